@@ -1,0 +1,150 @@
+import { type Static, Type } from 'typebox'
+import { operation } from './operation.ts'
+
+/**
+ * The small API between the server and the agent of a node. It is declarative: the server puts the shard it wants,
+ * the agent makes it so and reports what is. On one machine it is spoken over a Unix socket that only the owner of
+ * FAIRLEAD_HOME can reach; hence no permissions here.
+ */
+
+export const Build = Type.Object({
+  flavour: Type.String(),
+  /** Full version, "8.1.1". */
+  version: Type.String(),
+})
+export type Build = Static<typeof Build>
+
+export const FoundBuild = Type.Object({
+  flavour: Type.String(),
+  version: Type.String(),
+  source: Type.Enum(['path', 'folder']),
+  /** The server program on that node. */
+  program: Type.String(),
+})
+export type FoundBuild = Static<typeof FoundBuild>
+
+export const Address = Type.Object({ host: Type.String(), port: Type.Integer() })
+export type Address = Static<typeof Address>
+
+/** Everything the agent needs to start a shard's process. */
+export const WantedShard = Type.Object(
+  {
+    build: Build,
+    /** Digest of what needs a new process to change. Another one than the running process has: it is restarted. */
+    revision: Type.String(),
+    host: Type.String(),
+    port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+    /** Follow this primary from the first moment on; null: start with the data on disk, as a primary. */
+    replicaOf: Type.Union([Address, Type.Null()]),
+    /**
+     * What to do when the process dies. `restart`: start it again with back-off. `wait`: report it and wait for the
+     * server, because others may hold newer data: a primary that comes back empty would empty its replicas.
+     */
+    onCrash: Type.Enum(['restart', 'wait']),
+    memoryBytes: Type.Integer({ minimum: 0 }),
+    evictionPolicy: Type.String(),
+    persistence: Type.Enum(['disabled', 'aof', 'snapshot']),
+    aofFsync: Type.Enum(['everysec', 'always']),
+    snapshots: Type.Array(Type.Object({ secs: Type.Integer(), writes: Type.Integer() })),
+    backlogBytes: Type.Integer({ minimum: 0 }),
+    /** Of the administrative user `fairlead`. */
+    adminPassword: Type.String(),
+    /** Of the database's user `default`, who has no administrative commands. */
+    userPassword: Type.String(),
+  },
+  { additionalProperties: false },
+)
+export type WantedShard = Static<typeof WantedShard>
+
+/**
+ * `starting`: the process runs but has not answered yet. `running`: it answers. `stopping`: it is being ended, to
+ * stop or to start anew. `exited`: it died, and is either waiting for its back-off or for the server (`onCrash`).
+ * `failed`: it cannot be started (no build, port taken, bad data, …); `why` says it with the engine's own words.
+ */
+export const ShardReport = Type.Object({
+  id: Type.String(),
+  state: Type.Enum(['starting', 'running', 'stopping', 'exited', 'failed']),
+  revision: Type.String(),
+  build: Build,
+  host: Type.String(),
+  port: Type.Integer(),
+  pid: Type.Union([Type.Integer(), Type.Null()]),
+  /** Unix milliseconds; null while there is no process. */
+  startedAt: Type.Union([Type.Integer(), Type.Null()]),
+  /** Times the process died on its own since it was put. */
+  crashes: Type.Integer(),
+  why: Type.String(),
+})
+export type ShardReport = Static<typeof ShardReport>
+
+export const NodeReport = Type.Object({
+  uid: Type.Integer(),
+  host: Type.String(),
+  cores: Type.Integer(),
+  memoryTotalBytes: Type.Integer(),
+  memoryFreeBytes: Type.Integer(),
+  diskFreeBytes: Type.Integer(),
+  shards: Type.Array(ShardReport),
+})
+export type NodeReport = Static<typeof NodeReport>
+
+const ShardId = Type.Object({ id: Type.String({ pattern: '^[a-z0-9-]{1,40}$' }) })
+
+export const reportNode = operation({
+  method: 'GET',
+  path: '/agent/report',
+  summary: 'What is: the node and its shards',
+  since: '0.1.0',
+  permission: null,
+  ok: NodeReport,
+  errors: [],
+})
+
+export const putShard = operation({
+  method: 'PUT',
+  path: '/agent/shards/:id',
+  summary: 'Want this shard. Answers as soon as the wish is recorded; the report shows what becomes of it',
+  since: '0.1.0',
+  permission: null,
+  params: ShardId,
+  body: WantedShard,
+  ok: ShardReport,
+  errors: [],
+})
+
+export const removeShard = operation({
+  method: 'DELETE',
+  path: '/agent/shards/:id',
+  summary: 'Want this shard gone, with its data. Idempotent; gone when the report no longer lists it',
+  since: '0.1.0',
+  permission: null,
+  params: ShardId,
+  ok: Type.Object({ id: Type.String() }),
+  errors: [],
+})
+
+export const listBuilds = operation({
+  method: 'GET',
+  path: '/agent/builds',
+  summary: 'Look for engine builds on PATH and in the folder of builds, asking each new file for its version',
+  since: '0.1.0',
+  permission: null,
+  ok: Type.Array(FoundBuild),
+  errors: [],
+})
+
+export const findFreePort = operation({
+  method: 'POST',
+  path: '/agent/free-port',
+  summary: 'The first port of a range that nobody listens on',
+  since: '0.1.0',
+  permission: null,
+  body: Type.Object(
+    { from: Type.Integer(), to: Type.Integer(), except: Type.Array(Type.Integer()) },
+    { additionalProperties: false },
+  ),
+  ok: Type.Object({ port: Type.Union([Type.Integer(), Type.Null()]) }),
+  errors: [],
+})
+
+export const agentOperations = { reportNode, putShard, removeShard, listBuilds, findFreePort }

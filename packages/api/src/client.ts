@@ -1,0 +1,108 @@
+import type { ErrorCode } from './errors.ts'
+import type { Input, Operation, Output } from './operation.ts'
+
+/** Carries one request to wherever the operations are served. Implementations: fetch below, a Unix socket in the server. */
+export type Transport = (request: {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly signal?: AbortSignal
+}) => Promise<{ readonly status: number; readonly text: string }>
+
+/** The server answered with an error. `code` is one of the table in errors.ts. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly status: number
+  readonly code: ErrorCode
+
+  constructor(status: number, code: ErrorCode, message: string) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
+
+export type Client<Operations extends Readonly<Record<string, Operation>>> = {
+  readonly [Name in keyof Operations]: (
+    input: Input<Operations[Name]>,
+    options?: { readonly signal?: AbortSignal },
+  ) => Promise<Output<Operations[Name]>>
+}
+
+/**
+ * A typed client of `operations`: one function an operation, no generated code.
+ *
+ * `token` is asked for before each request, so that it may be renewed. Throws ApiError on an error answer, and what
+ * the transport throws when there is no answer.
+ */
+export function createClient<Operations extends Readonly<Record<string, Operation>>>(
+  operations: Operations,
+  transport: Transport,
+  token?: () => string | undefined,
+): Client<Operations> {
+  const call =
+    (op: Operation) =>
+    async (input: Parts, options?: { readonly signal?: AbortSignal }): Promise<unknown> => {
+      const bearer = token?.()
+      const { status, text } = await transport({
+        method: op.method,
+        path: fillPath(op.path, input),
+        headers: {
+          accept: 'application/json',
+          ...(op.body && { 'content-type': 'application/json' }),
+          ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+        },
+        ...(op.body && { body: JSON.stringify(input.body ?? {}) }),
+        ...(options?.signal && { signal: options.signal }),
+      })
+      if (status === 200) return JSON.parse(text)
+      throw readError(op, status, text)
+    }
+  // Each function is made from the operation whose name it bears, so the mapped type holds.
+  return Object.fromEntries(
+    Object.entries(operations).map(([name, op]) => [name, call(op)]),
+  ) as unknown as Client<Operations>
+}
+
+/** Speaks HTTP to `baseUrl` with fetch. Each request has `timeoutMs` to be answered. */
+export function fetchTransport(baseUrl: string, timeoutMs = 10_000): Transport {
+  return async ({ method, path, headers, body, signal }) => {
+    const deadline = AbortSignal.timeout(timeoutMs)
+    const response = await fetch(new URL(path, baseUrl), {
+      method,
+      headers,
+      ...(body !== undefined && { body }),
+      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+    })
+    return { status: response.status, text: await response.text() }
+  }
+}
+
+interface Parts {
+  readonly params?: Readonly<Record<string, unknown>>
+  readonly query?: Readonly<Record<string, unknown>>
+  readonly body?: unknown
+}
+
+function fillPath(path: string, { params = {}, query = {} }: Parts): string {
+  const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])))
+  const search = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString()
+  return search === '' ? filled : `${filled}?${search}`
+}
+
+function readError(op: Operation, status: number, text: string): ApiError {
+  try {
+    const { error_code, message } = JSON.parse(text) as { error_code: ErrorCode; message: string }
+    return new ApiError(status, error_code, message)
+  } catch {
+    // Not our error object: something between us and the server answered.
+    return new ApiError(
+      status,
+      'internal_error',
+      `${op.method} ${op.path} answered ${status}: ${text.slice(0, 200)}`,
+    )
+  }
+}

@@ -1,0 +1,66 @@
+import { type Static, Type } from 'typebox'
+import { operation } from './operation.ts'
+
+const EngineBuild = Type.Object({
+  engine: Type.String({ description: 'Flavour: valkey, redis, redict' }),
+  engine_version: Type.String({ description: 'Full version' }),
+  source: Type.Enum(['path', 'folder'], {
+    description: 'Found on PATH, or in the folder of unpacked builds',
+  }),
+  latest: Type.Boolean({ description: 'The newest of its flavour here' }),
+})
+
+export const listEngineVersions = operation({
+  method: 'GET',
+  path: '/v1/engine_versions',
+  summary: 'List the engine builds that can be started here',
+  since: '0.1.0',
+  permission: 'view_cluster_info',
+  ok: Type.Array(EngineBuild),
+  errors: ['unavailable'],
+})
+
+export const Node = Type.Object({
+  uid: Type.Integer(),
+  addr: Type.String(),
+  status: Type.Enum(['active', 'down']),
+  cores: Type.Integer(),
+  total_memory: Type.Integer({ description: 'Bytes that shards may use on this node' }),
+  free_memory: Type.Integer({ description: 'Bytes still free for shards' }),
+  free_disk: Type.Integer({ description: 'Bytes free where shards keep their data' }),
+  shard_count: Type.Integer(),
+  shard_list: Type.Array(Type.Integer()),
+  software_version: Type.String(),
+  supported_database_versions: Type.Array(Type.Object({ db_type: Type.String(), version: Type.String() })),
+})
+export type Node = Static<typeof Node>
+
+export const listNodes = operation({
+  method: 'GET',
+  path: '/v1/nodes',
+  summary: 'List the nodes',
+  since: '0.1.0',
+  permission: 'view_all_nodes_info',
+  ok: Type.Array(Node),
+  errors: [],
+})
+
+export const getHealth = operation({
+  method: 'GET',
+  path: '/healthz',
+  summary: 'Answers 200 when the server is ready: the store is open and the agent answers',
+  since: '0.1.0',
+  permission: null,
+  ok: Type.Object({ status: Type.Literal('ok') }),
+  errors: ['unavailable'],
+})
+
+export const getOpenApi = operation({
+  method: 'GET',
+  path: '/openapi.json',
+  summary: 'This document',
+  since: '0.1.0',
+  permission: null,
+  ok: Type.Unknown(),
+  errors: [],
+})

@@ -1,0 +1,196 @@
+import { type Static, Type } from 'typebox'
+import { operation } from './operation.ts'
+
+export const EvictionPolicy = Type.Enum([
+  'noeviction',
+  'allkeys-lru',
+  'allkeys-lfu',
+  'allkeys-random',
+  'volatile-lru',
+  'volatile-lfu',
+  'volatile-random',
+  'volatile-ttl',
+])
+export const DataPersistence = Type.Enum(['disabled', 'aof', 'snapshot'])
+export const AofPolicy = Type.Enum(['appendfsync-every-sec', 'appendfsync-always'])
+export const SnapshotPolicy = Type.Array(
+  Type.Object(
+    {
+      secs: Type.Integer({ minimum: 1, maximum: 604_800 }),
+      writes: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+    },
+    { additionalProperties: false },
+  ),
+  { maxItems: 8 },
+)
+/** "8.1", "8.1.1", "valkey-8.1": see core/settle-build.ts of the server. */
+export const EngineVersion = Type.String({ pattern: '^([a-z]+-)?[0-9]+(\\.[0-9]+){0,2}$', maxLength: 40 })
+export const DatabaseUid = Type.Integer({
+  minimum: 1,
+  maximum: 2_147_483_647,
+  description: 'Identifier of the database',
+})
+
+const DatabaseStatus = Type.Enum([
+  'pending',
+  'active',
+  'active-change-pending',
+  'delete-pending',
+  'creation-failed',
+])
+
+/** One address of a database. Until the endpoint process exists it names the primary shard. */
+export const Endpoint = Type.Object({
+  uid: Type.String(),
+  dns_name: Type.String(),
+  port: Type.Integer(),
+  addr: Type.Array(Type.String()),
+  addr_type: Type.Enum(['internal', 'external']),
+})
+
+/** Specification §2.6, with those fields of the wider API that are true here. Never a field that we do not honour. */
+export const Database = Type.Object({
+  uid: DatabaseUid,
+  name: Type.String(),
+  type: Type.Literal('redis', { description: 'The protocol spoken: RESP' }),
+  status: DatabaseStatus,
+  engine: Type.String({ description: 'Flavour of the engine: valkey, redis, …' }),
+  engine_version: Type.String({ description: 'Full version of the engine' }),
+  version: Type.String({ description: 'Full version of the engine' }),
+  memory_size: Type.Integer({ description: 'Memory limit of one shard in bytes; 0 is unlimited' }),
+  replication: Type.Boolean(),
+  sharding: Type.Boolean(),
+  shards_count: Type.Integer(),
+  shard_list: Type.Array(Type.Integer()),
+  data_persistence: DataPersistence,
+  aof_policy: AofPolicy,
+  snapshot_policy: SnapshotPolicy,
+  eviction_policy: EvictionPolicy,
+  module_list: Type.Array(Type.Never()),
+  endpoints: Type.Array(Endpoint),
+  port: Type.Integer({ description: 'Port of the first endpoint; 0 while there is none' }),
+  oss_cluster: Type.Boolean(),
+  tls_mode: Type.Literal('disabled'),
+  crdt: Type.Boolean(),
+  crdt_guid: Type.String(),
+  authentication_engine_pass: Type.Optional(
+    Type.String({
+      description: 'Password of the database user `default`; only for those who hold view_redis_pass',
+    }),
+  ),
+  action_uid: Type.Optional(Type.String({ description: 'The action that runs on the database now' })),
+  created_time: Type.String(),
+  last_changed_time: Type.String(),
+})
+export type Database = Static<typeof Database>
+
+const CreateDatabaseRequest = Type.Object(
+  {
+    name: Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$', maxLength: 63 }),
+    memory_size: Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Memory limit of one shard in bytes; 0 is unlimited',
+    }),
+    engine_version: Type.Optional(EngineVersion),
+    replication: Type.Optional(Type.Boolean({ default: false })),
+    data_persistence: Type.Optional(Type.Enum(['disabled', 'aof', 'snapshot'], { default: 'disabled' })),
+    aof_policy: Type.Optional(AofPolicy),
+    snapshot_policy: Type.Optional(SnapshotPolicy),
+    eviction_policy: Type.Optional(EvictionPolicy),
+    authentication_engine_pass: Type.Optional(
+      Type.String({
+        minLength: 8,
+        maxLength: 256,
+        pattern: '^[\\x21-\\x7e]+$',
+        description: 'Generated when absent',
+      }),
+    ),
+    authentication_redis_pass: Type.Optional(
+      Type.String({ minLength: 8, maxLength: 256, pattern: '^[\\x21-\\x7e]+$', description: 'Alias' }),
+    ),
+    redis_version: Type.Optional(EngineVersion),
+    port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535, description: '0: chosen by Fairlead' })),
+    sharding: Type.Optional(Type.Boolean()),
+    shards_count: Type.Optional(Type.Integer({ minimum: 1, maximum: 512 })),
+    oss_cluster: Type.Optional(Type.Boolean()),
+    type: Type.Optional(Type.Enum(['redis', 'memcached'])),
+  },
+  { additionalProperties: false },
+)
+
+export const createDatabase = operation({
+  method: 'POST',
+  path: '/v1/bdbs',
+  summary: 'Create a database',
+  since: '0.1.0',
+  permission: 'create_bdb',
+  body: CreateDatabaseRequest,
+  ok: Database,
+  errors: [
+    'name_already_exists',
+    'invalid_version',
+    'port_unavailable',
+    'field_not_available',
+    'conflicting_fields',
+    'insufficient_resources',
+  ],
+})
+
+export const listDatabases = operation({
+  method: 'GET',
+  path: '/v1/bdbs',
+  summary: 'List the databases',
+  since: '0.1.0',
+  permission: 'view_all_bdbs_info',
+  ok: Type.Array(Database),
+  errors: [],
+})
+
+export const getDatabase = operation({
+  method: 'GET',
+  path: '/v1/bdbs/:uid',
+  summary: 'Show a database',
+  since: '0.1.0',
+  permission: 'view_bdb_info',
+  params: Type.Object({ uid: DatabaseUid }),
+  ok: Database,
+  errors: ['db_not_exist'],
+})
+
+export const deleteDatabase = operation({
+  method: 'DELETE',
+  path: '/v1/bdbs/:uid',
+  summary: 'Delete a database with all its data',
+  since: '0.1.0',
+  permission: 'delete_bdb',
+  params: Type.Object({ uid: DatabaseUid }),
+  ok: Type.Object({ uid: DatabaseUid, action_uid: Type.String() }),
+  errors: ['db_not_exist', 'db_busy'],
+})
+
+/** A shard as the wider API shows it. Numbers of uids follow that API: the shard's own and the node's are strings. */
+export const Shard = Type.Object({
+  uid: Type.String(),
+  bdb_uid: DatabaseUid,
+  node_uid: Type.String(),
+  role: Type.Enum(['master', 'slave']),
+  assigned_slots: Type.String(),
+  status: Type.Enum(['active', 'inactive']),
+  detailed_status: Type.Enum(['ok', 'busy', 'down', 'loading', 'timeout', 'unknown']),
+  engine: Type.String(),
+  engine_version: Type.String(),
+  port: Type.Integer(),
+})
+export type Shard = Static<typeof Shard>
+
+export const listDatabaseShards = operation({
+  method: 'GET',
+  path: '/v1/bdbs/:uid/shards',
+  summary: 'List the shards of a database',
+  since: '0.1.0',
+  permission: 'view_bdb_info',
+  params: Type.Object({ uid: DatabaseUid }),
+  ok: Type.Array(Shard),
+  errors: ['db_not_exist'],
+})

@@ -1,0 +1,55 @@
+/**
+ * Every error the API can answer with. One table: status, meaning, docs/errors.md, the OpenAPI document and the
+ * client's types come from it. Statuses where the specification is silent: docs/decisions/0007.
+ */
+export const errors = {
+  invalid_request: {
+    status: 400,
+    meaning: 'The request is malformed; the message names the field and the fix',
+  },
+  invalid_version: { status: 400, meaning: 'No engine build in the catalogue matches the version asked for' },
+  engine_downgrade_unsupported: { status: 400, meaning: 'The target engine is older than the current one' },
+  conflicting_fields: { status: 400, meaning: 'Two fields of the request contradict each other' },
+  field_not_available: {
+    status: 400,
+    meaning: 'The field is understood, but what it asks for is not available yet',
+  },
+  port_unavailable: { status: 400, meaning: 'A fixed port cannot be given to this database' },
+  invalid_credentials: { status: 401, meaning: 'The username or the password is wrong' },
+  unauthorized: { status: 401, meaning: 'The request carries no valid token' },
+  forbidden: { status: 403, meaning: 'The role of this user lacks the permission that the operation needs' },
+  not_found: { status: 404, meaning: 'There is nothing at this path' },
+  db_not_exist: { status: 404, meaning: 'The database does not exist' },
+  action_not_exist: { status: 404, meaning: 'The action does not exist' },
+  upgrade_path_unsupported: {
+    status: 406,
+    meaning: 'Replication cannot carry the data from the current engine to the target',
+  },
+  upgrade_would_discard_data: {
+    status: 406,
+    meaning: 'The upgrade would lose data, and the request does not allow that',
+  },
+  insufficient_resources: { status: 406, meaning: 'The cluster has no room for what was asked' },
+  db_busy: { status: 409, meaning: 'Another change is running on this database' },
+  name_already_exists: { status: 409, meaning: 'A database of this name exists' },
+  too_many_requests: { status: 429, meaning: 'Too many requests wait for a password check; try again later' },
+  internal_error: { status: 500, meaning: 'A fault of ours; quote the id in the message' },
+  unavailable: { status: 503, meaning: 'A part of the cluster does not answer right now; try again' },
+} as const satisfies Record<string, { readonly status: number; readonly meaning: string }>
+
+export type ErrorCode = keyof typeof errors
+
+/** A request we understood and decline. Anything else that is thrown is trouble of the world or a bug of ours. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly code: ErrorCode
+
+  constructor(code: ErrorCode, message: string = errors[code].meaning, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+
+  get status(): number {
+    return errors[this.code].status
+  }
+}

@@ -1,0 +1,89 @@
+import { type ErrorCode, errors } from './errors.ts'
+import type { Operation } from './operation.ts'
+
+/** The OpenAPI 3.1 document of these operations. Pure: same operations, same bytes. */
+export function toOpenApi(operations: Readonly<Record<string, Operation>>, version: string): object {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const [operationId, operation] of Object.entries(operations)) {
+    const path = operation.path.replace(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operationId, operation) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Fairlead: cluster management',
+      version,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      schemas: { Error: errorSchema },
+    },
+  }
+}
+
+/** The refusals an operation can answer with: its own, and those that come with its shape. */
+export function errorsOf(operation: Operation): readonly ErrorCode[] {
+  return [
+    ...new Set<ErrorCode>([
+      ...(operation.params || operation.query || operation.body ? (['invalid_request'] as const) : []),
+      ...(operation.permission === null ? [] : (['unauthorized', 'forbidden'] as const)),
+      ...operation.errors,
+      'internal_error',
+    ]),
+  ]
+}
+
+function describe(operationId: string, operation: Operation): object {
+  const parameters = [...parametersOf(operation.params, 'path'), ...parametersOf(operation.query, 'query')]
+  return {
+    operationId,
+    summary: operation.summary,
+    'x-since': operation.since,
+    ...(operation.permission !== null && { 'x-permission': operation.permission }),
+    security: operation.permission === null ? [] : [{ token: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(operation.body && { requestBody: { required: true, content: json(operation.body) } }),
+    responses: { 200: { description: 'Success', content: json(operation.ok) }, ...refusals(operation) },
+  }
+}
+
+function parametersOf(schema: object | undefined, where: 'path' | 'query'): object[] {
+  const { properties = {}, required = [] } = (schema ?? {}) as {
+    properties?: Record<string, object>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, part]) => ({
+    name,
+    in: where,
+    required: required.includes(name),
+    schema: part,
+  }))
+}
+
+function refusals(operation: Operation): Record<string, object> {
+  const byStatus = Map.groupBy(errorsOf(operation), (code) => errors[code].status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      {
+        description: codes.map((code) => `\`${code}\`: ${errors[code].meaning}`).join('\n'),
+        content: json({ $ref: '#/components/schemas/Error' }),
+      },
+    ]),
+  )
+}
+
+const json = (schema: object) => ({ 'application/json': { schema } })
+
+/** Specification §2.8. */
+const errorSchema = {
+  type: 'object',
+  required: ['error_code', 'message'],
+  properties: {
+    error_code: { type: 'string', enum: Object.keys(errors) },
+    message: { type: 'string', description: 'What is wrong, where, and how to mend it' },
+  },
+}

@@ -1,0 +1,36 @@
+import type { Static, TSchema } from 'typebox'
+import type { ErrorCode } from './errors.ts'
+import type { Permission } from './permissions.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+/** One HTTP operation: the only place where its path, shapes, permission and errors are written. */
+export interface Operation {
+  readonly method: Method
+  /** Path with `:name` for parameters. */
+  readonly path: `/${string}`
+  readonly summary: string
+  /** The version of Fairlead that brought it. */
+  readonly since: string
+  /** `null` must be written out: the operation is open to everybody who reaches the port. */
+  readonly permission: Permission | null
+  readonly params?: TSchema
+  readonly query?: TSchema
+  readonly body?: TSchema
+  readonly ok: TSchema
+  /** The refusals of its own. Those of every operation (malformed, unauthorized, …) are added by the documents. */
+  readonly errors: readonly ErrorCode[]
+}
+
+/** Keeps the literal types of `spec`, and freezes it. */
+export function operation<const Spec extends Operation>(spec: Spec): Spec {
+  return Object.freeze(spec)
+}
+
+type Part<Op extends Operation, Key extends 'params' | 'query' | 'body'> = Op[Key] extends TSchema
+  ? { readonly [K in Key]: Static<Op[Key]> }
+  : unknown
+
+export type Input<Op extends Operation> = Part<Op, 'params'> & Part<Op, 'query'> & Part<Op, 'body'>
+export type Output<Op extends Operation> = Static<Op['ok']>
+export type Body<Op extends Operation> = Op['body'] extends TSchema ? Static<Op['body']> : never

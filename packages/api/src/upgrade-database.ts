@@ -1,0 +1,83 @@
+import { Type } from 'typebox'
+import { Database, DatabaseUid, EngineVersion } from './databases.ts'
+import { operation } from './operation.ts'
+
+const ModuleEntry = Type.Object(
+  {
+    current_module: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
+    new_module: Type.Optional(Type.String()),
+    new_module_args: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
+    module_name: Type.Optional(Type.String()),
+    current_semantic_version: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+)
+
+/** Specification §2.3 with the stray `swap_roles` of its sample, and the vendor's spellings of the same fields. */
+export const DatabaseUpgradeRequest = Type.Object(
+  {
+    force_restart: Type.Optional(
+      Type.Boolean({ default: false, description: 'Restart shards even if no version change' }),
+    ),
+    keep_engine_version: Type.Optional(
+      Type.Boolean({ default: false, description: 'Keep the current engine version' }),
+    ),
+    keep_redis_version: Type.Optional(Type.Boolean({ description: 'Alias of keep_engine_version' })),
+    keep_crdt_protocol_version: Type.Optional(
+      Type.Boolean({ default: false, description: 'Active-Active databases only; no effect on others' }),
+    ),
+    may_discard_data: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Discard data in a non-replicated, non-persistent database',
+      }),
+    ),
+    force_discard: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Discard data even if the database is replicated and/or persistent',
+      }),
+    ),
+    preserve_roles: Type.Optional(
+      Type.Boolean({ default: false, description: 'Preserve the roles of shards (one more handover)' }),
+    ),
+    swap_roles: Type.Optional(Type.Boolean({ description: 'The default said aloud: roles may end swapped' })),
+    parallel_shards_upgrade: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 512,
+        description: 'Maximum number of shards upgraded in parallel; 0 or absent: all',
+      }),
+    ),
+    modules: Type.Optional(Type.Array(ModuleEntry, { maxItems: 64 })),
+    engine_version: Type.Optional(EngineVersion),
+    redis_version: Type.Optional(EngineVersion),
+    latest_with_modules: Type.Optional(
+      Type.Boolean({ description: 'Latest engine and latest supported modules' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** Specification §4.2. */
+export const upgradeDatabase = operation({
+  method: 'POST',
+  path: '/v1/bdbs/:uid/upgrade',
+  summary: 'Upgrade a database: engine version, restart, roles',
+  since: '0.1.0',
+  permission: 'update_bdb_with_action',
+  params: Type.Object({ uid: DatabaseUid }),
+  body: DatabaseUpgradeRequest,
+  ok: Database,
+  errors: [
+    'db_not_exist',
+    'db_busy',
+    'invalid_version',
+    'engine_downgrade_unsupported',
+    'conflicting_fields',
+    'field_not_available',
+    'upgrade_path_unsupported',
+    'upgrade_would_discard_data',
+    'unavailable',
+  ],
+})

@@ -1,0 +1,127 @@
+import { Redis } from 'ioredis'
+
+export interface EngineAddress {
+  readonly host: string
+  readonly port: number
+}
+
+export interface EngineLogin {
+  readonly username: string
+  readonly password: string
+}
+
+/** What an engine answers to a command. */
+export type Reply = string | number | null | readonly Reply[]
+
+/** The engine answered a command with an error ("READONLY …", "NOPERM …"). */
+export class EngineError extends Error {
+  override readonly name = 'EngineError'
+}
+
+/** The engine gave no answer: refused, closed, or too late. Whether a command was carried out is unknown. */
+export class EngineUnreachable extends Error {
+  override readonly name = 'EngineUnreachable'
+}
+
+/** One authenticated connection to one engine process. Commands are answered in the order in which they were called. */
+export interface EngineConnection extends Disposable {
+  readonly address: EngineAddress
+  /** Sends a command at once. Throws EngineError or EngineUnreachable; never waits longer than the connection's deadline. */
+  call(command: string, ...args: readonly (string | number)[]): Promise<Reply>
+  /** The text of INFO, restricted to `sections` if any are named. */
+  info(...sections: readonly string[]): Promise<string>
+  /** False once the connection is broken. A broken connection stays broken: open another. */
+  readonly usable: boolean
+}
+
+/**
+ * Connects and logs in. Retries nothing: whoever called decides what to do about an engine that does not answer.
+ *
+ * `connectTimeoutMs` bounds connecting with login (a frozen process accepts TCP and says nothing),
+ * `commandTimeoutMs` each command.
+ */
+export async function connectEngine(options: {
+  readonly address: EngineAddress
+  readonly login: EngineLogin
+  readonly connectTimeoutMs?: number
+  readonly commandTimeoutMs?: number
+}): Promise<EngineConnection> {
+  const { address, login, connectTimeoutMs = 1_000, commandTimeoutMs = 2_000 } = options
+  const redis = new Redis({
+    host: address.host,
+    port: address.port,
+    username: login.username,
+    password: login.password,
+    protocol: 2,
+    lazyConnect: true,
+    disableClientInfo: true,
+    enableOfflineQueue: false,
+    enableReadyCheck: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+    connectTimeout: connectTimeoutMs,
+    commandTimeout: commandTimeoutMs,
+  })
+  let usable = true
+  redis.on('end', () => {
+    usable = false
+  })
+  // ioredis throws when nobody listens; the pending command carries the same news to its caller.
+  redis.on('error', () => {
+    usable = false
+  })
+
+  try {
+    await within(redis.connect(), connectTimeoutMs)
+    // connect() resolves before the engine has accepted the login; this does not.
+    await redis.call('PING')
+  } catch (cause) {
+    redis.disconnect()
+    throw unreachable(address, cause)
+  }
+
+  const call = async (command: string, ...args: readonly (string | number)[]): Promise<Reply> => {
+    try {
+      return (await redis.call(command, ...args.map(String))) as Reply
+    } catch (cause) {
+      if (isReplyError(cause)) throw new EngineError(cause.message, { cause })
+      usable = false
+      throw unreachable(address, cause)
+    }
+  }
+
+  return {
+    address,
+    call,
+    get usable() {
+      return usable
+    },
+    async info(...sections) {
+      return String(await call('INFO', ...sections))
+    },
+    [Symbol.dispose]() {
+      usable = false
+      redis.disconnect()
+    },
+  }
+}
+
+function isReplyError(cause: unknown): cause is Error {
+  return cause instanceof Error && cause.name === 'ReplyError'
+}
+
+function unreachable({ host, port }: EngineAddress, cause: unknown): EngineUnreachable {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new EngineUnreachable(`the engine at ${host}:${port} gave no answer: ${reason}`, { cause })
+}
+
+async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no connection within ${ms} ms`)), ms)
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

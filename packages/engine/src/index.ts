@@ -1,0 +1,3 @@
+export * from './connection.ts'
+export * from './read-info.ts'
+export * from './version.ts'

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { readReplication } from './read-info.ts'
+
+test('a primary is read with its history and its replicas', () => {
+  const text = [
+    '# Replication',
+    'role:master',
+    'connected_slaves:2',
+    'slave0:ip=127.0.0.1,port=7002,state=online,offset=1402,lag=0,type=replica',
+    'slave1:ip=127.0.0.1,port=7003,state=wait_bgsave,offset=0,lag=0',
+    'master_replid:aaa',
+    'master_replid2:0000000000000000000000000000000000000000',
+    'master_repl_offset:1500',
+    'second_repl_offset:-1',
+  ].join('\r\n')
+  expect(readReplication(text)).toEqual({
+    role: 'primary',
+    primary: null,
+    link: 'down',
+    syncing: false,
+    replid: 'aaa',
+    replid2: '0000000000000000000000000000000000000000',
+    secondOffset: -1,
+    offset: 1500,
+    replicas: [
+      { host: '127.0.0.1', port: 7002, online: true, offset: 1402 },
+      { host: '127.0.0.1', port: 7003, online: false, offset: 0 },
+    ],
+  })
+})
+
+test('a replica is read with whom it follows and how far it is', () => {
+  const text =
+    'role:slave\r\nmaster_host:127.0.0.1\r\nmaster_port:7001\r\nmaster_link_status:up\r\nmaster_sync_in_progress:0\r\nslave_repl_offset:77\r\nmaster_repl_offset:77\r\nmaster_replid:bbb\r\nmaster_replid2:aaa\r\nsecond_repl_offset:50\r\n'
+  const seen = readReplication(text)
+  expect(seen.role).toBe('replica')
+  expect(seen.primary).toEqual({ host: '127.0.0.1', port: 7001 })
+  expect([seen.link, seen.offset, seen.replid2, seen.secondOffset]).toEqual(['up', 77, 'aaa', 50])
+})
+
+test('what is no answer of INFO replication is refused', () => {
+  expect(() => readReplication('hello')).toThrow('names no role')
+})

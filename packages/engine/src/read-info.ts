@@ -1,0 +1,95 @@
+import type { EngineAddress } from './connection.ts'
+
+/** The fields of an INFO text, by name. Section headings are dropped: no field name occurs twice. */
+export type InfoFields = Readonly<Record<string, string>>
+
+export function readInfo(text: string): InfoFields {
+  return Object.fromEntries(
+    text
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line): [string, string] => {
+        const colon = line.indexOf(':')
+        return [line.slice(0, colon), line.slice(colon + 1)]
+      }),
+  )
+}
+
+/** The replication state of one process, from INFO replication. Offsets are bytes of the replication stream. */
+export interface ReplicationInfo {
+  readonly role: 'primary' | 'replica'
+  /** Of a replica: whom it follows. */
+  readonly primary: EngineAddress | null
+  /** Of a replica: does the stream flow? A primary has no link. */
+  readonly link: 'up' | 'down'
+  /** Of a replica: a full sync is being received. */
+  readonly syncing: boolean
+  readonly replid: string
+  /** The history it took part in before its last promotion, valid up to `secondOffset` - 1. */
+  readonly replid2: string
+  readonly secondOffset: number
+  /** How far this process is: written, as a primary; received, as a replica. */
+  readonly offset: number
+  /** Of a primary: the replicas it knows. */
+  readonly replicas: readonly AttachedReplica[]
+}
+
+export interface AttachedReplica {
+  readonly host: string
+  readonly port: number
+  readonly online: boolean
+  /** Last acknowledged offset; 0 while the stream is held back after a full sync (measured: up to 1 s). */
+  readonly offset: number
+}
+
+/**
+ * Reads INFO replication. Words: `master` and `slave` are what the engines say to this day, valkey included.
+ * Throws when the text is not an answer of INFO replication.
+ */
+export function readReplication(text: string): ReplicationInfo {
+  const fields = readInfo(text)
+  const role = fields['role']
+  if (role !== 'master' && role !== 'slave')
+    throw new Error(`INFO replication names no role: ${text.slice(0, 100)}`)
+  const isReplica = role === 'slave'
+  return {
+    role: isReplica ? 'replica' : 'primary',
+    primary: isReplica ? { host: fields['master_host'] ?? '', port: numberOf(fields, 'master_port') } : null,
+    link: fields['master_link_status'] === 'up' ? 'up' : 'down',
+    syncing: fields['master_sync_in_progress'] === '1',
+    replid: fields['master_replid'] ?? '',
+    replid2: fields['master_replid2'] ?? '',
+    secondOffset: numberOf(fields, 'second_repl_offset'),
+    offset: isReplica ? replicaOffset(fields) : numberOf(fields, 'master_repl_offset'),
+    replicas: Object.entries(fields)
+      .filter(([name]) => /^slave\d+$/.test(name))
+      .map(([, value]) => readAttachedReplica(value)),
+  }
+}
+
+/** slave_repl_offset is what arrived; with a broken link it is 0 or old, and master_repl_offset keeps the history. */
+function replicaOffset(fields: InfoFields): number {
+  return Math.max(numberOf(fields, 'slave_repl_offset'), numberOf(fields, 'master_repl_offset'))
+}
+
+/** "ip=127.0.0.1,port=7002,state=online,offset=14,lag=0,type=replica" */
+function readAttachedReplica(value: string): AttachedReplica {
+  const parts: Readonly<Record<string, string>> = Object.fromEntries(
+    value.split(',').map((part): [string, string] => {
+      const equals = part.indexOf('=')
+      return [part.slice(0, equals), part.slice(equals + 1)]
+    }),
+  )
+  return {
+    host: parts['ip'] ?? '',
+    port: Number(parts['port'] ?? 0),
+    online: parts['state'] === 'online',
+    offset: Number(parts['offset'] ?? 0),
+  }
+}
+
+export function numberOf(fields: InfoFields, name: string): number {
+  const value = Number(fields[name] ?? 0)
+  return Number.isFinite(value) ? value : 0
+}

@@ -1,0 +1,19 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  ssr: { resolve: { conditions: ['@fairlead/source', 'node', 'import', 'default'] } },
+  resolve: { conditions: ['@fairlead/source'] },
+  test: {
+    include: [
+      'packages/*/src/**/*.test.ts',
+      'ledger/src/**/*.test.ts',
+      'demo/**/*.test.ts',
+      'e2e/**/*.test.ts',
+      '*.test.ts',
+    ],
+    // Real engines on two cores: files run one after the other, so that a test's deadline measures the test.
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+})
