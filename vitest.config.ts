@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { plainReporter } from './tools/plain-reporter.ts'
 
 export default defineConfig({
   ssr: { resolve: { conditions: ['@fairlead/source', 'node', 'import', 'default'] } },
@@ -13,6 +14,7 @@ export default defineConfig({
     ],
     // Real engines on two cores: files run one after the other, so that a test's deadline measures the test.
     fileParallelism: false,
+    reporters: ['default', plainReporter()],
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

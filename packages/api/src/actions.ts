@@ -9,6 +9,9 @@ export const Certificate = Type.Object({
   offset_from: Type.Integer({ description: 'Frozen offset of the demoted shard' }),
   offset_to: Type.Integer({ description: 'Offset of the promoted shard; equal to offset_from' }),
   write_stop_ms: Type.Number({ description: 'From the pause to the promotion' }),
+  recovered: Type.Boolean({
+    description: 'Put together after a crash of the control plane: write_stop_ms is then an upper bound',
+  }),
   full_syncs: Type.Union([Type.Integer(), Type.Null()], {
     description: 'Full syncs that the handover caused; null until every follower is linked again',
   }),

@@ -1,0 +1,119 @@
+import type { Action, ActionStatus } from '../core/action.ts'
+import type { Goal } from '../core/goal.ts'
+import type { Db } from '../store/open-store.ts'
+import type { Tables } from '../store/tables.ts'
+
+/** What a turn learns about an action. */
+export type ActionNews = Partial<
+  Pick<Action, 'status' | 'goal' | 'progress' | 'step' | 'waitingFor' | 'needsPerson' | 'pending' | 'error'>
+>
+
+export interface ActionsStore {
+  get(uid: string): Promise<Action | undefined>
+  /** The action that runs on a database, if one does. */
+  active(databaseUid: number): Promise<Action | undefined>
+  listActive(): Promise<readonly Action[]>
+  /** Throws ActiveActionExists when another action runs on the database. */
+  insert(action: Pick<Action, 'uid' | 'databaseUid' | 'kind' | 'goal'>, now: string): Promise<void>
+  update(uid: string, news: ActionNews, now: string): Promise<void>
+}
+
+/** The store refused a second active action on a database. */
+export class ActiveActionExists extends Error {
+  override readonly name = 'ActiveActionExists'
+}
+
+export function actionsStore(db: Db): ActionsStore {
+  const all = () => db.selectFrom('actions').selectAll()
+  return {
+    async get(uid) {
+      const row = await all().where('uid', '=', uid).executeTakeFirst()
+      return row && fromRow(row)
+    },
+    async active(databaseUid) {
+      const row = await all()
+        .where('database_uid', '=', databaseUid)
+        .where('status', 'in', ['queued', 'running'])
+        .executeTakeFirst()
+      return row && fromRow(row)
+    },
+    async listActive() {
+      return (await all().where('status', 'in', ['queued', 'running']).execute()).map(fromRow)
+    },
+    async insert({ uid, databaseUid, kind, goal }, now) {
+      const row = {
+        uid,
+        database_uid: databaseUid,
+        kind,
+        goal: JSON.stringify(goal),
+        created_at: now,
+        changed_at: now,
+      }
+      try {
+        await db
+          .insertInto('actions')
+          .values({ ...row, ...beginning })
+          .execute()
+      } catch (cause) {
+        if (isUniqueViolation(cause))
+          throw new ActiveActionExists(`an action runs on database ${databaseUid}`, { cause })
+        throw cause
+      }
+    },
+    async update(uid, news, now) {
+      await db
+        .updateTable('actions')
+        .set({ ...toColumns(news), changed_at: now })
+        .where('uid', '=', uid)
+        .execute()
+    },
+  }
+}
+
+const beginning = {
+  status: 'queued',
+  progress: 0,
+  step: '',
+  waiting_for: '',
+  needs_person: 0,
+  pending: '[]',
+  error: null,
+}
+
+/** SQLite names the kind of constraint, PostgreSQL gives it a number. */
+function isUniqueViolation(cause: unknown): boolean {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === '23505'
+}
+
+function toColumns(news: ActionNews): Partial<Tables['actions']> {
+  return {
+    ...(news.status !== undefined && { status: news.status }),
+    ...(news.goal !== undefined && { goal: JSON.stringify(news.goal) }),
+    ...(news.progress !== undefined && { progress: news.progress }),
+    ...(news.step !== undefined && { step: news.step }),
+    ...(news.waitingFor !== undefined && { waiting_for: news.waitingFor }),
+    ...(news.needsPerson !== undefined && { needs_person: Number(news.needsPerson) }),
+    ...(news.pending !== undefined && { pending: JSON.stringify(news.pending) }),
+    ...(news.error !== undefined && { error: news.error }),
+  }
+}
+
+/** Rows were written here: their words are ours. */
+function fromRow(row: Tables['actions']): Action {
+  return {
+    uid: row.uid,
+    databaseUid: row.database_uid,
+    kind: row.kind as Action['kind'],
+    status: row.status as ActionStatus,
+    goal: JSON.parse(row.goal) as Goal,
+    progress: row.progress,
+    step: row.step,
+    waitingFor: row.waiting_for,
+    needsPerson: row.needs_person === 1,
+    pending: JSON.parse(row.pending) as Action['pending'],
+    error: row.error,
+    createdAt: row.created_at,
+    changedAt: row.changed_at,
+  }
+}

@@ -1,0 +1,225 @@
+import { homedir } from 'node:os'
+import { isAbsolute, join, resolve } from 'node:path'
+
+/** Where Fairlead keeps its things, and how it is reached. Read once, at the start. */
+export interface Config {
+  readonly home: string
+  /** 0: any free port. */
+  readonly httpPort: number
+  readonly adminUsername: string
+  /** Undefined: generated at the first start. */
+  readonly adminPassword: string | undefined
+  readonly engines: string
+  readonly portRange: { readonly from: number; readonly to: number }
+  /** Undefined: all of the machine's. */
+  readonly nodeMemoryBytes: number | undefined
+  readonly logLevel: LogLevel
+}
+
+const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/** Everything wrong with the environment, one line a fault. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly faults: readonly string[]
+
+  constructor(faults: readonly string[]) {
+    super(
+      `the configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+    )
+    this.faults = faults
+  }
+}
+
+/** One variable: what it is, what it is when it is not set, and how its text is read. `fault` ends the reading. */
+interface Variable<T> {
+  readonly name: `FAIRLEAD_${string}`
+  readonly about: string
+  readonly otherwise: string
+  readonly read: (text: string | undefined, fault: (sentence: string) => never) => T
+}
+
+const variables = {
+  home: variable({
+    name: 'FAIRLEAD_HOME',
+    about:
+      'Folder of everything Fairlead keeps: the store, the databases’ data, its secrets. Readable by its owner only.',
+    otherwise: '`.fairlead` in the current folder',
+    read: (text, fault) => readHome(text, fault),
+  }),
+  httpPort: variable({
+    name: 'FAIRLEAD_HTTP_PORT',
+    about: 'Port of the HTTP API, on 127.0.0.1 only. `0` takes any free port.',
+    otherwise: '`8080`',
+    read: (text, fault) => readInteger(text, 8080, { from: 0, to: 65_535 }, fault),
+  }),
+  adminUsername: variable({
+    name: 'FAIRLEAD_ADMIN_USERNAME',
+    about: 'Name of the first user. Used at the first start only.',
+    otherwise: '`admin`',
+    read: (text, fault) => {
+      if (text === undefined) return 'admin'
+      return /^[^\s&<>"]{1,256}$/.test(text)
+        ? text
+        : fault('must be 1 to 256 characters without spaces, & < > or quotes')
+    },
+  }),
+  adminPassword: variable({
+    name: 'FAIRLEAD_ADMIN_PASSWORD',
+    about: 'Password of the first user. Used at the first start only.',
+    otherwise: 'generated, and printed once',
+    read: (text, fault) => {
+      if (text === undefined) return undefined
+      return text.length >= 8 && text.length <= 256 ? text : fault('must have 8 to 256 characters')
+    },
+  }),
+  engines: variable({
+    name: 'FAIRLEAD_ENGINES',
+    about:
+      'Folder of unpacked engine builds (`<flavour>-<version>/bin/<flavour>-server`), searched besides PATH; `fairlead engines fetch` puts them here.',
+    otherwise: '`engines` in FAIRLEAD_HOME',
+    read: (text) => (text === undefined ? undefined : resolve(text)),
+  }),
+  portRange: variable({
+    name: 'FAIRLEAD_PORT_RANGE',
+    about: 'Ports for shards, first to last. An upgrade needs one more than the database has shards.',
+    otherwise: '`10000-10999`',
+    read: (text, fault) => readRange(text, fault),
+  }),
+  nodeMemoryBytes: variable({
+    name: 'FAIRLEAD_NODE_MEMORY_MB',
+    about:
+      'Memory of this machine that shards may use, in MB. Where a surge shard does not fit, a replica is upgraded in place.',
+    otherwise: 'all of it',
+    read: (text, fault) =>
+      text === undefined
+        ? undefined
+        : readInteger(text, 0, { from: 1, to: 1_000_000_000 }, fault) * 1024 * 1024,
+  }),
+  logLevel: variable({
+    name: 'FAIRLEAD_LOG_LEVEL',
+    about: `What is logged: ${logLevels.join(', ')}.`,
+    otherwise: '`warn`',
+    read: (text, fault) =>
+      logLevels.find((level) => level === (text ?? 'warn')) ??
+      fault(`must be one of ${logLevels.join(', ')}`),
+  }),
+}
+
+/**
+ * Reads the configuration from `env`. An empty variable counts as not set. Throws one ConfigError with every fault,
+ * unknown FAIRLEAD_ variables among them: a misspelt one must not be ignored.
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const faults: string[] = []
+  const read = <T>({ name, read: readText }: Variable<T>): T | undefined => {
+    try {
+      return readText(env[name] || undefined, (sentence) => {
+        throw new Fault(sentence)
+      })
+    } catch (cause) {
+      if (!(cause instanceof Fault)) throw cause
+      faults.push(
+        `${name} ${cause.message}${name.endsWith('PASSWORD') ? '' : ` (it is ${JSON.stringify(env[name])})`}`,
+      )
+      return undefined
+    }
+  }
+  const values = {
+    home: read(variables.home),
+    httpPort: read(variables.httpPort),
+    adminUsername: read(variables.adminUsername),
+    adminPassword: read(variables.adminPassword),
+    engines: read(variables.engines),
+    portRange: read(variables.portRange),
+    nodeMemoryBytes: read(variables.nodeMemoryBytes),
+    logLevel: read(variables.logLevel),
+  }
+  faults.push(...unknownVariables(env))
+  const { home, httpPort, adminUsername, portRange, logLevel } = values
+  if (
+    home === undefined ||
+    httpPort === undefined ||
+    adminUsername === undefined ||
+    portRange === undefined ||
+    logLevel === undefined ||
+    faults.length > 0
+  ) {
+    throw new ConfigError(faults)
+  }
+  return Object.freeze({
+    home,
+    httpPort,
+    adminUsername,
+    adminPassword: values.adminPassword,
+    engines: values.engines ?? join(home, 'engines'),
+    portRange,
+    nodeMemoryBytes: values.nodeMemoryBytes,
+    logLevel,
+  })
+}
+
+/** The agent's socket. Unix sockets have short names: 107 bytes on Linux. */
+export function agentSocket(home: string): string {
+  return join(home, 'run', 'agent.sock')
+}
+
+/** docs/configuration.md, from the same table. */
+export function printConfigurationDocs(): string {
+  const rows = Object.values(variables).map(
+    ({ name, about, otherwise }) => `| \`${name}\` | ${about} | ${otherwise} |`,
+  )
+  return [
+    '# Configuration',
+    '',
+    'Fairlead is configured by its environment. A wrong value stops it with every fault listed, and exit code 2.',
+    'Printed from `packages/server/src/config.ts` by `npm run docs`.',
+    '',
+    '| variable | meaning | when not set |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n')
+}
+
+class Fault extends Error {}
+
+function variable<T>(spec: Variable<T>): Variable<T> {
+  return spec
+}
+
+function readHome(text: string | undefined, fault: (sentence: string) => never): string {
+  const home = text?.startsWith('~/') ? join(homedir(), text.slice(2)) : resolve(text ?? '.fairlead')
+  if (!isAbsolute(home)) return fault('must be a path')
+  const socket = agentSocket(home)
+  if (Buffer.byteLength(socket) > 107)
+    return fault(`is too long: ${socket} must have at most 107 bytes, as the name of a Unix socket`)
+  return home
+}
+
+function readInteger(
+  text: string | undefined,
+  otherwise: number,
+  { from, to }: { readonly from: number; readonly to: number },
+  fault: (sentence: string) => never,
+): number {
+  if (text === undefined) return otherwise
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  return value >= from && value <= to ? value : fault(`must be a whole number from ${from} to ${to}`)
+}
+
+function readRange(text: string | undefined, fault: (sentence: string) => never): Config['portRange'] {
+  const match = /^(\d{1,5})-(\d{1,5})$/.exec(text ?? '10000-10999')
+  const from = Number(match?.[1])
+  const to = Number(match?.[2])
+  const sound = match !== null && from >= 1024 && from <= to && to <= 65_535
+  return sound ? { from, to } : fault('must be two ports from 1024 to 65535, as in 10000-10999')
+}
+
+function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+  const known: readonly string[] = Object.values(variables).map(({ name }) => name)
+  return Object.keys(env)
+    .filter((name) => name.startsWith('FAIRLEAD_') && !known.includes(name))
+    .map((name) => `${name} is not a variable of Fairlead; there are ${known.join(', ')}`)
+}

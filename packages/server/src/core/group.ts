@@ -1,0 +1,44 @@
+import {
+  type Goal,
+  isLinked,
+  isLive,
+  type LiveShard,
+  type Seen,
+  type SeenShard,
+  type Step,
+  type Verdict,
+} from './topology.ts'
+
+/** A group whose roles are settled: one primary that answers, and the others. */
+export interface Group {
+  readonly seen: Seen
+  readonly goal: Goal
+  readonly primary: LiveShard
+  readonly replicas: readonly SeenShard[]
+}
+
+/** Linked, loaded, and with its append-only file written where one is wanted. */
+export function isReady(shard: SeenShard, { goal, primary }: Group): boolean {
+  return (
+    isLinked(shard, primary) &&
+    isLive(shard) &&
+    !shard.engine.loading &&
+    (goal.persistence !== 'aof' || shard.engine.aof === 'on')
+  )
+}
+
+export function awaitShard(shard: SeenShard, group: Group): Verdict {
+  return { kind: 'wait', shard: shard.id, why: whyNotReady(shard, group) }
+}
+
+function whyNotReady(shard: SeenShard, { primary }: Group): string {
+  if (!isLive(shard)) return `shard ${shard.id} does not answer yet (${shard.processWhy})`
+  if (shard.engine.loading) return `shard ${shard.id} loads its data`
+  if (shard.engine.syncing) return `shard ${shard.id} receives a full sync from shard ${primary.id}`
+  if (!isLinked(shard, primary)) return `shard ${shard.id} connects to shard ${primary.id}`
+  return `shard ${shard.id} writes its append-only file`
+}
+
+export function act(step: Step): Verdict {
+  return { kind: 'do', step }
+}

@@ -1,0 +1,88 @@
+import { isAt, isLinked, isLive, type Seen, type SeenShard, type Step } from './topology.ts'
+
+/**
+ * What must hold before a step is carried out, whatever plan it comes from. Returns what it would break; empty is
+ * good. Checked in production before every effect: a plan that breaks one is a fault of ours, and must not happen.
+ */
+export function violations(seen: Seen, step: Step): readonly string[] {
+  const broken: string[] = []
+  const must = (holds: boolean, sentence: string) => {
+    if (!holds) broken.push(`${step.kind}: ${sentence}`)
+  }
+  const shard = 'shard' in step ? seen.shards.find(({ id }) => id === step.shard) : undefined
+  const primaries = seen.shards.filter((one) => isLive(one) && one.engine.role === 'primary')
+
+  switch (step.kind) {
+    case 'retire-shard':
+      must(
+        shard === undefined || !serves(seen, shard) || seen.shards.length === 1,
+        'a shard that serves is not retired while there are others',
+      )
+      break
+    case 'restart-shard':
+      must(shard !== undefined && !serves(seen, shard), 'a primary never restarts while it serves')
+      break
+    case 'start-shard':
+      must(shard?.engine == null || step.follow !== null, 'a shard that answers is not started as a primary')
+      must(step.follow !== null || primaries.length === 0, 'no second primary is started')
+      break
+    case 'promote':
+      must(primaries.length === 0, 'nobody is promoted beside a primary')
+      must(shard !== undefined && isLive(shard), 'only a shard that answers is promoted')
+      break
+    case 'add-shard':
+      must(
+        step.follow !== null || seen.shards.length === 0,
+        'only the first shard of a database follows nobody',
+      )
+      break
+    case 'hand-over':
+      checkHandover(seen, step.from, step.to, must)
+      break
+    case 'follow':
+      must(step.shard !== step.primary, 'nobody follows itself')
+      break
+    case 'enable-aof':
+    case 'fence':
+    case 'record-primary':
+    case 'record-wish':
+    case 'release-handover':
+    case 'seal-handover':
+      break // they take nothing away from anybody
+  }
+  return broken
+}
+
+function checkHandover(
+  seen: Seen,
+  from: number,
+  to: number,
+  must: (holds: boolean, sentence: string) => void,
+): void {
+  const primary = seen.shards.find(({ id }) => id === from)
+  const heir = seen.shards.find(({ id }) => id === to)
+  must(
+    primary !== undefined && isLive(primary) && primary.engine.role === 'primary',
+    'the one that hands over is the primary',
+  )
+  must(
+    primary !== undefined && heir !== undefined && isLinked(heir, primary),
+    'the heir is linked to the primary',
+  )
+  must(
+    seen.shards.every(
+      (shard) =>
+        shard.id === from || (primary !== undefined && isLive(shard) && isAt(shard.engine.primary, primary)),
+    ),
+    'every other member follows the primary',
+  )
+}
+
+/** It is a primary now, or the endpoint points at it and nobody else is one. */
+function serves(seen: Seen, shard: SeenShard): boolean {
+  if (isLive(shard)) return shard.engine.role === 'primary'
+  return (
+    shard.id === seen.recordedPrimary &&
+    !seen.shards.some((one) => isLive(one) && one.engine.role === 'primary')
+  )
+}

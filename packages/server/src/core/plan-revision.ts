@@ -1,0 +1,158 @@
+import { revisionOf } from './goal.ts'
+import { act, awaitShard, type Group, isReady } from './group.ts'
+import { type Goal, isLinked, type LiveShard, type Seen, type SeenShard, type Verdict } from './topology.ts'
+
+/** The primary runs another revision than the goal's: it hands over to a shard that does not. */
+export function planHeir(group: Group): Verdict | undefined {
+  const { goal, primary, replicas } = group
+  const revision = revisionOf(goal)
+  if (primary.revision === revision) return undefined
+
+  const heirs = replicas.filter((shard) => shard.revision === revision)
+  const heir = heirs.find((shard) => shard.id === goal.home) ?? heirs[0]
+  if (heir === undefined) return planNewHeir(group)
+  const unready = replicas.find((shard) => !isReady(shard, group))
+  if (unready !== undefined) return awaitShard(unready, group)
+  return act({
+    kind: 'hand-over',
+    from: primary.id,
+    to: heir.id,
+    why: `shard ${primary.id} runs ${primary.revision}, shard ${heir.id} runs ${revision} and holds the same data`,
+  })
+}
+
+function planNewHeir({ seen, goal, primary, replicas }: Group): Verdict {
+  const onItsWay = replicas.find((shard) => revisionOf(shard.wanted) === revisionOf(goal))
+  if (onItsWay !== undefined)
+    return {
+      kind: 'wait',
+      shard: onItsWay.id,
+      why: `shard ${onItsWay.id} is being started: ${onItsWay.processWhy}`,
+    }
+  const detached = replicas.find((shard) => !isLinked(shard, primary))
+  if (detached !== undefined) {
+    return {
+      kind: 'wait',
+      shard: detached.id,
+      why: `replica ${detached.id} is not linked; nothing is begun before every member is`,
+    }
+  }
+  const lacking = lackOfRoom(seen, primary)
+  if (lacking === undefined) {
+    return act({
+      kind: 'add-shard',
+      runs: goal,
+      follow: primary.id,
+      why: `a surge shard on ${revisionOf(goal)} proves the target before anything old is touched`,
+    })
+  }
+  const replica = replicas[0]
+  if (replica === undefined)
+    return { kind: 'hopeless', why: `${lacking}, and there is no replica to upgrade in place` }
+  return act({
+    kind: 'restart-shard',
+    shard: replica.id,
+    runs: goal,
+    follow: primary.id,
+    why: `${lacking}, so a replica is upgraded in place`,
+  })
+}
+
+/** A further shard needs the primary's data once more in memory, with room to receive it, and again on disk. */
+export function lackOfRoom({ node }: Seen, { engine }: LiveShard): string | undefined {
+  const memoryBytes = Math.ceil(engine.usedMemoryBytes * 1.25) + SPARE_BYTES
+  const diskBytes = engine.usedMemoryBytes * 2 + SPARE_BYTES
+  if (node.memoryFreeBytes < memoryBytes) {
+    return `a surge shard needs ${megabytes(memoryBytes)} MB of memory and the node has ${megabytes(node.memoryFreeBytes)} MB free`
+  }
+  if (node.diskFreeBytes < diskBytes) {
+    return `a surge shard needs ${megabytes(diskBytes)} MB of disk and the node has ${megabytes(node.diskFreeBytes)} MB free`
+  }
+  return undefined
+}
+
+/** An empty engine with its 64 MB backlog, and some air. */
+const SPARE_BYTES = 96 * 1024 * 1024
+const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024)
+
+/**
+ * The certificate of the last handover is complete once every follower resumed the stream. One that cannot is not
+ * waited for: the count of full syncs says so, and the plan goes on from what is.
+ */
+export function planSeal({ seen, primary, replicas }: Group): Verdict | undefined {
+  if (seen.handover === null) return undefined
+  const unlinked = replicas.find((shard) => !isLinked(shard, primary))
+  if (unlinked !== undefined && seen.handover.ageMs < RELINK_DEADLINE_MS) {
+    return {
+      kind: 'wait',
+      shard: unlinked.id,
+      why: `shard ${unlinked.id} is about to resume the stream of its new primary`,
+    }
+  }
+  return act({ kind: 'seal-handover', why: 'the followers resumed the stream: count the full syncs it took' })
+}
+
+/** Measured: 1 to 101 ms, and 1 s where an engine tries again only in its cron. */
+const RELINK_DEADLINE_MS = 15_000
+
+/** With the primary on the goal's revision: the others, one at a time, never below the replicas the database had. */
+export function planOthers(group: Group): Verdict | undefined {
+  const { goal, primary, replicas } = group
+  const revision = revisionOf(goal)
+  const coming = replicas.find(
+    (shard) =>
+      revisionOf(shard.wanted) === revision && (shard.revision !== revision || !isReady(shard, group)),
+  )
+  if (coming !== undefined) return awaitShard(coming, group)
+
+  const old = replicas.filter((shard) => shard.revision !== revision)
+  const surplus = Math.max(0, replicas.length - goal.replicas)
+  const leaving = goal.preserveRoles ? [] : firstToLeave(old, goal).slice(0, surplus)
+  const next = old.find((shard) => !leaving.includes(shard))
+  if (next === undefined) return undefined
+  if (goal.undo) {
+    return act({
+      kind: 'retire-shard',
+      shard: next.id,
+      why: `it runs ${next.revision}, whose files ${revision} may not read; a fresh shard takes its place`,
+    })
+  }
+  return act({
+    kind: 'restart-shard',
+    shard: next.id,
+    runs: goal,
+    follow: primary.id,
+    why: `it runs ${next.revision}`,
+  })
+}
+
+/** The old primary leaves first: it served the longest; then the youngest. */
+function firstToLeave(shards: readonly SeenShard[], goal: Goal): readonly SeenShard[] {
+  return shards.toSorted((a, b) => Number(b.id === goal.home) - Number(a.id === goal.home) || b.id - a.id)
+}
+
+export function planHome({ goal, primary, replicas }: Group): Verdict | undefined {
+  const home = replicas.find((shard) => shard.id === goal.home)
+  if (!goal.preserveRoles || home === undefined) return undefined
+  return act({
+    kind: 'hand-over',
+    from: primary.id,
+    to: home.id,
+    why: `preserve_roles: shard ${home.id} was the primary`,
+  })
+}
+
+export function planSurplus({ goal, replicas }: Group): Verdict | undefined {
+  if (replicas.length <= goal.replicas) return undefined
+  const revision = revisionOf(goal)
+  const old = replicas.filter((shard) => shard.revision !== revision)
+  const leaving =
+    firstToLeave(old, goal)[0] ??
+    replicas.toSorted((a, b) => b.id - a.id).find((shard) => shard.id !== goal.home || !goal.preserveRoles)
+  if (leaving === undefined) return undefined
+  return act({
+    kind: 'retire-shard',
+    shard: leaving.id,
+    why: 'every other shard runs the goal and is linked; this one is no longer needed',
+  })
+}

@@ -1,0 +1,145 @@
+import {
+  isAt,
+  isLive,
+  type LiveShard,
+  type Seen,
+  type SeenShard,
+  type Step,
+  type Verdict,
+} from './topology.ts'
+
+/**
+ * Sees to it that a group has exactly one primary and that the others follow it. The recovery table of the design
+ * (§4.3) as code: observed roles decide, a recorded intent only breaks ties.
+ *
+ * Returns the primary when there is nothing to settle, else the verdict for this turn.
+ */
+export function settleRoles(seen: Seen): { readonly primary: LiveShard } | Verdict {
+  const live = seen.shards.filter(isLive)
+  const primaries = live.filter(({ engine }) => engine.role === 'primary')
+  const [first, second] = primaries
+  if (first === undefined) return settleMissingPrimary(seen, live)
+  if (second !== undefined) return settleTwoPrimaries(first, second)
+
+  const stray = live.find((shard) => shard !== first && !isAt(shard.engine.primary, first))
+  return stray === undefined ? { primary: first } : settleStray(stray, first)
+}
+
+function settleStray(stray: LiveShard, primary: LiveShard): Verdict {
+  if (mayFollow(stray, primary)) {
+    return act({
+      kind: 'follow',
+      shard: stray.id,
+      primary: primary.id,
+      why: `shard ${primary.id} is the primary, and its history continues this one's`,
+    })
+  }
+  return {
+    kind: 'stuck',
+    why: `shard ${stray.id} follows another primary and holds writes that shard ${primary.id} does not have; decide which of them to keep`,
+  }
+}
+
+/**
+ * Is the history of `shard` a prefix of the primary's? Then it can follow without losing anything.
+ * Either they share the replication id, or it took part in the history the primary had before its promotion.
+ */
+export function mayFollow({ engine: mine }: LiveShard, { engine: theirs }: LiveShard): boolean {
+  if (mine.replid === theirs.replid) return mine.offset <= theirs.offset
+  return mine.replid === theirs.replid2 && mine.offset <= theirs.secondOffset - 1
+}
+
+function settleTwoPrimaries(a: LiveShard, b: LiveShard): Verdict {
+  const older = mayFollow(a, b) ? a : mayFollow(b, a) ? b : undefined
+  if (older !== undefined) {
+    const newer = older === a ? b : a
+    return act({
+      kind: 'follow',
+      shard: older.id,
+      primary: newer.id,
+      why: `both are primaries, and shard ${newer.id} continues the history of shard ${older.id}`,
+    })
+  }
+  return {
+    kind: 'stuck',
+    why: `shards ${a.id} and ${b.id} are both primaries with writes of their own; decide which of them to keep`,
+    retry: { kind: 'fence', shards: [a.id, b.id], why: 'two primaries must not take more writes' },
+  }
+}
+
+function settleMissingPrimary(seen: Seen, live: readonly LiveShard[]): Verdict {
+  if (seen.shards.length === 0) return { kind: 'wait', shard: 0, why: 'there is no shard yet' }
+
+  const silent = seen.shards.find(
+    (shard) => !isLive(shard) && ['starting', 'running', 'stopping'].includes(shard.process),
+  )
+  if (silent !== undefined) {
+    return {
+      kind: 'wait',
+      shard: silent.id,
+      why: `shard ${silent.id} may be the primary and does not answer yet (${silent.processWhy})`,
+    }
+  }
+
+  const recorded = seen.shards.find((shard) => shard.id === seen.recordedPrimary)
+  if (recorded?.process === 'exited' && recorded.endedCleanly)
+    return startFromDisk(recorded, 'it was stopped in order, as the primary')
+
+  const heir = chooseHeir(seen, live)
+  if (heir !== undefined) return act({ kind: 'promote', shard: heir.id, why: whyPromote(seen, heir) })
+  return settleWithoutHeir(recorded ?? seen.shards[0])
+}
+
+/** Nobody who runs holds the history: what the last primary left on its disk is the best there is. */
+function settleWithoutHeir(last: SeenShard | undefined): Verdict {
+  if (last !== undefined && (last.process === 'exited' || last.process === 'absent')) {
+    return startFromDisk(last, 'no running shard holds its history')
+  }
+  const why =
+    last === undefined
+      ? 'no shard is left'
+      : `shard ${last.id}, the last primary, cannot be started: ${last.processWhy}`
+  return {
+    kind: 'stuck',
+    why,
+    ...(last !== undefined && {
+      retry: { kind: 'start-shard', shard: last.id, follow: null, why: 'the last primary must come back' },
+    }),
+  }
+}
+
+/**
+ * The replica that lost least: of those that hold the recorded history as far as it was last seen, the one with the
+ * highest offset. A replica that came back from an old file on disk is not one of them.
+ */
+function chooseHeir({ history, handover }: Seen, live: readonly LiveShard[]): LiveShard | undefined {
+  const holders = live.filter(
+    ({ engine }) =>
+      !engine.syncing &&
+      !engine.loading &&
+      (history === null ||
+        (engine.offset >= history.offset &&
+          (engine.replid === history.replid || engine.replid2 === history.replid))),
+  )
+  return holders.toSorted(
+    (a, b) =>
+      b.engine.offset - a.engine.offset ||
+      Number(b.id === handover?.to) - Number(a.id === handover?.to) ||
+      Number(b.id === handover?.from) - Number(a.id === handover?.from) ||
+      a.id - b.id,
+  )[0]
+}
+
+function whyPromote({ handover }: Seen, heir: LiveShard): string {
+  return handover === null
+    ? `the primary is gone, and shard ${heir.id} holds the most of its history (offset ${heir.engine.offset})`
+    : `the handover from shard ${handover.from} to shard ${handover.to} was interrupted, and no shard is ahead of shard ${heir.id} (offset ${heir.engine.offset})`
+}
+
+function startFromDisk(shard: SeenShard, why: string): Verdict {
+  return act({ kind: 'start-shard', shard: shard.id, follow: null, why })
+}
+
+function act(step: Step): Verdict {
+  return { kind: 'do', step }
+}

@@ -1,0 +1,122 @@
+import type { Address } from '@fairlead/api'
+import type { Goal, Runs } from './goal.ts'
+
+/** What is seen of a database at one moment: the whole input of every decision. */
+export interface Seen {
+  /** Sorted by id. */
+  readonly shards: readonly SeenShard[]
+  /** The shard that the store names as primary: where the endpoint points. */
+  readonly recordedPrimary: number | null
+  /** How far the primary's history was at the last look, from the store. */
+  readonly history: History | null
+  /** A handover whose intent is on record and which is not closed. */
+  readonly handover: OpenHandover | null
+  readonly node: NodeRoom
+}
+
+export interface History {
+  readonly replid: string
+  readonly offset: number
+}
+
+export interface OpenHandover {
+  readonly from: number
+  readonly to: number
+  /** Everything that was held is let go again. */
+  readonly released: boolean
+  /** Time since the intent was recorded. */
+  readonly ageMs: number
+}
+
+/** Room on the node where a further shard would be placed. */
+export interface NodeRoom {
+  readonly memoryFreeBytes: number
+  readonly diskFreeBytes: number
+}
+
+/** One shard: its record in the store, the agent's report, and the engine's own words. */
+export interface SeenShard {
+  readonly id: number
+  readonly address: Address
+  /** What the store wants it to run. */
+  readonly wanted: Runs
+  /** What its process was started with, by the agent's report; null while the agent knows nothing of it. */
+  readonly revision: string | null
+  /** Whom it shall follow when its process starts, by the wish that the agent holds; null: nobody. */
+  readonly follows: number | null
+  readonly process: 'absent' | 'starting' | 'running' | 'stopping' | 'exited' | 'failed'
+  /** It is on its way out: its retirement has begun. */
+  readonly leaving: boolean
+  /** Why the process is where it is, in the agent's words. */
+  readonly processWhy: string
+  /** Its last end was ordered, not a crash: its disk holds everything. */
+  readonly endedCleanly: boolean
+  /** Null while the engine does not answer. */
+  readonly engine: EngineState | null
+}
+
+export interface EngineState {
+  readonly role: 'primary' | 'replica'
+  readonly primary: Address | null
+  readonly link: 'up' | 'down'
+  /** A full sync is being received. */
+  readonly syncing: boolean
+  readonly loading: boolean
+  readonly replid: string
+  readonly replid2: string
+  readonly secondOffset: number
+  readonly offset: number
+  readonly usedMemoryBytes: number
+  readonly aof: 'off' | 'rewriting' | 'on'
+}
+
+/** A shard that answers. */
+export type LiveShard = SeenShard & { readonly engine: EngineState }
+
+export function isLive(shard: SeenShard): shard is LiveShard {
+  return shard.engine !== null
+}
+
+export function isAt(address: Address | null, shard: SeenShard): boolean {
+  return address !== null && address.host === shard.address.host && address.port === shard.address.port
+}
+
+/** A replica of `primary` whose stream flows. */
+export function isLinked(shard: SeenShard, primary: SeenShard): boolean {
+  return (
+    isLive(shard) &&
+    shard.engine.role === 'replica' &&
+    isAt(shard.engine.primary, primary) &&
+    shard.engine.link === 'up'
+  )
+}
+
+/** One effect on the world, with its reason. Steps are idempotent, and each ends in an observation. */
+export type Step = (
+  | { readonly kind: 'add-shard'; readonly runs: Runs; readonly follow: number | null }
+  | { readonly kind: 'start-shard'; readonly shard: number; readonly follow: number | null }
+  | { readonly kind: 'restart-shard'; readonly shard: number; readonly runs: Runs; readonly follow: number }
+  | { readonly kind: 'retire-shard'; readonly shard: number }
+  | { readonly kind: 'follow'; readonly shard: number; readonly primary: number }
+  | { readonly kind: 'promote'; readonly shard: number }
+  | { readonly kind: 'fence'; readonly shards: readonly number[] }
+  | { readonly kind: 'enable-aof'; readonly shard: number }
+  | { readonly kind: 'hand-over'; readonly from: number; readonly to: number }
+  | { readonly kind: 'release-handover'; readonly primary: number }
+  | { readonly kind: 'seal-handover' }
+  | { readonly kind: 'record-primary'; readonly shard: number }
+  | { readonly kind: 'record-wish'; readonly shard: number; readonly follow: number | null }
+) & { readonly why: string }
+
+/**
+ * What to do now. `wait`: nothing, look again. `stuck`: only a person can resolve it; `retry` is tried now and then.
+ * `hopeless`: the goal cannot be reached; nothing old was touched, or all of it can be undone.
+ */
+export type Verdict =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'do'; readonly step: Step }
+  | { readonly kind: 'wait'; readonly shard: number; readonly why: string }
+  | { readonly kind: 'stuck'; readonly why: string; readonly retry?: Step }
+  | { readonly kind: 'hopeless'; readonly why: string }
+
+export type { Goal }

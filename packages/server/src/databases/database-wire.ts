@@ -1,0 +1,152 @@
+import {
+  type Body,
+  type createDatabase,
+  type Database as DatabaseAnswer,
+  Refusal,
+  type Shard,
+  type ShardReport,
+} from '@fairlead/api'
+import type { DatabaseStatus, ShardRecord } from '../core/database.ts'
+import type { DatabaseRequest, DatabaseView } from './databases-service.ts'
+
+/** Wire words stop here: a database as the API shows it. The password only for those who may see it. */
+export function toWire({ database, shards, action }: DatabaseView, showsPassword: boolean): DatabaseAnswer {
+  const primary = shards.find(({ id }) => id === database.primaryShard)
+  return {
+    uid: database.uid,
+    name: database.name,
+    type: 'redis',
+    status: statusWords[database.status],
+    engine: database.build.flavour,
+    engine_version: database.build.version,
+    version: database.build.version,
+    memory_size: database.memoryBytes,
+    replication: database.replicas > 0,
+    sharding: false,
+    shards_count: 1,
+    shard_list: shards.map(({ id }) => id),
+    data_persistence: database.persistence,
+    aof_policy: database.aofFsync === 'always' ? 'appendfsync-always' : 'appendfsync-every-sec',
+    snapshot_policy: [...database.snapshots],
+    eviction_policy: database.evictionPolicy as DatabaseAnswer['eviction_policy'], // written from the same enumeration
+    module_list: [],
+    endpoints: primary === undefined ? [] : [endpointOf(database.uid, primary)],
+    port: primary?.port ?? 0,
+    oss_cluster: false,
+    tls_mode: 'disabled',
+    crdt: false,
+    crdt_guid: '',
+    ...(showsPassword && { authentication_engine_pass: database.userPassword }),
+    ...(action !== undefined && { action_uid: action.uid }),
+    created_time: seconds(database.createdAt),
+    last_changed_time: seconds(database.changedAt),
+  }
+}
+
+const statusWords: { readonly [Status in DatabaseStatus]: DatabaseAnswer['status'] } = {
+  pending: 'pending',
+  active: 'active',
+  changing: 'active-change-pending',
+  deleting: 'delete-pending',
+  'creation-failed': 'creation-failed',
+}
+
+function endpointOf(uid: number, { host, port }: ShardRecord): DatabaseAnswer['endpoints'][number] {
+  return { uid: `${uid}:1`, dns_name: host, port, addr: [host], addr_type: 'internal' }
+}
+
+/** The wider API shows times without fractions. */
+function seconds(iso: string): string {
+  return iso.replace(/\.\d+Z$/, 'Z')
+}
+
+/** A request to create a database, in our words. Refuses what is understood and not available yet. */
+export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
+  refuseUnavailable(body)
+  return {
+    name: body.name,
+    memoryBytes: body.memory_size,
+    replicas: body.replication === true ? 1 : 0,
+    persistence: body.data_persistence ?? 'disabled',
+    aofFsync: body.aof_policy === 'appendfsync-always' ? 'always' : 'everysec',
+    snapshots:
+      body.snapshot_policy ?? (body.data_persistence === 'snapshot' ? [{ secs: 3600, writes: 1 }] : []),
+    evictionPolicy: body.eviction_policy ?? 'volatile-lru',
+    engineVersion: oneOf('engine_version', body.engine_version, 'redis_version', body.redis_version),
+    userPassword: oneOf(
+      'authentication_engine_pass',
+      body.authentication_engine_pass,
+      'authentication_redis_pass',
+      body.authentication_redis_pass,
+    ),
+  }
+}
+
+function refuseUnavailable(body: Body<typeof createDatabase>): void {
+  if (body.port !== undefined && body.port !== 0) {
+    throw new Refusal(
+      'port_unavailable',
+      'port: a fixed port comes with the endpoint; leave it out or send 0',
+    )
+  }
+  const notYet = [
+    ...((body.shards_count ?? 1) > 1 ? ['shards_count above 1'] : []),
+    ...(body.sharding === true ? ['sharding'] : []),
+    ...(body.oss_cluster === true ? ['oss_cluster'] : []),
+    ...(body.type === 'memcached' ? ['type memcached'] : []),
+  ]
+  if (notYet.length > 0) {
+    throw new Refusal(
+      'field_not_available',
+      notYet.map((field) => `${field} is not available yet; leave it out`).join('; '),
+    )
+  }
+  const unused = [
+    ...(body.aof_policy !== undefined && body.data_persistence !== 'aof'
+      ? ['aof_policy needs data_persistence aof']
+      : []),
+    ...(body.snapshot_policy !== undefined && body.data_persistence !== 'snapshot'
+      ? ['snapshot_policy needs data_persistence snapshot']
+      : []),
+  ]
+  if (unused.length > 0) throw new Refusal('conflicting_fields', unused.join('; '))
+}
+
+/** Two spellings of one field: either, or both with the same value. */
+export function oneOf<T>(
+  name: string,
+  value: T | undefined,
+  alias: string,
+  aliased: T | undefined,
+): T | undefined {
+  if (value !== undefined && aliased !== undefined && value !== aliased) {
+    throw new Refusal(
+      'conflicting_fields',
+      `${name} and ${alias} are the same field with different values: send one of them`,
+    )
+  }
+  return value ?? aliased
+}
+
+export function shardToWire(shard: ShardRecord, isPrimary: boolean, report: ShardReport | undefined): Shard {
+  return {
+    uid: String(shard.id),
+    bdb_uid: shard.databaseUid,
+    node_uid: String(shard.nodeUid),
+    role: isPrimary ? 'master' : 'slave',
+    assigned_slots: '0-16383',
+    status: report?.state === 'running' ? 'active' : 'inactive',
+    detailed_status: report === undefined ? 'unknown' : detailWords[report.state],
+    engine: report?.build.flavour ?? shard.runs.build.flavour,
+    engine_version: report?.build.version ?? shard.runs.build.version,
+    port: shard.port,
+  }
+}
+
+const detailWords: { readonly [State in ShardReport['state']]: Shard['detailed_status'] } = {
+  starting: 'loading',
+  running: 'ok',
+  stopping: 'busy',
+  exited: 'down',
+  failed: 'down',
+}

@@ -1,0 +1,141 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { Refusal, type ShardReport } from '@fairlead/api'
+import { type ActionsStore, ActiveActionExists, actionsStore } from '../actions/actions-store.ts'
+import type { Action } from '../core/action.ts'
+import { type Database, type ShardRecord, steadyGoal } from '../core/database.ts'
+import type { Goal } from '../core/goal.ts'
+import { settleBuild } from '../core/settle-build.ts'
+import type { Nodes } from '../nodes/nodes-service.ts'
+import type { Store } from '../store/open-store.ts'
+import { type DatabasesStore, databasesStore, type NewDatabase } from './databases-store.ts'
+import { type ShardsStore, shardsStore } from './shards-store.ts'
+
+/** A database as people see it: with its shards, and the action that runs on it. */
+export interface DatabaseView {
+  readonly database: Database
+  readonly shards: readonly ShardRecord[]
+  readonly action: Action | undefined
+}
+
+export interface DatabaseRequest
+  extends Pick<
+    NewDatabase,
+    'name' | 'memoryBytes' | 'replicas' | 'persistence' | 'aofFsync' | 'snapshots' | 'evictionPolicy'
+  > {
+  readonly engineVersion: string | undefined
+  /** Generated when undefined. */
+  readonly userPassword: string | undefined
+}
+
+export interface Databases {
+  list(): Promise<readonly DatabaseView[]>
+  /** Throws Refusal db_not_exist. */
+  get(uid: number): Promise<DatabaseView>
+  create(request: DatabaseRequest): Promise<DatabaseView>
+  remove(uid: number): Promise<{ readonly actionUid: string }>
+  shards(uid: number): Promise<
+    readonly {
+      readonly shard: ShardRecord
+      readonly isPrimary: boolean
+      readonly report: ShardReport | undefined
+    }[]
+  >
+  /** Begins an action on a database and wakes the reconciler. Throws Refusal db_busy while another one runs. */
+  begin(uid: number, kind: Action['kind'], goal: Goal): Promise<DatabaseView>
+}
+
+export function createDatabases(deps: {
+  readonly store: Store
+  readonly nodes: Nodes
+  readonly nudge: (databaseUid: number) => void
+  readonly now: () => number
+}): Databases {
+  const { store, nodes, nudge } = deps
+  const databases = databasesStore(store.db)
+  const shards = shardsStore(store.db)
+  const actions = actionsStore(store.db)
+  const now = () => new Date(deps.now()).toISOString()
+  const view = (database: Database) => viewOf(database, shards, actions)
+
+  const get = async (uid: number) => view(await find(databases, uid))
+  return {
+    list: async () => Promise.all((await databases.list()).map(view)),
+    get,
+
+    async create(request) {
+      const settled = settleBuild(request.engineVersion, null, await nodes.builds())
+      if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
+      if ((await databases.getByName(request.name)) !== undefined) {
+        throw new Refusal('name_already_exists', `name: a database named ${request.name} exists`)
+      }
+      const database = await store.transaction(async (db) => {
+        const created = await databasesStore(db).insert(newDatabase(request, settled.build, now()))
+        await actionsStore(db).insert(
+          { uid: randomUUID(), databaseUid: created.uid, kind: 'create', goal: steadyGoal(created) },
+          now(),
+        )
+        return created
+      })
+      nudge(database.uid)
+      return view(database)
+    },
+
+    async remove(uid) {
+      const database = await find(databases, uid)
+      const { action } = await this.begin(uid, 'delete', { ...steadyGoal(database), kind: 'remove' })
+      return { actionUid: action?.uid ?? '' }
+    },
+
+    async shards(uid) {
+      const database = await find(databases, uid)
+      const reports = (await nodes.list()).flatMap(({ report }) => report?.shards ?? [])
+      return (await shards.listOf(uid)).map((shard) => ({
+        shard,
+        isPrimary: shard.id === database.primaryShard,
+        report: reports.find(({ id }) => id === `s${shard.id}`),
+      }))
+    },
+
+    async begin(uid, kind, goal) {
+      try {
+        await store.transaction(async (db) => {
+          await actionsStore(db).insert({ uid: randomUUID(), databaseUid: uid, kind, goal }, now())
+          await databasesStore(db).setStatus(uid, kind === 'delete' ? 'deleting' : 'changing', now())
+        })
+      } catch (cause) {
+        if (!(cause instanceof ActiveActionExists)) throw cause
+        throw new Refusal('db_busy', await describeBusy(uid, actions))
+      }
+      nudge(uid)
+      return get(uid)
+    },
+  }
+}
+
+async function find(databases: DatabasesStore, uid: number): Promise<Database> {
+  const database = await databases.get(uid)
+  if (database === undefined) throw new Refusal('db_not_exist', `database ${uid} does not exist`)
+  return database
+}
+
+async function viewOf(database: Database, shards: ShardsStore, actions: ActionsStore): Promise<DatabaseView> {
+  return { database, shards: await shards.listOf(database.uid), action: await actions.active(database.uid) }
+}
+
+async function describeBusy(uid: number, actions: ActionsStore): Promise<string> {
+  const running = await actions.active(uid)
+  const which = running === undefined ? 'just ended' : `${running.uid} (${running.kind}) runs`
+  return `another change is in hand on database ${uid}: action ${which}; try again when it has ended`
+}
+
+function newDatabase(request: DatabaseRequest, build: Database['build'], createdAt: string): NewDatabase {
+  const { engineVersion: _asked, userPassword, ...fields } = request
+  return {
+    ...fields,
+    build,
+    restartNonce: 0,
+    adminPassword: randomBytes(32).toString('base64url'),
+    userPassword: userPassword ?? randomBytes(24).toString('base64url'),
+    createdAt,
+  }
+}

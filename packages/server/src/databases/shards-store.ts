@@ -1,0 +1,77 @@
+import type { ShardRecord } from '../core/database.ts'
+import type { Runs } from '../core/goal.ts'
+import { nextId } from '../store/next-id.ts'
+import type { Db } from '../store/open-store.ts'
+import type { Tables } from '../store/tables.ts'
+
+export interface ShardsStore {
+  list(): Promise<readonly ShardRecord[]>
+  listOf(databaseUid: number): Promise<readonly ShardRecord[]>
+  /** Throws when the port is taken on that node: a unique constraint. */
+  insert(shard: Omit<ShardRecord, 'id' | 'leaving'>, now: string): Promise<ShardRecord>
+  setRuns(id: number, runs: Runs): Promise<void>
+  setFollows(id: number, follows: number | null): Promise<void>
+  setLeaving(id: number): Promise<void>
+  remove(id: number): Promise<void>
+}
+
+export function shardsStore(db: Db): ShardsStore {
+  const all = () => db.selectFrom('shards').selectAll().orderBy('id')
+  return {
+    async list() {
+      return (await all().execute()).map(fromRow)
+    },
+    async listOf(databaseUid) {
+      return (await all().where('database_uid', '=', databaseUid).execute()).map(fromRow)
+    },
+    async insert(shard, now) {
+      const id = await nextId(db, 'shard')
+      await db
+        .insertInto('shards')
+        .values({
+          id,
+          database_uid: shard.databaseUid,
+          node_uid: shard.nodeUid,
+          host: shard.host,
+          port: shard.port,
+          flavour: shard.runs.build.flavour,
+          version: shard.runs.build.version,
+          restart_nonce: shard.runs.restartNonce,
+          follows: shard.follows,
+          leaving: 0,
+          created_at: now,
+        })
+        .execute()
+      return { ...shard, id, leaving: false }
+    },
+    async setRuns(id, { build, restartNonce }) {
+      await db
+        .updateTable('shards')
+        .set({ flavour: build.flavour, version: build.version, restart_nonce: restartNonce })
+        .where('id', '=', id)
+        .execute()
+    },
+    async setFollows(id, follows) {
+      await db.updateTable('shards').set({ follows }).where('id', '=', id).execute()
+    },
+    async setLeaving(id) {
+      await db.updateTable('shards').set({ leaving: 1 }).where('id', '=', id).execute()
+    },
+    async remove(id) {
+      await db.deleteFrom('shards').where('id', '=', id).execute()
+    },
+  }
+}
+
+function fromRow(row: Tables['shards']): ShardRecord {
+  return {
+    id: row.id,
+    databaseUid: row.database_uid,
+    nodeUid: row.node_uid,
+    host: row.host,
+    port: row.port,
+    runs: { build: { flavour: row.flavour, version: row.version }, restartNonce: row.restart_nonce },
+    follows: row.follows,
+    leaving: row.leaving === 1,
+  }
+}

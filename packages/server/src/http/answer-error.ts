@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto'
+import { type ErrorCode, errors, Refusal } from '@fairlead/api'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import { InvalidInput } from './compile-validator.ts'
+
+/** The one place where an error becomes an answer: always {error_code, message}, never a stack. */
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
+  const { code, message } = explain(error, request, log)
+  if (code === 'too_many_requests') void reply.header('retry-after', '1')
+  void reply.status(errors[code].status).send({ error_code: code, message })
+}
+
+function explain(error: unknown, request: FastifyRequest, log: Logger): { code: ErrorCode; message: string } {
+  if (error instanceof Refusal) return { code: error.code, message: error.message }
+  if (error instanceof InvalidInput) return { code: 'invalid_request', message: error.message }
+
+  const { code, statusCode, message } = error as { code?: string; statusCode?: number; message?: string }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return {
+      code: 'invalid_request',
+      message: 'the body must be JSON: send `Content-Type: application/json`',
+    }
+  }
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return {
+      code: 'invalid_request',
+      message: `the request cannot be understood: ${message ?? 'it is malformed'}`,
+    }
+  }
+  const id = randomUUID()
+  log.error({ err: error, id, method: request.method, url: request.url.split('?')[0] }, 'a request failed')
+  return { code: 'internal_error', message: `a fault of ours; quote ${id}` }
+}

@@ -1,0 +1,44 @@
+import { Refusal } from '@fairlead/api'
+import Fastify, { type FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { answerError } from './answer-error.ts'
+import { authenticate, type Whois } from './authenticate.ts'
+import { compileValidator } from './compile-validator.ts'
+
+/** The largest body of this API is an upgrade request with its modules. */
+const BODY_LIMIT_BYTES = 256 * 1024
+
+/** An HTTP server without routes: strict input, one shape of errors, permissions from the contract. */
+export function createHttp(deps: { readonly whois: Whois; readonly log: Logger }): FastifyInstance {
+  const app = Fastify({
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: 30_000,
+    exposeHeadRoutes: false,
+    forceCloseConnections: 'idle',
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
+  })
+  app.setValidatorCompiler(compileValidator)
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, deps.log))
+  app.setNotFoundHandler((request) => {
+    throw new Refusal('not_found', `there is nothing at ${request.method} ${request.url.split('?')[0]}`)
+  })
+  readJson(app)
+  app.decorateRequest('user', null)
+  app.addHook('onRequest', authenticate(deps.whois))
+  app.addHook('preValidation', async (request) => {
+    // A request whose fields are all optional may come without a body.
+    const body = request.routeOptions.config.operation?.body
+    if (body !== undefined && request.body == null && !('required' in body)) request.body = {}
+  })
+  return app
+}
+
+/** JSON only, and an empty body is no body. Everything else is answered by answerError. */
+function readJson(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined)
+    else void parse(request, body.toString(), done)
+  })
+}

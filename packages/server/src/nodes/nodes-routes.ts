@@ -1,0 +1,45 @@
+import { type FoundBuild, getHealth, listEngineVersions, listNodes, Refusal } from '@fairlead/api'
+import { compareVersions } from '@fairlead/engine'
+import type { Mount } from '../http/mount.ts'
+import type { Nodes } from './nodes-service.ts'
+
+export function nodesRoutes(mount: Mount, nodes: Nodes, softwareVersion: string): void {
+  mount(listNodes, async () => {
+    const builds = await nodes.builds().catch(() => []) // a node whose agent is away is still listed
+    const listed = await nodes.list()
+    return listed.map(({ uid, report }) => ({
+      uid,
+      addr: report?.host ?? '',
+      status: report === null ? ('down' as const) : ('active' as const),
+      cores: report?.cores ?? 0,
+      total_memory: report?.memoryTotalBytes ?? 0,
+      free_memory: report?.memoryFreeBytes ?? 0,
+      free_disk: report?.diskFreeBytes ?? 0,
+      shard_count: report?.shards.length ?? 0,
+      shard_list: report?.shards.map(({ id }) => Number(id.slice(1))) ?? [],
+      software_version: softwareVersion,
+      supported_database_versions: builds.map(({ flavour, version }) => ({ db_type: flavour, version })),
+    }))
+  })
+
+  mount(listEngineVersions, async () => {
+    const builds = await nodes.builds()
+    return builds.map((build) => ({
+      engine: build.flavour,
+      engine_version: build.version,
+      source: build.source,
+      latest: isLatest(build, builds),
+    }))
+  })
+
+  mount(getHealth, async () => {
+    if (!(await nodes.ready())) throw new Refusal('unavailable', 'the agent does not answer')
+    return { status: 'ok' as const }
+  })
+}
+
+function isLatest(build: FoundBuild, builds: readonly FoundBuild[]): boolean {
+  return builds.every(
+    (other) => other.flavour !== build.flavour || compareVersions(other.version, build.version) <= 0,
+  )
+}

@@ -1,0 +1,36 @@
+import { type FoundBuild, type NodeReport, Refusal } from '@fairlead/api'
+import { type AgentLink, AgentUnreachable } from './agent-link.ts'
+
+export interface Nodes {
+  /** Every node with its agent's report; null where the agent does not answer. One node until there are more. */
+  list(): Promise<readonly { readonly uid: number; readonly report: NodeReport | null }[]>
+  /** The engine builds of the cluster. Throws Refusal unavailable when no agent answers. */
+  builds(): Promise<readonly FoundBuild[]>
+  /** Does every agent answer? */
+  ready(): Promise<boolean>
+}
+
+/** The only node there is: server and agent on one machine. */
+const THIS_NODE = 1
+
+export function createNodes(agent: AgentLink): Nodes {
+  const report = () => orNull(agent.reportNode({}))
+  return {
+    list: async () => [{ uid: THIS_NODE, report: await report() }],
+    async builds() {
+      const builds = await orNull(agent.listBuilds({}))
+      if (builds === null) throw new Refusal('unavailable', 'the agent does not answer right now; try again')
+      return builds
+    },
+    ready: async () => (await report()) !== null,
+  }
+}
+
+async function orNull<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer
+  } catch (cause) {
+    if (cause instanceof AgentUnreachable) return null
+    throw cause
+  }
+}

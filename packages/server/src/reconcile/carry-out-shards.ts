@@ -1,0 +1,121 @@
+import type { ShardRecord } from '../core/database.ts'
+import type { Step } from '../core/topology.ts'
+import { shardsStore } from '../databases/shards-store.ts'
+import { member, type Outcome, type Scene } from './carry-out.ts'
+import { agentName } from './observe.ts'
+import { wishFor } from './wish.ts'
+
+/** The one node there is. */
+const THIS_NODE = { uid: 1, host: '127.0.0.1' }
+
+/** A new shard: on record first, so that whatever is started is known to somebody. */
+export async function addShard(step: Extract<Step, { kind: 'add-shard' }>, scene: Scene): Promise<Outcome> {
+  const { database, deps, members } = scene
+  const port = await findPort(scene)
+  const row = {
+    databaseUid: database.uid,
+    nodeUid: THIS_NODE.uid,
+    host: THIS_NODE.host,
+    port,
+    runs: pickRuns(step.runs),
+    follows: step.follow,
+  }
+  const shard = await deps.effect('record-shard', () =>
+    deps.store.transaction((db) => shardsStore(db).insert(row, new Date(deps.now()).toISOString())),
+  )
+  const all = [...members, shard]
+  // Before it has replicas, a primary is restarted by its agent; now that would be dangerous.
+  const primary = all.find(({ id }) => id === step.follow)
+  if (primary !== undefined && members.length === 1) await put(primary, all, scene)
+  await put(shard, all, scene)
+  return done
+}
+
+/** The wish as it is on record, put again: for a process that is not there, or not the one that was asked for. */
+export async function startShard(
+  step: Extract<Step, { kind: 'start-shard' }>,
+  scene: Scene,
+): Promise<Outcome> {
+  const shard = { ...member(step.shard, scene), follows: step.follow }
+  await scene.deps.effect('record-follows', () => scene.deps.shards.setFollows(shard.id, step.follow))
+  await put(shard, scene.members, scene)
+  return done
+}
+
+/** On record first: a crash in between leaves a process that is not the one asked for, which the planner sees. */
+export async function restartShard(
+  step: Extract<Step, { kind: 'restart-shard' }>,
+  scene: Scene,
+): Promise<Outcome> {
+  const { deps } = scene
+  const runs = pickRuns(step.runs)
+  const shard = { ...member(step.shard, scene), runs, follows: step.follow }
+  await deps.effect('record-runs', () =>
+    deps.store.transaction(async (db) => {
+      await shardsStore(db).setRuns(shard.id, runs)
+      await shardsStore(db).setFollows(shard.id, step.follow)
+    }),
+  )
+  await put(shard, scene.members, scene)
+  return done
+}
+
+/** The intent first and the record last: a shard that is on record may still run, and one that leaves stays gone. */
+export async function retireShard(
+  step: Extract<Step, { kind: 'retire-shard' }>,
+  scene: Scene,
+): Promise<Outcome> {
+  const { deps, members } = scene
+  const name = agentName(step.shard)
+  if (!member(step.shard, scene).leaving)
+    await deps.effect('record-leaving', () => deps.shards.setLeaving(step.shard))
+  deps.engines.forget(step.shard)
+  await deps.effect('remove-shard', () => deps.agent.removeShard({ params: { id: name } }))
+  const { shards } = await deps.agent.reportNode({})
+  if (shards.some(({ id }) => id === name))
+    return { kind: 'not yet', why: `shard ${step.shard} is being stopped` }
+
+  await deps.effect('forget-shard', () => deps.shards.remove(step.shard))
+  const [last, ...others] = members.filter(({ id }) => id !== step.shard)
+  if (last !== undefined && others.length === 0) await put(last, [last], scene)
+  return done
+}
+
+/** The agent first: the record is what the planner reads, and must not run ahead of what the agent holds. */
+export async function recordWish(
+  step: Extract<Step, { kind: 'record-wish' }>,
+  scene: Scene,
+): Promise<Outcome> {
+  const shard = { ...member(step.shard, scene), follows: step.follow }
+  await put(shard, scene.members, scene)
+  await scene.deps.effect('record-follows', () => scene.deps.shards.setFollows(shard.id, step.follow))
+  return done
+}
+
+const done: Outcome = { kind: 'done' }
+
+async function put(
+  shard: ShardRecord,
+  members: readonly ShardRecord[],
+  { database, deps, signal }: Scene,
+): Promise<void> {
+  const body = wishFor(shard, database, members)
+  await deps.effect('put-shard', () =>
+    deps.agent.putShard({ params: { id: agentName(shard.id) }, body }, { signal }),
+  )
+}
+
+/** A goal is more than what a process runs. */
+function pickRuns({ build, restartNonce }: ShardRecord['runs']): ShardRecord['runs'] {
+  return { build, restartNonce }
+}
+
+async function findPort({ deps, signal }: Scene): Promise<number> {
+  const except = (await deps.shards.list()).map(({ port }) => port)
+  const { port } = await deps.agent.findFreePort({ body: { ...deps.portRange, except } }, { signal })
+  if (port === null)
+    throw new Error(
+      `no port from ${deps.portRange.from} to ${deps.portRange.to} is free (FAIRLEAD_PORT_RANGE)`,
+    )
+  return port
+}

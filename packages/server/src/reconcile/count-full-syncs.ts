@@ -1,0 +1,29 @@
+import { numberOf, readInfo } from '@fairlead/engine'
+import type { Database, ShardRecord } from '../core/database.ts'
+import type { Engines } from './engines.ts'
+
+/** Full syncs that each of these shards has served since its process started, by shard id. */
+export async function countFullSyncs(
+  database: Database,
+  shards: readonly ShardRecord[],
+  engines: Engines,
+): Promise<Readonly<Record<string, number>>> {
+  const counts = await Promise.all(
+    shards.map(async (shard) => {
+      const connection = await engines.connect(database, shard)
+      return [shard.id, numberOf(readInfo(await connection.info('stats')), 'sync_full')] as const
+    }),
+  )
+  return Object.fromEntries(counts)
+}
+
+/** What came on top, over all shards. A process that was restarted in between counts from 0. */
+export function fullSyncsSince(
+  before: Readonly<Record<string, number>>,
+  now: Readonly<Record<string, number>>,
+): number {
+  return Object.entries(now).reduce(
+    (sum, [shard, count]) => sum + Math.max(0, count - (before[shard] ?? 0)),
+    0,
+  )
+}

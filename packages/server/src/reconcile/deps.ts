@@ -1,0 +1,36 @@
+import type { Logger } from 'pino'
+import type { ActionsStore } from '../actions/actions-store.ts'
+import type { HandoversStore } from '../actions/handovers-store.ts'
+import type { DatabasesStore } from '../databases/databases-store.ts'
+import type { ShardsStore } from '../databases/shards-store.ts'
+import type { AgentLink } from '../nodes/agent-link.ts'
+import type { Store } from '../store/open-store.ts'
+import type { Engines } from './engines.ts'
+
+/** What a turn works with. */
+export interface Deps {
+  readonly store: Store
+  readonly databases: DatabasesStore
+  readonly shards: ShardsStore
+  readonly actions: ActionsStore
+  readonly handovers: HandoversStore
+  readonly agent: AgentLink
+  readonly engines: Engines
+  readonly portRange: { readonly from: number; readonly to: number }
+  /** Unix milliseconds. */
+  readonly now: () => number
+  readonly log: Logger
+  readonly effect: Effect
+}
+
+/** Carries out one effect on the world, and tells before and after: for the log, and for tests that crash there. */
+export type Effect = <T>(name: string, carryOut: () => Promise<T>) => Promise<T>
+
+export function createEffect(look: (phase: 'before' | 'after', name: string) => void): Effect {
+  return async (name, carryOut) => {
+    look('before', name)
+    const result = await carryOut()
+    look('after', name)
+    return result
+  }
+}

@@ -1,0 +1,40 @@
+import { connectEngine, type EngineAddress, type EngineConnection } from '@fairlead/engine'
+import type { Database, ShardRecord } from '../core/database.ts'
+
+/** The administrative user that every shard has. */
+const ADMIN = 'fairlead'
+
+/** Open connections to engines as their administrator, one a shard, opened when first needed. */
+export interface Engines extends Disposable {
+  /** Throws EngineUnreachable. A connection that broke is replaced at the next call. */
+  connect(database: Database, shard: Pick<ShardRecord, 'id' | 'host' | 'port'>): Promise<EngineConnection>
+  /** Closes the connection to a shard that is leaving. */
+  forget(shardId: number): void
+}
+
+export function createEngines(): Engines {
+  const open = new Map<number, EngineConnection>()
+  const forget = (shardId: number) => {
+    open.get(shardId)?.[Symbol.dispose]()
+    open.delete(shardId)
+  }
+  return {
+    async connect(database, { id, host, port }) {
+      const known = open.get(id)
+      if (known?.usable && isSame(known.address, { host, port })) return known
+      forget(id)
+      const login = { username: ADMIN, password: database.adminPassword }
+      const connection = await connectEngine({ address: { host, port }, login, connectTimeoutMs: 500 })
+      open.set(id, connection)
+      return connection
+    },
+    forget,
+    [Symbol.dispose]() {
+      for (const id of [...open.keys()]) forget(id)
+    },
+  }
+}
+
+function isSame(a: EngineAddress, b: EngineAddress): boolean {
+  return a.host === b.host && a.port === b.port
+}

@@ -1,0 +1,153 @@
+import { type EngineConnection, type ReplicationInfo, readReplication } from '@fairlead/engine'
+import type { Handover } from '../actions/handovers-store.ts'
+import { handoversStore } from '../actions/handovers-store.ts'
+import type { Certificate } from '../core/action.ts'
+import type { Database, ShardRecord } from '../core/database.ts'
+import { databasesStore } from '../databases/databases-store.ts'
+import type { Outcome } from './carry-out.ts'
+import { countFullSyncs } from './count-full-syncs.ts'
+import type { Deps } from './deps.ts'
+import { passGate } from './handover-gate.ts'
+
+/**
+ * Moves the primary role from `from` to `to` without losing an acknowledged write: demote first, then promote.
+ * Measured, with the reasons behind each word: facts on handover. In this order:
+ *
+ * 1. Gate: the stream to the heir really flows. Nothing has stopped yet.
+ * 2. The intent is on record.
+ * 3. Pause: writes wait at the primary. From here on, clients are held.
+ * 4. Equal: the heir has everything the primary has. If that takes too long, the pause ends and nothing happened.
+ * 5. Demote the primary. Its offset is frozen now; it must be the heir's, in the same history. If not, it is taken
+ *    back, and nothing happened. Killed here, there is no primary: safe, and the planner promotes one.
+ * 6. Promote the heir. The write stop ends.
+ * 7. The record of who serves, with the certificate; siblings follow; the old primary lets its clients go.
+ */
+export async function handOver(
+  parts: {
+    readonly database: Database
+    readonly from: ShardRecord
+    readonly to: ShardRecord
+    readonly siblings: readonly ShardRecord[]
+    readonly actionUid: string | null
+  },
+  deps: Deps,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { database, from, to, siblings, actionUid } = parts
+  const primary = await deps.engines.connect(database, from)
+  const heir = await deps.engines.connect(database, to)
+  const others = await Promise.all(siblings.map((shard) => deps.engines.connect(database, shard)))
+
+  const gate = await passGate(primary, heir, signal)
+  if (gate !== 'open') return { kind: 'not yet', why: gate }
+
+  const fullSyncsBefore = await countFullSyncs(database, [from, to, ...siblings], deps.engines)
+  const handover = await deps.effect('record-intent', () =>
+    deps.handovers.intend({
+      databaseUid: database.uid,
+      actionUid,
+      from: from.id,
+      to: to.id,
+      fullSyncsBefore,
+      intendedAt: new Date(deps.now()).toISOString(),
+    }),
+  )
+  const moved = await moveRole(primary, heir, deps)
+  if ('why' in moved) {
+    await deps.handovers.close(handover.id, null)
+    return { kind: 'not yet', why: moved.why }
+  }
+  await settleIn({ database, handover, moved, primary, heir, others }, deps)
+  return { kind: 'done' }
+}
+
+/** The pause ends by itself after this, whatever becomes of us. Far above the few milliseconds it is needed. */
+const PAUSE_MS = 2_000
+/** How long writes may wait for the heir to catch up, after a gate that saw it close behind. */
+const CATCH_UP_MS = 300
+
+interface Moved {
+  readonly replid: string
+  readonly offset: number
+  readonly writeStopMs: number
+}
+
+/** Steps 3 to 6. Either the role has moved, or the primary is what it was and `why` says what was in the way. */
+async function moveRole(
+  primary: EngineConnection,
+  heir: EngineConnection,
+  { effect }: Deps,
+): Promise<Moved | { readonly why: string }> {
+  const began = performance.now()
+  await effect('pause', () => primary.call('CLIENT', 'PAUSE', PAUSE_MS, 'WRITE'))
+  if (!(await becomeEqual(primary, heir))) {
+    await effect('unpause', () => primary.call('CLIENT', 'UNPAUSE'))
+    return { why: `the heir did not catch up within ${CATCH_UP_MS} ms of stopped writes` }
+  }
+  await effect('demote', () => primary.call('REPLICAOF', heir.address.host, heir.address.port))
+
+  const [frozen, held] = await Promise.all([replicationOf(primary), replicationOf(heir)])
+  if (frozen.offset !== held.offset || frozen.replid !== held.replid) {
+    await effect('take-back', () => primary.call('REPLICAOF', 'NO', 'ONE'))
+    await effect('unpause', () => primary.call('CLIENT', 'UNPAUSE'))
+    return {
+      why: `the primary stood at ${frozen.replid}:${frozen.offset} and the heir at ${held.replid}:${held.offset}; nothing was moved`,
+    }
+  }
+  await effect('promote', () => heir.call('REPLICAOF', 'NO', 'ONE'))
+  return { replid: frozen.replid, offset: frozen.offset, writeStopMs: round(performance.now() - began) }
+}
+
+async function becomeEqual(primary: EngineConnection, heir: EngineConnection): Promise<boolean> {
+  const deadline = performance.now() + CATCH_UP_MS
+  do {
+    const [ahead, behind] = await Promise.all([replicationOf(primary), replicationOf(heir)])
+    if (ahead.offset === behind.offset && ahead.replid === behind.replid) return true
+  } while (performance.now() < deadline)
+  return false
+}
+
+/** Step 7. The order is the clients': the record first, because that is where they ask once they are let go. */
+async function settleIn(
+  parts: {
+    readonly database: Database
+    readonly handover: Handover
+    readonly moved: Moved
+    readonly primary: EngineConnection
+    readonly heir: EngineConnection
+    readonly others: readonly EngineConnection[]
+  },
+  { store, effect, now }: Deps,
+): Promise<void> {
+  const { database, handover, moved, primary, heir, others } = parts
+  const certificate: Certificate = {
+    from: handover.from,
+    to: handover.to,
+    replid: moved.replid,
+    offsetFrom: moved.offset,
+    offsetTo: moved.offset,
+    writeStopMs: moved.writeStopMs,
+    recovered: false,
+    fullSyncs: null,
+    at: new Date(now()).toISOString(),
+  }
+  await effect('record-handover', () =>
+    store.transaction(async (db) => {
+      await databasesStore(db).setPrimary(database.uid, handover.to)
+      await handoversStore(db).certify(handover.id, certificate)
+    }),
+  )
+  await effect('unpause', () => primary.call('CLIENT', 'UNPAUSE'))
+  for (const sibling of others) {
+    await effect('follow', () => sibling.call('REPLICAOF', heir.address.host, heir.address.port))
+  }
+}
+
+async function replicationOf(connection: EngineConnection): Promise<ReplicationInfo> {
+  return readReplication(await connection.info('replication'))
+}
+
+/** Milliseconds with two digits: the clock is not better than that across two processes. */
+function round(ms: number): number {
+  return Math.round(ms * 100) / 100
+}

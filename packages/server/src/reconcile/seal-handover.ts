@@ -1,0 +1,57 @@
+import { readReplication } from '@fairlead/engine'
+import type { Handover } from '../actions/handovers-store.ts'
+import type { Certificate } from '../core/action.ts'
+import { member, type Outcome, type Scene } from './carry-out.ts'
+import { countFullSyncs, fullSyncsSince } from './count-full-syncs.ts'
+
+const done: Outcome = { kind: 'done' }
+
+/** After an interruption: nobody is held any longer, and the store knows who serves. */
+export async function releaseHandover(primary: number, { database, members, deps }: Scene): Promise<Outcome> {
+  for (const shard of members) {
+    const connection = await deps.engines.connect(database, shard)
+    await deps.effect('unpause', () => connection.call('CLIENT', 'UNPAUSE'))
+  }
+  await deps.effect('record-primary', () => deps.databases.setPrimary(database.uid, primary))
+  const handover = await deps.handovers.open(database.uid)
+  if (handover !== undefined) await deps.effect('release-handover', () => deps.handovers.release(handover.id))
+  return done
+}
+
+/** Completes the certificate and closes the handover; one that moved nothing is closed without. */
+export async function sealHandover(scene: Scene): Promise<Outcome> {
+  const { database, members, deps } = scene
+  const handover = await deps.handovers.open(database.uid)
+  if (handover === undefined) return done
+  const took = handover.certificate ?? (await recoverCertificate(handover, scene))
+  const counted = await countFullSyncs(database, members, deps.engines)
+  const certificate = took && { ...took, fullSyncs: fullSyncsSince(handover.fullSyncsBefore, counted) }
+  await deps.effect('close-handover', () => deps.handovers.close(handover.id, certificate))
+  return done
+}
+
+/**
+ * The certificate of a handover that we did not see through, from what the engines themselves remember of it: the
+ * replication id and offset at which their history branched. Null when the role did not move to the intended heir.
+ */
+async function recoverCertificate(
+  handover: Handover,
+  { database, members, deps }: Scene,
+): Promise<Certificate | null> {
+  const connect = async (id: number) => deps.engines.connect(database, member(id, { members }))
+  const heir = readReplication(await (await connect(handover.to)).info('replication'))
+  if (heir.role !== 'primary') return null
+  const old = readReplication(await (await connect(handover.from)).info('replication'))
+  const resumed = old.replid2 === heir.replid2
+  return {
+    from: handover.from,
+    to: handover.to,
+    replid: heir.replid2,
+    offsetFrom: resumed ? old.secondOffset - 1 : old.offset,
+    offsetTo: heir.secondOffset - 1,
+    writeStopMs: deps.now() - Date.parse(handover.intendedAt),
+    recovered: true,
+    fullSyncs: null,
+    at: new Date(deps.now()).toISOString(),
+  }
+}

@@ -1,0 +1,32 @@
+import type { WantedShard } from '@fairlead/api'
+import type { Database, ShardRecord } from '../core/database.ts'
+import { revisionOf } from '../core/goal.ts'
+
+/** At 20,000 small writes a second this holds 24 s: many restarts of a replica. It counts as memory of the shard. */
+const BACKLOG_BYTES = 64 * 1024 * 1024
+
+/** What the agent is asked to run for a shard. `members` are all shards of its group, itself included. */
+export function wishFor(
+  shard: ShardRecord,
+  database: Database,
+  members: readonly ShardRecord[],
+): WantedShard {
+  const primary = members.find(({ id }) => id === shard.follows)
+  return {
+    build: shard.runs.build,
+    revision: revisionOf(shard.runs),
+    host: shard.host,
+    port: shard.port,
+    replicaOf: primary === undefined ? null : { host: primary.host, port: primary.port },
+    // A primary that came back empty would empty its replicas: with others in the group, the server decides.
+    onCrash: primary === undefined && members.length > 1 ? 'wait' : 'restart',
+    memoryBytes: database.memoryBytes,
+    evictionPolicy: database.evictionPolicy,
+    persistence: database.persistence,
+    aofFsync: database.aofFsync,
+    snapshots: [...database.snapshots],
+    backlogBytes: BACKLOG_BYTES,
+    adminPassword: database.adminPassword,
+    userPassword: database.userPassword,
+  }
+}

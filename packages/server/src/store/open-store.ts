@@ -1,0 +1,77 @@
+import { chmodSync } from 'node:fs'
+import BetterSqlite from 'better-sqlite3'
+import { Kysely, SqliteDialect, type Transaction } from 'kysely'
+import { type Migration, Migrator } from 'kysely/migration'
+import * as init from './migrations/0001-init.ts'
+import type { Tables } from './tables.ts'
+
+/** What a store's functions run on: the database, or a transaction of it. */
+export type Db = Kysely<Tables>
+
+export interface Store extends AsyncDisposable {
+  readonly db: Db
+  /** Runs `work` whole or not at all. */
+  transaction<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>
+}
+
+/** Numbered, forward only. The name is the order. */
+const migrations: Readonly<Record<string, Migration>> = { '0001-init': init }
+
+/**
+ * Opens the embedded store in `file`, made if it is not there, and brings its schema up to date.
+ *
+ * The file is locked for the life of the process: there is one server on an embedded store, and the kernel lets the
+ * lock go when it is killed. Every commit is on disk before it counts. Throws when another server holds the file, or
+ * when a newer Fairlead wrote it.
+ */
+export async function openStore(file: string): Promise<Store> {
+  const sqlite = new BetterSqlite(file, { timeout: 2_000 })
+  try {
+    sqlite.pragma('locking_mode = EXCLUSIVE')
+    sqlite.pragma('journal_mode = WAL')
+    sqlite.pragma('synchronous = FULL')
+    sqlite.pragma('foreign_keys = ON')
+    sqlite.exec('begin immediate; commit')
+  } catch (cause) {
+    sqlite.close()
+    throw explain(cause, file)
+  }
+  if (file !== ':memory:') chmodSync(file, 0o600) // it holds the databases' secrets
+
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: sqlite }) })
+  try {
+    await migrate(db)
+  } catch (cause) {
+    await db.destroy()
+    throw cause
+  }
+  return {
+    db,
+    transaction: (work) => db.transaction().execute(work),
+    [Symbol.asyncDispose]: () => db.destroy(),
+  }
+}
+
+async function migrate(db: Db): Promise<void> {
+  const { error, results } = await new Migrator({
+    db,
+    provider: { getMigrations: async () => ({ ...migrations }) },
+  }).migrateToLatest()
+  if (error === undefined) return
+  const failed = results?.find(({ status }) => status === 'Error')?.migrationName
+  throw new Error(
+    failed === undefined
+      ? `the store does not fit this version of Fairlead: ${String(error)}`
+      : `the store cannot be brought up to date (${failed}): ${String(error)}`,
+    { cause: error },
+  )
+}
+
+function explain(cause: unknown, file: string): Error {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (code.startsWith('SQLITE_BUSY')) return new Error(`another Fairlead server runs on ${file}`, { cause })
+  return new Error(
+    `the store ${file} cannot be opened: ${cause instanceof Error ? cause.message : String(cause)}`,
+    { cause },
+  )
+}

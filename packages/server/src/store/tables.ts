@@ -1,0 +1,79 @@
+/**
+ * The tables, as Kysely sees them. Columns are portable between SQLite and PostgreSQL: TEXT and INTEGER only, times
+ * as ISO 8601 text in UTC, JSON as text, booleans as 0 and 1, ids made by us (`counters`).
+ */
+export interface Tables {
+  readonly counters: { name: string; value: number }
+  readonly users: {
+    uid: number
+    name: string
+    role: string
+    password_hash: string
+    created_at: string
+    changed_at: string
+  }
+  readonly signing_keys: { kid: string; private_jwk: string; created_at: string }
+  readonly databases: {
+    uid: number
+    name: string
+    status: string
+    flavour: string
+    version: string
+    restart_nonce: number
+    memory_bytes: number
+    replicas: number
+    persistence: string
+    aof_fsync: string
+    snapshots: string
+    eviction_policy: string
+    admin_password: string
+    user_password: string
+    primary_shard: number | null
+    history_replid: string | null
+    history_offset: number | null
+    created_at: string
+    changed_at: string
+  }
+  readonly shards: {
+    id: number
+    database_uid: number
+    node_uid: number
+    host: string
+    port: number
+    flavour: string
+    version: string
+    restart_nonce: number
+    follows: number | null
+    leaving: number
+    created_at: string
+  }
+  readonly actions: {
+    uid: string
+    database_uid: number
+    kind: string
+    status: string
+    goal: string
+    progress: number
+    step: string
+    waiting_for: string
+    needs_person: number
+    pending: string
+    error: string | null
+    created_at: string
+    changed_at: string
+  }
+  /** One row a handover: the intent first, then its certificate, closed when the certificate is complete. */
+  readonly handovers: {
+    id: number
+    database_uid: number
+    action_uid: string | null
+    from_shard: number
+    to_shard: number
+    /** Full syncs the members had served before, to count those that the handover caused. */
+    full_syncs_before: string
+    intended_at: string
+    released: number
+    certificate: string | null
+    closed: number
+  }
+}

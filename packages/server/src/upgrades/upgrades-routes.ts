@@ -1,0 +1,30 @@
+import { type Body, upgradeDatabase } from '@fairlead/api'
+import type { UpgradeRequest } from '../core/settle-upgrade.ts'
+import { oneOf, toWire } from '../databases/database-wire.ts'
+import { seesPasswords } from '../databases/databases-routes.ts'
+import type { Mount } from '../http/mount.ts'
+import type { Upgrades } from './upgrades-service.ts'
+
+export function upgradesRoutes(mount: Mount, upgrades: Upgrades): void {
+  mount(upgradeDatabase, async ({ params, body }, user) =>
+    toWire(await upgrades.start(params.uid, toRequest(body)), seesPasswords(user)),
+  )
+}
+
+/** Wire words stop here. A field whose value asks for nothing special (false, 0, an empty list) asks for nothing. */
+function toRequest(body: Body<typeof upgradeDatabase>): UpgradeRequest {
+  return {
+    forceRestart: body.force_restart ?? false,
+    keepEngineVersion:
+      oneOf('keep_engine_version', body.keep_engine_version, 'keep_redis_version', body.keep_redis_version) ??
+      false,
+    latestWithModules: body.latest_with_modules ?? false,
+    preserveRoles: body.preserve_roles ?? false,
+    swapRoles: body.swap_roles ?? false,
+    engineVersion: oneOf('engine_version', body.engine_version, 'redis_version', body.redis_version),
+    notYet: [
+      ...(body.force_discard === true ? ['force_discard'] : []),
+      ...((body.modules?.length ?? 0) > 0 ? ['modules'] : []),
+    ],
+  }
+}

@@ -1,0 +1,35 @@
+import { Refusal } from '@fairlead/api'
+import { settleUpgrade, type UpgradeRequest } from '../core/settle-upgrade.ts'
+import type { Databases, DatabaseView } from '../databases/databases-service.ts'
+import type { Nodes } from '../nodes/nodes-service.ts'
+
+export interface Upgrades {
+  /**
+   * Settles the request into a goal and begins the upgrade. Answers with the database and the action that leads it
+   * there; without one when nothing would change. Throws Refusal, with every obstacle in its message.
+   */
+  start(uid: number, request: UpgradeRequest): Promise<DatabaseView>
+}
+
+export function createUpgrades(deps: { readonly databases: Databases; readonly nodes: Nodes }): Upgrades {
+  const { databases, nodes } = deps
+  return {
+    async start(uid, request) {
+      const view = await databases.get(uid)
+      const { database, action } = view
+      if (action !== undefined || database.primaryShard === null) {
+        throw new Refusal(
+          'db_busy',
+          `another change is in hand on database ${uid}${action ? `: action ${action.uid} (${action.kind}) runs` : ''}; try again when it has ended`,
+        )
+      }
+      const settled = settleUpgrade(
+        request,
+        { ...database, primary: database.primaryShard },
+        await nodes.builds(),
+      )
+      if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
+      return settled.change ? databases.begin(uid, 'upgrade', settled.goal) : view
+    },
+  }
+}
