@@ -9,6 +9,7 @@ export default defineConfig({
       'packages/*/src/**/*.test.ts',
       'ledger/src/**/*.test.ts',
       'demo/**/*.test.ts',
+      'bench/**/*.test.ts',
       'e2e/**/*.test.ts',
       '*.test.ts',
     ],

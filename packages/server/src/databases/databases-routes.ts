@@ -1,7 +1,7 @@
 import { createDatabase, deleteDatabase, getDatabase, listDatabaseShards, listDatabases } from '@fairlead/api'
 import { may } from '../core/may.ts'
+import type { User } from '../core/user.ts'
 import type { Mount } from '../http/mount.ts'
-import type { User } from '../users/users-store.ts'
 import { fromWire, shardToWire, toWire } from './database-wire.ts'
 import type { Databases } from './databases-service.ts'
 

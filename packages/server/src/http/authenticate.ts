@@ -1,7 +1,7 @@
 import { Refusal } from '@fairlead/api'
 import type { FastifyRequest } from 'fastify'
 import { may } from '../core/may.ts'
-import type { User } from '../users/users-store.ts'
+import type { User } from '../core/user.ts'
 
 export type Whois = (token: string) => Promise<User | undefined>
 

@@ -1,7 +1,7 @@
 import type { Input, Operation, Output } from '@fairlead/api'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import type { User } from '../users/users-store.ts'
+import type { User } from '../core/user.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -19,6 +19,8 @@ export type Turn =
 
 /** While something is on its way: engines answer within milliseconds, and an idle upgrade shall take seconds. */
 const SOON_MS = 15
+/** Clients that were let go ask this very process where the primary is now: they come first. */
+const AFTER_HANDOVER_MS = 50
 /** A person has to act: no hurry. */
 const LATER_MS = 5_000
 
@@ -70,14 +72,24 @@ async function act(scene: Scene, deps: Deps, memory: TurnMemory, signal: AbortSi
       if (verdict.retry !== undefined) await doStep(verdict.retry, scene, deps, signal)
       return { next: 'again', afterMs: LATER_MS }
     case 'do':
-      return afterStep(await doStep(verdict.step, scene, deps, signal), database.uid, memory)
+      return afterStep(
+        verdict.step.kind,
+        await doStep(verdict.step, scene, deps, signal),
+        database.uid,
+        memory,
+      )
   }
 }
 
-function afterStep(outcome: Awaited<ReturnType<typeof carryOut>>, uid: number, memory: TurnMemory): Turn {
+function afterStep(
+  step: Step['kind'],
+  outcome: Awaited<ReturnType<typeof carryOut>>,
+  uid: number,
+  memory: TurnMemory,
+): Turn {
   if (outcome.kind === 'not yet') return { next: 'again', afterMs: SOON_MS }
   memory.stepTaken(uid)
-  return { next: 'again', afterMs: 0 }
+  return { next: 'again', afterMs: step === 'hand-over' ? AFTER_HANDOVER_MS : 0 }
 }
 
 /** A step that would break an invariant is a fault of ours: it is thrown, not carried out. */

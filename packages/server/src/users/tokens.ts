@@ -7,6 +7,9 @@ const AUDIENCE = 'fairlead-api'
 /** Clocks of clients do not matter; those of several servers may differ by this. */
 const TOLERANCE_SECONDS = 5
 
+/** Verified tokens that are remembered; the oldest goes first. About 500 bytes each. */
+const MOST_REMEMBERED = 1_000
+
 export interface Tokens {
   /** A token for `userUid`, valid for `ttlSeconds`. */
   issue(userUid: number, ttlSeconds: number): Promise<string>
@@ -32,6 +35,13 @@ export async function createTokens(store: SigningKeysStore, now: () => number): 
     newest = kid
   }
 
+  // A signature costs more than everything else about a request; a token that was good is good until it expires.
+  const verified = new Map<string, { readonly userUid: number; readonly untilMs: number }>()
+  const remember = (token: string, verdict: { readonly userUid: number; readonly untilMs: number }) => {
+    if (verified.size >= MOST_REMEMBERED) verified.delete(verified.keys().next().value ?? '')
+    verified.set(token, verdict)
+  }
+
   return {
     async issue(userUid, ttlSeconds) {
       const key = keys.get(newest)
@@ -49,6 +59,9 @@ export async function createTokens(store: SigningKeysStore, now: () => number): 
         .sign(key.privateKey)
     },
     async verify(token) {
+      const known = verified.get(token)
+      if (known !== undefined && now() < known.untilMs) return known.userUid
+      verified.delete(token)
       try {
         const { payload } = await jwtVerify(token, ({ kid }) => publicKeyOf(keys, kid), {
           algorithms: ['EdDSA'],
@@ -58,7 +71,9 @@ export async function createTokens(store: SigningKeysStore, now: () => number): 
           currentDate: new Date(now()),
           requiredClaims: ['sub', 'iat', 'nbf', 'exp', 'jti'],
         })
-        return Number(payload.sub)
+        const userUid = Number(payload.sub)
+        remember(token, { userUid, untilMs: Number(payload.exp) * 1000 })
+        return userUid
       } catch {
         // Whatever is wrong with it: it is not a token of ours, and the answer does not say why.
         return undefined

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { Refusal } from '@fairlead/api'
+import type { User } from '../core/user.ts'
 import type { Passwords } from './passwords.ts'
 import type { Tokens } from './tokens.ts'
-import type { User, UsersStore } from './users-store.ts'
+import type { UsersStore } from './users-store.ts'
 
 export interface Users {
   /** A token for the user. Throws Refusal invalid_credentials, the same in words and time for every cause. */

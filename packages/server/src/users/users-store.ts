@@ -1,13 +1,6 @@
+import type { User } from '../core/user.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
-
-export interface User {
-  readonly uid: number
-  readonly name: string
-  readonly role: string
-  /** PHC string. */
-  readonly passwordHash: string
-}
 
 export interface UsersStore {
   count(): Promise<number>

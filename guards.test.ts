@@ -1,0 +1,148 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { errors, errorsOf, operations } from '@fairlead/api'
+import { describe, expect, test } from 'vitest'
+import { printDocs } from './tools/print-docs.ts'
+
+const root = import.meta.dirname
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const not = ['node_modules', 'dist', '.fairlead', '.git', 'coverage']
+const isOurs = (file: string) => !file.split('/').some((part) => not.includes(part))
+const find = (...patterns: string[]) => globSync(patterns, { cwd: root }).filter(isOurs).toSorted()
+
+const pages = find('*.md', 'docs/**/*.md')
+const packageFiles = find(
+  'package.json',
+  'packages/*/package.json',
+  'ledger/package.json',
+  'tools/node/package.json',
+)
+const decisions = find('docs/decisions/*.md')
+
+/** Answered without an operation being reached. */
+const general = ['not_found']
+
+describe('what is printed from the code', () => {
+  test('is what the repository holds: npm run docs', async () => {
+    for (const [file, text] of Object.entries(await printDocs())) expect(read(file), file).toBe(text)
+  })
+
+  test('errors.md lists every error there is, and no other', () => {
+    const listed = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| \d/gm)].map(([, code]) => code)
+    expect(listed.toSorted()).toEqual(Object.keys(errors).toSorted())
+  })
+
+  test('every error can be answered by an operation', () => {
+    const answered = new Set<string>([...Object.values(operations).flatMap(errorsOf), ...general])
+    expect(Object.keys(errors).filter((code) => !answered.has(code))).toEqual([])
+  })
+})
+
+describe('what is written by hand', () => {
+  test('names npm scripts that exist', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+    const named = pages.flatMap((file) =>
+      [...read(file).matchAll(/\bnpm (?:run (?:-\S+ )*([\w:-]+)|(test|start|stop)\b)/g)].map(
+        ([, run, short]) => ({ file, script: run ?? short ?? '' }),
+      ),
+    )
+    expect(named.some(({ file }) => file === 'README.md')).toBe(true)
+    expect(named.filter(({ script }) => !(script in scripts))).toEqual([])
+  })
+
+  test('links to files that exist', () => {
+    const broken = pages.flatMap((file) =>
+      [...read(file).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)]
+        .map(([, to = '']) => to)
+        .filter((to) => !/^[a-z]+:/.test(to) && !existsSync(join(root, dirname(file), to)))
+        .map((to) => `${file} → ${to}`),
+    )
+    expect(broken).toEqual([])
+  })
+
+  test('the glossary defines every word of the design', () => {
+    const defined = [...read('docs/glossary.md').matchAll(/^\| \*\*(.+?)\*\*/gm)].flatMap(([, words = '']) =>
+      words.split(', '),
+    )
+    expect(words.filter((word) => !defined.includes(word))).toEqual([])
+    expect(defined).toEqual([...new Set(defined)])
+  })
+
+  test('the changelog has an Unreleased section', () => {
+    expect(read('CHANGELOG.md')).toMatch(/^## \[?Unreleased\]?/m)
+  })
+})
+
+describe('decisions', () => {
+  test('are numbered from 1, each number once', () => {
+    const numbers = decisions.map((file) => Number(/\/(\d{4})-[a-z0-9-]+\.md$/.exec(file)?.[1]))
+    expect(numbers).toEqual(decisions.map((_, n) => n + 1))
+  })
+
+  test('say why, what, what follows, and how it is kept', () => {
+    for (const file of decisions) {
+      const headings = [...read(file).matchAll(/^## (.*)$/gm)].map(([, heading]) => heading)
+      expect(headings, file).toEqual(['Background', 'Decision', 'Consequences', 'How it is kept'])
+    }
+  })
+
+  test('account for every dependency, and the dependencies are exact', () => {
+    const text = decisions.map(read).join('\n')
+    const kinds = ['dependencies', 'devDependencies', 'optionalDependencies']
+    const named = packageFiles.flatMap((file) => {
+      const parts = JSON.parse(read(file)) as Record<string, Record<string, string> | undefined>
+      return kinds.flatMap((kind) => Object.entries(parts[kind] ?? {}))
+    })
+    expect(named.filter(([name]) => !name.startsWith('@fairlead/') && !text.includes(`\`${name}\``))).toEqual(
+      [],
+    )
+    expect(named.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([])
+  })
+})
+
+describe('every text file', () => {
+  const files = find('**/*', '.ci/*', '.npmrc', '.node-version', '.gitignore').filter((file) =>
+    /(\.(m?[jt]s|json|md|sh|yml|yaml|toml|sql)|\.ci\/\w+|(^|\/)\.[\w-]+)$/.test(file),
+  )
+
+  test('is free of package hosts: where packages come from is the business of the machine', () => {
+    const host = new RegExp(`//[^/\\s'"\`]*(${hosts.join('|')})`, 'i')
+    expect(files.filter((file) => host.test(read(file)))).toEqual([])
+    expect(
+      files.filter((file) => file.endsWith('package-lock.json') && read(file).includes('"resolved": "http')),
+    ).toEqual([])
+  })
+
+  test('is free of paths of the machine it was written on', () => {
+    const path = new RegExp(`(?<![\\w.*}])/(${['work', 'root', 'home', 'Users', 'tmp'].join('|')})/[\\w.]`)
+    expect(files.filter((file) => path.test(read(file)))).toEqual([])
+  })
+})
+
+const hosts = [
+  'registry',
+  'npmjs',
+  'yarnpkg',
+  'npmmirror',
+  'artifactory',
+  'nexus',
+  'mirror',
+  'debian',
+  'ubuntu',
+]
+
+/** The words of the design, and those of the field that the code uses. */
+const words = [
+  ...['node', 'engine build', 'flavour', 'database', 'group', 'shard', 'primary', 'replica', 'endpoint'],
+  ...['goal', 'revision', 'plan', 'lane', 'step', 'action', 'surge shard', 'handover', 'standby', 'finalize'],
+  ...[
+    'replication offset',
+    'replication id',
+    'backlog',
+    'full sync',
+    'partial sync',
+    'write stop',
+    'client gap',
+  ],
+  ...['ledger', 'certificate', 'refusal', 'trouble', 'obstacle', 'adopt', 'lease'],
+]

@@ -1,0 +1,39 @@
+import type { Reporter } from 'vitest/node'
+
+export interface TestCount {
+  readonly passed: number
+  /** Tests, files that could not be loaded or set up, and errors that no test owns. */
+  readonly failed: number
+  readonly skipped: number
+}
+
+/**
+ * Counts the tests and says "N passed, N failed" in one plain line for machines to read. Under `npm test` the line is
+ * printed by run-tests.mjs, which is told the count; under plain vitest it is printed here.
+ */
+export function plainReporter(): Reporter {
+  return {
+    onTestRunEnd(modules, unhandledErrors, reason) {
+      const states = modules.flatMap((module) =>
+        [...module.children.allTests()].map((test) => test.result().state),
+      )
+      const suites = modules.flatMap((module) => [module, ...module.children.allSuites()])
+      const broken = suites.filter((suite) => suite.errors().length > 0).length + unhandledErrors.length
+      const failed = states.filter((state) => state === 'failed').length + broken
+      report({
+        passed: states.filter((state) => state === 'passed').length,
+        failed: failed === 0 && reason !== 'passed' ? 1 : failed,
+        skipped: states.filter((state) => state === 'skipped').length,
+      })
+    },
+  }
+}
+
+function report(count: TestCount): void {
+  if (process.send) {
+    process.send({ fairleadCount: count })
+    return
+  }
+  const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : ''
+  console.log(`${count.passed} passed, ${count.failed} failed${skipped}`)
+}

@@ -1,0 +1,68 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { type ErrorCode, errors, errorsOf, operations, toOpenApi } from '@fairlead/api'
+
+const root = new URL('..', import.meta.url)
+
+/** The pages that are printed from the code, by path. `npm run docs` writes them; guards.test.ts compares. */
+export async function printDocs(): Promise<Readonly<Record<string, string>>> {
+  const configuration = await printConfiguration()
+  return {
+    'docs/openapi.json': printOpenApi(),
+    'docs/errors.md': printErrors(),
+    ...(configuration !== undefined && { 'docs/configuration.md': configuration }),
+  }
+}
+
+function printOpenApi(): string {
+  const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { version: string }
+  return `${JSON.stringify(toOpenApi(operations, version), null, 2)}\n`
+}
+
+function printErrors(): string {
+  const rows = Object.entries(errors)
+    .toSorted(([, a], [, b]) => a.status - b.status)
+    .map(([code, { status, meaning }]) => `| \`${code}\` | ${status} | ${meaning} | ${whereFrom(code)} |`)
+  return `${[
+    '<!-- Printed by `npm run docs` from packages/api/src/errors.ts. Do not edit. -->',
+    '# Errors',
+    '',
+    'Every error answer is `{"error_code": …, "message": …}`. The code is stable and names the kind of error; the message',
+    'says what is wrong in this request, and how to mend it.',
+    '',
+    '| error_code | status | meaning | operations |',
+    '|---|---|---|---|',
+    ...rows,
+  ].join('\n')}\n`
+}
+
+/** The operations that can answer with this code. */
+function whereFrom(code: string): string {
+  const all = Object.entries(operations)
+  const able = all.filter(([, operation]) => errorsOf(operation).includes(code as ErrorCode))
+  if (able.length === 0) return 'none: any other path'
+  return able.length > all.length / 2
+    ? `${able.length} of ${all.length}`
+    : able.map(([name]) => name).join(', ')
+}
+
+/** Of the server's variables, once the server has them. */
+async function printConfiguration(): Promise<string | undefined> {
+  const file = new URL('packages/server/src/config.ts', root)
+  if (!existsSync(file)) return undefined
+  const module = (await import(file.href)) as { printConfigurationDocs?: () => string }
+  return module.printConfigurationDocs?.()
+}
+
+if (import.meta.main) {
+  const stale = Object.entries(await printDocs()).filter(([path, text]) => {
+    const file = new URL(path, root)
+    return !existsSync(file) || readFileSync(file, 'utf8') !== text
+  })
+  if (process.argv.includes('--check')) {
+    for (const [path] of stale) console.error(`${path} is not what the code prints: run npm run docs`)
+    process.exitCode = stale.length > 0 ? 1 : 0
+  } else {
+    for (const [path, text] of stale) writeFileSync(new URL(path, root), text)
+    console.log(stale.length > 0 ? `written: ${stale.map(([path]) => path).join(', ')}` : 'nothing to write')
+  }
+}

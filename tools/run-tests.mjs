@@ -1,0 +1,40 @@
+import { join } from 'node:path'
+import { runChecks } from './run-checks.mjs'
+import { runProgram } from './run-program.mjs'
+
+/**
+ * The checks, then vitest with `args`. Whatever happens, the last line on stdout is the count, and the exit code is 0
+ * only when nothing failed. The count comes from plain-reporter.ts over a channel, so that it is last even if
+ * vitest has more to say, and so that a vitest that died without a count is a failure.
+ */
+export async function runTests({ root, node, env, args, prepare }) {
+  const badCheck = await runChecks({ root, node, env })
+  if (badCheck !== 0) {
+    console.log('0 passed, 1 failed')
+    return badCheck
+  }
+  await prepare()
+
+  let count
+  const vitest = [
+    '--conditions=@fairlead/source',
+    join(root, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    ...args,
+  ]
+  const code = await runProgram(node, vitest, {
+    env,
+    cwd: root,
+    onMessage: (message) => {
+      count = message.fairleadCount ?? count
+    },
+  })
+  if (count === undefined) count = { passed: 0, failed: 0, skipped: 0 }
+  if (code !== 0 && count.failed === 0) count = { ...count, failed: 1 }
+  console.log(sayCount(count))
+  return count.failed > 0 && code === 0 ? 1 : code
+}
+
+function sayCount({ passed, failed, skipped }) {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
+}

@@ -1,0 +1,69 @@
+/**
+ * Behind every npm script: `node tools/run.mjs <target> [args…]`.
+ *
+ * Plain JavaScript for Node 20 with npm, because it is what installs the rest: the Node that Fairlead needs, the
+ * packages, the engine builds. Whatever is there already costs a look, not a process. Set-up speaks on stderr only,
+ * so that `npm run -s demo -- --json` is JSON on stdout and nothing else.
+ */
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { installPackages } from './install-packages.mjs'
+import { prepareEngines } from './prepare-engines.mjs'
+import { prepareRuntime } from './prepare-runtime.mjs'
+import { runChecks } from './run-checks.mjs'
+import { Interrupted, runProgram } from './run-program.mjs'
+import { runTests } from './run-tests.mjs'
+import { SetUpError } from './set-up-error.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
+
+const handoverPair = ['redis 7.0', 'valkey 8.1']
+const everyBuild = [...handoverPair, 'valkey 8.0']
+
+/** What each target needs, and what it runs. `file` gets the arguments that follow the target. */
+const targets = {
+  demo: { engines: handoverPair, file: 'demo/main.ts' },
+  start: { engines: handoverPair, anyBuildWillDo: true, file: 'packages/cli/src/main.ts', first: ['up'] },
+  stop: { file: 'packages/cli/src/main.ts', first: ['down', '--all'] },
+  test: { engines: everyBuild, run: runTests },
+  check: { run: runChecks },
+  docs: { file: 'tools/print-docs.ts' },
+  bench: { engines: everyBuild, file: 'bench/handover/main.ts' },
+  fairlead: { file: 'packages/cli/src/main.ts' },
+}
+
+async function main([name = '', ...args]) {
+  const target = Object.hasOwn(targets, name) ? targets[name] : undefined
+  if (!target)
+    throw new SetUpError(
+      `say what to run: node tools/run.mjs ${Object.keys(targets).join('|')} [arguments…]; not ${JSON.stringify(name)}`,
+    )
+
+  const runtime = await prepareRuntime(root)
+  await installPackages({ root, folder: root, what: 'packages', proof: 'vitest', env: runtime.env })
+  const place = { root, node: runtime.node, env: withEngines(runtime.env) }
+  if (target.run === undefined) {
+    if (target.engines) await prepareEngines({ ...place, ...target })
+    return runFile(place, target.file, [...(target.first ?? []), ...args])
+  }
+  return target.run({ ...place, args, prepare: () => prepareEngines({ ...place, engines: target.engines }) })
+}
+
+function runFile({ root, node, env }, file, args) {
+  return runProgram(node, ['--conditions=@fairlead/source', resolve(root, file), ...args], { env })
+}
+
+/** Every process below sees the same folder of engine builds, wherever it is started. */
+function withEngines(env) {
+  return { ...env, FAIRLEAD_ENGINES: resolve(env.FAIRLEAD_ENGINES || resolve(root, '.fairlead/engines')) }
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  // Whoever reads the last line of a test run reads it when it did not come to one, too.
+  if (process.argv[2] === 'test') console.log('0 passed, 1 failed')
+  process.exitCode = error.exitCode ?? 1
+  if (error instanceof SetUpError) console.error(`fairlead: ${error.message}`)
+  else if (!(error instanceof Interrupted)) throw error
+}

@@ -1,0 +1,15 @@
+/** Set-up cannot go on. The message is one clear line that names the way out; it is all that is printed. */
+export class SetUpError extends Error {
+  exitCode = 1
+}
+
+/** Turns "you may not write here" into a SetUpError that says so. Anything else is thrown as it came. */
+export function explainWriteError(error, folder) {
+  if (['EACCES', 'EPERM', 'EROFS'].includes(error.code))
+    throw new SetUpError(
+      `cannot write to ${folder} (${error.code}). Run as the owner of the repository, or from a copy of your own.`,
+    )
+  if (error.code === 'ENOSPC')
+    throw new SetUpError(`no space left on the disk of ${folder}. Free some and try again.`)
+  throw error
+}
