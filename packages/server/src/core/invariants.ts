@@ -61,6 +61,7 @@ function checkHandover(
 ): void {
   const primary = seen.shards.find(({ id }) => id === from)
   const heir = seen.shards.find(({ id }) => id === to)
+  must(seen.handover === null, 'the handover before is closed')
   must(
     primary !== undefined && isLive(primary) && primary.engine.role === 'primary',
     'the one that hands over is the primary',

@@ -221,6 +221,12 @@ describe('a handover that was interrupted', () => {
       kind: 'do',
       step: { kind: 'release-handover', primary: 1 },
     })
+    const kinds: string[] = []
+    run(stopped, goal, stream(), (seen, step) => {
+      kinds.push(step.kind)
+      expect(violations(seen, step)).toEqual([])
+    })
+    expect(kinds.slice(0, 3)).toEqual(['release-handover', 'seal-handover', 'hand-over'])
   })
 
   /** The group just before its handover: primary 1, replica 2, surge shard 3, all linked. */

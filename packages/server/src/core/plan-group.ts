@@ -12,7 +12,7 @@ import type { Goal, Seen, Verdict } from './topology.ts'
  * upgrade (the goal is then the old revision) and remove it.
  *
  * In this order: who is leaving is gone · let go what an interrupted handover holds · one primary, followed by all · the records agree ·
- * enough shards · the primary on the goal's revision, by a surge shard and a handover · then the other shards, one at
+ * enough shards · the primary on the goal's revision, by a surge shard and a handover, one handover at a time · then the other shards, one at
  * a time · then home, if asked · then nobody too many.
  */
 export function planGroup(seen: Seen, goal: Goal): Verdict {
@@ -34,8 +34,8 @@ export function planGroup(seen: Seen, goal: Goal): Verdict {
     planReturns(group) ??
     planSize(group) ??
     planAof(group) ??
-    planHeir(group) ??
     planSeal(group) ??
+    planHeir(group) ??
     planOthers(group) ??
     planHome(group) ??
     planSurplus(group) ?? { kind: 'done' }

@@ -1,0 +1,55 @@
+/**
+ * The main job, shown: a replicated database on an older engine, under load, upgraded through the API; then every
+ * acknowledged write is read back. Two passes: SETs (nothing may be missing) and INCRs (nothing may be done twice).
+ */
+import { parseArgs } from 'node:util'
+import { Listr } from 'listr2'
+import { startFairlead } from '../proof/start-fairlead.ts'
+import { type Proof, upgradeUnderLoad } from '../proof/upgrade-under-load.ts'
+import { chooseEngines } from './choose-engines.ts'
+import { printTable, summarize } from './summarize.ts'
+
+const { values: flags } = parseArgs({ options: { json: { type: 'boolean', default: false } } })
+const began = performance.now()
+const proofs: Proof[] = []
+
+const pass = (kind: 'set' | 'incr', sentence: string) => ({
+  title: sentence,
+  task: async (_: unknown, task: { output: string }) => {
+    await using fairlead = await startFairlead()
+    const { from, to } = chooseEngines()
+    proofs.push(
+      await upgradeUnderLoad(fairlead, {
+        from,
+        to,
+        kind,
+        preserveRoles: true,
+        warmUp: 40_000,
+        say: (line) => {
+          task.output = line
+        },
+      }),
+    )
+  },
+})
+const tasks = new Listr(
+  [
+    pass('set', 'A database is upgraded while 50 clients SET new keys'),
+    pass('incr', 'A database is upgraded while 50 clients INCR their counters'),
+  ],
+  flags.json || !process.stdout.isTTY
+    ? { renderer: flags.json ? 'silent' : 'simple', fallbackRenderer: 'simple' }
+    : { renderer: 'default', rendererOptions: { collapseSubtasks: false } },
+)
+
+try {
+  await tasks.run()
+  const summary = summarize(proofs, (performance.now() - began) / 1000)
+  process.stdout.write(flags.json ? `${JSON.stringify(summary)}\n` : printTable(summary))
+  for (const example of proofs.flatMap(({ examples }) => examples)) process.stderr.write(`demo: ${example}\n`)
+  const isNew = proofs.every(({ from, to, action }) => from !== to && action.status === 'completed')
+  process.exitCode = summary.lost === 0 && summary.duplicated === 0 && isNew ? 0 : 1
+} catch (cause) {
+  process.stderr.write(`demo: ${cause instanceof Error ? cause.message : String(cause)}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,67 @@
+import Table from 'cli-table3'
+import type { Proof } from '../proof/upgrade-under-load.ts'
+
+/** What the demo prints as JSON: the names are its contract. */
+export interface Summary {
+  readonly from: string
+  readonly to: string
+  readonly acked: number
+  readonly lost: number
+  readonly duplicated: number
+  readonly errors: number
+  readonly full_syncs: number
+  readonly write_stop_ms: Spread
+  readonly client_gap_ms: Spread
+  readonly seconds: number
+}
+
+interface Spread {
+  readonly median: number
+  readonly max: number
+}
+
+/** All passes together; the times over all handovers. */
+export function summarize(proofs: readonly Proof[], seconds: number): Summary {
+  const sum = (of: (proof: Proof) => number) => proofs.reduce((total, proof) => total + of(proof), 0)
+  return {
+    from: proofs[0]?.from ?? '',
+    to: proofs[0]?.to ?? '',
+    acked: sum(({ acked }) => acked),
+    lost: sum(({ lost }) => lost),
+    duplicated: sum(({ duplicated }) => duplicated),
+    errors: sum(({ errors }) => errors),
+    full_syncs: sum(({ fullSyncs }) => fullSyncs),
+    write_stop_ms: spread(proofs.flatMap(({ writeStopsMs }) => writeStopsMs)),
+    client_gap_ms: spread(proofs.flatMap(({ clientGapsMs }) => clientGapsMs)),
+    seconds: Math.round(seconds * 10) / 10,
+  }
+}
+
+/** Median and longest, in milliseconds with one digit; of two in the middle, the mean. */
+export function spread(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = (sorted.length - 1) / 2
+  const median = ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2
+  return { median: round(median), max: round(sorted.at(-1) ?? 0) }
+}
+
+export function printTable(summary: Summary): string {
+  const ms = ({ median, max }: Spread) => `${median} ms median, ${max} ms longest`
+  const table = new Table({ style: { head: [], border: [] } })
+  table.push(
+    ['engine', `${summary.from} → ${summary.to}`],
+    ['acknowledged writes', summary.acked.toLocaleString('en')],
+    ['lost', summary.lost],
+    ['executed twice', summary.duplicated],
+    ['client errors', `${summary.errors} (each client is told READONLY or closed once a handover)`],
+    ['full syncs besides the first', summary.full_syncs],
+    ['write stop', ms(summary.write_stop_ms)],
+    ['gap that clients saw', ms(summary.client_gap_ms)],
+    ['seconds', summary.seconds],
+  )
+  return `${table.toString()}\n`
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 10) / 10
+}

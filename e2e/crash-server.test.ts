@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startLoad } from '@fairlead/ledger'
+import { expect, test } from 'vitest'
+import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { build } from './engine-pairs.ts'
+import { rolesOf } from './roles.ts'
+
+/** Above what an upgrade has today (about 50 points); a higher count means that the loop below does not end. */
+const MOST_POINTS = 150
+
+test('a server killed just before or just after any effect of an upgrade loses nothing, and the next one finishes it', {
+  timeout: 900_000,
+}, async () => {
+  await using fairlead = await startFairlead({ serverMain: join(import.meta.dirname, 'crash-main.ts') })
+  const log = join(fairlead.home, 'crash-points')
+  let point = 0
+  while (await crashAt(fairlead, point, log)) {
+    point += 1
+    expect(point).toBeLessThan(MOST_POINTS)
+  }
+  const points = readFileSync(log, 'utf8')
+  for (const effect of ['pause', 'demote', 'promote', 'record-handover', 'unpause', 'put-shard', 'finish']) {
+    expect(points).toContain(`before ${effect}`)
+    expect(points).toContain(`after ${effect}`)
+  }
+})
+
+/** One upgrade under load whose server dies at `point`. False when the upgrade ended before it came to that point. */
+async function crashAt(fairlead: Fairlead, point: number, log: string): Promise<boolean> {
+  const { api, server } = fairlead
+  const created = await api.createDatabase({
+    body: {
+      name: `crash-${point}`,
+      memory_size: 0,
+      replication: true,
+      engine_version: build('redis', '7.0'),
+    },
+  })
+  await fairlead.untilEnded(created.action_uid)
+  const { uid, authentication_engine_pass: password = '' } = await api.getDatabase({
+    params: { uid: created.uid },
+  })
+
+  await server.end('SIGTERM')
+  await server.start({ CRASH_AT: String(point), CRASH_LOG: log })
+  await using load = await startLoad({
+    kind: 'incr',
+    connections: 8,
+    perSecond: 2_000,
+    password,
+    lookup: { url: `${fairlead.url}/v1/bdbs/${uid}`, token: fairlead.token },
+  })
+  await load.untilAcked(100)
+  const crashed = server.ended.then(() => true)
+  // The point may be reached before the answer is: the upgrade is on record then all the same.
+  const upgrade = await api
+    .upgradeDatabase({ params: { uid }, body: { engine_version: build('valkey', '8.1') } })
+    .then(({ action_uid }) => action_uid)
+    .catch(() => undefined)
+  const died = await Promise.race([crashed, ended(fairlead, upgrade).then(() => false)])
+  await server.end('SIGTERM')
+  await server.start()
+
+  const after = await api.getDatabase({ params: { uid } })
+  const action = await fairlead.untilEnded(upgrade ?? after.action_uid)
+  await load.untilAcked(load.acked() + 100)
+  await load.stop()
+  const verdict = await load.readBack()
+  const context = `at point ${point}: ${died ? readFileSync(log, 'utf8').trim().split('\n').at(-1) : 'no crash'}`
+  expect({ lost: verdict.lost, duplicated: verdict.duplicated }, context).toEqual({ lost: 0, duplicated: 0 })
+  expect(action.status, `${context}: ${action.error ?? ''}`).toBe('completed')
+  expect(
+    action.certificates.map(({ full_syncs }) => full_syncs),
+    context,
+  ).toEqual([0])
+  expect(await rolesOf(fairlead, uid), context).toEqual(['primary', 'replica'])
+  await fairlead.untilEnded((await api.deleteDatabase({ params: { uid } })).action_uid)
+  return died
+}
+
+async function ended(fairlead: Fairlead, actionUid: string | undefined): Promise<void> {
+  if (actionUid === undefined) await new Promise(() => undefined)
+  await fairlead.untilEnded(actionUid).catch(() => new Promise(() => undefined))
+}

@@ -1,0 +1,104 @@
+import { cpSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { enginesFolder, type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { build } from './engine-pairs.ts'
+import { asAdmin, rolesOf } from './roles.ts'
+import { until } from './until.ts'
+
+const from = build('redis', '7.0')
+const to = build('valkey', '8.1')
+
+/** Engines as they are, in a folder of the test's own, so that it may break one. */
+function ownEngines(): { readonly folder: string } & Disposable {
+  const folder = mkdtempSync(join(tmpdir(), 'fairlead-engines-'))
+  symlinkSync(join(enginesFolder(), from), join(folder, from))
+  cpSync(join(enginesFolder(), to), join(folder, to), { recursive: true })
+  return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+async function createFilled(fairlead: Fairlead): Promise<number> {
+  const { uid, action_uid } = await fairlead.api.createDatabase({
+    body: { name: 'kept', memory_size: 0, replication: true, engine_version: from },
+  })
+  expect((await fairlead.untilEnded(action_uid)).status).toBe('completed')
+  const { shard_list } = await fairlead.api.getDatabase({ params: { uid } })
+  using admin = await asAdmin(fairlead, shard_list[0] ?? 0)
+  await admin.call('SET', 'kept', 'yes')
+  return uid
+}
+
+/** As before: the old version, both old shards, no other process, the data, and ready for the next change. */
+async function expectUntouched(fairlead: Fairlead, uid: number): Promise<void> {
+  const database = await fairlead.api.getDatabase({ params: { uid } })
+  expect(database).toMatchObject({ status: 'active', engine: 'redis', shard_list: [1, 2] })
+  expect(database.action_uid).toBeUndefined()
+  expect(await rolesOf(fairlead, uid)).toEqual(['primary', 'replica'])
+  const [node] = await fairlead.api.listNodes({})
+  expect(node?.shard_list).toEqual([1, 2])
+  using admin = await asAdmin(fairlead, 1)
+  expect(await admin.call('GET', 'kept')).toBe('yes')
+}
+
+describe('an upgrade that cannot be done fails with the reason, and leaves the database as it was', () => {
+  test('when the target does not start', async () => {
+    using engines = ownEngines()
+    await using fairlead = await startFairlead({ env: { FAIRLEAD_ENGINES: engines.folder } })
+    const uid = await createFilled(fairlead)
+    // It still tells its version, so the catalogue lists it; it dies with a configuration.
+    const program = join(engines.folder, to, 'bin', 'valkey-server')
+    renameSync(program, `${program}.real`)
+    writeFileSync(
+      program,
+      `#!/bin/sh\n[ "$1" = --version ] && exec "$0.real" --version\necho 'out of luck today' >&2\nexit 1\n`,
+      { mode: 0o755 },
+    )
+
+    const { action_uid } = await fairlead.api.upgradeDatabase({
+      params: { uid },
+      body: { engine_version: to },
+    })
+    const action = await fairlead.untilEnded(action_uid)
+    expect(action.status).toBe('failed')
+    expect(action.error).toContain('out of luck today')
+    await expectUntouched(fairlead, uid)
+  })
+
+  test('when the file of the build is missing by then', async () => {
+    using engines = ownEngines()
+    await using fairlead = await startFairlead({ env: { FAIRLEAD_ENGINES: engines.folder } })
+    const uid = await createFilled(fairlead)
+    const lib = join(engines.folder, to, 'exe')
+    rmSync(lib, { recursive: true })
+
+    const answer = await fairlead.api
+      .upgradeDatabase({ params: { uid }, body: { engine_version: to } })
+      .catch((error: Error) => error)
+    if (answer instanceof Error) expect(answer.message).toContain('engine_version')
+    else expect((await fairlead.untilEnded(answer.action_uid)).status).toBe('failed')
+    await expectUntouched(fairlead, uid)
+  })
+
+  test('when the new shard cannot link', async () => {
+    await using fairlead = await startFairlead()
+    const uid = await createFilled(fairlead)
+    {
+      using admin = await asAdmin(fairlead, 1)
+      await admin.call('ACL', 'SETUSER', 'fairlead', '-psync', '-sync')
+    }
+    const { action_uid } = await fairlead.api.upgradeDatabase({
+      params: { uid },
+      body: { engine_version: to },
+    })
+    const waiting = await until('the action says what it waits for', async () => {
+      const action = await fairlead.api.getAction({ params: { uid: action_uid ?? '' } })
+      return action.waiting_for.includes('connects to shard 1') ? action : undefined
+    })
+    expect(waiting).toMatchObject({ status: 'active', needs_person: false })
+    const action = await fairlead.untilEnded(action_uid)
+    expect(action.status).toBe('failed')
+    expect(action.error).toMatch(/shard 3 connects to shard 1, for \d+ s now/)
+    await expectUntouched(fairlead, uid)
+  })
+})

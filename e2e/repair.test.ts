@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest'
+import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { asAdmin, rolesOf } from './roles.ts'
+import { until } from './until.ts'
+
+async function create(fairlead: Fairlead, fields: object = {}): Promise<number> {
+  const { uid, action_uid } = await fairlead.api.createDatabase({
+    body: { name: 'mended', memory_size: 0, replication: true, ...fields },
+  })
+  expect((await fairlead.untilEnded(action_uid)).status).toBe('completed')
+  return uid
+}
+
+/** Kills the process of a shard as a machine would, at the moment of the last write. */
+async function kill(fairlead: Fairlead, shard: number): Promise<void> {
+  using admin = await asAdmin(fairlead, shard)
+  const pid = Number(/process_id:(\d+)/.exec(await admin.info('server'))?.[1])
+  process.kill(pid, 'SIGKILL')
+}
+
+async function primaryOf(fairlead: Fairlead, uid: number): Promise<number> {
+  const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
+  return Number(shards.find(({ role }) => role === 'master')?.uid)
+}
+
+const serves = (fairlead: Fairlead, uid: number) =>
+  until('one primary with one linked replica', async () => {
+    if ((await rolesOf(fairlead, uid)).join() !== 'primary,replica') return false
+    using primary = await asAdmin(fairlead, await primaryOf(fairlead, uid))
+    return (await primary.info('replication')).includes('state=online')
+  })
+
+describe('a database mends itself', () => {
+  test('when the process of its primary dies: the replica serves, and the dead shard comes back behind it', async () => {
+    await using fairlead = await startFairlead()
+    const uid = await create(fairlead)
+    {
+      using admin = await asAdmin(fairlead, 1)
+      await admin.call('SET', 'kept', 'yes')
+      await admin.call('WAIT', 1, 1_000)
+    }
+    await kill(fairlead, 1)
+    await until('the replica is the primary on record', async () => (await primaryOf(fairlead, uid)) === 2)
+    await serves(fairlead, uid)
+    for (const shard of [1, 2]) {
+      using admin = await asAdmin(fairlead, shard)
+      expect(await admin.call('GET', 'kept')).toBe('yes')
+    }
+  })
+
+  test('when the process of its replica dies', async () => {
+    await using fairlead = await startFairlead()
+    const uid = await create(fairlead)
+    await kill(fairlead, 2)
+    await serves(fairlead, uid)
+    expect(await primaryOf(fairlead, uid)).toBe(1)
+  })
+
+  test('when all its processes die at once, from what the primary had on disk', async () => {
+    await using fairlead = await startFairlead()
+    const uid = await create(fairlead, { data_persistence: 'aof', aof_policy: 'appendfsync-always' })
+    {
+      using admin = await asAdmin(fairlead, 1)
+      await admin.call('SET', 'kept', 'yes')
+    }
+    await Promise.all([kill(fairlead, 1), kill(fairlead, 2)])
+    await serves(fairlead, uid)
+    using admin = await asAdmin(fairlead, await primaryOf(fairlead, uid))
+    expect(await admin.call('GET', 'kept')).toBe('yes')
+  })
+
+  test('when somebody makes its replica follow nobody', async () => {
+    await using fairlead = await startFairlead()
+    const uid = await create(fairlead)
+    using replica = await asAdmin(fairlead, 2)
+    await replica.call('REPLICAOF', 'NO', 'ONE')
+    await serves(fairlead, uid)
+  })
+})

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { WantedShard } from '@fairlead/api'
+import { connectEngine, type EngineConnection, readReplication } from '@fairlead/engine'
+import type { Fairlead } from '../proof/start-fairlead.ts'
+
+/** The roles of a database's shards in the engines' own words, sorted; "silent" for one that does not answer. */
+export async function rolesOf(fairlead: Fairlead, uid: number): Promise<readonly string[]> {
+  const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
+  const roles = await Promise.all(
+    shards.map(async (shard) => {
+      try {
+        using connection = await asAdmin(fairlead, Number(shard.uid))
+        return readReplication(await connection.info('replication')).role
+      } catch {
+        return 'silent'
+      }
+    }),
+  )
+  return roles.toSorted()
+}
+
+/** A connection as the administrative user, whose secret only the owner of the home can read. */
+export function asAdmin({ home }: Fairlead, shard: number): Promise<EngineConnection> {
+  const wish = wishOf(home, shard)
+  return connectEngine({ address: wish, login: { username: 'fairlead', password: wish.adminPassword } })
+}
+
+export function wishOf(home: string, shard: number): WantedShard {
+  const { wish } = JSON.parse(readFileSync(join(home, 'shards', `s${shard}`, 'wanted.json'), 'utf8')) as {
+    wish: WantedShard
+  }
+  return wish
+}

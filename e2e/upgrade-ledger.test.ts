@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest'
+import { startFairlead } from '../proof/start-fairlead.ts'
+import { type LoadedUpgrade, upgradeUnderLoad } from '../proof/upgrade-under-load.ts'
+import { build } from './engine-pairs.ts'
+
+const redis70 = build('redis', '7.0')
+const valkey80 = build('valkey', '8.0')
+const valkey81 = build('valkey', '8.1')
+
+const upgrades: readonly (Pick<LoadedUpgrade, 'from' | 'to' | 'kind'> & Partial<LoadedUpgrade>)[] = [
+  { from: redis70, to: valkey81, kind: 'set' },
+  { from: redis70, to: valkey81, kind: 'incr' },
+  { from: redis70, to: valkey81, kind: 'incr', preserveRoles: true },
+  { from: valkey80, to: valkey81, kind: 'set' },
+  { from: valkey80, to: valkey81, kind: 'incr' },
+  { from: valkey80, to: valkey81, kind: 'set', preserveRoles: true },
+  { from: redis70, to: valkey81, kind: 'set', persistence: 'aof', preserveRoles: true },
+  { from: valkey80, to: valkey81, kind: 'set', persistence: 'snapshot' },
+  { from: redis70, to: valkey81, kind: 'incr', replication: false },
+]
+
+describe('an upgrade under load loses no acknowledged write and executes none twice', () => {
+  for (const upgrade of upgrades) {
+    const traits = [
+      upgrade.kind.toUpperCase(),
+      ...(upgrade.preserveRoles ? ['preserve_roles'] : []),
+      ...(upgrade.replication === false ? ['one shard'] : []),
+      ...(upgrade.persistence ? [upgrade.persistence] : []),
+    ]
+    test(`${upgrade.from} → ${upgrade.to} (${traits.join(', ')})`, async () => {
+      await using fairlead = await startFairlead()
+      const proof = await upgradeUnderLoad(fairlead, upgrade)
+      expect(proof.examples).toEqual([])
+      expect({ lost: proof.lost, duplicated: proof.duplicated, fullSyncs: proof.fullSyncs }).toEqual({
+        lost: 0,
+        duplicated: 0,
+        fullSyncs: 0,
+      })
+      expect(proof.acked).toBeGreaterThan(20_000)
+      expect(proof.to).toBe(upgrade.to.replace('-', ' '))
+      expect(proof.action.certificates.length).toBe(upgrade.preserveRoles ? 2 : 1)
+      for (const certificate of proof.action.certificates) {
+        expect(certificate).toMatchObject({
+          offset_to: certificate.offset_from,
+          full_syncs: 0,
+          recovered: false,
+        })
+      }
+    })
+  }
+})
+
+test('an upgrade of an idle database takes at most three seconds', async () => {
+  await using fairlead = await startFairlead()
+  const { uid, action_uid } = await fairlead.api.createDatabase({
+    body: { name: 'idle', memory_size: 0, replication: true, engine_version: redis70 },
+  })
+  await fairlead.untilEnded(action_uid)
+  const began = performance.now()
+  const upgrade = await fairlead.api.upgradeDatabase({ params: { uid }, body: { engine_version: valkey81 } })
+  const action = await fairlead.untilEnded(upgrade.action_uid)
+  expect(action.status).toBe('completed')
+  expect(performance.now() - began).toBeLessThan(3_000)
+})

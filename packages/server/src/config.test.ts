@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { ConfigError, loadConfig } from './config.ts'
+
+test('an empty environment is a sound configuration', () => {
+  const config = loadConfig({ PATH: '/bin', FAIRLEAD_HTTP_PORT: '' })
+  expect(config).toMatchObject({
+    httpPort: 8080,
+    adminUsername: 'admin',
+    adminPassword: undefined,
+    portRange: { from: 10_000, to: 10_999 },
+  })
+  expect(config.engines).toBe(`${config.home}/engines`)
+})
+
+test('every fault is named at once, with the value, but never a password', () => {
+  const load = () =>
+    loadConfig({
+      FAIRLEAD_HTTP_PORT: '80a',
+      FAIRLEAD_PORT_RANGE: '5-1',
+      FAIRLEAD_ADMIN_PASSWORD: 'tiny',
+      FAIRLEAD_HOEM: 'x',
+    })
+  expect(load).toThrow(ConfigError)
+  expect(load).toThrow(/FAIRLEAD_HTTP_PORT must be a whole number from 0 to 65535 \(it is "80a"\)/)
+  expect(load).toThrow(/FAIRLEAD_PORT_RANGE must be two ports/)
+  expect(load).toThrow(/FAIRLEAD_ADMIN_PASSWORD must have 8 to 256 characters\n/)
+  expect(load).toThrow(/FAIRLEAD_HOEM is not a variable of Fairlead/)
+  expect(load).not.toThrow(/tiny/)
+})
+
+test('a home whose socket would have too long a name is refused', () => {
+  expect(() => loadConfig({ FAIRLEAD_HOME: `/${'x'.repeat(100)}` })).toThrow(/FAIRLEAD_HOME is too long/)
+})

@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ActiveActionExists, actionsStore } from '../actions/actions-store.ts'
+import { steadyGoal } from '../core/database.ts'
+import { databasesStore, type NewDatabase } from '../databases/databases-store.ts'
+import { shardsStore } from '../databases/shards-store.ts'
+import { nextId } from './next-id.ts'
+import { openStore } from './open-store.ts'
+
+const now = '2026-11-21T12:00:00.000Z'
+const orders: NewDatabase = {
+  name: 'orders',
+  build: { flavour: 'valkey', version: '8.1.1' },
+  restartNonce: 0,
+  memoryBytes: 2 ** 40,
+  replicas: 1,
+  persistence: 'snapshot',
+  aofFsync: 'everysec',
+  snapshots: [{ secs: 60, writes: 1 }],
+  evictionPolicy: 'noeviction',
+  adminPassword: 'a',
+  userPassword: 'b',
+  createdAt: now,
+}
+
+let folder: string
+let file: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fairlead-store-'))
+  file = join(folder, 'store.db')
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+test('what was written is there after the store is opened again, and only its owner can read it', async () => {
+  {
+    await using store = await openStore(file)
+    await databasesStore(store.db).insert(orders)
+    await databasesStore(store.db).setHistory(1, { replid: 'r', offset: 2 ** 41 })
+  }
+  await using store = await openStore(file)
+  expect(await databasesStore(store.db).get(1)).toMatchObject({
+    ...orders,
+    uid: 1,
+    history: { replid: 'r', offset: 2 ** 41 },
+  })
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+})
+
+test('a second server on the same file is refused, until the first has closed it', async () => {
+  {
+    await using _first = await openStore(file)
+    await expect(openStore(file)).rejects.toThrow(`another Fairlead server runs on ${file}`)
+  }
+  await using again = await openStore(file)
+  expect(await databasesStore(again.db).list()).toEqual([])
+})
+
+test('a store that a newer Fairlead wrote is refused', async () => {
+  {
+    await using store = await openStore(file)
+    await sql`insert into kysely_migration (name, timestamp) values ('9999-future', ${now})`.execute(store.db)
+  }
+  await expect(openStore(file)).rejects.toThrow('does not fit this version of Fairlead')
+})
+
+test('one database has one active action: the store itself refuses a second', async () => {
+  await using store = await openStore(file)
+  const database = await databasesStore(store.db).insert(orders)
+  const actions = actionsStore(store.db)
+  const goal = steadyGoal(database)
+  await actions.insert({ uid: 'first', databaseUid: 1, kind: 'create', goal }, now)
+  await expect(actions.insert({ uid: 'second', databaseUid: 1, kind: 'upgrade', goal }, now)).rejects.toThrow(
+    ActiveActionExists,
+  )
+  await actions.insert({ uid: 'elsewhere', databaseUid: 2, kind: 'create', goal }, now)
+
+  await actions.update('first', { status: 'done' }, now)
+  await actions.insert({ uid: 'third', databaseUid: 1, kind: 'upgrade', goal }, now)
+  expect(await actions.active(1)).toMatchObject({ uid: 'third', status: 'queued', goal })
+})
+
+test('two shards of a node never share a port', async () => {
+  await using store = await openStore(file)
+  const { uid } = await databasesStore(store.db).insert(orders)
+  const shard = { databaseUid: uid, nodeUid: 1, host: '127.0.0.1', port: 10_000, runs: orders, follows: null }
+  await shardsStore(store.db).insert(shard, now)
+  await expect(shardsStore(store.db).insert(shard, now)).rejects.toThrow(/UNIQUE/)
+})
+
+test('a transaction that throws leaves nothing, and an id is never given twice', async () => {
+  await using store = await openStore(file)
+  const failing = store.transaction(async (db) => {
+    await databasesStore(db).insert(orders)
+    throw new Error('half-way')
+  })
+  await expect(failing).rejects.toThrow('half-way')
+  expect(await databasesStore(store.db).list()).toEqual([])
+  expect([
+    await nextId(store.db, 'shard'),
+    await nextId(store.db, 'shard'),
+    await nextId(store.db, 'user'),
+  ]).toEqual([1, 2, 1])
+})

@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { stopAllShards } from '@fairlead/agent'
+import { type Action, type Client, createClient, fetchTransport, operations } from '@fairlead/api'
+import { pino } from 'pino'
+
+/** A whole Fairlead in a folder of its own: agent and server as processes, as users run them. */
+export interface Fairlead extends AsyncDisposable {
+  readonly home: string
+  readonly url: string
+  /** Speaks as the admin. */
+  readonly api: Client<typeof operations>
+  readonly token: string
+  readonly agent: Part
+  readonly server: Part
+  /** Waits for the end of an action. Throws when it does not come in time. */
+  untilEnded(actionUid: string | undefined, withinMs?: number): Promise<Action>
+}
+
+/** One process of the control plane, which a test may kill and start again. */
+export interface Part {
+  readonly pid: number
+  /** Sends a signal and waits for the end of the process. */
+  end(signal: NodeJS.Signals): Promise<void>
+  /** Waits until the process has ended by itself. */
+  readonly ended: Promise<void>
+  /** Starts it again; throws when it does not become ready. */
+  start(env?: Readonly<Record<string, string>>): Promise<void>
+}
+
+const root = join(import.meta.dirname, '..')
+const main = join(root, 'scratch/main.ts')
+const adminPassword = 'the-proof-is-in-the-ledger'
+
+/**
+ * Starts Fairlead with engine builds from FAIRLEAD_ENGINES, on a free port. Disposing of it ends everything that it
+ * started, engines included, and removes its folder.
+ *
+ * `serverMain` starts another program as the server: tests use it to crash in chosen places.
+ */
+export async function startFairlead(
+  options: { readonly env?: Readonly<Record<string, string>>; readonly serverMain?: string } = {},
+): Promise<Fairlead> {
+  await using opened = new AsyncDisposableStack()
+  const home = await mkdtemp(join(tmpdir(), 'fairlead-'))
+  opened.defer(() => rm(home, { recursive: true, force: true }))
+  opened.defer(() => stopEngines(home))
+
+  const env = {
+    FAIRLEAD_HOME: home,
+    FAIRLEAD_HTTP_PORT: '0',
+    FAIRLEAD_ADMIN_PASSWORD: adminPassword,
+    FAIRLEAD_ENGINES: enginesFolder(),
+    FAIRLEAD_PORT_RANGE: '24000-24999',
+    FAIRLEAD_LOG_LEVEL: 'error',
+    ...options.env,
+  }
+  const agent = opened.use(await startPart([main, 'agent'], env))
+  const server = opened.use(
+    await startPart(options.serverMain === undefined ? [main, 'server'] : [options.serverMain], env),
+  )
+
+  const transport = (request: Parameters<ReturnType<typeof fetchTransport>>[0]) =>
+    fetchTransport(server.url())(request)
+  const login = createClient(operations, transport)
+  const { access_token: token } = await login.authorizeUser({
+    body: { username: 'admin', password: adminPassword, ttl: 86_400 },
+  })
+  const api = createClient(operations, transport, () => token)
+
+  const owned = opened.move()
+  return {
+    home,
+    api,
+    token,
+    agent,
+    server,
+    get url() {
+      return server.url()
+    },
+    untilEnded: (actionUid, withinMs = 60_000) => untilEnded(api, actionUid, withinMs),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** Where builds for tests, the demo and the benchmarks lie. */
+export function enginesFolder(): string {
+  return process.env['FAIRLEAD_ENGINES'] ?? join(root, '.fairlead', 'engines')
+}
+
+async function untilEnded(
+  api: Fairlead['api'],
+  actionUid: string | undefined,
+  withinMs: number,
+): Promise<Action> {
+  if (actionUid === undefined) throw new Error('there is no action to wait for')
+  const deadline = performance.now() + withinMs
+  let last: Action | undefined
+  while (performance.now() < deadline) {
+    // The server may be down for a moment: that is what some tests are about.
+    last = await api.getAction({ params: { uid: actionUid } }).catch(() => last)
+    if (last?.status === 'completed' || last?.status === 'failed') return last
+    await pause(20)
+  }
+  throw new Error(`action ${actionUid} did not end within ${withinMs} ms: ${JSON.stringify(last)}`)
+}
+
+async function startPart(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Part & AsyncDisposable & { url(): string }> {
+  let child = await startProcess(args, env)
+  return {
+    get pid() {
+      return child.process.pid ?? 0
+    },
+    get ended() {
+      return untilProcessEnded(child.process)
+    },
+    url: () => child.url,
+    async end(signal) {
+      child.process.kill(signal)
+      await untilProcessEnded(child.process)
+    },
+    async start(more = {}) {
+      // Those who knew where it was find it there again.
+      const port = child.url === '' ? {} : { FAIRLEAD_HTTP_PORT: new URL(child.url).port }
+      child = await startProcess(args, { ...env, ...port, ...more })
+    },
+    async [Symbol.asyncDispose]() {
+      child.process.kill('SIGTERM')
+      await untilProcessEnded(child.process)
+    },
+  }
+}
+
+async function startProcess(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<{ process: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, ['--conditions=@fairlead/source', ...args], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const deadline = AbortSignal.timeout(20_000)
+  const [news] = await Promise.race([
+    once(child, 'message', { signal: deadline }),
+    once(child, 'exit', { signal: deadline }).then(() => {
+      throw new Error(`${args.join(' ')} did not start`)
+    }),
+  ])
+  return { process: child, url: (news as { url?: string }).url ?? '' }
+}
+
+async function untilProcessEnded(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+}
+
+async function stopEngines(home: string): Promise<void> {
+  await stopAllShards(home, pino({ level: 'silent' }), AbortSignal.timeout(60_000))
+}
