@@ -27,4 +27,4 @@ const server = await createControlPlane(config, {
 announce({ url: server.url }, '')
 await stopped
 await server[Symbol.asyncDispose]()
-if (process.channel !== undefined) process.disconnect()
+if (process.connected) process.disconnect()

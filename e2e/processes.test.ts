@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { startLoad } from '@fairlead/ledger'
 import { describe, expect, test } from 'vitest'
 import { enginesFolder, type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { rolesOf, wishOf } from './roles.ts'
+import { lastWordsOf, rolesOf, wishOf } from './roles.ts'
 import { until } from './until.ts'
 
 const main = join(import.meta.dirname, '../packages/cli/src/main.ts')
@@ -162,7 +162,7 @@ describe('a database that was stopped in order', () => {
       await fairlead.server.start()
       await until('both serve again', async () => (await rolesOf(fairlead, uid)).join() === 'primary,replica')
       const [primary] = await fairlead.api.listDatabaseShards({ params: { uid } })
-      expect(primary?.role).toBe('master')
+      expect(primary?.role, lastWordsOf(fairlead)).toBe('master')
       expect(await load.readBack()).toMatchObject({ lost: 0 })
     })
   }

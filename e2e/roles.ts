@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WantedShard } from '@fairlead/api'
 import { connectEngine, type EngineConnection, readReplication } from '@fairlead/engine'
@@ -31,4 +31,16 @@ export function wishOf(home: string, shard: number): WantedShard {
     wish: WantedShard
   }
   return wish
+}
+
+/** What each shard's engine last said: for the message of an assertion. */
+export function lastWordsOf({ home }: Fairlead): string {
+  return readdirSync(join(home, 'shards'))
+    .map((shard) => {
+      const lines = readFileSync(join(home, 'shards', shard, 'engine.log'), 'utf8')
+        .trim()
+        .split('\n')
+      return [`${shard}:`, ...lines.slice(-12)].join('\n  ')
+    })
+    .join('\n')
 }

@@ -33,7 +33,7 @@ export interface Part {
 }
 
 const root = join(import.meta.dirname, '..')
-const main = join(root, 'scratch/main.ts')
+const main = join(root, 'packages/cli/src/main.ts')
 const adminPassword = 'the-proof-is-in-the-ledger'
 
 /**

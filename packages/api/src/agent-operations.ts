@@ -73,6 +73,8 @@ export const ShardReport = Type.Object({
   startedAt: Type.Union([Type.Integer(), Type.Null()]),
   /** Times the process died on its own since it was put. */
   crashes: Type.Integer(),
+  /** Its last process was stopped on order, and saved everything before: its disk is as good as its memory was. */
+  endedInOrder: Type.Boolean(),
   why: Type.String(),
 })
 export type ShardReport = Static<typeof ShardReport>
@@ -109,7 +111,7 @@ export const putShard = operation({
   params: ShardId,
   body: WantedShard,
   ok: ShardReport,
-  errors: [],
+  errors: ['unavailable'],
 })
 
 export const removeShard = operation({

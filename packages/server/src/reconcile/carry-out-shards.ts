@@ -3,6 +3,7 @@ import type { Step } from '../core/topology.ts'
 import { shardsStore } from '../databases/shards-store.ts'
 import { member, type Outcome, type Scene } from './carry-out.ts'
 import { agentName } from './observe.ts'
+import { raiseBacklog } from './raise-backlog.ts'
 import { wishFor } from './wish.ts'
 
 /** The one node there is. */
@@ -50,6 +51,11 @@ export async function restartShard(
   const { deps } = scene
   const runs = pickRuns(step.runs)
   const shard = { ...member(step.shard, scene), runs, follows: step.follow }
+  await raiseBacklog(
+    await deps.engines.connect(scene.database, member(step.follow, scene)),
+    deps,
+    scene.signal,
+  )
   await deps.effect('record-runs', () =>
     deps.store.transaction(async (db) => {
       await shardsStore(db).setRuns(shard.id, runs)

@@ -1,6 +1,6 @@
+import type { Build } from '@fairlead/api'
 import { type EngineConnection, type ReplicationInfo, readReplication } from '@fairlead/engine'
-import type { Handover } from '../actions/handovers-store.ts'
-import { handoversStore } from '../actions/handovers-store.ts'
+import { type Handover, handoversStore } from '../actions/handovers-store.ts'
 import type { Certificate } from '../core/action.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
 import { databasesStore } from '../databases/databases-store.ts'
@@ -8,6 +8,7 @@ import type { Outcome } from './carry-out.ts'
 import { countFullSyncs } from './count-full-syncs.ts'
 import type { Deps } from './deps.ts'
 import { passGate } from './handover-gate.ts'
+import { letWritesGo, stopWrites } from './stop-writes.ts'
 
 /**
  * Moves the primary role from `from` to `to` without losing an acknowledged write: demote first, then promote.
@@ -52,19 +53,25 @@ export async function handOver(
       intendedAt: new Date(deps.now()).toISOString(),
     }),
   )
-  const moved = await moveRole(primary, heir, deps)
+  const pair = { primary, heir, build: from.runs.build }
+  const moved = await moveRole(pair, deps)
   if ('why' in moved) {
     await deps.handovers.close(handover.id, null)
     return { kind: 'not yet', why: moved.why }
   }
-  await settleIn({ database, handover, moved, primary, heir, others }, deps)
+  await settleIn({ handover, moved, pair, others }, deps)
   return { kind: 'done' }
 }
 
-/** The pause ends by itself after this, whatever becomes of us. Far above the few milliseconds it is needed. */
-const PAUSE_MS = 2_000
 /** How long writes may wait for the heir to catch up, after a gate that saw it close behind. */
 const CATCH_UP_MS = 300
+
+interface Pair {
+  readonly primary: EngineConnection
+  readonly heir: EngineConnection
+  /** What the primary runs: how its writes are stopped depends on it. */
+  readonly build: Build
+}
 
 interface Moved {
   readonly replid: string
@@ -74,14 +81,14 @@ interface Moved {
 
 /** Steps 3 to 6. Either the role has moved, or the primary is what it was and `why` says what was in the way. */
 async function moveRole(
-  primary: EngineConnection,
-  heir: EngineConnection,
-  { effect }: Deps,
+  { primary, heir, build }: Pair,
+  deps: Deps,
 ): Promise<Moved | { readonly why: string }> {
+  const { effect } = deps
   const began = performance.now()
-  await effect('pause', () => primary.call('CLIENT', 'PAUSE', PAUSE_MS, 'WRITE'))
+  await stopWrites(primary, build, deps)
   if (!(await becomeEqual(primary, heir))) {
-    await effect('unpause', () => primary.call('CLIENT', 'UNPAUSE'))
+    await letWritesGo(primary, build, deps)
     return { why: `the heir did not catch up within ${CATCH_UP_MS} ms of stopped writes` }
   }
   await effect('demote', () => primary.call('REPLICAOF', heir.address.host, heir.address.port))
@@ -89,7 +96,7 @@ async function moveRole(
   const [frozen, held] = await Promise.all([replicationOf(primary), replicationOf(heir)])
   if (frozen.offset !== held.offset || frozen.replid !== held.replid) {
     await effect('take-back', () => primary.call('REPLICAOF', 'NO', 'ONE'))
-    await effect('unpause', () => primary.call('CLIENT', 'UNPAUSE'))
+    await letWritesGo(primary, build, deps)
     return {
       why: `the primary stood at ${frozen.replid}:${frozen.offset} and the heir at ${held.replid}:${held.offset}; nothing was moved`,
     }
@@ -110,16 +117,15 @@ async function becomeEqual(primary: EngineConnection, heir: EngineConnection): P
 /** Step 7. The order is the clients': the record first, because that is where they ask once they are let go. */
 async function settleIn(
   parts: {
-    readonly database: Database
     readonly handover: Handover
     readonly moved: Moved
-    readonly primary: EngineConnection
-    readonly heir: EngineConnection
+    readonly pair: Pair
     readonly others: readonly EngineConnection[]
   },
-  { store, effect, now }: Deps,
+  deps: Deps,
 ): Promise<void> {
-  const { database, handover, moved, primary, heir, others } = parts
+  const { handover, moved, pair, others } = parts
+  const { store, effect, now } = deps
   const certificate: Certificate = {
     from: handover.from,
     to: handover.to,
@@ -133,13 +139,13 @@ async function settleIn(
   }
   await effect('record-handover', () =>
     store.transaction(async (db) => {
-      await databasesStore(db).setPrimary(database.uid, handover.to)
+      await databasesStore(db).setPrimary(handover.databaseUid, handover.to)
       await handoversStore(db).certify(handover.id, certificate)
     }),
   )
-  await effect('unpause', () => primary.call('CLIENT', 'UNPAUSE'))
+  await letWritesGo(pair.primary, pair.build, deps)
   for (const sibling of others) {
-    await effect('follow', () => sibling.call('REPLICAOF', heir.address.host, heir.address.port))
+    await effect('follow', () => sibling.call('REPLICAOF', pair.heir.address.host, pair.heir.address.port))
   }
 }
 

@@ -1,4 +1,4 @@
-import type { NodeReport, ShardReport } from '@fairlead/api'
+import type { NodeReport } from '@fairlead/api'
 import { numberOf, readInfo, readReplication } from '@fairlead/engine'
 import type { Handover } from '../actions/handovers-store.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
@@ -46,13 +46,9 @@ async function observeShard(
     leaving: record.leaving,
     process: found?.state ?? 'absent',
     processWhy: found?.why ?? 'the agent knows nothing of it',
-    endedCleanly: found?.state === 'exited' && endedInOrder(found),
+    endedCleanly: found?.state === 'exited' && found.endedInOrder,
     engine: mayAnswer ? await inspect(record, database, engines) : null,
   }
-}
-
-function endedInOrder({ crashes }: ShardReport): boolean {
-  return crashes === 0
 }
 
 /** The engine's own words; null when it does not answer. That is a fact to decide on, not a fault. */

@@ -3,6 +3,7 @@ import type { Handover } from '../actions/handovers-store.ts'
 import type { Certificate } from '../core/action.ts'
 import { member, type Outcome, type Scene } from './carry-out.ts'
 import { countFullSyncs, fullSyncsSince } from './count-full-syncs.ts'
+import { letWritesGo } from './stop-writes.ts'
 
 const done: Outcome = { kind: 'done' }
 
@@ -10,7 +11,7 @@ const done: Outcome = { kind: 'done' }
 export async function releaseHandover(primary: number, { database, members, deps }: Scene): Promise<Outcome> {
   for (const shard of members) {
     const connection = await deps.engines.connect(database, shard)
-    await deps.effect('unpause', () => connection.call('CLIENT', 'UNPAUSE'))
+    await letWritesGo(connection, shard.runs.build, deps)
   }
   await deps.effect('record-primary', () => deps.databases.setPrimary(database.uid, primary))
   const handover = await deps.handovers.open(database.uid)

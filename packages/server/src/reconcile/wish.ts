@@ -1,9 +1,7 @@
 import type { WantedShard } from '@fairlead/api'
+import { LEAST_BACKLOG_BYTES } from '../core/backlog-bytes.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
 import { revisionOf } from '../core/goal.ts'
-
-/** At 20,000 small writes a second this holds 24 s: many restarts of a replica. It counts as memory of the shard. */
-const BACKLOG_BYTES = 64 * 1024 * 1024
 
 /** What the agent is asked to run for a shard. `members` are all shards of its group, itself included. */
 export function wishFor(
@@ -25,7 +23,7 @@ export function wishFor(
     persistence: database.persistence,
     aofFsync: database.aofFsync,
     snapshots: [...database.snapshots],
-    backlogBytes: BACKLOG_BYTES,
+    backlogBytes: LEAST_BACKLOG_BYTES,
     adminPassword: database.adminPassword,
     userPassword: database.userPassword,
   }

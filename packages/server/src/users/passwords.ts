@@ -71,20 +71,20 @@ function base64(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '')
 }
 
+/** Whoever ends hands its place to the one who waits longest. */
 function limit(atOnce: number, mayWait: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let running = 0
+  let free = atOnce
   const waiting: (() => void)[] = []
   return async (work) => {
-    if (running >= atOnce) {
-      if (waiting.length >= mayWait) throw new Refusal('too_many_requests')
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    }
-    running += 1
+    if (free > 0) free -= 1
+    else if (waiting.length >= mayWait) throw new Refusal('too_many_requests')
+    else await new Promise<void>((resolve) => waiting.push(resolve))
     try {
       return await work()
     } finally {
-      running -= 1
-      waiting.shift()?.()
+      const next = waiting.shift()
+      if (next === undefined) free += 1
+      else next()
     }
   }
 }

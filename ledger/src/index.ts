@@ -1,0 +1,8 @@
+export type { LoadOptions } from './check-load-options.ts'
+export type { Gap } from './gaps.ts'
+export type { LoadKind } from './ledger-writes.ts'
+export type { Address, Lookup } from './lookup-primary.ts'
+export type { Verdict } from './read-back.ts'
+export type { LedgerReport } from './run-load.ts'
+export { type Load, startLoad } from './start-load.ts'
+export { nowUnixMs } from './unix-clock.ts'

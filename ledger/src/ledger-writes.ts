@@ -1,0 +1,38 @@
+import { writeCommand } from './resp-lite.ts'
+
+export type LoadKind = 'set' | 'incr'
+
+/** The writes of one run: what is sent, and what must be found afterwards. All of it follows from the numbers. */
+export interface LedgerWrites {
+  command(connection: number, number: number): string
+  /** The key of a command. For `incr` it is the connection's counter, whatever the number. */
+  key(connection: number, number: number): string
+  /** What `set` writes under that key. */
+  value(connection: number, number: number): string
+}
+
+/** `valueBytes` is the least length of a value: it begins with its key, so that no two are alike. */
+export function createLedgerWrites(options: {
+  readonly kind: LoadKind
+  readonly prefix: string
+  readonly valueBytes: number
+}): LedgerWrites {
+  const { kind, prefix, valueBytes } = options
+  const padding = 'x'.repeat(valueBytes)
+
+  const counter = (connection: number) => `${prefix}:${connection}`
+  const key = (connection: number, number: number) =>
+    kind === 'set' ? `${prefix}:${connection}:${number}` : counter(connection)
+  const value = (connection: number, number: number) => {
+    const head = `${prefix}:${connection}:${number}=`
+    return head + padding.slice(0, Math.max(0, valueBytes - head.length))
+  }
+  return {
+    key,
+    value,
+    command: (connection, number) =>
+      kind === 'set'
+        ? writeCommand('SET', key(connection, number), value(connection, number))
+        : writeCommand('INCR', counter(connection)),
+  }
+}

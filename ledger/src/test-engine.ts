@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { createServer as createTcpServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { openEngineLink } from './engine-link.ts'
+import type { Address } from './lookup-primary.ts'
+import { type Reply, writeCommand } from './resp-lite.ts'
+
+/** A real engine of this test's own, with its own directory. */
+export interface TestEngine extends AsyncDisposable {
+  readonly address: Address
+  readonly process: ChildProcess
+  /** One command over a connection of its own. Throws on an error answer. */
+  call(...words: readonly string[]): Promise<string>
+  offset(): Promise<number>
+}
+
+export const PASSWORD = 'of-the-ledger-tests'
+const enginesFolder =
+  process.env['FAIRLEAD_ENGINES'] ?? fileURLToPath(new URL('../../.fairlead/engines', import.meta.url))
+const ports = { next: 21_500, last: 21_599 }
+
+/** The valkey builds of this machine, oldest first. Throws when there is none. */
+export async function valkeyBuilds(): Promise<readonly string[]> {
+  const names = await readdir(enginesFolder)
+  const builds = names.filter((name) => name.startsWith('valkey-'))
+  if (builds.length === 0) throw new Error(`no valkey build in ${enginesFolder}: run npm run demo once`)
+  builds.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+  return builds.map((name) => join(enginesFolder, name, 'bin', 'valkey-server'))
+}
+
+export async function startTestEngine(program: string, ...settings: readonly string[]): Promise<TestEngine> {
+  const folder = await mkdtemp(join(tmpdir(), 'fairlead-ledger-'))
+  const address = { host: '127.0.0.1', port: await freePort() }
+  const words = ['--port', String(address.port), '--bind', address.host, '--dir', folder, '--save', '']
+  const login = ['--requirepass', PASSWORD, '--masterauth', PASSWORD]
+  const child = spawn(program, [...words, ...login, ...settings], { stdio: 'ignore' })
+  const call = async (...command: readonly string[]) => textOf(await callOnce(address, command))
+  await until(async () => (await call('PING').catch(() => '')) === 'PONG', { withinMs: 10_000 })
+  return {
+    address,
+    process: child,
+    call,
+    async offset() {
+      const fields = await call('INFO', 'replication')
+      return Number(/(?:slave_repl_offset|master_repl_offset):(\d+)/.exec(fields)?.[1] ?? -1)
+    },
+    async [Symbol.asyncDispose]() {
+      const exited = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null
+      child.kill('SIGKILL')
+      await exited
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Stands in for the API: names the primary, and counts how often it was asked. */
+export interface NamingServer extends AsyncDisposable {
+  readonly url: string
+  primary: Address
+  status: number
+  readonly asked: () => number
+}
+
+export async function startNamingServer(primary: Address): Promise<NamingServer> {
+  let asked = 0
+  const server = createServer((request, response) => {
+    asked += 1
+    const known = request.headers.authorization === 'Bearer good'
+    response.statusCode = known ? naming.status : 401
+    response.end(JSON.stringify({ endpoints: [{ addr: [naming.primary.host], port: naming.primary.port }] }))
+  })
+  const port = await freePort()
+  const naming: NamingServer = {
+    url: `http://127.0.0.1:${port}/v1/bdbs/1`,
+    primary,
+    status: 200,
+    asked: () => asked,
+    async [Symbol.asyncDispose]() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return naming
+}
+
+/** Looks every 2 ms until `check` holds. */
+export async function until(
+  check: () => Promise<boolean> | boolean,
+  { withinMs }: { withinMs: number },
+): Promise<void> {
+  const deadlineMs = performance.now() + withinMs
+  while (!(await check())) {
+    if (performance.now() > deadlineMs) throw new Error(`not so within ${withinMs} ms: ${check}`)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    setTimeout(resolve, 2)
+    await promise
+  }
+}
+
+async function freePort(): Promise<number> {
+  while (ports.next <= ports.last) {
+    const port = ports.next
+    ports.next += 1
+    const server = createTcpServer()
+    const free = Promise.withResolvers<boolean>()
+    server.on('error', () => free.resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => free.resolve(true)))
+    if (await free.promise) return port
+  }
+  throw new Error('no free port left from 21500 to 21599')
+}
+
+function callOnce(address: Address, command: readonly string[]): Promise<Reply> {
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>()
+  const link = openEngineLink({
+    address,
+    password: PASSWORD,
+    bufferBytes: 65_536,
+    onReady: () => link.send(writeCommand(...command)),
+    onReply(reply) {
+      resolve(reply)
+      link.end('done')
+    },
+    onEnd: (why) => reject(new Error(`${command[0]}: ${why}`)),
+  })
+  return promise
+}
+
+function textOf(reply: Reply): string {
+  if (reply.kind === 'error') throw new Error(reply.text)
+  if (reply.kind === 'integer') return String(reply.value)
+  return reply.kind === 'array' ? JSON.stringify(reply.items) : (reply.text ?? '')
+}

@@ -1,0 +1,82 @@
+import { chmod } from 'node:fs/promises'
+import {
+  type agentOperations,
+  type ErrorCode,
+  findFreePort,
+  type Input,
+  listBuilds,
+  type Operation,
+  type Output,
+  putShard,
+  Refusal,
+  removeShard,
+  reportNode,
+} from '@fairlead/api'
+import fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import { compileSchema, describeFault } from './check-schema.ts'
+
+/** What answers each operation of the agent. */
+export type AgentHandlers = {
+  readonly [Name in keyof typeof agentOperations]: Handler<(typeof agentOperations)[Name]>
+}
+type Handler<Op extends Operation> = (input: Input<Op>) => Promise<Output<Op>>
+
+/** A wish is about 1 KB. */
+const MAX_BODY_BYTES = 64 * 1024
+
+/** Serves the operations of the agent over the Unix socket at `path`, which only its owner can reach. */
+export async function serveAgent(
+  path: string,
+  logger: Logger,
+  handlers: AgentHandlers,
+): Promise<AsyncDisposable> {
+  const app = fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true })
+  app.setValidatorCompiler(({ schema, httpPart }) => compileSchema(schema as object, httpPart))
+  app.setErrorHandler((error, _request, reply) => answerError(error as FastifyError, reply, logger))
+  app.setNotFoundHandler((request, reply) =>
+    refuse(reply, 'not_found', `there is no ${request.method} ${request.url} here`),
+  )
+  const mount = <Op extends Operation>(op: Op, handler: Handler<Op>): void => {
+    app.route({
+      method: op.method,
+      url: op.path,
+      schema: {
+        ...(op.params && { params: op.params }),
+        ...(op.body && { body: op.body }),
+        response: { 200: op.ok },
+      },
+      // The schemas above have checked the parts, so they are what the operation says.
+      handler: (request: FastifyRequest) =>
+        handler({ params: request.params, body: request.body } as unknown as Input<Op>),
+    })
+  }
+  mount(reportNode, handlers.reportNode)
+  mount(putShard, handlers.putShard)
+  mount(removeShard, handlers.removeShard)
+  mount(listBuilds, handlers.listBuilds)
+  mount(findFreePort, handlers.findFreePort)
+  await app.listen({ path })
+  await chmod(path, 0o600)
+  return { [Symbol.asyncDispose]: async () => app.close() }
+}
+
+function answerError(error: FastifyError, reply: FastifyReply, logger: Logger): FastifyReply {
+  if (error instanceof Refusal) return refuse(reply, error.code, error.message)
+  const fault = error.validation?.[0]
+  if (fault) return refuse(reply, 'invalid_request', describeFault(fault))
+  if (error.statusCode !== undefined && error.statusCode < 500)
+    return refuse(reply, 'invalid_request', error.message)
+  logger.error({ err: error }, 'agent request failed')
+  return refuse(reply, 'internal_error', error.message)
+}
+
+function refuse(reply: FastifyReply, code: ErrorCode, message: string): FastifyReply {
+  const { status } = new Refusal(code)
+  // Written out: a serializer of the operation knows only its success.
+  return reply
+    .code(status)
+    .type('application/json')
+    .serializer((body: unknown) => JSON.stringify(body))
+    .send({ error_code: code, message })
+}

@@ -1,0 +1,286 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { connectAs, makeHome, makeWish, socketTransport, type TestHome, until } from '../test/agent-home.ts'
+import { anyEngine, engines } from '../test/engines.ts'
+
+test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
+  'a shard that is put runs and answers within moments, and so does its next revision: $flavour $version',
+  async (build) => {
+    await using home = await makeHome()
+    await using _ = await home.start()
+    const wish = await makeWish({ build })
+
+    const began = performance.now()
+    const put = await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+    expect(put.state).toBe('starting')
+    const running = await home.becomes('a-1', { state: 'running' }, 2_000)
+    const startMs = performance.now() - began
+    using admin = await connectAs('fairlead', wish)
+    expect(await admin.info('server')).toContain(`process_id:${running.pid}`)
+
+    const again = performance.now()
+    await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, revision: 'second' } })
+    const restarted = await home.becomes('a-1', { state: 'running', revision: 'second' }, 2_000)
+    const restartMs = performance.now() - again
+    expect([restarted.pid === running.pid, restarted.crashes]).toEqual([false, 0])
+    console.log(
+      `${build.flavour} ${build.version}: start ${startMs.toFixed()} ms, restart ${restartMs.toFixed()} ms`,
+    )
+  },
+)
+
+test('the same wish again, or one that differs only in what the next start needs, leaves the process alone', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const wish = await makeWish()
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const before = await home.becomes('a-1', { state: 'running' })
+
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  await home.client.putShard({
+    params: { id: 'a-1' },
+    body: { ...wish, onCrash: 'wait', replicaOf: { host: '127.0.0.1', port: 1 } },
+  })
+
+  expect(await home.shard('a-1')).toMatchObject({ state: 'running', pid: before.pid })
+  expect(await readFile(join(home.path, 'shards', 'a-1', 'wanted.json'), 'utf8')).toContain('"wait"')
+})
+
+test('engines serve on when their agent is killed, and the next agent adopts them undisturbed', async () => {
+  await using home = await makeHome()
+  const wish = await makeWish()
+  const agent = await startAgentProcess(home)
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const before = await home.becomes('a-1', { state: 'running' })
+  using client = await connectAs('default', wish)
+  await client.call('SET', 'key', 'value')
+
+  agent.kill('SIGKILL')
+  await once(agent, 'exit')
+  expect(await client.call('GET', 'key')).toBe('value')
+
+  await using _ = await home.start()
+  const after = await home.becomes('a-1', { state: 'running' })
+  expect(after).toEqual(before)
+  expect(await client.call('GET', 'key')).toBe('value')
+})
+
+test('a process that was started but not yet recorded when the agent died is found again', async () => {
+  await using home = await makeHome()
+  const wish = await makeWish()
+  let pid: number | null
+  {
+    await using _ = await home.start()
+    await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+    pid = (await home.becomes('a-1', { state: 'running' })).pid
+  }
+  const file = join(home.path, 'shards', 'a-1', 'process.json')
+  const record: object = JSON.parse(await readFile(file, 'utf8'))
+  await writeFile(file, JSON.stringify({ ...record, identity: null, answeredAt: null, proven: false }))
+
+  await using _ = await home.start()
+  expect(await home.becomes('a-1', { state: 'running' })).toMatchObject({ pid, crashes: 0 })
+})
+
+test('a process that died while no agent ran counts as a crash', async () => {
+  await using home = await makeHome()
+  const wishes = { restart: await makeWish(), wait: await makeWish({ onCrash: 'wait' }) }
+  const pids: (number | null)[] = []
+  {
+    await using _ = await home.start()
+    for (const [id, body] of Object.entries(wishes)) {
+      await home.client.putShard({ params: { id }, body })
+      pids.push((await home.becomes(id, { state: 'running' })).pid)
+    }
+  }
+  for (const pid of pids) process.kill(pid ?? 0, 'SIGKILL')
+  await until(() => pids.every((pid) => !existsSync(`/proc/${pid}/fd/0`)), { withinMs: 2_000 })
+
+  await using _ = await home.start()
+  await home.becomes('restart', { state: 'running', crashes: 1 })
+  const waits = await home.becomes('wait', { state: 'exited', crashes: 1 })
+  expect(waits.why).toContain('waits for the server')
+})
+
+test('a removed shard is gone with its data, and removing it again is no error', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const wish = await makeWish()
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const { pid } = await home.becomes('a-1', { state: 'running' })
+
+  expect(await home.client.removeShard({ params: { id: 'a-1' } })).toEqual({ id: 'a-1' })
+  await until(async () => (await home.shard('a-1')) === undefined, { withinMs: 2_000 })
+  expect(readdirSync(join(home.path, 'shards'))).toEqual([])
+  expect(existsSync(`/proc/${pid}/fd/0`)).toBe(false)
+  expect(await home.client.removeShard({ params: { id: 'a-1' } })).toEqual({ id: 'a-1' })
+
+  const never = await makeWish({ build: { flavour: 'valkey', version: '0.0.1' } })
+  await home.client.putShard({ params: { id: 'a-2' }, body: never })
+  await home.client.removeShard({ params: { id: 'a-2' } })
+  await until(async () => (await home.shard('a-2')) === undefined, { withinMs: 2_000 })
+})
+
+test('two agents never act on one socket, and the socket of a dead one is no obstacle', async () => {
+  await using home = await makeHome()
+  const agent = await startAgentProcess(home)
+  await expect(home.start()).rejects.toThrow(`another agent runs on ${home.socketPath}`)
+  agent.kill('SIGKILL')
+  expect(existsSync(home.socketPath)).toBe(true)
+  await using _ = await home.start()
+  expect((await home.client.reportNode({})).shards).toEqual([])
+})
+
+test('a socket path that Linux would cut off is refused', async () => {
+  await using home = await makeHome()
+  const socketPath = join(home.path, 'x'.repeat(100), 'agent.sock')
+  await expect(home.start({ socketPath })).rejects.toThrow(/bytes, Linux allows 107.*shorter FAIRLEAD_HOME/)
+})
+
+test('only the owner can reach the socket and read the folder of a shard', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  await home.client.putShard({ params: { id: 'a-1' }, body: await makeWish() })
+  await home.becomes('a-1', { state: 'running' })
+  const mode = (...names: string[]) => (statSync(join(home.path, ...names)).mode & 0o777).toString(8)
+  expect([mode('run'), mode('run', 'agent.sock'), mode('shards'), mode('shards', 'a-1')]).toEqual([
+    '700',
+    '600',
+    '700',
+    '700',
+  ])
+  const files = ['wanted.json', 'process.json', 'engine.conf', 'users.acl', 'engine.log']
+  expect(files.map((name) => mode('shards', 'a-1', name))).toEqual(files.map(() => '600'))
+})
+
+test('no secret shows in a process list, an environment, a report or a log', async () => {
+  await using home = await makeHome()
+  // An engine overwrites its environment with its title, so a program in front of it writes down what it got.
+  const program = join(home.path, 'show-environment')
+  await writeFile(program, `#!/bin/sh\nenv > environment\nexec ${anyEngine().program} "$@"\n`, {
+    mode: 0o755,
+  })
+  const found = { ...anyEngine(), program }
+  const builds = { list: () => Promise.resolve([found]), find: () => Promise.resolve(found) }
+  await using _ = await home.start({ builds })
+  const wish = await makeWish()
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  await home.becomes('a-1', { state: 'running' })
+  const processes = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => readOr(`/proc/${name}/cmdline`))
+  await home.client.putShard({
+    params: { id: 'a-1' },
+    body: { ...wish, revision: 'x', evictionPolicy: 'no' },
+  })
+  await home.becomes('a-1', { state: 'failed' })
+
+  const shown = [
+    ...processes,
+    home.logged(),
+    readOr(join(home.path, 'shards', 'a-1', 'engine.log')),
+    readOr(join(home.path, 'shards', 'a-1', 'users.acl')),
+    JSON.stringify(await home.client.reportNode({})),
+  ].join('\n')
+  const environment = readOr(join(home.path, 'shards', 'a-1', 'environment'))
+  expect(environment.match(/^\w+(?==)/gm)?.toSorted()).toEqual(['PATH', 'PWD'])
+  expect(shown).toContain(`:${wish.port}`)
+  expect(shown).not.toContain(wish.adminPassword)
+  expect(shown).not.toContain(wish.userPassword)
+})
+
+test('what is no wish is refused with the name of the field, and nothing is coerced or dropped', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const wish = await makeWish()
+  const put = async (body: unknown, id = 'a-1') => {
+    const path = `/agent/shards/${id}`
+    const headers = { 'content-type': 'application/json' }
+    const request = { method: 'PUT', path, headers, body: JSON.stringify(body) }
+    const { status, text } = await socketTransport(home.socketPath)(request)
+    return [status, JSON.parse(text).message]
+  }
+  expect(await put({ ...wish, port: '7000' })).toEqual([400, 'port must be integer'])
+  expect(await put({ ...wish, prot: 1 })).toEqual([400, 'unknown field: prot'])
+  expect(await put({ ...wish, onCrash: 'maybe' })).toEqual([
+    400,
+    'onCrash must be equal to one of the allowed values: restart, wait',
+  ])
+  expect(await put({ ...wish, revision: undefined })).toEqual([400, "must have required property 'revision'"])
+  expect((await put(wish, 'Not_An_Id'))[0]).toBe(400)
+  expect((await put(wish, '..%2f..%2fx'))[0]).toBe(400)
+  expect((await home.client.reportNode({})).shards).toEqual([])
+})
+
+test('the report says what the node has and lists shards by id', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start({ memoryLimitBytes: 64 * 1024 * 1024 })
+  for (const id of ['b-2', 'a-1']) await home.client.putShard({ params: { id }, body: await makeWish() })
+  await home.becomes('b-2', { state: 'running' })
+  await home.becomes('a-1', { state: 'running' })
+  const report = await home.client.reportNode({})
+  expect(report).toMatchObject({ uid: 1, host: '127.0.0.1', memoryTotalBytes: 64 * 1024 * 1024 })
+  expect(report.shards.map(({ id }) => id)).toEqual(['a-1', 'b-2'])
+  expect(report.memoryFreeBytes).toBeLessThan(report.memoryTotalBytes - 4 * 1024 * 1024)
+  expect(report.memoryFreeBytes).toBeGreaterThan(0)
+  expect(report.cores).toBeGreaterThan(0)
+  expect(report.diskFreeBytes).toBeGreaterThan(0)
+  expect(await home.client.listBuilds({})).toEqual(engines)
+})
+
+test('a free port is one that nobody listens on, no shard has, and the asker does not except', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const wish = await makeWish({ build: { ...anyEngine(), version: '0.0.1' } })
+  const from = wish.port
+  await home.client.putShard({
+    params: { id: 'a-1' },
+    body: { ...wish, build: { flavour: 'x', version: '1.0.0' } },
+  })
+  await using taken = createServer()
+  await new Promise<void>((done) => taken.listen(from + 1, '127.0.0.1', done))
+  const found = await home.client.findFreePort({ body: { from, to: from + 9, except: [from + 2] } })
+  expect(found.port).toBe(from + 3)
+  expect(await home.client.findFreePort({ body: { from, to: from + 1, except: [] } })).toEqual({ port: null })
+})
+
+test('a folder that cannot be understood does not keep the agent from its other shards', async () => {
+  await using home = await makeHome()
+  const broken = join(home.path, 'shards', 'broken')
+  await mkdir(broken, { recursive: true })
+  await writeFile(join(broken, 'wanted.json'), '{"adminPassword": "hush-hush", ')
+  await using _ = await home.start()
+  await home.client.putShard({ params: { id: 'a-1' }, body: await makeWish() })
+  await home.becomes('a-1', { state: 'running' })
+  expect(home.logged()).toContain('wanted.json cannot be understood: it is not JSON')
+  expect(home.logged()).not.toContain('hush-hush')
+})
+
+/** An agent in a process of its own, once it serves. */
+async function startAgentProcess(home: TestHome): Promise<ChildProcess> {
+  const program = fileURLToPath(new URL('../test/run-agent.ts', import.meta.url))
+  const args = ['--conditions=@fairlead/source', program, home.path, home.socketPath]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  const answers = () =>
+    home.client.reportNode({}).then(
+      () => true,
+      () => false,
+    )
+  await until(answers, { withinMs: 10_000 })
+  return child
+}
+
+/** Empty when it is gone, as processes are after a while. */
+function readOr(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,86 @@
+import { access, mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { NodeReport } from '@fairlead/api'
+import type { Logger } from 'pino'
+import { type AgentHandlers, serveAgent } from './agent-http.ts'
+import type { BuildsOfNode } from './builds-of-node.ts'
+import { findFreePort } from './find-free-port.ts'
+import { holdSocket } from './hold-socket.ts'
+import { readNode } from './read-node.ts'
+import { type SupervisedShards, superviseShards } from './supervise-shards.ts'
+
+export interface AgentConfig {
+  /** Shards live in home/shards/<id>. */
+  readonly home: string
+  /** Of the Unix socket; at most 107 bytes. Its folder is made (0700) if it is not there. */
+  readonly socketPath: string
+  readonly nodeUid: number
+  /** Where free ports are looked for; reported as the address of the node. */
+  readonly host: string
+  /** What shards may use together; null: what the machine has. */
+  readonly memoryLimitBytes: number | null
+  readonly builds: BuildsOfNode
+  readonly logger: Logger
+  /** A process that has not answered PING for this long is dead. Default 10 s. */
+  readonly hungAfterMs?: number
+  /** A process that is asked to stop and writes nothing for this long is ended by signals. Default 60 s. */
+  readonly stopWithinMs?: number
+}
+
+/** A running agent. Disposing of it ends the agent; engine processes run on, and the next agent adopts them. */
+export interface Agent extends AsyncDisposable {
+  readonly socketPath: string
+  report(): Promise<NodeReport>
+}
+
+/**
+ * Starts the agent of a node: takes up every shard that was put before, adopts what runs, and serves the operations
+ * of agent-operations.ts. Throws when another agent runs on the socket, or the socket's path is too long.
+ */
+export async function createAgent(config: AgentConfig): Promise<Agent> {
+  await checkMachine()
+  await using stack = new AsyncDisposableStack()
+  await mkdir(dirname(config.socketPath), { recursive: true, mode: 0o700 })
+  stack.use(await holdSocket(config.socketPath))
+  const { home, builds, logger, hungAfterMs = 10_000, stopWithinMs = 60_000 } = config
+  const settings = { builds, logger, hungAfterMs, stopWithinMs }
+  const shards = stack.use(await superviseShards(home, settings))
+
+  const report = async (): Promise<NodeReport> => {
+    const reports = shards.report()
+    const pids = reports.map(({ pid }) => pid).filter((pid) => pid !== null)
+    const resources = await readNode(home, config.memoryLimitBytes, pids)
+    return { uid: config.nodeUid, host: config.host, ...resources, shards: reports }
+  }
+  stack.use(await serveAgent(config.socketPath, logger, answerWith(config, shards, report)))
+  logger.info({ socket: config.socketPath, shards: shards.report().length }, 'agent is up')
+  const close = stack.move()
+  return { socketPath: config.socketPath, report, [Symbol.asyncDispose]: () => close.disposeAsync() }
+}
+
+function answerWith(
+  { builds, host }: AgentConfig,
+  shards: SupervisedShards,
+  report: () => Promise<NodeReport>,
+): AgentHandlers {
+  return {
+    reportNode: report,
+    putShard: ({ params, body }) => shards.put(params.id, body),
+    async removeShard({ params }) {
+      await shards.remove(params.id)
+      return { id: params.id }
+    },
+    listBuilds: async () => [...(await builds.list())],
+    async findFreePort({ body }) {
+      // A shard that does not run just now keeps its port.
+      const except = [...body.except, ...shards.ports()]
+      return { port: await findFreePort(host, { ...body, except }) }
+    },
+  }
+}
+
+async function checkMachine(): Promise<void> {
+  await access('/proc/self/stat').catch((cause: unknown) => {
+    throw new Error('the agent needs /proc, as Linux has it, to tell processes apart', { cause })
+  })
+}

@@ -1,0 +1,87 @@
+import {
+  connectEngine,
+  type EngineAddress,
+  type EngineConnection,
+  EngineError,
+  type EngineLogin,
+} from '@fairlead/engine'
+import type { Answer } from './decide-next.ts'
+
+/** A loaded engine may be slower than this now and then: only `hungAfterMs` of silence is held against it. */
+const ASK_WITHIN_MS = 1_000
+
+export interface EngineTarget {
+  readonly address: EngineAddress
+  readonly login: EngineLogin
+}
+
+/** Keeps one connection to one engine process and asks it again and again whether it lives. */
+export interface Pulse extends Disposable {
+  /** PING. Never throws for what the engine does. */
+  ask(target: EngineTarget): Promise<Answer>
+  /** Sends a command on the connection of the last `ask`. Throws EngineError or EngineUnreachable. */
+  call(command: string, ...args: readonly string[]): Promise<void>
+  /** Another process is asked from now on. */
+  forget(): void
+}
+
+export function createPulse(): Pulse {
+  let connection: EngineConnection | null = null
+  let silentSince: number | null = null
+
+  const connected = async ({ address, login }: EngineTarget): Promise<EngineConnection> => {
+    if (connection?.usable) return connection
+    connection?.[Symbol.dispose]()
+    connection = await connectEngine({
+      address,
+      login,
+      connectTimeoutMs: ASK_WITHIN_MS,
+      commandTimeoutMs: ASK_WITHIN_MS,
+    })
+    return connection
+  }
+  const forget = (): void => {
+    connection?.[Symbol.dispose]()
+    connection = null
+    silentSince = null
+  }
+
+  return {
+    async ask(target) {
+      const answer = await ping(() => connected(target))
+      if (answer !== 'silence') {
+        silentSince = null
+        return answer
+      }
+      // Counted from the first unanswered PING, so that the agent's own sleep is not held against the engine.
+      silentSince ??= performance.now()
+      return { kind: 'silent', forMs: Math.round(performance.now() - silentSince) }
+    },
+    async call(command, ...args) {
+      if (!connection) throw new Error('nobody was asked yet')
+      await connection.call(command, ...args)
+    },
+    forget,
+    [Symbol.dispose]: forget,
+  }
+}
+
+async function ping(connected: () => Promise<EngineConnection>): Promise<Answer | 'silence'> {
+  try {
+    const connection = await connected()
+    await connection.call('PING')
+    return { kind: 'pong' }
+  } catch (cause) {
+    const words = readErrorReply(cause)
+    if (words === null) return 'silence'
+    return words.startsWith('LOADING') ? { kind: 'loading' } : { kind: 'busy', why: `it answers: ${words}` }
+  }
+}
+
+/** The engine's words, when it did answer, with an error; null when it gave no answer. */
+export function readErrorReply(cause: unknown): string | null {
+  if (cause instanceof EngineError) return cause.message
+  // While connecting, an error reply comes wrapped: the connection was refused for a reason.
+  const inner = cause instanceof Error ? cause.cause : null
+  return inner instanceof Error && inner.name === 'ReplyError' ? inner.message : null
+}

@@ -1,0 +1,190 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { chooseArchive } from './choose-archive.ts'
+import { FetchError } from './fetch-error.ts'
+import { readAptFailure } from './read-apt-failure.ts'
+import { readLibraries } from './read-dependencies.ts'
+import { type Offer, readOffers } from './read-offers.ts'
+import { runProgram } from './run-program.ts'
+
+/** Where apt works for us and what it is given. */
+export interface AptPlace {
+  /** Holds everything that apt writes, temporary files included. Whoever made it removes it. */
+  readonly folder: string
+  /** The keys that the archive must be signed with, a .gpg file. */
+  readonly keyring: string
+  readonly env?: NodeJS.ProcessEnv | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Debian's archive, as this machine reaches it. */
+export interface Archive {
+  readonly uri: string
+  /** Debian's word for the machine's kind, "amd64". */
+  readonly architecture: string
+}
+
+/** A private apt: sources, lists, cache and status of its own. It touches nothing of the machine's, needs no root. */
+export interface AptRoot {
+  /** The versions of a package that these suites offer. */
+  offers(flavour: string): Promise<readonly Offer[]>
+  /** Fetches a package and the libraries it needs into `folder`. apt checks every file against the signed lists. */
+  download(offer: Offer, folder: string): Promise<void>
+}
+
+// The shortest fetch takes 0.5 s, the longest seen 5 s (a list) and 4 s (a download of 10 MB). These are for lines
+// that carry 100 KB a second.
+const updateDeadlineMs = 180_000
+const downloadDeadlineMs = 300_000
+const askDeadlineMs = 30_000
+
+/** Throws FetchError when this machine has no apt. */
+export async function readArchitecture(place: Pick<AptPlace, 'env' | 'signal'>): Promise<string> {
+  const { env, signal } = place
+  try {
+    const ask = (program: string, arg: string) =>
+      runProgram({ program, args: [arg], deadlineMs: askDeadlineMs, env, signal })
+    await ask('apt-get', '--version')
+    const { stdout } = await ask('dpkg', '--print-architecture')
+    if (/^[a-z0-9-]+\s*$/.test(stdout)) return stdout.trim()
+    throw new FetchError('no_apt', 'dpkg does not say what kind of machine this is')
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
+    throw new FetchError(
+      'no_apt',
+      'this machine has no apt: builds can be fetched on Debian only; elsewhere install an engine, so that PATH leads to it',
+      { cause },
+    )
+  }
+}
+
+/** Finds Debian's archive in the machine's apt sources; apt need never have been updated. Throws FetchError. */
+export async function findArchive(place: AptPlace, architecture: string): Promise<Archive> {
+  const lists = join(place.folder, 'no-lists')
+  await mkdir(join(lists, 'partial'), { recursive: true })
+  // Without lists apt takes nothing as up to date and prints every source.
+  const options = ['-o', `Dir::State::lists=${lists}`, '-o', 'Debug::NoLocking=1']
+  const doing = 'reading the apt sources of this machine'
+  const uris = await runApt(place, 'apt-get', [...options, '--print-uris', 'update'], { doing })
+  const uri = chooseArchive(uris)
+  if (uri !== null) return { uri, architecture }
+  throw new FetchError(
+    'no_apt',
+    'the apt sources of this machine name no Debian archive: add one, or install an engine so that PATH leads to it',
+  )
+}
+
+/** Sets up a private apt for these suites and reads their lists. Throws FetchError. */
+export async function openAptRoot(
+  place: AptPlace,
+  archive: Archive,
+  suites: readonly string[],
+): Promise<AptRoot> {
+  const root = join(place.folder, `apt-${suites.join('-')}`)
+  await writeAptRoot(root, place.keyring, archive, suites)
+  const options = optionsOf(root, archive)
+  const apt = (program: string, args: readonly string[], run: AptRun) =>
+    runApt(place, program, [...options, ...args], run)
+
+  const update = ['-o', 'APT::Update::Error-Mode=any', 'update']
+  await apt('apt-get', update, {
+    doing: `reading the package list of ${suites.join(' and ')}`,
+    deadlineMs: updateDeadlineMs,
+  })
+
+  return {
+    async offers(flavour) {
+      const doing = `looking for ${flavour} in ${suites.join(' and ')}`
+      return readOffers(await apt('apt-cache', ['madison', packageOf(flavour)], { doing }))
+    },
+    async download(offer, folder) {
+      const doing = `downloading ${offer.flavour} ${offer.version}`
+      const wanted = `${packageOf(offer.flavour)}=${offer.debianVersion}`
+      const depends = await apt('apt-cache', ['depends', '--recurse', '--important', wanted], { doing })
+      const libraries = readLibraries(packageOf(offer.flavour), depends)
+      await mkdir(folder, { recursive: true })
+      await apt('apt-get', ['download', wanted, ...libraries], {
+        doing,
+        deadlineMs: downloadDeadlineMs,
+        cwd: folder,
+      })
+    },
+  }
+}
+
+/** The package with the programs: Debian's server package holds only links to them, a user and a service. */
+function packageOf(flavour: string): string {
+  return `${flavour}-tools`
+}
+
+async function writeAptRoot(root: string, keyring: string, archive: Archive, suites: readonly string[]) {
+  for (const folder of ['state', 'lists/partial', 'cache/archives/partial'])
+    await mkdir(join(root, folder), { recursive: true })
+  await writeFile(join(root, 'status'), '')
+  const source = {
+    Types: 'deb',
+    URIs: archive.uri,
+    Suites: suites.join(' '),
+    Components: 'main',
+    Architectures: archive.architecture,
+    // Not what other software of the machine adds to every source: icons, contents, translations.
+    Targets: 'Packages',
+    'Signed-By': keyring,
+  }
+  const lines = Object.entries(source).map(([field, value]) => `${field}: ${value}\n`)
+  await writeFile(join(root, 'debian.sources'), lines.join(''))
+  // The machine's own hooks are about the machine's own apt. An option on the command line cannot clear a list.
+  const hooks = ['APT::Update::Pre-Invoke', 'APT::Update::Post-Invoke', 'APT::Update::Post-Invoke-Success']
+  await writeFile(join(root, 'no-hooks.conf'), hooks.map((hook) => `#clear ${hook};\n`).join(''))
+}
+
+/** The machine's apt.conf stays in force otherwise: its proxy is how the archive is reached. */
+function optionsOf(root: string, { architecture }: Archive): readonly string[] {
+  const settings = {
+    'Dir::State': join(root, 'state'),
+    'Dir::State::lists': join(root, 'lists'),
+    'Dir::State::status': join(root, 'status'),
+    'Dir::Cache': join(root, 'cache'),
+    'Dir::Etc::sourcelist': join(root, 'debian.sources'),
+    'Dir::Etc::sourceparts': '/dev/null',
+    'Dir::Etc::preferences': '/dev/null',
+    'Dir::Etc::preferencesparts': '/dev/null',
+    'Dir::Etc::trusted': '/dev/null',
+    'Dir::Etc::trustedparts': '/dev/null',
+    'APT::Architecture': architecture,
+    'APT::Architectures': architecture,
+    'APT::Default-Release': '',
+    'Acquire::Languages': 'none',
+    'Acquire::Retries': '2',
+    'Acquire::http::Timeout': '20',
+    'Acquire::https::Timeout': '20',
+    'Debug::NoLocking': '1',
+    // As root apt would download as the user _apt, who may not be let into this folder.
+    ...(process.getuid?.() === 0 ? { 'APT::Sandbox::User': 'root' } : {}),
+  }
+  const options = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`])
+  return ['-q', '-q', '-c', join(root, 'no-hooks.conf'), ...options]
+}
+
+interface AptRun {
+  readonly doing: string
+  readonly deadlineMs?: number
+  readonly cwd?: string
+}
+
+/** What the program printed. Throws FetchError when it fails. */
+async function runApt(
+  place: AptPlace,
+  program: string,
+  args: readonly string[],
+  { doing, deadlineMs = askDeadlineMs, cwd = place.folder }: AptRun,
+): Promise<string> {
+  // apt checks signatures with temporary files; where it is killed they are left, and go with the folder.
+  const temporary = join(place.folder, 'tmp')
+  await mkdir(temporary, { recursive: true })
+  const setting = { LC_ALL: 'C', TMPDIR: temporary }
+  const { env, signal } = place
+  const end = await runProgram({ program, args, deadlineMs, cwd, env, setting, signal })
+  if (end.code !== 0) throw readAptFailure(doing, end)
+  return end.stdout
+}

@@ -1,0 +1,85 @@
+import { compareVersions, matchesVersion } from '@fairlead/engine'
+import { type AptPlace, type Archive, openAptRoot } from './apt-root.ts'
+import { FetchError } from './fetch-error.ts'
+import type { Offer } from './read-offers.ts'
+import { orderSuites, type Suite } from './suites.ts'
+
+/**
+ * Finds the suite that offers a build. With a version it asks no more suites than it must, released ones first;
+ * without one it asks all and takes the newest. Throws FetchError, which says what there is instead.
+ */
+export async function findOffer(options: {
+  readonly place: AptPlace
+  readonly archive: Archive
+  readonly flavour: string
+  readonly version?: string | undefined
+  readonly tell: (line: string) => void
+}): Promise<Offer> {
+  const { place, archive, flavour, version, tell } = options
+  const offers: Offer[] = []
+  const faults: FetchError[] = []
+  for (const group of orderSuites(flavour, version)) {
+    tell(`looking for ${nameOf(flavour, version)} in ${group.map(({ name }) => name).join(', ')}`)
+    const answers = await askSuites(place, archive, group, flavour)
+    for (const answer of answers) {
+      if (answer instanceof FetchError) {
+        // The other suites lie in the same archive: each would only make the caller wait for the same.
+        if (answer.fault === 'unreachable' || answer.fault === 'disk_full') throw answer
+        faults.push(answer)
+        continue
+      }
+      const match = newest(answer.filter((o) => version !== undefined && matchesVersion(o.version, version)))
+      if (match) return match
+      offers.push(...answer)
+    }
+  }
+  const best = version === undefined ? newest(offers) : undefined
+  if (best) return best
+  throw nothingOffered(nameOf(flavour, version), flavour, offers, faults)
+}
+
+/** What each suite offers, or why it could not be asked. */
+async function askSuites(
+  place: AptPlace,
+  archive: Archive,
+  group: readonly Suite[],
+  flavour: string,
+): Promise<readonly (readonly Offer[] | FetchError)[]> {
+  // Settled, not just all: when one fails, the others still write into a folder that is about to go.
+  const answers = await Promise.allSettled(
+    group.map(async ({ name }) => {
+      const apt = await openAptRoot(place, archive, [name])
+      return apt.offers(flavour)
+    }),
+  )
+  return answers.map((answer) => {
+    if (answer.status === 'fulfilled') return answer.value
+    if (answer.reason instanceof FetchError) return answer.reason
+    throw answer.reason
+  })
+}
+
+/** The first of the newest: the one from the suite that was asked first. */
+function newest(offers: readonly Offer[]): Offer | undefined {
+  return offers.toSorted((a, b) => compareVersions(b.version, a.version))[0]
+}
+
+function nothingOffered(
+  wanted: string,
+  flavour: string,
+  offers: readonly Offer[],
+  faults: readonly FetchError[],
+): FetchError {
+  // A suite that is gone was given up by Debian; that is no trouble of this machine.
+  const troubles = faults.filter(({ fault }) => fault !== 'suite_gone')
+  const trouble = troubles[0]
+  if (trouble && offers.length === 0) return trouble
+  const versions = [...new Set(offers.map(({ version }) => version))].toSorted(compareVersions)
+  const offered = versions.length === 0 ? 'nothing' : `${flavour} ${versions.join(', ')}`
+  const unread = trouble ? `; not all suites could be read: ${trouble.message}` : ''
+  return new FetchError('bad_wish', `${wanted} is not offered; Debian offers ${offered}${unread}`)
+}
+
+function nameOf(flavour: string, version: string | undefined): string {
+  return version === undefined ? flavour : `${flavour} ${version}`
+}

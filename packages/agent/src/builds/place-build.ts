@@ -1,0 +1,66 @@
+import { rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Build, FoundBuild } from '@fairlead/api'
+import { matchesVersion } from '@fairlead/engine'
+import { FetchError } from './fetch-error.ts'
+import { createBuildFinder } from './find-builds.ts'
+
+interface Sought extends Build {
+  readonly folder: string
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The newest build of the folder whose version begins with the one that is sought. */
+export async function findPresent({
+  folder,
+  flavour,
+  version,
+  signal,
+}: Sought): Promise<FoundBuild | undefined> {
+  const builds = await createBuildFinder({ path: '', folder }).list(signal)
+  return builds.findLast((build) => build.flavour === flavour && matchesVersion(build.version, version))
+}
+
+/**
+ * Moves the build that was made to `<folder>/<flavour>-<version>`. A build that works there already stays, because
+ * another fetch was faster and it may be running; what does not work is moved to `aside` first. Throws FetchError.
+ */
+export async function placeBuild(
+  sought: Sought & { readonly made: string; readonly aside: string },
+): Promise<FoundBuild> {
+  const { folder, flavour, version, made, aside } = sought
+  const target = join(folder, `${flavour}-${version}`)
+  const isFree = await moveInto(target, made)
+  const present = await findPresent(sought)
+  if (present) return present
+  if (!isFree) {
+    await moveAway(target, aside)
+    await moveInto(target, made)
+    const replaced = await findPresent(sought)
+    if (replaced) return replaced
+  }
+  throw new FetchError(
+    'does_not_start',
+    `${flavour} ${version} was put into ${target} and does not start there`,
+  )
+}
+
+/** False when something else is there. */
+async function moveInto(target: string, made: string): Promise<boolean> {
+  try {
+    await rename(made, target)
+    return true
+  } catch (cause) {
+    if (['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code ?? '')) return false
+    throw cause
+  }
+}
+
+async function moveAway(target: string, aside: string): Promise<void> {
+  try {
+    await rename(target, aside)
+  } catch (cause) {
+    // Another fetch of the same build was faster.
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
+  }
+}

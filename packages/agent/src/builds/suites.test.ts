@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { orderSuites, suites } from './suites.ts'
+
+const namesOf = (groups: ReturnType<typeof orderSuites>) =>
+  groups.map((group) => group.map(({ name }) => name))
+
+test('the suite that carried a version is asked first and alone, and every suite is asked once', () => {
+  for (const version of ['8.1', '8.1.1', '8.1.99']) {
+    const order = namesOf(orderSuites('valkey', version))
+    expect(order[0]).toEqual(['trixie'])
+    expect(order.flat().toSorted()).toEqual(suites.map(({ name }) => name).toSorted())
+  }
+})
+
+test('released suites are asked before those in development', () => {
+  expect(namesOf(orderSuites('redis', '8')).slice(0, 3)).toEqual([['trixie'], ['sid'], ['experimental']])
+})
+
+test('for the newest all suites are asked, a few at a time', () => {
+  const order = orderSuites('valkey', undefined)
+  expect(order.flat()).toHaveLength(suites.length)
+  expect(Math.max(...order.map((group) => group.length))).toBe(3)
+})

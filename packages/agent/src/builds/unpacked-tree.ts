@@ -1,0 +1,34 @@
+import { readdir, readlink, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+/** A chain of links in Debian is two long; a circle has no end. */
+const maxLinks = 8
+
+/**
+ * The file that `path` means in a tree of unpacked packages under `root`: absolute links mean that root, not the
+ * machine's. Null when there is none.
+ */
+export async function followInside(root: string, path: string, linksLeft = maxLinks): Promise<string | null> {
+  if (linksLeft === 0) return null
+  try {
+    const target = await readlink(path)
+    const next = target.startsWith('/') ? join(root, target) : join(dirname(path), target)
+    return await followInside(root, next, linksLeft - 1)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'EINVAL') return (await stat(path)).isFile() ? path : null
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    throw cause
+  }
+}
+
+/** The names in a folder, sorted; none when there is no such folder. */
+export async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(folder)).toSorted()
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return []
+    throw cause
+  }
+}

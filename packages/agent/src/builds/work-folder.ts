@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { identifyProcess, type ProcessIdentity } from '../process-identity.ts'
+
+/** A folder for half-finished things. It goes with everything in it when it is disposed of. */
+export interface WorkFolder extends AsyncDisposable {
+  readonly path: string
+}
+
+/**
+ * Makes a work folder inside `folder` (on the same disk, so that what is finished can be renamed into place). Removes
+ * what processes that were killed have left there. Names begin with a dot: see createBuildFinder.
+ */
+export async function makeWorkFolder(folder: string): Promise<WorkFolder> {
+  await mkdir(folder, { recursive: true })
+  await removeLeftovers(folder)
+  const self = identifyProcess(process.pid)
+  if (!self) throw new Error('this process is not in /proc')
+  const path = join(folder, `${nameOf(self)}-${randomBytes(6).toString('hex')}`)
+  await mkdir(path)
+  // Whatever the umask: others may look in, which apt's and our own children do not need but do not mind either.
+  await chmod(path, 0o755)
+  return { path, [Symbol.asyncDispose]: () => remove(path) }
+}
+
+function nameOf({ pid, startTime, bootId }: ProcessIdentity): string {
+  return `.fetch-${pid}-${startTime}-${bootId}`
+}
+
+async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const [, owner = '', pid] = /^(\.fetch-(\d+)-.*)-[0-9a-f]{12}$/.exec(name) ?? []
+    if (pid === undefined) continue
+    const process = identifyProcess(Number(pid))
+    if (process && nameOf(process) === owner) continue
+    await remove(join(folder, name))
+  }
+}
+
+/** With retries: two processes may be removing the same leftovers. */
+async function remove(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+}

@@ -1,0 +1,171 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Pulse } from './ask-engine.ts'
+import type { BuildsOfNode } from './builds-of-node.ts'
+import { decideAppendonly } from './decide-appendonly.ts'
+import { nextStreak } from './decide-restart.ts'
+import { engineTarget } from './engine-config.ts'
+import { type ProcessIdentity, signalProcess } from './process-identity.ts'
+import { readDataOnDisk, snapshotWrittenAt } from './read-data-on-disk.ts'
+import { readLastWords } from './read-last-words.ts'
+import type { ProcessRecord, ShardFolder, WantedRecord } from './shard-folder.ts'
+import { prepareFolder, type StartedProcess, startProcess } from './start-process.ts'
+import { stopProcess, waitForEnd } from './stop-process.ts'
+
+/** What the acts on one shard need. */
+export interface ShardWorkplace {
+  readonly folder: ShardFolder
+  readonly builds: BuildsOfNode
+  readonly pulse: Pulse
+  readonly hungAfterMs: number
+  readonly stopWithinMs: number
+  readonly signal: AbortSignal
+  /** Records the state of the last process, durably. */
+  save(record: ProcessRecord): Promise<void>
+  /** The process that this agent has started last, if it was this agent. */
+  child: StartedProcess | null
+  /** Why we killed the last process, if we did. */
+  killedBecause: string | null
+}
+
+/** What an act tells the loop: the engine would not stop, and why. Otherwise the next look tells the rest. */
+export interface ActResult {
+  readonly refused?: string
+}
+
+/** Starts a process for what is wanted. What stands in the way is recorded as the end of that process. */
+export async function start(place: ShardWorkplace, wanted: WantedRecord, last: ProcessRecord | null) {
+  const { folder } = place
+  const { wish, order } = wanted
+  place.pulse.forget()
+  place.killedBecause = null
+  const disk = await readDataOnDisk(folder.data, last)
+  const appendonly = decideAppendonly(wish, disk)
+  const logFrom = await prepareFolder(folder, wish, appendonly.atStart)
+  const sameOrder = last !== null && last.order === order
+  const startedAt = Date.now()
+  const record: ProcessRecord = {
+    order,
+    wish,
+    identity: null,
+    startedAt,
+    answeredAt: null,
+    proven: sameOrder && last.proven,
+    appendonly: appendonly.atStart,
+    appendonlyLater: appendonly.later,
+    aofFrom: startedAt,
+    before: { aofComplete: disk.aofComplete, stoppedCleanly: disk.stoppedCleanly },
+    logFrom,
+    stoppingAt: null,
+    ended: null,
+    crashes: sameOrder ? last.crashes : 0,
+    streak: sameOrder ? last.streak : 0,
+  }
+  // Recorded before the process exists: an agent that dies in between looks for it by its folder.
+  await place.save(record)
+  try {
+    place.child = await startProcess(folder, await findProgram(place.builds, wanted))
+  } catch (cause) {
+    await place.save(asDied(record, cause instanceof Error ? cause.message : String(cause)))
+    return
+  }
+  await place.save({ ...record, identity: place.child.identity })
+}
+
+/** Notes the first answer of a process, and sets what had to wait until it has loaded its data. */
+export async function welcome(place: ShardWorkplace, last: ProcessRecord): Promise<void> {
+  const answeredAt = Date.now()
+  const later = last.appendonlyLater
+  if (later !== null) await place.pulse.call('CONFIG', 'SET', 'appendonly', later ? 'yes' : 'no')
+  await place.save({
+    ...last,
+    answeredAt,
+    proven: true,
+    appendonlyLater: null,
+    // What the AOF holds is out of date from here on.
+    ...(later === false && { appendonly: false, aofFrom: Date.now() }),
+  })
+}
+
+/** Asks the process to stop, with or without saving its data. */
+export async function stop(place: ShardWorkplace, last: ProcessRecord, save: boolean): Promise<ActResult> {
+  const { folder, hungAfterMs, signal } = place
+  if (!last.identity) return {}
+  const record = { ...last, stoppingAt: Date.now() }
+  await place.save(record)
+  const result = await stopProcess({
+    identity: last.identity,
+    target: engineTarget(last.wish),
+    save,
+    data: folder.data,
+    // Without saving there is nothing that could take long.
+    stopWithinMs: save ? place.stopWithinMs : Math.min(place.stopWithinMs, 5_000),
+    hungAfterMs: save ? hungAfterMs : Math.min(hungAfterMs, 1_000),
+    signal,
+  })
+  if (result.kind === 'gone') {
+    place.killedBecause = result.forced
+    return {}
+  }
+  await place.save({ ...record, stoppingAt: null })
+  const words = await lastWords(folder, last)
+  return { refused: words === '' ? result.why : `${result.why} (${words})` }
+}
+
+/** Ends a process that does not answer. */
+export async function kill(place: ShardWorkplace, identity: ProcessIdentity, why: string): Promise<void> {
+  place.killedBecause = why
+  signalProcess(identity, 'SIGKILL')
+  await waitForEnd(identity, 2_000, place.signal)
+}
+
+/** Records how the process ended: as we asked, with its data saved, or on its own. */
+export async function bury(place: ShardWorkplace, wanted: WantedRecord, last: ProcessRecord): Promise<void> {
+  place.pulse.forget()
+  if (await hasStoppedCleanly(place.folder, last)) {
+    await place.save({ ...last, ended: { at: Date.now(), how: 'stopped', why: 'was stopped' } })
+    return
+  }
+  const end = place.killedBecause ?? (await describeEnd(place.child, last.identity))
+  const words = await lastWords(place.folder, last)
+  const died = asDied(last, words === '' ? end : `${end}: ${words}`)
+  // The order dies with the process: what it held may be lost, so the server has to say again that it wants it started.
+  const orderDied = wanted.wish.onCrash === 'wait' && last.answeredAt !== null
+  await place.save(orderDied ? { ...died, order: wanted.order } : died)
+}
+
+/** Did it end because we asked, with everything it held on disk? True for one that never took a write. */
+export async function hasStoppedCleanly(folder: ShardFolder, last: ProcessRecord): Promise<boolean> {
+  if (last.stoppingAt === null) return false
+  if (last.answeredAt === null) return true
+  // File times lag behind the clock by up to one tick of the kernel.
+  return ((await snapshotWrittenAt(folder.data)) ?? 0) >= last.stoppingAt - 20
+}
+
+function asDied(record: ProcessRecord, why: string): ProcessRecord {
+  const at = Date.now()
+  return {
+    ...record,
+    ended: { at, how: 'died', why },
+    crashes: record.crashes + 1,
+    streak: nextStreak(record, at),
+  }
+}
+
+async function findProgram(builds: BuildsOfNode, { wish }: WantedRecord): Promise<string> {
+  const { flavour, version } = wish.build
+  const found = await builds.find(wish.build)
+  if (found) return found.program
+  throw new Error(
+    `there is no build ${flavour} ${version} on this node; put it into the folder of builds or on PATH`,
+  )
+}
+
+async function describeEnd(child: StartedProcess | null, identity: ProcessIdentity | null): Promise<string> {
+  if (child === null || child.identity.pid !== identity?.pid) return 'its process is gone'
+  // /proc may say it before the news of the exit has come; that takes milliseconds.
+  return await Promise.race([child.ended, delay(1_000, 'its process is gone', { ref: false })])
+}
+
+function lastWords(folder: ShardFolder, { logFrom, wish }: ProcessRecord): Promise<string> {
+  return readLastWords(folder.log, logFrom, [wish.adminPassword, wish.userPassword])
+}

@@ -1,0 +1,125 @@
+import type { ShardReport, WantedShard } from '@fairlead/api'
+import { backOffMs } from './decide-restart.ts'
+
+/** What one look at a shard has shown. Times in milliseconds; `at` ones since 1970. */
+export interface ShardSight {
+  readonly now: number
+  readonly wanted: {
+    readonly order: number
+    readonly gone: boolean
+    readonly onCrash: WantedShard['onCrash']
+  }
+  /** The last process, as recorded; null when none was started yet. */
+  readonly last: {
+    readonly order: number
+    readonly started: boolean
+    readonly startedAt: number
+    readonly answered: boolean
+    /** One of this order has answered. */
+    readonly proven: boolean
+    readonly ended: { readonly at: number; readonly how: 'stopped' | 'died'; readonly why: string } | null
+    readonly crashes: number
+    readonly streak: number
+  } | null
+  /** Is that process there, and what does it say to PING? */
+  readonly answer: Answer | 'gone'
+  /** The engine would not stop when asked. Null once enough time has passed to ask again. */
+  readonly refusedToStop: string | null
+  readonly hungAfterMs: number
+}
+
+/** `loading`: it reads its data. `busy`: it answers, but not PONG; `why` says what. */
+export type Answer =
+  | { readonly kind: 'pong' }
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'busy'; readonly why: string }
+  | { readonly kind: 'silent'; readonly forMs: number }
+
+export type Next =
+  | { readonly kind: 'start' | 'kill' | 'bury' | 'welcome' | 'delete'; readonly why: string }
+  | { readonly kind: 'stop'; readonly save: boolean; readonly why: string }
+  /** Nothing to do: look again after `afterMs`. */
+  | {
+      readonly kind: 'rest'
+      readonly state: ShardReport['state']
+      readonly afterMs: number
+      readonly why: string
+    }
+
+const SETTLED_MS = 500
+const CHANGING_MS = 50
+/** An engine without data answers within 20 to 60 ms: look closely at first. */
+const YOUNG_MS = 1_000
+const YOUNG_LOOK_MS = 10
+
+/**
+ * Decides the next thing to do for one shard.
+ *
+ * `start`, `stop`, `kill` speak for themselves. `bury`: record how the process ended. `welcome`: it answers for the
+ * first time. `delete`: remove the folder. `rest`: all is as it should be, or waits.
+ */
+export function decideNext(sight: ShardSight): Next {
+  const { wanted, last, answer } = sight
+  if (answer !== 'gone' && last) return decideAlive(sight, last, answer)
+  if (wanted.gone) return { kind: 'delete', why: 'the shard is to be removed' }
+  if (!last) return { kind: 'start', why: 'it was put' }
+  if (last.ended) return decideEnded(sight, last, last.ended)
+  if (last.started) return { kind: 'bury', why: 'its process is gone' }
+  return { kind: 'start', why: 'the start was interrupted' }
+}
+
+function decideAlive(sight: ShardSight, last: NonNullable<ShardSight['last']>, answer: Answer): Next {
+  const { wanted, refusedToStop, hungAfterMs, now } = sight
+  const outdated = last.order < wanted.order
+  if (wanted.gone) return { kind: 'stop', save: false, why: 'the shard is to be removed' }
+  if (outdated && refusedToStop === null)
+    return { kind: 'stop', save: true, why: 'a new process is wanted: another revision, or a new put' }
+  if (answer.kind === 'silent' && answer.forMs >= hungAfterMs)
+    return { kind: 'kill', why: `did not answer PING for ${seconds(answer.forMs)} and was killed` }
+  if (answer.kind === 'pong' && !last.answered) return { kind: 'welcome', why: 'it answers' }
+  const closely = outdated || !last.answered || answer.kind !== 'pong'
+  const young = !last.answered && now - last.startedAt < YOUNG_MS
+  return {
+    kind: 'rest',
+    state: last.answered ? 'running' : 'starting',
+    afterMs: young ? YOUNG_LOOK_MS : closely ? CHANGING_MS : SETTLED_MS,
+    why: refusedToStop !== null && outdated ? `cannot be stopped: ${refusedToStop}` : describe(answer),
+  }
+}
+
+function decideEnded(
+  { wanted, now }: ShardSight,
+  last: NonNullable<ShardSight['last']>,
+  ended: { readonly at: number; readonly how: 'stopped' | 'died'; readonly why: string },
+): Next {
+  if (last.order < wanted.order) return { kind: 'start', why: 'it was put' }
+  const rest = { kind: 'rest', afterMs: SETTLED_MS } as const
+  if (ended.how === 'died' && !last.proven) return { ...rest, state: 'failed', why: ended.why }
+  if (wanted.onCrash === 'wait')
+    return { ...rest, state: 'exited', why: `${ended.why}; waits for the server to put it again` }
+  if (ended.how === 'stopped') return { kind: 'start', why: 'it was stopped together with the agent' }
+  const backOff = backOffMs(last.streak)
+  // Bounded, for the clock may have been set back meanwhile.
+  const afterMs = Math.min(backOff, ended.at + backOff - now)
+  if (afterMs <= 0) return { kind: 'start', why: `back-off of ${backOff} ms is over` }
+  const times = last.crashes === 1 ? 'once' : `${last.crashes} times`
+  const why = `exited ${times}, next start in ${afterMs} ms: ${ended.why}`
+  return { ...rest, state: 'exited', afterMs: Math.min(afterMs, SETTLED_MS), why }
+}
+
+function describe(answer: Answer): string {
+  switch (answer.kind) {
+    case 'pong':
+      return ''
+    case 'loading':
+      return 'loads its data'
+    case 'busy':
+      return answer.why
+    case 'silent':
+      return answer.forMs < 1_000 ? '' : `has not answered for ${seconds(answer.forMs)}`
+  }
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`
+}

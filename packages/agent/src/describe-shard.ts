@@ -1,0 +1,43 @@
+import type { ShardReport } from '@fairlead/api'
+import type { ProcessRecord, WantedRecord } from './shard-folder.ts'
+
+export type View = Pick<ShardReport, 'state' | 'why'>
+
+/** The report speaks of the process, and of the wish while there was none yet. */
+export function describeShard(
+  id: string,
+  {
+    wanted,
+    last,
+    view,
+  }: { readonly wanted: WantedRecord; readonly last: ProcessRecord | null; readonly view: View },
+): ShardReport {
+  const { revision, build, host, port } = last?.wish ?? wanted.wish
+  const here = last?.identity && !last.ended ? last : null
+  return {
+    id,
+    state: view.state,
+    revision,
+    build,
+    host,
+    port,
+    pid: here?.identity?.pid ?? null,
+    startedAt: here?.startedAt ?? null,
+    crashes: last && last.order >= wanted.order ? last.crashes : 0,
+    endedInOrder: last?.ended?.how === 'stopped',
+    why: view.why,
+  }
+}
+
+/** Before the first look, at the start of the agent. */
+export function firstView(last: ProcessRecord | null): View {
+  if (!last?.identity) return { state: 'starting', why: '' }
+  if (last.ended) return { state: 'exited', why: last.ended.why }
+  return { state: last.answeredAt === null ? 'starting' : 'running', why: '' }
+}
+
+/** Right after a put that asks for a new process. */
+export function viewOfPut(last: ProcessRecord | null): View {
+  const runs = last?.identity && !last.ended
+  return runs ? { state: 'stopping', why: 'makes room for a new process' } : { state: 'starting', why: '' }
+}

@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import type { WantedShard } from '@fairlead/api'
+import { expect, test } from 'vitest'
+import { connectAs, makeHome, makeWish, until } from '../test/agent-home.ts'
+import { engines } from '../test/engines.ts'
+import { engineConfig, userList } from './engine-config.ts'
+
+test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
+  'the user of the database may do everything but administer: $flavour $version',
+  async (build) => {
+    await using home = await makeHome()
+    await using _ = await home.start()
+    const wish = await makeWish({ build })
+    await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+    await home.becomes('a-1', { state: 'running' })
+    using user = await connectAs('default', wish)
+
+    const forbidden = [
+      'CONFIG GET *',
+      'SHUTDOWN NOSAVE',
+      'REPLICAOF NO ONE',
+      'CLIENT PAUSE 1',
+      'CLIENT KILL TYPE normal',
+      'ACL LIST',
+      'ACL SETUSER x on',
+      'DEBUG SLEEP 0',
+      'MODULE LIST',
+      'SAVE',
+      'MONITOR',
+      'PSYNC ? -1',
+      'FAILOVER',
+    ]
+    for (const line of forbidden) {
+      const [command = '', ...args] = line.split(' ')
+      await expect(user.call(command, ...args), line).rejects.toThrow(
+        /NOPERM|command not allowed|unknown command/,
+      )
+    }
+    const allowed = [
+      'SET key value',
+      'GET key',
+      'KEYS *',
+      'INFO',
+      'EVAL return(1) 0',
+      'MULTI',
+      'EXEC',
+      'CLIENT SETNAME me',
+      'PUBLISH channel message',
+      'ACL WHOAMI',
+      'FLUSHALL',
+    ]
+    for (const line of allowed) {
+      const [command = '', ...args] = line.split(' ')
+      await user.call(command, ...args)
+    }
+    expect(await subscribe(wish)).toContain('subscribe')
+  },
+)
+
+test('values with quotes, backslashes and line ends arrive at the engine as they are', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const nasty = 'a "b" \\x41 \\ \n shutdown-timeout 77 \t # é 日本'
+  const wish = await makeWish({ adminPassword: nasty })
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  await home.becomes('a-1', { state: 'running' })
+  using admin = await connectAs('fairlead', wish)
+  expect(await admin.call('CONFIG', 'GET', 'masterauth')).toEqual(['masterauth', nasty])
+  expect(await admin.call('CONFIG', 'GET', 'shutdown-timeout')).toEqual(['shutdown-timeout', '10'])
+  const conf = await readFile(join(home.path, 'shards', 'a-1', 'engine.conf'), 'utf8')
+  expect(conf.split('\n').filter((line) => line.includes('shutdown'))).toHaveLength(1)
+})
+
+test('a configuration says what was wished', async () => {
+  const wish = await makeWish({
+    persistence: 'snapshot',
+    snapshots: [
+      { secs: 900, writes: 1 },
+      { secs: 60, writes: 1000 },
+    ],
+    memoryBytes: 1000,
+    evictionPolicy: 'allkeys-lru',
+    replicaOf: { host: '127.0.0.1', port: 7001 },
+    aofFsync: 'always',
+  })
+  const lines = engineConfig(wish, { data: '/d', acl: '/a' }, false).split('\n')
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'bind "127.0.0.1"',
+      `port ${wish.port}`,
+      'save ""',
+      'save 900 1',
+      'save 60 1000',
+      'maxmemory 1000',
+      'maxmemory-policy "allkeys-lru"',
+      'replicaof "127.0.0.1" 7001',
+      'appendonly "no"',
+      'appendfsync "always"',
+      'repl-backlog-ttl 0',
+    ]),
+  )
+})
+
+test('the user list speaks the dialect of the build', async () => {
+  const users = async (version: string) =>
+    userList({ ...(await makeWish()), build: { flavour: 'redis', version } })
+  expect(await users('6.0.16')).not.toContain('&*')
+  expect(await users('6.0.16')).toContain('+client|setname')
+  expect(await users('6.2.1')).toContain('&*')
+  expect(await users('7.0.15')).toMatch(/^user default on #[0-9a-f]{64} ~\* &\* \+@all -@admin$/m)
+})
+
+/** By hand: the connection of @fairlead/engine is one for commands that have one answer. */
+async function subscribe({ host, port, userPassword }: WantedShard): Promise<string> {
+  const socket = connect({ host, port })
+  socket.write(`AUTH ${userPassword}\r\nSUBSCRIBE channel\r\n`)
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (part: string) => {
+    answer += part
+  })
+  await until(() => answer.split('\r\n').length > 4 || answer.includes('NOPERM'), { withinMs: 2_000 })
+  socket.destroy()
+  return answer
+}

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import type { Build, WantedShard } from '@fairlead/api'
+import { compareVersions } from '@fairlead/engine'
+import type { EngineTarget } from './ask-engine.ts'
+
+/** The administrative user of every engine process. */
+export const ADMIN_USER = 'fairlead'
+
+/**
+ * The text of engine.conf. `appendonly` is decided apart (decide-appendonly.ts). It holds the admin password, by which
+ * a replica logs in to its primary: the file is the owner's only, and the process list shows its path, not its text.
+ */
+export function engineConfig(
+  wish: WantedShard,
+  paths: { readonly data: string; readonly acl: string },
+  appendonly: boolean,
+): string {
+  const lines: readonly (readonly (string | number)[])[] = [
+    ['bind', wish.host],
+    ['port', wish.port],
+    ['daemonize', 'no'],
+    ['dir', paths.data],
+    ['dbfilename', 'dump.rdb'],
+    ['aclfile', paths.acl],
+    ['masteruser', ADMIN_USER],
+    ['masterauth', wish.adminPassword],
+    ['repl-diskless-sync', 'yes'],
+    ['repl-diskless-sync-delay', 0],
+    ['repl-diskless-load', 'on-empty-db'],
+    // 0 leaves the engine's own default: no engine takes an empty backlog.
+    ...(wish.backlogBytes > 0 ? [['repl-backlog-size', wish.backlogBytes]] : []),
+    ['repl-backlog-ttl', 0],
+    ['maxmemory', wish.memoryBytes],
+    ['maxmemory-policy', wish.evictionPolicy],
+    ['appendonly', appendonly ? 'yes' : 'no'],
+    ['appendfsync', wish.aofFsync],
+    // The empty one first: without it the engine's default save points would stay in force.
+    ['save', ''],
+    ...(wish.persistence === 'snapshot' ? wish.snapshots : []).map(({ secs, writes }) => [
+      'save',
+      secs,
+      writes,
+    ]),
+    ...(wish.replicaOf ? [['replicaof', wish.replicaOf.host, wish.replicaOf.port]] : []),
+  ]
+  return lines.map(([name, ...values]) => `${name} ${values.map(quote).join(' ')}\n`).join('')
+}
+
+/** The text of users.acl. Passwords stand there as digests; the user `default` has no administrative commands. */
+export function userList(wish: WantedShard): string {
+  const channels = knowsChannels(wish.build) ? ' &*' : ''
+  return [
+    `user ${ADMIN_USER} on #${digest(wish.adminPassword)} ~*${channels} +@all`,
+    `user default on #${digest(wish.userPassword)} ~*${channels} +@all -@admin${harmlessAgain(wish.build)}`,
+    '',
+  ].join('\n')
+}
+
+/** Where and as whom the agent speaks to a process that was started with this wish. */
+export function engineTarget({ host, port, adminPassword }: WantedShard): EngineTarget {
+  return { address: { host, port }, login: { username: ADMIN_USER, password: adminPassword } }
+}
+
+function knowsChannels({ flavour, version }: Build): boolean {
+  return flavour !== 'redis' || compareVersions(version, '6.2') >= 0
+}
+
+/** Before redis 7, CLIENT and ACL are administrative as a whole, though clients need these of them. */
+function harmlessAgain({ flavour, version }: Build): string {
+  if (flavour !== 'redis' || compareVersions(version, '7.0') >= 0) return ''
+  return ['client|setname', 'client|getname', 'client|id', 'client|reply', 'client|tracking', 'acl|whoami']
+    .map((command) => ` +${command}`)
+    .join('')
+}
+
+/** As the engines read a value: in double quotes, with what could end it or the line written as \xHH. */
+function quote(value: string | number): string {
+  if (typeof value === 'number') return String(value)
+  const escaped = value.replace(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+    /["\\\u0000-\u001f\u007f]/g,
+    (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  )
+  return `"${escaped}"`
+}
+
+function digest(password: string): string {
+  return createHash('sha256').update(password).digest('hex')
+}

@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+
+/**
+ * Which process is meant, for good: a pid is used again after a while, a pid with its start time and the boot of the
+ * machine never is.
+ */
+export interface ProcessIdentity {
+  readonly pid: number
+  /** Clock ticks after boot, as /proc says it. */
+  readonly startTime: string
+  readonly bootId: string
+}
+
+/** The identity of the process that has this pid now; null when there is none (a zombie is none). */
+export function identifyProcess(pid: number): ProcessIdentity | null {
+  const stat = readStat(pid)
+  return stat && { pid, startTime: stat.startTime, bootId: readBootId() }
+}
+
+/** Does this very process run? A stranger that got its pid later does not count. */
+export function isAlive(identity: ProcessIdentity): boolean {
+  const now = identifyProcess(identity.pid)
+  return now !== null && now.startTime === identity.startTime && now.bootId === identity.bootId
+}
+
+/** Signals this very process; false when it runs no more. A stranger with its pid is left alone. */
+export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals): boolean {
+  if (!isAlive(identity)) return false
+  try {
+    return process.kill(identity.pid, signal)
+  } catch (cause) {
+    // It ended between the look and the signal.
+    if ((cause as NodeJS.ErrnoException).code === 'ESRCH') return false
+    throw cause
+  }
+}
+
+/**
+ * The engine process that was started in `folder` and whose identity nobody recorded: the agent died right after
+ * starting it. It works in `folder` or below, was given the configuration `conf` or calls itself a server of `port`,
+ * and is nobody's fork. Null when there is none.
+ */
+export function findEngineProcess(folder: string, conf: string, port: number): ProcessIdentity | null {
+  const candidates = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => worksIn(pid, folder) && isEngineOf(pid, conf, port))
+  const root = candidates.find((pid) => !candidates.includes(readStat(pid)?.parent ?? 0))
+  return root === undefined ? null : identifyProcess(root)
+}
+
+export interface ProcessStat {
+  readonly state: string
+  readonly parent: number
+  readonly startTime: string
+}
+
+/** Reads /proc/<pid>/stat: state (field 3), parent (4), start time (22). The name in field 2 may hold anything. */
+export function parseStat(text: string): ProcessStat {
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return { state: fields[0] ?? '', parent: Number(fields[1]), startTime: fields[19] ?? '' }
+}
+
+function readStat(pid: number): ProcessStat | null {
+  const text = readOrNull(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  const stat = text === null ? null : parseStat(text)
+  return stat === null || /[ZX]/.test(stat.state) ? null : stat
+}
+
+function worksIn(pid: number, folder: string): boolean {
+  const cwd = readOrNull(() => readlinkSync(`/proc/${pid}/cwd`))
+  return cwd === folder || (cwd?.startsWith(`${folder}/`) ?? false)
+}
+
+function isEngineOf(pid: number, conf: string, port: number): boolean {
+  const line = readOrNull(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))?.replaceAll('\0', ' ') ?? ''
+  return line.includes(conf) || new RegExp(`-server \\S+:${port}\\b`).test(line)
+}
+
+function readBootId(): string {
+  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+}
+
+/** What /proc says; null when the process is gone or hides from us, which for us is the same: not ours. */
+function readOrNull(read: () => string): string | null {
+  try {
+    return read()
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? ''
+    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(code)) return null
+    throw cause
+  }
+}

@@ -1,0 +1,58 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { DataOnDisk } from './decide-appendonly.ts'
+import type { ProcessRecord } from './shard-folder.ts'
+
+/** Looks at the data folder of a shard whose last process, if there was one, has ended. */
+export async function readDataOnDisk(data: string, last: ProcessRecord | null): Promise<DataOnDisk> {
+  const snapshotAt = await writtenAt(join(data, 'dump.rdb'))
+  const aofAt = await aofWrittenAt(data)
+  // Without a record, the younger file is the better guess.
+  if (!last)
+    return {
+      snapshot: snapshotAt !== null,
+      aof: aofAt !== null,
+      aofComplete: aofAt !== null && aofAt >= (snapshotAt ?? 0),
+      stoppedCleanly: false,
+    }
+  // One that never answered has changed nothing: what was true before it is true still.
+  const untouched = last.answeredAt === null && (snapshotAt ?? 0) < last.startedAt
+  return {
+    snapshot: snapshotAt !== null,
+    aof: aofAt !== null,
+    aofComplete: last.appendonly || (aofAt ?? 0) >= last.aofFrom || (untouched && last.before.aofComplete),
+    stoppedCleanly: last.ended?.how === 'stopped' || (untouched && last.before.stoppedCleanly),
+  }
+}
+
+/** When the snapshot was written, Unix milliseconds; null when there is none. */
+export async function snapshotWrittenAt(data: string): Promise<number | null> {
+  return writtenAt(join(data, 'dump.rdb'))
+}
+
+/** When anything in the folder was last written: while it moves on, the engine is busy saving. */
+export async function lastWriteAt(data: string): Promise<number> {
+  const names = await readdir(data)
+  const times = await Promise.all(names.map((name) => writtenAt(join(data, name))))
+  return Math.max(0, ...times.map((time) => time ?? 0))
+}
+
+/**
+ * When the AOF became what it is: its manifest changes when a rewrite completes, hence also when the AOF is switched
+ * on at run time, and not with every write. Before redis 7 it is one file.
+ */
+async function aofWrittenAt(data: string): Promise<number | null> {
+  const manifest = await writtenAt(join(data, 'appendonlydir', 'appendonly.aof.manifest'))
+  return manifest ?? (await writtenAt(join(data, 'appendonly.aof')))
+}
+
+async function writtenAt(path: string): Promise<number | null> {
+  try {
+    const { mtimeMs, size } = await stat(path)
+    return size === 0 ? null : mtimeMs
+  } catch (cause) {
+    // Gone between two looks, or never there.
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw cause
+  }
+}

@@ -1,0 +1,43 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { pickLastWords, readLastWords } from './read-last-words.ts'
+
+const at = '12:M 21 Nov 2026 03:51:02.123'
+
+test('the warnings at the end of a log are picked, not what every start prints', () => {
+  const log = [
+    `${at} # WARNING Memory overcommit must be enabled!`,
+    `${at} * Server initialized`,
+    `${at} # Warning: Could not create server TCP listening socket 127.0.0.1:1: bind: Address already in use`,
+    `${at} # Failed listening on port 1 (tcp), aborting.`,
+    '',
+  ].join('\n')
+  expect(pickLastWords(log)).toBe(
+    'Warning: Could not create server TCP listening socket 127.0.0.1:1: bind: Address already in use; Failed listening on port 1 (tcp), aborting.',
+  )
+})
+
+test('of a crash report, the line that says it is picked', () => {
+  const log = [
+    '=== REDIS BUG REPORT START: Cut & paste starting from here ===',
+    `${at} # Redis 7.0.15 crashed by signal: 11, si_code: 0`,
+    '------ STACK TRACE ------',
+    'backtrace',
+    `${at} # Guru Meditation follows`,
+  ].join('\n')
+  expect(pickLastWords(log)).toBe('Redis 7.0.15 crashed by signal: 11, si_code: 0')
+})
+
+test('a process that says nothing has no last words, and secrets are struck out of those of others', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-'))
+  const path = join(folder, 'engine.log')
+  expect(await readLastWords(path, 0)).toBe('')
+  const before = 'sh: not of this process\n'
+  await writeFile(path, `${before}>>> 'masterauth hush'\nwrong number of arguments\n`)
+  expect(await readLastWords(path, before.length, ['hush', ''])).toBe(
+    ">>> 'masterauth ***'; wrong number of arguments",
+  )
+  await rm(folder, { recursive: true })
+})

@@ -1,0 +1,49 @@
+import { readFile, statfs } from 'node:fs/promises'
+import { availableParallelism, totalmem } from 'node:os'
+import type { NodeReport } from '@fairlead/api'
+
+export type NodeResources = Pick<
+  NodeReport,
+  'cores' | 'memoryTotalBytes' | 'memoryFreeBytes' | 'diskFreeBytes'
+>
+
+/**
+ * What the node has and what of it is free. `limitBytes` is the memory that shards may use together, null without a
+ * limit; `pids` are their processes, `folder` lies on the disk that counts.
+ */
+export async function readNode(
+  folder: string,
+  limitBytes: number | null,
+  pids: readonly number[],
+): Promise<NodeResources> {
+  const limit = limitBytes ?? Number.POSITIVE_INFINITY
+  const [available, disk, used] = await Promise.all([
+    readAvailableBytes(),
+    statfs(folder),
+    Promise.all(pids.map(readResidentBytes)),
+  ])
+  const usedByShards = used.reduce((sum, bytes) => sum + bytes, 0)
+  return {
+    cores: availableParallelism(),
+    memoryTotalBytes: Math.min(totalmem(), limit),
+    memoryFreeBytes: Math.max(0, Math.min(available, limit - usedByShards)),
+    diskFreeBytes: disk.bavail * disk.bsize,
+  }
+}
+
+async function readAvailableBytes(): Promise<number> {
+  return readKibibytes(await readFile('/proc/meminfo', 'utf8'), 'MemAvailable')
+}
+
+async function readResidentBytes(pid: number): Promise<number> {
+  try {
+    return readKibibytes(await readFile(`/proc/${pid}/status`, 'utf8'), 'VmRSS')
+  } catch {
+    // It ended meanwhile, and uses nothing any more.
+    return 0
+  }
+}
+
+function readKibibytes(text: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * 1024
+}

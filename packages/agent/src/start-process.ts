@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { open, rename, stat, writeFile } from 'node:fs/promises'
+import type { WantedShard } from '@fairlead/api'
+import { engineConfig, userList } from './engine-config.ts'
+import { identifyProcess, type ProcessIdentity } from './process-identity.ts'
+import type { ShardFolder } from './shard-folder.ts'
+
+/** A log longer than this is put aside at the next start; one older log is kept. */
+const MAX_LOG_BYTES = 10 * 1024 * 1024
+
+/** Writes the configuration for the next process. Answers where in engine.log its lines will begin, in bytes. */
+export async function prepareFolder(
+  folder: ShardFolder,
+  wish: WantedShard,
+  appendonly: boolean,
+): Promise<number> {
+  await folder.create()
+  await writeFile(folder.conf, engineConfig(wish, folder, appendonly), { mode: 0o600 })
+  await writeFile(folder.acl, userList(wish), { mode: 0o600 })
+  await using log = await open(folder.log, 'a', 0o600)
+  const { size } = await log.stat()
+  if (size <= MAX_LOG_BYTES) return size
+  await rename(folder.log, `${folder.log}.1`)
+  return 0
+}
+
+export interface StartedProcess {
+  readonly identity: ProcessIdentity
+  /** How it ended, in words: "exit code 1", "signal SIGKILL". Never rejects. */
+  readonly ended: Promise<string>
+}
+
+/**
+ * Starts the engine on the prepared folder, as a process of its own that outlives the agent. Throws when the program
+ * cannot be run.
+ */
+export async function startProcess(folder: ShardFolder, program: string): Promise<StartedProcess> {
+  await using log = await open(folder.log, 'a', 0o600)
+  const child = spawn(program, [folder.conf], {
+    cwd: folder.path,
+    detached: true,
+    stdio: ['ignore', log.fd, log.fd],
+    // Nothing of ours: the agent's environment may hold secrets.
+    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
+  })
+  child.unref()
+  const ended = readEnd(child)
+  await once(child, 'spawn').catch(async (cause: unknown) => {
+    throw new Error(await explainSpawnError(program, cause), { cause })
+  })
+  // A process that is gone already is found dead at the next look; no identity of a later one can match this.
+  const identity = identifyProcess(child.pid ?? 0) ?? { pid: child.pid ?? 0, startTime: 'gone', bootId: '' }
+  return { identity, ended }
+}
+
+function readEnd(child: ChildProcess): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  child.once('exit', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`))
+  return promise
+}
+
+async function explainSpawnError(program: string, cause: unknown): Promise<string> {
+  const code = (cause as NodeJS.ErrnoException).code
+  if (code === 'EACCES') return `${program} is not executable; make it so (chmod +x)`
+  // ENOENT names a missing program, and also a missing interpreter of a script that is there.
+  const there = await stat(program).then(
+    () => true,
+    () => false,
+  )
+  if (code === 'ENOENT')
+    return `${program} ${there ? 'cannot be run: its interpreter is missing' : 'is missing'}`
+  return `${program} cannot be run: ${code ?? String(cause)}`
+}

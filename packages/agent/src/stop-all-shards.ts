@@ -1,0 +1,77 @@
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { hasStoppedCleanly } from './carry-out.ts'
+import { engineTarget } from './engine-config.ts'
+import { holdSocket } from './hold-socket.ts'
+import { type FoundShard, openShards } from './open-shards.ts'
+import { isAlive } from './process-identity.ts'
+import { stopProcess } from './stop-process.ts'
+
+export interface StoppedShards {
+  /** Ids of the shards whose process ran and was stopped, sorted. */
+  readonly stopped: readonly string[]
+  /** Those that run on: they could not save their data, and say why. */
+  readonly refused: readonly { readonly id: string; readonly why: string }[]
+}
+
+/**
+ * Stops every engine process of `home`, each after saving its data, primaries first, while no agent runs. What is wanted
+ * stays: the next agent starts those of `onCrash: restart` again, and reports the others as exited until they are
+ * put. Throws "another agent runs on …", and when aborted; what then still runs is adopted by the next agent.
+ */
+export async function stopAllShards(
+  home: string,
+  logger: Logger,
+  signal: AbortSignal,
+  socketPath: string = join(home, 'run', 'agent.sock'),
+): Promise<StoppedShards> {
+  await using _ = await holdSocket(socketPath)
+  const shards = await openShards(home, logger)
+  const running = shards.filter(({ last }) => last?.identity && !last.ended && isAlive(last.identity))
+  const stop = (some: readonly FoundShard[]) =>
+    Promise.all(some.map((shard) => stopShard(shard, logger, signal)))
+  // A primary hands its last writes to its replicas before it ends; one whose replica is gone waits 10 s for it.
+  const [primaries = [], replicas = []] = [true, false].map((first) =>
+    running.filter((shard) => isPrimary(shard) === first),
+  )
+  const results = [...(await stop(primaries)), ...(await stop(replicas))].toSorted((a, b) =>
+    a.id.localeCompare(b.id),
+  )
+  return {
+    stopped: results.filter(({ why }) => why === null).map(({ id }) => id),
+    refused: results.flatMap(({ id, why }) => (why === null ? [] : [{ id, why }])),
+  }
+}
+
+/** By the wish: what it became at run time is put before long. */
+function isPrimary({ wanted }: FoundShard): boolean {
+  return wanted.wish.replicaOf === null
+}
+
+async function stopShard({ folder, wanted, last }: FoundShard, logger: Logger, signal: AbortSignal) {
+  const { id } = folder
+  if (!last?.identity) return { id, why: null }
+  const record = { ...last, stoppingAt: Date.now() }
+  await folder.writeProcess(record)
+  const result = await stopProcess({
+    identity: last.identity,
+    target: engineTarget(last.wish),
+    save: !wanted.gone,
+    data: folder.data,
+    stopWithinMs: 60_000,
+    hungAfterMs: 10_000,
+    signal,
+  })
+  if (result.kind === 'refused') {
+    await folder.writeProcess(last)
+    logger.error({ shard: id, why: result.why }, 'shard process refuses to stop')
+    return { id, why: result.why }
+  }
+  const how = (await hasStoppedCleanly(folder, record)) ? 'stopped' : 'died'
+  const why = how === 'stopped' ? 'was stopped with all others' : (result.forced ?? 'ended without saving')
+  // A restart that was under way is over for a shard that waits for the server.
+  const order = wanted.wish.onCrash === 'wait' ? wanted.order : record.order
+  await folder.writeProcess({ ...record, order, ended: { at: Date.now(), how, why } })
+  logger.info({ shard: id, how, why }, 'shard process is stopped')
+  return { id, why: null }
+}

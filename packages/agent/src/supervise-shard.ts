@@ -1,0 +1,239 @@
+import { Refusal, type ShardReport, type WantedShard } from '@fairlead/api'
+import type { Logger } from 'pino'
+import { createPulse } from './ask-engine.ts'
+import type { BuildsOfNode } from './builds-of-node.ts'
+import { bury, kill, type ShardWorkplace, start, stop, welcome } from './carry-out.ts'
+import { decideNext, type Next, type ShardSight } from './decide-next.ts'
+import { describeShard, firstView, type View, viewOfPut } from './describe-shard.ts'
+import { engineTarget } from './engine-config.ts'
+import { isAlive } from './process-identity.ts'
+import { settleWanted } from './settle-wanted.ts'
+import type { ProcessRecord, ShardFolder, WantedRecord } from './shard-folder.ts'
+
+export interface SupervisionSettings {
+  readonly builds: BuildsOfNode
+  readonly logger: Logger
+  readonly hungAfterMs: number
+  readonly stopWithinMs: number
+}
+
+/** One shard under supervision. Disposing of it ends the supervision, not the process. */
+export interface SupervisedShard extends AsyncDisposable {
+  readonly id: string
+  readonly port: number
+  /** Takes a wish. It is durable when this resolves. Refuses while the shard is being removed. */
+  put(wish: WantedShard): Promise<ShardReport>
+  remove(): Promise<void>
+  report(): ShardReport
+}
+
+/** How soon the loop tries again after the world has failed it (a full disk, say). */
+const AFTER_TROUBLE_MS = 1_000
+/** How soon an engine that refused to stop is asked again. */
+const AFTER_REFUSAL_MS = 1_000
+
+/** What changes while a shard is supervised. */
+interface ShardState {
+  wanted: WantedRecord
+  last: ProcessRecord | null
+  view: View
+  refusal: { readonly why: string; readonly until: number } | null
+  /** Ends the rest of the loop. */
+  wake: () => void
+}
+
+interface Supervision {
+  readonly state: ShardState
+  readonly place: ShardWorkplace
+  readonly log: Logger
+  /** Ends the loop. */
+  readonly end: AbortController
+  readonly onRemoved: () => void
+}
+
+/**
+ * Makes one shard what is wanted, for as long as it is not disposed of: looks, decides (decide-next.ts), acts, and
+ * looks again; at once when something was put, otherwise after a while. `onRemoved` is called once its folder is gone.
+ */
+export function superviseShard(
+  settings: SupervisionSettings,
+  found: { readonly folder: ShardFolder; readonly wanted: WantedRecord; readonly last: ProcessRecord | null },
+  onRemoved: () => void,
+): SupervisedShard {
+  const { folder, wanted, last } = found
+  const end = new AbortController()
+  const state: ShardState = { wanted, last, view: firstView(last), refusal: null, wake: () => undefined }
+  const place = openWorkplace(settings, folder, state, end.signal)
+  const log = settings.logger.child({ shard: folder.id })
+  const running = loop({ state, place, log, end, onRemoved })
+  return {
+    id: folder.id,
+    get port() {
+      return state.wanted.wish.port
+    },
+    report: () => describeShard(folder.id, state),
+    async put(wish) {
+      await put(state, folder, wish)
+      return describeShard(folder.id, state)
+    },
+    async remove() {
+      if (state.wanted.gone) return
+      const next = { ...state.wanted, gone: true }
+      await folder.writeWanted(next)
+      state.wanted = next
+      state.wake()
+    },
+    async [Symbol.asyncDispose]() {
+      end.abort()
+      state.wake()
+      await running
+    },
+  }
+}
+
+function openWorkplace(
+  { builds, hungAfterMs, stopWithinMs }: SupervisionSettings,
+  folder: ShardFolder,
+  state: ShardState,
+  signal: AbortSignal,
+): ShardWorkplace {
+  const pulse = createPulse()
+  return {
+    ...{ folder, builds, hungAfterMs, stopWithinMs, pulse, signal },
+    child: null,
+    killedBecause: null,
+    async save(record) {
+      await folder.writeProcess(record)
+      state.last = record
+    },
+  }
+}
+
+async function put(state: ShardState, folder: ShardFolder, wish: WantedShard): Promise<void> {
+  if (state.wanted.gone)
+    throw new Refusal('unavailable', `shard ${folder.id} is being removed; put it again when it is gone`)
+  const next = settleWanted(state.wanted, wish, state.view.state)
+  if (next === state.wanted) return
+  await folder.writeWanted(next)
+  if (next.order > state.wanted.order) state.view = viewOfPut(state.last)
+  state.wanted = next
+  state.wake()
+}
+
+async function loop(supervision: Supervision): Promise<void> {
+  const { state, place, end } = supervision
+  using _ = place.pulse
+  while (!end.signal.aborted) {
+    // Made before the look: what is put during the turn is not slept through.
+    const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
+    state.wake = wake
+    const afterMs = await turn(supervision)
+    if (afterMs === 0 || end.signal.aborted) continue
+    const timer = setTimeout(wake, afterMs)
+    await woken
+    clearTimeout(timer)
+  }
+}
+
+/** One look and what follows from it. Answers after how many milliseconds to look again. */
+async function turn(supervision: Supervision): Promise<number> {
+  const { state, place, log, end } = supervision
+  try {
+    const { order } = state.wanted
+    const next = decideNext(await look(state, place))
+    if (next.kind === 'rest') {
+      // What was put meanwhile is not yet in this view: leave what the put has said.
+      if (order === state.wanted.order) state.view = { state: next.state, why: next.why }
+      return next.afterMs
+    }
+    await act(supervision, next)
+    return 0
+  } catch (cause) {
+    if (end.signal.aborted) return 0
+    const why = cause instanceof Error ? cause.message : String(cause)
+    if (state.view.why !== why) log.error({ err: cause }, 'shard cannot be supervised; trying again')
+    state.view = { ...state.view, why }
+    return AFTER_TROUBLE_MS
+  }
+}
+
+async function look(state: ShardState, place: ShardWorkplace): Promise<ShardSight> {
+  const { last } = state
+  const here = last?.identity && !last.ended && isAlive(last.identity)
+  const answer = here && last ? await place.pulse.ask(engineTarget(last.wish)) : 'gone'
+  const { wanted, refusal } = state
+  return {
+    now: Date.now(),
+    wanted: { order: wanted.order, gone: wanted.gone, onCrash: wanted.wish.onCrash },
+    last: last && { ...last, started: last.identity !== null, answered: last.answeredAt !== null },
+    answer,
+    refusedToStop: refusal && performance.now() < refusal.until ? refusal.why : null,
+    hungAfterMs: place.hungAfterMs,
+  }
+}
+
+async function act(supervision: Supervision, next: Exclude<Next, { kind: 'rest' }>): Promise<void> {
+  const { state, place, log } = supervision
+  const { wanted, last } = state
+  logAct(log, next, last)
+  switch (next.kind) {
+    case 'start':
+      state.view = { state: 'starting', why: '' }
+      return await startNext(supervision)
+    case 'stop':
+      state.view = { state: 'stopping', why: next.why }
+      return await stopLast(supervision, next.save)
+    case 'kill':
+      if (last?.identity) await kill(place, last.identity, next.why)
+      return
+    case 'bury':
+      if (last) await bury(place, wanted, last)
+      return log.warn({ ended: state.last?.ended, crashes: state.last?.crashes }, 'shard process ended')
+    case 'welcome':
+      if (last) await welcome(place, last)
+      return
+    case 'delete':
+      await place.folder.remove()
+      supervision.end.abort()
+      supervision.onRemoved()
+  }
+}
+
+async function startNext({ state, place, log }: Supervision): Promise<void> {
+  await start(place, state.wanted, state.last)
+  const failure = state.last?.ended
+  if (failure) log.error({ why: failure.why }, 'shard process cannot be started')
+  // Its death is news at once, not at the next look.
+  void place.child?.ended.then(() => state.wake())
+}
+
+async function stopLast({ state, place, log }: Supervision, save: boolean): Promise<void> {
+  if (!state.last) return
+  const { refused } = await stop(place, state.last, save)
+  if (refused !== undefined && state.refusal?.why !== refused)
+    log.error({ why: refused }, 'shard process refuses to stop')
+  state.refusal = refused === undefined ? null : { why: refused, until: performance.now() + AFTER_REFUSAL_MS }
+}
+
+function logAct(log: Logger, next: Next, last: ProcessRecord | null): void {
+  const fields = { why: next.why, pid: last?.identity?.pid }
+  switch (next.kind) {
+    case 'start':
+      log.info({ why: next.why }, 'shard process is started')
+      return
+    case 'welcome':
+      log.info({ pid: fields.pid }, 'shard process answers')
+      return
+    case 'stop':
+      log.info(fields, 'shard process is asked to stop')
+      return
+    case 'kill':
+      log.warn(fields, 'shard process is killed')
+      return
+    case 'delete':
+      log.info({ why: next.why }, 'shard is deleted')
+      return
+    case 'bury':
+    case 'rest':
+  }
+}

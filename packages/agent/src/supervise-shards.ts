@@ -1,0 +1,77 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ShardReport, WantedShard } from '@fairlead/api'
+import { type FoundShard, openShard, openShards } from './open-shards.ts'
+import { shardFolder } from './shard-folder.ts'
+import { type SupervisedShard, type SupervisionSettings, superviseShard } from './supervise-shard.ts'
+
+/** All shards of a node. Disposing of it ends the supervision, not the processes. */
+export interface SupervisedShards extends AsyncDisposable {
+  /** Resolves once the wish is durable. Refuses while the shard is being removed. */
+  put(id: string, wish: WantedShard): Promise<ShardReport>
+  /** Resolves once the removal is durable; of a shard that is not there, at once. */
+  remove(id: string): Promise<void>
+  /** Sorted by id. */
+  report(): ShardReport[]
+  /** Of every shard, whether it runs or not. */
+  ports(): readonly number[]
+}
+
+/** Takes up every shard that was put under `home` before. */
+export async function superviseShards(
+  home: string,
+  settings: SupervisionSettings,
+): Promise<SupervisedShards> {
+  const shards = new Map<string, SupervisedShard>()
+  const supervise = (found: FoundShard): SupervisedShard => {
+    const { id } = found.folder
+    const shard = superviseShard(settings, found, () => shards.delete(id))
+    shards.set(id, shard)
+    return shard
+  }
+  for (const found of await openShards(home, settings.logger)) supervise(found)
+  const inTurn = createTurns()
+  return {
+    put: (id, wish) =>
+      inTurn(async () => {
+        const known = shards.get(id)
+        return known ? await known.put(wish) : supervise(await putFirst(home, id, wish, settings)).report()
+      }),
+    remove: (id) => inTurn(async () => await shards.get(id)?.remove()),
+    report: () => [...shards.keys()].toSorted().flatMap((id) => shards.get(id)?.report() ?? []),
+    ports: () => [...shards.values()].map(({ port }) => port),
+    async [Symbol.asyncDispose]() {
+      await inTurn(async () => {
+        await Promise.all([...shards.values()].map((shard) => shard[Symbol.asyncDispose]()))
+      })
+    },
+  }
+}
+
+async function putFirst(
+  home: string,
+  id: string,
+  wish: WantedShard,
+  { logger }: SupervisionSettings,
+): Promise<FoundShard> {
+  const folder = shardFolder(home, id)
+  await folder.create()
+  await folder.writeWanted({ wish, order: 1, gone: false })
+  const found = await openShard(folder, logger)
+  if (!found?.last) return { folder, wanted: { wish, order: 1, gone: false }, last: null }
+  // The wish of before could not be understood, but its process is known: it serves, or is replaced.
+  const { order, wish: started } = found.last
+  const wanted = { wish, order: isDeepStrictEqual(started, wish) ? order : order + 1, gone: false }
+  await folder.writeWanted(wanted)
+  return { ...found, wanted }
+}
+
+/** Lets one piece of work follow the other, so that each sees what the one before has written. */
+function createTurns() {
+  let last: Promise<unknown> = Promise.resolve()
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const done = last.then(work)
+    // Its failure is for who asked for it, not for who comes next.
+    last = done.catch(() => undefined)
+    return done
+  }
+}

@@ -1,0 +1,142 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  agentOperations,
+  type Client,
+  createClient,
+  type FoundBuild,
+  type ShardReport,
+  type Transport,
+  type WantedShard,
+} from '@fairlead/api'
+import { connectEngine, type EngineConnection } from '@fairlead/engine'
+import pino, { type Logger } from 'pino'
+import { type Agent, type AgentConfig, createAgent } from '../src/agent.ts'
+import { findFreePort } from '../src/find-free-port.ts'
+import { openShards } from '../src/open-shards.ts'
+import { signalProcess } from '../src/process-identity.ts'
+import { anyEngine, builds } from './engines.ts'
+
+const LAST_PORT = 21_499
+let nextPort = 21_000
+
+/** A home of its own for one test. Disposing of it ends every engine process that was started there. */
+export interface TestHome extends AsyncDisposable {
+  readonly path: string
+  readonly socketPath: string
+  readonly client: Client<typeof agentOperations>
+  /** Everything that was logged, as text. */
+  readonly logged: () => string
+  readonly logger: Logger
+  start(config?: Partial<AgentConfig>): Promise<Agent>
+  shard(id: string): Promise<ShardReport | undefined>
+  /** Waits until the report of the shard is as wanted. */
+  becomes(id: string, wanted: Partial<ShardReport>, withinMs?: number): Promise<ShardReport>
+}
+
+export async function makeHome(): Promise<TestHome> {
+  const path = await mkdtemp(join(tmpdir(), 'agent-'))
+  const socketPath = join(path, 'run', 'agent.sock')
+  const client = createClient(agentOperations, socketTransport(socketPath))
+  const lines: string[] = []
+  const logger = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) })
+  const shard = async (id: string) => (await client.reportNode({})).shards.find((each) => each.id === id)
+  return {
+    path,
+    socketPath,
+    client,
+    logger,
+    logged: () => lines.join(''),
+    start: (config) =>
+      createAgent({
+        home: path,
+        socketPath,
+        nodeUid: 1,
+        host: '127.0.0.1',
+        memoryLimitBytes: null,
+        builds,
+        logger,
+        ...config,
+      }),
+    shard,
+    async becomes(id, wanted, withinMs = 5_000) {
+      let seen: ShardReport | undefined
+      const fits = async (): Promise<boolean> => {
+        seen = await shard(id)
+        return Object.entries(wanted).every(([name, value]) => seen?.[name as keyof ShardReport] === value)
+      }
+      await until(fits, { withinMs, what: () => JSON.stringify({ wanted, seen }) })
+      if (!seen) throw new Error('unreachable')
+      return seen
+    },
+    async [Symbol.asyncDispose]() {
+      for (const { last } of await openShards(path, logger))
+        if (last?.identity && !last.ended) signalProcess(last.identity, 'SIGKILL')
+      await rm(path, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+/** A wish that any engine can fulfil, on a free port of its own. */
+export async function makeWish(
+  wanted: Partial<WantedShard> = {},
+  engine: FoundBuild = anyEngine(),
+): Promise<WantedShard> {
+  const port = await findFreePort('127.0.0.1', { from: nextPort, to: LAST_PORT, except: [] })
+  if (port === null) throw new Error('no port is free for tests')
+  nextPort = port + 1
+  return {
+    build: { flavour: engine.flavour, version: engine.version },
+    revision: 'first',
+    host: '127.0.0.1',
+    port,
+    replicaOf: null,
+    onCrash: 'restart',
+    memoryBytes: 0,
+    evictionPolicy: 'noeviction',
+    persistence: 'disabled',
+    aofFsync: 'everysec',
+    snapshots: [],
+    backlogBytes: 1024 * 1024,
+    adminPassword: `admin-secret-${port}`,
+    userPassword: `user-secret-${port}`,
+    ...wanted,
+  }
+}
+
+export function connectAs(user: 'fairlead' | 'default', wish: WantedShard): Promise<EngineConnection> {
+  const password = user === 'default' ? wish.userPassword : wish.adminPassword
+  return connectEngine({ address: wish, login: { username: user, password } })
+}
+
+export async function until(
+  check: () => boolean | Promise<boolean>,
+  { withinMs, what = () => '' }: { readonly withinMs: number; readonly what?: () => string },
+): Promise<void> {
+  const deadline = performance.now() + withinMs
+  while (!(await check())) {
+    if (performance.now() > deadline) throw new Error(`not so within ${withinMs} ms: ${what()}`)
+    await delay(5)
+  }
+}
+
+/** HTTP over a Unix socket, a connection for each request. */
+export function socketTransport(socketPath: string): Transport {
+  return ({ method, path, headers, body }) => {
+    const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
+    const sent = request({ socketPath, method, path, headers, agent: false, timeout: 10_000 }, (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (part: string) => {
+        text += part
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+    })
+    sent.on('error', reject)
+    sent.end(body)
+    return promise
+  }
+}

@@ -1,0 +1,33 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { FoundBuild } from '@fairlead/api'
+import type { BuildsOfNode } from '../src/builds-of-node.ts'
+
+const folder =
+  process.env['FAIRLEAD_ENGINES'] ?? fileURLToPath(new URL('../../../.fairlead/engines', import.meta.url))
+
+/** Every engine build that lies unpacked in the folder of builds, as <flavour>-<version>. */
+export const engines: readonly FoundBuild[] = readdirSync(folder)
+  .toSorted()
+  .flatMap((name): readonly FoundBuild[] => {
+    const match = /^(valkey|redis|redict)-(\d+\.\d+\.\d+)$/.exec(name)
+    if (!match) return []
+    const [, flavour = '', version = ''] = match
+    return [{ flavour, version, source: 'folder', program: join(folder, name, 'bin', `${flavour}-server`) }]
+  })
+
+export const builds: BuildsOfNode = {
+  list: () => Promise.resolve(engines),
+  find: (build) =>
+    Promise.resolve(
+      engines.find(({ flavour, version }) => flavour === build.flavour && version === build.version),
+    ),
+}
+
+/** Some engine: the last of them. */
+export function anyEngine(): FoundBuild {
+  const engine = engines.at(-1)
+  if (!engine) throw new Error(`there is no engine build in ${folder}`)
+  return engine
+}

@@ -1,0 +1,15 @@
+import pino from 'pino'
+import { createAgent } from '../src/agent.ts'
+import { builds } from './engines.ts'
+
+/** An agent in a process of its own, for tests that kill it: node run-agent.ts HOME SOCKET. */
+const [home = '', socketPath = ''] = process.argv.slice(2)
+await createAgent({
+  home,
+  socketPath,
+  nodeUid: 1,
+  host: '127.0.0.1',
+  memoryLimitBytes: null,
+  builds,
+  logger: pino({ level: 'silent' }),
+})

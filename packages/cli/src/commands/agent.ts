@@ -1,0 +1,20 @@
+import { createAgent, createBuildFinder } from '@fairlead/agent'
+import { agentSocket, type Config } from '@fairlead/server'
+import { createLog } from '../create-log.ts'
+import { announce, untilStopped } from '../until-stopped.ts'
+
+/** Runs the agent of this machine until it is asked to stop. Databases run on. */
+export async function runAgent(config: Config, path: string): Promise<void> {
+  const stopped = untilStopped()
+  await using agent = await createAgent({
+    home: config.home,
+    socketPath: agentSocket(config.home),
+    nodeUid: 1,
+    host: '127.0.0.1',
+    memoryLimitBytes: config.nodeMemoryBytes ?? null,
+    builds: createBuildFinder({ path, folder: config.engines }),
+    logger: createLog(config, 'agent'),
+  })
+  announce({}, `The agent is ready on ${agent.socketPath}`)
+  await stopped
+}

@@ -1,0 +1,113 @@
+import { createBuildFinder, FetchError, fetchBuild } from '@fairlead/agent'
+import type { FoundBuild } from '@fairlead/api'
+import Table from 'cli-table3'
+import type { Command } from 'commander'
+import { Listr } from 'listr2'
+
+interface Settings {
+  /** Like $PATH. */
+  readonly path: string
+  /** The folder of builds. */
+  readonly folder: string
+}
+
+/** Adds `engines list` and `engines fetch`: what can be started on this machine, and more of it. */
+export function addEnginesCommands(program: Command, settings: () => Settings): void {
+  const engines = program.command('engines').description('list and fetch the engine builds of this machine')
+  engines
+    .command('list')
+    .description('list the builds on PATH and in the folder of builds')
+    .option('--json', 'print JSON')
+    .action((options: { readonly json?: boolean }) => listEngines(settings(), options.json === true))
+  engines
+    .command('fetch')
+    .description("fetch a build from Debian's suites into the folder of builds, checked, without root")
+    .argument('<flavour>', 'valkey, redis or redict')
+    .argument('[version]', 'like 8.1 or 8.1.1; without it the newest that Debian offers')
+    .action((flavour: string, version: string | undefined) => fetchEngine(settings(), flavour, version))
+}
+
+async function listEngines({ path, folder }: Settings, asJson: boolean): Promise<void> {
+  const finder = createBuildFinder({ path, folder })
+  const builds = await finder.list()
+  process.stdout.write(asJson ? `${JSON.stringify(builds, null, 2)}\n` : describe(builds))
+  for (const { program, why } of await finder.listBroken())
+    process.stderr.write(`fairlead: left out ${program}: it ${why}\n`)
+}
+
+function describe(builds: readonly FoundBuild[]): string {
+  if (builds.length === 0) return 'There is no engine build yet; fairlead engines fetch valkey brings one\n'
+  const nothing = {
+    top: '',
+    'top-mid': '',
+    'top-left': '',
+    'top-right': '',
+    left: '',
+    right: '',
+    middle: ' ',
+  }
+  const below = { bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '' }
+  const between = { mid: '', 'mid-mid': '', 'left-mid': '', 'right-mid': '' }
+  const table = new Table({
+    head: ['FLAVOUR', 'VERSION', 'SOURCE', 'PROGRAM'],
+    chars: { ...nothing, ...below, ...between },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 1 },
+  })
+  table.push(...builds.map(({ flavour, version, source, program }) => [flavour, version, source, program]))
+  return `${table.toString().replaceAll(/ +$/gm, '')}\n`
+}
+
+/** What Ctrl-C and a polite kill leave as exit code. */
+const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const
+
+async function fetchEngine(
+  { folder }: Settings,
+  flavour: string,
+  version: string | undefined,
+): Promise<void> {
+  const stop = new AbortController()
+  const onSignal = (signal: keyof typeof exitCodes) => {
+    process.exitCode = exitCodes[signal]
+    stop.abort()
+  }
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
+  try {
+    const build = await showProgress(
+      `${flavour}${version === undefined ? '' : ` ${version}`}`,
+      (onProgress) => fetchBuild({ flavour, version, folder, onProgress, signal: stop.signal }),
+    )
+    process.stdout.write(`${build.flavour} ${build.version} is here: ${build.program}\n`)
+  } catch (cause) {
+    if (stop.signal.aborted) {
+      process.stderr.write('fairlead: stopped; nothing was left behind\n')
+      return
+    }
+    if (!(cause instanceof FetchError)) throw cause
+    process.stderr.write(`fairlead: ${cause.message}\n`)
+    process.exitCode = 1
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
+  }
+}
+
+/** One moving line on a terminal, plain lines elsewhere. */
+async function showProgress<T>(what: string, work: (tell: (line: string) => void) => Promise<T>): Promise<T> {
+  if (!process.stdout.isTTY) return work((line) => process.stdout.write(`${line}\n`))
+  const { promise, resolve } = Promise.withResolvers<T>()
+  const tasks = new Listr(
+    {
+      title: `Fetching ${what}`,
+      task: async (_, task) => {
+        resolve(
+          await work((line) => {
+            task.output = line
+          }),
+        )
+      },
+    },
+    // Errors are ours to print and Ctrl-C ours to handle: listr2 would leave at once, and the work half done.
+    { registerSignalListeners: false, rendererOptions: { showErrorMessage: false } },
+  )
+  await tasks.run()
+  return promise
+}

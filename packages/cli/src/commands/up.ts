@@ -1,0 +1,37 @@
+import { mkdirSync } from 'node:fs'
+import type { Config } from '@fairlead/server'
+import { createLog } from '../create-log.ts'
+import { keepPart, type Part } from '../keep-part.ts'
+import { untilStopped } from '../until-stopped.ts'
+import { upFile } from '../up-file.ts'
+import { describeReady } from './server.ts'
+
+/**
+ * Runs agent and server as processes of their own, in the foreground, and starts either again when it dies. Ends on
+ * Ctrl-C or SIGTERM: the control plane stops, databases run on.
+ */
+export async function runUp(config: Config): Promise<void> {
+  mkdirSync(config.home, { recursive: true, mode: 0o700 })
+  const file = upFile(config)
+  const other = file.read()
+  if (other !== null)
+    throw new Error(
+      `fairlead up runs on ${config.home} already (process ${other.pid}); npm stop, or fairlead down, stops it`,
+    )
+  file.write()
+  try {
+    const stopped = untilStopped()
+    const log = createLog(config, 'up')
+    await using agent = await keepPart('agent', log)
+    await using server = await keepPart('server', log)
+    const { url, generatedPassword } = server.ready
+    process.stdout.write(`${describeReady(config, url ?? '', generatedPassword)}\n`)
+    await Promise.race([stopped, givenUp(agent), givenUp(server)])
+  } finally {
+    file.remove()
+  }
+}
+
+async function givenUp(part: Part): Promise<never> {
+  throw await part.givenUp
+}

@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+/** The entry: looks at the Node version before anything is loaded that an old one would crash on. */
+const needed = [24, 17] as const
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+
+if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
+  process.stderr.write(
+    `fairlead: needs Node ${needed.join('.')} or newer; this is ${process.versions.node}\n`,
+  )
+  process.exitCode = 1
+} else {
+  const { runProgram } = await import('./run-program.ts')
+  process.exitCode = await runProgram(process.argv.slice(2), process.env)
+  // A parent that listens would keep this process alive.
+  if (process.connected) process.disconnect()
+}

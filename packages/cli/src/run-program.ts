@@ -1,0 +1,49 @@
+import { type Config, ConfigError, loadConfig, softwareVersion } from '@fairlead/server'
+import { Command, CommanderError } from 'commander'
+import { runAgent } from './commands/agent.ts'
+import { runDown } from './commands/down.ts'
+import { addEnginesCommands } from './commands/engines.ts'
+import { runServer } from './commands/server.ts'
+import { runUp } from './commands/up.ts'
+
+/**
+ * Runs one command line and returns the exit code: 0, 1 when the command failed, 2 when it or the configuration is
+ * wrong. What people must know about a failure is one line on stderr, never a stack.
+ */
+export async function runProgram(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  try {
+    await createProgram(() => loadConfig(env), env).parseAsync([...args], { from: 'user' })
+    return Number(process.exitCode ?? 0)
+  } catch (cause) {
+    if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2 // it has said what is wrong
+    process.stderr.write(`fairlead: ${cause instanceof Error ? cause.message : String(cause)}\n`)
+    return cause instanceof ConfigError ? 2 : 1
+  }
+}
+
+function createProgram(config: () => Config, env: NodeJS.ProcessEnv): Command {
+  const program = new Command('fairlead')
+    .description('Control plane for Valkey- and Redis-compatible databases')
+    .version(softwareVersion)
+    .exitOverride()
+    .showHelpAfterError('(fairlead --help lists the commands)')
+  program
+    .command('up')
+    .description('run server and agent in the foreground; Ctrl-C stops them and leaves databases running')
+    .action(() => runUp(config()))
+  program
+    .command('down')
+    .description('stop what `fairlead up` runs')
+    .option('--all', 'stop the database processes too; they keep their data and come back at the next start')
+    .action((options: { readonly all?: boolean }) => runDown(config(), options.all === true))
+  program
+    .command('server')
+    .description('run the server alone')
+    .action(() => runServer(config()))
+  program
+    .command('agent')
+    .description('run the agent of this machine alone')
+    .action(() => runAgent(config(), env['PATH'] ?? ''))
+  addEnginesCommands(program, () => ({ path: env['PATH'] ?? '', folder: config().engines }))
+  return program
+}

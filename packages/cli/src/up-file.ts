@@ -1,0 +1,36 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { identifyProcess, isAlive, type ProcessIdentity } from '@fairlead/agent'
+import type { Config } from '@fairlead/server'
+
+/** Which `fairlead up` runs on a home: so that `fairlead down` finds it, and a second one is refused. */
+export interface UpFile {
+  /** The one that runs; null when none does. */
+  read(): ProcessIdentity | null
+  write(): void
+  remove(): void
+}
+
+export function upFile({ home }: Config): UpFile {
+  const file = join(home, 'run', 'up.json')
+  return {
+    read() {
+      const recorded = readRecord(file)
+      return recorded !== null && isAlive(recorded) ? recorded : null
+    },
+    write() {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+      writeFileSync(file, JSON.stringify(identifyProcess(process.pid)), { mode: 0o600 })
+    },
+    remove: () => rmSync(file, { force: true }),
+  }
+}
+
+function readRecord(file: string): ProcessIdentity | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as ProcessIdentity
+  } catch {
+    // Not there, or cut off by a crash: then nobody runs who could be found by it.
+    return null
+  }
+}

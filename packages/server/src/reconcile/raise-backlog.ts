@@ -1,0 +1,28 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type EngineConnection, numberOf, readInfo } from '@fairlead/engine'
+import { backlogBytes } from '../core/backlog-bytes.ts'
+import type { Deps } from './deps.ts'
+
+/** Over this time the write rate is taken. */
+const SAMPLE_MS = 100
+
+/**
+ * Makes the backlog of a primary large enough for a replica that is about to restart: what is written meanwhile must
+ * still be in it, or the replica needs a full sync. It is only ever raised; the engine's next start begins anew.
+ */
+export async function raiseBacklog(
+  primary: EngineConnection,
+  { effect }: Deps,
+  signal: AbortSignal,
+): Promise<void> {
+  const before = readInfo(await primary.info())
+  await pause(SAMPLE_MS, undefined, { signal })
+  const after = readInfo(await primary.info())
+  const written = numberOf(after, 'master_repl_offset') - numberOf(before, 'master_repl_offset')
+  const wanted = backlogBytes({
+    writtenPerSecond: (written * 1_000) / SAMPLE_MS,
+    dataBytes: numberOf(after, 'used_memory'),
+  })
+  if (wanted <= numberOf(after, 'repl_backlog_size')) return
+  await effect('raise-backlog', () => primary.call('CONFIG', 'SET', 'repl-backlog-size', wanted))
+}

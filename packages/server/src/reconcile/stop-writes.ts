@@ -1,0 +1,28 @@
+import type { Build } from '@fairlead/api'
+import { compareVersions, type EngineConnection } from '@fairlead/engine'
+import type { Deps } from './deps.ts'
+
+/** The pause ends by itself after this, whatever becomes of us. Far above the few milliseconds it is needed. */
+const PAUSE_MS = 2_000
+/** More replicas than anybody has: the engine then refuses writes. */
+const NEVER_REPLICAS = 1_000
+
+/**
+ * Stops writes at a primary, on engines of any age. Since redis 6.2 they wait (CLIENT PAUSE … WRITE). Before, a pause
+ * would hold our own commands too, and its end would carry out what it held: there, writes are refused instead
+ * (NOREPLICAS), with a setting that `letWritesGo` takes back.
+ */
+export async function stopWrites(primary: EngineConnection, build: Build, { effect }: Deps): Promise<void> {
+  if (canPauseWrites(build)) await effect('pause', () => primary.call('CLIENT', 'PAUSE', PAUSE_MS, 'WRITE'))
+  else await effect('pause', () => primary.call('CONFIG', 'SET', 'min-replicas-to-write', NEVER_REPLICAS))
+}
+
+/** Lets the clients of a shard go, whatever held them. Idempotent. */
+export async function letWritesGo(shard: EngineConnection, build: Build, { effect }: Deps): Promise<void> {
+  if (canPauseWrites(build)) await effect('unpause', () => shard.call('CLIENT', 'UNPAUSE'))
+  else await effect('unpause', () => shard.call('CONFIG', 'SET', 'min-replicas-to-write', 0))
+}
+
+function canPauseWrites({ flavour, version }: Build): boolean {
+  return flavour !== 'redis' || compareVersions(version, '6.2') >= 0
+}
