@@ -55,7 +55,7 @@ export async function startFairlead(
     FAIRLEAD_HTTP_PORT: '0',
     FAIRLEAD_ADMIN_PASSWORD: adminPassword,
     FAIRLEAD_ENGINES: enginesFolder(),
-    FAIRLEAD_PORT_RANGE: '24000-24999',
+    FAIRLEAD_PORT_RANGE: portRange(),
     FAIRLEAD_LOG_LEVEL: 'error',
     ...options.env,
   }
@@ -90,6 +90,12 @@ export async function startFairlead(
 /** Where builds for tests, the demo and the benchmarks lie. */
 export function enginesFolder(): string {
   return process.env['FAIRLEAD_ENGINES'] ?? join(root, '.fairlead', 'engines')
+}
+
+/** Two runs at once do not take each other's ports: a shard keeps its port also while it does not run. */
+function portRange(): string {
+  const from = 20_000 + (process.pid % 100) * 100
+  return `${from}-${from + 99}`
 }
 
 async function untilEnded(

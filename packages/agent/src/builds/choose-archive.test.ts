@@ -5,13 +5,13 @@ const printed = (...files: readonly string[]) => files.map((file) => `'${file}' 
 
 test('the archive is the address before /dists', () => {
   const text = printed(
-    'http://mirror.example/debian-security/dists/bookworm-security/InRelease',
-    'http://mirror.example/debian-security/dists/bookworm-security/main/binary-amd64/Packages.xz',
-    'http://mirror.example/debian/dists/bookworm/InRelease',
-    'http://mirror.example/debian/dists/bookworm-updates/InRelease',
-    'http://mirror.example/debian/dists/bookworm/main/binary-amd64/Packages.xz',
+    'http://archive.example/debian-security/dists/bookworm-security/InRelease',
+    'http://archive.example/debian-security/dists/bookworm-security/main/binary-amd64/Packages.xz',
+    'http://archive.example/debian/dists/bookworm/InRelease',
+    'http://archive.example/debian/dists/bookworm-updates/InRelease',
+    'http://archive.example/debian/dists/bookworm/main/binary-amd64/Packages.xz',
   )
-  expect(chooseArchive(text)).toBe('http://mirror.example/debian')
+  expect(chooseArchive(text)).toBe('http://archive.example/debian')
 })
 
 test("vendors' archives with suites of the same names are passed over", () => {
@@ -29,8 +29,8 @@ test("vendors' archives with suites of the same names are passed over", () => {
 
 test('a machine without a Debian source has no archive', () => {
   const text = printed(
-    'http://mirror.example/ubuntu/dists/noble/InRelease',
-    'http://mirror.example/ubuntu/dists/noble/main/binary-amd64/Packages.xz',
+    'http://archive.example/ubuntu/dists/noble/InRelease',
+    'http://archive.example/ubuntu/dists/noble/main/binary-amd64/Packages.xz',
   )
   expect(chooseArchive(text)).toBeNull()
   expect(chooseArchive('')).toBeNull()

@@ -6,27 +6,27 @@ const end = (stderr: string, late = false) => ({ code: 100, stdout: '', stderr, 
 const cases = [
   [
     'unreachable',
-    "E: Failed to fetch http://mirror.example/debian/dists/trixie/InRelease  Could not resolve 'mirror.example'\nE: Some index files failed to download. They have been ignored, or old ones used instead.",
+    "E: Failed to fetch http://archive.example/debian/dists/trixie/InRelease  Could not resolve 'archive.example'\nE: Some index files failed to download. They have been ignored, or old ones used instead.",
   ],
   [
     'unreachable',
-    'E: Failed to fetch http://mirror.example/debian/dists/trixie/InRelease  503  Service Unavailable [IP: 192.0.2.1 80]',
+    'E: Failed to fetch http://archive.example/debian/dists/trixie/InRelease  503  Service Unavailable [IP: 192.0.2.1 80]',
   ],
   [
     'unsigned',
-    "W: GPG error: http://mirror.example/debian trixie InRelease: The following signatures couldn't be verified because the public key is not available: NO_PUBKEY 78DBA3BC47EF2265\nE: The repository 'http://mirror.example/debian trixie InRelease' is not signed.",
+    "W: GPG error: http://archive.example/debian trixie InRelease: The following signatures couldn't be verified because the public key is not available: NO_PUBKEY 78DBA3BC47EF2265\nE: The repository 'http://archive.example/debian trixie InRelease' is not signed.",
   ],
   [
     'suite_gone',
-    "E: The repository 'http://mirror.example/debian hamm Release' does not have a Release file.",
+    "E: The repository 'http://archive.example/debian hamm Release' does not have a Release file.",
   ],
   [
     'disk_full',
-    'E: Failed to fetch http://mirror.example/x.deb  Error writing to file - write (28: No space left on device) [IP: 192.0.2.1 80]',
+    'E: Failed to fetch http://archive.example/x.deb  Error writing to file - write (28: No space left on device) [IP: 192.0.2.1 80]',
   ],
   [
     'damaged',
-    'W: something else\nE: Failed to fetch http://mirror.example/x.deb  Hash Sum mismatch\n   Hashes of expected file:\n    - SHA256:00\nE: Unable to fetch some archives.',
+    'W: something else\nE: Failed to fetch http://archive.example/x.deb  Hash Sum mismatch\n   Hashes of expected file:\n    - SHA256:00\nE: Unable to fetch some archives.',
   ],
 ] as const
 

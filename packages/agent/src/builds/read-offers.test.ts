@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { readOffers } from './read-offers.ts'
 
 const line = (name: string, version: string, suite: string) =>
-  ` ${name} | ${version} | http://mirror.example/debian ${suite}/main amd64 Packages`
+  ` ${name} | ${version} | http://archive.example/debian ${suite}/main amd64 Packages`
 
 test("an engine's version is read out of Debian's", () => {
   const text = [
