@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +17,19 @@ function ownEngines(): { readonly folder: string } & Disposable {
   symlinkSync(join(enginesFolder(), from), join(folder, from))
   cpSync(join(enginesFolder(), to), join(folder, to), { recursive: true })
   return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** A file system of 48 MB; only root can make one. */
+function smallDisk(): { readonly folder: string } & Disposable {
+  const folder = mkdtempSync(join(tmpdir(), 'fairlead-disk-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'none', folder])
+  return {
+    folder,
+    [Symbol.dispose]() {
+      execFileSync('umount', [folder])
+      rmSync(folder, { recursive: true })
+    },
+  }
 }
 
 async function createFilled(fairlead: Fairlead): Promise<number> {
@@ -77,6 +91,20 @@ describe('an upgrade that cannot be done fails with the reason, and leaves the d
       .catch((error: Error) => error)
     if (answer instanceof Error) expect(answer.message).toContain('engine_version')
     else expect((await fairlead.untilEnded(answer.action_uid)).status).toBe('failed')
+    await expectUntouched(fairlead, uid)
+  })
+
+  test.runIf(process.getuid?.() === 0)('when the disk is full', async () => {
+    using disk = smallDisk()
+    await using fairlead = await startFairlead({ parent: disk.folder })
+    const uid = await createFilled(fairlead)
+    const { action_uid } = await fairlead.api.upgradeDatabase({
+      params: { uid },
+      body: { engine_version: to },
+    })
+    const action = await fairlead.untilEnded(action_uid)
+    expect(action.status).toBe('failed')
+    expect(action.error).toMatch(/needs \d+ MB of disk and the node has \d+ MB free/)
     await expectUntouched(fairlead, uid)
   })
 

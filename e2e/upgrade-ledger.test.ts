@@ -50,6 +50,27 @@ describe('an upgrade under load loses no acknowledged write and executes none tw
   }
 })
 
+test('without memory for a surge shard it is done in place, and loses nothing either', async () => {
+  await using fairlead = await startFairlead({ env: { FAIRLEAD_NODE_MEMORY_MB: '100' } })
+  const proof = await upgradeUnderLoad(fairlead, {
+    from: redis70,
+    to: valkey81,
+    kind: 'incr',
+    preserveRoles: true,
+    perSecond: 5_000,
+  })
+  expect(proof.examples).toEqual([])
+  expect(proof.action.certificates.map(({ from, to }) => [from, to])).toEqual([
+    ['1', '2'],
+    ['2', '1'],
+  ])
+  expect({ lost: proof.lost, duplicated: proof.duplicated, fullSyncs: proof.fullSyncs }).toEqual({
+    lost: 0,
+    duplicated: 0,
+    fullSyncs: 0,
+  })
+})
+
 test('an upgrade of an idle database takes at most three seconds', async () => {
   await using fairlead = await startFairlead()
   const { uid, action_uid } = await fairlead.api.createDatabase({

@@ -43,10 +43,15 @@ const adminPassword = 'the-proof-is-in-the-ledger'
  * `serverMain` starts another program as the server: tests use it to crash in chosen places.
  */
 export async function startFairlead(
-  options: { readonly env?: Readonly<Record<string, string>>; readonly serverMain?: string } = {},
+  options: {
+    readonly env?: Readonly<Record<string, string>>
+    readonly serverMain?: string
+    /** Where its folder is made. */
+    readonly parent?: string
+  } = {},
 ): Promise<Fairlead> {
   await using opened = new AsyncDisposableStack()
-  const home = await mkdtemp(join(tmpdir(), 'fairlead-'))
+  const home = await mkdtemp(join(options.parent ?? tmpdir(), 'fairlead-'))
   opened.defer(() => rm(home, { recursive: true, force: true }))
   opened.defer(() => stopEngines(home))
 

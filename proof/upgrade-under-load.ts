@@ -93,7 +93,9 @@ export async function upgradeUnderLoad(fairlead: Fairlead, options: LoadedUpgrad
   for (const { port, role } of await api.listDatabaseShards({ params: { uid: created.uid } })) {
     if (role === 'slave') verdicts.push(await load.readBack({ address: { host: '127.0.0.1', port } }))
   }
-  const fullSyncs = (await syncs.count()) - 1
+  const isNew = (shard: string) => !before.shard_list.includes(Number(shard))
+  const firstSyncs = new Set(action.certificates.flatMap(({ from, to }) => [from, to]).filter(isNew)).size
+  const fullSyncs = (await syncs.count()) - firstSyncs
   await completed(fairlead, (await api.deleteDatabase({ params: { uid: created.uid } })).action_uid)
   return {
     from: `${before.engine} ${before.engine_version}`,

@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { expect as expected, foresee, settle } from './foresee.ts'
 import { type Goal, revisionOf } from './goal.ts'
 import { violations } from './invariants.ts'
-import { isUndoable, judgeWait } from './judge-wait.ts'
+import { isUndoable, judge } from './judge.ts'
 import { planGroup } from './plan-group.ts'
 import { isLinked, isLive, type Seen, type SeenShard, type Step } from './topology.ts'
 
 const old = { build: { flavour: 'redis', version: '7.0.15' }, restartNonce: 0 }
 const plenty = { memoryFreeBytes: 1e12, diskFreeBytes: 1e12 }
-const nothing = { memoryFreeBytes: 0, diskFreeBytes: 0 }
+const noMemory = { memoryFreeBytes: 0, diskFreeBytes: 1e12 }
 
 function groupOf(replicas: number, aof = false): Seen {
   const shards = Array.from({ length: replicas + 1 }, (_, n): SeenShard => {
@@ -148,10 +148,32 @@ describe('an upgrade', () => {
     )
   })
 
-  test('without room for a surge shard is done in place, and is hopeless without a replica', () => {
+  test('without disk for a surge shard is hopeless: nothing could be saved in place either', () => {
+    const start = { ...groupOf(1), node: { memoryFreeBytes: 1e12, diskFreeBytes: 1e6 } }
+    expect(planGroup(start, goalOf())).toMatchObject({
+      kind: 'hopeless',
+      why: expect.stringContaining('MB of disk'),
+    })
+  })
+
+  test('taken back after a replica refused to restart wants it again as it never ceased to be', () => {
+    const goal = goalOf()
+    const asked = { ...old, build: goal.build }
+    const start = groupOf(1)
+    const refused = {
+      ...start,
+      shards: start.shards.map((shard) => (shard.id === 2 ? { ...shard, wanted: asked } : shard)),
+    }
+    expect(planGroup(refused, undoOf(goal))).toMatchObject({
+      kind: 'do',
+      step: { kind: 'restart-shard', shard: 2, runs: old },
+    })
+  })
+
+  test('without memory for a surge shard is done in place, and is hopeless without a replica', () => {
     fc.assert(
       fc.property(cases, ({ replicas, preserveRoles, picks }) => {
-        const start = { ...groupOf(replicas), node: nothing }
+        const start = { ...groupOf(replicas), node: noMemory }
         const goal = goalOf({ replicas, preserveRoles })
         if (replicas === 0) {
           expect(planGroup(start, goal)).toMatchObject({ kind: 'hopeless' })
@@ -346,12 +368,18 @@ describe('a database that is kept', () => {
   })
 })
 
+test('hopelessness is for who can go back: taking an upgrade back is never given up', () => {
+  const hopeless = { kind: 'hopeless', why: 'so it is' } as const
+  expect(judge(hopeless, 0, groupOf(1), goalOf()).kind).toBe('hopeless')
+  expect(judge(hopeless, 0, groupOf(1), undoOf(goalOf())).kind).toBe('stuck')
+})
+
 describe('waiting', () => {
   test('has an end: an upgrade that cannot link its surge shard is given up, after the handover a person is asked', () => {
     const wait = { kind: 'wait', shard: 3, why: 'shard 3 connects to shard 1' } as const
-    expect(judgeWait(wait, 1_000, groupOf(1), goalOf()).kind).toBe('wait')
-    expect(judgeWait(wait, 31_000, groupOf(1), goalOf()).kind).toBe('hopeless')
-    expect(judgeWait(wait, 31_000, groupOf(1), goalOf({ ...old })).kind).toBe('stuck')
+    expect(judge(wait, 1_000, groupOf(1), goalOf()).kind).toBe('wait')
+    expect(judge(wait, 31_000, groupOf(1), goalOf()).kind).toBe('hopeless')
+    expect(judge(wait, 31_000, groupOf(1), goalOf({ ...old })).kind).toBe('stuck')
   })
 })
 

@@ -38,7 +38,12 @@ export function planRecords({ seen, primary, replicas }: Group): Verdict | undef
 
 /** Shards whose process is not the one that was asked for: begun and never started, ended, or failing. */
 export function planReturns(group: Group): Verdict | undefined {
-  const { primary, replicas } = group
+  const { goal, primary, replicas } = group
+  const unmoved = replicas.find((shard) => isUnmoved(shard, revisionOf(goal)))
+  if (unmoved !== undefined) {
+    const why = `it still runs ${unmoved.revision}, and shall`
+    return act({ kind: 'restart-shard', shard: unmoved.id, runs: goal, follow: primary.id, why })
+  }
   const lost = replicas.find((shard) => whyStart(shard, primary) !== undefined)
   if (lost !== undefined) {
     return act({
@@ -50,6 +55,11 @@ export function planReturns(group: Group): Verdict | undefined {
   }
   const failed = replicas.find((shard) => shard.process === 'failed')
   return failed === undefined ? undefined : planFailed(failed, group)
+}
+
+/** It was asked to become something else and has not: it refused to stop, or the goal changed in between. */
+function isUnmoved(shard: SeenShard, revision: string): boolean {
+  return shard.process === 'running' && shard.revision === revision && revisionOf(shard.wanted) !== revision
 }
 
 /** An ended replica whose wish is right is the agent's to start again, with its back-off. */

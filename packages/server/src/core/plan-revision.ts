@@ -37,7 +37,9 @@ function planNewHeir({ seen, goal, primary, replicas }: Group): Verdict {
       why: `replica ${detached.id} is not linked; nothing is begun before every member is`,
     }
   }
-  const lacking = lackOfRoom(seen, primary)
+  const noDisk = lackOfDisk(seen, primary)
+  if (noDisk !== undefined) return { kind: 'hopeless', why: noDisk }
+  const lacking = lackOfMemory(seen, primary)
   if (lacking === undefined) {
     return act({
       kind: 'add-shard',
@@ -58,17 +60,18 @@ function planNewHeir({ seen, goal, primary, replicas }: Group): Verdict {
   })
 }
 
-/** A further shard needs the primary's data once more in memory, with room to receive it, and again on disk. */
-export function lackOfRoom({ node }: Seen, { engine }: LiveShard): string | undefined {
-  const memoryBytes = Math.ceil(engine.usedMemoryBytes * 1.25) + SPARE_BYTES
-  const diskBytes = engine.usedMemoryBytes * 2 + SPARE_BYTES
-  if (node.memoryFreeBytes < memoryBytes) {
-    return `a surge shard needs ${megabytes(memoryBytes)} MB of memory and the node has ${megabytes(node.memoryFreeBytes)} MB free`
-  }
-  if (node.diskFreeBytes < diskBytes) {
-    return `a surge shard needs ${megabytes(diskBytes)} MB of disk and the node has ${megabytes(node.diskFreeBytes)} MB free`
-  }
-  return undefined
+/** A surge shard needs the primary's data once more, with room to receive it. Without it a replica can stand in. */
+function lackOfMemory({ node }: Seen, { engine }: LiveShard): string | undefined {
+  const bytes = Math.ceil(engine.usedMemoryBytes * 1.25) + SPARE_BYTES
+  if (node.memoryFreeBytes >= bytes) return undefined
+  return `a surge shard needs ${megabytes(bytes)} MB of memory and the node has ${megabytes(node.memoryFreeBytes)} MB free`
+}
+
+/** Every way needs it: a surge shard writes its files, and a replica saves its data before it restarts. */
+function lackOfDisk({ node }: Seen, { engine }: LiveShard): string | undefined {
+  const bytes = engine.usedMemoryBytes * 2 + SPARE_BYTES
+  if (node.diskFreeBytes >= bytes) return undefined
+  return `the upgrade needs ${megabytes(bytes)} MB of disk and the node has ${megabytes(node.diskFreeBytes)} MB free`
 }
 
 /** An empty engine with its 64 MB backlog, and some air. */

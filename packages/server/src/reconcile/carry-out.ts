@@ -5,8 +5,13 @@ import type { Deps } from './deps.ts'
 import { handOver } from './hand-over.ts'
 import { releaseHandover, sealHandover } from './seal-handover.ts'
 
-/** `not yet`: nothing went wrong and nothing is left half-done; look again. Trouble is thrown. */
-export type Outcome = { readonly kind: 'done' } | { readonly kind: 'not yet'; readonly why: string }
+/**
+ * `not yet`: nothing went wrong and nothing is left half-done; look again, after `afterMs` where clients were held for
+ * it. Trouble is thrown.
+ */
+export type Outcome =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'not yet'; readonly why: string; readonly afterMs?: number }
 
 /** What a step works on. */
 export interface Scene {

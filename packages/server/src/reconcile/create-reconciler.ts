@@ -1,4 +1,4 @@
-import { isUndoable } from '../core/judge-wait.ts'
+import { isUndoable } from '../core/judge.ts'
 import type { Deps } from './deps.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { giveUpAction, noteTrouble } from './note-action.ts'

@@ -57,12 +57,14 @@ export async function handOver(
   const moved = await moveRole(pair, deps)
   if ('why' in moved) {
     await deps.handovers.close(handover.id, null)
-    return { kind: 'not yet', why: moved.why }
+    return { kind: 'not yet', why: moved.why, afterMs: CALM_MS }
   }
   await settleIn({ handover, moved, pair, others }, deps)
   return { kind: 'done' }
 }
 
+/** After an attempt that held clients for nothing. */
+const CALM_MS = 3_000
 /** How long writes may wait for the heir to catch up, after a gate that saw it close behind. */
 const CATCH_UP_MS = 300
 

@@ -5,21 +5,25 @@ import { foresee } from '../core/foresee.ts'
 import type { Seen, Step, Verdict } from '../core/topology.ts'
 import { databasesStore } from '../databases/databases-store.ts'
 import type { Deps } from './deps.ts'
+import type { TurnMemory } from './turn-memory.ts'
 
 /** Writes down what an action does and waits for, where that changed: people follow it, and nothing else reads it. */
 export async function noteAction(
   action: Action,
   seen: Seen,
   verdict: Verdict,
-  stepsTaken: number,
+  memory: TurnMemory,
   deps: Deps,
 ): Promise<void> {
   const toCome = foresee(seen, action.goal)
-  const why = verdict.kind === 'wait' || verdict.kind === 'stuck' ? verdict.why : ''
+  const why =
+    verdict.kind === 'wait' || verdict.kind === 'stuck' ? verdict.why : memory.whyHeld(action.databaseUid)
   await note(action, deps, {
     status: 'running',
     progress:
-      verdict.kind === 'done' ? action.progress : progressOf(action.progress, stepsTaken, toCome.length),
+      verdict.kind === 'done'
+        ? action.progress
+        : progressOf(action.progress, memory.stepsTaken(action.databaseUid), toCome.length),
     step: verdict.kind === 'do' ? verdict.step.kind : verdict.kind,
     waitingFor: why,
     needsPerson: verdict.kind === 'stuck',

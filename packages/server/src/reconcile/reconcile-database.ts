@@ -1,7 +1,7 @@
 import type { Action } from '../core/action.ts'
 import { type Database, steadyGoal } from '../core/database.ts'
 import { violations } from '../core/invariants.ts'
-import { judgeWait } from '../core/judge-wait.ts'
+import { judge } from '../core/judge.ts'
 import { planGroup } from '../core/plan-group.ts'
 import { type Goal, isLive, type Seen, type Step, type Verdict } from '../core/topology.ts'
 import { carryOut } from './carry-out.ts'
@@ -40,8 +40,8 @@ export async function reconcileDatabase(
   const seen = await observe(database, deps, signal)
   await keepHistory(database, seen, deps, memory)
   const planned = planGroup(seen, goal)
-  const verdict = judgeWait(planned, memory.waitedMs(uid, planned, deps.now()), seen, goal)
-  if (action !== undefined) await noteAction(action, seen, verdict, memory.stepsTaken(uid), deps)
+  const verdict = judge(planned, memory.waitedMs(uid, planned, deps.now()), seen, goal)
+  if (action !== undefined) await noteAction(action, seen, verdict, memory, deps)
   return act({ database, action, goal, seen, verdict }, deps, memory, signal)
 }
 
@@ -87,7 +87,8 @@ function afterStep(
   uid: number,
   memory: TurnMemory,
 ): Turn {
-  if (outcome.kind === 'not yet') return { next: 'again', afterMs: SOON_MS }
+  memory.held(uid, outcome.kind === 'not yet' ? outcome.why : '')
+  if (outcome.kind === 'not yet') return { next: 'again', afterMs: outcome.afterMs ?? SOON_MS }
   memory.stepTaken(uid)
   return { next: 'again', afterMs: step === 'hand-over' ? AFTER_HANDOVER_MS : 0 }
 }

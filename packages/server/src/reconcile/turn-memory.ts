@@ -7,6 +7,9 @@ import type { Verdict } from '../core/topology.ts'
 export interface TurnMemory {
   /** For how long the verdicts of a database have been waits for the same shard. 0 for any other verdict. */
   waitedMs(databaseUid: number, verdict: Verdict, now: number): number
+  /** Why the last step could not be done yet; '' when it was. */
+  held(databaseUid: number, why: string): void
+  whyHeld(databaseUid: number): string
   stepTaken(databaseUid: number): void
   stepsTaken(databaseUid: number): number
   /** True at most once in `everyMs` for each `what`. */
@@ -18,6 +21,7 @@ export interface TurnMemory {
 export function createTurnMemory(): TurnMemory {
   const waits = new Map<number, { readonly shard: number; readonly since: number }>()
   const steps = new Map<number, number>()
+  const holds = new Map<number, string>()
   const times = new Map<string, number>()
   return {
     waitedMs(databaseUid, verdict, now) {
@@ -30,6 +34,8 @@ export function createTurnMemory(): TurnMemory {
       waits.set(databaseUid, { shard: verdict.shard, since: now })
       return 0
     },
+    held: (databaseUid, why) => void holds.set(databaseUid, why),
+    whyHeld: (databaseUid) => holds.get(databaseUid) ?? '',
     stepTaken: (databaseUid) => void steps.set(databaseUid, (steps.get(databaseUid) ?? 0) + 1),
     stepsTaken: (databaseUid) => steps.get(databaseUid) ?? 0,
     isTime(what, everyMs, now) {
@@ -40,6 +46,7 @@ export function createTurnMemory(): TurnMemory {
     forget(databaseUid) {
       waits.delete(databaseUid)
       steps.delete(databaseUid)
+      holds.delete(databaseUid)
     },
   }
 }

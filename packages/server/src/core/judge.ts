@@ -2,10 +2,13 @@ import { revisionOf } from './goal.ts'
 import { type Goal, isLive, type Seen, type Verdict } from './topology.ts'
 
 /**
- * Waiting for one shard has an end. Before the handover of an upgrade the goal is then hopeless, and everything begun
- * is undone; otherwise a person must look, and the wait goes on.
+ * What becomes of a verdict in time, and of hopelessness. Waiting for one shard has an end; and giving up is only for
+ * who has something to go back to: before the handover of an upgrade everything begun is undone, afterwards a person
+ * must look, and it is tried on.
  */
-export function judgeWait(verdict: Verdict, waitedMs: number, seen: Seen, goal: Goal): Verdict {
+export function judge(verdict: Verdict, waitedMs: number, seen: Seen, goal: Goal): Verdict {
+  if (verdict.kind === 'hopeless')
+    return isUndoable(seen, goal) ? verdict : { kind: 'stuck', why: verdict.why }
   if (verdict.kind !== 'wait' || waitedMs < deadlineMs(seen)) return verdict
   const why = `${verdict.why}, for ${Math.round(waitedMs / 1000)} s now`
   return isUndoable(seen, goal) ? { kind: 'hopeless', why } : { kind: 'stuck', why }
