@@ -29,7 +29,8 @@ export const DatabaseUpgradeRequest = Type.Object(
     may_discard_data: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Discard data in a non-replicated, non-persistent database',
+        description:
+          'Permission to discard data in a non-replicated, non-persistent database. Not made use of: a surge shard carries the data over',
       }),
     ),
     force_discard: Type.Optional(
@@ -46,7 +47,8 @@ export const DatabaseUpgradeRequest = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 512,
-        description: 'Maximum number of shards upgraded in parallel; 0 or absent: all',
+        description:
+          'Maximum number of shards upgraded in parallel; 0 or absent: all. A database of one group has one at a time',
       }),
     ),
     modules: Type.Optional(Type.Array(ModuleEntry, { maxItems: 64 })),

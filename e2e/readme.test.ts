@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { startFairlead } from '../proof/start-fairlead.ts'
+
+const root = join(import.meta.dirname, '..')
+
+/** Runs a program to its end, with what it said. */
+async function run(
+  command: string,
+  args: readonly string[],
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (text: Buffer) => {
+    stdout += text.toString()
+  })
+  child.stderr.on('data', (text: Buffer) => {
+    stderr += text.toString()
+  })
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { code, stdout, stderr }
+}
+
+test('the demo proves what the README says of it, as one JSON object', { timeout: 180_000 }, async () => {
+  const { code, stdout, stderr } = await run(process.execPath, ['tools/run.mjs', 'demo', '--json'])
+  expect(code, stderr).toBe(0)
+  const summary = JSON.parse(stdout) as Record<string, unknown>
+  expect(summary).toEqual({
+    from: expect.stringMatching(/^redis 7\.0\./),
+    to: expect.stringMatching(/^valkey \d/),
+    acked: expect.any(Number),
+    lost: 0,
+    duplicated: 0,
+    errors: expect.any(Number),
+    full_syncs: 0,
+    write_stop_ms: { median: expect.any(Number), max: expect.any(Number) },
+    client_gap_ms: { median: expect.any(Number), max: expect.any(Number) },
+    seconds: expect.any(Number),
+  })
+  expect(summary['acked']).toBeGreaterThan(100_000)
+})
+
+test('the walk through the API in the README works as it stands there', async () => {
+  await using fairlead = await startFairlead()
+  const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []
+  const script = block
+    .replace('http://127.0.0.1:8080', fairlead.url)
+    .replace('PASSWORD', 'the-proof-is-in-the-ledger')
+  const { code, stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', script])
+  expect(code, stderr).toBe(0)
+  expect(JSON.parse(stdout.slice(stdout.lastIndexOf('{"action_uid"')))).toMatchObject({
+    name: 'SMUpgradeBDB',
+    object_name: 'bdb:1',
+  })
+})
