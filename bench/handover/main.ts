@@ -1,6 +1,7 @@
 /**
  * How long do writes stop, and how long do clients wait? Fairlead's handover beside the engine's own FAILOVER, in one
- * run, on the same builds under the same load: `npm run bench -- [--rounds 5] [--json]`.
+ * run, on the same builds under the same load; and how long an upgrade takes that nobody writes to.
+ * `npm run bench -- [--rounds 5] [--json]`.
  *
  * FAILOVER is given the better hand: its clients learn of the new primary within about a millisecond of the promotion.
  */
@@ -11,6 +12,7 @@ import { build } from '../../e2e/engine-pairs.ts'
 import { startFairlead } from '../../proof/start-fairlead.ts'
 import { upgradeUnderLoad } from '../../proof/upgrade-under-load.ts'
 import { failoverUnderLoad } from './failover-under-load.ts'
+import { idleUpgradeMs } from './idle-upgrade.ts'
 
 const { values: flags } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, json: { type: 'boolean', default: false } },
@@ -26,6 +28,7 @@ for (const { from, to } of pairs) {
   const writeStops: number[] = []
   const gaps: number[] = []
   const failoverGaps: number[] = []
+  const idleMs: number[] = []
   for (let round = 0; round < rounds; round++) {
     await using fairlead = await startFairlead()
     const proof = await upgradeUnderLoad(fairlead, {
@@ -39,6 +42,7 @@ for (const { from, to } of pairs) {
     writeStops.push(...proof.writeStopsMs)
     gaps.push(...proof.clientGapsMs)
     failoverGaps.push(...(await failoverUnderLoad({ build: from, times: 2 })))
+    idleMs.push(await idleUpgradeMs({ from, to }))
     process.stderr.write(`${from} → ${to}: round ${round + 1} of ${rounds}\n`)
   }
   const [ours, theirs] = [spread(gaps), spread(failoverGaps)]
@@ -48,6 +52,7 @@ for (const { from, to } of pairs) {
     write_stop_ms: spread(writeStops),
     client_gap_ms: ours,
     failover_client_gap_ms: theirs,
+    idle_upgrade_ms: spread(idleMs),
     ratio_of_medians: Math.round((theirs.median / ours.median) * 10) / 10,
   })
 }
@@ -55,7 +60,15 @@ for (const { from, to } of pairs) {
 if (flags.json) process.stdout.write(`${JSON.stringify(results)}\n`)
 else {
   const table = new Table({
-    head: ['pair', 'handovers', 'write stop', 'client gap', 'client gap of FAILOVER', 'ratio'],
+    head: [
+      'pair',
+      'handovers',
+      'write stop',
+      'client gap',
+      'client gap of FAILOVER',
+      'ratio',
+      'idle upgrade',
+    ],
     style: { head: [] },
   })
   const ms = ({ median, max }: { median: number; max: number }) => `${median} / ${max} ms`
@@ -67,6 +80,7 @@ else {
       ms(one.client_gap_ms),
       ms(one.failover_client_gap_ms),
       `${one.ratio_of_medians} ×`,
+      ms(one.idle_upgrade_ms),
     ])
   }
   process.stdout.write(`${table.toString()}\n(median / longest)\n`)

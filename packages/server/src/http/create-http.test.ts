@@ -18,10 +18,11 @@ function serverWith(handle: () => Promise<never> = () => Promise.reject(new Erro
 
 describe('a role may do what its permissions say, and nothing else', () => {
   for (const operation of all) {
-    if (operation.permission === null) continue
+    const { permission } = operation
+    if (permission === null) continue
     test(`${operation.method} ${operation.path}`, async () => {
       const { app } = serverWith()
-      const holders: readonly string[] = permissions[operation.permission]
+      const holders: readonly string[] = permissions[permission]
       for (const role of roles) {
         const answer = await app.inject({
           method: operation.method,
