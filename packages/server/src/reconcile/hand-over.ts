@@ -1,5 +1,5 @@
 import type { Build } from '@fairlead/api'
-import { type EngineConnection, type ReplicationInfo, readReplication } from '@fairlead/engine'
+import type { EngineConnection } from '@fairlead/engine'
 import { type Handover, handoversStore } from '../actions/handovers-store.ts'
 import type { Certificate } from '../core/action.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
@@ -7,17 +7,17 @@ import { databasesStore } from '../databases/databases-store.ts'
 import type { Outcome } from './carry-out.ts'
 import { countFullSyncs } from './count-full-syncs.ts'
 import type { Deps } from './deps.ts'
-import { passGate } from './handover-gate.ts'
+import { passGate, replicationOf } from './handover-gate.ts'
 import { letWritesGo, stopWrites } from './stop-writes.ts'
 
 /**
  * Moves the primary role from `from` to `to` without losing an acknowledged write: demote first, then promote.
  * Measured, with the reasons behind each word: facts on handover. In this order:
  *
- * 1. Gate: the stream to the heir really flows. Nothing has stopped yet.
+ * 1. Gate: the stream really flows, to the heir and to its siblings. Nothing has stopped yet.
  * 2. The intent is on record.
  * 3. Pause: writes wait at the primary. From here on, clients are held.
- * 4. Equal: the heir has everything the primary has. If that takes too long, the pause ends and nothing happened.
+ * 4. Equal: every follower has everything the primary has. If that takes too long, the pause ends and nothing happened.
  * 5. Demote the primary. Its offset is frozen now; it must be the heir's, in the same history. If not, it is taken
  *    back, and nothing happened. Killed here, there is no primary: safe, and the planner promotes one.
  * 6. Promote the heir. The write stop ends.
@@ -39,7 +39,7 @@ export async function handOver(
   const heir = await deps.engines.connect(database, to)
   const others = await Promise.all(siblings.map((shard) => deps.engines.connect(database, shard)))
 
-  const gate = await passGate(primary, heir, signal)
+  const gate = await passGate(primary, [heir, ...others], signal)
   if (gate !== 'open') return { kind: 'not yet', why: gate }
 
   const fullSyncsBefore = await countFullSyncs(database, [from, to, ...siblings], deps.engines)
@@ -53,13 +53,13 @@ export async function handOver(
       intendedAt: new Date(deps.now()).toISOString(),
     }),
   )
-  const pair = { primary, heir, build: from.runs.build }
-  const moved = await moveRole(pair, deps)
+  const group = { primary, heir, others, build: from.runs.build }
+  const moved = await moveRole(group, deps)
   if ('why' in moved) {
     await deps.handovers.close(handover.id, null)
     return { kind: 'not yet', why: moved.why, afterMs: CALM_MS }
   }
-  await settleIn({ handover, moved, pair, others }, deps)
+  await settleIn({ handover, moved, group }, deps)
   return { kind: 'done' }
 }
 
@@ -68,9 +68,10 @@ const CALM_MS = 3_000
 /** How long writes may wait for the heir to catch up, after a gate that saw it close behind. */
 const CATCH_UP_MS = 300
 
-interface Pair {
+interface Group {
   readonly primary: EngineConnection
   readonly heir: EngineConnection
+  readonly others: readonly EngineConnection[]
   /** What the primary runs: how its writes are stopped depends on it. */
   readonly build: Build
 }
@@ -83,15 +84,15 @@ interface Moved {
 
 /** Steps 3 to 6. Either the role has moved, or the primary is what it was and `why` says what was in the way. */
 async function moveRole(
-  { primary, heir, build }: Pair,
+  { primary, heir, others, build }: Group,
   deps: Deps,
 ): Promise<Moved | { readonly why: string }> {
   const { effect } = deps
   const began = performance.now()
   await stopWrites(primary, build, deps)
-  if (!(await becomeEqual(primary, heir))) {
+  if (!(await becomeEqual(primary, [heir, ...others]))) {
     await letWritesGo(primary, build, deps)
-    return { why: `the heir did not catch up within ${CATCH_UP_MS} ms of stopped writes` }
+    return { why: `not every follower caught up within ${CATCH_UP_MS} ms of stopped writes` }
   }
   await effect('demote', () => primary.call('REPLICAOF', heir.address.host, heir.address.port))
 
@@ -107,11 +108,15 @@ async function moveRole(
   return { replid: frozen.replid, offset: frozen.offset, writeStopMs: round(performance.now() - began) }
 }
 
-async function becomeEqual(primary: EngineConnection, heir: EngineConnection): Promise<boolean> {
+/** All of them, not the heir alone: whoever stands where the heir stands can resume at it. */
+async function becomeEqual(
+  primary: EngineConnection,
+  followers: readonly EngineConnection[],
+): Promise<boolean> {
   const deadline = performance.now() + CATCH_UP_MS
   do {
-    const [ahead, behind] = await Promise.all([replicationOf(primary), replicationOf(heir)])
-    if (ahead.offset === behind.offset && ahead.replid === behind.replid) return true
+    const [ahead, ...behind] = await Promise.all([primary, ...followers].map(replicationOf))
+    if (behind.every(({ offset, replid }) => offset === ahead?.offset && replid === ahead.replid)) return true
   } while (performance.now() < deadline)
   return false
 }
@@ -121,12 +126,11 @@ async function settleIn(
   parts: {
     readonly handover: Handover
     readonly moved: Moved
-    readonly pair: Pair
-    readonly others: readonly EngineConnection[]
+    readonly group: Group
   },
   deps: Deps,
 ): Promise<void> {
-  const { handover, moved, pair, others } = parts
+  const { handover, moved, group } = parts
   const { store, effect, now } = deps
   const certificate: Certificate = {
     from: handover.from,
@@ -145,14 +149,10 @@ async function settleIn(
       await handoversStore(db).certify(handover.id, certificate)
     }),
   )
-  await letWritesGo(pair.primary, pair.build, deps)
-  for (const sibling of others) {
-    await effect('follow', () => sibling.call('REPLICAOF', pair.heir.address.host, pair.heir.address.port))
+  await letWritesGo(group.primary, group.build, deps)
+  for (const sibling of group.others) {
+    await effect('follow', () => sibling.call('REPLICAOF', group.heir.address.host, group.heir.address.port))
   }
-}
-
-async function replicationOf(connection: EngineConnection): Promise<ReplicationInfo> {
-  return readReplication(await connection.info('replication'))
 }
 
 /** Milliseconds with two digits: the clock is not better than that across two processes. */

@@ -1,45 +1,56 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type EngineConnection, readReplication } from '@fairlead/engine'
+import { type EngineConnection, type ReplicationInfo, readReplication } from '@fairlead/engine'
 
-/** Above this the heir would make the writes wait for it. */
+/** Above this a follower would make the writes wait for it. */
 const LAG_BYTES = 256 * 1024
 /** After a first full sync the stream is held back for up to a second (measured: 921 to 965 ms). */
 const FLOWS_WITHIN_MS = 1_500
 
 /**
- * Does the replication stream from `primary` to `heir` really flow? "Link up" and "online" come up to a second too
- * early. A probe is published on the primary; the heir's offset must pass it, and then be close behind twice.
+ * Does the replication stream from `primary` really flow to everybody who follows it? "Link up" and "online" come up
+ * to a second too early. A probe is published on the primary; each follower's offset must pass it, and then be close
+ * behind twice. A sibling counts as much as the heir: one that is far behind could not resume at the new primary.
  *
  * Returns 'open', or in words what is in the way. Stops nothing.
  */
 export async function passGate(
   primary: EngineConnection,
-  heir: EngineConnection,
+  followers: readonly EngineConnection[],
   signal: AbortSignal,
 ): Promise<string> {
-  const { replicas } = readReplication(await primary.info('replication'))
+  const { replicas } = await replicationOf(primary)
   const syncing = replicas.find(({ online }) => !online)
   if (syncing !== undefined) return `a full sync to ${syncing.host}:${syncing.port} is running`
 
   // PUBLISH is replicated, changes no data, and nobody listens on this channel.
   await primary.call('PUBLISH', '__fairlead__:probe', '')
-  const probe = (await read(primary)).offset
+  const probe = (await replicationOf(primary)).offset
   const deadline = performance.now() + FLOWS_WITHIN_MS
   let close = 0
   while (close < 2) {
-    const [ahead, behind] = await Promise.all([read(primary), read(heir)])
-    const flows = behind.link === 'up' && behind.replid === ahead.replid && behind.offset >= probe
-    close = flows && ahead.offset - behind.offset < LAG_BYTES ? close + 1 : 0
-    if (performance.now() > deadline) {
-      return flows
-        ? `the heir is ${ahead.offset - behind.offset} bytes behind; it must be within ${LAG_BYTES}`
-        : 'the stream to the heir does not flow yet'
-    }
+    const ahead = await replicationOf(primary)
+    const obstacles = await Promise.all(followers.map((follower) => whyNotClose(follower, ahead, probe)))
+    const obstacle = obstacles.find((words) => words !== undefined)
+    close = obstacle === undefined ? close + 1 : 0
+    if (obstacle !== undefined && performance.now() > deadline) return obstacle
     await pause(2, undefined, { signal })
   }
   return 'open'
 }
 
-async function read(connection: EngineConnection) {
+async function whyNotClose(
+  follower: EngineConnection,
+  ahead: ReplicationInfo,
+  probe: number,
+): Promise<string | undefined> {
+  const { link, replid, offset } = await replicationOf(follower)
+  const { host, port } = follower.address
+  if (link !== 'up' || replid !== ahead.replid || offset < probe)
+    return `the stream to ${host}:${port} does not flow yet`
+  if (ahead.offset - offset < LAG_BYTES) return undefined
+  return `${host}:${port} is ${ahead.offset - offset} bytes behind; it must be within ${LAG_BYTES}`
+}
+
+export async function replicationOf(connection: EngineConnection): Promise<ReplicationInfo> {
   return readReplication(await connection.info('replication'))
 }

@@ -1,0 +1,50 @@
+import { readReplication } from '@fairlead/engine'
+import { startLoad } from '@fairlead/ledger'
+import { expect, test } from 'vitest'
+import { passGate } from '../packages/server/src/reconcile/handover-gate.ts'
+import { startFairlead } from '../proof/start-fairlead.ts'
+import { build } from './engine-pairs.ts'
+import { asAdmin } from './roles.ts'
+import { until } from './until.ts'
+
+/**
+ * After a first full sync an engine says "link up" and "online" at once, and holds the stream back for up to a
+ * second. A sibling in that second was handed over to a new primary that no longer had what it missed.
+ */
+test('the gate stays shut while any follower, heir or not, has a link without a stream', async () => {
+  await using fairlead = await startFairlead()
+  const { uid, action_uid } = await fairlead.api.createDatabase({
+    body: { name: 'gated', memory_size: 0, replication: true, engine_version: build('redis', '7.0') },
+  })
+  await fairlead.untilEnded(action_uid)
+  const { authentication_engine_pass: password = '' } = await fairlead.api.getDatabase({ params: { uid } })
+  const lookup = { url: `${fairlead.url}/v1/bdbs/${uid}`, token: fairlead.token }
+  await using load = await startLoad({ kind: 'set', connections: 20, perSecond: 10_000, password, lookup })
+  await load.untilAcked(5_000)
+  await fairlead.server.end('SIGTERM') // nobody mends what is done here
+
+  using primary = await asAdmin(fairlead, 1)
+  using sibling = await asAdmin(fairlead, 2)
+  await sibling.call('REPLICAOF', 'NO', 'ONE')
+  await sibling.call('FLUSHALL') // an empty one, with a history of its own
+  await sibling.call('REPLICAOF', primary.address.host, primary.address.port)
+  await until('the engines call it linked and online', async () => {
+    const [ahead, behind] = [await primary.info('replication'), await sibling.info('replication')]
+    return (
+      readReplication(behind).link === 'up' && readReplication(ahead).replicas.every(({ online }) => online)
+    )
+  })
+  const early =
+    readReplication(await primary.info('replication')).offset -
+    readReplication(await sibling.info('replication')).offset
+
+  const opened = await passGate(primary, [sibling], AbortSignal.timeout(10_000))
+  const late =
+    readReplication(await primary.info('replication')).offset -
+    readReplication(await sibling.info('replication')).offset
+  expect(opened).toBe('open')
+  expect(late).toBeLessThan(256 * 1024)
+  console.info(
+    `behind by ${early} bytes when the engines said it was online, by ${late} when the gate opened`,
+  )
+})
