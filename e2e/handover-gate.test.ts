@@ -34,17 +34,9 @@ test('the gate stays shut while any follower, heir or not, has a link without a 
       readReplication(behind).link === 'up' && readReplication(ahead).replicas.every(({ online }) => online)
     )
   })
-  const early =
-    readReplication(await primary.info('replication')).offset -
-    readReplication(await sibling.info('replication')).offset
+  const { offset: promised } = readReplication(await primary.info('replication'))
+  expect(readReplication(await sibling.info('replication')).offset).toBeLessThan(promised)
 
-  const opened = await passGate(primary, [sibling], AbortSignal.timeout(10_000))
-  const late =
-    readReplication(await primary.info('replication')).offset -
-    readReplication(await sibling.info('replication')).offset
-  expect(opened).toBe('open')
-  expect(late).toBeLessThan(256 * 1024)
-  console.info(
-    `behind by ${early} bytes when the engines said it was online, by ${late} when the gate opened`,
-  )
+  expect(await passGate(primary, [sibling], AbortSignal.timeout(10_000))).toBe('open')
+  expect(readReplication(await sibling.info('replication')).offset).toBeGreaterThanOrEqual(promised)
 })
