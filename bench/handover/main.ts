@@ -69,7 +69,7 @@ else {
       'ratio',
       'idle upgrade',
     ],
-    style: { head: [] },
+    style: { head: [], border: [] },
   })
   const ms = ({ median, max }: { median: number; max: number }) => `${median} / ${max} ms`
   for (const one of results) {
