@@ -121,12 +121,12 @@ describe('an upgrade that cannot be done fails with the reason, and leaves the d
     })
     const waiting = await until('the action says what it waits for', async () => {
       const action = await fairlead.api.getAction({ params: { uid: action_uid ?? '' } })
-      return action.waiting_for.includes('connects to shard 1') ? action : undefined
+      return action.waiting_for.includes('shard 1') ? action : undefined
     })
     expect(waiting).toMatchObject({ status: 'active', needs_person: false })
     const action = await fairlead.untilEnded(action_uid)
     expect(action.status).toBe('failed')
-    expect(action.error).toMatch(/shard 3 connects to shard 1, for \d+ s now/)
+    expect(action.error).toMatch(/shard 3 (connects to|receives a full sync from) shard 1, for \d+ s now/)
     await expectUntouched(fairlead, uid)
   })
 })
