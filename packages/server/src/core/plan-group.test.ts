@@ -1,94 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { expect as expected, foresee, settle } from './foresee.ts'
-import { type Goal, revisionOf } from './goal.ts'
+import { expect as expected, foresee } from './foresee.ts'
+import { revisionOf } from './goal.ts'
 import { violations } from './invariants.ts'
-import { isUndoable, judge } from './judge.ts'
+import { isUndoable } from './judge.ts'
 import { planGroup } from './plan-group.ts'
-import { isLinked, isLive, type Seen, type SeenShard, type Step } from './topology.ts'
-
-const old = { build: { flavour: 'redis', version: '7.0.15' }, restartNonce: 0 }
-const plenty = { memoryFreeBytes: 1e12, diskFreeBytes: 1e12 }
-const noMemory = { memoryFreeBytes: 0, diskFreeBytes: 1e12 }
-
-function groupOf(replicas: number, aof = false): Seen {
-  const shards = Array.from({ length: replicas + 1 }, (_, n): SeenShard => {
-    const isPrimary = n === 0
-    return {
-      id: n + 1,
-      address: { host: '', port: n + 1 },
-      wanted: old,
-      revision: revisionOf(old),
-      follows: isPrimary ? null : 1,
-      process: 'running',
-      leaving: false,
-      processWhy: '',
-      endedCleanly: false,
-      engine: {
-        role: isPrimary ? 'primary' : 'replica',
-        primary: isPrimary ? null : { host: '', port: 1 },
-        link: isPrimary ? 'down' : 'up',
-        syncing: false,
-        loading: false,
-        replid: '',
-        replid2: '',
-        secondOffset: -1,
-        offset: 0,
-        usedMemoryBytes: 1e6,
-        aof: aof ? 'on' : 'off',
-      },
-    }
-  })
-  return { shards, recordedPrimary: 1, history: null, handover: null, node: plenty }
-}
-
-function goalOf(change: Partial<Goal> = {}): Goal {
-  return {
-    kind: 'keep',
-    build: { flavour: 'valkey', version: '8.1.1' },
-    restartNonce: 0,
-    replicas: 1,
-    persistence: 'disabled',
-    home: 1,
-    preserveRoles: false,
-    undo: false,
-    ...change,
-  }
-}
-
-const undoOf = (goal: Goal): Goal => ({ ...goal, ...old, undo: true, preserveRoles: true })
-
-/** Lets some of what is on its way arrive, as the picks say: engines answer in no particular order. */
-function arrive(seen: Seen, picks: Iterator<number>): Seen {
-  const all = settle(seen)
-  return {
-    ...seen,
-    shards: seen.shards.map((shard, n) => (pick(picks, 2) === 0 ? shard : (all.shards[n] ?? shard))),
-  }
-}
-const pick = (picks: Iterator<number>, below: number) => (picks.next().value as number) % below
-
-/** Plans, carries out and lets arrive, turn by turn, until it is done. `look` sees every step before it is taken. */
-function run(start: Seen, goal: Goal, picks: Iterator<number>, look: (seen: Seen, step: Step) => void): Seen {
-  let seen = start
-  for (let turn = 0; turn < 2_000; turn++) {
-    const verdict = planGroup(seen, goal)
-    if (verdict.kind === 'done') return seen
-    if (verdict.kind === 'stuck' || verdict.kind === 'hopeless')
-      throw new Error(`${verdict.kind}: ${verdict.why}`)
-    if (verdict.kind === 'do') {
-      look(seen, verdict.step)
-      seen = expected(seen, verdict.step)
-    }
-    seen = arrive(seen, picks)
-  }
-  throw new Error('the plan never ends')
-}
-
-const primaries = ({ shards }: Seen) =>
-  shards.filter((shard) => isLive(shard) && shard.engine.role === 'primary')
-const linked = (seen: Seen) =>
-  seen.shards.filter((shard) => primaries(seen).some((primary) => isLinked(shard, primary))).length
+import { arrive, goalOf, groupOf, linked, noMemory, old, primaries, run, undoOf } from './test-group.ts'
+import { isLive, type SeenShard, type Step } from './topology.ts'
 
 const cases = fc.record({
   replicas: fc.integer({ min: 0, max: 3 }),
@@ -146,6 +64,31 @@ describe('an upgrade', () => {
         expect(kinds.slice(0, 2)).toEqual(['add-shard', 'hand-over'])
       }),
     )
+  })
+
+  test('restarts nobody who leaves: the old primary is retired as it is, in the surge shard’s favour', () => {
+    fc.assert(
+      fc.property(cases, ({ replicas, picks }) => {
+        const steps: Step[] = []
+        run(groupOf(replicas), goalOf({ replicas }), picks, (_, step) => steps.push(step))
+        const restarted = steps.flatMap((step) => (step.kind === 'restart-shard' ? [step.shard] : []))
+        const retired = steps.flatMap((step) => (step.kind === 'retire-shard' ? [step.shard] : []))
+        expect([...new Set(restarted)].toSorted()).toEqual(Array.from({ length: replicas }, (_, n) => n + 2))
+        expect(retired).toEqual([1])
+      }),
+    )
+  })
+
+  test('begins nothing before every member is linked', () => {
+    const start = groupOf(2)
+    const broken = {
+      ...start,
+      shards: start.shards.map(
+        (shard): SeenShard =>
+          shard.id === 3 && isLive(shard) ? { ...shard, engine: { ...shard.engine, link: 'down' } } : shard,
+      ),
+    }
+    expect(planGroup(broken, goalOf({ replicas: 2 }))).toMatchObject({ kind: 'wait', shard: 3 })
   })
 
   test('without disk for a surge shard is hopeless: nothing could be saved in place either', () => {
@@ -227,162 +170,3 @@ describe('an upgrade', () => {
     )
   })
 })
-
-describe('a handover that was interrupted', () => {
-  test('after the demotion is finished: the intended heir is promoted', () => {
-    const goal = goalOf()
-    const start = run2(goal)
-    const stopped = interrupted(start, ['replica', 'replica', 'replica'])
-    expect(planGroup(stopped, goal)).toMatchObject({ kind: 'do', step: { kind: 'promote', shard: 3 } })
-  })
-
-  test('before the demotion lets the clients go and tries again', () => {
-    const goal = goalOf()
-    const stopped = { ...run2(goal), handover: { from: 1, to: 3, released: false, ageMs: 5 } }
-    expect(planGroup(stopped, goal)).toMatchObject({
-      kind: 'do',
-      step: { kind: 'release-handover', primary: 1 },
-    })
-    const kinds: string[] = []
-    run(stopped, goal, stream(), (seen, step) => {
-      kinds.push(step.kind)
-      expect(violations(seen, step)).toEqual([])
-    })
-    expect(kinds.slice(0, 3)).toEqual(['release-handover', 'seal-handover', 'hand-over'])
-  })
-
-  /** The group just before its handover: primary 1, replica 2, surge shard 3, all linked. */
-  function run2(goal: Goal): Seen {
-    let seen = groupOf(1)
-    for (;;) {
-      const verdict = planGroup(seen, goal)
-      if (verdict.kind === 'do' && verdict.step.kind === 'hand-over') return seen
-      seen = settle(verdict.kind === 'do' ? expected(seen, verdict.step) : seen)
-    }
-  }
-
-  function interrupted(seen: Seen, roles: readonly ('primary' | 'replica')[]): Seen {
-    const shards = seen.shards.map((shard, n): SeenShard => {
-      const role = roles[n] ?? 'replica'
-      const primary = role === 'primary' ? null : { host: '', port: shard.id === 1 ? 3 : 1 }
-      return isLive(shard) ? { ...shard, engine: { ...shard.engine, role, primary, link: 'down' } } : shard
-    })
-    return { ...seen, shards, handover: { from: 1, to: 3, released: false, ageMs: 5 } }
-  }
-})
-
-describe('a database that is kept', () => {
-  const goal = goalOf({ ...old, home: null })
-
-  test('is created from nothing, primary first', () => {
-    const empty: Seen = { ...groupOf(0), shards: [], recordedPrimary: null }
-    const end = run(empty, { ...goal, replicas: 2 }, stream(), (seen, step) =>
-      expect(violations(seen, step)).toEqual([]),
-    )
-    expect(end.shards.length).toBe(3)
-    expect(linked(end)).toBe(2)
-  })
-
-  test('whose primary died is served by the replica that holds the most, and the dead one comes back behind it', () => {
-    const seen = groupOf(2)
-    const died: Seen = {
-      ...seen,
-      history: { replid: 'a', offset: 90 },
-      shards: seen.shards.map((shard) =>
-        shard.id === 1 || !isLive(shard)
-          ? { ...shard, process: 'exited', engine: null }
-          : { ...shard, engine: { ...shard.engine, replid: 'a', offset: 100 + shard.id, link: 'down' } },
-      ),
-    }
-    expect(planGroup(died, { ...goal, replicas: 2 })).toMatchObject({
-      kind: 'do',
-      step: { kind: 'promote', shard: 3 },
-    })
-  })
-
-  test('never promotes a replica that came back from an old file', () => {
-    const seen = groupOf(1)
-    const died: Seen = {
-      ...seen,
-      history: { replid: 'a', offset: 90 },
-      shards: seen.shards.map((shard) =>
-        shard.id === 1 || !isLive(shard)
-          ? { ...shard, process: 'exited', engine: null }
-          : { ...shard, engine: { ...shard.engine, replid: 'a', offset: 50, link: 'down' } },
-      ),
-    }
-    expect(planGroup(died, goal)).toMatchObject({
-      kind: 'do',
-      step: { kind: 'start-shard', shard: 1, follow: null },
-    })
-  })
-
-  test('that was stopped in order starts as it was: the primary from its own disk', () => {
-    const seen = groupOf(1)
-    const stopped: Seen = {
-      ...seen,
-      shards: seen.shards.map((shard) =>
-        shard.id === 1 || !isLive(shard)
-          ? { ...shard, process: 'exited', endedCleanly: true, engine: null }
-          : { ...shard, engine: { ...shard.engine, link: 'down' } },
-      ),
-    }
-    expect(planGroup(stopped, goal)).toMatchObject({
-      kind: 'do',
-      step: { kind: 'start-shard', shard: 1, follow: null },
-    })
-  })
-
-  test('with two primaries that share no history is left to a person, and takes no more writes', () => {
-    const seen = groupOf(1)
-    const split: Seen = {
-      ...seen,
-      shards: seen.shards.map((shard) =>
-        isLive(shard)
-          ? { ...shard, engine: { ...shard.engine, role: 'primary', primary: null, replid: `r${shard.id}` } }
-          : shard,
-      ),
-    }
-    expect(planGroup(split, goal)).toMatchObject({ kind: 'stuck', retry: { kind: 'fence', shards: [1, 2] } })
-  })
-
-  test('sees a begun retirement through, whether the process still answers or is gone already', () => {
-    const leaving = (seen: Seen): Seen => ({
-      ...seen,
-      shards: seen.shards.map((shard) => (shard.id === 2 ? { ...shard, leaving: true } : shard)),
-    })
-    const gone = (seen: Seen): Seen => ({
-      ...seen,
-      shards: seen.shards.map((shard) =>
-        shard.id === 2 ? { ...shard, process: 'absent', engine: null } : shard,
-      ),
-    })
-    for (const seen of [leaving(groupOf(2)), gone(leaving(groupOf(2)))]) {
-      expect(planGroup(seen, goal)).toMatchObject({ kind: 'do', step: { kind: 'retire-shard', shard: 2 } })
-    }
-  })
-
-  test('is removed shard by shard until nothing is left', () => {
-    const end = run(groupOf(2), { ...goal, kind: 'remove' }, stream(), () => undefined)
-    expect(end.shards).toEqual([])
-  })
-})
-
-test('hopelessness is for who can go back: taking an upgrade back is never given up', () => {
-  const hopeless = { kind: 'hopeless', why: 'so it is' } as const
-  expect(judge(hopeless, 0, groupOf(1), goalOf()).kind).toBe('hopeless')
-  expect(judge(hopeless, 0, groupOf(1), undoOf(goalOf())).kind).toBe('stuck')
-})
-
-describe('waiting', () => {
-  test('has an end: an upgrade that cannot link its surge shard is given up, after the handover a person is asked', () => {
-    const wait = { kind: 'wait', shard: 3, why: 'shard 3 connects to shard 1' } as const
-    expect(judge(wait, 1_000, groupOf(1), goalOf()).kind).toBe('wait')
-    expect(judge(wait, 31_000, groupOf(1), goalOf()).kind).toBe('hopeless')
-    expect(judge(wait, 31_000, groupOf(1), goalOf({ ...old })).kind).toBe('stuck')
-  })
-})
-
-function* stream(): Generator<number> {
-  for (let n = 1; ; n = (n * 7 + 3) % 1_000) yield n
-}

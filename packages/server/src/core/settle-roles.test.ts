@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest'
+import { expect as expected, settle } from './foresee.ts'
+import type { Goal } from './goal.ts'
+import { violations } from './invariants.ts'
+import { planGroup } from './plan-group.ts'
+import { goalOf, groupOf, linked, old, run, stream } from './test-group.ts'
+import { isLive, type Seen, type SeenShard } from './topology.ts'
+
+describe('a handover that was interrupted', () => {
+  test('after the demotion is finished: the intended heir is promoted', () => {
+    const goal = goalOf()
+    const start = run2(goal)
+    const stopped = interrupted(start, ['replica', 'replica', 'replica'])
+    expect(planGroup(stopped, goal)).toMatchObject({ kind: 'do', step: { kind: 'promote', shard: 3 } })
+  })
+
+  test('before the demotion lets the clients go and tries again', () => {
+    const goal = goalOf()
+    const stopped = { ...run2(goal), handover: { from: 1, to: 3, released: false, ageMs: 5 } }
+    expect(planGroup(stopped, goal)).toMatchObject({
+      kind: 'do',
+      step: { kind: 'release-handover', primary: 1 },
+    })
+    const kinds: string[] = []
+    run(stopped, goal, stream(), (seen, step) => {
+      kinds.push(step.kind)
+      expect(violations(seen, step)).toEqual([])
+    })
+    expect(kinds.slice(0, 3)).toEqual(['release-handover', 'seal-handover', 'hand-over'])
+  })
+
+  /** The group just before its handover: primary 1, replica 2, surge shard 3, all linked. */
+  function run2(goal: Goal): Seen {
+    let seen = groupOf(1)
+    for (;;) {
+      const verdict = planGroup(seen, goal)
+      if (verdict.kind === 'do' && verdict.step.kind === 'hand-over') return seen
+      seen = settle(verdict.kind === 'do' ? expected(seen, verdict.step) : seen)
+    }
+  }
+
+  function interrupted(seen: Seen, roles: readonly ('primary' | 'replica')[]): Seen {
+    const shards = seen.shards.map((shard, n): SeenShard => {
+      const role = roles[n] ?? 'replica'
+      const primary = role === 'primary' ? null : { host: '', port: shard.id === 1 ? 3 : 1 }
+      return isLive(shard) ? { ...shard, engine: { ...shard.engine, role, primary, link: 'down' } } : shard
+    })
+    return { ...seen, shards, handover: { from: 1, to: 3, released: false, ageMs: 5 } }
+  }
+})
+
+describe('a database that is kept', () => {
+  const goal = goalOf({ ...old, home: null })
+
+  test('is created from nothing, primary first', () => {
+    const empty: Seen = { ...groupOf(0), shards: [], recordedPrimary: null }
+    const end = run(empty, { ...goal, replicas: 2 }, stream(), (seen, step) =>
+      expect(violations(seen, step)).toEqual([]),
+    )
+    expect(end.shards.length).toBe(3)
+    expect(linked(end)).toBe(2)
+  })
+
+  test('whose primary died is served by the replica that holds the most, and the dead one comes back behind it', () => {
+    const seen = groupOf(2)
+    const died: Seen = {
+      ...seen,
+      history: { replid: 'a', offset: 90 },
+      shards: seen.shards.map((shard) =>
+        shard.id === 1 || !isLive(shard)
+          ? { ...shard, process: 'exited', engine: null }
+          : { ...shard, engine: { ...shard.engine, replid: 'a', offset: 100 + shard.id, link: 'down' } },
+      ),
+    }
+    expect(planGroup(died, { ...goal, replicas: 2 })).toMatchObject({
+      kind: 'do',
+      step: { kind: 'promote', shard: 3 },
+    })
+  })
+
+  test('never promotes a replica that came back from an old file', () => {
+    const seen = groupOf(1)
+    const died: Seen = {
+      ...seen,
+      history: { replid: 'a', offset: 90 },
+      shards: seen.shards.map((shard) =>
+        shard.id === 1 || !isLive(shard)
+          ? { ...shard, process: 'exited', engine: null }
+          : { ...shard, engine: { ...shard.engine, replid: 'a', offset: 50, link: 'down' } },
+      ),
+    }
+    expect(planGroup(died, goal)).toMatchObject({
+      kind: 'do',
+      step: { kind: 'start-shard', shard: 1, follow: null },
+    })
+  })
+
+  test('that was stopped in order starts as it was: the primary from its own disk', () => {
+    const seen = groupOf(1)
+    const stopped: Seen = {
+      ...seen,
+      shards: seen.shards.map((shard) =>
+        shard.id === 1 || !isLive(shard)
+          ? { ...shard, process: 'exited', endedCleanly: true, engine: null }
+          : { ...shard, engine: { ...shard.engine, link: 'down' } },
+      ),
+    }
+    expect(planGroup(stopped, goal)).toMatchObject({
+      kind: 'do',
+      step: { kind: 'start-shard', shard: 1, follow: null },
+    })
+  })
+
+  test('with two primaries that share no history is left to a person, and takes no more writes', () => {
+    const seen = groupOf(1)
+    const split: Seen = {
+      ...seen,
+      shards: seen.shards.map((shard) =>
+        isLive(shard)
+          ? { ...shard, engine: { ...shard.engine, role: 'primary', primary: null, replid: `r${shard.id}` } }
+          : shard,
+      ),
+    }
+    expect(planGroup(split, goal)).toMatchObject({ kind: 'stuck', retry: { kind: 'fence', shards: [1, 2] } })
+  })
+
+  test('sees a begun retirement through, whether the process still answers or is gone already', () => {
+    const leaving = (seen: Seen): Seen => ({
+      ...seen,
+      shards: seen.shards.map((shard) => (shard.id === 2 ? { ...shard, leaving: true } : shard)),
+    })
+    const gone = (seen: Seen): Seen => ({
+      ...seen,
+      shards: seen.shards.map((shard) =>
+        shard.id === 2 ? { ...shard, process: 'absent', engine: null } : shard,
+      ),
+    })
+    for (const seen of [leaving(groupOf(2)), gone(leaving(groupOf(2)))]) {
+      expect(planGroup(seen, goal)).toMatchObject({ kind: 'do', step: { kind: 'retire-shard', shard: 2 } })
+    }
+  })
+
+  test('is removed shard by shard until nothing is left', () => {
+    const end = run(groupOf(2), { ...goal, kind: 'remove' }, stream(), () => undefined)
+    expect(end.shards).toEqual([])
+  })
+})
