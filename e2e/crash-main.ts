@@ -1,13 +1,16 @@
 /**
- * The server as it is, but for one thing: it ends itself with SIGKILL at the point that CRASH_AT counts to. Points are
- * the moments just before and just after each effect, from 0.
+ * The server as it is, but for one thing. Either it ends itself with SIGKILL at the point that CRASH_AT counts to;
+ * points are the moments just before and just after each effect, from 0. Or it kills the engine of the shard
+ * KILL_SHARD the first time that KILL_WHEN comes ("after demote").
  */
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createControlPlane, loadConfig } from '@fairlead/server'
 import { pino } from 'pino'
 import { announce, untilStopped } from '../packages/cli/src/until-stopped.ts'
 
-const { CRASH_AT, CRASH_LOG, ...env } = process.env
+const { CRASH_AT, CRASH_LOG, KILL_SHARD, KILL_WHEN, ...env } = process.env
+let killed = false
 let points = 0
 
 const stopped = untilStopped()
@@ -16,6 +19,10 @@ const server = await createControlPlane(config, {
   now: Date.now,
   log: pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true })),
   onEffect(phase, name) {
+    if (KILL_SHARD !== undefined && KILL_WHEN === `${phase} ${name}` && !killed) {
+      killed = true
+      killEngine(KILL_SHARD)
+    }
     if (CRASH_AT === undefined) return
     if (points === Number(CRASH_AT)) {
       if (CRASH_LOG !== undefined) appendFileSync(CRASH_LOG, `${phase} ${name}\n`)
@@ -28,3 +35,8 @@ announce({ url: server.url }, '')
 await stopped
 await server[Symbol.asyncDispose]()
 if (process.connected) process.disconnect()
+
+function killEngine(shard: string): void {
+  const record = readFileSync(join(config.home, 'shards', shard, 'process.json'), 'utf8')
+  process.kill((JSON.parse(record) as { identity: { pid: number } }).identity.pid, 'SIGKILL')
+}

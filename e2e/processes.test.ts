@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startLoad } from '@fairlead/ledger'
@@ -132,6 +134,27 @@ describe('fairlead up', () => {
       expect(stderr).toMatch(fault)
     }
     expect(stderr).not.toContain('short')
+  })
+
+  test('whose port is taken says so, and does not use up the first password', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'fairlead-'))
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    try {
+      const { port } = taken.address() as { port: number }
+      const refused = await run(['up'], { FAIRLEAD_HOME: home, FAIRLEAD_HTTP_PORT: String(port) })
+      expect(refused).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(`port ${port} is taken.*FAIRLEAD_HTTP_PORT`),
+      })
+      const next = start(['up'], { FAIRLEAD_HOME: home, FAIRLEAD_HTTP_PORT: '0' })
+      await next.says(/password: (\S+)/)
+      next.process.kill('SIGTERM')
+      expect(await next.ended).toBe(0)
+    } finally {
+      taken.close()
+      await rm(home, { recursive: true, force: true })
+    }
   })
 
   test('refuses a command that it does not know, with exit code 2', async () => {

@@ -21,14 +21,13 @@ export async function addShard(step: Extract<Step, { kind: 'add-shard' }>, scene
     runs: pickRuns(step.runs),
     follows: step.follow,
   }
+  // A primary alone is restarted by its agent; with a replica that would be dangerous, so that ends before there is one.
+  const primary = members.length === 1 ? members.find(({ id }) => id === step.follow) : undefined
+  if (primary !== undefined) await put(primary, [primary, { ...row, id: 0, leaving: false }], scene)
   const shard = await deps.effect('record-shard', () =>
     deps.store.transaction((db) => shardsStore(db).insert(row, new Date(deps.now()).toISOString())),
   )
-  const all = [...members, shard]
-  // Before it has replicas, a primary is restarted by its agent; now that would be dangerous.
-  const primary = all.find(({ id }) => id === step.follow)
-  if (primary !== undefined && members.length === 1) await put(primary, all, scene)
-  await put(shard, all, scene)
+  await put(shard, [...members, shard], scene)
   return done
 }
 

@@ -1,4 +1,4 @@
-import { connectEngine, type EngineAddress, type EngineConnection } from '@fairlead/engine'
+import { connectEngine, type EngineAddress, type EngineConnection, EngineUnreachable } from '@fairlead/engine'
 import type { Database, ShardRecord } from '../core/database.ts'
 
 /** The administrative user that every shard has. */
@@ -37,4 +37,14 @@ export function createEngines(): Engines {
 
 function isSame(a: EngineAddress, b: EngineAddress): boolean {
   return a.host === b.host && a.port === b.port
+}
+
+/** What an engine that may be dead was asked for; null when it gives no answer. Its errors are thrown. */
+export async function ifItAnswers<T>(ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask()
+  } catch (cause) {
+    if (cause instanceof EngineUnreachable) return null
+    throw cause
+  }
 }

@@ -3,15 +3,18 @@ import type { Handover } from '../actions/handovers-store.ts'
 import type { Certificate } from '../core/action.ts'
 import { member, type Outcome, type Scene } from './carry-out.ts'
 import { countFullSyncs, fullSyncsSince } from './count-full-syncs.ts'
+import { ifItAnswers } from './engines.ts'
 import { letWritesGo } from './stop-writes.ts'
 
 const done: Outcome = { kind: 'done' }
 
-/** After an interruption: nobody is held any longer, and the store knows who serves. */
+/** After an interruption: nobody is held any longer, and the store knows who serves. A dead process holds nobody. */
 export async function releaseHandover(primary: number, { database, members, deps }: Scene): Promise<Outcome> {
   for (const shard of members) {
-    const connection = await deps.engines.connect(database, shard)
-    await letWritesGo(connection, shard.runs.build, deps)
+    await ifItAnswers(async () => {
+      const connection = await deps.engines.connect(database, shard)
+      await letWritesGo(connection, shard.runs.build, deps)
+    })
   }
   await deps.effect('record-primary', () => deps.databases.setPrimary(database.uid, primary))
   const handover = await deps.handovers.open(database.uid)
@@ -24,7 +27,7 @@ export async function sealHandover(scene: Scene): Promise<Outcome> {
   const { database, members, deps } = scene
   const handover = await deps.handovers.open(database.uid)
   if (handover === undefined) return done
-  const took = handover.certificate ?? (await recoverCertificate(handover, scene))
+  const took = handover.certificate ?? (await ifItAnswers(() => recoverCertificate(handover, scene)))
   const counted = await countFullSyncs(database, members, deps.engines)
   const certificate = took && { ...took, fullSyncs: fullSyncsSince(handover.fullSyncsBefore, counted) }
   await deps.effect('close-handover', () => deps.handovers.close(handover.id, certificate))
@@ -33,7 +36,8 @@ export async function sealHandover(scene: Scene): Promise<Outcome> {
 
 /**
  * The certificate of a handover that we did not see through, from what the engines themselves remember of it: the
- * replication id and offset at which their history branched. Null when the role did not move to the intended heir.
+ * replication id and offset at which their history branched. Null when the role did not move to the intended heir; throws when
+ * one of the two does not answer: then nobody can vouch for it.
  */
 async function recoverCertificate(
   handover: Handover,
