@@ -1,19 +1,21 @@
 import { Type } from 'typebox'
 import { operation } from './operation.ts'
+import { Password } from './passwords.ts'
+
+/** Life of a token in seconds, as the wider API has it. */
+const Ttl = Type.Integer({
+  minimum: 1,
+  maximum: 86_400,
+  default: 300,
+  description: 'Life of the token, in seconds',
+})
 
 /** Specification §2.1, with the `ttl` of the wider API. */
 export const JwtAuthorize = Type.Object(
   {
-    username: Type.String({ minLength: 1, maxLength: 256, description: 'Name of the user' }),
-    password: Type.String({ minLength: 1, maxLength: 256, description: 'Password of the user' }),
-    ttl: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 86_400,
-        default: 300,
-        description: 'Life of the token, in seconds',
-      }),
-    ),
+    username: Type.String({ minLength: 1, maxLength: 256, description: 'Name or e-mail of the user' }),
+    password: Password,
+    ttl: Type.Optional(Ttl),
   },
   { additionalProperties: false },
 )
@@ -34,5 +36,49 @@ export const authorizeUser = operation({
   permission: null,
   body: JwtAuthorize,
   ok: AccessToken,
-  errors: ['invalid_credentials', 'too_many_requests'],
+  errors: ['invalid_credentials', 'password_expired', 'too_many_requests'],
+})
+
+export const refreshToken = operation({
+  method: 'POST',
+  path: '/v1/users/refresh_jwt',
+  summary: 'A new token for a valid one; the old one lives to its end',
+  since: '0.1.0',
+  permission: 'signed_in',
+  body: Type.Object({ ttl: Type.Optional(Ttl) }, { additionalProperties: false }),
+  ok: AccessToken,
+  errors: [],
+})
+
+export const logOut = operation({
+  method: 'POST',
+  path: '/v1/users/logout',
+  summary: 'End the token that the request is sent with, before its time',
+  since: '0.1.0',
+  permission: 'signed_in',
+  ok: Type.Object({ logged_out: Type.Literal(true) }),
+  errors: ['invalid_request'],
+})
+
+/** RFC 7517: what others need to verify our tokens by themselves. */
+export const getJwks = operation({
+  method: 'GET',
+  path: '/.well-known/jwks.json',
+  summary: 'The public keys that tokens are verified with, the next one among them',
+  since: '0.1.0',
+  permission: null,
+  cacheSeconds: 300,
+  ok: Type.Object({
+    keys: Type.Array(
+      Type.Object({
+        kty: Type.Literal('OKP'),
+        crv: Type.Literal('Ed25519'),
+        x: Type.String(),
+        kid: Type.String(),
+        use: Type.Literal('sig'),
+        alg: Type.Literal('EdDSA'),
+      }),
+    ),
+  }),
+  errors: [],
 })

@@ -18,7 +18,10 @@ export function toOpenApi(operations: Readonly<Record<string, Operation>>, versi
     servers: [{ url: '/' }],
     paths,
     components: {
-      securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        password: { type: 'http', scheme: 'basic' },
+      },
       schemas: { Error: errorSchema },
     },
   }
@@ -29,11 +32,18 @@ export function errorsOf(operation: Operation): readonly ErrorCode[] {
   return [
     ...new Set<ErrorCode>([
       ...(operation.params || operation.query || operation.body ? (['invalid_request'] as const) : []),
-      ...(operation.permission === null ? [] : (['unauthorized', 'forbidden'] as const)),
+      ...accessErrors(operation),
       ...operation.errors,
       'internal_error',
     ]),
   ]
+}
+
+/** Of whoever must sign in; a password may be sent in place of a token (Basic). */
+function accessErrors({ permission }: Operation): readonly ErrorCode[] {
+  if (permission === null) return []
+  const all = ['unauthorized', 'invalid_credentials', 'password_expired', 'too_many_requests'] as const
+  return permission === 'signed_in' ? all : [...all, 'forbidden']
 }
 
 function describe(operationId: string, operation: Operation): object {
@@ -43,7 +53,7 @@ function describe(operationId: string, operation: Operation): object {
     summary: operation.summary,
     'x-since': operation.since,
     ...(operation.permission !== null && { 'x-permission': operation.permission }),
-    security: operation.permission === null ? [] : [{ token: [] }],
+    security: operation.permission === null ? [] : [{ token: [] }, { password: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(operation.body && { requestBody: { required: true, content: json(operation.body) } }),
     responses: { 200: { description: 'Success', content: json(operation.ok) }, ...refusals(operation) },

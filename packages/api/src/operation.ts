@@ -12,8 +12,17 @@ export interface Operation {
   readonly summary: string
   /** The version of Fairlead that brought it. */
   readonly since: string
-  /** `null` must be written out: the operation is open to everybody who reaches the port. */
-  readonly permission: Permission | null
+  /**
+   * What the caller's roles must hold. `signed_in`: nothing but being somebody. `null` must be written out: the
+   * operation is open to everybody who reaches the port.
+   */
+  readonly permission: Permission | 'signed_in' | null
+  /** Whose object it may be called for without the permission: the user's own, named by `uid` in the path. */
+  readonly ownWithout?: true
+  /** The password may be an expired one, sent as Basic: this is how it is changed. */
+  readonly admitsExpired?: true
+  /** How long an answer may be kept by who asked. Without it: not at all. */
+  readonly cacheSeconds?: number
   readonly params?: TSchema
   readonly query?: TSchema
   readonly body?: TSchema

@@ -1,13 +1,18 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { agentOperations, getOpenApi, operations, toOpenApi } from '@fairlead/api'
+import { chmodSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { agentOperations, getOpenApi, operations, Refusal, toOpenApi } from '@fairlead/api'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { actionsRoutes } from './actions/actions-routes.ts'
 import { createActions } from './actions/actions-service.ts'
 import { actionsStore } from './actions/actions-store.ts'
 import { handoversStore } from './actions/handovers-store.ts'
-import { agentSocket, type Config } from './config.ts'
+import { auditRoutes } from './audit/audit-routes.ts'
+import { createAudit } from './audit/audit-service.ts'
+import { clusterRoutes } from './cluster/cluster-routes.ts'
+import { createCluster } from './cluster/cluster-service.ts'
+import { agentSocket, type Config, operatorSocket } from './config.ts'
+import { actorOf } from './core/access.ts'
 import { databasesRoutes } from './databases/databases-routes.ts'
 import { createDatabases } from './databases/databases-service.ts'
 import { databasesStore } from './databases/databases-store.ts'
@@ -17,18 +22,29 @@ import { mountOn } from './http/mount.ts'
 import { connectAgent } from './nodes/agent-link.ts'
 import { nodesRoutes } from './nodes/nodes-routes.ts'
 import { createNodes } from './nodes/nodes-service.ts'
+import { operatorRoutes } from './operator/operator-routes.ts'
+import { createHashing } from './passwords/hashing.ts'
+import { passwordsRoutes } from './passwords/passwords-routes.ts'
+import { createPasswords } from './passwords/passwords-service.ts'
+import { createUserPasswords } from './passwords/user-passwords.ts'
 import { createReconciler } from './reconcile/create-reconciler.ts'
 import { createEffect } from './reconcile/deps.ts'
 import { createEngines } from './reconcile/engines.ts'
+import { rolesRoutes } from './roles/roles-routes.ts'
+import { createRoles } from './roles/roles-service.ts'
+import { createIdentify } from './sessions/identify.ts'
+import { createIdentities } from './sessions/identities.ts'
+import { createLogins } from './sessions/logins.ts'
+import { sessionsRoutes } from './sessions/sessions-routes.ts'
+import { createSessions } from './sessions/sessions-service.ts'
+import { createSigningKeys } from './sessions/signing-keys.ts'
+import { createTokens } from './sessions/tokens.ts'
 import { openStore } from './store/open-store.ts'
+import { createSecretBox, readStoreKey } from './store/secret-box.ts'
 import { upgradesRoutes } from './upgrades/upgrades-routes.ts'
 import { createUpgrades } from './upgrades/upgrades-service.ts'
-import { createPasswords } from './users/passwords.ts'
-import { signingKeysStore } from './users/signing-keys-store.ts'
-import { createTokens } from './users/tokens.ts'
 import { usersRoutes } from './users/users-routes.ts'
 import { createUsers } from './users/users-service.ts'
-import { usersStore } from './users/users-store.ts'
 import { softwareVersion } from './version.ts'
 
 export interface ControlPlane extends AsyncDisposable {
@@ -60,8 +76,25 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const agent = connectAgent(agentOperations, agentSocket(config.home))
   const engines = opened.use(createEngines())
 
-  const tokens = await createTokens(signingKeysStore(store.db), now)
-  const users = createUsers({ store: usersStore(store.db), passwords: await createPasswords(), tokens, now })
+  const hashing = await createHashing()
+  const identities = createIdentities(store, now)
+  const keys = opened.use(
+    await createSigningKeys({
+      store,
+      box: createSecretBox(config.storeKey ?? readStoreKey(join(config.home, 'store.key'))),
+      rotateEveryMs: config.keyRotationDays * DAY_MS,
+      now,
+      log,
+    }),
+  )
+  const tokens = createTokens(keys, now)
+  const logins = createLogins({ store, hashing, identities, now })
+  const userPasswords = createUserPasswords({ store, hashing, now })
+  const passwords = createPasswords({ store, hashing, passwords: userPasswords, identities, now })
+  const waitsToBeCreated = config.bootstrap === 'manual'
+  const cluster = createCluster({ store, passwords: userPasswords, waitsToBeCreated, now })
+  const roles = createRoles({ store, identities, now })
+  const audit = createAudit(store, now)
 
   const loop = opened.use(
     await createReconciler({
@@ -85,21 +118,57 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const nodes = createNodes(agent)
   const databases = createDatabases({ store, nodes, nudge: loop.nudge, now })
 
-  const http = createHttp({ whois: users.whois, log })
+  const http = createHttp({
+    identify: createIdentify({ store, tokens, identities, logins, now }),
+    onRefused: (caller, permission, databaseUid) =>
+      audit.append({
+        type: 'permission_refused',
+        by: actorOf(caller),
+        ...(databaseUid !== undefined && { databaseUid }),
+        details: { permission },
+      }),
+    log,
+  })
   opened.defer(() => http.close())
   const mount = mountOn(http)
-  usersRoutes(mount, users)
+  sessionsRoutes(mount, createSessions({ store, logins, tokens, identities, now }), keys)
+  passwordsRoutes(mount, passwords)
+  usersRoutes(mount, createUsers({ store, passwords: userPasswords, identities, now }), roles)
+  rolesRoutes(mount, roles)
+  clusterRoutes(mount, cluster, nodes, softwareVersion)
+  auditRoutes(mount, audit)
   databasesRoutes(mount, databases)
   upgradesRoutes(mount, createUpgrades({ databases, nodes }))
   actionsRoutes(mount, createActions({ store }))
   nodesRoutes(mount, nodes, softwareVersion)
   mount(getOpenApi, async () => toOpenApi(operations, softwareVersion))
+
+  const local = createHttp({ identify: nobody, onRefused: async () => undefined, log })
+  opened.defer(() => local.close())
+  operatorRoutes(mountOn(local), { audit, passwords, keys })
+  await listenOnSocket(local, operatorSocket(config.home))
+
   const url = await listen(http, config.httpPort)
   // Last: a password that is generated by a start that fails would be shown to nobody.
-  const { generatedPassword } = await users.ensureAdmin(config.adminUsername, config.adminPassword)
+  const { generatedPassword } = await cluster.ensure(config.adminUsername, config.adminPassword)
 
   const owned = opened.move()
   return { url, generatedPassword, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** On the operator's socket nobody has a name: reaching it is the permission. */
+function nobody(): never {
+  throw new Refusal('unauthorized')
+}
+
+/** The store's lock says that no other server runs here: a socket that lies there is a dead one's. */
+async function listenOnSocket(local: FastifyInstance, path: string): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  rmSync(path, { force: true })
+  await local.listen({ path })
+  chmodSync(path, 0o600)
 }
 
 async function listen(http: FastifyInstance, port: number): Promise<string> {

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
+import { parseStoreKey } from './core/store-key.ts'
 
 /** Where Fairlead keeps its things, and how it is reached. Read once, at the start. */
 export interface Config {
@@ -9,6 +10,11 @@ export interface Config {
   readonly adminUsername: string
   /** Undefined: generated at the first start. */
   readonly adminPassword: string | undefined
+  /** Whether the cluster creates itself at the first start, or waits to be created through the API. */
+  readonly bootstrap: 'automatic' | 'manual'
+  /** What secrets in the store are sealed with. Undefined: a file in `home`, made at the first start. */
+  readonly storeKey: Uint8Array | undefined
+  readonly keyRotationDays: number
   readonly engines: string
   readonly portRange: { readonly from: number; readonly to: number }
   /** Undefined: all of the machine's. */
@@ -60,9 +66,9 @@ const variables = {
     otherwise: '`admin`',
     read: (text, fault) => {
       if (text === undefined) return 'admin'
-      return /^[^\s&<>"]{1,256}$/.test(text)
+      return /^[^\s&<>":]{1,256}$/.test(text)
         ? text
-        : fault('must be 1 to 256 characters without spaces, & < > or quotes')
+        : fault('must be 1 to 256 characters without spaces, & < > : or quotes')
     },
   }),
   adminPassword: variable({
@@ -73,6 +79,31 @@ const variables = {
       if (text === undefined) return undefined
       return text.length >= 8 && text.length <= 256 ? text : fault('must have 8 to 256 characters')
     },
+  }),
+  bootstrap: variable({
+    name: 'FAIRLEAD_BOOTSTRAP',
+    about:
+      '`automatic`: at the first start the cluster creates itself, with the first user above. `manual`: it waits for `POST /v1/bootstrap/create_cluster`, which whoever comes first may send.',
+    otherwise: '`automatic`',
+    read: (text, fault) =>
+      (['automatic', 'manual'] as const).find((mode) => mode === (text ?? 'automatic')) ??
+      fault('must be automatic or manual'),
+  }),
+  storeKey: variable({
+    name: 'FAIRLEAD_STORE_KEY',
+    about:
+      'What the keys that sign tokens are sealed with in the store: 32 bytes in base64. Whoever has the store but not this cannot make tokens.',
+    otherwise: '`store.key` in FAIRLEAD_HOME, made at the first start',
+    read: (text, fault) => {
+      if (text === undefined) return undefined
+      return parseStoreKey(text) ?? fault('must be 32 bytes in base64, as from `openssl rand -base64 32`')
+    },
+  }),
+  keyRotationDays: variable({
+    name: 'FAIRLEAD_KEY_ROTATION_DAYS',
+    about: 'Days after which the announced key signs tokens in place of the one before it.',
+    otherwise: '`90`',
+    read: (text, fault) => readInteger(text, 90, { from: 1, to: 3_650 }, fault),
   }),
   engines: variable({
     name: 'FAIRLEAD_ENGINES',
@@ -121,7 +152,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     } catch (cause) {
       if (!(cause instanceof Fault)) throw cause
       faults.push(
-        `${name} ${cause.message}${name.endsWith('PASSWORD') ? '' : ` (it is ${JSON.stringify(env[name])})`}`,
+        `${name} ${cause.message}${/PASSWORD$|STORE_KEY$/.test(name) ? '' : ` (it is ${JSON.stringify(env[name])})`}`,
       )
       return undefined
     }
@@ -131,17 +162,22 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     httpPort: read(variables.httpPort),
     adminUsername: read(variables.adminUsername),
     adminPassword: read(variables.adminPassword),
+    bootstrap: read(variables.bootstrap),
+    storeKey: read(variables.storeKey),
+    keyRotationDays: read(variables.keyRotationDays),
     engines: read(variables.engines),
     portRange: read(variables.portRange),
     nodeMemoryBytes: read(variables.nodeMemoryBytes),
     logLevel: read(variables.logLevel),
   }
   faults.push(...unknownVariables(env))
-  const { home, httpPort, adminUsername, portRange, logLevel } = values
+  const { home, httpPort, adminUsername, bootstrap, keyRotationDays, portRange, logLevel } = values
   if (
     home === undefined ||
     httpPort === undefined ||
     adminUsername === undefined ||
+    bootstrap === undefined ||
+    keyRotationDays === undefined ||
     portRange === undefined ||
     logLevel === undefined ||
     faults.length > 0
@@ -153,6 +189,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     httpPort,
     adminUsername,
     adminPassword: values.adminPassword,
+    bootstrap,
+    storeKey: values.storeKey,
+    keyRotationDays,
     engines: values.engines ?? join(home, 'engines'),
     portRange,
     nodeMemoryBytes: values.nodeMemoryBytes,
@@ -163,6 +202,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
 /** The agent's socket. Unix sockets have short names: 107 bytes on Linux. */
 export function agentSocket(home: string): string {
   return join(home, 'run', 'agent.sock')
+}
+
+/** The server's socket for whoever has the machine. */
+export function operatorSocket(home: string): string {
+  return join(home, 'run', 'server.sock')
 }
 
 /** docs/configuration.md, from the same table. */
@@ -192,7 +236,7 @@ function variable<T>(spec: Variable<T>): Variable<T> {
 function readHome(text: string | undefined, fault: (sentence: string) => never): string {
   const home = text?.startsWith('~/') ? join(homedir(), text.slice(2)) : resolve(text ?? '.fairlead')
   if (!isAbsolute(home)) return fault('must be a path')
-  const socket = agentSocket(home)
+  const socket = operatorSocket(home) // the longest of them
   if (Buffer.byteLength(socket) > 107)
     return fault(`is too long: ${socket} must have at most 107 bytes, as the name of a Unix socket`)
   return home

@@ -1,11 +1,18 @@
-import { type Action as ActionAnswer, getAction } from '@fairlead/api'
+import { type Action as ActionAnswer, getAction, Refusal } from '@fairlead/api'
+import { may } from '../core/access.ts'
 import type { Action, Certificate, PendingStep } from '../core/action.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Actions } from './actions-service.ts'
 
 export function actionsRoutes(mount: Mount, actions: Actions): void {
-  mount(getAction, async ({ params }) => {
+  mount(getAction, async ({ params }, { user }) => {
     const { action, certificates } = await actions.get(params.uid)
+    if (!may(user, 'view_status_of_cluster_action', action.databaseUid)) {
+      throw new Refusal(
+        'forbidden',
+        `the action is about database ${action.databaseUid}, which is not yours to see`,
+      )
+    }
     return toWire(action, certificates)
   })
 }

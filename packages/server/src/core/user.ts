@@ -1,8 +1,62 @@
-/** Who may sign in, and as what. */
+import type { Management } from '@fairlead/api'
+import { type Failures, isLocked, type LockoutPolicy } from './lockout.ts'
+import { isExpired } from './password-rules.ts'
+
+/** Who may sign in. */
 export interface User {
   readonly uid: number
   readonly name: string
-  readonly role: string
-  /** PHC string. */
-  readonly passwordHash: string
+  readonly email: string | null
+  readonly roleUids: readonly number[]
+  readonly disabled: boolean
+  /** Tokens that were issued under an older epoch are none any more. */
+  readonly tokenEpoch: number
+  readonly failures: Failures
+  readonly lastLoginMs: number | null
+}
+
+/** What a user proves to know. A user may have several, to change them without a gap. */
+export interface Password {
+  readonly id: number
+  /** PHC string. The passwords of one user share their salt, so that one derivation tries them all. */
+  readonly phc: string
+  readonly issuedMs: number
+}
+
+export interface Role {
+  readonly uid: number
+  readonly name: string
+  readonly management: Management
+  /** The only databases it is good for; empty: all. */
+  readonly databases: readonly number[]
+}
+
+/** Roles 1 to 7 are there from the start and stay as they are. */
+export const LAST_BUILT_IN_ROLE = 7
+
+export type UserStatus = 'active' | 'locked' | 'password_expired' | 'disabled'
+
+export function statusOf(
+  user: User,
+  newestPasswordMs: number,
+  rules: { readonly lockout: LockoutPolicy; readonly passwordDays: number },
+  nowMs: number,
+): UserStatus {
+  if (user.disabled) return 'disabled'
+  if (isLocked(user.failures, rules.lockout, nowMs)) return 'locked'
+  return isExpired(newestPasswordMs, rules.passwordDays, nowMs) ? 'password_expired' : 'active'
+}
+
+/** What a login name is compared by: letter case and look-alike forms of a letter do not make another user. */
+export function loginOf(name: string): string {
+  return name.normalize('NFKC').toLowerCase()
+}
+
+/** Would somebody be left who can sign in as an admin? */
+export function hasAdmin(
+  users: readonly Pick<User, 'roleUids' | 'disabled'>[],
+  roles: readonly Pick<Role, 'uid' | 'management'>[],
+): boolean {
+  const admin = new Set(roles.filter(({ management }) => management === 'admin').map(({ uid }) => uid))
+  return users.some(({ disabled, roleUids }) => !disabled && roleUids.some((uid) => admin.has(uid)))
 }

@@ -1,24 +1,25 @@
 import { createDatabase, deleteDatabase, getDatabase, listDatabaseShards, listDatabases } from '@fairlead/api'
-import { may } from '../core/may.ts'
-import type { User } from '../core/user.ts'
+import { actorOf, type Caller, may } from '../core/access.ts'
 import type { Mount } from '../http/mount.ts'
 import { fromWire, shardToWire, toWire } from './database-wire.ts'
-import type { Databases } from './databases-service.ts'
+import type { Databases, DatabaseView } from './databases-service.ts'
 
 export function databasesRoutes(mount: Mount, databases: Databases): void {
-  mount(listDatabases, async (_, user) =>
-    (await databases.list()).map((view) => toWire(view, seesPasswords(user))),
+  mount(listDatabases, async (_, caller) =>
+    (await databases.list())
+      .filter(({ database: { uid } }) => may(caller.user, 'view_all_bdbs_info', uid))
+      .map((view) => show(view, caller)),
   )
 
-  mount(getDatabase, async ({ params }, user) => toWire(await databases.get(params.uid), seesPasswords(user)))
+  mount(getDatabase, async ({ params }, caller) => show(await databases.get(params.uid), caller))
 
-  mount(createDatabase, async ({ body }, user) =>
-    toWire(await databases.create(fromWire(body)), seesPasswords(user)),
+  mount(createDatabase, async ({ body }, caller) =>
+    show(await databases.create(fromWire(body), actorOf(caller)), caller),
   )
 
-  mount(deleteDatabase, async ({ params }) => ({
+  mount(deleteDatabase, async ({ params }, caller) => ({
     uid: params.uid,
-    action_uid: (await databases.remove(params.uid)).actionUid,
+    action_uid: (await databases.remove(params.uid, actorOf(caller))).actionUid,
   }))
 
   mount(listDatabaseShards, async ({ params }) => {
@@ -27,6 +28,7 @@ export function databasesRoutes(mount: Mount, databases: Databases): void {
   })
 }
 
-export function seesPasswords(user: User | null): boolean {
-  return user !== null && may(user.role, 'view_redis_pass')
+/** A database as this caller may see it. */
+export function show(view: DatabaseView, { user }: Caller): ReturnType<typeof toWire> {
+  return toWire(view, may(user, 'view_redis_pass', view.database.uid))
 }

@@ -1,6 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Refusal, type ShardReport } from '@fairlead/api'
 import { type ActionsStore, ActiveActionExists, actionsStore } from '../actions/actions-store.ts'
+import { auditStore } from '../audit/audit-store.ts'
+import type { Actor } from '../core/access.ts'
 import type { Action } from '../core/action.ts'
 import { type Database, type ShardRecord, steadyGoal } from '../core/database.ts'
 import type { Goal } from '../core/goal.ts'
@@ -27,12 +29,18 @@ export interface DatabaseRequest
   readonly userPassword: string | undefined
 }
 
+/** What an action is to do. */
+export interface Change {
+  readonly kind: 'upgrade' | 'delete'
+  readonly goal: Goal
+}
+
 export interface Databases {
   list(): Promise<readonly DatabaseView[]>
   /** Throws Refusal db_not_exist. */
   get(uid: number): Promise<DatabaseView>
-  create(request: DatabaseRequest): Promise<DatabaseView>
-  remove(uid: number): Promise<{ readonly actionUid: string }>
+  create(request: DatabaseRequest, by: Actor): Promise<DatabaseView>
+  remove(uid: number, by: Actor): Promise<{ readonly actionUid: string }>
   shards(uid: number): Promise<
     readonly {
       readonly shard: ShardRecord
@@ -41,7 +49,7 @@ export interface Databases {
     }[]
   >
   /** Begins an action on a database and wakes the reconciler. Throws Refusal db_busy while another one runs. */
-  begin(uid: number, kind: Action['kind'], goal: Goal): Promise<DatabaseView>
+  begin(uid: number, change: Change, by: Actor): Promise<DatabaseView>
 }
 
 export function createDatabases(deps: {
@@ -62,7 +70,7 @@ export function createDatabases(deps: {
     list: async () => Promise.all((await databases.list()).map(view)),
     get,
 
-    async create(request) {
+    async create(request, by) {
       const settled = settleBuild(request.engineVersion, null, await nodes.builds())
       if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
       if ((await databases.getByName(request.name)) !== undefined) {
@@ -74,15 +82,18 @@ export function createDatabases(deps: {
           { uid: randomUUID(), databaseUid: created.uid, kind: 'create', goal: steadyGoal(created) },
           now(),
         )
+        const details = { name: created.name, build: describeBuild(created.build) }
+        await auditStore(db).append({ type: 'bdb_created', by, databaseUid: created.uid, details }, now())
         return created
       })
       nudge(database.uid)
       return view(database)
     },
 
-    async remove(uid) {
+    async remove(uid, by) {
       const database = await find(databases, uid)
-      const { action } = await this.begin(uid, 'delete', { ...steadyGoal(database), kind: 'remove' })
+      const goal = { ...steadyGoal(database), kind: 'remove' } as const
+      const { action } = await this.begin(uid, { kind: 'delete', goal }, by)
       return { actionUid: action?.uid ?? '' }
     },
 
@@ -96,11 +107,17 @@ export function createDatabases(deps: {
       }))
     },
 
-    async begin(uid, kind, goal) {
+    async begin(uid, { kind, goal }, by) {
       try {
         await store.transaction(async (db) => {
           await actionsStore(db).insert({ uid: randomUUID(), databaseUid: uid, kind, goal }, now())
           await databasesStore(db).setStatus(uid, kind === 'delete' ? 'deleting' : 'changing', now())
+          const type = kind === 'delete' ? 'bdb_deleted' : 'bdb_upgrade_requested'
+          const details = { to: describeBuild(goal.build) }
+          await auditStore(db).append(
+            { type, by, databaseUid: uid, ...(kind === 'upgrade' && { details }) },
+            now(),
+          )
         })
       } catch (cause) {
         if (!(cause instanceof ActiveActionExists)) throw cause
@@ -120,6 +137,10 @@ async function find(databases: DatabasesStore, uid: number): Promise<Database> {
 
 async function viewOf(database: Database, shards: ShardsStore, actions: ActionsStore): Promise<DatabaseView> {
   return { database, shards: await shards.listOf(database.uid), action: await actions.active(database.uid) }
+}
+
+function describeBuild({ flavour, version }: Database['build']): string {
+  return `${flavour} ${version}`
 }
 
 async function describeBusy(uid: number, actions: ActionsStore): Promise<string> {

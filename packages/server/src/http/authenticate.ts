@@ -1,38 +1,36 @@
-import { Refusal } from '@fairlead/api'
+import { type Operation, Refusal } from '@fairlead/api'
 import type { FastifyRequest } from 'fastify'
-import { may } from '../core/may.ts'
-import type { User } from '../core/user.ts'
+import { type Caller, may } from '../core/access.ts'
+import type { Identify } from '../sessions/identify.ts'
 
-export type Whois = (token: string) => Promise<User | undefined>
+/** Told of each request that was refused for want of a permission. */
+export type OnRefused = (caller: Caller, permission: string, databaseUid: number | undefined) => Promise<void>
 
-/** A hook that lets a request through only with a token whose user holds the operation's permission. */
-export function authenticate(whois: Whois) {
+/**
+ * A hook that lets a request through only when its sender is known and holds the operation's permission: on the database
+ * that the path names, where it names one.
+ */
+export function authenticate(identify: Identify, onRefused: OnRefused) {
   return async (request: FastifyRequest): Promise<void> => {
-    const permission = request.routeOptions.config.operation?.permission
-    if (permission === undefined || permission === null) return
+    const { operation } = request.routeOptions.config
+    if (operation === undefined || operation.permission === null) return
+    const visitor = { address: request.ip }
+    const caller = await identify(request.headers.authorization, visitor, {
+      admitsExpired: operation.admitsExpired === true,
+    })
+    request.caller = caller
 
-    const user = await whois(readToken(request.headers.authorization))
-    if (user === undefined) {
-      throw new Refusal(
-        'unauthorized',
-        'the token is not valid, or no longer; get one from POST /v1/users/authorize',
-      )
-    }
-    if (!may(user.role, permission)) {
-      throw new Refusal('forbidden', `the role ${user.role} lacks the permission ${permission}`)
-    }
-    request.user = user
+    const { permission } = operation
+    if (permission === 'signed_in') return
+    const uid = Number((request.params as { readonly uid?: string }).uid)
+    if (operation.ownWithout === true && uid === caller.user.uid) return
+    const databaseUid = isAboutDatabase(operation) ? uid : undefined
+    if (may(caller.user, permission, databaseUid)) return
+    await onRefused(caller, permission, databaseUid)
+    throw new Refusal('forbidden', `the roles of ${caller.user.name} lack the permission ${permission} here`)
   }
 }
 
-/** `Bearer` and `JWT` are both in use for the same token; letter case does not matter. */
-function readToken(header: string | undefined): string {
-  const match = /^(?:bearer|jwt) +([^ ]+)$/i.exec(header ?? '')
-  if (match?.[1] === undefined) {
-    throw new Refusal(
-      'unauthorized',
-      'send a token as `Authorization: Bearer <token>`; get one from POST /v1/users/authorize',
-    )
-  }
-  return match[1]
+function isAboutDatabase({ path }: Operation): boolean {
+  return path.startsWith('/v1/bdbs/:uid')
 }

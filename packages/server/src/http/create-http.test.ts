@@ -1,52 +1,108 @@
-import { type Operation, operations, permissions, roles } from '@fairlead/api'
+import {
+  type Management,
+  managements,
+  type Operation,
+  operations,
+  permissionsOf,
+  Refusal,
+} from '@fairlead/api'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
+import type { Caller } from '../core/access.ts'
 import { createHttp } from './create-http.ts'
 import { mountOn } from './mount.ts'
 
 const all: readonly Operation[] = Object.values(operations)
 
-/** A server whose only token is the name of the role that it gives. */
+/** A server whose only token is the name of the management that it gives, to user 9; `db_viewer@2` for database 2 only. */
 function serverWith(handle: () => Promise<never> = () => Promise.reject(new Error('a secret in a stack'))) {
   const lines: string[] = []
+  const refused: string[] = []
   const log = pino({}, { write: (line: string) => void lines.push(line) })
-  const app = createHttp({ whois: async (role) => ({ uid: 1, name: role, role, passwordHash: '' }), log })
+  const identify = async (header: string | undefined, { address }: { readonly address: string }) => {
+    const [, management, database] = /^Bearer (\w+)(?:@(\d+))?$/.exec(header ?? '') ?? []
+    if (management === undefined) throw new Refusal('unauthorized')
+    const databases = database === undefined ? null : [Number(database)]
+    const grants = [{ management: management as Management, databases }]
+    return { user: { uid: 9, name: management, grants }, address, token: null }
+  }
+  const app = createHttp({
+    identify,
+    onRefused: async ({ user }: Caller, permission) => void refused.push(`${user.name} ${permission}`),
+    log,
+  })
   const mount = mountOn(app)
   for (const operation of all) mount(operation, handle)
-  return { app, lines }
+  return { app, lines, refused }
 }
+
+const ask = (
+  app: ReturnType<typeof serverWith>['app'],
+  { method, path, body }: Operation,
+  token: string,
+  uid = '1',
+) =>
+  app.inject({
+    method,
+    url: path.replace(/:\w+/, uid),
+    headers: token === '' ? {} : { authorization: `Bearer ${token}` },
+    ...(body && { payload: {} }),
+  })
 
 describe('a role may do what its permissions say, and nothing else', () => {
   for (const operation of all) {
     const { permission } = operation
-    if (permission === null) continue
-    test(`${operation.method} ${operation.path}`, async () => {
-      const { app } = serverWith()
-      const holders: readonly string[] = permissions[permission]
-      for (const role of roles) {
-        const answer = await app.inject({
-          method: operation.method,
-          url: operation.path.replace(/:\w+/, '1'),
-          headers: { authorization: `Bearer ${role}` },
-          ...(operation.body && { payload: {} }),
-        })
-        if (holders.includes(role)) expect(answer.statusCode).not.toBe(403)
-        else expect([answer.statusCode, answer.json().error_code]).toEqual([403, 'forbidden'])
+    test(`${operation.method} ${operation.path}: ${permission ?? 'open to all'}`, async () => {
+      const { app, refused } = serverWith()
+      expect((await ask(app, operation, '')).statusCode === 401).toBe(permission !== null)
+      for (const management of managements) {
+        const { statusCode, body } = await ask(app, operation, management)
+        const held: readonly string[] = permissionsOf(management)
+        if (permission === null || permission === 'signed_in' || held.includes(permission)) {
+          expect([401, 403]).not.toContain(statusCode)
+        } else {
+          expect([statusCode, body]).toEqual([403, expect.stringContaining('"forbidden"')])
+          expect(refused).toContain(`${management} ${permission}`)
+        }
       }
     })
   }
 })
 
+test('a role that is limited to databases reaches those, and may look at what is not about one', async () => {
+  const { app } = serverWith()
+  const isRefused = async (operation: Operation, token: string, uid?: string) =>
+    (await ask(app, operation, token, uid)).statusCode === 403
+  const { getDatabase, upgradeDatabase, deleteDatabase, createDatabase, listDatabases, listUsers } =
+    operations
+  for (const operation of [getDatabase, upgradeDatabase, deleteDatabase]) {
+    expect(await isRefused(operation, 'db_member@2', '2')).toBe(false)
+    expect(await isRefused(operation, 'db_member@2', '1')).toBe(true)
+    expect(await isRefused(operation, 'db_member@2', '02e0')).toBe(false) // the same number, written otherwise
+  }
+  expect(await isRefused(upgradeDatabase, 'db_viewer@2', '2')).toBe(true)
+  expect(await isRefused(createDatabase, 'db_member@2')).toBe(true)
+  expect(await isRefused(listDatabases, 'db_viewer@2')).toBe(false)
+  expect(await isRefused(listUsers, 'db_member@2')).toBe(true)
+})
+
+test('users reach their own record without a permission, and no other', async () => {
+  const { app } = serverWith()
+  for (const operation of [operations.getUser, operations.updateUser]) {
+    expect((await ask(app, operation, 'none', '9')).statusCode).not.toBe(403)
+    expect((await ask(app, operation, 'none', '8')).statusCode).toBe(403)
+  }
+  expect((await ask(app, operations.deleteUser, 'none', '9')).statusCode).toBe(403)
+})
+
 test('a role that nobody knows may do nothing', async () => {
   const { app } = serverWith()
-  expect(
-    (await app.inject({ url: '/v1/bdbs', headers: { authorization: 'Bearer emperor' } })).statusCode,
-  ).toBe(403)
+  expect((await ask(app, operations.listDatabases, 'emperor')).statusCode).toBe(403)
 })
 
 test('a fault of ours is answered with an id to quote, and no word of what it was', async () => {
   const { app, lines } = serverWith()
-  const answer = await app.inject({ url: '/v1/bdbs/1', headers: { authorization: 'Bearer admin' } })
+  const answer = await ask(app, operations.getDatabase, 'admin')
   expect(answer.statusCode).toBe(500)
   expect(answer.body).not.toContain('secret')
   const [id] = /[0-9a-f-]{36}/.exec(answer.json().message) ?? []
@@ -55,8 +111,14 @@ test('a fault of ours is answered with an id to quote, and no word of what it wa
 
 test('what an answer does not declare never leaves', async () => {
   const { app } = serverWith(async () => ({ uid: 1, name: 'a', adminPassword: 'hidden' }) as never)
-  const answer = await app.inject({ url: '/v1/bdbs/1', headers: { authorization: 'Bearer admin' } })
-  expect(answer.body).not.toContain('hidden')
+  expect((await ask(app, operations.getDatabase, 'admin')).body).not.toContain('hidden')
+})
+
+test('an answer is not to be kept, but for those that say so', async () => {
+  const { app } = serverWith(async () => ({ keys: [] }) as never)
+  expect((await ask(app, operations.getJwks, '')).headers['cache-control']).toBe('public, max-age=300')
+  const refused = await ask(app, operations.listUsers, '')
+  expect(refused.headers).toMatchObject({ 'cache-control': 'no-store', 'www-authenticate': expect.stringMatching(/^Bearer/) })
 })
 
 test('a request whose fields are all optional may come without a body, one that needs some may not', async () => {

@@ -1,15 +1,20 @@
 import { Refusal } from '@fairlead/api'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import type { Identify } from '../sessions/identify.ts'
 import { answerError } from './answer-error.ts'
-import { authenticate, type Whois } from './authenticate.ts'
+import { authenticate, type OnRefused } from './authenticate.ts'
 import { compileValidator } from './compile-validator.ts'
 
 /** The largest body of this API is an upgrade request with its modules. */
 const BODY_LIMIT_BYTES = 256 * 1024
 
 /** An HTTP server without routes: strict input, one shape of errors, permissions from the contract. */
-export function createHttp(deps: { readonly whois: Whois; readonly log: Logger }): FastifyInstance {
+export function createHttp(deps: {
+  readonly identify: Identify
+  readonly onRefused: OnRefused
+  readonly log: Logger
+}): FastifyInstance {
   const app = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: 30_000,
@@ -23,8 +28,13 @@ export function createHttp(deps: { readonly whois: Whois; readonly log: Logger }
     throw new Refusal('not_found', `there is nothing at ${request.method} ${request.url.split('?')[0]}`)
   })
   readJson(app)
-  app.decorateRequest('user', null)
-  app.addHook('onRequest', authenticate(deps.whois))
+  app.decorateRequest('caller', null)
+  app.addHook('onRequest', authenticate(deps.identify, deps.onRefused))
+  app.addHook('onSend', async (request, reply) => {
+    const seconds = request.routeOptions.config.operation?.cacheSeconds
+    const kept = seconds !== undefined && reply.statusCode === 200
+    void reply.header('cache-control', kept ? `public, max-age=${seconds}` : 'no-store')
+  })
   app.addHook('preValidation', async (request) => {
     // A request whose fields are all optional may come without a body.
     const body = request.routeOptions.config.operation?.body

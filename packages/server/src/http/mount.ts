@@ -1,19 +1,20 @@
 import type { Input, Operation, Output } from '@fairlead/api'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import type { User } from '../core/user.ts'
+import type { Caller, Visitor } from '../core/access.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    user: User | null
+    caller: Caller | null
   }
   interface FastifyContextConfig {
     operation?: Operation
   }
 }
 
-/** `user` is null only where the operation's permission is. */
-export type Handler<Op extends Operation> = (input: Input<Op>, user: User | null) => Promise<Output<Op>>
+/** Where an operation is open to everybody, nobody is known but by their address. */
+export type Asker<Op extends Operation> = Op['permission'] extends null ? Visitor : Caller
+export type Handler<Op extends Operation> = (input: Input<Op>, asker: Asker<Op>) => Promise<Output<Op>>
 export type Mount = <Op extends Operation>(op: Op, handler: Handler<Op>) => void
 
 /** Binds contract operations to their handlers: validation, permission and answer shape come from the contract. */
@@ -33,7 +34,8 @@ export function mountOn(app: FastifyInstance): Mount {
       handler: (request) =>
         handler(
           { params: request.params, query: request.query, body: request.body } as Input<typeof op>,
-          request.user,
+          // The hook in authenticate.ts has let nobody through without a caller where the operation needs one.
+          (request.caller ?? { address: request.ip }) as Asker<typeof op>,
         ),
     })
   }

@@ -1,5 +1,7 @@
 import { type ActionNews, actionsStore } from '../actions/actions-store.ts'
+import { auditStore } from '../audit/audit-store.ts'
 import { type Action, type PendingStep, progressOf, undoGoal } from '../core/action.ts'
+import { fairlead } from '../core/audit-record.ts'
 import type { Database } from '../core/database.ts'
 import { foresee } from '../core/foresee.ts'
 import type { Seen, Step, Verdict } from '../core/topology.ts'
@@ -46,6 +48,15 @@ export async function finishAction(action: Action, database: Database, { store, 
     await actionsStore(db).update(
       action.uid,
       { ...end, step: '', waitingFor: '', needsPerson: false, pending: [] },
+      at,
+    )
+    await auditStore(db).append(
+      {
+        type: failed ? 'bdb_action_failed' : 'bdb_action_completed',
+        by: fairlead,
+        databaseUid: database.uid,
+        details: { action: action.uid, kind: action.kind, ...(failed && { why: action.error ?? '' }) },
+      },
       at,
     )
     if (action.kind === 'delete') return databases.remove(database.uid)

@@ -1,7 +1,7 @@
 import type { Db } from './open-store.ts'
 
 /** The next id of a kind, from 1. Ids are never given twice, also not after a deletion. Call it inside a transaction. */
-export async function nextId(db: Db, kind: 'user' | 'database' | 'shard' | 'handover'): Promise<number> {
+export async function nextId(db: Db, kind: Kind): Promise<number> {
   const { value } = await db
     .insertInto('counters')
     .values({ name: kind, value: 1 })
@@ -12,3 +12,5 @@ export async function nextId(db: Db, kind: 'user' | 'database' | 'shard' | 'hand
     .executeTakeFirstOrThrow()
   return value
 }
+
+type Kind = 'user' | 'password' | 'role' | 'audit' | 'database' | 'shard' | 'handover'

@@ -3,6 +3,7 @@ import BetterSqlite from 'better-sqlite3'
 import { Kysely, SqliteDialect, type Transaction } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import * as init from './migrations/0001-init.ts'
+import * as usersAndRoles from './migrations/0002-users-and-roles.ts'
 import type { Tables } from './tables.ts'
 
 /** What a store's functions run on: the database, or a transaction of it. */
@@ -15,7 +16,10 @@ export interface Store extends AsyncDisposable {
 }
 
 /** Numbered, forward only. The name is the order. */
-const migrations: Readonly<Record<string, Migration>> = { '0001-init': init }
+const migrations: Readonly<Record<string, Migration>> = {
+  '0001-init': init,
+  '0002-users-and-roles': usersAndRoles,
+}
 
 /**
  * Opens the embedded store in `file`, made if it is not there, and brings its schema up to date.

@@ -7,12 +7,44 @@ export interface Tables {
   readonly users: {
     uid: number
     name: string
-    role: string
-    password_hash: string
+    email: string | null
+    disabled: number
+    token_epoch: number
+    failures: number
+    failed_at: string | null
+    locked_until: string | null
+    last_login_at: string | null
     created_at: string
     changed_at: string
   }
-  readonly signing_keys: { kid: string; private_jwk: string; created_at: string }
+  /** What a user signs in with, folded: names and e-mails. One login leads to one user. */
+  readonly logins: { login: string; user_uid: number }
+  readonly passwords: { id: number; user_uid: number; phc: string; issued_at: string }
+  readonly roles: { uid: number; name: string; management: string; databases: string }
+  readonly user_roles: { user_uid: number; role_uid: number }
+  /** `private_jwk` is sealed. */
+  readonly signing_keys: {
+    kid: string
+    private_jwk: string
+    created_at: string
+    active_at: string | null
+    retired_at: string | null
+  }
+  readonly revoked_tokens: { id: string; user_uid: number; expires_at: string }
+  readonly settings: { name: string; value: string }
+  /** Append-only. Each record covers the one before it. */
+  readonly audit: {
+    seq: number
+    at: string
+    type: string
+    user_uid: number | null
+    originator: string
+    address: string | null
+    database_uid: number | null
+    details: string
+    previous: string
+    hash: string
+  }
   readonly databases: {
     uid: number
     name: string

@@ -1,13 +1,14 @@
 import { type Body, upgradeDatabase } from '@fairlead/api'
+import { actorOf } from '../core/access.ts'
 import type { UpgradeRequest } from '../core/settle-upgrade.ts'
-import { oneOf, toWire } from '../databases/database-wire.ts'
-import { seesPasswords } from '../databases/databases-routes.ts'
+import { oneOf } from '../databases/database-wire.ts'
+import { show } from '../databases/databases-routes.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Upgrades } from './upgrades-service.ts'
 
 export function upgradesRoutes(mount: Mount, upgrades: Upgrades): void {
-  mount(upgradeDatabase, async ({ params, body }, user) =>
-    toWire(await upgrades.start(params.uid, toRequest(body)), seesPasswords(user)),
+  mount(upgradeDatabase, async ({ params, body }, caller) =>
+    show(await upgrades.start(params.uid, toRequest(body), actorOf(caller)), caller),
   )
 }
 

@@ -1,4 +1,5 @@
 import { Refusal } from '@fairlead/api'
+import type { Actor } from '../core/access.ts'
 import { settleUpgrade, type UpgradeRequest } from '../core/settle-upgrade.ts'
 import type { Databases, DatabaseView } from '../databases/databases-service.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
@@ -8,13 +9,13 @@ export interface Upgrades {
    * Settles the request into a goal and begins the upgrade. Answers with the database and the action that leads it
    * there; without one when nothing would change. Throws Refusal, with every obstacle in its message.
    */
-  start(uid: number, request: UpgradeRequest): Promise<DatabaseView>
+  start(uid: number, request: UpgradeRequest, by: Actor): Promise<DatabaseView>
 }
 
 export function createUpgrades(deps: { readonly databases: Databases; readonly nodes: Nodes }): Upgrades {
   const { databases, nodes } = deps
   return {
-    async start(uid, request) {
+    async start(uid, request, by) {
       const view = await databases.get(uid)
       const { database, action } = view
       if (action !== undefined || database.primaryShard === null) {
@@ -29,7 +30,7 @@ export function createUpgrades(deps: { readonly databases: Databases; readonly n
         await nodes.builds(),
       )
       if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
-      return settled.change ? databases.begin(uid, 'upgrade', settled.goal) : view
+      return settled.change ? databases.begin(uid, { kind: 'upgrade', goal: settled.goal }, by) : view
     },
   }
 }

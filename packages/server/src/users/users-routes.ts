@@ -1,9 +1,90 @@
-import { authorizeUser } from '@fairlead/api'
+import {
+  type Body,
+  createUser,
+  deleteUser,
+  getUser,
+  listPermissions,
+  listPermissionsOfRole,
+  listUsers,
+  type Management,
+  managements,
+  permissionsOf,
+  Refusal,
+  type User as UserAnswer,
+  updateUser,
+} from '@fairlead/api'
 import type { Mount } from '../http/mount.ts'
-import type { Users } from './users-service.ts'
+import type { Roles } from '../roles/roles-service.ts'
+import type { UserRequest, Users, UserView } from './users-service.ts'
 
-export function usersRoutes(mount: Mount, users: Users): void {
-  mount(authorizeUser, async ({ body }) => ({
-    access_token: await users.authorize({ name: body.username, password: body.password }, body.ttl ?? 300),
-  }))
+export function usersRoutes(mount: Mount, users: Users, roles: Roles): void {
+  mount(listUsers, async () => (await users.list()).map(toWire))
+
+  mount(getUser, async ({ params }) => toWire(await users.get(params.uid)))
+
+  mount(createUser, async ({ body }, caller) => {
+    const name = body.name ?? body.email
+    if (name === undefined)
+      throw new Refusal('invalid_request', 'name: is missing, and email too; give one of them')
+    const roleUids = (await readRoles(body, roles)) ?? [await roles.builtIn('db_viewer')]
+    const request = { name, email: body.email ?? null, roleUids, password: body.password }
+    return toWire(await users.create(request, caller))
+  })
+
+  mount(updateUser, async ({ params, body }, caller) => {
+    const roleUids = await readRoles(body, roles)
+    const request: UserRequest = {
+      ...(body.name !== undefined && { name: body.name }),
+      ...(body.email !== undefined && { email: body.email }),
+      ...(body.password !== undefined && { password: body.password }),
+      ...(body.disabled !== undefined && { disabled: body.disabled }),
+      ...(roleUids !== undefined && { roleUids }),
+    }
+    return toWire(await users.update(params.uid, request, caller))
+  })
+
+  mount(deleteUser, async ({ params }, caller) => {
+    await users.remove(params.uid, caller)
+    return { uid: params.uid }
+  })
+
+  mount(listPermissions, async () =>
+    Object.fromEntries(managements.map((management) => [management, describe(management)])),
+  )
+  mount(listPermissionsOfRole, async ({ params: { role } }) => ({ [role]: describe(role) }))
+}
+
+function describe(management: Management) {
+  return { api_permissions: [...permissionsOf(management)], ui_permissions: [] }
+}
+
+/** `role` is the older way to name the built-in role of a management. Both at once must mean the same. */
+async function readRoles(
+  { role, role_uids }: Pick<Body<typeof updateUser>, 'role' | 'role_uids'>,
+  roles: Roles,
+): Promise<readonly number[] | undefined> {
+  if (role === undefined) return role_uids
+  const uid = await roles.builtIn(role)
+  if (role_uids !== undefined && role_uids.join() !== String(uid)) {
+    throw new Refusal(
+      'conflicting_fields',
+      `role and role_uids: role ${role} is role_uids [${uid}]; give one of them`,
+    )
+  }
+  return [uid]
+}
+
+function toWire({ user, roles, status, newestPasswordMs }: UserView): UserAnswer {
+  const held = roles.map(({ management }) => management)
+  return {
+    uid: user.uid,
+    name: user.name,
+    ...(user.email !== null && { email: user.email }),
+    role: managements.find((management) => held.includes(management)) ?? 'none',
+    role_uids: [...user.roleUids],
+    auth_method: 'regular',
+    status,
+    password_issue_date: new Date(newestPasswordMs).toISOString(),
+    ...(user.lastLoginMs !== null && { last_login: Math.floor(user.lastLoginMs / 1000) }),
+  }
 }

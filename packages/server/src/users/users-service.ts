@@ -1,48 +1,175 @@
-import { randomBytes } from 'node:crypto'
 import { Refusal } from '@fairlead/api'
-import type { User } from '../core/user.ts'
-import type { Passwords } from './passwords.ts'
-import type { Tokens } from './tokens.ts'
-import type { UsersStore } from './users-store.ts'
+import { auditStore } from '../audit/audit-store.ts'
+import { settingsStore } from '../cluster/settings-store.ts'
+import { actorOf, type Caller, isAdmin, may } from '../core/access.ts'
+import { noFailures } from '../core/lockout.ts'
+import { hasAdmin, loginOf, type Role, statusOf, type User, type UserStatus } from '../core/user.ts'
+import { passwordsStore } from '../passwords/passwords-store.ts'
+import type { UserPasswords } from '../passwords/user-passwords.ts'
+import { rolesStore } from '../roles/roles-store.ts'
+import type { Identities } from '../sessions/identities.ts'
+import type { Db, Store } from '../store/open-store.ts'
+import { type UserChange, usersStore } from './users-store.ts'
+
+export interface UserView {
+  readonly user: User
+  readonly roles: readonly Role[]
+  readonly status: UserStatus
+  readonly newestPasswordMs: number
+}
+
+export interface NewUserRequest extends Pick<User, 'name' | 'email' | 'roleUids'> {
+  readonly password: string
+}
+export type UserRequest = Partial<Omit<NewUserRequest, 'email'> & Pick<User, 'disabled'>> & {
+  readonly email?: string
+}
 
 export interface Users {
-  /** A token for the user. Throws Refusal invalid_credentials, the same in words and time for every cause. */
-  authorize(login: { readonly name: string; readonly password: string }, ttlSeconds: number): Promise<string>
-  /** The user whom a token speaks for; undefined when it is invalid or the user is gone. */
-  whois(token: string): Promise<User | undefined>
-  /**
-   * Makes the first user where there is none. Returns the password when it had to be generated, to be shown once.
-   */
-  ensureAdmin(
-    name: string,
-    password: string | undefined,
-  ): Promise<{ readonly generatedPassword: string | undefined }>
+  list(): Promise<readonly UserView[]>
+  /** Throws Refusal user_not_exist. */
+  get(uid: number): Promise<UserView>
+  create(request: NewUserRequest, caller: Caller): Promise<UserView>
+  /** A new password unlocks the user and ends its tokens, as other roles and being disabled do. */
+  update(uid: number, request: UserRequest, caller: Caller): Promise<UserView>
+  remove(uid: number, caller: Caller): Promise<void>
 }
 
 export function createUsers(deps: {
-  readonly store: UsersStore
-  readonly passwords: Passwords
-  readonly tokens: Tokens
+  readonly store: Store
+  readonly passwords: UserPasswords
+  readonly identities: Identities
   readonly now: () => number
 }): Users {
-  const { store, passwords, tokens, now } = deps
+  const { store, passwords, identities } = deps
+  const now = () => new Date(deps.now()).toISOString()
+  const views = () => readViews(store.db, deps.now())
+
+  const get = async (uid: number) => {
+    const view = (await views()).find(({ user }) => user.uid === uid)
+    return view ?? refuseUnknown(uid)
+  }
+
   return {
-    async authorize({ name, password }, ttlSeconds) {
-      const user = await store.getByName(name)
-      const fits = await passwords.verify(password, user?.passwordHash)
-      if (user === undefined || !fits) throw new Refusal('invalid_credentials')
-      return tokens.issue(user.uid, ttlSeconds)
+    list: views,
+    get,
+
+    async create({ password, ...user }, caller) {
+      const phc = await passwords.prepare(password, [user.name, user.email ?? ''])
+      const created = await store.transaction(async (db) => {
+        await refuseTaken(db, user)
+        await refuseGivingAdmin(db, caller, user.roleUids)
+        const inserted = await usersStore(db).insert(user, now())
+        await passwordsStore(db).insert(inserted.uid, phc, now())
+        const details = { user: inserted.uid, name: user.name, roles: user.roleUids.join(' ') }
+        await auditStore(db).append({ type: 'user_created', by: actorOf(caller), details }, now())
+        return inserted
+      })
+      return get(created.uid)
     },
-    async whois(token) {
-      const uid = await tokens.verify(token)
-      return uid === undefined ? undefined : store.get(uid)
+
+    async update(uid, { password, ...request }, caller) {
+      const { user } = await get(uid)
+      const names = [request.name ?? user.name, request.email ?? user.email ?? '']
+      const phc = password === undefined ? undefined : await passwords.prepare(password, names, uid)
+      await store.transaction(async (db) => {
+        const users = usersStore(db)
+        const before = (await users.get(uid)) ?? refuseUnknown(uid)
+        await refuseBeyond(db, caller, before, request)
+        await refuseTaken(db, request, uid)
+        const change: UserChange = { ...request, ...(phc !== undefined && { failures: noFailures }) }
+        await users.update(uid, change, now())
+        await refuseWithoutAdmin(db)
+        if (phc !== undefined) await passwords.replace(db, uid, phc)
+        if (phc !== undefined || endsTokens(before, request)) await users.raiseEpoch(uid)
+        const fields = [...Object.keys(request), ...(phc === undefined ? [] : ['password'])]
+        await auditStore(db).append(
+          { type: 'user_updated', by: actorOf(caller), details: { user: uid, fields: fields.join(' ') } },
+          now(),
+        )
+      })
+      identities.forget(uid)
+      return get(uid)
     },
-    async ensureAdmin(name, password) {
-      if ((await store.count()) > 0) return { generatedPassword: undefined }
-      const chosen = password ?? randomBytes(18).toString('base64url')
-      const passwordHash = await passwords.hash(chosen)
-      await store.insert({ name, role: 'admin', passwordHash }, new Date(now()).toISOString())
-      return { generatedPassword: password === undefined ? chosen : undefined }
+
+    async remove(uid, caller) {
+      await store.transaction(async (db) => {
+        const users = usersStore(db)
+        const user = (await users.get(uid)) ?? refuseUnknown(uid)
+        await refuseGivingAdmin(db, caller, user.roleUids)
+        await users.remove(uid)
+        await refuseWithoutAdmin(db)
+        const details = { user: uid, name: user.name }
+        await auditStore(db).append({ type: 'user_deleted', by: actorOf(caller), details }, now())
+      })
+      identities.forget(uid)
     },
   }
+}
+
+async function readViews(db: Db, nowMs: number): Promise<readonly UserView[]> {
+  const settings = await settingsStore(db).get()
+  const newest = await passwordsStore(db).newest()
+  const roles = await rolesStore(db).list()
+  return (await usersStore(db).list()).map((user) => {
+    const newestPasswordMs = newest.get(user.uid) ?? 0
+    return {
+      user,
+      roles: roles.filter(({ uid }) => user.roleUids.includes(uid)),
+      status: statusOf(user, newestPasswordMs, settings, nowMs),
+      newestPasswordMs,
+    }
+  })
+}
+
+function refuseUnknown(uid: number): never {
+  throw new Refusal('user_not_exist', `user ${uid} does not exist`)
+}
+
+async function refuseTaken(
+  db: Db,
+  names: { readonly name?: string; readonly email?: string | null },
+  uid = 0,
+) {
+  for (const field of ['name', 'email'] as const) {
+    const login = names[field]
+    const other = login ? await usersStore(db).getByLogin(login) : undefined
+    if (other === undefined || other.uid === uid) continue
+    throw new Refusal(`${field}_already_exists`, `${field}: ${loginOf(login ?? '')} signs in another user`)
+  }
+}
+
+/** Those who manage users may neither make admins nor touch them: they would become one in two steps. */
+async function refuseGivingAdmin(db: Db, { user }: Caller, roleUids: readonly number[]): Promise<void> {
+  const roles = await rolesStore(db).list()
+  const unknown = roleUids.find((uid) => roles.every((role) => role.uid !== uid))
+  if (unknown !== undefined) throw new Refusal('role_not_exist', `role ${unknown} does not exist`)
+  const admin = roles.some(({ uid, management }) => management === 'admin' && roleUids.includes(uid))
+  if (admin && !isAdmin(user))
+    throw new Refusal('unauthorized_action', 'only an admin may make or change an admin')
+}
+
+/** Without the permission, users may change their own name and password, and nothing else. */
+async function refuseBeyond(db: Db, caller: Caller, before: User, request: UserRequest): Promise<void> {
+  const { name: _free, ...guarded } = request
+  const isOwn = caller.user.uid === before.uid
+  if (isOwn && Object.keys(guarded).length === 0) return
+  if (!may(caller.user, 'update_user')) {
+    throw new Refusal(
+      'unauthorized_action',
+      `${Object.keys(guarded).join(', ')}: only name and password are yours to change`,
+    )
+  }
+  await refuseGivingAdmin(db, caller, [...before.roleUids, ...(request.roleUids ?? [])])
+}
+
+async function refuseWithoutAdmin(db: Db): Promise<void> {
+  if (!hasAdmin(await usersStore(db).list(), await rolesStore(db).list())) {
+    throw new Refusal('change_last_admin_role_not_allowed')
+  }
+}
+
+function endsTokens(before: User, { roleUids, disabled }: UserRequest): boolean {
+  const sameRoles = roleUids === undefined || roleUids.toSorted().join() === before.roleUids.toSorted().join()
+  return !sameRoles || (disabled === true && !before.disabled)
 }

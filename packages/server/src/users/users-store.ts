@@ -1,16 +1,34 @@
-import type { User } from '../core/user.ts'
+import { loginOf, type User } from '../core/user.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
+import type { Tables } from '../store/tables.ts'
+
+export type NewUser = Pick<User, 'name' | 'email' | 'roleUids'>
+export type UserChange = Partial<Pick<User, 'name' | 'email' | 'roleUids' | 'disabled' | 'failures'>>
 
 export interface UsersStore {
   count(): Promise<number>
+  list(): Promise<readonly User[]>
   get(uid: number): Promise<User | undefined>
-  getByName(name: string): Promise<User | undefined>
-  insert(user: Omit<User, 'uid'>, now: string): Promise<User>
+  /** By name or e-mail. */
+  getByLogin(login: string): Promise<User | undefined>
+  /** Throws when a login is taken: look before, in the same transaction. */
+  insert(user: NewUser, now: string): Promise<User>
+  update(uid: number, change: UserChange, now: string): Promise<void>
+  /** Writes down how a login went. A `uid` that nobody has costs the same and changes nothing. */
+  noteLogin(uid: number, outcome: Pick<User, 'failures' | 'lastLoginMs'>): Promise<void>
+  /** Ends every token of the user. */
+  raiseEpoch(uid: number): Promise<void>
+  remove(uid: number): Promise<void>
 }
 
 export function usersStore(db: Db): UsersStore {
-  const find = () => db.selectFrom('users').select(['uid', 'name', 'role', 'password_hash as passwordHash'])
+  const find = () => db.selectFrom('users').selectAll()
+  /** Whoever is not there costs the same. */
+  const one = async (row: Tables['users'] | undefined) => {
+    const roleUids = await rolesOf(db, row?.uid ?? 0)
+    return row && fromRow(row, roleUids)
+  }
   return {
     async count() {
       const { users } = await db
@@ -19,15 +37,120 @@ export function usersStore(db: Db): UsersStore {
         .executeTakeFirstOrThrow()
       return Number(users)
     },
-    get: (uid) => find().where('uid', '=', uid).executeTakeFirst(),
-    getByName: (name) => find().where('name', '=', name).executeTakeFirst(),
-    async insert({ name, role, passwordHash }, now) {
+    async list() {
+      const held = await db.selectFrom('user_roles').selectAll().orderBy('role_uid').execute()
+      const byUser = Map.groupBy(held, ({ user_uid }) => user_uid)
+      const rows = await find().orderBy('uid').execute()
+      return rows.map((row) => fromRow(row, byUser.get(row.uid)?.map(({ role_uid }) => role_uid) ?? []))
+    },
+    get: async (uid) => one(await find().where('uid', '=', uid).executeTakeFirst()),
+    getByLogin: async (login) =>
+      one(
+        await find()
+          .where('uid', '=', (eb) =>
+            eb.selectFrom('logins').select('user_uid').where('login', '=', loginOf(login)),
+          )
+          .executeTakeFirst(),
+      ),
+    async insert({ name, email, roleUids }, now) {
       const uid = await nextId(db, 'user')
+      const row = { ...emptyRow, uid, name, email, created_at: now, changed_at: now }
+      await db.insertInto('users').values(row).execute()
+      await writeLogins(db, uid, [name, email])
+      await writeRoles(db, uid, roleUids)
+      return fromRow(row, roleUids)
+    },
+    async update(uid, { name, email, roleUids, disabled, failures }, now) {
+      const row = await db
+        .updateTable('users')
+        .set({
+          changed_at: now,
+          ...(name !== undefined && { name }),
+          ...(email !== undefined && { email }),
+          ...(disabled !== undefined && { disabled: disabled ? 1 : 0 }),
+          ...(failures && toColumns(failures)),
+        })
+        .where('uid', '=', uid)
+        .returning(['name', 'email'])
+        .executeTakeFirstOrThrow()
+      if (name !== undefined || email !== undefined) await writeLogins(db, uid, [row.name, row.email])
+      if (roleUids !== undefined) await writeRoles(db, uid, roleUids)
+    },
+    async noteLogin(uid, { failures, lastLoginMs }) {
       await db
-        .insertInto('users')
-        .values({ uid, name, role, password_hash: passwordHash, created_at: now, changed_at: now })
+        .updateTable('users')
+        .set({ ...toColumns(failures), last_login_at: toIso(lastLoginMs) })
+        .where('uid', '=', uid)
         .execute()
-      return { uid, name, role, passwordHash }
+    },
+    async raiseEpoch(uid) {
+      await db
+        .updateTable('users')
+        .set((eb) => ({ token_epoch: eb('token_epoch', '+', 1) }))
+        .where('uid', '=', uid)
+        .execute()
+    },
+    async remove(uid) {
+      for (const table of ['user_roles', 'logins', 'passwords', 'revoked_tokens'] as const) {
+        await db.deleteFrom(table).where('user_uid', '=', uid).execute()
+      }
+      await db.deleteFrom('users').where('uid', '=', uid).execute()
     },
   }
 }
+
+async function rolesOf(db: Db, uid: number): Promise<readonly number[]> {
+  const held = await db
+    .selectFrom('user_roles')
+    .select('role_uid')
+    .where('user_uid', '=', uid)
+    .orderBy('role_uid')
+    .execute()
+  return held.map(({ role_uid }) => role_uid)
+}
+
+async function writeLogins(db: Db, uid: number, names: readonly (string | null)[]): Promise<void> {
+  await db.deleteFrom('logins').where('user_uid', '=', uid).execute()
+  const logins = new Set(names.filter((name) => name !== null).map(loginOf))
+  for (const login of logins) await db.insertInto('logins').values({ login, user_uid: uid }).execute()
+}
+
+async function writeRoles(db: Db, uid: number, roleUids: readonly number[]): Promise<void> {
+  await db.deleteFrom('user_roles').where('user_uid', '=', uid).execute()
+  for (const role of new Set(roleUids)) {
+    await db.insertInto('user_roles').values({ user_uid: uid, role_uid: role }).execute()
+  }
+}
+
+const emptyRow = {
+  disabled: 0,
+  token_epoch: 0,
+  failures: 0,
+  failed_at: null,
+  locked_until: null,
+  last_login_at: null,
+}
+
+function toColumns({ count, lastMs, lockedUntilMs }: User['failures']) {
+  return { failures: count, failed_at: toIso(lastMs), locked_until: toIso(lockedUntilMs) }
+}
+
+function fromRow(row: Tables['users'], roleUids: readonly number[]): User {
+  return {
+    uid: row.uid,
+    name: row.name,
+    email: row.email,
+    roleUids,
+    disabled: row.disabled === 1,
+    tokenEpoch: row.token_epoch,
+    failures: {
+      count: row.failures,
+      lastMs: toMs(row.failed_at),
+      lockedUntilMs: toMs(row.locked_until),
+    },
+    lastLoginMs: toMs(row.last_login_at),
+  }
+}
+
+const toIso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
+const toMs = (iso: string | null) => (iso === null ? null : Date.parse(iso))

@@ -1,0 +1,55 @@
+import { Type } from 'typebox'
+import { operation } from './operation.ts'
+import { Password } from './passwords.ts'
+
+export const getBootstrap = operation({
+  method: 'GET',
+  path: '/v1/bootstrap',
+  summary: 'Say whether the cluster has been created, and of this node what one needs to know before',
+  since: '0.1.0',
+  permission: null,
+  ok: Type.Object({
+    bootstrap_status: Type.Object({
+      state: Type.Enum(['idle', 'completed'], { description: 'idle: waits for create_cluster' }),
+      end_time: Type.Optional(Type.String()),
+    }),
+    local_node_info: Type.Optional(
+      Type.Object({
+        software_version: Type.String(),
+        cores: Type.Integer(),
+        total_memory: Type.Integer({ description: 'Bytes' }),
+        supported_database_versions: Type.Array(
+          Type.Object({ db_type: Type.String(), version: Type.String() }),
+        ),
+      }),
+    ),
+  }),
+  errors: [],
+})
+
+export const createCluster = operation({
+  method: 'POST',
+  path: '/v1/bootstrap/create_cluster',
+  summary: 'Create the cluster with its first user, an admin. Open until it has been done once',
+  since: '0.1.0',
+  permission: null,
+  body: Type.Object(
+    {
+      action: Type.Optional(Type.Literal('create_cluster')),
+      cluster: Type.Object(
+        { name: Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$' }) },
+        { additionalProperties: false },
+      ),
+      credentials: Type.Object(
+        {
+          username: Type.String({ minLength: 1, maxLength: 256, pattern: '^[^\\s&<>":\\x00-\\x1f\\x7f]+$' }),
+          password: Password,
+        },
+        { additionalProperties: false },
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  ok: Type.Object({ action: Type.Literal('create_cluster'), name: Type.String() }),
+  errors: ['cluster_already_exists', 'password_not_complex', 'too_many_requests'],
+})

@@ -1,0 +1,68 @@
+import { Type } from 'typebox'
+import { operation } from './operation.ts'
+
+/** Any text: what a new one must look like is a setting of the cluster, not a shape. */
+export const Password = Type.String({ minLength: 1, maxLength: 256, description: 'Password of the user' })
+
+const Username = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 256,
+    description: 'Whose; without it, the caller’s own. Another user’s is for admins',
+  }),
+)
+
+const NewPassword = Type.Object(
+  {
+    username: Username,
+    new_password: Password,
+    old_password: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: 'Not needed. When it is given, it must be a valid one of that user',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+const Done = Type.Object({
+  username: Type.String(),
+  passwords: Type.Integer({ description: 'How many valid passwords the user has now' }),
+})
+const shared = ['unauthorized_action', 'user_not_exist', 'invalid_credentials'] as const
+const ofNew = ['password_not_complex', 'new_password_same_as_current'] as const
+
+export const setPassword = operation({
+  method: 'PUT',
+  path: '/v1/users/password',
+  summary: 'Replace all passwords of a user by one; signs the user out everywhere',
+  since: '0.1.0',
+  permission: 'signed_in',
+  admitsExpired: true,
+  body: NewPassword,
+  ok: Done,
+  errors: [...shared, ...ofNew],
+})
+
+export const addPassword = operation({
+  method: 'POST',
+  path: '/v1/users/password',
+  summary: 'Add a password that is valid beside the others, to change it without a gap',
+  since: '0.1.0',
+  permission: 'signed_in',
+  body: NewPassword,
+  ok: Done,
+  errors: [...shared, ...ofNew, 'too_many_passwords'],
+})
+
+export const removePassword = operation({
+  method: 'DELETE',
+  path: '/v1/users/password',
+  summary: 'Remove one of several passwords; signs the user out everywhere',
+  since: '0.1.0',
+  permission: 'signed_in',
+  body: Type.Object({ username: Username, old_password: Password }, { additionalProperties: false }),
+  ok: Done,
+  errors: [...shared, 'cannot_delete_last_password'],
+})

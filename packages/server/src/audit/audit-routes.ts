@@ -1,0 +1,39 @@
+import { type LogEntry, listLogs, Refusal } from '@fairlead/api'
+import { type AuditRecord, auditTypes } from '../core/audit-record.ts'
+import type { Mount } from '../http/mount.ts'
+import type { Audit } from './audit-service.ts'
+
+export function auditRoutes(mount: Mount, audit: Audit): void {
+  mount(listLogs, async ({ query }, caller) => {
+    const from = readTime('stime', query.stime)
+    const to = readTime('etime', query.etime)
+    const page = { order: query.order ?? 'asc', limit: query.limit ?? 1_000, offset: query.offset ?? 0 }
+    const records = await audit.list({ ...page, ...(from && { from }), ...(to && { to }) }, caller)
+    return records.map(toWire)
+  })
+}
+
+/** Times are kept in UTC with milliseconds, so that they sort as text. */
+function readTime(field: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const time = new Date(text)
+  if (Number.isNaN(time.getTime())) {
+    throw new Refusal('invalid_request', `${field}: is no time; write it as 2026-11-21T12:00:00Z`)
+  }
+  return time.toISOString()
+}
+
+function toWire({ seq, at, type, by, databaseUid, details, hash }: AuditRecord): LogEntry {
+  return {
+    uid: seq,
+    time: at,
+    type,
+    severity: auditTypes[type],
+    originator: by.name,
+    ...(by.uid !== null && { user_uid: by.uid }),
+    ...(by.address !== null && { address: by.address }),
+    ...(databaseUid !== undefined && { bdb_uid: databaseUid }),
+    details: details ?? {},
+    hash,
+  }
+}

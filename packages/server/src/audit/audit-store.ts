@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto'
+import {
+  type AuditEvent,
+  type AuditRecord,
+  type AuditType,
+  NO_HASH,
+  sealedText,
+} from '../core/audit-record.ts'
+import { nextId } from '../store/next-id.ts'
+import type { Db } from '../store/open-store.ts'
+import type { Tables } from '../store/tables.ts'
+
+export interface AuditQuery {
+  /** ISO 8601 in UTC, with milliseconds; both ends belong to it. */
+  readonly from?: string
+  readonly to?: string
+  readonly order: 'asc' | 'desc'
+  readonly limit: number
+  readonly offset: number
+  /** Only records about these databases; without it, all. */
+  readonly databases?: readonly number[]
+}
+
+export interface AuditStore {
+  /** Adds the next record. Call it in the transaction of what it is about: both are there, or neither. */
+  append(event: AuditEvent, now: string): Promise<void>
+  list(query: AuditQuery): Promise<readonly AuditRecord[]>
+  /** Some records after number `seq`, in order. */
+  listAfter(seq: number, limit: number): Promise<readonly AuditRecord[]>
+  /** The number that the last record must have. */
+  lastNumber(): Promise<number>
+}
+
+export function auditStore(db: Db): AuditStore {
+  return {
+    async append(event, now) {
+      // The counter comes first: on a store with several servers it is what they wait for each other at.
+      const seq = await nextId(db, 'audit')
+      const last = await db
+        .selectFrom('audit')
+        .select('hash')
+        .where('seq', '=', seq - 1)
+        .executeTakeFirst()
+      const record = { ...event, seq, at: now, previous: last?.hash ?? NO_HASH }
+      await db
+        .insertInto('audit')
+        .values(toRow({ ...record, hash: hashOf(record) }))
+        .execute()
+    },
+    async list({ from, to, order, limit, offset, databases }) {
+      let query = db.selectFrom('audit').selectAll().orderBy('seq', order).limit(limit).offset(offset)
+      if (from !== undefined) query = query.where('at', '>=', from)
+      if (to !== undefined) query = query.where('at', '<=', to)
+      if (databases !== undefined) query = query.where('database_uid', 'in', [...databases])
+      return (await query.execute()).map(fromRow)
+    },
+    async listAfter(seq, limit) {
+      const query = db.selectFrom('audit').selectAll().where('seq', '>', seq).orderBy('seq').limit(limit)
+      return (await query.execute()).map(fromRow)
+    },
+    async lastNumber() {
+      const row = await db
+        .selectFrom('counters')
+        .select('value')
+        .where('name', '=', 'audit')
+        .executeTakeFirst()
+      return row?.value ?? 0
+    },
+  }
+}
+
+/** SHA-256 of a record's text, in hexadecimal. */
+export function hashOf(record: Omit<AuditRecord, 'hash'>): string {
+  return createHash('sha256').update(sealedText(record)).digest('hex')
+}
+
+function toRow({
+  seq,
+  at,
+  type,
+  by,
+  databaseUid,
+  details = {},
+  previous,
+  hash,
+}: AuditRecord): Tables['audit'] {
+  return {
+    seq,
+    at,
+    type,
+    user_uid: by.uid,
+    originator: by.name,
+    address: by.address,
+    database_uid: databaseUid ?? null,
+    details: JSON.stringify(details),
+    previous,
+    hash,
+  }
+}
+
+/** What was written by `toRow`, or by whoever changed it since: the hash tells. */
+function fromRow(row: Tables['audit']): AuditRecord {
+  return {
+    seq: row.seq,
+    at: row.at,
+    type: row.type as AuditType,
+    by: { uid: row.user_uid, name: row.originator, address: row.address },
+    ...(row.database_uid !== null && { databaseUid: row.database_uid }),
+    details: JSON.parse(row.details) as NonNullable<AuditRecord['details']>,
+    previous: row.previous,
+    hash: row.hash,
+  }
+}

@@ -1,0 +1,90 @@
+import {
+  type Body,
+  createCluster,
+  getBootstrap,
+  getCluster,
+  getPolicy,
+  type Output,
+  updateCluster,
+  updatePolicy,
+} from '@fairlead/api'
+import type { Settings } from '../core/settings.ts'
+import type { Mount } from '../http/mount.ts'
+import type { Nodes } from '../nodes/nodes-service.ts'
+import type { Cluster, SettingsChange } from './cluster-service.ts'
+
+export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, softwareVersion: string): void {
+  mount(getCluster, async () => toWire(await cluster.settings()))
+
+  mount(updateCluster, async ({ body }, caller) => toWire(await cluster.change(fromWire(body), caller)))
+
+  mount(getPolicy, async () => toPolicy(await cluster.settings()))
+
+  mount(updatePolicy, async ({ body }, caller) => {
+    const lockout = {
+      ...(body.login_lockout_threshold !== undefined && { threshold: body.login_lockout_threshold }),
+      ...(body.login_lockout_counter_reset_after !== undefined && {
+        resetAfterSeconds: body.login_lockout_counter_reset_after,
+      }),
+      ...(body.login_lockout_duration !== undefined && { durationSeconds: body.login_lockout_duration }),
+    }
+    return toPolicy(await cluster.change({ lockout }, caller))
+  })
+
+  mount(getBootstrap, async () => {
+    const { createdAt } = await cluster.settings()
+    if (createdAt !== null) return { bootstrap_status: { state: 'completed' as const, end_time: createdAt } }
+    const [node] = await nodes.list()
+    const builds = await nodes.builds().catch(() => []) // an agent that is away is no reason not to answer
+    return {
+      bootstrap_status: { state: 'idle' as const },
+      local_node_info: {
+        software_version: softwareVersion,
+        cores: node?.report?.cores ?? 0,
+        total_memory: node?.report?.memoryTotalBytes ?? 0,
+        supported_database_versions: builds.map(({ flavour, version }) => ({ db_type: flavour, version })),
+      },
+    }
+  })
+
+  mount(createCluster, async ({ body: { cluster: asked, credentials } }, { address }) => {
+    const admin = { name: credentials.username, password: credentials.password }
+    await cluster.create(asked.name, admin, { uid: null, name: credentials.username, address })
+    return { action: 'create_cluster' as const, name: asked.name }
+  })
+}
+
+function fromWire(body: Body<typeof updateCluster>): SettingsChange {
+  const passwordRules = {
+    ...(body.password_complexity !== undefined && { complexity: body.password_complexity }),
+    ...(body.password_min_length !== undefined && { minLength: body.password_min_length }),
+  }
+  return {
+    ...(Object.keys(passwordRules).length > 0 && { passwordRules }),
+    ...(body.password_expiration_duration !== undefined && {
+      passwordDays: body.password_expiration_duration,
+    }),
+    ...(body.control_plane_basic_authentication !== undefined && {
+      basicAllowed: body.control_plane_basic_authentication,
+    }),
+  }
+}
+
+function toWire(settings: Settings): Output<typeof getCluster> {
+  return {
+    name: settings.name,
+    created_time: settings.createdAt ?? '',
+    password_complexity: settings.passwordRules.complexity,
+    password_min_length: settings.passwordRules.minLength,
+    password_expiration_duration: settings.passwordDays,
+    control_plane_basic_authentication: settings.basicAllowed,
+  }
+}
+
+function toPolicy({ lockout }: Settings): Output<typeof getPolicy> {
+  return {
+    login_lockout_threshold: lockout.threshold,
+    login_lockout_counter_reset_after: lockout.resetAfterSeconds,
+    login_lockout_duration: lockout.durationSeconds,
+  }
+}

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto'
+import { Refusal } from '@fairlead/api'
+import { auditStore } from '../audit/audit-store.ts'
+import { type Actor, actorOf, type Caller } from '../core/access.ts'
+import { fairlead } from '../core/audit-record.ts'
+import type { Settings } from '../core/settings.ts'
+import type { UserPasswords } from '../passwords/user-passwords.ts'
+import { rolesStore } from '../roles/roles-store.ts'
+import type { Store } from '../store/open-store.ts'
+import { usersStore } from '../users/users-store.ts'
+import { settingsStore } from './settings-store.ts'
+
+export interface Cluster {
+  settings(): Promise<Settings>
+  /** Changes what is given. */
+  change(change: SettingsChange, caller: Caller): Promise<Settings>
+  /**
+   * Creates the cluster with its first user, once. Throws Refusal cluster_already_exists, password_not_complex,
+   * too_many_requests.
+   */
+  create(name: string, admin: FirstUser, by: Actor): Promise<void>
+  /**
+   * Creates the cluster where there is none and it is not to wait for somebody to do so. Returns the password when it had to be generated, to be shown once.
+   */
+  ensure(
+    name: string,
+    password: string | undefined,
+  ): Promise<{ readonly generatedPassword: string | undefined }>
+}
+
+export interface FirstUser {
+  readonly name: string
+  readonly password: string
+}
+
+export type SettingsChange = {
+  readonly [Name in keyof Omit<Settings, 'name' | 'createdAt'>]?: Partial<Settings[Name]>
+}
+
+export function createCluster(deps: {
+  readonly store: Store
+  readonly passwords: UserPasswords
+  /** Whether it may be created by whoever asks first; otherwise it creates itself. */
+  readonly waitsToBeCreated: boolean
+  readonly now: () => number
+}): Cluster {
+  const { store, passwords, waitsToBeCreated } = deps
+  const now = () => new Date(deps.now()).toISOString()
+  const settings = () => settingsStore(store.db).get()
+
+  const create: Cluster['create'] = async (name, admin, by) => {
+    if ((await settings()).createdAt !== null) throw new Refusal('cluster_already_exists')
+    const phc = await passwords.prepare(admin.password, [admin.name])
+    await store.transaction(async (db) => {
+      // Two requests at once: one of them is the second.
+      if ((await settingsStore(db).get()).createdAt !== null) throw new Refusal('cluster_already_exists')
+      await settingsStore(db).set({ name, createdAt: now() })
+      const roles = await rolesStore(db).list()
+      const roleUids = roles.filter(({ management }) => management === 'admin').map(({ uid }) => uid)
+      const email = admin.name.includes('@') ? admin.name : null
+      const user = await usersStore(db).insert({ name: admin.name, email, roleUids }, now())
+      await passwords.replace(db, user.uid, phc)
+      const details = { cluster: name, user: user.uid, name: admin.name }
+      await auditStore(db).append({ type: 'cluster_created', by, details }, now())
+    })
+  }
+
+  return {
+    settings,
+
+    async create(name, admin, by) {
+      if (!waitsToBeCreated) throw new Refusal('cluster_already_exists', 'this cluster creates itself')
+      await create(name, admin, by)
+    },
+
+    async change(change, caller) {
+      return store.transaction(async (db) => {
+        const before = await settingsStore(db).get()
+        const after = {
+          ...change,
+          ...(change.passwordRules && {
+            passwordRules: { ...before.passwordRules, ...change.passwordRules },
+          }),
+          ...(change.lockout && { lockout: { ...before.lockout, ...change.lockout } }),
+        }
+        await settingsStore(db).set(after as Partial<Settings>) // whole parts, as merged above
+        const details = { settings: JSON.stringify(change) }
+        await auditStore(db).append({ type: 'cluster_updated', by: actorOf(caller), details }, now())
+        return settingsStore(db).get()
+      })
+    },
+
+    async ensure(name, password) {
+      const { name: clusterName, createdAt } = await settings()
+      if (waitsToBeCreated || createdAt !== null) return { generatedPassword: undefined }
+      const chosen = password ?? randomBytes(18).toString('base64url')
+      await create(clusterName, { name, password: chosen }, fairlead)
+      return { generatedPassword: password === undefined ? chosen : undefined }
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import type { Actor } from './access.ts'
+
+/** What is written down when it happens. */
+export const auditTypes = {
+  login_succeeded: 'INFO',
+  login_failed: 'WARNING',
+  user_locked: 'WARNING',
+  logged_out: 'INFO',
+  permission_refused: 'WARNING',
+  password_changed: 'INFO',
+  password_added: 'INFO',
+  password_removed: 'INFO',
+  user_created: 'INFO',
+  user_updated: 'INFO',
+  user_deleted: 'INFO',
+  role_created: 'INFO',
+  role_updated: 'INFO',
+  role_deleted: 'INFO',
+  cluster_created: 'INFO',
+  cluster_updated: 'INFO',
+  signing_key_changed: 'INFO',
+  bdb_created: 'INFO',
+  bdb_upgrade_requested: 'INFO',
+  bdb_deleted: 'INFO',
+  bdb_action_completed: 'INFO',
+  bdb_action_failed: 'WARNING',
+} as const
+export type AuditType = keyof typeof auditTypes
+
+/** Details are facts about what was done, never a secret. */
+export interface AuditEvent {
+  readonly type: AuditType
+  readonly by: Actor
+  readonly databaseUid?: number
+  readonly details?: Readonly<Record<string, string | number | boolean>>
+}
+
+/** One link of the chain. Append-only: `hash` covers everything here, the hash of the record before it included. */
+export interface AuditRecord extends AuditEvent {
+  readonly seq: number
+  /** ISO 8601. */
+  readonly at: string
+  readonly previous: string
+  readonly hash: string
+}
+
+/** Fairlead itself, without anybody asking. */
+export const fairlead: Actor = { uid: null, name: '', address: null }
+/** Whoever has the machine: asks through the socket in FAIRLEAD_HOME. */
+export const operator: Actor = { uid: null, name: 'operator', address: null }
+
+/** The predecessor of the first record. */
+export const NO_HASH = '0'.repeat(64)
+
+/** The text whose SHA-256 is the hash of a record: the same for the same record, also in years. */
+export function sealedText(record: Omit<AuditRecord, 'hash'>): string {
+  const { seq, at, type, by, databaseUid, details = {}, previous } = record
+  const sorted = Object.entries(details).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return JSON.stringify([seq, at, type, by.uid, by.name, by.address, databaseUid ?? null, sorted, previous])
+}

@@ -1,0 +1,76 @@
+/** A key that signs tokens, by its times in Unix milliseconds. */
+export interface KeyTimes {
+  readonly kid: string
+  readonly createdMs: number
+  /** Since when it signs, or signed; null: not yet. */
+  readonly activeMs: number | null
+  /** Since when it only verifies. */
+  readonly retiredMs: number | null
+}
+
+/** One change of the keys. */
+export type KeyStep =
+  | { readonly kind: 'add'; readonly why: string }
+  | { readonly kind: 'activate'; readonly kid: string; readonly why: string }
+  | { readonly kind: 'retire'; readonly kid: string; readonly why: string }
+  | { readonly kind: 'drop'; readonly kid: string; readonly why: string }
+
+/** The longest life of a token, a day, and the tolerance of clocks. */
+const LIVES_AT_MOST_MS = (86_400 + 60) * 1000
+
+/**
+ * The life of a key, stage by stage:
+ * - next: published, so that whoever verifies our tokens knows it before the first one comes; signs nothing.
+ * - active: signs, from the moment the one before it is old enough (or a person asks).
+ * - retired: signs no more; verifies until the last token it may have signed has ended. Then it is dropped.
+ */
+export function stageOf({ activeMs, retiredMs }: KeyTimes): 'next' | 'active' | 'retired' {
+  if (retiredMs !== null) return 'retired'
+  return activeMs === null ? 'next' : 'active'
+}
+
+/** What is due now, so that one key signs and one is announced. Done when nothing is due. */
+export function planKeys(
+  keys: readonly KeyTimes[],
+  nowMs: number,
+  rotateEveryMs: number,
+): readonly KeyStep[] {
+  const active = keys.find((key) => stageOf(key) === 'active')
+  const ended = keys.filter(({ retiredMs }) => retiredMs !== null && nowMs >= retiredMs + LIVES_AT_MOST_MS)
+  const isOld = active === undefined || nowMs >= (active.activeMs ?? 0) + rotateEveryMs
+  const why = active === undefined ? 'no key signs' : 'the key before it is old enough'
+  return [
+    ...ended.map(({ kid }) => ({ kind: 'drop' as const, kid, why: 'no token of it lives' })),
+    ...(announced(keys) === undefined
+      ? [{ kind: 'add' as const, why: 'the next key is announced' }]
+      : isOld
+        ? change(keys, why)
+        : []),
+  ]
+}
+
+/**
+ * What is due when a person asks for another key. `dropAll`: the keys may be known to others, the announced one too;
+ * new ones are made, and every token is void.
+ */
+export function planRotation(keys: readonly KeyTimes[], dropAll: boolean): readonly KeyStep[] {
+  const why = 'a person asked for it'
+  return dropAll ? keys.map(({ kid }) => ({ kind: 'drop', kid, why })) : change(keys, why)
+}
+
+function change(keys: readonly KeyTimes[], why: string): readonly KeyStep[] {
+  const next = announced(keys)
+  if (next === undefined) return []
+  const active = keys.filter((key) => stageOf(key) === 'active')
+  return [
+    ...active.map(({ kid }) => ({ kind: 'retire' as const, kid, why })),
+    { kind: 'activate', kid: next.kid, why },
+  ]
+}
+
+/** The oldest of those that wait. */
+function announced(keys: readonly KeyTimes[]): KeyTimes | undefined {
+  return keys
+    .filter((key) => stageOf(key) === 'next')
+    .toSorted((a, b) => a.createdMs - b.createdMs || (a.kid < b.kid ? -1 : 1))[0]
+}

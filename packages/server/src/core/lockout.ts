@@ -1,0 +1,37 @@
+/** The wrong passwords of one user. */
+export interface Failures {
+  /** In a row, the last of them at `lastMs`. */
+  readonly count: number
+  readonly lastMs: number | null
+  /** Unix milliseconds; null: not locked. */
+  readonly lockedUntilMs: number | null
+}
+
+export interface LockoutPolicy {
+  /** Wrong passwords that lock a user; 0: never. */
+  readonly threshold: number
+  readonly resetAfterSeconds: number
+  /** 0: until an admin sets a new password. */
+  readonly durationSeconds: number
+}
+
+export const noFailures: Failures = { count: 0, lastMs: null, lockedUntilMs: null }
+
+/** 9999-12-31: until a person does something. */
+const FOR_EVER_MS = 253_402_300_799_999
+
+export function isLocked({ lockedUntilMs }: Failures, { threshold }: LockoutPolicy, nowMs: number): boolean {
+  return threshold > 0 && lockedUntilMs !== null && nowMs < lockedUntilMs
+}
+
+/** One more wrong password. A lock that has ended, and failures that are long ago, do not count any more. */
+export function countFailure(failures: Failures, policy: LockoutPolicy, nowMs: number): Failures {
+  const { count, lastMs, lockedUntilMs } = failures
+  const isStale = lastMs === null || nowMs - lastMs >= policy.resetAfterSeconds * 1000
+  const counted = (isStale || lockedUntilMs !== null ? 0 : count) + 1
+  if (policy.threshold === 0 || counted < policy.threshold) {
+    return { count: counted, lastMs: nowMs, lockedUntilMs: null }
+  }
+  const lockedUntil = policy.durationSeconds === 0 ? FOR_EVER_MS : nowMs + policy.durationSeconds * 1000
+  return { count: counted, lastMs: nowMs, lockedUntilMs: lockedUntil }
+}

@@ -1,0 +1,25 @@
+import type { LockoutPolicy } from './lockout.ts'
+import type { PasswordRules } from './password-rules.ts'
+
+/** What holds for the whole cluster, and can be changed while it runs. */
+export interface Settings {
+  readonly name: string
+  /** ISO 8601; null until the cluster has been created. */
+  readonly createdAt: string | null
+  readonly passwordRules: PasswordRules
+  /** Days from the last change of a password to its end; 0: never. */
+  readonly passwordDays: number
+  /** Whether requests may carry a password in place of a token. */
+  readonly basicAllowed: boolean
+  readonly lockout: LockoutPolicy
+}
+
+/** Source: facts of the wider API, §1.6. */
+export const defaultSettings: Settings = {
+  name: 'fairlead',
+  createdAt: null,
+  passwordRules: { minLength: 8, complexity: false },
+  passwordDays: 0,
+  basicAllowed: true,
+  lockout: { threshold: 5, resetAfterSeconds: 900, durationSeconds: 1_800 },
+}

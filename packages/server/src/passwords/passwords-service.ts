@@ -1,0 +1,138 @@
+import { Refusal } from '@fairlead/api'
+import { auditStore } from '../audit/audit-store.ts'
+import { type Actor, actorOf, type Caller, isAdmin } from '../core/access.ts'
+import type { AuditType } from '../core/audit-record.ts'
+import { noFailures } from '../core/lockout.ts'
+import type { User } from '../core/user.ts'
+import type { Identities } from '../sessions/identities.ts'
+import type { Db, Store } from '../store/open-store.ts'
+import { usersStore } from '../users/users-store.ts'
+import type { Hashing } from './hashing.ts'
+import { passwordsStore } from './passwords-store.ts'
+import type { UserPasswords } from './user-passwords.ts'
+
+/** Whose password, and which. `userName` undefined: the caller's own. */
+export interface PasswordRequest {
+  readonly userName: string | undefined
+  readonly password: string
+  /** Must be a right one of the user, when it is given. */
+  readonly oldPassword?: string | undefined
+}
+
+export interface Passwords {
+  /** Makes it the only password; unlocks the user and ends its tokens. */
+  set(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft>
+  /** Adds it to those there are. Tokens live on. */
+  add(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft>
+  /** Takes it away and ends the user's tokens. The last one stays. */
+  remove(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft>
+  /** For whoever has the machine: as `set`, and lets a disabled user in again. */
+  reset(userName: string, password: string, by: Actor): Promise<void>
+}
+
+export interface PasswordsLeft {
+  readonly userName: string
+  readonly passwords: number
+}
+
+const MOST_PASSWORDS = 10
+
+export function createPasswords(deps: {
+  readonly store: Store
+  readonly hashing: Hashing
+  readonly passwords: UserPasswords
+  readonly identities: Identities
+  readonly now: () => number
+}): Passwords {
+  const { store, hashing, passwords, identities } = deps
+  const now = () => new Date(deps.now()).toISOString()
+
+  const targetOf = async ({ userName, oldPassword }: PasswordRequest, caller: Caller): Promise<User> => {
+    const user = await findTarget(userName, caller, store.db)
+    if (oldPassword !== undefined) await findPassword(user, oldPassword)
+    return user
+  }
+  const findPassword = async ({ uid }: User, password: string): Promise<string> => {
+    const present = (await passwordsStore(store.db).listOf(uid)).map(({ phc }) => phc)
+    const found = await hashing.find(password, present)
+    return found ?? refuseWrong()
+  }
+  const prepare = (password: string, { name, email, uid }: User) =>
+    passwords.prepare(password, [name, email ?? ''], uid)
+
+  /** Writes a change and its record together, and answers with what is left. */
+  const write = async (user: User, type: AuditType, by: Actor, change: (db: Db) => Promise<void>) => {
+    const left = await store.transaction(async (db) => {
+      await change(db)
+      await auditStore(db).append({ type, by, details: { user: user.uid, name: user.name } }, now())
+      return passwordsStore(db).listOf(user.uid)
+    })
+    identities.forget(user.uid)
+    return { userName: user.name, passwords: left.length }
+  }
+  const replace = async (db: Db, uid: number, phc: string, change: { readonly disabled?: false }) => {
+    await passwords.replace(db, uid, phc)
+    await usersStore(db).update(uid, { ...change, failures: noFailures }, now())
+    await usersStore(db).raiseEpoch(uid)
+  }
+
+  return {
+    async set(request, caller) {
+      const user = await targetOf(request, caller)
+      const phc = await prepare(request.password, user)
+      return write(user, 'password_changed', actorOf(caller), (db) => replace(db, user.uid, phc, {}))
+    },
+
+    async add(request, caller) {
+      const user = await targetOf(request, caller)
+      const phc = await prepare(request.password, user)
+      return write(user, 'password_added', actorOf(caller), async (db) => {
+        const present = await passwordsStore(db).listOf(user.uid)
+        if (present.length >= MOST_PASSWORDS) {
+          throw new Refusal(
+            'too_many_passwords',
+            `a user has at most ${MOST_PASSWORDS} passwords; remove one first`,
+          )
+        }
+        await passwordsStore(db).insert(user.uid, phc, now())
+      })
+    },
+
+    async remove({ userName, password }, caller) {
+      const user = await findTarget(userName, caller, store.db)
+      const phc = await findPassword(user, password)
+      return write(user, 'password_removed', actorOf(caller), async (db) => {
+        const present = await passwordsStore(db).listOf(user.uid)
+        if (present.length < 2) throw new Refusal('cannot_delete_last_password')
+        const gone = present.find((one) => one.phc === phc) ?? refuseWrong()
+        await passwordsStore(db).remove(gone.id)
+        await usersStore(db).raiseEpoch(user.uid)
+      })
+    },
+
+    async reset(userName, password, by) {
+      const user = await usersStore(store.db).getByLogin(userName)
+      if (user === undefined) throw new Refusal('user_not_exist', `there is no user ${userName}`)
+      const phc = await hashing.hash(password)
+      await write(user, 'password_changed', by, (db) => replace(db, user.uid, phc, { disabled: false }))
+    },
+  }
+}
+
+function refuseWrong(): never {
+  throw new Refusal('invalid_credentials', 'old_password: is none of the passwords of the user')
+}
+
+/** Another user's passwords are an admin's business; who they are, too. */
+async function findTarget(userName: string | undefined, { user: caller }: Caller, db: Db): Promise<User> {
+  const user =
+    userName === undefined ? await usersStore(db).get(caller.uid) : await usersStore(db).getByLogin(userName)
+  if (user?.uid !== caller.uid && !isAdmin(caller)) {
+    throw new Refusal(
+      'unauthorized_action',
+      'username: only an admin may change the password of another user',
+    )
+  }
+  if (user === undefined) throw new Refusal('user_not_exist', `there is no user ${userName ?? caller.name}`)
+  return user
+}

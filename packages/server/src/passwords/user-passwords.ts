@@ -1,0 +1,44 @@
+import { Refusal } from '@fairlead/api'
+import { settingsStore } from '../cluster/settings-store.ts'
+import { passwordFaults } from '../core/password-rules.ts'
+import type { Db, Store } from '../store/open-store.ts'
+import type { Hashing } from './hashing.ts'
+import { passwordsStore } from './passwords-store.ts'
+
+export interface UserPasswords {
+  /**
+   * Checks a new password of a user with these names, and hashes it: to be done before a transaction, as it takes long.
+   * `userUid`: of whom it must be another one than those there are.
+   *
+   * Throws Refusal password_not_complex, with every fault; new_password_same_as_current; too_many_requests.
+   */
+  prepare(password: string, names: readonly string[], userUid?: number): Promise<string>
+  /** Makes it the only one of the user. */
+  replace(db: Db, userUid: number, phc: string): Promise<void>
+}
+
+export function createUserPasswords(deps: {
+  readonly store: Store
+  readonly hashing: Hashing
+  readonly now: () => number
+}): UserPasswords {
+  const { store, hashing, now } = deps
+  return {
+    async prepare(password, names, userUid) {
+      const { passwordRules } = await settingsStore(store.db).get()
+      const faults = passwordFaults(password, passwordRules, names)
+      if (faults.length > 0) throw new Refusal('password_not_complex', `the password ${faults.join('; it ')}`)
+      if (userUid === undefined) return hashing.hash(password)
+
+      const present = (await passwordsStore(store.db).listOf(userUid)).map(({ phc }) => phc)
+      if ((await hashing.find(password, present)) !== undefined)
+        throw new Refusal('new_password_same_as_current')
+      return hashing.hash(password, present[0])
+    },
+    async replace(db, userUid, phc) {
+      const passwords = passwordsStore(db)
+      await passwords.removeAllOf(userUid)
+      await passwords.insert(userUid, phc, new Date(now()).toISOString())
+    },
+  }
+}

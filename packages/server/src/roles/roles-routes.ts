@@ -1,0 +1,48 @@
+import {
+  createRole,
+  deleteRole,
+  getRole,
+  listRoles,
+  type Role as RoleAnswer,
+  updateRole,
+} from '@fairlead/api'
+import type { Role } from '../core/user.ts'
+import type { Mount } from '../http/mount.ts'
+import type { Roles } from './roles-service.ts'
+
+export function rolesRoutes(mount: Mount, roles: Roles): void {
+  mount(listRoles, async () => (await roles.list()).map(toWire))
+
+  mount(getRole, async ({ params }) => toWire(await roles.get(params.uid)))
+
+  mount(createRole, async ({ body: { name, management, resources } }, caller) =>
+    toWire(await roles.create({ name, management, databases: databasesOf(resources ?? []) }, caller)),
+  )
+
+  mount(updateRole, async ({ params, body: { name, management, resources } }, caller) => {
+    const change = {
+      ...(name !== undefined && { name }),
+      ...(management !== undefined && { management }),
+      ...(resources !== undefined && { databases: databasesOf(resources) }),
+    }
+    return toWire(await roles.update(params.uid, change, caller))
+  })
+
+  mount(deleteRole, async ({ params }, caller) => {
+    await roles.remove(params.uid, caller)
+    return { uid: params.uid }
+  })
+}
+
+function databasesOf(resources: RoleAnswer['resources']): readonly number[] {
+  return [...new Set(resources.flatMap(({ uids }) => uids.map(Number)))]
+}
+
+function toWire({ uid, name, management, databases }: Role): RoleAnswer {
+  return {
+    uid,
+    name,
+    management,
+    resources: databases.length > 0 ? [{ type: 'db', uids: databases.map(String) }] : [],
+  }
+}

@@ -1,0 +1,122 @@
+import { type Management, Refusal } from '@fairlead/api'
+import { auditStore } from '../audit/audit-store.ts'
+import { actorOf, type Caller, isAdmin, isLimitable } from '../core/access.ts'
+import { hasAdmin, LAST_BUILT_IN_ROLE, type Role } from '../core/user.ts'
+import type { Identities } from '../sessions/identities.ts'
+import type { Db, Store } from '../store/open-store.ts'
+import { usersStore } from '../users/users-store.ts'
+import { rolesStore } from './roles-store.ts'
+
+export interface Roles {
+  list(): Promise<readonly Role[]>
+  /** Throws Refusal role_not_exist. */
+  get(uid: number): Promise<Role>
+  /** The uid of the role that comes with a management. */
+  builtIn(management: Management): Promise<number>
+  create(role: Omit<Role, 'uid'>, caller: Caller): Promise<Role>
+  /** Ends the tokens of those who have it. */
+  update(uid: number, change: Partial<Omit<Role, 'uid'>>, caller: Caller): Promise<Role>
+  remove(uid: number, caller: Caller): Promise<void>
+}
+
+export function createRoles(deps: {
+  readonly store: Store
+  readonly identities: Identities
+  readonly now: () => number
+}): Roles {
+  const { store, identities } = deps
+  const now = () => new Date(deps.now()).toISOString()
+
+  return {
+    list: () => rolesStore(store.db).list(),
+    get: (uid) => find(store.db, uid),
+
+    async builtIn(management) {
+      const roles = await rolesStore(store.db).list()
+      const role = roles.find((one) => one.uid <= LAST_BUILT_IN_ROLE && one.management === management)
+      if (role === undefined) throw new Error(`there is no built-in role for ${management}`)
+      return role.uid
+    },
+
+    async create(role, caller) {
+      refuseWrong(role, caller)
+      return store.transaction(async (db) => {
+        await refuseTaken(db, role.name)
+        const created = await rolesStore(db).insert(role)
+        const details = { role: created.uid, name: role.name, management: role.management }
+        await auditStore(db).append({ type: 'role_created', by: actorOf(caller), details }, now())
+        return created
+      })
+    },
+
+    async update(uid, change, caller) {
+      const { role, holders } = await store.transaction(async (db) => {
+        const before = await findOwn(db, uid)
+        const after = { ...before, ...change }
+        refuseWrong(before, caller)
+        refuseWrong(after, caller)
+        if (after.name !== before.name) await refuseTaken(db, after.name)
+        const roles = rolesStore(db)
+        await roles.update(after)
+        if (!hasAdmin(await usersStore(db).list(), await roles.list())) {
+          throw new Refusal('change_last_admin_role_not_allowed')
+        }
+        const affected = await roles.holders(uid)
+        for (const user of affected) await usersStore(db).raiseEpoch(user)
+        const details = { role: uid, fields: Object.keys(change).join(' '), management: after.management }
+        await auditStore(db).append({ type: 'role_updated', by: actorOf(caller), details }, now())
+        return { role: after, holders: affected }
+      })
+      for (const user of holders) identities.forget(user)
+      return role
+    },
+
+    async remove(uid, caller) {
+      await store.transaction(async (db) => {
+        const role = await findOwn(db, uid)
+        refuseWrong(role, caller)
+        const holders = await rolesStore(db).holders(uid)
+        if (holders.length > 0) {
+          throw new Refusal(
+            'role_in_use',
+            `role ${uid} belongs to ${holders.length} users, user ${holders[0]} among them`,
+          )
+        }
+        await rolesStore(db).remove(uid)
+        const details = { role: uid, name: role.name }
+        await auditStore(db).append({ type: 'role_deleted', by: actorOf(caller), details }, now())
+      })
+    },
+  }
+}
+
+async function find(db: Db, uid: number): Promise<Role> {
+  const role = await rolesStore(db).get(uid)
+  if (role === undefined) throw new Refusal('role_not_exist', `role ${uid} does not exist`)
+  return role
+}
+
+async function findOwn(db: Db, uid: number): Promise<Role> {
+  const role = await find(db, uid)
+  if (uid <= LAST_BUILT_IN_ROLE) {
+    throw new Refusal('role_is_built_in', `role ${uid} (${role.name}) is built in; create another one`)
+  }
+  return role
+}
+
+async function refuseTaken(db: Db, name: string): Promise<void> {
+  if ((await rolesStore(db).getByName(name)) === undefined) return
+  throw new Refusal('name_already_exists', `name: a role named ${name} exists`)
+}
+
+function refuseWrong({ management, databases }: Omit<Role, 'uid'>, { user }: Caller): void {
+  if (management === 'admin' && !isAdmin(user)) {
+    throw new Refusal('unauthorized_action', 'management: only an admin may give or take admin')
+  }
+  if (databases.length > 0 && !isLimitable(management)) {
+    throw new Refusal(
+      'unsupported_resource',
+      `resources: a role of management ${management} is not limited to databases; db_member and db_viewer can be`,
+    )
+  }
+}

@@ -1,0 +1,82 @@
+import type { Role } from '../core/user.ts'
+import { nextId } from '../store/next-id.ts'
+import type { Db } from '../store/open-store.ts'
+
+export interface RolesStore {
+  list(): Promise<readonly Role[]>
+  get(uid: number): Promise<Role | undefined>
+  getByName(name: string): Promise<Role | undefined>
+  listOf(userUid: number): Promise<readonly Role[]>
+  /** The users who have it. */
+  holders(uid: number): Promise<readonly number[]>
+  insert(role: Omit<Role, 'uid'>): Promise<Role>
+  update(role: Role): Promise<void>
+  remove(uid: number): Promise<void>
+}
+
+export function rolesStore(db: Db): RolesStore {
+  const find = () => db.selectFrom('roles').selectAll()
+  return {
+    list: async () => (await find().orderBy('uid').execute()).map(fromRow),
+    get: async (uid) => one(await find().where('uid', '=', uid).executeTakeFirst()),
+    getByName: async (name) => one(await find().where('name', '=', name).executeTakeFirst()),
+    async listOf(userUid) {
+      const rows = await db
+        .selectFrom('roles')
+        .innerJoin('user_roles', 'user_roles.role_uid', 'roles.uid')
+        .where('user_roles.user_uid', '=', userUid)
+        .selectAll('roles')
+        .orderBy('roles.uid')
+        .execute()
+      return rows.map(fromRow)
+    },
+    async holders(uid) {
+      const rows = await db
+        .selectFrom('user_roles')
+        .select('user_uid')
+        .where('role_uid', '=', uid)
+        .orderBy('user_uid')
+        .execute()
+      return rows.map(({ user_uid }) => user_uid)
+    },
+    async insert({ name, management, databases }) {
+      const uid = await nextId(db, 'role')
+      await db
+        .insertInto('roles')
+        .values({ uid, name, management, databases: JSON.stringify(databases) })
+        .execute()
+      return { uid, name, management, databases }
+    },
+    async update({ uid, name, management, databases }) {
+      await db
+        .updateTable('roles')
+        .set({ name, management, databases: JSON.stringify(databases) })
+        .where('uid', '=', uid)
+        .execute()
+    },
+    async remove(uid) {
+      await db.deleteFrom('roles').where('uid', '=', uid).execute()
+    },
+  }
+}
+
+interface Row {
+  readonly uid: number
+  readonly name: string
+  readonly management: string
+  readonly databases: string
+}
+
+/** Rows were written by us: their words are ours. */
+function fromRow({ uid, name, management, databases }: Row): Role {
+  return {
+    uid,
+    name,
+    management: management as Role['management'],
+    databases: JSON.parse(databases) as Role['databases'],
+  }
+}
+
+function one(row: Row | undefined): Role | undefined {
+  return row && fromRow(row)
+}

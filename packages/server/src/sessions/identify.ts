@@ -1,0 +1,129 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { Refusal } from '@fairlead/api'
+import { settingsStore } from '../cluster/settings-store.ts'
+import type { Caller, Visitor } from '../core/access.ts'
+import { isLocked } from '../core/lockout.ts'
+import { isExpired } from '../core/password-rules.ts'
+import type { Settings } from '../core/settings.ts'
+import type { Store } from '../store/open-store.ts'
+import type { Identities, Identity } from './identities.ts'
+import type { Login, Logins } from './logins.ts'
+import { createMemory } from './memory.ts'
+import type { Tokens } from './tokens.ts'
+
+/**
+ * Who sends a request with this Authorization header: `Bearer <token>`, `JWT <token>` or `Basic <name:password>`, in any
+ * letter case.
+ *
+ * Throws Refusal: unauthorized for a token that is none, or a header that is none; for Basic what Logins throws.
+ * `admitsExpired`: an expired password will do, and Basic is heard where it is switched off.
+ */
+export type Identify = (
+  header: string | undefined,
+  visitor: Visitor,
+  options: { readonly admitsExpired: boolean },
+) => Promise<Caller>
+
+/** A password that was right is not derived again for each request, but still after so long. */
+const PASSWORD_REMEMBERED_MS = 5 * 60_000
+const MOST_PASSWORDS = 1_000
+const SETTINGS_REMEMBERED_MS = 1_000
+
+interface RightPassword {
+  readonly userUid: number
+  readonly epoch: number
+  readonly issuedMs: number
+}
+
+export function createIdentify(deps: {
+  readonly store: Store
+  readonly tokens: Tokens
+  readonly identities: Identities
+  readonly logins: Logins
+  readonly now: () => number
+}): Identify {
+  const { store, tokens, identities, logins, now } = deps
+  const settings = createMemory<'all', Settings>({ forMs: SETTINGS_REMEMBERED_MS, most: 1, now })
+  const right = createMemory<string, RightPassword>({
+    forMs: PASSWORD_REMEMBERED_MS,
+    most: MOST_PASSWORDS,
+    now,
+  })
+  const codeOf = createCode()
+
+  const byToken = async (token: string, visitor: Visitor): Promise<Caller> => {
+    const claims = await tokens.verify(token)
+    const identity = claims && (await identities.get(claims.userUid))
+    if (claims === undefined || identity === undefined || !isGood(claims, identity)) {
+      throw new Refusal(
+        'unauthorized',
+        'the token is not valid, or no longer; get one from POST /v1/users/authorize',
+      )
+    }
+    const { id, expiresAtMs } = claims
+    return { user: identity.principal, address: visitor.address, token: { id, expiresAtMs } }
+  }
+
+  const byPassword = async (login: Login, visitor: Visitor, admitsExpired: boolean): Promise<Caller> => {
+    const rules = await settings.get('all', settingsStore(store.db).get)
+    if (!rules.basicAllowed && !admitsExpired) {
+      throw new Refusal(
+        'unauthorized',
+        'Basic is switched off here; get a token from POST /v1/users/authorize',
+      )
+    }
+    const code = codeOf(login)
+    const { userUid, epoch, issuedMs } = await right.get(code, async () => {
+      const { user, issuedMs: since } = await logins.check(
+        login,
+        { ...visitor, via: 'basic' },
+        { admitsExpired },
+      )
+      return { userUid: user.uid, epoch: user.tokenEpoch, issuedMs: since }
+    })
+    const identity = await identities.get(userUid)
+    if (identity === undefined || isStale(identity, epoch, rules, now())) {
+      right.forget(code)
+      throw new Refusal('invalid_credentials')
+    }
+    if (!admitsExpired && isExpired(issuedMs, rules.passwordDays, now()))
+      throw new Refusal('password_expired')
+    return { user: identity.principal, address: visitor.address, token: null }
+  }
+
+  return async (header, visitor, { admitsExpired }) => {
+    const [, scheme = '', rest = ''] = /^(\S+) +(\S+) *$/.exec(header ?? '') ?? []
+    const login = scheme.toLowerCase() === 'basic' ? readBasic(rest) : undefined
+    if (login !== undefined) return byPassword(login, visitor, admitsExpired)
+    if (/^(bearer|jwt)$/i.test(scheme)) return byToken(rest, visitor)
+    throw new Refusal(
+      'unauthorized',
+      'send a token as `Authorization: Bearer <token>`; get one from POST /v1/users/authorize',
+    )
+  }
+}
+
+function isGood({ id, epoch }: { readonly id: string; readonly epoch: number }, identity: Identity): boolean {
+  const { user, revokedTokens } = identity
+  return !user.disabled && user.tokenEpoch === epoch && !revokedTokens.has(id)
+}
+
+function isStale({ user }: Identity, epoch: number, { lockout }: Settings, nowMs: number): boolean {
+  return user.disabled || user.tokenEpoch !== epoch || isLocked(user.failures, lockout, nowMs)
+}
+
+/** RFC 7617. Undefined when it is none. */
+function readBasic(text: string): Login | undefined {
+  const [, name, password] = /^([^:]+):(.+)$/s.exec(Buffer.from(text, 'base64').toString('utf8')) ?? []
+  if (name === undefined || password === undefined) return undefined
+  return name.length <= 256 && password.length <= 256 ? { name, password } : undefined
+}
+
+/** What a password is remembered by: means nothing outside this process. */
+function createCode(): (login: Login) => string {
+  const secret = randomBytes(32)
+  return ({ name, password }) =>
+    createHmac('sha256', secret)
+      .update(JSON.stringify([name, password]))
+      .digest('base64')
+}

@@ -1,0 +1,56 @@
+import { isLimitable, type Principal } from '../core/access.ts'
+import type { Role, User } from '../core/user.ts'
+import { passwordsStore } from '../passwords/passwords-store.ts'
+import { rolesStore } from '../roles/roles-store.ts'
+import type { Store } from '../store/open-store.ts'
+import { usersStore } from '../users/users-store.ts'
+import { createMemory } from './memory.ts'
+import { revokedTokensStore } from './revoked-tokens-store.ts'
+
+/** All that is asked of a user on every request. */
+export interface Identity {
+  readonly user: User
+  readonly principal: Principal
+  readonly newestPasswordMs: number
+  readonly revokedTokens: ReadonlySet<string>
+}
+
+export interface Identities {
+  /** Undefined: there is no such user. */
+  get(userUid: number): Promise<Identity | undefined>
+  /** Something about the user has changed; call it once that is written. */
+  forget(userUid: number): void
+}
+
+/** What another server changes is seen here after so long; what is changed here, at once. */
+const REMEMBERED_MS = 1_000
+const MOST_REMEMBERED = 10_000
+
+export function createIdentities(store: Store, now: () => number): Identities {
+  const memory = createMemory<number, Identity | undefined>({
+    forMs: REMEMBERED_MS,
+    most: MOST_REMEMBERED,
+    now,
+  })
+  return {
+    get: (uid) => memory.get(uid, () => readIdentity(uid, store)),
+    forget: memory.forget,
+  }
+}
+
+async function readIdentity(uid: number, { db }: Store): Promise<Identity | undefined> {
+  const user = await usersStore(db).get(uid)
+  if (user === undefined) return undefined
+  const passwords = await passwordsStore(db).listOf(uid)
+  const grants = (await rolesStore(db).listOf(uid)).map(toGrant)
+  return {
+    user,
+    principal: { uid, name: user.name, grants },
+    newestPasswordMs: Math.max(0, ...passwords.map(({ issuedMs }) => issuedMs)),
+    revokedTokens: await revokedTokensStore(db).listOf(uid),
+  }
+}
+
+function toGrant({ management, databases }: Role): Principal['grants'][number] {
+  return { management, databases: databases.length > 0 && isLimitable(management) ? databases : null }
+}

@@ -1,0 +1,37 @@
+/** Answers that are kept for a moment, by key. */
+export interface Memory<Key, Value> {
+  /** What is remembered of `key`; else what `read` answers, which is remembered if it does not fail. */
+  get(key: Key, read: () => Promise<Value>): Promise<Value>
+  forget(key: Key): void
+}
+
+/**
+ * Remembers answers for `forMs`, and `most` of them at a time (the oldest goes first). A change that is made here calls
+ * `forget`; one that another server makes is seen after `forMs`.
+ */
+export function createMemory<Key, Value>({
+  forMs,
+  most,
+  now,
+}: {
+  readonly forMs: number
+  readonly most: number
+  readonly now: () => number
+}): Memory<Key, Value> {
+  const kept = new Map<Key, { readonly value: Promise<Value>; readonly untilMs: number }>()
+  return {
+    get(key, read) {
+      const known = kept.get(key)
+      if (known !== undefined && now() < known.untilMs) return known.value
+      kept.delete(key)
+      const [oldest] = kept.keys()
+      if (oldest !== undefined && kept.size >= most) kept.delete(oldest)
+      const entry = { value: read(), untilMs: now() + forMs }
+      kept.set(key, entry)
+      // A failure is not an answer to keep; a newer entry is not ours to remove.
+      entry.value.catch(() => kept.get(key) === entry && kept.delete(key))
+      return entry.value
+    },
+    forget: (key) => void kept.delete(key),
+  }
+}

@@ -1,0 +1,23 @@
+import { authorizeUser, getJwks, logOut, refreshToken } from '@fairlead/api'
+import type { Mount } from '../http/mount.ts'
+import type { Sessions } from './sessions-service.ts'
+import type { SigningKeys } from './signing-keys.ts'
+
+const TTL_SECONDS = 300
+
+export function sessionsRoutes(mount: Mount, sessions: Sessions, keys: SigningKeys): void {
+  mount(authorizeUser, async ({ body: { username, password, ttl } }, visitor) => ({
+    access_token: await sessions.authorize({ name: username, password }, ttl ?? TTL_SECONDS, visitor),
+  }))
+
+  mount(refreshToken, async ({ body }, caller) => ({
+    access_token: await sessions.refresh(caller, body.ttl ?? TTL_SECONDS),
+  }))
+
+  mount(logOut, async (_, caller) => {
+    await sessions.logOut(caller)
+    return { logged_out: true as const }
+  })
+
+  mount(getJwks, async () => ({ keys: [...keys.published()] }))
+}

@@ -1,0 +1,68 @@
+import { Refusal } from '@fairlead/api'
+import { auditStore } from '../audit/audit-store.ts'
+import { settingsStore } from '../cluster/settings-store.ts'
+import { actorOf, type Caller, type Visitor } from '../core/access.ts'
+import { isExpired } from '../core/password-rules.ts'
+import type { Store } from '../store/open-store.ts'
+import type { Identities } from './identities.ts'
+import type { Login, Logins } from './logins.ts'
+import { revokedTokensStore } from './revoked-tokens-store.ts'
+import type { Tokens } from './tokens.ts'
+
+export interface Sessions {
+  /** A token for the user of this login. Throws Refusal as Logins does. */
+  authorize(login: Login, ttlSeconds: number, by: Visitor): Promise<string>
+  /** Another token for who has one. Throws Refusal password_expired, or unauthorized when the user has gone. */
+  refresh(caller: Caller, ttlSeconds: number): Promise<string>
+  /** Ends the caller's token. Throws Refusal invalid_request when the request came with a password. */
+  logOut(caller: Caller): Promise<void>
+}
+
+export function createSessions(deps: {
+  readonly store: Store
+  readonly logins: Logins
+  readonly tokens: Tokens
+  readonly identities: Identities
+  readonly now: () => number
+}): Sessions {
+  const { store, logins, tokens, identities, now } = deps
+  return {
+    async authorize(login, ttlSeconds, by) {
+      const { user } = await logins.check(login, { ...by, via: 'authorize' })
+      return tokens.issue(user, ttlSeconds)
+    },
+
+    async refresh({ user: { uid } }, ttlSeconds) {
+      const identity = await identities.get(uid)
+      if (identity === undefined) throw new Refusal('unauthorized')
+      const { passwordDays } = await settingsStore(store.db).get()
+      if (isExpired(identity.newestPasswordMs, passwordDays, now())) throw new Refusal('password_expired')
+      return tokens.issue(identity.user, ttlSeconds)
+    },
+
+    async logOut(caller) {
+      const { user, token } = caller
+      if (token === null) {
+        throw new Refusal(
+          'invalid_request',
+          'Authorization: there is no token to end; the request came with a password',
+        )
+      }
+      const at = new Date(now()).toISOString()
+      await store.transaction(async (db) => {
+        const revoked = revokedTokensStore(db)
+        await revoked.removeEnded(new Date(now() - TOLERANCE_MS).toISOString())
+        await revoked.insert({
+          id: token.id,
+          userUid: user.uid,
+          expiresAt: new Date(token.expiresAtMs).toISOString(),
+        })
+        await auditStore(db).append({ type: 'logged_out', by: actorOf(caller) }, at)
+      })
+      identities.forget(user.uid)
+    },
+  }
+}
+
+/** A token that has ended may be taken for a little longer, as clocks differ. */
+const TOLERANCE_MS = 60_000

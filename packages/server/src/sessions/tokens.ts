@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { jwtVerify, SignJWT } from 'jose'
+import type { SigningKeys } from './signing-keys.ts'
+
+const ISSUER = 'fairlead'
+const AUDIENCE = 'fairlead-api'
+/** Clocks of clients do not matter; those of several servers may differ by this. */
+const TOLERANCE_SECONDS = 5
+/** Verified tokens that are remembered; the oldest goes first. About 700 bytes each. */
+const MOST_REMEMBERED = 1_000
+
+/** What a token says of the user it speaks for. */
+export interface Claims {
+  readonly id: string
+  readonly userUid: number
+  /** The user's epoch when it was issued. */
+  readonly epoch: number
+  readonly expiresAtMs: number
+}
+
+export interface Tokens {
+  /** A token for a user, valid for `ttlSeconds`. */
+  issue(user: { readonly uid: number; readonly tokenEpoch: number }, ttlSeconds: number): Promise<string>
+  /** What the token says; undefined when it is not a valid one of ours. Whether it was revoked is not asked here. */
+  verify(token: string): Promise<Claims | undefined>
+}
+
+/**
+ * Tokens signed with Ed25519. The algorithm is pinned and `kid` is required: what a token says of itself decides
+ * nothing.
+ */
+export function createTokens(keys: SigningKeys, now: () => number): Tokens {
+  // A signature costs more than everything else about a request; a token that was good is good until it expires or its
+  // key is gone.
+  const verified = new Map<string, { readonly kid: string; readonly claims: Claims }>()
+  const remember = (token: string, kid: string, claims: Claims) => {
+    if (verified.size >= MOST_REMEMBERED) verified.delete(verified.keys().next().value ?? '')
+    verified.set(token, { kid, claims })
+  }
+  const lives = ({ expiresAtMs }: Claims) => now() < expiresAtMs + TOLERANCE_SECONDS * 1000
+  return {
+    async issue({ uid, tokenEpoch }, ttlSeconds) {
+      const { kid, privateKey } = keys.signing()
+      const nowSeconds = Math.floor(now() / 1000)
+      return new SignJWT({ epoch: tokenEpoch })
+        .setProtectedHeader({ alg: 'EdDSA', kid, typ: 'JWT' })
+        .setSubject(String(uid))
+        .setIssuer(ISSUER)
+        .setAudience(AUDIENCE)
+        .setIssuedAt(nowSeconds)
+        .setNotBefore(nowSeconds)
+        .setExpirationTime(nowSeconds + ttlSeconds)
+        .setJti(randomUUID())
+        .sign(privateKey)
+    },
+    async verify(token) {
+      const known = verified.get(token)
+      if (known !== undefined && lives(known.claims) && keys.verifying(known.kid) !== undefined) {
+        return known.claims
+      }
+      verified.delete(token)
+      try {
+        const { payload, protectedHeader } = await jwtVerify(token, ({ kid }) => keyOf(keys, kid), {
+          algorithms: ['EdDSA'],
+          typ: 'JWT',
+          issuer: ISSUER,
+          audience: AUDIENCE,
+          clockTolerance: TOLERANCE_SECONDS,
+          currentDate: new Date(now()),
+          requiredClaims: ['sub', 'iat', 'nbf', 'exp', 'jti', 'epoch'],
+        })
+        const claims = {
+          id: String(payload.jti),
+          userUid: Number(payload.sub),
+          epoch: Number(payload['epoch']),
+          expiresAtMs: Number(payload.exp) * 1000,
+        }
+        remember(token, protectedHeader.kid ?? '', claims)
+        return claims
+      } catch {
+        // Whatever is wrong with it: it is not a token of ours, and the answer does not say why.
+        return undefined
+      }
+    },
+  }
+}
+
+function keyOf(keys: SigningKeys, kid: string | undefined) {
+  const key = kid === undefined ? undefined : keys.verifying(kid)
+  if (key === undefined) throw new Error('unknown kid')
+  return key
+}
