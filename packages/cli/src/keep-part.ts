@@ -2,11 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import type { Ready } from './commands/server.ts'
 
 /** A part of the control plane that is kept running as a process of its own. Disposing of it stops the process. */
 export interface Part extends AsyncDisposable {
   /** What the first process said when it was ready. */
-  readonly ready: { readonly url?: string; readonly generatedPassword?: string }
+  readonly ready: Ready
   /** Resolves with the reason when it died too often to go on. */
   readonly givenUp: Promise<Error>
 }

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { runAgent } from './commands/agent.ts'
 import { runDown } from './commands/down.ts'
 import { addEnginesCommands } from './commands/engines.ts'
+import { addOperatorCommands } from './commands/operator.ts'
 import { runServer } from './commands/server.ts'
 import { runUp } from './commands/up.ts'
 
@@ -45,5 +46,6 @@ function createProgram(config: () => Config, env: NodeJS.ProcessEnv): Command {
     .description('run the agent of this machine alone')
     .action(() => runAgent(config(), env['PATH'] ?? ''))
   addEnginesCommands(program, () => ({ path: env['PATH'] ?? '', folder: config().engines }))
+  addOperatorCommands(program, () => config().home)
   return program
 }

@@ -1,3 +1,9 @@
 export { type ControlPlane, createControlPlane, type World } from './app.ts'
 export { agentSocket, type Config, ConfigError, loadConfig, printConfigurationDocs } from './config.ts'
+export {
+  connectOperator,
+  type OperatorLink,
+  ServerUnreachable,
+  verifyAuditOf,
+} from './operator/operator-link.ts'
 export { softwareVersion } from './version.ts'

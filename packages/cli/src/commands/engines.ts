@@ -1,8 +1,8 @@
 import { createBuildFinder, FetchError, fetchBuild } from '@fairlead/agent'
 import type { FoundBuild } from '@fairlead/api'
-import Table from 'cli-table3'
 import type { Command } from 'commander'
 import { Listr } from 'listr2'
+import { printTable } from './print-table.ts'
 
 interface Settings {
   /** Like $PATH. */
@@ -37,24 +37,10 @@ async function listEngines({ path, folder }: Settings, asJson: boolean): Promise
 
 function describe(builds: readonly FoundBuild[]): string {
   if (builds.length === 0) return 'There is no engine build yet; fairlead engines fetch valkey brings one\n'
-  const nothing = {
-    top: '',
-    'top-mid': '',
-    'top-left': '',
-    'top-right': '',
-    left: '',
-    right: '',
-    middle: ' ',
-  }
-  const below = { bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '' }
-  const between = { mid: '', 'mid-mid': '', 'left-mid': '', 'right-mid': '' }
-  const table = new Table({
-    head: ['FLAVOUR', 'VERSION', 'SOURCE', 'PROGRAM'],
-    chars: { ...nothing, ...below, ...between },
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 1 },
-  })
-  table.push(...builds.map(({ flavour, version, source, program }) => [flavour, version, source, program]))
-  return `${table.toString().replaceAll(/ +$/gm, '')}\n`
+  return printTable(
+    ['FLAVOUR', 'VERSION', 'SOURCE', 'PROGRAM'],
+    builds.map(({ flavour, version, source, program }) => [flavour, version, source, program]),
+  )
 }
 
 /** What Ctrl-C and a polite kill leave as exit code. */

@@ -6,18 +6,27 @@ import { announce, untilStopped } from '../until-stopped.ts'
 export async function runServer(config: Config): Promise<void> {
   const stopped = untilStopped()
   await using server = await createControlPlane(config, { now: Date.now, log: createLog(config, 'server') })
-  const { url, generatedPassword } = server
-  announce({ url, generatedPassword }, describeReady(config, url, generatedPassword))
+  const { url, generatedPassword, waitsToBeCreated } = server
+  const next = waitsToBeCreated ? 'create' : undefined
+  announce({ url, generatedPassword, next }, describeReady(config, { url, generatedPassword, next }))
   await stopped
 }
 
 /** What people need to go on: where the API is, and, on the first start, how to get in. */
 export function describeReady(
   { adminUsername }: Config,
-  url: string,
-  generatedPassword: string | undefined,
+  { url = '', generatedPassword, next }: Ready,
 ): string {
   const ready = `Fairlead is ready at ${url}`
+  if (next === 'create') return `${ready}\nIt waits to be created: POST ${url}/v1/bootstrap/create_cluster`
   if (generatedPassword === undefined) return ready
   return `${ready}\nFirst user: ${adminUsername}   password: ${generatedPassword}   (it is shown only this once)`
+}
+
+/** What a server says when it is ready. */
+export interface Ready {
+  readonly url?: string | undefined
+  readonly generatedPassword?: string | undefined
+  /** What has to be done before anybody can sign in. */
+  readonly next?: string | undefined
 }

@@ -24,8 +24,7 @@ export async function runUp(config: Config): Promise<void> {
     const log = createLog(config, 'up')
     await using agent = await keepPart('agent', log)
     await using server = await keepPart('server', log)
-    const { url, generatedPassword } = server.ready
-    process.stdout.write(`${describeReady(config, url ?? '', generatedPassword)}\n`)
+    process.stdout.write(`${describeReady(config, server.ready)}\n`)
     await Promise.race([stopped, givenUp(agent), givenUp(server)])
   } finally {
     file.remove()

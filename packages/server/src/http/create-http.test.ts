@@ -118,7 +118,10 @@ test('an answer is not to be kept, but for those that say so', async () => {
   const { app } = serverWith(async () => ({ keys: [] }) as never)
   expect((await ask(app, operations.getJwks, '')).headers['cache-control']).toBe('public, max-age=300')
   const refused = await ask(app, operations.listUsers, '')
-  expect(refused.headers).toMatchObject({ 'cache-control': 'no-store', 'www-authenticate': expect.stringMatching(/^Bearer/) })
+  expect(refused.headers).toMatchObject({
+    'cache-control': 'no-store',
+    'www-authenticate': expect.stringMatching(/^Bearer/),
+  })
 })
 
 test('a request whose fields are all optional may come without a body, one that needs some may not', async () => {

@@ -1,0 +1,55 @@
+import { afterEach, expect, test } from 'vitest'
+import { startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
+
+let fairlead: TestControlPlane
+afterEach(() => fairlead[Symbol.asyncDispose]())
+
+const credentials = { username: 'ops@example.org', password: 'chosen-by-a-person' }
+const create = (body: object) => fairlead.send('POST', '/v1/bootstrap/create_cluster', { body })
+
+test('a cluster that waits is created once, by who asks first, and lets in nobody before', async () => {
+  fairlead = await startControlPlane({ bootstrap: 'manual', adminPassword: undefined })
+  expect((await fairlead.send('GET', '/v1/bootstrap')).body).toMatchObject({
+    bootstrap_status: { state: 'idle' },
+    local_node_info: { software_version: expect.any(String) },
+  })
+  expect((await fairlead.send('GET', '/v1/users')).status).toBe(401)
+  await expect(fairlead.signIn('admin', '')).rejects.toThrow('invalid_request')
+  await expect(fairlead.signIn('admin', 'admin')).rejects.toThrow('invalid_credentials')
+
+  const cluster = { name: 'prod.example.org' }
+  expect(await create({ cluster, credentials: { username: 'ops', password: 'short' } })).toMatchObject({
+    status: 400,
+    body: { error_code: 'password_not_complex' },
+  })
+  expect((await create({ cluster, credentials: { username: 'ops' } })).status).toBe(400)
+  const answers = await Promise.all(
+    ['first', 'second', 'third'].map((name) =>
+      create({ action: 'create_cluster', cluster: { name }, credentials }),
+    ),
+  )
+  const made = answers.filter(({ status }) => status === 200)
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409])
+  await fairlead.restart()
+  expect((await create({ cluster, credentials })).body['error_code']).toBe('cluster_already_exists')
+
+  const { body } = await fairlead.send('GET', '/v1/bootstrap')
+  expect(body).toEqual({ bootstrap_status: { state: 'completed', end_time: expect.any(String) } })
+  const auth = await fairlead.signIn('OPS@example.org', credentials.password)
+  expect((await fairlead.send('GET', '/v1/users/1', { auth })).body).toMatchObject({
+    role: 'admin',
+    email: credentials.username,
+  })
+  expect((await fairlead.send('GET', '/v1/cluster', { auth })).body['name']).toBe(made[0]?.body['name'])
+})
+
+test('a cluster that creates itself is not created by anybody else, and has no default password', async () => {
+  fairlead = await startControlPlane({ adminPassword: undefined })
+  expect((await fairlead.send('GET', '/v1/bootstrap')).body).toMatchObject({
+    bootstrap_status: { state: 'completed' },
+  })
+  expect((await create({ cluster: { name: 'mine' }, credentials })).status).toBe(409)
+  for (const guess of ['admin', 'password', 'fairlead', 'changeme']) {
+    await expect(fairlead.signIn('admin', guess)).rejects.toThrow('invalid_credentials')
+  }
+})
