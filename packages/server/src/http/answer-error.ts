@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
 import { type ErrorCode, errors, Refusal } from '@fairlead/api'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
@@ -10,6 +11,25 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   if (code === 'too_many_requests') void reply.header('retry-after', '1')
   if (errors[code].status === 401) void reply.header('www-authenticate', 'Bearer realm="fairlead"')
   void reply.status(errors[code].status).send({ error_code: code, message })
+}
+
+/** What came is no HTTP: there is no request to answer, but a socket that may still be written to. */
+export function answerNoHttp(error: { readonly code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const message = noHttp[error.code ?? ''] ?? 'what came is no HTTP request'
+  const body = JSON.stringify({ error_code: 'invalid_request', message })
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+/** By Node's code. */
+const noHttp: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: 'the headers of the request are too large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'the request did not come to its end in time',
 }
 
 function explain(error: unknown, request: FastifyRequest, log: Logger): { code: ErrorCode; message: string } {

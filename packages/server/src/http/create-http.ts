@@ -2,7 +2,7 @@ import { Refusal } from '@fairlead/api'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Identify } from '../sessions/identify.ts'
-import { answerError } from './answer-error.ts'
+import { answerError, answerNoHttp } from './answer-error.ts'
 import { authenticate, type OnRefused } from './authenticate.ts'
 import { compileValidator } from './compile-validator.ts'
 
@@ -20,6 +20,8 @@ export function createHttp(deps: {
     requestTimeout: 30_000,
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply, deps.log),
+    clientErrorHandler: answerNoHttp,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
   })
   app.setValidatorCompiler(compileValidator)

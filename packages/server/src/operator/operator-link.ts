@@ -38,5 +38,5 @@ export async function verifyAuditOf(home: string, head: string | undefined): Pro
 async function verifyAtRest(file: string, head: string | undefined): Promise<Verification> {
   if (!existsSync(file)) throw new Error(`there is no store at ${file}`)
   await using store = await openStore(file)
-  return verifyAudit(store.db, head)
+  return await verifyAudit(store.db, head)
 }

@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { build } from './engine-pairs.ts'
+
+let fairlead: Fairlead
+beforeAll(async () => {
+  fairlead = await startFairlead()
+})
+afterAll(() => fairlead[Symbol.asyncDispose]())
+
+/** Runs `fairlead …` on its home, as whoever has the machine would. */
+async function run(...args: string[]) {
+  const main = join(import.meta.dirname, '../packages/cli/src/main.ts')
+  const child = spawn(process.execPath, ['--conditions=@fairlead/source', main, ...args], {
+    env: { PATH: process.env['PATH'], FAIRLEAD_HOME: fairlead.home },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const closed = once(child, 'close')
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  await closed
+  return { code: child.exitCode, stdout, stderr }
+}
+
+async function authorize(password: string): Promise<number> {
+  const answer = await fetch(new URL('/v1/users/authorize', fairlead.url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'admin', password }),
+  })
+  return answer.status
+}
+
+test('what is done to a database is written down with who asked, how it ended, and why where it failed', async () => {
+  const { uid, action_uid } = await fairlead.api.createDatabase({
+    body: { name: 'audited', memory_size: 0, engine_version: build('valkey', '8.0') },
+  })
+  await fairlead.untilEnded(action_uid)
+  const upgraded = await fairlead.api.upgradeDatabase({
+    params: { uid },
+    body: { engine_version: build('valkey', '8.1') },
+  })
+  await fairlead.untilEnded(upgraded.action_uid)
+  const deleted = await fairlead.api.deleteDatabase({ params: { uid } })
+  await fairlead.untilEnded(deleted.action_uid)
+
+  const logs = await fairlead.api.listLogs({ query: {} })
+  expect(
+    logs
+      .filter(({ bdb_uid }) => bdb_uid === uid)
+      .map(({ type, originator, details }) => [type, originator, details]),
+  ).toEqual([
+    ['bdb_created', 'admin', { name: 'audited', build: expect.stringMatching(/^valkey 8\.0\./) }],
+    ['bdb_action_completed', '', { action: action_uid, kind: 'create' }],
+    ['bdb_upgrade_requested', 'admin', { to: expect.stringMatching(/^valkey 8\.1\./) }],
+    ['bdb_action_completed', '', { action: upgraded.action_uid, kind: 'upgrade' }],
+    ['bdb_deleted', 'admin', {}],
+    ['bdb_action_completed', '', { action: deleted.action_uid, kind: 'delete' }],
+  ])
+})
+
+test('the audit is verified on the command line, while the server runs and while it does not', async () => {
+  const before = await run('audit', 'verify')
+  expect(before).toMatchObject({ code: 0, stderr: '' })
+  const [, head = ''] = /^head (\S+)$/m.exec(before.stdout) ?? []
+  await authorize('wrong')
+  const after = await run('audit', 'verify', '--head', head, '--json')
+  expect(JSON.parse(after.stdout)).toMatchObject({ records: Number(head.split(':')[0]) + 1 })
+  expect(await run('audit', 'verify', '--head', `1:${'0'.repeat(64)}`)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('the audit was rewritten'),
+  })
+  await fairlead.server.end('SIGKILL')
+  expect((await run('audit', 'verify', '--head', head)).code).toBe(0)
+  expect(await run('keys', 'list')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('no server answers'),
+  })
+  await fairlead.server.start()
+})
+
+test('keys are listed and rotated on the command line', async () => {
+  const keys = async (...args: string[]) =>
+    JSON.parse((await run('keys', ...args, '--json')).stdout) as { kid: string; state: string }[]
+  const [before, after] = [await keys('list'), await keys('rotate')]
+  const kidOf = (all: typeof before, state: string) => all.find((key) => key.state === state)?.kid
+  expect(kidOf(after, 'active')).toBe(kidOf(before, 'next'))
+  expect((await run('keys', 'list')).stdout).toMatch(/^KEY +STATE +CREATED\n/)
+  expect((await fairlead.api.listNodes({})).length).toBe(1) // a token of the key before is still good
+  await run('keys', 'rotate', '--drop-all')
+  await expect(fairlead.api.listNodes({})).rejects.toThrow('the token is not valid')
+})
+
+test('a password is given anew on the command line', async () => {
+  const { stdout } = await run('users', 'reset-password', 'admin')
+  const [, password = ''] = /password: (\S+)/.exec(stdout) ?? []
+  expect(await authorize(password)).toBe(200)
+  expect(await run('users', 'reset-password', 'nobody')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'fairlead: there is no user nobody\n',
+  })
+})

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import BetterSqlite from 'better-sqlite3'
+import { Kysely, SqliteDialect, sql } from 'kysely'
+import { Migrator } from 'kysely/migration'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { settingsStore } from '../cluster/settings-store.ts'
+import { passwordsStore } from '../passwords/passwords-store.ts'
+import { signingKeysStore } from '../sessions/signing-keys-store.ts'
+import { usersStore } from '../users/users-store.ts'
+import * as init from './migrations/0001-init.ts'
+import { openStore } from './open-store.ts'
+import { createSecretBox } from './secret-box.ts'
+
+let folder: string
+let file: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fairlead-migrations-'))
+  file = join(folder, 'store.db')
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const at = '2026-11-20T12:00:00.000Z'
+
+/** A store as the first migration made it. */
+async function openFirst(): Promise<Kysely<unknown>> {
+  const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: new BetterSqlite(file) }) })
+  const { error } = await new Migrator({
+    db,
+    provider: { getMigrations: async () => ({ '0001-init': init }) },
+  }).migrateToLatest()
+  if (error !== undefined) throw error
+  return db
+}
+
+test('users of a store from before there were roles keep their names, rights, passwords and tokens', async () => {
+  const old = await openFirst()
+  for (const [uid, name, role] of [
+    [1, 'Admin', 'admin'],
+    [2, 'viewer', 'db_viewer'],
+  ] as const) {
+    await sql`insert into users values (${uid}, ${name}, ${role}, ${`phc-${uid}`}, ${at}, ${at})`.execute(old)
+  }
+  await sql`insert into counters values ('user', 2)`.execute(old)
+  await sql`insert into signing_keys values ('k', '{"kty":"OKP"}', ${at})`.execute(old)
+  await old.destroy()
+
+  await using store = await openStore(file)
+  const users = usersStore(store.db)
+  expect((await users.list()).map(({ uid, name, roleUids }) => [uid, name, roleUids])).toEqual([
+    [1, 'Admin', [1]],
+    [2, 'viewer', [5]],
+  ])
+  expect(await users.getByLogin('ADMIN')).toMatchObject({ uid: 1, disabled: false, tokenEpoch: 0 })
+  expect(await passwordsStore(store.db).listOf(2)).toEqual([
+    { id: 2, phc: 'phc-2', issuedMs: Date.parse(at) },
+  ])
+  expect((await settingsStore(store.db).get()).createdAt).toBe(at)
+  await passwordsStore(store.db).insert(2, 'phc-3', at)
+  expect((await passwordsStore(store.db).listOf(2)).map(({ id }) => id)).toEqual([2, 3])
+
+  const keys = signingKeysStore(store.db, createSecretBox(randomBytes(32)))
+  await keys.sealAll()
+  expect(await keys.list()).toMatchObject([
+    { kid: 'k', privateJwk: '{"kty":"OKP"}', activeMs: Date.parse(at) },
+  ])
+})
+
+test('an empty store of that time has not been created yet', async () => {
+  await (await openFirst()).destroy()
+  await using store = await openStore(file)
+  expect((await settingsStore(store.db).get()).createdAt).toBeNull()
+  await passwordsStore(store.db).insert(1, 'phc', at)
+})
