@@ -144,5 +144,6 @@ const words = [
     'write stop',
     'client gap',
   ],
+  ...['management', 'permission', 'role', 'operator', 'epoch', 'audit', 'signing key'],
   ...['ledger', 'certificate', 'refusal', 'trouble', 'obstacle', 'adopt', 'lease'],
 ]

@@ -56,3 +56,24 @@ test('the walk through the API in the README works as it stands there', async ()
     object_name: 'bdb:1',
   })
 })
+
+test('the walk through users and passwords in docs/users.md works as it stands there', async () => {
+  await using fairlead = await startFairlead()
+  const page = readFileSync(join(root, 'docs/users.md'), 'utf8')
+  const [walk = '', change = '', ...commands] = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(
+    ([, block = '']) => block,
+  )
+  const curl = `${walk}\n${change}`
+    .replace('http://127.0.0.1:8080', fairlead.url)
+    .replace('PASSWORD', 'the-proof-is-in-the-ledger')
+  const { code, stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', curl])
+  expect(code, stderr).toBe(0)
+  expect(stdout).toContain('"resources":[{"type":"db","uids":["1"]}]')
+  expect(stdout).toContain('{"username":"upgrader","passwords":1}')
+  const main = `${process.execPath} --conditions=@fairlead/source packages/cli/src/main.ts`
+  for (const block of commands) {
+    const script = `export FAIRLEAD_HOME=${fairlead.home}\nfairlead() { ${main} "$@"; }\n${block}`
+    expect(await run('bash', ['-euo', 'pipefail', '-c', script])).toMatchObject({ code: 0, stderr: '' })
+  }
+  expect(commands.length).toBe(3)
+})

@@ -82,9 +82,13 @@ export function createUsers(deps: {
         await refuseWithoutAdmin(db)
         if (phc !== undefined) await passwords.replace(db, uid, phc)
         if (phc !== undefined || endsTokens(before, request)) await users.raiseEpoch(uid)
-        const fields = [...Object.keys(request), ...(phc === undefined ? [] : ['password'])]
+        const fields = [...Object.keys(request), ...(phc === undefined ? [] : ['password'])].join(' ')
+        const roles = request.roleUids && {
+          rolesBefore: before.roleUids.join(' '),
+          roles: request.roleUids.join(' '),
+        }
         await auditStore(db).append(
-          { type: 'user_updated', by: actorOf(caller), details: { user: uid, fields: fields.join(' ') } },
+          { type: 'user_updated', by: actorOf(caller), details: { user: uid, fields, ...roles } },
           now(),
         )
       })
