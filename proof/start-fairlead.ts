@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { stopAllShards } from '@fairlead/agent'
 import { type Action, type Client, createClient, fetchTransport, operations } from '@fairlead/api'
 import { pino } from 'pino'
+import { nodeFlags } from '../packages/cli/src/node-flags.ts'
 
 /** A whole Fairlead in a folder of its own: agent and server as processes, as users run them. */
 export interface Fairlead extends AsyncDisposable {
@@ -34,7 +35,7 @@ export interface Part {
 
 const root = join(import.meta.dirname, '..')
 const main = join(root, 'packages/cli/src/main.ts')
-const adminPassword = 'the-proof-is-in-the-ledger'
+export const adminPassword = 'the-proof-is-in-the-ledger'
 
 /**
  * Starts Fairlead with engine builds from FAIRLEAD_ENGINES, on a free port. Disposing of it ends everything that it
@@ -153,10 +154,14 @@ async function startProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<{ process: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, ['--conditions=@fairlead/source', ...args], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  })
+  const child = spawn(
+    process.execPath,
+    [...nodeFlags(args[1] ?? 'server'), '--conditions=@fairlead/source', ...args],
+    {
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    },
+  )
   const deadline = AbortSignal.timeout(20_000)
   const [news] = await Promise.race([
     once(child, 'message', { signal: deadline }),

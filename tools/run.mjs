@@ -28,7 +28,7 @@ const targets = {
   test: { engines: everyBuild, run: runTests },
   check: { run: runChecks },
   docs: { file: 'tools/print-docs.ts' },
-  bench: { engines: everyBuild, file: 'bench/handover/main.ts' },
+  bench: { engines: everyBuild, file: 'bench/main.ts' },
   fairlead: { file: 'packages/cli/src/main.ts' },
 }
 

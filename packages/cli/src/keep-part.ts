@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Ready } from './commands/server.ts'
+import { nodeFlags } from './node-flags.ts'
 
 /** A part of the control plane that is kept running as a process of its own. Disposing of it stops the process. */
 export interface Part extends AsyncDisposable {
@@ -60,7 +61,7 @@ export async function keepPart(name: 'agent' | 'server', log: Logger): Promise<P
 function startPart(name: string): ChildProcess {
   const main = process.argv[1] ?? ''
   // Ctrl-C reaches the whole foreground group; only `up` acts on it and stops its parts in order.
-  return spawn(process.execPath, [...process.execArgv, main, name], {
+  return spawn(process.execPath, [...nodeFlags(name), ...process.execArgv, main, name], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     detached: true,
   })

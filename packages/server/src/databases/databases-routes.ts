@@ -1,4 +1,11 @@
-import { createDatabase, deleteDatabase, getDatabase, listDatabaseShards, listDatabases } from '@fairlead/api'
+import {
+  createDatabase,
+  type Database as DatabaseAnswer,
+  deleteDatabase,
+  getDatabase,
+  listDatabaseShards,
+  listDatabases,
+} from '@fairlead/api'
 import { actorOf, type Caller, may } from '../core/access.ts'
 import type { Mount } from '../http/mount.ts'
 import { fromWire, shardToWire, toWire } from './database-wire.ts'
@@ -29,6 +36,14 @@ export function databasesRoutes(mount: Mount, databases: Databases): void {
 }
 
 /** A database as this caller may see it. */
-export function show(view: DatabaseView, { user }: Caller): ReturnType<typeof toWire> {
-  return toWire(view, may(user, 'view_redis_pass', view.database.uid))
+export function show(view: DatabaseView, { user }: Caller): DatabaseAnswer {
+  const showsPassword = may(user, 'view_redis_pass', view.database.uid)
+  const known = showsPassword ? shownWhole : shownWithout
+  const answer = known.get(view) ?? toWire(view, showsPassword)
+  known.set(view, answer)
+  return answer
 }
+
+/** While nothing changes a view is the same object, and is shown thousands of times. */
+const shownWhole = new WeakMap<DatabaseView, DatabaseAnswer>()
+const shownWithout = new WeakMap<DatabaseView, DatabaseAnswer>()

@@ -9,6 +9,7 @@ import type { Goal } from '../core/goal.ts'
 import { settleBuild } from '../core/settle-build.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
 import type { Store } from '../store/open-store.ts'
+import { rememberUnchanged } from '../store/remember-unchanged.ts'
 import { type DatabasesStore, databasesStore, type NewDatabase } from './databases-store.ts'
 import { type ShardsStore, shardsStore } from './shards-store.ts'
 
@@ -65,7 +66,7 @@ export function createDatabases(deps: {
   const now = () => new Date(deps.now()).toISOString()
   const view = (database: Database) => viewOf(database, shards, actions)
 
-  const get = async (uid: number) => view(await find(databases, uid))
+  const get = rememberUnchanged(store, async (uid: number) => view(await find(databases, uid)))
   return {
     list: async () => Promise.all((await databases.list()).map(view)),
     get,

@@ -9,6 +9,7 @@ import { InvalidInput } from './compile-validator.ts'
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
   const { code, message } = explain(error, request, log)
   if (code === 'too_many_requests') void reply.header('retry-after', '1')
+  void reply.header('cache-control', 'no-store')
   if (errors[code].status === 401) void reply.header('www-authenticate', 'Bearer realm="fairlead"')
   void reply.status(errors[code].status).send({ error_code: code, message })
 }

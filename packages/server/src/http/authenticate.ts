@@ -1,5 +1,5 @@
 import { type Operation, Refusal } from '@fairlead/api'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Caller, may } from '../core/access.ts'
 import type { Identify } from '../sessions/identify.ts'
 
@@ -11,23 +11,38 @@ export type OnRefused = (caller: Caller, permission: string, databaseUid: number
  * that the path names, where it names one.
  */
 export function authenticate(identify: Identify, onRefused: OnRefused) {
-  return async (request: FastifyRequest): Promise<void> => {
-    const { operation } = request.routeOptions.config
-    if (operation === undefined || operation.permission === null) return
-    const visitor = { address: request.ip }
-    const caller = await identify(request.headers.authorization, visitor, {
-      admitsExpired: operation.admitsExpired === true,
-    })
+  const check = (request: FastifyRequest, operation: Operation, caller: Caller): void | Promise<void> => {
     request.caller = caller
-
     const { permission } = operation
-    if (permission === 'signed_in') return
+    if (permission === null || permission === 'signed_in') return
     const uid = Number((request.params as { readonly uid?: string }).uid)
     if (operation.ownWithout === true && uid === caller.user.uid) return
     const databaseUid = isAboutDatabase(operation) ? uid : undefined
-    if (may(caller.user, permission, databaseUid)) return
+    if (!may(caller.user, permission, databaseUid)) return refuse(caller, permission, databaseUid)
+  }
+  const refuse = async (caller: Caller, permission: string, databaseUid: number | undefined) => {
     await onRefused(caller, permission, databaseUid)
     throw new Refusal('forbidden', `the roles of ${caller.user.name} lack the permission ${permission} here`)
+  }
+  const look = (request: FastifyRequest, operation: Operation): void | Promise<void> => {
+    const admitsExpired = operation.admitsExpired === true
+    const found = identify(request.headers.authorization, { address: request.ip }, { admitsExpired })
+    if (!(found instanceof Promise)) return check(request, operation, found)
+    return found.then((caller) => check(request, operation, caller))
+  }
+  return (request: FastifyRequest, _: FastifyReply, done: (error?: Error) => void): void => {
+    const { operation } = request.routeOptions.config
+    if (operation === undefined || operation.permission === null) {
+      done()
+      return
+    }
+    try {
+      const looked = look(request, operation)
+      if (looked instanceof Promise) looked.then(() => done(), done)
+      else done()
+    } catch (cause) {
+      done(cause as Error) // Refusals, and bugs: whatever is thrown is an Error
+    }
   }
 }
 

@@ -32,16 +32,6 @@ export function createHttp(deps: {
   readJson(app)
   app.decorateRequest('caller', null)
   app.addHook('onRequest', authenticate(deps.identify, deps.onRefused))
-  app.addHook('onSend', async (request, reply) => {
-    const seconds = request.routeOptions.config.operation?.cacheSeconds
-    const kept = seconds !== undefined && reply.statusCode === 200
-    void reply.header('cache-control', kept ? `public, max-age=${seconds}` : 'no-store')
-  })
-  app.addHook('preValidation', async (request) => {
-    // A request whose fields are all optional may come without a body.
-    const body = request.routeOptions.config.operation?.body
-    if (body !== undefined && request.body == null && !('required' in body)) request.body = {}
-  })
   return app
 }
 

@@ -1,5 +1,5 @@
 import type { Input, Operation, Output } from '@fairlead/api'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Caller, Visitor } from '../core/access.ts'
 
@@ -20,25 +20,35 @@ export type Mount = <Op extends Operation>(op: Op, handler: Handler<Op>) => void
 /** Binds contract operations to their handlers: validation, permission and answer shape come from the contract. */
 export function mountOn(app: FastifyInstance): Mount {
   return (op, handler) => {
+    const cacheControl = op.cacheSeconds === undefined ? 'no-store' : `public, max-age=${op.cacheSeconds}`
     app.route({
       method: op.method,
       url: op.path,
       schema: {
-        params: op.params ?? nothing,
+        ...(op.params && { params: op.params }),
         querystring: op.query ?? nothing,
         ...(op.body && { body: op.body }),
         response: { 200: op.ok },
       },
       config: { operation: op },
+      ...(op.body !== undefined && !('required' in op.body) && { preValidation: allowNoBody }),
       // Fastify validated the parts with the very schemas that Input is made from.
-      handler: (request) =>
-        handler(
+      handler: (request, reply) => {
+        void reply.header('cache-control', cacheControl)
+        return handler(
           { params: request.params, query: request.query, body: request.body } as Input<typeof op>,
           // The hook in authenticate.ts has let nobody through without a caller where the operation needs one.
           (request.caller ?? { address: request.ip }) as Asker<typeof op>,
-        ),
+        )
+      },
     })
   }
+}
+
+/** A request whose fields are all optional may come without a body. */
+function allowNoBody(request: FastifyRequest, _: FastifyReply, done: () => void): void {
+  if (request.body == null) request.body = {}
+  done()
 }
 
 const nothing = Type.Object({}, { additionalProperties: false })

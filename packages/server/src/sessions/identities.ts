@@ -18,6 +18,8 @@ export interface Identity {
 export interface Identities {
   /** Undefined: there is no such user. */
   get(userUid: number): Promise<Identity | undefined>
+  /** What was read a moment ago, at once; undefined when nothing was. */
+  recall(userUid: number): Identity | undefined
   /** Something about the user has changed; call it once that is written. */
   forget(userUid: number): void
 }
@@ -34,6 +36,7 @@ export function createIdentities(store: Store, now: () => number): Identities {
   })
   return {
     get: (uid) => memory.get(uid, () => readIdentity(uid, store)),
+    recall: memory.recall,
     forget: memory.forget,
   }
 }

@@ -2,6 +2,8 @@
 export interface Memory<Key, Value> {
   /** What is remembered of `key`; else what `read` answers, which is remembered if it does not fail. */
   get(key: Key, read: () => Promise<Value>): Promise<Value>
+  /** What is remembered, at once; undefined when nothing is, or it has not been answered yet. */
+  recall(key: Key): Value | undefined
   forget(key: Key): void
 }
 
@@ -18,7 +20,7 @@ export function createMemory<Key, Value>({
   readonly most: number
   readonly now: () => number
 }): Memory<Key, Value> {
-  const kept = new Map<Key, { readonly value: Promise<Value>; readonly untilMs: number }>()
+  const kept = new Map<Key, { value: Promise<Value>; answer: Value | undefined; untilMs: number }>()
   return {
     get(key, read) {
       const known = kept.get(key)
@@ -26,11 +28,20 @@ export function createMemory<Key, Value>({
       kept.delete(key)
       const [oldest] = kept.keys()
       if (oldest !== undefined && kept.size >= most) kept.delete(oldest)
-      const entry = { value: read(), untilMs: now() + forMs }
+      const entry = { value: read(), answer: undefined as Value | undefined, untilMs: now() + forMs }
       kept.set(key, entry)
-      // A failure is not an answer to keep; a newer entry is not ours to remove.
-      entry.value.catch(() => kept.get(key) === entry && kept.delete(key))
+      entry.value.then(
+        (answer) => {
+          entry.answer = answer
+        },
+        // A failure is not an answer to keep; a newer entry is not ours to remove.
+        () => kept.get(key) === entry && kept.delete(key),
+      )
       return entry.value
+    },
+    recall(key) {
+      const known = kept.get(key)
+      return known !== undefined && now() < known.untilMs ? known.answer : undefined
     },
     forget: (key) => void kept.delete(key),
   }

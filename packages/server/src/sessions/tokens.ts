@@ -21,6 +21,8 @@ export interface Claims {
 export interface Tokens {
   /** A token for a user, valid for `ttlSeconds`. */
   issue(user: { readonly uid: number; readonly tokenEpoch: number }, ttlSeconds: number): Promise<string>
+  /** What a token that was verified before says, at once; undefined when it was not, or has ended since. */
+  recall(token: string): Claims | undefined
   /** What the token says; undefined when it is not a valid one of ours. Whether it was revoked is not asked here. */
   verify(token: string): Promise<Claims | undefined>
 }
@@ -38,6 +40,12 @@ export function createTokens(keys: SigningKeys, now: () => number): Tokens {
     verified.set(token, { kid, claims })
   }
   const lives = ({ expiresAtMs }: Claims) => now() < expiresAtMs + TOLERANCE_SECONDS * 1000
+  const recall = (token: string) => {
+    const known = verified.get(token)
+    if (known === undefined || !lives(known.claims) || keys.verifying(known.kid) === undefined)
+      return undefined
+    return known.claims
+  }
   return {
     async issue({ uid, tokenEpoch }, ttlSeconds) {
       const { kid, privateKey } = keys.signing()
@@ -53,11 +61,10 @@ export function createTokens(keys: SigningKeys, now: () => number): Tokens {
         .setJti(randomUUID())
         .sign(privateKey)
     },
+    recall,
     async verify(token) {
-      const known = verified.get(token)
-      if (known !== undefined && lives(known.claims) && keys.verifying(known.kid) !== undefined) {
-        return known.claims
-      }
+      const known = recall(token)
+      if (known !== undefined) return known
       verified.delete(token)
       try {
         const { payload, protectedHeader } = await jwtVerify(token, ({ kid }) => keyOf(keys, kid), {

@@ -4,6 +4,7 @@ import { Kysely, SqliteDialect, type Transaction } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import * as init from './migrations/0001-init.ts'
 import * as usersAndRoles from './migrations/0002-users-and-roles.ts'
+import { rememberStatements } from './remember-statements.ts'
 import type { Tables } from './tables.ts'
 
 /** What a store's functions run on: the database, or a transaction of it. */
@@ -13,6 +14,8 @@ export interface Store extends AsyncDisposable {
   readonly db: Db
   /** Runs `work` whole or not at all. */
   transaction<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>
+  /** A number that rises with every row that is written. Undefined: others may write too, and nobody can tell. */
+  changes(): number | undefined
 }
 
 /** Numbered, forward only. The name is the order. */
@@ -42,15 +45,17 @@ export async function openStore(file: string): Promise<Store> {
   }
   if (file !== ':memory:') chmodSync(file, 0o600) // it holds the databases' secrets
 
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: sqlite }) })
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: rememberStatements(sqlite) }) })
   try {
     await migrate(db)
   } catch (cause) {
     await db.destroy()
     throw cause
   }
+  const countChanges = sqlite.prepare('select total_changes()').pluck()
   return {
     db,
+    changes: () => countChanges.get() as number,
     transaction: (work) => db.transaction().execute(work),
     [Symbol.asyncDispose]: () => db.destroy(),
   }

@@ -1,0 +1,29 @@
+import autocannon from 'autocannon'
+
+const CONNECTIONS = 10
+
+/** What was seen of GET requests: how many a second, and how long the slowest hundredth took at least. */
+export interface Reads {
+  readonly perSecond: number
+  readonly p99Ms: number
+}
+
+/**
+ * Reads one database for `seconds`, as fast as it is answered over ten connections, or `rate` times a second. Throws
+ * when anything but 200 was answered.
+ */
+export async function readDatabase(
+  target: { readonly url: string; readonly token?: string },
+  { seconds, rate }: { readonly seconds: number; readonly rate?: number },
+): Promise<Reads> {
+  const seen = await autocannon({
+    url: `${target.url}/v1/bdbs/1`,
+    connections: CONNECTIONS,
+    duration: seconds,
+    ...(rate !== undefined && { overallRate: rate }),
+    ...(target.token !== undefined && { headers: { authorization: `Bearer ${target.token}` } }),
+  })
+  const failed = seen.non2xx + seen.errors + seen.timeouts
+  if (failed > 0) throw new Error(`${failed} of ${seen.requests.total} requests failed`)
+  return { perSecond: seen.requests.average, p99Ms: seen.latency.p99 }
+}
