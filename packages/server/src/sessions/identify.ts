@@ -15,8 +15,9 @@ import type { Claims, Tokens } from './tokens.ts'
  * Who sends a request with this Authorization header: `Bearer <token>`, `JWT <token>` or `Basic <name:password>`, in any
  * letter case.
  *
- * Throws Refusal: unauthorized for a token that is none, or a header that is none; for Basic what Logins throws.
- * At once where all is remembered: a promise costs as much as the answer. `admitsExpired`: an expired password will do, and Basic is heard where it is switched off.
+ * Throws Refusal: unauthorized for a token that is none, or a header that is none; for Basic what Logins throws. Answers
+ * at once where all is remembered: a promise costs as much as the answer. `admitsExpired`: an expired password will do,
+ * and Basic is heard where it is switched off.
  */
 export type Identify = (
   header: string | undefined,
@@ -71,21 +72,22 @@ export function createIdentify(deps: {
       )
     }
     const code = codeOf(login)
-    const { userUid, epoch, issuedMs } = await right.get(code, async () => {
-      const { user, issuedMs: since } = await logins.check(
-        login,
-        { ...visitor, via: 'basic' },
-        { admitsExpired },
-      )
-      return { userUid: user.uid, epoch: user.tokenEpoch, issuedMs: since }
-    })
-    const identity = await identities.get(userUid)
-    if (identity === undefined || isStale(identity, epoch, rules, now())) {
-      right.forget(code)
-      throw new Refusal('invalid_credentials')
+    const check = async (): Promise<RightPassword> => {
+      const { user, issuedMs } = await logins.check(login, { ...visitor, via: 'basic' }, { admitsExpired })
+      return { userUid: user.uid, epoch: user.tokenEpoch, issuedMs }
     }
-    if (!admitsExpired && isExpired(issuedMs, rules.passwordDays, now()))
+    let known = await right.get(code, check)
+    let identity = await identities.get(known.userUid)
+    if (identity === undefined || isStale(identity, known.epoch, rules, now())) {
+      // Something about the user has changed since: whether the password is still right is asked anew.
+      right.forget(code)
+      known = await right.get(code, check)
+      identity = await identities.get(known.userUid)
+    }
+    if (identity === undefined || identity.user.disabled) throw new Refusal('invalid_credentials')
+    if (!admitsExpired && isExpired(known.issuedMs, rules.passwordDays, now())) {
       throw new Refusal('password_expired')
+    }
     return { user: identity.principal, address: visitor.address, token: null }
   }
 

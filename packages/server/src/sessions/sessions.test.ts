@@ -98,6 +98,20 @@ describe('authorize', () => {
   })
 })
 
+test('a storm of logins is answered as far as it can be, the rest is told when to come again, and others are served', async () => {
+  const storm = Array.from({ length: 100 }, () =>
+    fairlead.send('POST', '/v1/users/authorize', { body: { username: 'mia', password } }),
+  )
+  expect(await statusOf(admin)).toBe(200)
+  const answers = await Promise.all(storm)
+  const sentAway = answers.filter(({ status }) => status === 429)
+  expect(sentAway.length).toBeGreaterThan(0)
+  for (const { headers, body } of sentAway) {
+    expect([headers.get('retry-after'), body['error_code']]).toEqual(['1', 'too_many_requests'])
+  }
+  expect(answers.filter(({ status }) => status === 200).length).toBe(100 - sentAway.length)
+})
+
 describe('a user is locked', () => {
   const fail = async (times: number) => {
     for (let n = 0; n < times; n += 1) await authorize({ username: 'mia', password: 'wrong' })
@@ -183,6 +197,13 @@ describe('a request may be authorized', () => {
     fairlead.pass({ seconds: 2 }) // other servers hear of a setting within a second
     expect(await codeOf(basic('mia', password))).toBe('unauthorized')
     expect(await statusOf(await fairlead.signIn('mia', password))).toBe(200)
+  })
+
+  test('with Basic whose password stays right when the roles change, without a refusal in between', async () => {
+    expect(await statusOf(basic('mia', password))).toBe(200)
+    await fairlead.send('PUT', '/v1/users/2', { auth: admin, body: { role: 'user_manager' } })
+    const { status } = await fairlead.send('GET', '/v1/users', { auth: basic('mia', password) })
+    expect(status).toBe(200)
   })
 
   test('with Basic whose password is counted like any other, and remembered only while it is right', async () => {

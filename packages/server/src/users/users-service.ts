@@ -70,12 +70,14 @@ export function createUsers(deps: {
 
     async update(uid, { password, ...request }, caller) {
       const { user } = await get(uid)
+      const wanted = { ...request, ...(password !== undefined && { password }) }
+      await refuseBeyond(store.db, caller, user, wanted) // before a password is compared: that would tell
       const names = [request.name ?? user.name, request.email ?? user.email ?? '']
       const phc = password === undefined ? undefined : await passwords.prepare(password, names, uid)
       await store.transaction(async (db) => {
         const users = usersStore(db)
         const before = (await users.get(uid)) ?? refuseUnknown(uid)
-        await refuseBeyond(db, caller, before, request)
+        await refuseBeyond(db, caller, before, wanted)
         await refuseTaken(db, request, uid)
         const change: UserChange = { ...request, ...(phc !== undefined && { failures: noFailures }) }
         await users.update(uid, change, now())
@@ -155,7 +157,7 @@ async function refuseGivingAdmin(db: Db, { user }: Caller, roleUids: readonly nu
 
 /** Without the permission, users may change their own name and password, and nothing else. */
 async function refuseBeyond(db: Db, caller: Caller, before: User, request: UserRequest): Promise<void> {
-  const { name: _free, ...guarded } = request
+  const { name: _name, password: _password, ...guarded } = request
   const isOwn = caller.user.uid === before.uid
   if (isOwn && Object.keys(guarded).length === 0) return
   if (!may(caller.user, 'update_user')) {

@@ -141,6 +141,8 @@ describe('those who manage users', () => {
       refused,
     )
     expect(await refusal(send('PUT', '/v1/users/1', { name: 'renamed' }, manager))).toEqual(refused)
+    // Nor can they try out an admin's password: "the same as now" would tell.
+    expect(await refusal(send('PUT', '/v1/users/1', { password: adminPassword }, manager))).toEqual(refused)
     expect(await refusal(send('DELETE', '/v1/users/1', undefined, manager))).toEqual(refused)
   })
 })
