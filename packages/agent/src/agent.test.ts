@@ -245,9 +245,13 @@ test('a free port is one that nobody listens on, no shard has, and the asker doe
   })
   await using taken = createServer()
   await new Promise<void>((done) => taken.listen(from + 1, '127.0.0.1', done))
-  const found = await home.client.findFreePort({ body: { from, to: from + 9, except: [from + 2] } })
+  const found = await home.client.findFreePort({
+    body: { from, to: from + 9, except: [from + 2], alsoFree: [] },
+  })
   expect(found.port).toBe(from + 3)
-  expect(await home.client.findFreePort({ body: { from, to: from + 1, except: [] } })).toEqual({ port: null })
+  expect(await home.client.findFreePort({ body: { from, to: from + 1, except: [], alsoFree: [] } })).toEqual({
+    port: null,
+  })
 })
 
 test('a folder that cannot be understood does not keep the agent from its other shards', async () => {

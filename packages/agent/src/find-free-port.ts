@@ -1,13 +1,26 @@
 import { createServer } from 'node:net'
 
-/** The first port of `from`..`to`, both included, that can be bound on `host` and is not excepted; null if none. */
+/**
+ * The first port of `from`..`to`, both included, that can be bound on `host` and is not excepted, and above which the
+ * ports at the distances `alsoFree` can be bound too; null if none.
+ */
 export async function findFreePort(
   host: string,
-  range: { readonly from: number; readonly to: number; readonly except: readonly number[] },
+  range: {
+    readonly from: number
+    readonly to: number
+    readonly except: readonly number[]
+    readonly alsoFree: readonly number[]
+  },
 ): Promise<number | null> {
   const except = new Set(range.except)
-  for (let port = Math.max(1, range.from); port <= Math.min(65_535, range.to); port += 1)
-    if (!except.has(port) && (await canBind(host, port))) return port
+  const highest = 65_535 - Math.max(0, ...range.alsoFree)
+  for (let port = Math.max(1, range.from); port <= Math.min(highest, range.to); port += 1) {
+    if (except.has(port)) continue
+    const ports = [port, ...range.alsoFree.map((distance) => port + distance)]
+    const free = await Promise.all(ports.map((one) => canBind(host, one)))
+    if (free.every((one) => one)) return port
+  }
   return null
 }
 

@@ -28,7 +28,7 @@ import { passwordsRoutes } from './passwords/passwords-routes.ts'
 import { createPasswords } from './passwords/passwords-service.ts'
 import { createUserPasswords } from './passwords/user-passwords.ts'
 import { createReconciler } from './reconcile/create-reconciler.ts'
-import { createEffect } from './reconcile/deps.ts'
+import { createEffect, createTurns } from './reconcile/deps.ts'
 import { createEngines } from './reconcile/engines.ts'
 import { rolesRoutes } from './roles/roles-routes.ts'
 import { createRoles } from './roles/roles-service.ts'
@@ -108,6 +108,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
       agent,
       engines,
       portRange: config.portRange,
+      inTurn: createTurns(),
       now,
       log,
       effect: createEffect((phase, name) => {

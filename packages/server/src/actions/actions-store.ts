@@ -1,11 +1,26 @@
 import type { Action, ActionStatus } from '../core/action.ts'
 import type { Goal } from '../core/goal.ts'
+import { noOrders } from '../core/orders.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
 
 /** What a turn learns about an action. */
 export type ActionNews = Partial<
-  Pick<Action, 'status' | 'goal' | 'progress' | 'step' | 'waitingFor' | 'needsPerson' | 'pending' | 'error'>
+  Pick<
+    Action,
+    | 'status'
+    | 'goal'
+    | 'orders'
+    | 'handedOverAt'
+    | 'wayBack'
+    | 'warnings'
+    | 'progress'
+    | 'step'
+    | 'waitingFor'
+    | 'needsPerson'
+    | 'pending'
+    | 'error'
+  >
 >
 
 export interface ActionsStore {
@@ -46,6 +61,8 @@ export function actionsStore(db: Db): ActionsStore {
         database_uid: databaseUid,
         kind,
         goal: JSON.stringify(goal),
+        asked: JSON.stringify(goal),
+        orders: JSON.stringify(noOrders),
         created_at: now,
         changed_at: now,
       }
@@ -74,6 +91,9 @@ const beginning = {
   status: 'queued',
   progress: 0,
   step: '',
+  way_back: 'null',
+  warnings: '[]',
+  handed_over_at: null,
   waiting_for: '',
   needs_person: 0,
   pending: '[]',
@@ -90,6 +110,10 @@ function toColumns(news: ActionNews): Partial<Tables['actions']> {
   return {
     ...(news.status !== undefined && { status: news.status }),
     ...(news.goal !== undefined && { goal: JSON.stringify(news.goal) }),
+    ...(news.orders !== undefined && { orders: JSON.stringify(news.orders) }),
+    ...(news.handedOverAt !== undefined && { handed_over_at: news.handedOverAt }),
+    ...(news.wayBack !== undefined && { way_back: JSON.stringify(news.wayBack) }),
+    ...(news.warnings !== undefined && { warnings: JSON.stringify(news.warnings) }),
     ...(news.progress !== undefined && { progress: news.progress }),
     ...(news.step !== undefined && { step: news.step }),
     ...(news.waitingFor !== undefined && { waiting_for: news.waitingFor }),
@@ -107,6 +131,11 @@ function fromRow(row: Tables['actions']): Action {
     kind: row.kind as Action['kind'],
     status: row.status as ActionStatus,
     goal: JSON.parse(row.goal) as Goal,
+    asked: JSON.parse(row.asked) as Goal,
+    orders: JSON.parse(row.orders) as Action['orders'],
+    handedOverAt: row.handed_over_at,
+    wayBack: JSON.parse(row.way_back) as Action['wayBack'],
+    warnings: JSON.parse(row.warnings) as Action['warnings'],
     progress: row.progress,
     step: row.step,
     waitingFor: row.waiting_for,

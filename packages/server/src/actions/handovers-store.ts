@@ -1,4 +1,5 @@
 import type { Certificate } from '../core/action.ts'
+import type { Standby } from '../core/topology.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
@@ -7,21 +8,28 @@ import type { Tables } from '../store/tables.ts'
 export interface Handover {
   readonly id: number
   readonly databaseUid: number
+  readonly group: number
   readonly actionUid: string | null
   readonly from: number
   readonly to: number
   /** Full syncs that each member had served before, by shard id. */
   readonly fullSyncsBefore: Readonly<Record<string, number>>
   readonly intendedAt: string
+  /** The old primary as it was when it became a replica. */
+  readonly standby: Standby
   readonly released: boolean
+  /** Nothing of it is left to do. */
+  readonly closed: boolean
   readonly certificate: Certificate | null
 }
 
 export interface HandoversStore {
-  open(databaseUid: number): Promise<Handover | undefined>
+  open(databaseUid: number, group: number): Promise<Handover | undefined>
+  /** Of each group of a database the last one that moved the role, or the open one; by group. */
+  last(databaseUid: number): Promise<ReadonlyMap<number, Handover>>
   /** Certificates of an action, in the order in which they were given. */
   certificates(actionUid: string): Promise<readonly Certificate[]>
-  intend(intent: Omit<Handover, 'id' | 'released' | 'certificate'>): Promise<Handover>
+  intend(intent: Omit<Handover, 'id' | 'released' | 'closed' | 'certificate'>): Promise<Handover>
   certify(id: number, certificate: Certificate): Promise<void>
   release(id: number): Promise<void>
   close(id: number, certificate: Certificate | null): Promise<void>
@@ -30,14 +38,25 @@ export interface HandoversStore {
 export function handoversStore(db: Db): HandoversStore {
   const update = (id: number) => db.updateTable('handovers').where('id', '=', id)
   return {
-    async open(databaseUid) {
+    async open(databaseUid, group) {
       const row = await db
         .selectFrom('handovers')
         .selectAll()
         .where('database_uid', '=', databaseUid)
+        .where('group_number', '=', group)
         .where('closed', '=', 0)
         .executeTakeFirst()
       return row && fromRow(row)
+    },
+    async last(databaseUid) {
+      const newest = db
+        .selectFrom('handovers')
+        .select((row) => row.fn.max('id').as('id'))
+        .where('database_uid', '=', databaseUid)
+        .where((is) => is.or([is('closed', '=', 0), is('certificate', 'is not', null)]))
+        .groupBy('group_number')
+      const rows = await db.selectFrom('handovers').selectAll().where('id', 'in', newest).execute()
+      return new Map(rows.map((row) => [row.group_number, fromRow(row)]))
     },
     async certificates(actionUid) {
       const rows = await db
@@ -56,17 +75,19 @@ export function handoversStore(db: Db): HandoversStore {
         .values({
           id,
           database_uid: intent.databaseUid,
+          group_number: intent.group,
           action_uid: intent.actionUid,
           from_shard: intent.from,
           to_shard: intent.to,
           full_syncs_before: JSON.stringify(intent.fullSyncsBefore),
           intended_at: intent.intendedAt,
+          standby: JSON.stringify(intent.standby),
           released: 0,
           certificate: null,
           closed: 0,
         })
         .execute()
-      return { ...intent, id, released: false, certificate: null }
+      return { ...intent, id, released: false, closed: false, certificate: null }
     },
     async certify(id, certificate) {
       await update(id)
@@ -88,12 +109,20 @@ function fromRow(row: Tables['handovers']): Handover {
   return {
     id: row.id,
     databaseUid: row.database_uid,
+    group: row.group_number,
     actionUid: row.action_uid,
     from: row.from_shard,
     to: row.to_shard,
     fullSyncsBefore: JSON.parse(row.full_syncs_before) as Handover['fullSyncsBefore'],
     intendedAt: row.intended_at,
+    standby: row.standby === null ? unknownStandby(row) : (JSON.parse(row.standby) as Standby),
     released: row.released === 1,
+    closed: row.closed === 1,
     certificate: row.certificate === null ? null : (JSON.parse(row.certificate) as Certificate),
   }
+}
+
+/** On record from a version that did not note it: no process has an empty id, so nobody is taken for it. */
+function unknownStandby(row: Tables['handovers']): Standby {
+  return { shard: row.from_shard, runId: '', errorReplies: 0 }
 }
