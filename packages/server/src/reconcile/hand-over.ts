@@ -56,7 +56,7 @@ export async function handOver(
   const group = { primary, heir, others, build: from.runs.build }
   const moved = await moveRole(group, deps)
   if ('why' in moved) {
-    await deps.handovers.close(handover.id, null)
+    await deps.handovers.close(handover.id, null, new Date(deps.now()).toISOString())
     return { kind: 'not yet', why: moved.why, afterMs: CALM_MS }
   }
   await settleIn({ handover, moved, group }, deps)
