@@ -52,7 +52,10 @@ export const errors = {
   db_busy: { status: 409, meaning: 'Another change is running on this database' },
   email_already_exists: { status: 409, meaning: 'Another user signs in with this e-mail' },
   name_already_exists: { status: 409, meaning: 'Another one has this name already' },
-  too_many_requests: { status: 429, meaning: 'Too many requests wait for a password check; try again later' },
+  too_many_requests: {
+    status: 429,
+    meaning: 'Too many password checks wait, or too many streams are open; try again later',
+  },
   internal_error: { status: 500, meaning: 'A fault of ours; quote the id in the message' },
   unavailable: { status: 503, meaning: 'A part of the cluster does not answer right now; try again' },
 } as const satisfies Record<string, { readonly status: number; readonly meaning: string }>

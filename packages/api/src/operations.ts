@@ -1,4 +1,11 @@
-import { getAction } from './actions.ts'
+import {
+  followAction,
+  getAction,
+  getActionV2,
+  listActions,
+  listActionsV2,
+  listDatabaseActions,
+} from './actions.ts'
 import { authorizeUser, getJwks, logOut, refreshToken } from './authorize-user.ts'
 import { createCluster, getBootstrap } from './bootstrap.ts'
 import { getHealth, getOpenApi, listEngineVersions, listNodes } from './cluster.ts'
@@ -51,7 +58,12 @@ export const operations = {
   deleteDatabase,
   listDatabaseShards,
   upgradeDatabase,
+  listActions,
   getAction,
+  listDatabaseActions,
+  listActionsV2,
+  getActionV2,
+  followAction,
   listNodes,
   listEngineVersions,
   getCluster,

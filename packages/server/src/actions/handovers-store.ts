@@ -1,8 +1,10 @@
 import type { Certificate } from '../core/action.ts'
 import type { Standby } from '../core/topology.ts'
+import { inTransaction } from '../store/in-transaction.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
+import { actionEventsStore } from './action-events-store.ts'
 
 /** A handover on record: the intent before the first command, then what it led to. */
 export interface Handover {
@@ -30,13 +32,15 @@ export interface HandoversStore {
   /** Certificates of an action, in the order in which they were given. */
   certificates(actionUid: string): Promise<readonly Certificate[]>
   intend(intent: Omit<Handover, 'id' | 'released' | 'closed' | 'certificate'>): Promise<Handover>
+  /** The same of many actions at once, by their uid; those without any are not in it. */
+  certificatesOf(actionUids: readonly string[]): Promise<ReadonlyMap<string, readonly Certificate[]>>
+  /** The role has moved. An event of the action tells of it, as of `close`. */
   certify(id: number, certificate: Certificate): Promise<void>
   release(id: number): Promise<void>
-  close(id: number, certificate: Certificate | null): Promise<void>
+  close(id: number, certificate: Certificate | null, now: string): Promise<void>
 }
 
 export function handoversStore(db: Db): HandoversStore {
-  const update = (id: number) => db.updateTable('handovers').where('id', '=', id)
   return {
     async open(databaseUid, group) {
       const row = await db
@@ -58,16 +62,8 @@ export function handoversStore(db: Db): HandoversStore {
       const rows = await db.selectFrom('handovers').selectAll().where('id', 'in', newest).execute()
       return new Map(rows.map((row) => [row.group_number, fromRow(row)]))
     },
-    async certificates(actionUid) {
-      const rows = await db
-        .selectFrom('handovers')
-        .select('certificate')
-        .where('action_uid', '=', actionUid)
-        .where('certificate', 'is not', null)
-        .orderBy('id')
-        .execute()
-      return rows.map((row) => JSON.parse(row.certificate ?? '') as Certificate)
-    },
+    certificates: async (actionUid) => (await certificatesOf(db, [actionUid])).get(actionUid) ?? [],
+    certificatesOf: (actionUids) => certificatesOf(db, actionUids),
     async intend(intent) {
       const id = await nextId(db, 'handover')
       await db
@@ -90,19 +86,57 @@ export function handoversStore(db: Db): HandoversStore {
       return { ...intent, id, released: false, closed: false, certificate: null }
     },
     async certify(id, certificate) {
-      await update(id)
-        .set({ certificate: JSON.stringify(certificate), released: 1 })
-        .execute()
+      await inTransaction(db, async (within) => {
+        await update(within, id)
+          .set({ certificate: JSON.stringify(certificate), released: 1 })
+          .execute()
+        await tell(within, id, certificate, certificate.at)
+      })
     },
     async release(id) {
-      await update(id).set({ released: 1 }).execute()
+      await update(db, id).set({ released: 1 }).execute()
     },
-    async close(id, certificate) {
-      await update(id)
-        .set({ released: 1, closed: 1, certificate: certificate && JSON.stringify(certificate) })
-        .execute()
+    async close(id, certificate, now) {
+      await inTransaction(db, async (within) => {
+        await update(within, id)
+          .set({ released: 1, closed: 1, certificate: certificate && JSON.stringify(certificate) })
+          .execute()
+        if (certificate !== null) await tell(within, id, certificate, now)
+      })
     },
   }
+}
+
+function update(db: Db, id: number) {
+  return db.updateTable('handovers').where('id', '=', id)
+}
+
+/** A handover that no action asked for is nobody's event. */
+async function tell(db: Db, id: number, certificate: Certificate, at: string): Promise<void> {
+  const row = await db.selectFrom('handovers').select('action_uid').where('id', '=', id).executeTakeFirst()
+  if (row?.action_uid == null) return
+  await actionEventsStore(db).append(row.action_uid, { type: 'handover', certificate }, at)
+}
+
+async function certificatesOf(
+  db: Db,
+  actionUids: readonly string[],
+): Promise<ReadonlyMap<string, readonly Certificate[]>> {
+  if (actionUids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('handovers')
+    .select(['action_uid', 'certificate'])
+    .where('action_uid', 'in', [...actionUids])
+    .where('certificate', 'is not', null)
+    .orderBy('id')
+    .execute()
+  const byAction = Map.groupBy(rows, (row) => row.action_uid ?? '')
+  return new Map(
+    [...byAction].map(([uid, of]) => [
+      uid,
+      of.map((row) => JSON.parse(row.certificate ?? '') as Certificate),
+    ]),
+  )
 }
 
 function fromRow(row: Tables['handovers']): Handover {

@@ -54,7 +54,7 @@ export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene
     deps,
   )
   if ('why' in moved) {
-    await deps.handovers.close(handover.id, null)
+    await deps.handovers.close(handover.id, null, new Date(deps.now()).toISOString())
     return { kind: 'not yet', why: moved.why, afterMs: CALM_MS }
   }
   await settleIn({ handover, moved, primary, heir, others, build }, database.cluster, deps)

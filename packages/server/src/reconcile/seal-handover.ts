@@ -35,7 +35,8 @@ export async function sealHandover(scene: Scene): Promise<Outcome> {
   const took = handover.certificate ?? (await ifItAnswers(() => recoverCertificate(handover, scene)))
   const counted = await countFullSyncs(database, members, deps.engines)
   const certificate = took && { ...took, fullSyncs: fullSyncsSince(handover.fullSyncsBefore, counted) }
-  await deps.effect('close-handover', () => deps.handovers.close(handover.id, certificate))
+  const now = new Date(deps.now()).toISOString()
+  await deps.effect('close-handover', () => deps.handovers.close(handover.id, certificate, now))
   return done
 }
 

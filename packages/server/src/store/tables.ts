@@ -111,6 +111,8 @@ export interface Tables {
     created_at: string
     changed_at: string
   }
+  /** What people see change of actions. `data` is by `type`: the changed fields, or a certificate. */
+  readonly action_events: { seq: number; action_uid: string; at: string; type: string; data: string }
   /** One row a handover: the intent first, then its certificate, closed when the certificate is complete. */
   readonly handovers: {
     id: number
