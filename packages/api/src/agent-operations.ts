@@ -76,6 +76,11 @@ export const ShardReport = Type.Object({
   /** Its last process was stopped on order, and saved everything before: its disk is as good as its memory was. */
   endedInOrder: Type.Boolean(),
   why: Type.String(),
+  /**
+   * The engine's last words, since its process started, about replication or persistence gone wrong. They stay when
+   * it has recovered. Empty when there are none, and while there is no process.
+   */
+  trouble: Type.String(),
 })
 export type ShardReport = Static<typeof ShardReport>
 
