@@ -9,6 +9,7 @@ import {
   type Output,
   putShard,
   Refusal,
+  readBaseline,
   removeShard,
   reportNode,
 } from '@fairlead/api'
@@ -54,6 +55,7 @@ export async function serveAgent(
   mount(reportNode, handlers.reportNode)
   mount(putShard, handlers.putShard)
   mount(removeShard, handlers.removeShard)
+  mount(readBaseline, handlers.readBaseline)
   mount(listBuilds, handlers.listBuilds)
   mount(findFreePort, handlers.findFreePort)
   await app.listen({ path })

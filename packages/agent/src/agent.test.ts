@@ -155,7 +155,7 @@ test('only the owner can reach the socket and read the folder of a shard', async
     '700',
     '700',
   ])
-  const files = ['wanted.json', 'process.json', 'engine.conf', 'users.acl', 'engine.log']
+  const files = ['wanted.json', 'process.json', 'baseline.json', 'engine.conf', 'users.acl', 'engine.log']
   expect(files.map((name) => mode('shards', 'a-1', name))).toEqual(files.map(() => '600'))
 })
 

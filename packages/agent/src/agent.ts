@@ -70,6 +70,7 @@ function answerWith(
       await shards.remove(params.id)
       return { id: params.id }
     },
+    readBaseline: async ({ params }) => ({ settings: await shards.baseline(params.id) }),
     listBuilds: async () => [...(await builds.list())],
     async findFreePort({ body }) {
       // A shard that does not run just now keeps its port.

@@ -7,6 +7,7 @@ import { engineTarget } from './engine-config.ts'
 import { type ProcessIdentity, signalProcess } from './process-identity.ts'
 import { readDataOnDisk, snapshotWrittenAt } from './read-data-on-disk.ts'
 import { readLastWords } from './read-last-words.ts'
+import { readSettings } from './read-settings.ts'
 import type { ProcessRecord, ShardFolder, WantedRecord } from './shard-folder.ts'
 import { prepareFolder, type StartedProcess, startProcess } from './start-process.ts'
 import { stopProcess, waitForEnd } from './stop-process.ts'
@@ -71,11 +72,14 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
   await place.save({ ...record, identity: place.child.identity })
 }
 
-/** Notes the first answer of a process, and sets what had to wait until it has loaded its data. */
+/** Notes the first answer of a process and its settings, and sets what had to wait until it has loaded its data. */
 export async function welcome(place: ShardWorkplace, last: ProcessRecord): Promise<void> {
   const answeredAt = Date.now()
   const later = last.appendonlyLater
   if (later !== null) await place.pulse.call('CONFIG', 'SET', 'appendonly', later ? 'yes' : 'no')
+  // Before its answer is noted: a process that has answered has a baseline.
+  const settings = readSettings(await place.pulse.call('CONFIG', 'GET', '*'), last.wish)
+  await place.folder.writeBaseline({ startedAt: last.startedAt, settings })
   await place.save({
     ...last,
     answeredAt,

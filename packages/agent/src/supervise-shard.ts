@@ -8,7 +8,7 @@ import { describeShard, firstView, type View, viewOfPut } from './describe-shard
 import { engineTarget } from './engine-config.ts'
 import { isAlive } from './process-identity.ts'
 import { settleWanted } from './settle-wanted.ts'
-import type { ProcessRecord, ShardFolder, WantedRecord } from './shard-folder.ts'
+import type { Baseline, ProcessRecord, ShardFolder, WantedRecord } from './shard-folder.ts'
 import { type TroubleWatch, watchTrouble } from './watch-trouble.ts'
 
 export interface SupervisionSettings {
@@ -26,6 +26,8 @@ export interface SupervisedShard extends AsyncDisposable {
   put(wish: WantedShard): Promise<ShardReport>
   remove(): Promise<void>
   report(): ShardReport
+  /** The settings with which its last process began; null when they are not known. */
+  baseline(): Promise<Baseline['settings'] | null>
 }
 
 /** How soon the loop tries again after the world has failed it (a full disk, say). */
@@ -77,6 +79,11 @@ export function superviseShard(
       return state.wanted.wish.port
     },
     report: () => describeShard(folder.id, state),
+    async baseline() {
+      const known = await folder.readBaseline()
+      // Of a process before this one it says nothing about this one.
+      return known?.startedAt === state.last?.startedAt ? (known?.settings ?? null) : null
+    },
     async put(wish) {
       await put(state, folder, wish)
       return describeShard(folder.id, state)

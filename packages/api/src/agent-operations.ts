@@ -130,6 +130,21 @@ export const removeShard = operation({
   errors: [],
 })
 
+export const readBaseline = operation({
+  method: 'GET',
+  path: '/agent/shards/:id/baseline',
+  summary:
+    'The settings with which the last process of a shard began, secrets left out; null: there are none',
+  since: '0.1.0',
+  permission: null,
+  params: ShardId,
+  ok: Type.Object({
+    /** CONFIG GET *, asked when the process first answered: what differs now was set at run time. */
+    settings: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()]),
+  }),
+  errors: [],
+})
+
 export const listBuilds = operation({
   method: 'GET',
   path: '/agent/builds',
@@ -154,4 +169,11 @@ export const findFreePort = operation({
   errors: [],
 })
 
-export const agentOperations = { reportNode, putShard, removeShard, listBuilds, findFreePort }
+export const agentOperations = {
+  reportNode,
+  putShard,
+  removeShard,
+  readBaseline,
+  listBuilds,
+  findFreePort,
+}
