@@ -8,6 +8,7 @@ import { findFreePort } from './find-free-port.ts'
 import { holdSocket } from './hold-socket.ts'
 import { readNode } from './read-node.ts'
 import { type SupervisedShards, superviseShards } from './supervise-shards.ts'
+import { watchNode } from './watch-node.ts'
 
 export interface AgentConfig {
   /** Shards live in home/shards/<id>. */
@@ -46,10 +47,11 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   const settings = { builds, logger, hungAfterMs, stopWithinMs }
   const shards = stack.use(await superviseShards(home, settings))
 
+  const watch = stack.use(watchNode({ read: (pids) => readNode(home, config.memoryLimitBytes, pids) }))
   const report = async (): Promise<NodeReport> => {
     const reports = shards.report()
     const pids = reports.map(({ pid }) => pid).filter((pid) => pid !== null)
-    const resources = await readNode(home, config.memoryLimitBytes, pids)
+    const resources = await watch.resources(pids)
     return { uid: config.nodeUid, host: config.host, ...resources, shards: reports }
   }
   stack.use(await serveAgent(config.socketPath, logger, answerWith(config, shards, report)))
