@@ -8,6 +8,7 @@ import { findFreePort } from './find-free-port.ts'
 import { holdSocket } from './hold-socket.ts'
 import { readNode } from './read-node.ts'
 import { type SupervisedShards, superviseShards } from './supervise-shards.ts'
+import { openTrials, type Trials } from './trials.ts'
 import { watchNode } from './watch-node.ts'
 
 export interface AgentConfig {
@@ -54,7 +55,8 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
     const resources = await watch.resources(pids)
     return { uid: config.nodeUid, host: config.host, ...resources, shards: reports }
   }
-  stack.use(await serveAgent(config.socketPath, logger, answerWith(config, shards, report)))
+  const trials = stack.use(await openTrials({ home, builds, logger, takenPorts: () => shards.ports() }))
+  stack.use(await serveAgent(config.socketPath, logger, answerWith(config, shards, trials, report)))
   logger.info({ socket: config.socketPath, shards: shards.report().length }, 'agent is up')
   const close = stack.move()
   return { socketPath: config.socketPath, report, [Symbol.asyncDispose]: () => close.disposeAsync() }
@@ -63,6 +65,7 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
 function answerWith(
   { builds, host }: AgentConfig,
   shards: SupervisedShards,
+  trials: Trials,
   report: () => Promise<NodeReport>,
 ): AgentHandlers {
   return {
@@ -79,6 +82,7 @@ function answerWith(
       const except = [...body.except, ...shards.ports()]
       return { port: await findFreePort(host, { ...body, except }) }
     },
+    tryBuild: ({ body }, signal) => trials.make(body, signal),
   }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pulse } from './ask-engine.ts'
-import type { BuildsOfNode } from './builds-of-node.ts'
+import { type BuildsOfNode, findProgram } from './builds-of-node.ts'
 import { decideAppendonly } from './decide-appendonly.ts'
 import { nextStreak } from './decide-restart.ts'
 import { engineTarget } from './engine-config.ts'
@@ -64,7 +64,7 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
   // Recorded before the process exists: an agent that dies in between looks for it by its folder.
   await place.save(record)
   try {
-    place.child = await startProcess(folder, await findProgram(place.builds, wanted))
+    place.child = await startProcess(folder, await findProgram(place.builds, wish.build))
   } catch (cause) {
     await place.save(asDied(record, cause instanceof Error ? cause.message : String(cause)))
     return
@@ -153,15 +153,6 @@ function asDied(record: ProcessRecord, why: string): ProcessRecord {
     crashes: record.crashes + 1,
     streak: nextStreak(record, at),
   }
-}
-
-async function findProgram(builds: BuildsOfNode, { wish }: WantedRecord): Promise<string> {
-  const { flavour, version } = wish.build
-  const found = await builds.find(wish.build)
-  if (found) return found.program
-  throw new Error(
-    `there is no build ${flavour} ${version} on this node; put it into the folder of builds or on PATH`,
-  )
 }
 
 async function describeEnd(child: StartedProcess | null, identity: ProcessIdentity | null): Promise<string> {

@@ -169,6 +169,45 @@ export const findFreePort = operation({
   errors: [],
 })
 
+/** What a shard would be started with. The agent chooses port and passwords, and nothing of it stays. */
+export const TrialRequest = Type.Object(
+  {
+    build: Build,
+    cluster: Type.Boolean(),
+    ...Type.Pick(WantedShard, [
+      'persistence',
+      'memoryBytes',
+      'evictionPolicy',
+      'aofFsync',
+      'snapshots',
+      'backlogBytes',
+    ]).properties,
+  },
+  { additionalProperties: false },
+)
+export type TrialRequest = Static<typeof TrialRequest>
+
+export const TrialResult = Type.Object({
+  ok: Type.Boolean(),
+  /** Why not, with the engine's own last words; empty when it did. */
+  why: Type.String(),
+  /** From the start of the process until it answered, or until that was given up. */
+  startMs: Type.Integer(),
+})
+export type TrialResult = Static<typeof TrialResult>
+
+export const tryBuild = operation({
+  method: 'POST',
+  path: '/agent/trials',
+  summary:
+    'Start a build as a shard would be, write and read a key, end it. Takes up to 10 s, and two are made at a time',
+  since: '0.1.0',
+  permission: null,
+  body: TrialRequest,
+  ok: TrialResult,
+  errors: [],
+})
+
 export const agentOperations = {
   reportNode,
   putShard,
@@ -176,4 +215,5 @@ export const agentOperations = {
   readBaseline,
   listBuilds,
   findFreePort,
+  tryBuild,
 }
