@@ -9,8 +9,10 @@ import {
   type Output,
   putShard,
   Refusal,
+  readBaseline,
   removeShard,
   reportNode,
+  tryBuild,
 } from '@fairlead/api'
 import fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
@@ -20,7 +22,8 @@ import { compileSchema, describeFault } from './check-schema.ts'
 export type AgentHandlers = {
   readonly [Name in keyof typeof agentOperations]: Handler<(typeof agentOperations)[Name]>
 }
-type Handler<Op extends Operation> = (input: Input<Op>) => Promise<Output<Op>>
+/** The signal is aborted when whoever asked has gone. */
+type Handler<Op extends Operation> = (input: Input<Op>, signal: AbortSignal) => Promise<Output<Op>>
 
 /** A wish is about 1 KB. */
 const MAX_BODY_BYTES = 64 * 1024
@@ -47,18 +50,32 @@ export async function serveAgent(
         response: { 200: op.ok },
       },
       // The schemas above have checked the parts, so they are what the operation says.
-      handler: (request: FastifyRequest) =>
-        handler({ params: request.params, body: request.body } as unknown as Input<Op>),
+      handler: (request: FastifyRequest, reply: FastifyReply) =>
+        handler(
+          { params: request.params, body: request.body } as unknown as Input<Op>,
+          abortedWithout(reply),
+        ),
     })
   }
   mount(reportNode, handlers.reportNode)
   mount(putShard, handlers.putShard)
   mount(removeShard, handlers.removeShard)
+  mount(readBaseline, handlers.readBaseline)
   mount(listBuilds, handlers.listBuilds)
   mount(findFreePort, handlers.findFreePort)
+  mount(tryBuild, handlers.tryBuild)
   await app.listen({ path })
   await chmod(path, 0o600)
   return { [Symbol.asyncDispose]: async () => app.close() }
+}
+
+/** Aborted when the connection closes before the answer has gone out. */
+function abortedWithout(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort()
+  })
+  return gone.signal
 }
 
 function answerError(error: FastifyError, reply: FastifyReply, logger: Logger): FastifyReply {

@@ -8,6 +8,8 @@ import { findFreePort } from './find-free-port.ts'
 import { holdSocket } from './hold-socket.ts'
 import { readNode } from './read-node.ts'
 import { type SupervisedShards, superviseShards } from './supervise-shards.ts'
+import { openTrials, type Trials } from './trials.ts'
+import { watchNode } from './watch-node.ts'
 
 export interface AgentConfig {
   /** Shards live in home/shards/<id>. */
@@ -46,13 +48,15 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   const settings = { builds, logger, hungAfterMs, stopWithinMs }
   const shards = stack.use(await superviseShards(home, settings))
 
+  const watch = stack.use(watchNode({ read: (pids) => readNode(home, config.memoryLimitBytes, pids) }))
   const report = async (): Promise<NodeReport> => {
     const reports = shards.report()
     const pids = reports.map(({ pid }) => pid).filter((pid) => pid !== null)
-    const resources = await readNode(home, config.memoryLimitBytes, pids)
+    const resources = await watch.resources(pids)
     return { uid: config.nodeUid, host: config.host, ...resources, shards: reports }
   }
-  stack.use(await serveAgent(config.socketPath, logger, answerWith(config, shards, report)))
+  const trials = stack.use(await openTrials({ home, builds, logger, takenPorts: () => shards.ports() }))
+  stack.use(await serveAgent(config.socketPath, logger, answerWith(config, shards, trials, report)))
   logger.info({ socket: config.socketPath, shards: shards.report().length }, 'agent is up')
   const close = stack.move()
   return { socketPath: config.socketPath, report, [Symbol.asyncDispose]: () => close.disposeAsync() }
@@ -61,6 +65,7 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
 function answerWith(
   { builds, host }: AgentConfig,
   shards: SupervisedShards,
+  trials: Trials,
   report: () => Promise<NodeReport>,
 ): AgentHandlers {
   return {
@@ -70,12 +75,14 @@ function answerWith(
       await shards.remove(params.id)
       return { id: params.id }
     },
+    readBaseline: async ({ params }) => ({ settings: await shards.baseline(params.id) }),
     listBuilds: async () => [...(await builds.list())],
     async findFreePort({ body }) {
       // A shard that does not run just now keeps its port.
       const except = [...body.except, ...shards.ports()]
       return { port: await findFreePort(host, { ...body, except }) }
     },
+    tryBuild: ({ body }, signal) => trials.make(body, signal),
   }
 }
 

@@ -4,6 +4,7 @@ import {
   type EngineConnection,
   EngineError,
   type EngineLogin,
+  type Reply,
 } from '@fairlead/engine'
 import type { Answer } from './decide-next.ts'
 
@@ -20,7 +21,7 @@ export interface Pulse extends Disposable {
   /** PING. Never throws for what the engine does. */
   ask(target: EngineTarget): Promise<Answer>
   /** Sends a command on the connection of the last `ask`. Throws EngineError or EngineUnreachable. */
-  call(command: string, ...args: readonly string[]): Promise<void>
+  call(command: string, ...args: readonly string[]): Promise<Reply>
   /** Another process is asked from now on. */
   forget(): void
 }
@@ -59,7 +60,7 @@ export function createPulse(): Pulse {
     },
     async call(command, ...args) {
       if (!connection) throw new Error('nobody was asked yet')
-      await connection.call(command, ...args)
+      return await connection.call(command, ...args)
     },
     forget,
     [Symbol.dispose]: forget,

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pulse } from './ask-engine.ts'
-import type { BuildsOfNode } from './builds-of-node.ts'
+import { type BuildsOfNode, findProgram } from './builds-of-node.ts'
 import { decideAppendonly } from './decide-appendonly.ts'
 import { nextStreak } from './decide-restart.ts'
 import { engineTarget } from './engine-config.ts'
 import { type ProcessIdentity, signalProcess } from './process-identity.ts'
 import { readDataOnDisk, snapshotWrittenAt } from './read-data-on-disk.ts'
 import { readLastWords } from './read-last-words.ts'
+import { readSettings } from './read-settings.ts'
 import type { ProcessRecord, ShardFolder, WantedRecord } from './shard-folder.ts'
 import { prepareFolder, type StartedProcess, startProcess } from './start-process.ts'
 import { stopProcess, waitForEnd } from './stop-process.ts'
@@ -63,7 +64,7 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
   // Recorded before the process exists: an agent that dies in between looks for it by its folder.
   await place.save(record)
   try {
-    place.child = await startProcess(folder, await findProgram(place.builds, wanted))
+    place.child = await startProcess(folder, await findProgram(place.builds, wish.build))
   } catch (cause) {
     await place.save(asDied(record, cause instanceof Error ? cause.message : String(cause)))
     return
@@ -71,11 +72,14 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
   await place.save({ ...record, identity: place.child.identity })
 }
 
-/** Notes the first answer of a process, and sets what had to wait until it has loaded its data. */
+/** Notes the first answer of a process and its settings, and sets what had to wait until it has loaded its data. */
 export async function welcome(place: ShardWorkplace, last: ProcessRecord): Promise<void> {
   const answeredAt = Date.now()
   const later = last.appendonlyLater
   if (later !== null) await place.pulse.call('CONFIG', 'SET', 'appendonly', later ? 'yes' : 'no')
+  // Before its answer is noted: a process that has answered has a baseline.
+  const settings = readSettings(await place.pulse.call('CONFIG', 'GET', '*'), last.wish)
+  await place.folder.writeBaseline({ startedAt: last.startedAt, settings })
   await place.save({
     ...last,
     answeredAt,
@@ -149,15 +153,6 @@ function asDied(record: ProcessRecord, why: string): ProcessRecord {
     crashes: record.crashes + 1,
     streak: nextStreak(record, at),
   }
-}
-
-async function findProgram(builds: BuildsOfNode, { wish }: WantedRecord): Promise<string> {
-  const { flavour, version } = wish.build
-  const found = await builds.find(wish.build)
-  if (found) return found.program
-  throw new Error(
-    `there is no build ${flavour} ${version} on this node; put it into the folder of builds or on PATH`,
-  )
 }
 
 async function describeEnd(child: StartedProcess | null, identity: ProcessIdentity | null): Promise<string> {

@@ -1,5 +1,6 @@
 import type { ShardReport } from '@fairlead/api'
 import type { ProcessRecord, WantedRecord } from './shard-folder.ts'
+import type { TroubleWatch } from './watch-trouble.ts'
 
 export type View = Pick<ShardReport, 'state' | 'why'>
 
@@ -10,7 +11,13 @@ export function describeShard(
     wanted,
     last,
     view,
-  }: { readonly wanted: WantedRecord; readonly last: ProcessRecord | null; readonly view: View },
+    trouble,
+  }: {
+    readonly wanted: WantedRecord
+    readonly last: ProcessRecord | null
+    readonly view: View
+    readonly trouble: TroubleWatch
+  },
 ): ShardReport {
   const { revision, build, host, port } = last?.wish ?? wanted.wish
   const here = last?.identity && !last.ended ? last : null
@@ -26,6 +33,7 @@ export function describeShard(
     crashes: last && last.order >= wanted.order ? last.crashes : 0,
     endedInOrder: last?.ended?.how === 'stopped',
     why: view.why,
+    trouble: here ? trouble.of(here.startedAt) : '',
   }
 }
 

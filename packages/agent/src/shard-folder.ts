@@ -55,6 +55,14 @@ const ProcessRecord = Type.Object({
 })
 export type ProcessRecord = Static<typeof ProcessRecord>
 
+/** What CONFIG GET * said when a process first answered. */
+const Baseline = Type.Object({
+  /** Which process it was, Unix milliseconds. */
+  startedAt: Type.Integer(),
+  settings: Type.Record(Type.String(), Type.String()),
+})
+export type Baseline = Static<typeof Baseline>
+
 /** The folder of one shard: what is wanted, what runs, its configuration and its data. */
 export interface ShardFolder {
   readonly id: string
@@ -70,6 +78,8 @@ export interface ShardFolder {
   writeWanted(record: WantedRecord): Promise<void>
   readProcess(): Promise<ProcessRecord | null>
   writeProcess(record: ProcessRecord): Promise<void>
+  readBaseline(): Promise<Baseline | null>
+  writeBaseline(baseline: Baseline): Promise<void>
   /** Deletes it all. Interrupted at any point, nothing of the shard is found at the next start. */
   remove(): Promise<void>
 }
@@ -79,6 +89,7 @@ export function shardFolder(home: string, id: string): ShardFolder {
   const path = join(shardsFolder(home), id)
   const wanted = join(path, 'wanted.json')
   const processFile = join(path, 'process.json')
+  const baselineFile = join(path, 'baseline.json')
   const data = join(path, 'data')
   return {
     id,
@@ -94,6 +105,8 @@ export function shardFolder(home: string, id: string): ShardFolder {
     writeWanted: (record) => writeDurably(wanted, `${JSON.stringify(record, null, 2)}\n`),
     readProcess: () => readRecord(ProcessRecord, processFile),
     writeProcess: (record) => writeDurably(processFile, `${JSON.stringify(record, null, 2)}\n`),
+    readBaseline: () => readRecord(Baseline, baselineFile),
+    writeBaseline: (baseline) => writeDurably(baselineFile, `${JSON.stringify(baseline, null, 2)}\n`),
     async remove() {
       // Ids hold no dot, so this name is no shard's.
       const leaving = join(shardsFolder(home), `${LEAVING}${id}`)

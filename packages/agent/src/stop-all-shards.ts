@@ -6,6 +6,7 @@ import { holdSocket } from './hold-socket.ts'
 import { type FoundShard, openShards } from './open-shards.ts'
 import { isAlive } from './process-identity.ts'
 import { stopProcess } from './stop-process.ts'
+import { clearTrials } from './trial-folder.ts'
 
 export interface StoppedShards {
   /** Ids of the shards whose process ran and was stopped, sorted. */
@@ -26,6 +27,7 @@ export async function stopAllShards(
   socketPath: string = join(home, 'run', 'agent.sock'),
 ): Promise<StoppedShards> {
   await using _ = await holdSocket(socketPath)
+  await clearTrials(home, logger)
   const shards = await openShards(home, logger)
   const running = shards.filter(({ last }) => last?.identity && !last.ended && isAlive(last.identity))
   const stop = (some: readonly FoundShard[]) =>

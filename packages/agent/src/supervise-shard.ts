@@ -8,7 +8,8 @@ import { describeShard, firstView, type View, viewOfPut } from './describe-shard
 import { engineTarget } from './engine-config.ts'
 import { isAlive } from './process-identity.ts'
 import { settleWanted } from './settle-wanted.ts'
-import type { ProcessRecord, ShardFolder, WantedRecord } from './shard-folder.ts'
+import type { Baseline, ProcessRecord, ShardFolder, WantedRecord } from './shard-folder.ts'
+import { type TroubleWatch, watchTrouble } from './watch-trouble.ts'
 
 export interface SupervisionSettings {
   readonly builds: BuildsOfNode
@@ -25,6 +26,8 @@ export interface SupervisedShard extends AsyncDisposable {
   put(wish: WantedShard): Promise<ShardReport>
   remove(): Promise<void>
   report(): ShardReport
+  /** The settings with which its last process began; null when they are not known. */
+  baseline(): Promise<Baseline['settings'] | null>
 }
 
 /** How soon the loop tries again after the world has failed it (a full disk, say). */
@@ -38,6 +41,7 @@ interface ShardState {
   last: ProcessRecord | null
   view: View
   refusal: { readonly why: string; readonly until: number } | null
+  readonly trouble: TroubleWatch
   /** Ends the rest of the loop. */
   wake: () => void
 }
@@ -62,7 +66,10 @@ export function superviseShard(
 ): SupervisedShard {
   const { folder, wanted, last } = found
   const end = new AbortController()
-  const state: ShardState = { wanted, last, view: firstView(last), refusal: null, wake: () => undefined }
+  const state: ShardState = {
+    ...{ wanted, last, view: firstView(last), refusal: null, trouble: watchTrouble(folder.log) },
+    wake: () => undefined,
+  }
   const place = openWorkplace(settings, folder, state, end.signal)
   const log = settings.logger.child({ shard: folder.id })
   const running = loop({ state, place, log, end, onRemoved })
@@ -72,6 +79,11 @@ export function superviseShard(
       return state.wanted.wish.port
     },
     report: () => describeShard(folder.id, state),
+    async baseline() {
+      const known = await folder.readBaseline()
+      // Of a process before this one it says nothing about this one.
+      return known?.startedAt === state.last?.startedAt ? (known?.settings ?? null) : null
+    },
     async put(wish) {
       await put(state, folder, wish)
       return describeShard(folder.id, state)
@@ -144,6 +156,7 @@ async function turn(supervision: Supervision): Promise<number> {
     if (next.kind === 'rest') {
       // What was put meanwhile is not yet in this view: leave what the put has said.
       if (order === state.wanted.order) state.view = { state: next.state, why: next.why }
+      await lookForTrouble(state)
       return next.afterMs
     }
     await act(supervision, next)
@@ -155,6 +168,13 @@ async function turn(supervision: Supervision): Promise<number> {
     state.view = { ...state.view, why }
     return AFTER_TROUBLE_MS
   }
+}
+
+async function lookForTrouble({ last, wanted, trouble }: ShardState): Promise<void> {
+  if (!last?.identity || last.ended) return
+  const { startedAt, logFrom } = last
+  const secrets = [last.wish, wanted.wish].flatMap((wish) => [wish.adminPassword, wish.userPassword])
+  await trouble.look({ startedAt, logFrom, secrets })
 }
 
 async function look(state: ShardState, place: ShardWorkplace): Promise<ShardSight> {

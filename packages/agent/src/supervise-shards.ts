@@ -10,6 +10,8 @@ export interface SupervisedShards extends AsyncDisposable {
   put(id: string, wish: WantedShard): Promise<ShardReport>
   /** Resolves once the removal is durable; of a shard that is not there, at once. */
   remove(id: string): Promise<void>
+  /** The settings with which the last process began; null when they, or the shard, are not known. */
+  baseline(id: string): Promise<Record<string, string> | null>
   /** Sorted by id. */
   report(): ShardReport[]
   /** Of every shard, whether it runs or not. */
@@ -38,6 +40,7 @@ export async function superviseShards(
       }),
     remove: (id) => inTurn(async () => await shards.get(id)?.remove()),
     report: () => [...shards.keys()].toSorted().flatMap((id) => shards.get(id)?.report() ?? []),
+    baseline: async (id) => (await shards.get(id)?.baseline()) ?? null,
     ports: () => [...shards.values()].map(({ port }) => port),
     async [Symbol.asyncDispose]() {
       await inTurn(async () => {

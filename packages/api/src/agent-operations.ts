@@ -80,6 +80,11 @@ export const ShardReport = Type.Object({
   /** Its last process was stopped on order, and saved everything before: its disk is as good as its memory was. */
   endedInOrder: Type.Boolean(),
   why: Type.String(),
+  /**
+   * The engine's last words, since its process started, about replication or persistence gone wrong. They stay when
+   * it has recovered. Empty when there are none, and while there is no process.
+   */
+  trouble: Type.String(),
 })
 export type ShardReport = Static<typeof ShardReport>
 
@@ -129,6 +134,21 @@ export const removeShard = operation({
   errors: [],
 })
 
+export const readBaseline = operation({
+  method: 'GET',
+  path: '/agent/shards/:id/baseline',
+  summary:
+    'The settings with which the last process of a shard began, secrets left out; null: there are none',
+  since: '0.1.0',
+  permission: null,
+  params: ShardId,
+  ok: Type.Object({
+    /** CONFIG GET *, asked when the process first answered: what differs now was set at run time. */
+    settings: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()]),
+  }),
+  errors: [],
+})
+
 export const listBuilds = operation({
   method: 'GET',
   path: '/agent/builds',
@@ -159,4 +179,51 @@ export const findFreePort = operation({
   errors: [],
 })
 
-export const agentOperations = { reportNode, putShard, removeShard, listBuilds, findFreePort }
+/** What a shard would be started with. The agent chooses port and passwords, and nothing of it stays. */
+export const TrialRequest = Type.Object(
+  {
+    build: Build,
+    cluster: Type.Boolean(),
+    ...Type.Pick(WantedShard, [
+      'persistence',
+      'memoryBytes',
+      'evictionPolicy',
+      'aofFsync',
+      'snapshots',
+      'backlogBytes',
+    ]).properties,
+  },
+  { additionalProperties: false },
+)
+export type TrialRequest = Static<typeof TrialRequest>
+
+export const TrialResult = Type.Object({
+  ok: Type.Boolean(),
+  /** Why not, with the engine's own last words; empty when it did. */
+  why: Type.String(),
+  /** From the start of the process until it answered, or until that was given up. */
+  startMs: Type.Integer(),
+})
+export type TrialResult = Static<typeof TrialResult>
+
+export const tryBuild = operation({
+  method: 'POST',
+  path: '/agent/trials',
+  summary:
+    'Start a build as a shard would be, write and read a key, end it. Takes up to 10 s, and two are made at a time',
+  since: '0.1.0',
+  permission: null,
+  body: TrialRequest,
+  ok: TrialResult,
+  errors: [],
+})
+
+export const agentOperations = {
+  reportNode,
+  putShard,
+  removeShard,
+  readBaseline,
+  listBuilds,
+  findFreePort,
+  tryBuild,
+}

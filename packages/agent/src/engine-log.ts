@@ -1,0 +1,40 @@
+import { open } from 'node:fs/promises'
+
+export interface LogLine {
+  /** `#` is a warning, `*` a notice, `-` and `.` are less. Null: no line of the engine's log (a usage text, the loader). */
+  readonly level: string | null
+  readonly text: string
+}
+
+/** "12:M 21 Nov 2026 03:51:02.123 # Failed listening" → level "#", text "Failed listening". */
+export function readLogLine(line: string): LogLine {
+  const match = /^\d+:[A-Z] \d+ \w+ \d+ [\d:.]+ ([.*#-]) (.*)$/.exec(line.trim())
+  if (!match) return { level: null, text: line.trim() }
+  const [, level = '', text = ''] = match
+  return { level, text: text.trim() }
+}
+
+/** Strikes out what must not be shown. To be done before anything is cut: half a secret is not found any more. */
+export function strikeOut(text: string, secrets: readonly string[]): string {
+  return secrets
+    .filter((secret) => secret !== '')
+    .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
+}
+
+/** What the log holds from byte `from` on, but no more than its last `maxBytes`, and where it ends. Empty without a log. */
+export async function readLog(
+  path: string,
+  from: number,
+  maxBytes: number,
+): Promise<{ readonly bytes: Buffer; readonly end: number }> {
+  try {
+    await using file = await open(path, 'r')
+    const { size } = await file.stat()
+    const start = Math.max(Math.min(from, size), size - maxBytes)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start)
+    return { bytes: buffer.subarray(0, bytesRead), end: start + bytesRead }
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return { bytes: Buffer.alloc(0), end: from }
+    throw cause
+  }
+}

@@ -1,0 +1,66 @@
+import type { NodeResources } from './read-node.ts'
+
+/** Answers what the node has, without reading it for every question. Disposing of it ends the readings. */
+export interface NodeWatch extends Disposable {
+  /** The last reading: at most `everyMs` old, and of just these processes. Throws when the node cannot be read. */
+  resources(pids: readonly number[]): Promise<NodeResources>
+}
+
+export interface NodeWatchOptions {
+  readonly read: (pids: readonly number[]) => Promise<NodeResources>
+  readonly everyMs?: number
+  /** Nobody has asked for this long: nothing is read until somebody asks again. */
+  readonly idleAfterMs?: number
+}
+
+interface Reading {
+  readonly pids: readonly number[]
+  readonly resources: Promise<NodeResources>
+}
+
+export function watchNode({ read, everyMs = 500, idleAfterMs = 3_000 }: NodeWatchOptions): NodeWatch {
+  let latest: Reading | null = null
+  let timer: NodeJS.Timeout | null = null
+  let askedAt = 0
+
+  const begin = (pids: readonly number[]): Reading => {
+    const reading = { pids, resources: read(pids) }
+    // Whoever asks gets the failure; when nobody does, the next reading may do better.
+    reading.resources.catch(() => undefined)
+    return reading
+  }
+  const stop = (): void => {
+    if (timer) clearTimeout(timer)
+    timer = null
+    latest = null
+  }
+  const schedule = (): void => {
+    timer = setTimeout(() => void tick(), everyMs)
+    timer.unref()
+  }
+  const tick = async (): Promise<void> => {
+    if (!latest || performance.now() - askedAt > idleAfterMs) return stop()
+    const before = latest
+    const next = begin(before.pids)
+    await next.resources.catch(() => undefined)
+    // Ended meanwhile, or the processes are others: then theirs is the newer reading.
+    if (timer === null) return
+    if (latest === before) latest = next
+    schedule()
+  }
+
+  return {
+    async resources(pids) {
+      askedAt = performance.now()
+      if (timer === null) schedule()
+      // Processes that came or went make the last reading wrong at once.
+      if (!latest || !isSame(latest.pids, pids)) latest = begin(pids)
+      return await latest.resources
+    },
+    [Symbol.dispose]: stop,
+  }
+}
+
+function isSame(before: readonly number[], now: readonly number[]): boolean {
+  return before.length === now.length && before.every((pid, n) => pid === now[n])
+}
