@@ -1,22 +1,13 @@
 import { expect, test } from 'vitest'
 import { type ActionChange, visibleOf } from '../core/action-event.ts'
-import type { Goal } from '../core/goal.ts'
+import { goalOf } from '../core/test-group.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { actionEventsStore, KEPT_DAYS, MOST_KEPT } from './action-events-store.ts'
 import { actionsStore } from './actions-store.ts'
 
 const at = '2026-11-21T12:00:00.000Z'
 const daysLater = (days: number) => new Date(Date.parse(at) + days * 86_400_000).toISOString()
-const goal: Goal = {
-  kind: 'keep',
-  build: { flavour: 'valkey', version: '8.1.1' },
-  restartNonce: 0,
-  replicas: 1,
-  persistence: 'disabled',
-  home: null,
-  preserveRoles: false,
-  undo: false,
-}
+const goal = goalOf()
 const begin = (store: Store, uid: string, databaseUid: number, now = at) =>
   actionsStore(store.db).insert({ uid, databaseUid, kind: 'upgrade', goal }, now)
 const eventsOf = (store: Store, uid: string, after = 0) =>

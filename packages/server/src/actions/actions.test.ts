@@ -15,6 +15,8 @@ const database = (name: string): NewDatabase => ({
   aofFsync: 'everysec',
   snapshots: [],
   evictionPolicy: 'noeviction',
+  groups: 1,
+  cluster: false,
   adminPassword: 'a-secret-of-ours',
   userPassword: 'a-secret-of-theirs',
   createdAt: '2026-11-21T12:00:00.000Z',
@@ -50,7 +52,15 @@ beforeAll(async () => {
       )
     }
     const handovers = handoversStore(db)
-    const intent = { databaseUid: 1, from: 1, to: 2, fullSyncsBefore: {}, intendedAt: minute(2) }
+    const intent = {
+      databaseUid: 1,
+      from: 1,
+      to: 2,
+      fullSyncsBefore: {},
+      group: 0,
+      standby: { shard: 1, runId: 'run', errorReplies: 0 },
+      intendedAt: minute(2),
+    }
     const { id } = await handovers.intend({ ...intent, actionUid: 'action-2' })
     const proof = { replid: 'r', offsetFrom: 5, offsetTo: 5, writeStopMs: 1, recovered: false, fullSyncs: 0 }
     await handovers.close(id, { from: 1, to: 2, ...proof, at: minute(2) }, minute(2))

@@ -36,6 +36,8 @@ beforeEach(async () => {
     aofFsync: 'everysec',
     snapshots: [],
     evictionPolicy: 'noeviction',
+    groups: 1,
+    cluster: false,
     adminPassword: 'the-admin-secret',
     userPassword: 'the-user-secret',
     createdAt: at,
@@ -124,7 +126,15 @@ test('a handover is told when the role has moved, and again when its full syncs 
     fullSyncs: null,
     at,
   }
-  const intent = { databaseUid: 1, from: 1, to: 3, fullSyncsBefore: {}, intendedAt: at }
+  const intent = {
+    databaseUid: 1,
+    from: 1,
+    to: 3,
+    fullSyncsBefore: {},
+    group: 0,
+    standby: { shard: 1, runId: 'run', errorReplies: 0 },
+    intendedAt: at,
+  }
   const asked = await handovers.intend({ ...intent, actionUid: 'a' })
   await handovers.certify(asked.id, certificate)
   await handovers.close(asked.id, { ...certificate, fullSyncs: 0 }, at)
