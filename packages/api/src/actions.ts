@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { DatabaseUid } from './databases.ts'
+import type { ErrorCode } from './errors.ts'
 import { operation, StreamQuery } from './operation.ts'
 
 /** What a lossless move of the primary role left behind as proof. Offsets are bytes of the replication stream. */
@@ -9,6 +10,9 @@ export const Certificate = Type.Object({
   replid: Type.String({ description: 'Replication id both shared when the writes stood still' }),
   offset_from: Type.Integer({ description: 'Frozen offset of the demoted shard' }),
   offset_to: Type.Integer({ description: 'Offset of the promoted shard; equal to offset_from' }),
+  keys: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Keys that both held at that point; null where a crash kept anybody from counting',
+  }),
   write_stop_ms: Type.Number({ description: 'From the pause to the promotion' }),
   recovered: Type.Boolean({
     description: 'Put together after a crash of the control plane: write_stop_ms is then an upper bound',
@@ -52,6 +56,17 @@ const NeedsPerson = Type.Boolean({
   description: 'True while only a person can resolve what stands in the way',
 })
 
+const Paused = Type.Boolean({
+  description: 'Somebody has paused it: nothing new is begun until it is resumed',
+})
+const RollbackEligible = Type.Boolean({
+  description: 'Of an upgrade: can it be taken back without loss, right now? Watched while it runs',
+})
+const RollbackReason = Type.String({ description: 'Why it can, or what is in the way' })
+const Warnings = Type.Array(Type.String(), {
+  description: 'What people must know besides: losses that no handover caused, settings not carried over',
+})
+
 /** A long operation: what it does, how far it is, what it waits for and why, and what it proved. */
 export const Action = Type.Object({
   action_uid: Type.String(),
@@ -64,6 +79,10 @@ export const Action = Type.Object({
   needs_person: NeedsPerson,
   pending_ops: PendingOps,
   certificates: Type.Array(Certificate),
+  warnings: Warnings,
+  paused: Paused,
+  rollback_eligible: Type.Optional(RollbackEligible),
+  rollback_reason: Type.Optional(RollbackReason),
   error: Type.Optional(Type.String()),
   heartbeat: Type.Integer({ description: 'When it last changed, in unix seconds' }),
   creation_time: Type.String(),
@@ -107,6 +126,10 @@ export const ActionEvent = Type.Union([
       undo: Type.Optional(
         Type.Boolean({ description: 'From now on it takes back what it began, and will end as failed' }),
       ),
+      paused: Type.Optional(Paused),
+      rollback_eligible: Type.Optional(RollbackEligible),
+      rollback_reason: Type.Optional(RollbackReason),
+      warnings: Type.Optional(Warnings),
     },
     { description: 'The fields that changed' },
   ),
@@ -206,3 +229,46 @@ export const followAction = operation({
   ok: ActionEvent,
   errors: ['action_not_exist'],
 })
+
+/** What people may say about a running action. Ours: the wider API has nothing like it. */
+function order<const Name extends string>(name: Name, summary: string, errors: readonly ErrorCode[]) {
+  return operation({
+    method: 'POST',
+    path: `/v1/actions/:uid/${name}` as const,
+    summary,
+    since: '0.1.0',
+    permission: 'update_bdb_with_action',
+    params: Type.Object({ uid: ActionUid }),
+    ok: Action,
+    errors: ['action_not_exist', ...errors],
+  })
+}
+
+export const pauseAction = order(
+  'pause',
+  'Begin nothing new in an upgrade. What is broken is still mended, and a handover in hand is seen through',
+  ['action_ended', 'order_not_applicable'],
+)
+export const resumeAction = order('resume', 'Go on after a pause, or past the stop of a supervised upgrade', [
+  'action_ended',
+  'order_not_applicable',
+])
+export const cancelAction = order(
+  'cancel',
+  'Take an upgrade back, wherever it is: before a handover what was begun is undone, afterwards it is rolled back',
+  ['action_ended', 'order_not_applicable', 'rollback_not_possible'],
+)
+export const rollbackAction = order(
+  'rollback',
+  'Hand the primary roles back to the old primaries, without loss. Of an upgrade that is being taken back: turn round again, forward',
+  ['action_ended', 'order_not_applicable', 'rollback_not_possible'],
+)
+export const finalizeAction = order('finalize', 'End the rollback window: the old primaries are given up', [
+  'action_ended',
+  'order_not_applicable',
+])
+export const retryAction = order(
+  'retry',
+  'Try at once what stands in the way; of a failed upgrade: begin it again, as a new action',
+  ['order_not_applicable', 'db_busy'],
+)

@@ -1,10 +1,16 @@
 import {
+  cancelAction,
+  finalizeAction,
   followAction,
   getAction,
   getActionV2,
   listActions,
   listActionsV2,
   listDatabaseActions,
+  pauseAction,
+  resumeAction,
+  retryAction,
+  rollbackAction,
 } from './actions.ts'
 import { authorizeUser, getJwks, logOut, refreshToken } from './authorize-user.ts'
 import { createCluster, getBootstrap } from './bootstrap.ts'
@@ -64,6 +70,12 @@ export const operations = {
   listActionsV2,
   getActionV2,
   followAction,
+  retryAction,
+  finalizeAction,
+  rollbackAction,
+  cancelAction,
+  resumeAction,
+  pauseAction,
   listNodes,
   listEngineVersions,
   getCluster,

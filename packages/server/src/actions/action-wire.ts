@@ -17,6 +17,12 @@ export function toWire({ action, certificates }: ActionView): ActionAnswer {
     needs_person: action.needsPerson,
     pending_ops: pendingOps(action),
     certificates: certificates.map(certificateToWire),
+    warnings: [...action.warnings],
+    paused: action.orders.paused,
+    ...(action.wayBack !== null && {
+      rollback_eligible: action.wayBack.eligible,
+      rollback_reason: action.wayBack.reason,
+    }),
     ...(action.error !== null && { error: action.error }),
     heartbeat: unixSeconds(action.changedAt),
     creation_time: action.createdAt,
@@ -84,7 +90,8 @@ const statusWordsV2: { readonly [Status in ActionStatus]: ActionV2['status'] } =
 }
 
 function changeToWire(change: ActionChange): Omit<ChangeAnswer, 'seq' | 'type' | 'time'> {
-  const { status, progress, step, waitingFor, needsPerson, error, undo } = change
+  const { status, progress, step, waitingFor, needsPerson, error, undo, paused, eligible, reason, warnings } =
+    change
   return {
     ...(status !== undefined && { status: statusWords[status] }),
     ...(progress !== undefined && { progress }),
@@ -93,6 +100,10 @@ function changeToWire(change: ActionChange): Omit<ChangeAnswer, 'seq' | 'type' |
     ...(needsPerson !== undefined && { needs_person: needsPerson }),
     ...(typeof error === 'string' && { error }),
     ...(undo !== undefined && { undo }),
+    ...(paused !== undefined && { paused }),
+    ...(eligible !== undefined && { rollback_eligible: eligible }),
+    ...(reason !== undefined && { rollback_reason: reason }),
+    ...(warnings !== undefined && { warnings: warnings === '' ? [] : warnings.split('\n') }),
   }
 }
 
@@ -103,6 +114,7 @@ function certificateToWire(certificate: Certificate): ActionAnswer['certificates
     replid: certificate.replid,
     offset_from: certificate.offsetFrom,
     offset_to: certificate.offsetTo,
+    keys: certificate.keys,
     write_stop_ms: certificate.writeStopMs,
     recovered: certificate.recovered,
     full_syncs: certificate.fullSyncs,

@@ -62,7 +62,15 @@ beforeAll(async () => {
       intendedAt: minute(2),
     }
     const { id } = await handovers.intend({ ...intent, actionUid: 'action-2' })
-    const proof = { replid: 'r', offsetFrom: 5, offsetTo: 5, writeStopMs: 1, recovered: false, fullSyncs: 0 }
+    const proof = {
+      replid: 'r',
+      offsetFrom: 5,
+      offsetTo: 5,
+      keys: 3,
+      writeStopMs: 1,
+      recovered: false,
+      fullSyncs: 0,
+    }
     await handovers.close(id, { from: 1, to: 2, ...proof, at: minute(2) }, minute(2))
   })
   admin = await fairlead.signIn('admin', adminPassword)

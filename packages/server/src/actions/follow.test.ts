@@ -121,6 +121,7 @@ test('a handover is told when the role has moved, and again when its full syncs 
     replid: 'r',
     offsetFrom: 7,
     offsetTo: 7,
+    keys: 3,
     writeStopMs: 1.5,
     recovered: false,
     fullSyncs: null,

@@ -5,6 +5,12 @@ export type ActionChange = Partial<
   Pick<Action, 'status' | 'progress' | 'step' | 'waitingFor' | 'needsPerson' | 'error'> & {
     /** It takes back what it began. */
     readonly undo: boolean
+    readonly paused: boolean
+    /** Can it be rolled back right now, and why or why not. */
+    readonly eligible: boolean
+    readonly reason: string
+    /** A line each. */
+    readonly warnings: string
   }
 >
 
@@ -22,9 +28,20 @@ export type ActionEvent = ActionNotice & {
 
 /** What events tell of an action: all that people see of it but the steps to come. */
 export function visibleOf(action: Action): Required<ActionChange> {
-  const { status, progress, step, waitingFor, needsPerson, error, kind, goal } = action
-  const undo = goal.undo || (goal.kind === 'remove' && kind !== 'delete')
-  return { status, progress, step, waitingFor, needsPerson, error, undo }
+  const { status, progress, step, waitingFor, needsPerson, error, kind, goal, orders, wayBack } = action
+  return {
+    status,
+    progress,
+    step,
+    waitingFor,
+    needsPerson,
+    error,
+    undo: goal.undo || (goal.kind === 'remove' && kind !== 'delete'),
+    paused: orders.paused,
+    eligible: wayBack?.eligible ?? false,
+    reason: wayBack?.reason ?? '',
+    warnings: action.warnings.join('\n'),
+  }
 }
 
 /** What people see change from `before` to `after`; undefined: nothing. */

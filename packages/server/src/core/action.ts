@@ -57,6 +57,8 @@ export interface Certificate {
   readonly replid: string
   readonly offsetFrom: number
   readonly offsetTo: number
+  /** Keys that both held at that point; null where nobody counted them then: after a crash. */
+  readonly keys: number | null
   /** From the pause to the promotion, in milliseconds. */
   readonly writeStopMs: number
   /** Put together after a crash, from the engines' own records: `writeStopMs` is then an upper bound. */

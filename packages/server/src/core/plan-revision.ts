@@ -14,6 +14,12 @@ export function planHeir(group: Group): Verdict | undefined {
   const sound = heirs.filter((shard) => whyUnsound(shard, group) === null)
   const heir = sound.find((shard) => goal.homes.includes(shard.id)) ?? sound[0]
   if (heir === undefined) return planWithoutHeir(heirs, group)
+  const unreadable = heirs.find((shard) => cannotRead(shard, primary))
+  if (unreadable !== undefined)
+    return {
+      kind: 'hopeless',
+      why: `shard ${unreadable.id} on ${revision} cannot read the data: ${unreadable.trouble}`,
+    }
   const unready = replicas.find((shard) => !isReady(shard, group))
   if (unready !== undefined) return awaitShard(unready, group)
   return act({
@@ -67,6 +73,15 @@ function planNewHeir({ seen, goal, primary, replicas }: Group): Verdict {
     why: `${lacking}, so a replica is upgraded in place`,
   })
 }
+
+/** It says so itself, and would say it again at each of its attempts: every one costs the primary a fork. */
+function cannotRead(shard: SeenShard, primary: LiveShard): boolean {
+  return !isLinked(shard, primary) && UNREADABLE.test(shard.trouble)
+}
+
+/** What the engines write when a full sync cannot be loaded, whoever tries it how often (facts on engines §2, §3). */
+const UNREADABLE =
+  /Can't handle RDB format|module data I can't load|Failed trying to load|Unknown RDB|not terminated by the proper module value/i
 
 function awaitStart({ id, processWhy }: SeenShard): Verdict {
   return { kind: 'wait', shard: id, why: `shard ${id} is being started: ${processWhy}` }

@@ -3,6 +3,7 @@ import type { Certificate } from '../core/action.ts'
 import type { Step } from '../core/topology.ts'
 import { databasesStore } from '../databases/databases-store.ts'
 import { member, type Outcome, type Scene } from './carry-out.ts'
+import { carryToFollowers } from './carry-to-followers.ts'
 import { countFullSyncs } from './count-full-syncs.ts'
 import type { Deps } from './deps.ts'
 import { passGate } from './handover-gate.ts'
@@ -17,9 +18,11 @@ import { letWritesGo } from './stop-writes.ts'
  *
  * 1. Gates: the stream really flows, to the heir and to its siblings; in cluster mode the heir knows the whole slot
  *    map. Nothing has stopped yet.
+ *    Then users and settings of run time are carried over: the heir must be what the primary is to its clients.
  * 2. The intent is on record.
  * 3. Pause: writes wait at the primary. From here on, clients are held.
- * 4. Equal: every follower has everything the primary has. If that takes too long, the pause ends and nothing happened.
+ * 4. Equal: every follower has everything the primary has, offsets and number of keys. If that takes too long, the
+ *    pause ends and nothing happened.
  * 5. The role moves (move-role.ts, move-role-in-cluster.ts): demote, then promote. The write stop ends.
  * 6. The record of who serves, with the certificate; siblings follow; the old primary lets its clients go.
  */
@@ -34,8 +37,13 @@ export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene
   const gate = unmapped ?? (await passGate(primary, [heir, ...others], scene.signal))
   if (gate !== 'open') return { kind: 'not yet', why: gate }
 
+  const old = member(step.from, { members })
+  const followers = members.filter(({ id }) => id !== step.from)
+  const missing = await carryToFollowers({ database, primary: old, followers, action }, deps)
+  if (missing !== undefined) return { kind: 'hopeless', why: missing }
+
   const fullSyncsBefore = await countFullSyncs(database, members, deps.engines)
-  const old = seen.shards.find(({ id }) => id === step.from)?.engine
+  const engine = seen.shards.find(({ id }) => id === step.from)?.engine
   const handover = await deps.effect('record-intent', () =>
     deps.handovers.intend({
       databaseUid: database.uid,
@@ -45,17 +53,19 @@ export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene
       to: step.to,
       fullSyncsBefore,
       intendedAt: new Date(deps.now()).toISOString(),
-      standby: { shard: step.from, runId: old?.runId ?? '', errorReplies: old?.errorReplies ?? 0 },
+      standby: { shard: step.from, runId: engine?.runId ?? '', errorReplies: engine?.errorReplies ?? 0 },
     }),
   )
-  const { build } = member(step.from, { members }).runs
+  const { build } = old.runs
   const moved = await (database.cluster ? moveRoleInCluster : moveRole)(
     { primary, heir, others, build },
     deps,
   )
   if ('why' in moved) {
     await deps.handovers.close(handover.id, null, new Date(deps.now()).toISOString())
-    return { kind: 'not yet', why: moved.why, afterMs: CALM_MS }
+    return moved.hopeless
+      ? { kind: 'hopeless', why: moved.why }
+      : { kind: 'not yet', why: moved.why, afterMs: CALM_MS }
   }
   await settleIn({ handover, moved, primary, heir, others, build }, database.cluster, deps)
   return { kind: 'done' }
@@ -77,6 +87,7 @@ async function settleIn(
     replid: moved.replid,
     offsetFrom: moved.offset,
     offsetTo: moved.offset,
+    keys: moved.keys,
     writeStopMs: moved.writeStopMs,
     recovered: false,
     fullSyncs: null,

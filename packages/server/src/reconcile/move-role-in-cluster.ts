@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { EngineConnection } from '@fairlead/engine'
 import type { Deps } from './deps.ts'
 import { replicationOf } from './handover-gate.ts'
-import { becomeEqual, type Moved, type MovingGroup, msSince, notCaughtUp } from './move-role.ts'
+import { becomeEqual, type Moved, type MovingGroup, msSince, type NotMoved } from './move-role.ts'
 import { letWritesGo, stopWrites } from './stop-writes.ts'
 
 /** How long the old primary may take to hear of it: 4 to 20 ms measured. It stays paused meanwhile. */
@@ -22,20 +22,21 @@ const NEVER_S = 3_600
 export async function moveRoleInCluster(
   { primary, heir, others, build }: MovingGroup,
   deps: Deps,
-): Promise<Moved | { readonly why: string }> {
+): Promise<Moved | NotMoved> {
   const period = await readPingPeriod(primary)
   const began = performance.now()
   try {
     await primary.call('CONFIG', 'SET', PING_SETTING, NEVER_S)
     await stopWrites(primary, build, deps)
-    if (!(await becomeEqual(primary, [heir, ...others]))) {
+    const keys = await becomeEqual(primary, heir, others)
+    if (typeof keys !== 'number') {
       await letWritesGo(primary, build, deps)
-      return { why: notCaughtUp }
+      return keys
     }
     const { replid, offset } = await replicationOf(primary)
     await deps.effect('promote', () => heir.call('CLUSTER', 'FAILOVER', 'TAKEOVER'))
     await untilSteppedDown(primary)
-    return { replid, offset, writeStopMs: msSince(began) }
+    return { replid, offset, keys, writeStopMs: msSince(began) }
   } finally {
     await primary.call('CONFIG', 'SET', PING_SETTING, period)
   }

@@ -17,7 +17,15 @@ export interface MovingGroup {
 export interface Moved {
   readonly replid: string
   readonly offset: number
+  /** Keys that both held at that point. */
+  readonly keys: number
   readonly writeStopMs: number
+}
+
+/** It has not, and the primary is what it was. `hopeless`: trying again would not help. */
+export interface NotMoved {
+  readonly why: string
+  readonly hopeless: boolean
 }
 
 /** How long writes may wait for the heir to catch up, after a gate that saw it close behind. */
@@ -32,13 +40,14 @@ const CATCH_UP_MS = 300
 export async function moveRole(
   { primary, heir, others, build }: MovingGroup,
   deps: Deps,
-): Promise<Moved | { readonly why: string }> {
+): Promise<Moved | NotMoved> {
   const { effect } = deps
   const began = performance.now()
   await stopWrites(primary, build, deps)
-  if (!(await becomeEqual(primary, [heir, ...others]))) {
+  const keys = await becomeEqual(primary, heir, others)
+  if (typeof keys !== 'number') {
     await letWritesGo(primary, build, deps)
-    return { why: notCaughtUp }
+    return keys
   }
   await effect('demote', () => primary.call('REPLICAOF', heir.address.host, heir.address.port))
 
@@ -48,22 +57,36 @@ export async function moveRole(
     await letWritesGo(primary, build, deps)
     return {
       why: `the primary stood at ${frozen.replid}:${frozen.offset} and the heir at ${held.replid}:${held.offset}; nothing was moved`,
+      hopeless: false,
     }
   }
   await effect('promote', () => heir.call('REPLICAOF', 'NO', 'ONE'))
-  return { replid: frozen.replid, offset: frozen.offset, writeStopMs: msSince(began) }
+  return { replid: frozen.replid, offset: frozen.offset, keys, writeStopMs: msSince(began) }
 }
 
-export const notCaughtUp = `not every follower caught up within ${CATCH_UP_MS} ms of stopped writes`
-
-/** All of them, not the heir alone: whoever stands where the heir stands can resume at it. */
+/**
+ * With writes stopped, waits until every follower is where the primary is: whoever stands where the heir stands can
+ * resume at it. Then primary and heir must hold as many keys, which is returned: at equal offsets anything else means
+ * that the heir skipped something.
+ */
 export async function becomeEqual(
   primary: EngineConnection,
-  followers: readonly EngineConnection[],
-): Promise<boolean> {
+  heir: EngineConnection,
+  others: readonly EngineConnection[],
+): Promise<number | NotMoved> {
+  if (!(await areEqualSoon([primary, heir, ...others])))
+    return { why: `not every follower caught up within ${CATCH_UP_MS} ms of stopped writes`, hopeless: false }
+  const [mine, theirs] = await Promise.all(
+    [primary, heir].map(async (shard) => Number(await shard.call('DBSIZE'))),
+  )
+  if (mine === theirs && mine !== undefined) return mine
+  return { why: `at the same offset the primary holds ${mine} keys and the heir ${theirs}`, hopeless: true }
+}
+
+async function areEqualSoon(members: readonly EngineConnection[]): Promise<boolean> {
   const deadline = performance.now() + CATCH_UP_MS
   do {
-    const [ahead, ...behind] = await Promise.all([primary, ...followers].map(replicationOf))
+    const [ahead, ...behind] = await Promise.all(members.map(replicationOf))
     if (behind.every(({ offset, replid }) => offset === ahead?.offset && replid === ahead.replid)) return true
   } while (performance.now() < deadline)
   return false

@@ -84,10 +84,20 @@ export async function finishAction(action: Action, database: Database, { store, 
   const failed = action.error !== null
   await store.transaction(async (db) => {
     const databases = databasesStore(db)
+    // Somebody may have taken it back, or turned it round, since this turn looked: then it has not reached its goal.
+    const now = await actionsStore(db).get(action.uid)
+    if (JSON.stringify(now?.goal) !== JSON.stringify(action.goal)) return
     const end = { status: failed ? 'failed' : 'done', progress: failed ? action.progress : 100 } as const
     await actionsStore(db).update(
       action.uid,
-      { ...end, step: '', waitingFor: '', needsPerson: false, pending: [] },
+      {
+        ...end,
+        step: '',
+        waitingFor: '',
+        needsPerson: false,
+        pending: [],
+        ...(action.kind === 'upgrade' && { wayBack: { eligible: false, reason: 'it has ended' } }),
+      },
       at,
     )
     await auditStore(db).append(

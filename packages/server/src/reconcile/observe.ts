@@ -65,7 +65,7 @@ async function observeShard(
     leaving: record.leaving,
     process: found?.state ?? 'absent',
     processWhy: found?.why ?? 'the agent knows nothing of it',
-    trouble: '',
+    trouble: found?.trouble ?? '',
     endedCleanly: found?.state === 'exited' && found.endedInOrder,
     engine: mayAnswer ? await inspect(record, database, engines) : null,
   }

@@ -6,8 +6,9 @@ import { everything, leaveOf } from '../core/orders.ts'
 import { type Lane, planDatabase } from '../core/plan-database.ts'
 import { type Goal, isLive, type Seen, type SeenDatabase, type Step } from '../core/topology.ts'
 import { carryOut, type Outcome } from './carry-out.ts'
+import { carryToFollowers } from './carry-to-followers.ts'
 import type { Deps } from './deps.ts'
-import { finishAction, giveUpAction, noteAction, whyNotBegin } from './note-action.ts'
+import { finishAction, giveUpAction, noteAction, warnOf, whyNotBegin } from './note-action.ts'
 import { observe } from './observe.ts'
 import type { TurnMemory } from './turn-memory.ts'
 
@@ -98,12 +99,39 @@ async function act(scene: Scene, deps: Deps, memory: TurnMemory, signal: AbortSi
   return { next: 'again', afterMs: Math.min(...turns.map((turn) => ('value' in turn ? turn.value : 0))) }
 }
 
-async function finish({ database, action }: Scene, deps: Deps, memory: TurnMemory): Promise<Turn> {
-  if (action === undefined) return { next: 'watch' }
+async function finish(scene: Scene, deps: Deps, memory: TurnMemory): Promise<Turn> {
+  const { database, action } = scene
+  if (action === undefined) {
+    await dressAnew(scene, deps, memory)
+    return { next: 'watch' }
+  }
+  if (action.kind === 'upgrade') await dressAll(scene, deps)
   await deps.effect('finish', () => finishAction(action, database, deps))
   memory.forget(database.uid)
   return { next: 'again', afterMs: 0 }
 }
+
+/** Before an upgrade counts as done: whoever may become primary one day has the users and settings that its primary has. */
+async function dressAll({ database, action, seen }: Scene, deps: Deps): Promise<void> {
+  const records = await deps.shards.listOf(database.uid)
+  for (const { group, recordedPrimary } of seen.groups) {
+    const primary = records.find(({ id }) => id === recordedPrimary)
+    const followers = records.filter((shard) => shard.group === group && shard !== primary)
+    if (primary === undefined) continue
+    const missing = await carryToFollowers({ database, primary, followers, action }, deps)
+    if (missing !== undefined && action !== undefined) await warnOf(action, missing, deps)
+  }
+}
+
+/** A process that started anew has forgotten what people set at run time: its primary has not. */
+async function dressAnew(scene: Scene, deps: Deps, memory: TurnMemory): Promise<void> {
+  const runs = scene.seen.groups.flatMap(({ shards }) => shards.map(({ engine }) => engine?.runId ?? ''))
+  const what = `users and settings of ${scene.database.uid}: ${runs.join(' ')}`
+  if (memory.isTime(what, DRESS_EVERY_MS, deps.now())) await dressAll(scene, deps)
+}
+
+/** How far behind users may be that somebody adds at run time, should the primary die. */
+const DRESS_EVERY_MS = 60_000
 
 /** Does what one group's verdict asks for. Answers after how many milliseconds to look again. */
 async function actInLane(
@@ -127,14 +155,30 @@ async function actInLane(
       return LATER_MS
     case 'do': {
       const outcome = await doStep(verdict.step, group, scene, deps, signal)
+      if (outcome.kind === 'hopeless') return meetHopelessness(outcome.why, group, scene, deps, memory)
       return afterStep(verdict.step.kind, outcome, { uid: scene.database.uid, group }, memory)
     }
   }
 }
 
+/** Found out in the doing: taken back while that is possible, else for people to see. */
+async function meetHopelessness(
+  why: string,
+  group: number,
+  { database, action, goal, seen }: Scene,
+  deps: Deps,
+  memory: TurnMemory,
+): Promise<number> {
+  memory.held(database.uid, group, why)
+  if (action === undefined || !isUndoable(seen, goal)) return LATER_MS
+  await deps.effect('give-up', () => giveUpAction(action, why, deps))
+  memory.forget(database.uid)
+  return 0
+}
+
 function afterStep(
   step: Step['kind'],
-  outcome: Outcome,
+  outcome: Exclude<Outcome, { kind: 'hopeless' }>,
   { uid, group }: { readonly uid: number; readonly group: number },
   memory: TurnMemory,
 ): number {

@@ -60,6 +60,7 @@ async function recoverCertificate(
     replid: heir.replid2,
     offsetFrom: resumed ? old.secondOffset - 1 : old.offset,
     offsetTo: heir.secondOffset - 1,
+    keys: null,
     writeStopMs: deps.now() - Date.parse(handover.intendedAt),
     recovered: true,
     fullSyncs: null,
