@@ -256,6 +256,22 @@ test('a free port is one that nobody listens on, no shard has, and the asker doe
   })
 })
 
+test('a port is free only if the ports at the distances asked for are so too', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const { port: from } = await makeWish()
+  const find = async (range: { from: number; to: number; except?: number[]; alsoFree?: number[] }) =>
+    (await home.client.findFreePort({ body: { except: [], alsoFree: [10_000], ...range } })).port
+  await using taken = createServer()
+  await new Promise<void>((done) => taken.listen(from + 10_000, '127.0.0.1', done))
+  expect(await find({ from, to: from, alsoFree: [] })).toBe(from)
+  expect(await find({ from, to: from + 5 })).toBe(from + 1)
+  expect(await find({ from, to: from + 5, except: [from + 10_001] })).toBe(from + 2)
+  // A bus above the last port there is: engines refuse it.
+  expect(await find({ from: 55_536, to: 65_535 })).toBeNull()
+  expect(await find({ from, to: from, alsoFree: [-from] })).toBeNull()
+})
+
 test('a folder that cannot be understood does not keep the agent from its other shards', async () => {
   await using home = await makeHome()
   const broken = join(home.path, 'shards', 'broken')
