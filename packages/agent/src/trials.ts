@@ -44,7 +44,7 @@ export async function openTrials(settings: TrialSettings): Promise<Trials> {
         return await made
       } catch (cause) {
         if (!signal.aborted) throw cause
-        return { ok: false, why: 'the trial was broken off', startMs: 0 }
+        return { ok: false, why: 'the trial was broken off', startMs: 0, version: '' }
       } finally {
         underWay.delete(made)
       }
@@ -62,7 +62,7 @@ async function tryOnPorts(
   inUse: Set<number>,
   signal: AbortSignal,
 ): Promise<TrialResult> {
-  let result: TrialResult = { ok: false, why: 'no port is free for a trial', startMs: 0 }
+  let result: TrialResult = { ok: false, why: 'no port is free for a trial', startMs: 0, version: '' }
   for (let n = 0; n < PORTS_TRIED; n += 1) {
     const port = await choosePort(request.cluster, [...inUse, ...settings.takenPorts()])
     if (port === null) return result
@@ -86,7 +86,12 @@ async function tryOn(
   signal.throwIfAborted()
   const program = await findProgram(builds, request.build).catch((cause: unknown) => cause)
   if (typeof program !== 'string')
-    return { ok: false, why: program instanceof Error ? program.message : String(program), startMs: 0 }
+    return {
+      ok: false,
+      why: program instanceof Error ? program.message : String(program),
+      startMs: 0,
+      version: '',
+    }
   const folder = trialFolder(home, port)
   await folder.create()
   try {
