@@ -3,6 +3,9 @@ import type { Build, WantedShard } from '@fairlead/api'
 import { compareVersions } from '@fairlead/engine'
 import type { EngineTarget } from './ask-engine.ts'
 
+/** The bus of cluster mode is this far above the port of a shard: no engine asks for another distance by itself. */
+export const BUS_DISTANCE = 10_000
+
 /** The administrative user of every engine process. */
 export const ADMIN_USER = 'fairlead'
 
@@ -63,6 +66,7 @@ const clusterLines = [
   ['cluster-require-full-coverage', 'no'],
 ] as const
 
+/** Valkey 8.1 knows the word too, but not the data of others: `relaxed` opens only what later valkeys wrote. */
 function canRelax({ flavour, version }: Build): boolean {
   return flavour === 'valkey' && compareVersions(version, '9.0') >= 0
 }
@@ -75,6 +79,11 @@ export function userList(wish: WantedShard): string {
     `user default on #${digest(wish.userPassword)} ~*${channels} +@all -@admin${harmlessAgain(wish)}`,
     '',
   ].join('\n')
+}
+
+/** What a process with this wish listens on: in cluster mode also the bus, where the engines expect it. */
+export function portsOf({ port, cluster }: Pick<WantedShard, 'port' | 'cluster'>): readonly number[] {
+  return cluster ? [port, port + BUS_DISTANCE] : [port]
 }
 
 /** Where and as whom the agent speaks to a process that was started with this wish. */

@@ -85,7 +85,8 @@ export async function makeWish(
   wanted: Partial<WantedShard> = {},
   engine: FoundBuild = anyEngine(),
 ): Promise<WantedShard> {
-  const port = await findFreePort('127.0.0.1', { from: nextPort, to: LAST_PORT, except: [], alsoFree: [] })
+  const alsoFree = wanted.cluster ? [10_000] : []
+  const port = await findFreePort('127.0.0.1', { from: nextPort, to: LAST_PORT, except: [], alsoFree })
   if (port === null) throw new Error('no port is free for tests')
   nextPort = port + 1
   return {

@@ -191,6 +191,7 @@ export const TrialRequest = Type.Object(
       'aofFsync',
       'snapshots',
       'backlogBytes',
+      'rdbVersionCheck',
     ]).properties,
   },
   { additionalProperties: false },
@@ -203,6 +204,8 @@ export const TrialResult = Type.Object({
   why: Type.String(),
   /** From the start of the process until it answered, or until that was given up. */
   startMs: Type.Integer(),
+  /** What the engine says of itself; empty when it never answered. */
+  version: Type.String(),
 })
 export type TrialResult = Static<typeof TrialResult>
 
@@ -210,7 +213,7 @@ export const tryBuild = operation({
   method: 'POST',
   path: '/agent/trials',
   summary:
-    'Start a build as a shard would be, write and read a key, end it. Takes up to 10 s, and two are made at a time',
+    'Start a build as a shard would be, write and read a key, end it. Takes up to 15 s, and two are made at a time',
   since: '0.1.0',
   permission: null,
   body: TrialRequest,
