@@ -1,7 +1,7 @@
 import { ApiError } from './api-error.ts'
 import type { ErrorCode } from './errors.ts'
 import { followStream } from './follow-stream.ts'
-import type { Input, Operation, Output } from './operation.ts'
+import type { Operation, Output, Sent } from './operation.ts'
 import type { Chunks, StreamTransport } from './stream-transport.ts'
 
 /** Carries one request to wherever the operations are served. Implementations: fetch below, a Unix socket in the server. */
@@ -15,7 +15,7 @@ export type Transport = (request: {
 
 export type Client<Operations extends Readonly<Record<string, Operation>>> = {
   readonly [Name in keyof Operations]: (
-    input: Input<Operations[Name]>,
+    input: Sent<Operations[Name]>,
     options?: { readonly signal?: AbortSignal },
   ) => Answer<Operations[Name]>
 }

@@ -40,6 +40,10 @@ export const errors = {
     status: 406,
     meaning: 'The upgrade would lose data, and the request does not allow that',
   },
+  target_does_not_start: {
+    status: 406,
+    meaning: 'The target engine does not start as this database needs it; nothing was touched',
+  },
   insufficient_resources: { status: 406, meaning: 'The cluster has no room for what was asked' },
   change_last_admin_role_not_allowed: {
     status: 406,

@@ -58,5 +58,12 @@ type Part<Op extends Operation, Key extends 'params' | 'query' | 'body'> = Op[Ke
   : unknown
 
 export type Input<Op extends Operation> = Part<Op, 'params'> & Part<Op, 'query'> & Part<Op, 'body'>
+/** What a client sends: a query whose every part may be left out may be left out whole. */
+export type Sent<Op extends Operation> = Part<Op, 'params'> & SentQuery<Op> & Part<Op, 'body'>
+type SentQuery<Op extends Operation> = Op['query'] extends TSchema
+  ? Record<never, never> extends Static<Op['query']>
+    ? { readonly query?: Static<Op['query']> }
+    : Part<Op, 'query'>
+  : unknown
 export type Output<Op extends Operation> = Static<Op['ok']>
 export type Body<Op extends Operation> = Op['body'] extends TSchema ? Static<Op['body']> : never

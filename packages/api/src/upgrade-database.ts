@@ -80,6 +80,44 @@ export const DatabaseUpgradeRequest = Type.Object(
   { additionalProperties: false },
 )
 
+/** What an upgrade would do and need. Bytes. */
+export const UpgradePlan = Type.Object({
+  engine: Type.String(),
+  engine_version: Type.String(),
+  change: Type.Boolean({ description: 'Anything to do at all' }),
+  lanes: Type.Array(
+    Type.Object({
+      group: Type.Integer(),
+      steps: Type.Array(Type.Object({ op_name: Type.String(), shard: Type.String(), why: Type.String() })),
+    }),
+    { description: 'The steps of each group in their order, if all goes as expected' },
+  ),
+  handovers: Type.Integer(),
+  write_stop_ms: Type.Object(
+    { typical: Type.Number(), longest: Type.Number() },
+    { description: 'Of one handover, as it was measured; a prediction' },
+  ),
+  outage_ms: Type.Integer({ description: 'How long the database would be away besides; 0: not at all' }),
+  memory_needed: Type.Integer({ description: 'For surge shards, all at once' }),
+  memory_free: Type.Integer(),
+  disk_needed: Type.Integer(),
+  disk_free: Type.Integer(),
+  backlog: Type.Integer({
+    description: 'The least that is kept for replicas that restart; raised with the write rate',
+  }),
+  trial: Type.Optional(
+    Type.Object(
+      { ok: Type.Boolean(), why: Type.String(), start_ms: Type.Integer() },
+      {
+        description:
+          'The target build was really started as a shard of this database would be, and removed again',
+      },
+    ),
+  ),
+  risks: Type.Array(Type.String()),
+  unproven: Type.Array(Type.String(), { description: 'What only the upgrade itself can show' }),
+})
+
 /** Specification §4.2. */
 export const upgradeDatabase = operation({
   method: 'POST',
@@ -88,8 +126,18 @@ export const upgradeDatabase = operation({
   since: '0.1.0',
   permission: 'update_bdb_with_action',
   params: Type.Object({ uid: DatabaseUid }),
+  query: Type.Object(
+    {
+      dry_run: Type.Optional(
+        Type.Enum(['', 'true', 'false'], {
+          description: 'Change nothing: answer with the database as it would be, and the plan',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
   body: DatabaseUpgradeRequest,
-  ok: Database,
+  ok: Type.Object({ ...Database.properties, plan: Type.Optional(UpgradePlan) }),
   errors: [
     'db_not_exist',
     'db_busy',
@@ -99,6 +147,7 @@ export const upgradeDatabase = operation({
     'field_not_available',
     'upgrade_path_unsupported',
     'upgrade_would_discard_data',
+    'target_does_not_start',
     'unavailable',
   ],
 })

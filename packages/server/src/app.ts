@@ -21,7 +21,7 @@ import { databasesStore } from './databases/databases-store.ts'
 import { shardsStore } from './databases/shards-store.ts'
 import { createHttp } from './http/create-http.ts'
 import { mountOn } from './http/mount.ts'
-import { connectAgent } from './nodes/agent-link.ts'
+import { connectAgent, TRIAL_WITHIN_MS } from './nodes/agent-link.ts'
 import { nodesRoutes } from './nodes/nodes-routes.ts'
 import { createNodes } from './nodes/nodes-service.ts'
 import { operatorRoutes } from './operator/operator-routes.ts'
@@ -32,6 +32,7 @@ import { createUserPasswords } from './passwords/user-passwords.ts'
 import { createReconciler } from './reconcile/create-reconciler.ts'
 import { createEffect, createTurns } from './reconcile/deps.ts'
 import { createEngines } from './reconcile/engines.ts'
+import { createSight } from './reconcile/sight.ts'
 import { rolesRoutes } from './roles/roles-routes.ts'
 import { createRoles } from './roles/roles-service.ts'
 import { createIdentify } from './sessions/identify.ts'
@@ -78,6 +79,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
   mkdirSync(config.home, { recursive: true, mode: 0o700 })
   const store = opened.use(await openStore(join(config.home, 'store.db')))
   const agent = connectAgent(agentOperations, agentSocket(config.home))
+  const trials = connectAgent(agentOperations, agentSocket(config.home), TRIAL_WITHIN_MS)
   const engines = opened.use(createEngines())
 
   const hashing = await createHashing()
@@ -100,25 +102,24 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const roles = createRoles({ store, identities, now })
   const audit = createAudit(store, now)
 
-  const loop = opened.use(
-    await createReconciler({
-      store,
-      databases: databasesStore(store.db),
-      shards: shardsStore(store.db),
-      actions: actionsStore(store.db),
-      handovers: handoversStore(store.db),
-      agent,
-      engines,
-      portRange: config.portRange,
-      inTurn: createTurns(),
-      now,
-      log,
-      effect: createEffect((phase, name) => {
-        log.debug({ phase, name }, 'effect')
-        world.onEffect?.(phase, name)
-      }),
+  const reconciling = {
+    store,
+    databases: databasesStore(store.db),
+    shards: shardsStore(store.db),
+    actions: actionsStore(store.db),
+    handovers: handoversStore(store.db),
+    agent,
+    engines,
+    portRange: config.portRange,
+    inTurn: createTurns(),
+    now,
+    log,
+    effect: createEffect((phase, name) => {
+      log.debug({ phase, name }, 'effect')
+      world.onEffect?.(phase, name)
     }),
-  )
+  }
+  const loop = opened.use(await createReconciler(reconciling))
 
   const nodes = createNodes(agent)
   const databases = createDatabases({ store, nodes, nudge: loop.nudge, now })
@@ -143,7 +144,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
   clusterRoutes(mount, cluster, nodes, softwareVersion)
   auditRoutes(mount, audit)
   databasesRoutes(mount, databases)
-  upgradesRoutes(mount, createUpgrades({ databases, nodes }))
+  upgradesRoutes(mount, createUpgrades({ databases, nodes, ...createSight(reconciling, trials) }))
   const actions = createActions({ store })
   actionsRoutes(mount, actions)
   ordersRoutes(mount, actions, createOrders({ store, databases, nudge: loop.nudge, now }))

@@ -12,29 +12,37 @@ import {
 
 /** What is seen of a database after a step in one of its groups went as it should, before anything else moved. */
 export function expectDatabase(seen: SeenDatabase, group: number, step: Step): SeenDatabase {
-  const groups = seen.groups.map((one) => (one.group === group ? expect(one, step) : one))
+  const ids = seen.groups.flatMap(({ shards }) => shards.map(({ id }) => id))
+  const groups = seen.groups.map((one) => (one.group === group ? expect(one, step, ids) : one))
   if (step.kind !== 'meet' && step.kind !== 'forget-node') return { groups }
   const met =
     step.kind === 'meet' ? groups.flatMap((one) => one.shards).find(({ id }) => id === step.shard) : undefined
+  const all = groups.flatMap(({ shards }) => shards.filter(isLive).map(nodeOf))
   return {
     groups: groups.map((one) => ({
       ...one,
-      shards: one.shards.map((shard) => (isLive(shard) ? withNodes(shard, step, met) : shard)),
+      shards: one.shards.map((shard) => (isLive(shard) ? withNodes(shard, step, met, all) : shard)),
     })),
   }
 }
 
 /** Everybody learns of everybody at once: gossip as it will have been. */
-function withNodes(shard: SeenShard, step: Step, met: SeenShard | undefined): SeenShard {
+function withNodes(
+  shard: SeenShard,
+  step: Step,
+  met: SeenShard | undefined,
+  all: readonly ClusterNode[],
+): SeenShard {
   const view = shard.engine?.cluster
   if (view == null) return shard
+  if (shard.id === met?.id) return withEngine(shard, { cluster: { ...view, nodes: all } })
   const known = view.nodes.filter(({ id }) => step.kind !== 'forget-node' || id !== step.node)
   const add = met === undefined || known.some(({ id }) => id === nodeOf(met).id) ? [] : [nodeOf(met)]
   return withEngine(shard, { cluster: { ...view, nodes: [...known, ...add] } })
 }
 
-function nodeOf({ id, address }: SeenShard): ClusterNode {
-  return { id: `node-${id}`, address, handshake: false, epoch: id, slots: '' }
+function nodeOf({ id, address, engine }: SeenShard): ClusterNode {
+  return { id: engine?.cluster?.id ?? `node-${id}`, address, handshake: false, epoch: id, slots: '' }
 }
 
 /** What is seen after everything that is on its way has arrived, in every group. */
@@ -60,14 +68,14 @@ function introduce(shard: SeenShard, groups: readonly Seen[]): SeenShard {
 }
 
 /** What is seen after a step that went as it should, before anything else moved. */
-export function expect(seen: Seen, step: Step): Seen {
+export function expect(seen: Seen, step: Step, taken = seen.shards.map(({ id }) => id)): Seen {
   const change = (id: number, make: (shard: SeenShard) => SeenShard): Seen => ({
     ...seen,
     shards: seen.shards.map((shard) => (shard.id === id ? make(shard) : shard)),
   })
   switch (step.kind) {
     case 'add-shard':
-      return { ...seen, shards: [...seen.shards, freshShard(seen, step)] }
+      return { ...seen, shards: [...seen.shards, freshShard(taken, step)] }
     case 'start-shard':
       return change(step.shard, (shard) => ({
         ...shard,
@@ -186,8 +194,8 @@ function standbyOf({ shards }: Seen, id: number): Seen['standby'] {
   return { shard: id, runId: engine?.runId ?? '', errorReplies: engine?.errorReplies ?? 0 }
 }
 
-function freshShard(seen: Seen, step: Extract<Step, { kind: 'add-shard' }>): SeenShard {
-  const id = 1 + Math.max(0, ...seen.shards.map((shard) => shard.id))
+function freshShard(taken: readonly number[], step: Extract<Step, { kind: 'add-shard' }>): SeenShard {
+  const id = 1 + Math.max(0, ...taken)
   return {
     id,
     address: { host: '', port: id },

@@ -10,12 +10,18 @@ export class AgentUnreachable extends Error {
 
 /** An agent answers from memory and disk; an answer that takes longer will not come. */
 const ANSWER_WITHIN_MS = 5_000
+/** But for a trial: it starts an engine, and waits its turn. */
+export const TRIAL_WITHIN_MS = 60_000
 
 /** Speaks to the agent behind a Unix socket. Throws AgentUnreachable, or ApiError when the agent declines. */
-export function connectAgent(operations: typeof agentOperations, socketPath: string): AgentLink {
+export function connectAgent(
+  operations: typeof agentOperations,
+  socketPath: string,
+  withinMs: number = ANSWER_WITHIN_MS,
+): AgentLink {
   const unreachable = (cause: Error) =>
     new AgentUnreachable(`the agent does not answer: ${cause.message}`, { cause })
-  return createClient(operations, socketTransport(socketPath, { withinMs: ANSWER_WITHIN_MS, unreachable }))
+  return createClient(operations, socketTransport(socketPath, { withinMs, unreachable }))
 }
 
 /** The agent understood and declined: a fault in what we sent, not in the world. */

@@ -2,6 +2,7 @@ import type { WantedShard } from '@fairlead/api'
 import { LEAST_BACKLOG_BYTES } from '../core/backlog-bytes.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
 import { revisionOf } from '../core/goal.ts'
+import { replicationPath } from '../core/replication-paths.ts'
 
 /** What the agent is asked to run for a shard. `members` are all shards of its group, itself included. */
 export function wishFor(
@@ -17,10 +18,13 @@ export function wishFor(
     port: shard.port,
     replicaOf: primary === undefined ? null : { host: primary.host, port: primary.port },
     cluster: database.cluster,
-    rdbVersionCheck: 'strict',
+    rdbVersionCheck:
+      primary !== undefined && replicationPath(primary.runs.build, shard.runs.build).relaxed
+        ? 'relaxed'
+        : 'strict',
     // A primary that came back empty would empty its replicas: with others in the group, the server decides.
     onCrash: primary === undefined && members.length > 1 ? 'wait' : 'restart',
-    memoryBytes: Math.floor(database.memoryBytes / database.groups.length),
+    memoryBytes: memoryOfShard(database),
     evictionPolicy: database.evictionPolicy,
     persistence: database.persistence,
     aofFsync: database.aofFsync,
@@ -29,4 +33,9 @@ export function wishFor(
     adminPassword: database.adminPassword,
     userPassword: database.userPassword,
   }
+}
+
+/** Each group has its share of the limit, in bytes; 0 is unlimited. */
+export function memoryOfShard({ memoryBytes, groups }: Database): number {
+  return Math.floor(memoryBytes / groups.length)
 }

@@ -1,15 +1,53 @@
-import { type Body, upgradeDatabase } from '@fairlead/api'
+import { type Body, type Output, upgradeDatabase } from '@fairlead/api'
 import { actorOf } from '../core/access.ts'
+import type { UpgradePlan } from '../core/describe-plan.ts'
 import type { UpgradeRequest } from '../core/settle-upgrade.ts'
+import type { Step } from '../core/topology.ts'
 import { oneOf } from '../databases/database-wire.ts'
 import { show } from '../databases/databases-routes.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Upgrades } from './upgrades-service.ts'
 
 export function upgradesRoutes(mount: Mount, upgrades: Upgrades): void {
-  mount(upgradeDatabase, async ({ params, body }, caller) =>
-    show(await upgrades.start(params.uid, toRequest(body), actorOf(caller)), caller),
-  )
+  mount(upgradeDatabase, async ({ params, query, body }, caller) => {
+    const request = toRequest(body)
+    if (query.dry_run === undefined || query.dry_run === 'false')
+      return show(await upgrades.start(params.uid, request, actorOf(caller)), caller)
+    const { view, plan } = await upgrades.foresee(params.uid, request)
+    return { ...show(view, caller), plan: planToWire(plan) }
+  })
+}
+
+function planToWire(plan: UpgradePlan): NonNullable<Output<typeof upgradeDatabase>['plan']> {
+  return {
+    engine: plan.build.flavour,
+    engine_version: plan.build.version,
+    change: plan.change,
+    lanes: plan.lanes.map(({ group, steps }) => ({
+      group,
+      steps: steps.map((step) => ({ op_name: step.kind, shard: shardOf(step), why: step.why })),
+    })),
+    handovers: plan.handovers,
+    write_stop_ms: plan.writeStopMs,
+    outage_ms: plan.outageMs,
+    memory_needed: plan.memoryNeededBytes,
+    memory_free: plan.memoryFreeBytes,
+    disk_needed: plan.diskNeededBytes,
+    disk_free: plan.diskFreeBytes,
+    backlog: plan.backlogBytes,
+    ...(plan.trial !== null && {
+      trial: { ok: plan.trial.ok, why: plan.trial.why, start_ms: plan.trial.startMs },
+    }),
+    risks: [...plan.risks],
+    unproven: [...plan.unproven],
+  }
+}
+
+/** Shards that are not there yet have numbers that are only foreseen. */
+function shardOf(step: Step): string {
+  if (step.kind === 'add-shard') return 'new'
+  if (step.kind === 'hand-over') return `${step.from} to ${step.to}`
+  return 'shard' in step ? String(step.shard) : ''
 }
 
 /** Wire words stop here. A field whose value asks for nothing special (false, 0, an empty list) asks for nothing. */
