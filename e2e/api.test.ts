@@ -229,7 +229,9 @@ describe('a database', () => {
     ],
     [{ engine_version: '8.1', redis_version: '8.0' }, 400, 'conflicting_fields', /same field/],
     [{ port: 12_000 }, 400, 'port_unavailable', /port/],
-    [{ sharding: true, shards_count: 3 }, 400, 'field_not_available', /shards_count.*sharding/],
+    [{ sharding: true, oss_cluster: false }, 400, 'field_not_available', /oss_cluster.*endpoint/],
+    [{ sharding: false, shards_count: 3 }, 400, 'conflicting_fields', /shards_count.*sharding/],
+    [{ shards_count: 65 }, 400, 'invalid_request', /shards_count/],
     [{ aof_policy: 'appendfsync-always' }, 400, 'conflicting_fields', /aof_policy needs/],
   ]
   for (const [fields, status, code, message] of refusals) {
@@ -276,13 +278,13 @@ describe('an upgrade', () => {
     [{ preserve_roles: true, swap_roles: true }, 400, 'conflicting_fields', /preserve_roles and swap_roles/],
     [{ keep_engine_version: true, engine_version: '8.1' }, 400, 'conflicting_fields', /keep_engine_version/],
     [{ keep_redis_version: true, keep_engine_version: false }, 400, 'conflicting_fields', /same field/],
-    [{ force_discard: true }, 400, 'field_not_available', /force_discard/],
+    [{ force_discard: true, preserve_roles: true }, 400, 'conflicting_fields', /force_discard/],
     [{ modules: [{ module_name: 'search' }] }, 400, 'field_not_available', /modules/],
     [
-      { force_discard: true, swap_roles: true, preserve_roles: true, engine_version: '9.9' },
+      { modules: [{}], swap_roles: true, preserve_roles: true, engine_version: '9.9' },
       400,
       'field_not_available',
-      /force_discard.*swap_roles.*9\.9/,
+      /modules.*swap_roles.*9\.9/,
     ],
   ]
   for (const [fields, status, code, message] of refusals) {

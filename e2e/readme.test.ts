@@ -77,3 +77,24 @@ test('the walk through users and passwords in docs/users.md works as it stands t
   }
   expect(commands.length).toBe(3)
 })
+
+test('the recipe to follow an upgrade live works as it stands there', async () => {
+  await using fairlead = await startFairlead()
+  const page = readFileSync(join(root, 'docs/recipes/follow-an-upgrade-live.md'), 'utf8')
+  const blocks = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block)
+  const script = blocks
+    .join('echo RESUMED\n')
+    .replace('http://127.0.0.1:8080', fairlead.url)
+    .replace('PASSWORD', 'the-proof-is-in-the-ledger')
+    .replaceAll('events.txt', join(fairlead.home, 'events.txt'))
+  const { code, stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', script])
+  expect(code, stderr).toBe(0)
+
+  const [whole = '', resumed = ''] = stdout.split('RESUMED\n')
+  const ids = (text: string) => [...text.matchAll(/\bid: (\d+)$/gm)].map(([, id]) => Number(id))
+  expect(ids(whole).length).toBeGreaterThan(5)
+  expect(ids(whole)).toEqual([...new Set(ids(whole))].toSorted((a, b) => a - b))
+  expect(ids(resumed)).toEqual(ids(whole).slice(1))
+  expect(whole).toMatch(/^data: .*"write_stop_ms":.*"full_syncs":0/m)
+  expect(whole).toMatch(/"status":"completed".*\n\nevent: end\ndata: \{\}\n\n$/)
+})

@@ -1,5 +1,5 @@
 import { openEngineLink } from './engine-link.ts'
-import type { Address } from './lookup-primary.ts'
+import type { Address } from './layout.ts'
 import { type Reply, writeCommand } from './resp-lite.ts'
 
 export type Values = readonly (string | null)[]
@@ -16,8 +16,15 @@ const BATCHES_AHEAD = 8
 const ANSWER_WITHIN_MS = 10_000
 const BUFFER_BYTES = 256 * 1024
 
-/** Connects and logs in. Everything throws one Error naming the engine when it ends, errs, or is silent for 10 s. */
-export async function openBatchReader(address: Address, password: string): Promise<BatchReader> {
+/**
+ * Connects and logs in; `replica` also asks a replica of a cluster to answer reads itself. Everything throws one Error naming the engine when it ends, errs, or is silent for 10 s.
+ */
+export async function openBatchReader(options: {
+  readonly address: Address
+  readonly password: string
+  readonly replica: boolean
+}): Promise<BatchReader> {
+  const { address, password, replica } = options
   const waiting: ((values: Values) => void)[] = []
   let failure: Error | null = null
   let progress = Promise.withResolvers<void>()
@@ -31,8 +38,9 @@ export async function openBatchReader(address: Address, password: string): Promi
     address,
     password,
     bufferBytes: BUFFER_BYTES,
-    onReady: ready.resolve,
+    onReady: () => (replica ? link.send(writeCommand('READONLY')) : ready.resolve()),
     onReply(reply) {
+      if (reply.kind === 'status') return ready.resolve()
       const values = valuesOf(reply)
       if (values === null) return link.end(reply.kind === 'error' ? reply.text : 'unexpected')
       waiting.shift()?.(values)

@@ -18,6 +18,7 @@ test.each([
   [{ perSecond: 1.5 }, 'perSecond must be a whole number from 0 to 1000000, not 1.5'],
   [{ prefix: 'a b' }, 'prefix must be 1 to 60 letters, digits, _ or -, not "a b"'],
   [{ lookup: { url: 'nowhere', token: 't' } }, 'lookup.url must be'],
+  [{ lookup: { ...least.lookup, groups: 'two' as 'one' } }, "lookup.groups must be 'one' or 'sharded'"],
 ])('%j is refused in one line that names the field', (wrong, line) => {
   expect(() => checkLoadOptions({ ...least, ...wrong })).toThrow(line)
 })

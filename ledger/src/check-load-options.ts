@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { LoadKind } from './ledger-writes.ts'
-import type { Lookup } from './lookup-primary.ts'
+import type { Lookup } from './lookup-layout.ts'
 
 export interface LoadOptions {
   /** `set` writes a new key each time; `incr` raises one counter per connection. */
@@ -44,6 +44,9 @@ export function checkLoadOptions(options: LoadOptions): CheckedLoadOptions {
     throw new Error(
       `lookup.url must be the database's address in the API, http(s)://…/v1/bdbs/<uid>, not ${JSON.stringify(checked.lookup.url)}`,
     )
+  const { groups = 'one' } = checked.lookup
+  if (groups !== 'one' && groups !== 'sharded')
+    throw new Error(`lookup.groups must be 'one' or 'sharded', not ${JSON.stringify(groups)}`)
   return checked
 }
 

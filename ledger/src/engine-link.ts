@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import type { Address } from './lookup-primary.ts'
+import type { Address } from './layout.ts'
 import { createReplyReader, type Reply, writeCommand } from './resp-lite.ts'
 
 /** One connection to an engine, logged in. Once it has ended it stays so. */

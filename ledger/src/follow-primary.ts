@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Address } from './lookup-primary.ts'
+import type { Address, Layout } from './layout.ts'
+import { createMovedHints, type Trouble } from './moved-hints.ts'
 
-/** The shared way of all connections to the primary of this moment. */
+/** The shared way of all connections to the primaries of this moment. */
 export interface PrimaryRoute {
-  /** What the API named last. */
-  current(): Address
+  /** Who was named last for the slot. Throws when nobody ever was. */
+  current(slot: number): Address
   /** Calls `onAddress` once the API has been asked again. One lookup serves everybody who waits. */
-  ask(onAddress: (address: Address) => void): void
+  ask(slot: number, trouble: Trouble, onAddress: (address: Address) => void): void
 }
 
 /** A handover takes milliseconds, so the first half second asks often; an outage must not be worsened by us. */
@@ -17,49 +18,79 @@ const ASK_AGAIN_LATER_MS = 20
 const CALM_MS = 200
 const CONNECTS_AT_ONCE = 4
 
+interface Asker {
+  readonly slot: number
+  readonly trouble: Trouble
+  readonly onAddress: (address: Address) => void
+}
+
 /**
- * `first` is where the primary is now. A lookup that fails goes to `onFailure`, and the address named last is handed
- * out again: an engine can take writes while the API is away.
+ * `first` is what the API says now. A lookup that fails, or names nobody for a slot, goes to `onFailure`, and the
+ * address named last is handed out again: an engine can take writes while the API is away. Where MOVED leads is only
+ * handed out, and `onHint` called, when the API has not said the same for 250 ms.
  */
 export function createPrimaryRoute(options: {
-  readonly first: Address
-  readonly lookUp: () => Promise<Address>
+  readonly first: Layout
+  readonly lookUp: () => Promise<Layout>
   readonly onFailure: (cause: unknown) => void
+  readonly onHint: () => void
 }): PrimaryRoute {
-  let current = options.first
-  let waiting: ((address: Address) => void)[] = []
+  const named = new Map<number, Address>()
+  const hints = createMovedHints()
+  let waiting: Asker[] = []
   let asking = false
   let troubleSinceMs = Number.NEGATIVE_INFINITY
   let askedMs = Number.NEGATIVE_INFINITY
 
   return {
-    current: () => current,
-    ask(onAddress) {
-      waiting.push(onAddress)
+    current,
+    ask(slot, trouble, onAddress) {
+      hints.heard(slot, trouble, performance.now())
+      waiting.push({ slot, trouble, onAddress })
       if (!asking) void round()
     },
+  }
+
+  function current(slot: number): Address {
+    const address = named.get(slot) ?? options.first.primaryOf(slot)
+    if (!address) throw new Error(`the API names no primary of slot ${slot}`)
+    return address
   }
 
   /** Never rejects: a failed lookup is counted, and the callbacks are the connections' own. */
   async function round(): Promise<void> {
     asking = true
     await pause()
-    try {
-      current = await options.lookUp()
-    } catch (cause) {
-      options.onFailure(cause)
-    }
+    const layout = await lookUp()
     askedMs = performance.now()
     const served = waiting
     waiting = []
     asking = false
-    inTurn(served, current)
+    inTurn(served, layout)
+  }
+
+  async function lookUp(): Promise<Layout | null> {
+    try {
+      return await options.lookUp()
+    } catch (cause) {
+      options.onFailure(cause)
+      return null
+    }
   }
 
   /** A few at a time: fifty connects in one go would keep the first of them from its first write for 10 ms. */
-  function inTurn(served: readonly ((address: Address) => void)[], address: Address): void {
-    for (const onAddress of served.slice(0, CONNECTS_AT_ONCE)) onAddress(address)
-    if (served.length > CONNECTS_AT_ONCE) setImmediate(inTurn, served.slice(CONNECTS_AT_ONCE), address)
+  function inTurn(served: readonly Asker[], layout: Layout | null): void {
+    for (const asker of served.slice(0, CONNECTS_AT_ONCE)) asker.onAddress(choose(asker, layout))
+    if (served.length > CONNECTS_AT_ONCE) setImmediate(inTurn, served.slice(CONNECTS_AT_ONCE), layout)
+  }
+
+  function choose({ slot, trouble }: Asker, layout: Layout | null): Address {
+    const primary = layout?.primaryOf(slot, trouble.at) ?? null
+    if (primary) named.set(slot, primary)
+    else if (layout) options.onFailure(new Error(`the API names no primary of slot ${slot}`))
+    const { address, isHint } = hints.settle(slot, primary, performance.now())
+    if (isHint) options.onHint()
+    return address ?? current(slot)
   }
 
   async function pause(): Promise<void> {

@@ -16,15 +16,18 @@ export function createLedgerWrites(options: {
   readonly kind: LoadKind
   readonly prefix: string
   readonly valueBytes: number
+  /** Of each connection; an empty one is left out. */
+  readonly tags: readonly string[]
 }): LedgerWrites {
-  const { kind, prefix, valueBytes } = options
+  const { kind, prefix, valueBytes, tags } = options
+  const counters = tags.map((tag, connection) => `${prefix}:${tag === '' ? '' : `{${tag}}:`}${connection}`)
   const padding = 'x'.repeat(valueBytes)
 
-  const counter = (connection: number) => `${prefix}:${connection}`
+  const counter = (connection: number) => counters[connection] ?? ''
   const key = (connection: number, number: number) =>
-    kind === 'set' ? `${prefix}:${connection}:${number}` : counter(connection)
+    kind === 'set' ? `${counter(connection)}:${number}` : counter(connection)
   const value = (connection: number, number: number) => {
-    const head = `${prefix}:${connection}:${number}=`
+    const head = `${counter(connection)}:${number}=`
     return head + padding.slice(0, Math.max(0, valueBytes - head.length))
   }
   return {

@@ -1,6 +1,7 @@
 import { type EngineLink, errorWord, openEngineLink } from './engine-link.ts'
 import type { PrimaryRoute } from './follow-primary.ts'
-import type { Address } from './lookup-primary.ts'
+import { type Address, isSameAddress } from './layout.ts'
+import { movedTo } from './moved-hints.ts'
 import type { Reply } from './resp-lite.ts'
 
 /** One client of the load: at most one command outstanding, and always on its way back to the primary. */
@@ -38,11 +39,13 @@ export interface LoadEvents {
 
 export function openLoadConnection(options: {
   readonly number: number
+  /** The slot that all its keys lie in. */
+  readonly slot: number
   readonly password: string
   readonly route: PrimaryRoute
   readonly events: LoadEvents
 }): LoadConnection {
-  const { number, password, route, events } = options
+  const { number, slot, password, route, events } = options
   let state: ConnectionState = 'connecting'
   let sentMs = 0
   let link: EngineLink
@@ -64,7 +67,7 @@ export function openLoadConnection(options: {
       link.end('stopped')
     },
   }
-  openLink(route.current())
+  openLink(route.current(slot))
   return connection
 
   function openLink(address: Address): void {
@@ -82,7 +85,7 @@ export function openLoadConnection(options: {
     if (state !== 'busy') link.end('unasked')
     else if (reply.kind === 'error') {
       events.refused(number, errorWord(reply.text))
-      seekPrimary()
+      seekPrimary(movedTo(reply.text, link.address))
     } else if (events.acknowledges(number, reply)) becomeIdle()
     else link.end('unexpected')
   }
@@ -91,20 +94,16 @@ export function openLoadConnection(options: {
     if (state === 'closed' || state === 'seeking') return
     if (state === 'busy') events.unknown(number, why)
     else events.broken(number, why)
-    seekPrimary()
+    seekPrimary(null)
   }
 
-  function seekPrimary(): void {
+  function seekPrimary(moved: Address | null): void {
     state = 'seeking'
-    route.ask((address) => {
+    route.ask(slot, { at: link.address, moved }, (address) => {
       if (state !== 'seeking') return
-      if (link.usable && isSame(address, link.address)) return becomeIdle()
+      if (link.usable && isSameAddress(address, link.address)) return becomeIdle()
       link.end('moved')
       openLink(address)
     })
   }
-}
-
-function isSame(a: Address, b: Address): boolean {
-  return a.host === b.host && a.port === b.port
 }

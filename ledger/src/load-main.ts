@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CheckedLoadOptions } from './check-load-options.ts'
-import { type Address, createPrimaryLookup, type PrimaryLookup } from './lookup-primary.ts'
+import type { LedgerReport } from './load-report.ts'
+import { createLayoutLookup, type LayoutLookup } from './lookup-layout.ts'
 import type { News, Question, Questions } from './questions.ts'
 import { readBack, type Verdict } from './read-back.ts'
-import { type LedgerReport, type RunningLoad, runLoad } from './run-load.ts'
+import { type RunningLoad, runLoad } from './run-load.ts'
 import { nowUnixMs } from './unix-clock.ts'
 
 // The process of the load: forked by start-load.ts, answers its questions, ends with it.
@@ -17,7 +18,7 @@ const WINDOW_WITHIN_MS = 60_000
 
 interface Begun {
   readonly options: CheckedLoadOptions
-  readonly lookup: PrimaryLookup
+  readonly lookup: LayoutLookup
   readonly load: RunningLoad
 }
 
@@ -28,23 +29,23 @@ const answers: {
   readonly [Name in keyof Questions]: (ask: Questions[Name]['ask']) => Promise<Questions[Name]['answer']>
 } = {
   async start(options) {
-    const lookup = createPrimaryLookup(options.lookup)
+    const lookup = createLayoutLookup(options.lookup)
     const load = await runLoad(options, lookup)
     begun = { options, lookup, load }
     setInterval(() => tell({ kind: 'acked', acked: load.acked() }), NEWS_EVERY_MS)
-    return null
+    return load.layout.groups
   },
   async token(token) {
     running().lookup.setToken(token)
     return null
   },
-  async gap(window) {
+  async gap({ group, ...window }) {
     const { load } = running()
     const waitMs = window.toMs - nowUnixMs()
     if (waitMs > WINDOW_WITHIN_MS)
       throw new Error(`the window ends only in ${Math.round(waitMs / 1000)} s: ask later`)
     if (waitMs > 0 && !stopping) await delay(waitMs)
-    return load.longestGapMs(window)
+    return load.longestGapMs(window, group)
   },
   async stop() {
     stopping ??= running().load.stop()
@@ -55,8 +56,11 @@ const answers: {
     await stopping
     const { options, lookup, load } = running()
     const { password, valueBytes } = options
-    const read = (from: Address) => readBack({ ledger: load.ledger, address: from, password, valueBytes })
-    return address ? untilNothingIsMissing(() => read(address)) : read(await lookup.ask())
+    // Without sharding any address holds everything: a shard can be read while the API is away.
+    const layout = address && !load.layout.sharded ? load.layout : await lookup.ask()
+    const read = () =>
+      readBack({ ledger: load.ledger, layout, password, valueBytes, ...(address && { address }) })
+    return address ? untilNothingIsMissing(read) : read()
   },
 }
 

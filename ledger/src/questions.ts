@@ -1,14 +1,15 @@
 import type { CheckedLoadOptions } from './check-load-options.ts'
 import type { Gap } from './gaps.ts'
-import type { Address } from './lookup-primary.ts'
+import type { Address } from './layout.ts'
+import type { LedgerReport } from './load-report.ts'
 import type { Verdict } from './read-back.ts'
-import type { LedgerReport } from './run-load.ts'
 
 /** What the caller's process may ask the load's process, and what it gets for it. */
 export interface Questions {
-  readonly start: { readonly ask: CheckedLoadOptions; readonly answer: null }
+  /** Answers with the slots of each group. */
+  readonly start: { readonly ask: CheckedLoadOptions; readonly answer: readonly string[] }
   readonly token: { readonly ask: string; readonly answer: null }
-  readonly gap: { readonly ask: Gap; readonly answer: number }
+  readonly gap: { readonly ask: Gap & { readonly group?: number }; readonly answer: number }
   readonly stop: { readonly ask: null; readonly answer: LedgerReport }
   readonly readBack: { readonly ask: { readonly address?: Address }; readonly answer: Verdict }
 }

@@ -1,6 +1,7 @@
 import { type BatchReader, openBatchReader } from './batch-reader.ts'
-import type { Address } from './lookup-primary.ts'
-import type { Ledger } from './run-load.ts'
+import type { Address, Layout } from './layout.ts'
+import type { Ledger } from './load-state.ts'
+import { holdsSlot } from './slot-ranges.ts'
 
 /** What a database still holds of what it acknowledged. */
 export interface Verdict {
@@ -21,23 +22,67 @@ const BYTES_AT_ONCE = 512 * 1024
 const MOST_EXAMPLES = 5
 
 /**
- * Reads every acknowledged write back from the engine at `address`. The load must have been stopped.
- * Throws when the engine does not answer, or answers with an error.
+ * Reads every acknowledged write back from the primary of its slot; or, at an `address`, those of the slots that the
+ * shard there holds, and counts only these. The load must have been stopped. Throws when an engine does not answer, or
+ * answers with an error, when a slot has no primary, and when nothing of the load lies at the address.
  */
 export async function readBack(options: {
   readonly ledger: Ledger
-  readonly address: Address
+  readonly layout: Layout
+  readonly address?: Address
   readonly password: string
   readonly valueBytes: number
 }): Promise<Verdict> {
-  const { ledger, address, password, valueBytes } = options
-  using reader = await openBatchReader(address, password)
+  const { ledger, layout, address: asked, password, valueBytes } = options
+  const shares = asked ? [shareOf(ledger, layout, asked)] : sharesOfPrimaries(ledger, layout)
   const findings = createFindings()
-  if (ledger.trails.length > 0) await readCounters(ledger, reader, findings)
-  else await readKeys(ledger, reader, findings, valueBytes)
-  await reader.drained()
-  const { acked, unknown } = ledger.book.counts()
-  return { acked, lost: findings.lost, duplicated: findings.duplicated, unknown, examples: findings.examples }
+  for (const { address, connections } of shares) {
+    using reader = await openBatchReader({
+      address,
+      password,
+      replica: layout.sharded && asked !== undefined,
+    })
+    if (ledger.trails.length > 0) await readCounters(ledger, connections, reader, findings)
+    else await readKeys(ledger, connections, reader, findings, valueBytes)
+    await reader.drained()
+  }
+  const counts = shares
+    .flatMap(({ connections }) => connections)
+    .map((connection) => ledger.book.countsOf(connection))
+  const total = (outcome: 'acked' | 'unknown') => counts.reduce((sum, one) => sum + one[outcome], 0)
+  const { lost, duplicated, examples } = findings
+  return { acked: total('acked'), lost, duplicated, unknown: total('unknown'), examples }
+}
+
+/** The connections whose keys are looked for at one address. */
+interface Share {
+  readonly address: Address
+  readonly connections: readonly number[]
+}
+
+function shareOf({ places }: Ledger, layout: Layout, address: Address): Share {
+  const ranges = layout.slotsAt(address)
+  const where = `${address.host}:${address.port}`
+  if (!ranges) throw new Error(`the ledger cannot be read back from ${where}: the API names no such shard`)
+  const connections = [...places.keys()].filter((connection) =>
+    holdsSlot(ranges, places[connection]?.slot ?? -1),
+  )
+  if (connections.length === 0)
+    throw new Error(`the ledger cannot be read back from ${where}: no slot of this load lies there`)
+  return { address, connections }
+}
+
+function sharesOfPrimaries({ places }: Ledger, layout: Layout): readonly Share[] {
+  const shares = new Map<string, Share & { readonly connections: number[] }>()
+  places.forEach(({ slot }, connection) => {
+    const address = layout.primaryOf(slot)
+    if (!address) throw new Error(`the ledger cannot be read back: the API names no primary of slot ${slot}`)
+    const where = `${address.host}:${address.port}`
+    const share = shares.get(where) ?? { address, connections: [] }
+    shares.set(where, share)
+    share.connections.push(connection)
+  })
+  return [...shares.values()]
 }
 
 interface Findings {
@@ -60,13 +105,14 @@ function createFindings(): Findings {
 }
 
 async function readKeys(
-  { book, writes, connections }: Ledger,
+  { book, writes }: Ledger,
+  connections: readonly number[],
   reader: BatchReader,
   findings: Findings,
   valueBytes: number,
 ): Promise<void> {
   const perBatch = Math.max(1, Math.min(KEYS_AT_ONCE, Math.floor(BYTES_AT_ONCE / (valueBytes + 100))))
-  for (let connection = 0; connection < connections; connection += 1) {
+  for (const connection of connections) {
     for (const numbers of batches(book.ackedNumbers(connection), perBatch)) {
       const keys = numbers.map((number) => writes.key(connection, number))
       await reader.ask(keys, (values) => {
@@ -83,12 +129,14 @@ async function readKeys(
 }
 
 async function readCounters(
-  { book, writes, trails }: Ledger,
+  { book, writes, trails, places }: Ledger,
+  connections: readonly number[],
   reader: BatchReader,
   findings: Findings,
 ): Promise<void> {
-  const counters = trails.map((_, connection) => writes.key(connection, 0))
-  for (const numbers of batches(counters.keys(), KEYS_AT_ONCE)) {
+  // A cluster reads many keys at once only from one slot.
+  const bySlot = Map.groupBy(connections, (connection) => places[connection]?.slot)
+  for (const numbers of [...bySlot.values()].flatMap((alike) => [...batches(alike, KEYS_AT_ONCE)])) {
     const keys = numbers.map((connection) => writes.key(connection, 0))
     await reader.ask(keys, (values) => {
       numbers.forEach((connection, n) => {

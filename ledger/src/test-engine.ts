@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openEngineLink } from './engine-link.ts'
-import type { Address } from './lookup-primary.ts'
+import type { Address } from './layout.ts'
 import { type Reply, writeCommand } from './resp-lite.ts'
 
 /** A real engine of this test's own, with its own directory. */

@@ -71,6 +71,28 @@ test('engines serve on when their agent is killed, and the next agent adopts the
   expect(await client.call('GET', 'key')).toBe('value')
 })
 
+test('a shard that was put before there was cluster mode is adopted undisturbed', async () => {
+  await using home = await makeHome()
+  const wish = await makeWish()
+  {
+    await using _ = await home.start()
+    await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+    await home.becomes('a-1', { state: 'running' })
+  }
+  for (const name of ['wanted.json', 'process.json']) {
+    const file = join(home.path, 'shards', 'a-1', name)
+    const text = await readFile(file, 'utf8')
+    const before = text.replace('"cluster": false,', '').replace('"rdbVersionCheck": "strict",', '')
+    expect(before.length).toBeLessThan(text.length - 40)
+    await writeFile(file, before)
+  }
+
+  await using _ = await home.start()
+  const { pid } = await home.becomes('a-1', { state: 'running', crashes: 0 })
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  expect(await home.shard('a-1')).toMatchObject({ state: 'running', pid })
+})
+
 test('a process that was started but not yet recorded when the agent died is found again', async () => {
   await using home = await makeHome()
   const wish = await makeWish()
@@ -247,9 +269,41 @@ test('a free port is one that nobody listens on, no shard has, and the asker doe
   })
   await using taken = createServer()
   await new Promise<void>((done) => taken.listen(from + 1, '127.0.0.1', done))
-  const found = await home.client.findFreePort({ body: { from, to: from + 9, except: [from + 2] } })
+  const found = await home.client.findFreePort({
+    body: { from, to: from + 9, except: [from + 2], alsoFree: [] },
+  })
   expect(found.port).toBe(from + 3)
-  expect(await home.client.findFreePort({ body: { from, to: from + 1, except: [] } })).toEqual({ port: null })
+  expect(await home.client.findFreePort({ body: { from, to: from + 1, except: [], alsoFree: [] } })).toEqual({
+    port: null,
+  })
+})
+
+test('a port is free only if the ports at the distances asked for are so too', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const { port: from } = await makeWish({ cluster: true })
+  const find = async (range: { from: number; to: number; except?: number[]; alsoFree?: number[] }) =>
+    (await home.client.findFreePort({ body: { except: [], alsoFree: [10_000], ...range } })).port
+  await using taken = createServer()
+  await new Promise<void>((done) => taken.listen(from + 10_000, '127.0.0.1', done))
+  expect(await find({ from, to: from, alsoFree: [] })).toBe(from)
+  expect(await find({ from, to: from + 5 })).toBe(from + 1)
+  expect(await find({ from, to: from + 5, except: [from + 10_001] })).toBe(from + 2)
+  // A bus above the last port there is: engines refuse it.
+  expect(await find({ from: 55_536, to: 65_535 })).toBeNull()
+  expect(await find({ from, to: from, alsoFree: [-from] })).toBeNull()
+})
+
+test('the bus of a shard in cluster mode is taken, though the shard does not run', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const wish = await makeWish({ cluster: true, build: { flavour: 'x', version: '1.0.0' } })
+  const bus = wish.port + 10_000
+  const find = async (from: number) =>
+    (await home.client.findFreePort({ body: { from, to: from, except: [], alsoFree: [] } })).port
+  expect(await find(bus)).toBe(bus)
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  expect([await find(bus), await find(wish.port)]).toEqual([null, null])
 })
 
 test('a folder that cannot be understood does not keep the agent from its other shards', async () => {

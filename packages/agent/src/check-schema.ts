@@ -11,9 +11,16 @@ export function compileSchema(schema: object, part: string | undefined) {
   return (part === 'body' ? strict : fromPath).compile(schema)
 }
 
-/** Reads JSON text as `schema` says. Throws one line that names the fault. */
-export function parseAs<Schema extends TSchema>(schema: Schema, text: string): Static<Schema> {
-  const value: unknown = JSON.parse(text)
+/**
+ * Reads JSON text as `schema` says, after `revive` (as JSON.parse takes it) has brought it up to date. Throws one line
+ * that names the fault.
+ */
+export function parseAs<Schema extends TSchema>(
+  schema: Schema,
+  text: string,
+  revive?: (key: string, value: unknown) => unknown,
+): Static<Schema> {
+  const value: unknown = JSON.parse(text, revive)
   const check = strict.compile<Static<Schema>>(schema)
   if (check(value)) return value
   throw new Error(describeFault(check.errors?.[0]))

@@ -112,6 +112,28 @@ test('the user list speaks the dialect of the build', async () => {
   expect(await users('7.0.15')).toMatch(/^user default on #[0-9a-f]{64} ~\* &\* \+@all -@admin$/m)
 })
 
+test('in cluster mode the user of an old redis may ask for the slot map', async () => {
+  const asked = '+cluster|slots +cluster|nodes +cluster|keyslot +cluster|info +cluster|myid'
+  const users = async (version: string, cluster: boolean) =>
+    userList({ ...(await makeWish({ cluster })), build: { flavour: 'redis', version } })
+  expect(await users('6.0.16', true)).toMatch(/^user default .* -@admin \+client.*countkeysinslot$/m)
+  expect(await users('6.2.1', true)).toContain(asked)
+  expect(await users('6.2.1', false)).not.toContain('cluster')
+  expect(await users('7.0.15', true)).not.toContain('cluster')
+})
+
+test('data of others is read where the build can, and only when wished', async () => {
+  const lines = async (flavour: string, version: string, rdbVersionCheck: 'strict' | 'relaxed') => {
+    const wish = { ...(await makeWish()), build: { flavour, version }, rdbVersionCheck }
+    return engineConfig(wish, { data: '/d', acl: '/a' }, false).match(/^rdb-version-check .*$/gm)
+  }
+  expect(await lines('valkey', '9.0.0', 'relaxed')).toEqual(['rdb-version-check "relaxed"'])
+  expect(await lines('valkey', '10.1.0', 'relaxed')).toEqual(['rdb-version-check "relaxed"'])
+  expect(await lines('valkey', '9.0.0', 'strict')).toBeNull()
+  expect(await lines('valkey', '8.1.1', 'relaxed')).toBeNull()
+  expect(await lines('redis', '9.0.0', 'relaxed')).toBeNull()
+})
+
 /** By hand: the connection of @fairlead/engine is one for commands that have one answer. */
 async function subscribe({ host, port, userPassword }: WantedShard): Promise<string> {
   const socket = connect({ host, port })

@@ -3,6 +3,9 @@ import type { Build, WantedShard } from '@fairlead/api'
 import { compareVersions } from '@fairlead/engine'
 import type { EngineTarget } from './ask-engine.ts'
 
+/** The bus of cluster mode is this far above the port of a shard: no engine asks for another distance by itself. */
+export const BUS_DISTANCE = 10_000
+
 /** The administrative user of every engine process. */
 export const ADMIN_USER = 'fairlead'
 
@@ -41,9 +44,31 @@ export function engineConfig(
       secs,
       writes,
     ]),
-    ...(wish.replicaOf ? [['replicaof', wish.replicaOf.host, wish.replicaOf.port]] : []),
+    ...(wish.cluster ? clusterLines : replicaLines(wish)),
+    ...(wish.rdbVersionCheck === 'relaxed' && canRelax(wish.build) ? [['rdb-version-check', 'relaxed']] : []),
   ]
   return lines.map(([name, ...values]) => `${name} ${values.map(quote).join(' ')}\n`).join('')
+}
+
+/** Engines refuse this line in cluster mode: there the server says it, and the engine keeps it in nodes.conf. */
+function replicaLines({ replicaOf }: WantedShard): readonly (readonly (string | number)[])[] {
+  return replicaOf ? [['replicaof', replicaOf.host, replicaOf.port]] : []
+}
+
+/** Who is promoted, and who follows whom, is the server's to decide: engines vote for nobody and move no replica. */
+const clusterLines = [
+  ['cluster-enabled', 'yes'],
+  ['cluster-config-file', 'nodes.conf'],
+  ['cluster-node-timeout', 5_000],
+  ['cluster-replica-no-failover', 'yes'],
+  ['cluster-migration-barrier', 999],
+  // A group that is away does not take the others with it.
+  ['cluster-require-full-coverage', 'no'],
+] as const
+
+/** Valkey 8.1 knows the word too, but not the data of others: `relaxed` opens only what later valkeys wrote. */
+function canRelax({ flavour, version }: Build): boolean {
+  return flavour === 'valkey' && compareVersions(version, '9.0') >= 0
 }
 
 /** The text of users.acl. Passwords stand there as digests; the user `default` has no administrative commands. */
@@ -51,9 +76,14 @@ export function userList(wish: WantedShard): string {
   const channels = knowsChannels(wish.build) ? ' &*' : ''
   return [
     `user ${ADMIN_USER} on #${digest(wish.adminPassword)} ~*${channels} +@all`,
-    `user default on #${digest(wish.userPassword)} ~*${channels} +@all -@admin${harmlessAgain(wish.build)}`,
+    `user default on #${digest(wish.userPassword)} ~*${channels} +@all -@admin${harmlessAgain(wish)}`,
     '',
   ].join('\n')
+}
+
+/** What a process with this wish listens on: in cluster mode also the bus, where the engines expect it. */
+export function portsOf({ port, cluster }: Pick<WantedShard, 'port' | 'cluster'>): readonly number[] {
+  return cluster ? [port, port + BUS_DISTANCE] : [port]
 }
 
 /** Where and as whom the agent speaks to a process that was started with this wish. */
@@ -66,12 +96,23 @@ function knowsChannels({ flavour, version }: Build): boolean {
 }
 
 /** Before redis 7, CLIENT and ACL are administrative as a whole, though clients need these of them. */
-function harmlessAgain({ flavour, version }: Build): string {
+function harmlessAgain(wish: WantedShard): string {
+  const { flavour, version } = wish.build
   if (flavour !== 'redis' || compareVersions(version, '7.0') >= 0) return ''
-  return ['client|setname', 'client|getname', 'client|id', 'client|reply', 'client|tracking', 'acl|whoami']
-    .map((command) => ` +${command}`)
-    .join('')
+  return [...harmless, ...(wish.cluster ? harmlessInCluster : [])].map((command) => ` +${command}`).join('')
 }
+
+const harmless = [
+  'client|setname',
+  'client|getname',
+  'client|id',
+  'client|reply',
+  'client|tracking',
+  'acl|whoami',
+] as const
+const harmlessInCluster = ['slots', 'nodes', 'keyslot', 'info', 'myid', 'countkeysinslot'].map(
+  (name) => `cluster|${name}`,
+)
 
 /** As the engines read a value: in double quotes, with what could end it or the line written as \xHH. */
 function quote(value: string | number): string {

@@ -11,11 +11,13 @@ import { prepareFolder, type StartedProcess, startProcess } from './start-proces
 import { stopProcess } from './stop-process.ts'
 
 const ANSWERS_WITHIN_MS = 10_000
+const SERVES_WITHIN_MS = 5_000
 const LOOK_EVERY_MS = 10
+const KEY = 'fairlead-trial'
 const HOST = '127.0.0.1'
 
 /** What a trial leaves to the agent: nobody is followed, and nobody starts it again. */
-const alone = { revision: 'trial', replicaOf: null, onCrash: 'wait', rdbVersionCheck: 'strict' } as const
+const alone = { revision: 'trial', replicaOf: null, onCrash: 'wait' } as const
 const noData = { snapshot: false, aof: false, aofComplete: false, stoppedCleanly: false }
 
 export interface Trial {
@@ -39,14 +41,14 @@ export async function runTrial(trial: Trial): Promise<TrialResult> {
   const began = performance.now()
   const startMs = () => Math.round(performance.now() - began)
   const child = await startProcess(folder, program).catch((cause: unknown) => explain(cause))
-  if (typeof child === 'string') return { ok: false, why: child, startMs: startMs() }
+  if (typeof child === 'string') return { ok: false, why: child, startMs: startMs(), version: '' }
   try {
     const silence = await untilAnswers(child, wish, trial.signal)
     const ms = startMs()
-    const fault = silence ?? (await findFault(wish))
-    if (fault === null) return { ok: true, why: '', startMs: ms }
+    const { fault, version } = silence === null ? await examine(trial, wish) : { fault: silence, version: '' }
+    if (fault === null) return { ok: true, why: '', startMs: ms, version }
     const words = await readLastWords(folder.log, logFrom, [wish.adminPassword, wish.userPassword])
-    return { ok: false, why: words === '' ? fault : `${fault}: ${words}`, startMs: ms }
+    return { ok: false, why: words === '' ? fault : `${fault}: ${words}`, startMs: ms, version }
   } finally {
     await end(child, wish, folder)
   }
@@ -81,29 +83,49 @@ async function untilAnswers(
   return `did not answer within ${ANSWERS_WITHIN_MS} ms: ${last}`
 }
 
-/** What is wrong with an engine that answers; null: nothing. */
-async function findFault(wish: WantedShard): Promise<string | null> {
+/** What an engine that answers says of itself, and what is wrong with it; null: nothing. */
+async function examine(
+  { signal }: Trial,
+  wish: WantedShard,
+): Promise<{ readonly fault: string | null; readonly version: string }> {
   const { address, login } = engineTarget(wish)
+  const wanted = wish.build
+  let version = ''
   try {
     using admin = await connectEngine({ address, login })
-    const fields = readInfo(await admin.info())
-    const { flavour, version } = wish.build
     // Each flavour but redis also says a redis version, for clients that know no other.
-    const found = fields[`${flavour}_version`] ?? 'none'
-    if (found !== version) return `it says of itself that its ${flavour} version is ${found}, not ${version}`
-    // In cluster mode it has no slots yet, and takes no key.
-    if (fields['cluster_enabled'] === '1') return null
+    version = readInfo(await admin.info('server'))[`${wanted.flavour}_version`] ?? ''
+    if (version !== wanted.version) {
+      const found = version === '' ? 'none' : version
+      const fault = `it says of itself that its ${wanted.flavour} version is ${found}, not ${wanted.version}`
+      return { fault, version }
+    }
+    if (wish.cluster) await takeSlot(admin, signal)
     using user = await connectEngine({ address, login: { username: 'default', password: wish.userPassword } })
-    return await writeAndRead(user)
+    return { fault: await writeAndRead(user), version }
   } catch (cause) {
-    return explain(cause)
+    signal.throwIfAborted()
+    return { fault: explain(cause), version }
+  }
+}
+
+/** In cluster mode an engine takes no key without its slot, and none in its first two seconds. */
+async function takeSlot(admin: EngineConnection, signal: AbortSignal): Promise<void> {
+  await admin.call('CLUSTER', 'ADDSLOTS', String(await admin.call('CLUSTER', 'KEYSLOT', KEY)))
+  const until = performance.now() + SERVES_WITHIN_MS
+  for (;;) {
+    const info = String(await admin.call('CLUSTER', 'INFO'))
+    if (info.includes('cluster_state:ok')) return
+    if (performance.now() > until)
+      throw new Error(`it serves no slots in cluster mode after ${SERVES_WITHIN_MS} ms`)
+    await delay(LOOK_EVERY_MS, undefined, { signal })
   }
 }
 
 async function writeAndRead(user: EngineConnection): Promise<string | null> {
   const value = randomBytes(8).toString('hex')
-  await user.call('SET', 'fairlead-trial', value)
-  const read = await user.call('GET', 'fairlead-trial')
+  await user.call('SET', KEY, value)
+  const read = await user.call('GET', KEY)
   return read === value ? null : `a key was written as ${value} and read as ${String(read)}`
 }
 

@@ -140,7 +140,7 @@ async function readRecord<Schema extends TSchema>(
   path: string,
 ): Promise<Static<Schema> | null> {
   try {
-    return parseAs(schema, await readFile(path, 'utf8'))
+    return parseAs(schema, await readFile(path, 'utf8'), completeWish)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
     // The message of a SyntaxError quotes the text, and there are passwords in it.
@@ -148,4 +148,11 @@ async function readRecord<Schema extends TSchema>(
       cause instanceof Error && !(cause instanceof SyntaxError) ? cause.message : 'it is not JSON'
     throw new Error(`${path} cannot be understood: ${reason}`)
   }
+}
+
+/** A wish that was recorded before there was cluster mode: its process serves on, and so must be understood. */
+function completeWish(key: string, value: unknown): unknown {
+  return key === 'wish' && typeof value === 'object'
+    ? { cluster: false, rdbVersionCheck: 'strict', ...value }
+    : value
 }

@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { open, rename, stat, writeFile } from 'node:fs/promises'
+import { open, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { WantedShard } from '@fairlead/api'
+import { writeDurably } from './durable-file.ts'
 import { engineConfig, userList } from './engine-config.ts'
+import { mendClusterNodes } from './mend-cluster-nodes.ts'
 import { identifyProcess, type ProcessIdentity } from './process-identity.ts'
 import type { ShardFolder } from './shard-folder.ts'
 
@@ -18,11 +21,18 @@ export async function prepareFolder(
   await folder.create()
   await writeFile(folder.conf, engineConfig(wish, folder, appendonly), { mode: 0o600 })
   await writeFile(folder.acl, userList(wish), { mode: 0o600 })
+  if (wish.cluster) await mendFile(join(folder.data, 'nodes.conf'))
   await using log = await open(folder.log, 'a', 0o600)
   const { size } = await log.stat()
   if (size <= MAX_LOG_BYTES) return size
   await rename(folder.log, `${folder.log}.1`)
   return 0
+}
+
+async function mendFile(path: string): Promise<void> {
+  const text = await readFile(path, 'utf8').catch(() => '') // a shard that never ran has none
+  const mended = mendClusterNodes(text)
+  if (mended !== text) await writeDurably(path, mended)
 }
 
 export interface StartedProcess {

@@ -5,7 +5,7 @@ import type { BuildsOfNode } from './builds-of-node.ts'
 import { bury, kill, type ShardWorkplace, start, stop, welcome } from './carry-out.ts'
 import { decideNext, type Next, type ShardSight } from './decide-next.ts'
 import { describeShard, firstView, type View, viewOfPut } from './describe-shard.ts'
-import { engineTarget } from './engine-config.ts'
+import { engineTarget, portsOf } from './engine-config.ts'
 import { isAlive } from './process-identity.ts'
 import { settleWanted } from './settle-wanted.ts'
 import type { Baseline, ProcessRecord, ShardFolder, WantedRecord } from './shard-folder.ts'
@@ -21,7 +21,8 @@ export interface SupervisionSettings {
 /** One shard under supervision. Disposing of it ends the supervision, not the process. */
 export interface SupervisedShard extends AsyncDisposable {
   readonly id: string
-  readonly port: number
+  /** All that its process listens on, whether it runs or not. */
+  readonly ports: readonly number[]
   /** Takes a wish. It is durable when this resolves. Refuses while the shard is being removed. */
   put(wish: WantedShard): Promise<ShardReport>
   remove(): Promise<void>
@@ -75,8 +76,8 @@ export function superviseShard(
   const running = loop({ state, place, log, end, onRemoved })
   return {
     id: folder.id,
-    get port() {
-      return state.wanted.wish.port
+    get ports() {
+      return portsOf(state.wanted.wish)
     },
     report: () => describeShard(folder.id, state),
     async baseline() {

@@ -14,7 +14,7 @@ export interface SupervisedShards extends AsyncDisposable {
   baseline(id: string): Promise<Record<string, string> | null>
   /** Sorted by id. */
   report(): ShardReport[]
-  /** Of every shard, whether it runs or not. */
+  /** Of every shard, whether it runs or not; with the bus of cluster mode. */
   ports(): readonly number[]
 }
 
@@ -41,7 +41,7 @@ export async function superviseShards(
     remove: (id) => inTurn(async () => await shards.get(id)?.remove()),
     report: () => [...shards.keys()].toSorted().flatMap((id) => shards.get(id)?.report() ?? []),
     baseline: async (id) => (await shards.get(id)?.baseline()) ?? null,
-    ports: () => [...shards.values()].map(({ port }) => port),
+    ports: () => [...shards.values()].flatMap(({ ports }) => ports),
     async [Symbol.asyncDispose]() {
       await inTurn(async () => {
         await Promise.all([...shards.values()].map((shard) => shard[Symbol.asyncDispose]()))

@@ -21,13 +21,18 @@ const trialOf = (build: FoundBuild, wanted: Partial<TrialRequest> = {}): TrialRe
   aofFsync: 'everysec',
   snapshots: [],
   backlogBytes: 1024 * 1024,
+  rdbVersionCheck: 'relaxed',
   ...wanted,
 })
 
-const persistences = ['disabled', 'snapshot', 'aof'] as const
-const kinds = engines.flatMap((engine) =>
-  [true, false].flatMap((cluster) => persistences.map((persistence) => ({ engine, cluster, persistence }))),
-)
+const kinds = engines.flatMap((engine) => [
+  ...(['disabled', 'snapshot', 'aof'] as const).map((persistence) => ({
+    engine,
+    cluster: false,
+    persistence,
+  })),
+  { engine, cluster: true, persistence: 'aof' as const },
+])
 
 test.for(kinds.map((kind) => ({ ...kind, name: `${kind.engine.flavour} ${kind.engine.version}` })))(
   'a build that works passes, and nothing of the trial stays: $name, cluster $cluster, $persistence',
@@ -37,7 +42,7 @@ test.for(kinds.map((kind) => ({ ...kind, name: `${kind.engine.flavour} ${kind.en
     const snapshots = [{ secs: 1, writes: 1 }]
     const body = trialOf(engine, { cluster, persistence, snapshots, aofFsync: 'always' })
     const result = await home.client.tryBuild({ body })
-    expect(result).toMatchObject({ ok: true, why: '' })
+    expect(result).toMatchObject({ ok: true, why: '', version: engine.version })
     expect(result.startMs).toBeGreaterThan(0)
     expect(trialsIn(home)).toEqual([])
     expect(processesIn(home)).toEqual([])
@@ -58,6 +63,7 @@ test('a build that does not start tells so in its own words, and a missing one h
     ok: false,
     why: 'there is no build valkey 0.0.1 on this node; put it into the folder of builds or on PATH',
     startMs: 0,
+    version: '',
   })
   expect([trialsIn(home), processesIn(home)]).toEqual([[], []])
 })
@@ -70,11 +76,14 @@ test('a build that is another version than it should be, or takes no write, does
   expect(await home.client.tryBuild({ body: trialOf(posing) })).toMatchObject({
     ok: false,
     why: `it says of itself that its ${engine.flavour} version is ${engine.version}, not 99.0.1`,
+    version: engine.version,
   })
   await using other = await makeHome()
   await using __ = await other.start()
-  const full = await other.client.tryBuild({ body: trialOf(engine, { memoryBytes: 1 }) })
-  expect(full).toMatchObject({ ok: false, why: expect.stringMatching(/^OOM command not allowed/) })
+  for (const cluster of [false, true]) {
+    const full = await other.client.tryBuild({ body: trialOf(engine, { memoryBytes: 1, cluster }) })
+    expect(full).toMatchObject({ ok: false, why: expect.stringMatching(/^OOM command not allowed/) })
+  }
   expect([trialsIn(home), processesIn(home), trialsIn(other), processesIn(other)]).toEqual([[], [], [], []])
 })
 

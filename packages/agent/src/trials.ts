@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { TrialRequest, TrialResult } from '@fairlead/api'
 import type { Logger } from 'pino'
 import { type BuildsOfNode, findProgram } from './builds-of-node.ts'
+import { BUS_DISTANCE } from './engine-config.ts'
 import { findFreePort } from './find-free-port.ts'
 import { runTrial } from './run-trial.ts'
 import { clearTrials, removeTrial, trialFolder } from './trial-folder.ts'
@@ -23,7 +24,6 @@ export interface TrialSettings {
 const AT_ONCE = 2
 /** Below what Linux gives to outgoing connections, and so is the bus of cluster mode, above it. */
 const PORTS = { from: 17_000, to: 19_999 }
-const BUS = 10_000
 /** Between choosing a port and binding it, another program may take it. */
 const PORTS_TRIED = 3
 const PORT_TAKEN = /Address already in use/
@@ -44,7 +44,7 @@ export async function openTrials(settings: TrialSettings): Promise<Trials> {
         return await made
       } catch (cause) {
         if (!signal.aborted) throw cause
-        return { ok: false, why: 'the trial was broken off', startMs: 0 }
+        return { ok: false, why: 'the trial was broken off', startMs: 0, version: '' }
       } finally {
         underWay.delete(made)
       }
@@ -62,7 +62,7 @@ async function tryOnPorts(
   inUse: Set<number>,
   signal: AbortSignal,
 ): Promise<TrialResult> {
-  let result: TrialResult = { ok: false, why: 'no port is free for a trial', startMs: 0 }
+  let result: TrialResult = { ok: false, why: 'no port is free for a trial', startMs: 0, version: '' }
   for (let n = 0; n < PORTS_TRIED; n += 1) {
     const port = await choosePort(request.cluster, [...inUse, ...settings.takenPorts()])
     if (port === null) return result
@@ -86,7 +86,12 @@ async function tryOn(
   signal.throwIfAborted()
   const program = await findProgram(builds, request.build).catch((cause: unknown) => cause)
   if (typeof program !== 'string')
-    return { ok: false, why: program instanceof Error ? program.message : String(program), startMs: 0 }
+    return {
+      ok: false,
+      why: program instanceof Error ? program.message : String(program),
+      startMs: 0,
+      version: '',
+    }
   const folder = trialFolder(home, port)
   await folder.create()
   try {
@@ -100,7 +105,12 @@ async function tryOn(
 
 /** From anywhere in the range on: agents of other homes choose, too. */
 async function choosePort(cluster: boolean, except: readonly number[]): Promise<number | null> {
-  const range = { ...PORTS, from: randomInt(PORTS.from, PORTS.to), except, alsoFree: cluster ? [BUS] : [] }
+  const range = {
+    ...PORTS,
+    from: randomInt(PORTS.from, PORTS.to),
+    except,
+    alsoFree: cluster ? [BUS_DISTANCE] : [],
+  }
   return await findFreePort('127.0.0.1', range)
 }
 

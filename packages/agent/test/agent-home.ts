@@ -85,11 +85,14 @@ export async function makeWish(
   wanted: Partial<WantedShard> = {},
   engine: FoundBuild = anyEngine(),
 ): Promise<WantedShard> {
-  const port = await findFreePort('127.0.0.1', { from: nextPort, to: LAST_PORT, except: [] })
+  const alsoFree = wanted.cluster ? [10_000] : []
+  const port = await findFreePort('127.0.0.1', { from: nextPort, to: LAST_PORT, except: [], alsoFree })
   if (port === null) throw new Error('no port is free for tests')
   nextPort = port + 1
   return {
     build: { flavour: engine.flavour, version: engine.version },
+    cluster: false,
+    rdbVersionCheck: 'strict',
     revision: 'first',
     host: '127.0.0.1',
     port,

@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox'
-import { operation } from './operation.ts'
+import { DatabaseUid } from './databases.ts'
+import type { ErrorCode } from './errors.ts'
+import { operation, StreamQuery } from './operation.ts'
 
 /** What a lossless move of the primary role left behind as proof. Offsets are bytes of the replication stream. */
 export const Certificate = Type.Object({
@@ -8,6 +10,9 @@ export const Certificate = Type.Object({
   replid: Type.String({ description: 'Replication id both shared when the writes stood still' }),
   offset_from: Type.Integer({ description: 'Frozen offset of the demoted shard' }),
   offset_to: Type.Integer({ description: 'Offset of the promoted shard; equal to offset_from' }),
+  keys: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Keys that both held at that point; null where a crash kept anybody from counting',
+  }),
   write_stop_ms: Type.Number({ description: 'From the pause to the promotion' }),
   recovered: Type.Boolean({
     description: 'Put together after a crash of the control plane: write_stop_ms is then an upper bound',
@@ -23,25 +28,149 @@ const PendingOp = Type.Object({
   op_name: Type.String(),
   status_code: Type.Enum(['due', 'waiting', 'planned']),
   status_description: Type.String({ description: 'Why this step' }),
+  heartbeat: Type.Optional(
+    Type.Integer({ description: 'Of the step in hand: when its action last changed, in unix seconds' }),
+  ),
+  progress: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 100,
+      description: 'Of a planned step: 0. How far the one in hand is, nobody knows',
+    }),
+  ),
+})
+const PendingOps = Type.Record(Type.String(), PendingOp, {
+  description: 'By uid of the shard; new: one to come',
+})
+
+const ActionUid = Type.String({ minLength: 1, maxLength: 64 })
+const ActionName = Type.Enum(['SMCreateBDB', 'SMUpgradeBDB', 'SMDeleteBDB'])
+const Status = Type.Enum(['pending', 'active', 'completed', 'failed'])
+const StatusV2 = Type.Enum(['queued', 'running', 'completed', 'failed'])
+const Progress = Type.Number({ minimum: 0, maximum: 100 })
+const State = Type.String({ description: 'The step in hand' })
+const WaitingFor = Type.String({
+  description: 'What it waits for and why; empty when it does not wait',
+})
+const NeedsPerson = Type.Boolean({
+  description: 'True while only a person can resolve what stands in the way',
+})
+
+const Paused = Type.Boolean({
+  description: 'Somebody has paused it: nothing new is begun until it is resumed',
+})
+const RollbackEligible = Type.Boolean({
+  description: 'Of an upgrade: can it be taken back without loss, right now? Watched while it runs',
+})
+const RollbackReason = Type.String({ description: 'Why it can, or what is in the way' })
+const Warnings = Type.Array(Type.String(), {
+  description: 'What people must know besides: losses that no handover caused, settings not carried over',
 })
 
 /** A long operation: what it does, how far it is, what it waits for and why, and what it proved. */
 export const Action = Type.Object({
   action_uid: Type.String(),
-  name: Type.Enum(['SMCreateBDB', 'SMUpgradeBDB', 'SMDeleteBDB']),
-  status: Type.Enum(['pending', 'active', 'completed', 'failed']),
-  progress: Type.Number({ minimum: 0, maximum: 100 }),
+  name: ActionName,
+  status: Status,
+  progress: Progress,
   object_name: Type.String(),
-  state: Type.String({ description: 'The step in hand' }),
-  waiting_for: Type.String({ description: 'What it waits for and why; empty when it does not wait' }),
-  needs_person: Type.Boolean({ description: 'True while only a person can resolve what stands in the way' }),
-  pending_ops: Type.Record(Type.String(), PendingOp),
+  state: State,
+  waiting_for: WaitingFor,
+  needs_person: NeedsPerson,
+  pending_ops: PendingOps,
   certificates: Type.Array(Certificate),
+  warnings: Warnings,
+  paused: Paused,
+  rollback_eligible: Type.Optional(RollbackEligible),
+  rollback_reason: Type.Optional(RollbackReason),
   error: Type.Optional(Type.String()),
+  heartbeat: Type.Integer({ description: 'When it last changed, in unix seconds' }),
   creation_time: Type.String(),
   last_changed_time: Type.String(),
 })
 export type Action = Static<typeof Action>
+
+/** The same action in the second form of the wider API. */
+export const ActionV2 = Type.Object({
+  action_uid: Type.String(),
+  action_type: Type.Literal('state-machine'),
+  name: ActionName,
+  status: StatusV2,
+  progress: Progress,
+  creation_time: Type.Integer({ description: 'Unix seconds' }),
+  additional_info: Type.Object({
+    object_type: Type.Literal('bdb'),
+    object_uid: Type.String(),
+    pending_ops: PendingOps,
+    error: Type.Optional(Type.String()),
+    description: Type.String({
+      description: 'What it waits for and why, or the reason of the step in hand; empty when it has ended',
+    }),
+  }),
+})
+export type ActionV2 = Static<typeof ActionV2>
+
+/** One thing that people see change. Applied in order, those of type `action` make up the action. */
+export const ActionEvent = Type.Union([
+  Type.Object(
+    {
+      seq: Type.Integer({ description: 'Rises over all actions' }),
+      type: Type.Literal('action'),
+      time: Type.String(),
+      status: Type.Optional(Status),
+      progress: Type.Optional(Progress),
+      state: Type.Optional(State),
+      waiting_for: Type.Optional(WaitingFor),
+      needs_person: Type.Optional(NeedsPerson),
+      error: Type.Optional(Type.String()),
+      undo: Type.Optional(
+        Type.Boolean({ description: 'From now on it takes back what it began, and will end as failed' }),
+      ),
+      paused: Type.Optional(Paused),
+      rollback_eligible: Type.Optional(RollbackEligible),
+      rollback_reason: Type.Optional(RollbackReason),
+      warnings: Type.Optional(Warnings),
+    },
+    { description: 'The fields that changed' },
+  ),
+  Type.Object(
+    {
+      seq: Type.Integer(),
+      type: Type.Literal('handover'),
+      time: Type.String(),
+      certificate: Certificate,
+    },
+    { description: 'When the primary role has moved, and again when the full syncs it caused are counted' },
+  ),
+])
+export type ActionEvent = Static<typeof ActionEvent>
+
+/** Ours: there may be thousands of actions. */
+const Limit = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: 1_000, default: 200, description: 'The newest so many' }),
+)
+const ListQuery = Type.Object(
+  { status: Type.Optional(Status), limit: Limit },
+  { additionalProperties: false },
+)
+const ListQueryV2 = Type.Object(
+  { status: Type.Optional(StatusV2), limit: Limit },
+  { additionalProperties: false },
+)
+
+export const listActions = operation({
+  method: 'GET',
+  path: '/v1/actions',
+  summary: 'List the actions, the newest first',
+  since: '0.1.0',
+  permission: 'view_status_of_cluster_action',
+  query: ListQuery,
+  ok: Type.Object({
+    actions: Type.Array(Type.Never(), { description: 'Tasks of the wider API: there are none here' }),
+    'state-machines': Type.Array(Action),
+  }),
+  errors: [],
+})
 
 export const getAction = operation({
   method: 'GET',
@@ -49,7 +178,97 @@ export const getAction = operation({
   summary: 'Show an action: progress, what it waits for, certificates',
   since: '0.1.0',
   permission: 'view_status_of_cluster_action',
-  params: Type.Object({ uid: Type.String({ minLength: 1, maxLength: 64 }) }),
+  params: Type.Object({ uid: ActionUid }),
   ok: Action,
   errors: ['action_not_exist'],
 })
+
+export const listDatabaseActions = operation({
+  method: 'GET',
+  path: '/v1/actions/bdb/:uid',
+  summary: 'List the actions of a database, the newest first',
+  since: '0.1.0',
+  permission: 'view_status_of_cluster_action',
+  params: Type.Object({ uid: DatabaseUid }),
+  query: ListQuery,
+  ok: Type.Array(Action),
+  errors: ['db_not_exist'],
+})
+
+export const listActionsV2 = operation({
+  method: 'GET',
+  path: '/v2/actions',
+  summary: 'List the actions in their second form, the newest first',
+  since: '0.1.0',
+  permission: 'view_status_of_cluster_action',
+  query: ListQueryV2,
+  ok: Type.Array(ActionV2),
+  errors: [],
+})
+
+export const getActionV2 = operation({
+  method: 'GET',
+  path: '/v2/actions/:uid',
+  summary: 'Show an action in its second form',
+  since: '0.1.0',
+  permission: 'view_status_of_cluster_action',
+  params: Type.Object({ uid: ActionUid }),
+  ok: ActionV2,
+  errors: ['action_not_exist'],
+})
+
+export const followAction = operation({
+  method: 'GET',
+  path: '/v1/actions/:uid/events',
+  summary: 'Follow an action live, from its beginning or from the last event one has, to its end',
+  since: '0.1.0',
+  permission: 'view_status_of_cluster_action',
+  params: Type.Object({ uid: ActionUid }),
+  query: StreamQuery,
+  stream: true,
+  ok: ActionEvent,
+  errors: ['action_not_exist'],
+})
+
+/** What people may say about a running action. Ours: the wider API has nothing like it. */
+function order<const Name extends string>(name: Name, summary: string, errors: readonly ErrorCode[]) {
+  return operation({
+    method: 'POST',
+    path: `/v1/actions/:uid/${name}` as const,
+    summary,
+    since: '0.1.0',
+    permission: 'update_bdb_with_action',
+    params: Type.Object({ uid: ActionUid }),
+    ok: Action,
+    errors: ['action_not_exist', ...errors],
+  })
+}
+
+export const pauseAction = order(
+  'pause',
+  'Begin nothing new in an upgrade. What is broken is still mended, and a handover in hand is seen through',
+  ['action_ended', 'order_not_applicable'],
+)
+export const resumeAction = order('resume', 'Go on after a pause, or past the stop of a supervised upgrade', [
+  'action_ended',
+  'order_not_applicable',
+])
+export const cancelAction = order(
+  'cancel',
+  'Take an upgrade back, wherever it is: before a handover what was begun is undone, afterwards it is rolled back',
+  ['action_ended', 'order_not_applicable', 'rollback_not_possible'],
+)
+export const rollbackAction = order(
+  'rollback',
+  'Hand the primary roles back to the old primaries, without loss. Of an upgrade that is being taken back: turn round again, forward',
+  ['action_ended', 'order_not_applicable', 'rollback_not_possible'],
+)
+export const finalizeAction = order('finalize', 'End the rollback window: the old primaries are given up', [
+  'action_ended',
+  'order_not_applicable',
+])
+export const retryAction = order(
+  'retry',
+  'Try at once what stands in the way; of a failed upgrade: begin it again, as a new action',
+  ['order_not_applicable', 'db_busy'],
+)

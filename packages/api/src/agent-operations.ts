@@ -36,6 +36,10 @@ export const WantedShard = Type.Object(
     port: Type.Integer({ minimum: 1, maximum: 65_535 }),
     /** Follow this primary from the first moment on; null: start with the data on disk, as a primary. */
     replicaOf: Type.Union([Address, Type.Null()]),
+    /** The engine's cluster mode. There `replicaOf` is kept by the engine itself, once the server has told it. */
+    cluster: Type.Boolean(),
+    /** `relaxed`: read data of other flavours too, where the build can (valkey 9 and later). */
+    rdbVersionCheck: Type.Enum(['strict', 'relaxed']),
     /**
      * What to do when the process dies. `restart`: start it again with back-off. `wait`: report it and wait for the
      * server, because others may hold newer data: a primary that comes back empty would empty its replicas.
@@ -162,7 +166,13 @@ export const findFreePort = operation({
   since: '0.1.0',
   permission: null,
   body: Type.Object(
-    { from: Type.Integer(), to: Type.Integer(), except: Type.Array(Type.Integer()) },
+    {
+      from: Type.Integer(),
+      to: Type.Integer(),
+      except: Type.Array(Type.Integer()),
+      /** Ports at these distances above it must be free too: the bus of cluster mode is 10,000 above. */
+      alsoFree: Type.Array(Type.Integer()),
+    },
     { additionalProperties: false },
   ),
   ok: Type.Object({ port: Type.Union([Type.Integer(), Type.Null()]) }),
@@ -181,6 +191,7 @@ export const TrialRequest = Type.Object(
       'aofFsync',
       'snapshots',
       'backlogBytes',
+      'rdbVersionCheck',
     ]).properties,
   },
   { additionalProperties: false },
@@ -193,6 +204,8 @@ export const TrialResult = Type.Object({
   why: Type.String(),
   /** From the start of the process until it answered, or until that was given up. */
   startMs: Type.Integer(),
+  /** What the engine says of itself; empty when it never answered. */
+  version: Type.String(),
 })
 export type TrialResult = Static<typeof TrialResult>
 
@@ -200,7 +213,7 @@ export const tryBuild = operation({
   method: 'POST',
   path: '/agent/trials',
   summary:
-    'Start a build as a shard would be, write and read a key, end it. Takes up to 10 s, and two are made at a time',
+    'Start a build as a shard would be, write and read a key, end it. Takes up to 15 s, and two are made at a time',
   since: '0.1.0',
   permission: null,
   body: TrialRequest,

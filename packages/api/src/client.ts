@@ -1,5 +1,8 @@
+import { ApiError } from './api-error.ts'
 import type { ErrorCode } from './errors.ts'
+import { followStream } from './follow-stream.ts'
 import type { Input, Operation, Output } from './operation.ts'
+import type { Chunks, StreamTransport } from './stream-transport.ts'
 
 /** Carries one request to wherever the operations are served. Implementations: fetch below, a Unix socket in the server. */
 export type Transport = (request: {
@@ -10,48 +13,59 @@ export type Transport = (request: {
   readonly signal?: AbortSignal
 }) => Promise<{ readonly status: number; readonly text: string }>
 
-/** The server answered with an error. `code` is one of the table in errors.ts. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError'
-  readonly status: number
-  readonly code: ErrorCode
-
-  constructor(status: number, code: ErrorCode, message: string) {
-    super(message)
-    this.status = status
-    this.code = code
-  }
-}
-
 export type Client<Operations extends Readonly<Record<string, Operation>>> = {
   readonly [Name in keyof Operations]: (
     input: Input<Operations[Name]>,
     options?: { readonly signal?: AbortSignal },
-  ) => Promise<Output<Operations[Name]>>
+  ) => Answer<Operations[Name]>
 }
+/** A stream is resumed by itself where it broke off; see followStream for what it throws. */
+type Answer<Op extends Operation> = Op extends { readonly stream: true }
+  ? AsyncIterable<Output<Op>>
+  : Promise<Output<Op>>
 
 /**
  * A typed client of `operations`: one function an operation, no generated code.
  *
  * `token` is asked for before each request, so that it may be renewed. Throws ApiError on an error answer, and what
- * the transport throws when there is no answer.
+ * the transport throws when there is no answer. Operations that answer a stream need `streamTransport`.
  */
 export function createClient<Operations extends Readonly<Record<string, Operation>>>(
   operations: Operations,
   transport: Transport,
   token?: () => string | undefined,
+  streamTransport?: StreamTransport,
 ): Client<Operations> {
+  const authorization = () => {
+    const bearer = token?.()
+    return bearer === undefined ? undefined : { authorization: `Bearer ${bearer}` }
+  }
+  const follow = (op: Operation) => (input: Parts, options?: { readonly signal?: AbortSignal }) => {
+    if (streamTransport === undefined) throw new Error('this client was made without a transport for streams')
+    return followStream(async (lastSeq) => {
+      const { status, chunks } = await streamTransport({
+        path: fillPath(op.path, input),
+        headers: {
+          accept: 'text/event-stream',
+          ...(lastSeq !== undefined && { 'last-event-id': String(lastSeq) }),
+          ...authorization(),
+        },
+        ...(options?.signal && { signal: options.signal }),
+      })
+      if (status === 200) return chunks
+      throw readError(op, status, await textOf(chunks))
+    }, options?.signal)
+  }
   const call =
     (op: Operation) =>
     async (input: Parts, options?: { readonly signal?: AbortSignal }): Promise<unknown> => {
-      const bearer = token?.()
       const { status, text } = await transport({
         method: op.method,
         path: fillPath(op.path, input),
         headers: {
           accept: 'application/json',
           ...(op.body && { 'content-type': 'application/json' }),
-          ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+          ...authorization(),
         },
         ...(op.body && { body: JSON.stringify(input.body ?? {}) }),
         ...(options?.signal && { signal: options.signal }),
@@ -61,7 +75,7 @@ export function createClient<Operations extends Readonly<Record<string, Operatio
     }
   // Each function is made from the operation whose name it bears, so the mapped type holds.
   return Object.fromEntries(
-    Object.entries(operations).map(([name, op]) => [name, call(op)]),
+    Object.entries(operations).map(([name, op]) => [name, op.stream === true ? follow(op) : call(op)]),
   ) as unknown as Client<Operations>
 }
 
@@ -105,4 +119,10 @@ function readError(op: Operation, status: number, text: string): ApiError {
       `${op.method} ${op.path} answered ${status}: ${text.slice(0, 200)}`,
     )
   }
+}
+
+async function textOf(chunks: Chunks): Promise<string> {
+  let text = ''
+  for await (const chunk of chunks) text += chunk
+  return text
 }

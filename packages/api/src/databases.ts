@@ -39,7 +39,7 @@ const DatabaseStatus = Type.Enum([
   'creation-failed',
 ])
 
-/** One address of a database. Until the endpoint process exists it names the primary shard. */
+/** One address of a database. Until the endpoint process exists there is one for each primary shard, in the order of slots. */
 export const Endpoint = Type.Object({
   uid: Type.String(),
   dns_name: Type.String(),
@@ -57,7 +57,10 @@ export const Database = Type.Object({
   engine: Type.String({ description: 'Flavour of the engine: valkey, redis, …' }),
   engine_version: Type.String({ description: 'Full version of the engine' }),
   version: Type.String({ description: 'Full version of the engine' }),
-  memory_size: Type.Integer({ description: 'Memory limit of one shard in bytes; 0 is unlimited' }),
+  memory_size: Type.Integer({
+    description:
+      'Memory limit of all primaries together in bytes; 0 is unlimited. Replicas have as much again',
+  }),
   replication: Type.Boolean(),
   sharding: Type.Boolean(),
   shards_count: Type.Integer(),
@@ -90,7 +93,7 @@ const CreateDatabaseRequest = Type.Object(
     memory_size: Type.Integer({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Memory limit of one shard in bytes; 0 is unlimited',
+      description: 'Memory limit of all primaries together in bytes; 0 is unlimited',
     }),
     engine_version: Type.Optional(EngineVersion),
     replication: Type.Optional(Type.Boolean({ default: false })),
@@ -111,9 +114,22 @@ const CreateDatabaseRequest = Type.Object(
     ),
     redis_version: Type.Optional(EngineVersion),
     port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535, description: '0: chosen by Fairlead' })),
-    sharding: Type.Optional(Type.Boolean()),
-    shards_count: Type.Optional(Type.Integer({ minimum: 1, maximum: 512 })),
-    oss_cluster: Type.Optional(Type.Boolean()),
+    sharding: Type.Optional(
+      Type.Boolean({ description: 'Cluster mode. True when shards_count is above 1 and this is absent' }),
+    ),
+    shards_count: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 64,
+        default: 1,
+        description: 'Primaries, each with a range of slots',
+      }),
+    ),
+    oss_cluster: Type.Optional(
+      Type.Boolean({
+        description: 'Clients speak the cluster protocol to the shards: so it is when sharded',
+      }),
+    ),
     type: Type.Optional(Type.Enum(['redis', 'memcached'])),
   },
   { additionalProperties: false },

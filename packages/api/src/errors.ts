@@ -49,10 +49,22 @@ export const errors = {
   role_in_use: { status: 406, meaning: 'The role still belongs to a user' },
   too_many_passwords: { status: 406, meaning: 'The user has as many passwords as a user can have' },
   cluster_already_exists: { status: 409, meaning: 'The cluster has been created already' },
+  action_ended: { status: 409, meaning: 'The action has ended: nothing can be said about it any more' },
+  order_not_applicable: {
+    status: 409,
+    meaning: 'The action is not in a state in which this would change anything; the message says which',
+  },
+  rollback_not_possible: {
+    status: 409,
+    meaning: 'The upgrade cannot be taken back without losing something; the message says why',
+  },
   db_busy: { status: 409, meaning: 'Another change is running on this database' },
   email_already_exists: { status: 409, meaning: 'Another user signs in with this e-mail' },
   name_already_exists: { status: 409, meaning: 'Another one has this name already' },
-  too_many_requests: { status: 429, meaning: 'Too many requests wait for a password check; try again later' },
+  too_many_requests: {
+    status: 429,
+    meaning: 'Too many password checks wait, or too many streams are open; try again later',
+  },
   internal_error: { status: 500, meaning: 'A fault of ours; quote the id in the message' },
   unavailable: { status: 503, meaning: 'A part of the cluster does not answer right now; try again' },
 } as const satisfies Record<string, { readonly status: number; readonly meaning: string }>

@@ -47,7 +47,11 @@ function accessErrors({ permission }: Operation): readonly ErrorCode[] {
 }
 
 function describe(operationId: string, operation: Operation): object {
-  const parameters = [...parametersOf(operation.params, 'path'), ...parametersOf(operation.query, 'query')]
+  const parameters = [
+    ...parametersOf(operation.params, 'path'),
+    ...parametersOf(operation.query, 'query'),
+    ...(operation.stream === true ? [lastEventId] : []),
+  ]
   return {
     operationId,
     summary: operation.summary,
@@ -56,8 +60,24 @@ function describe(operationId: string, operation: Operation): object {
     security: operation.permission === null ? [] : [{ token: [] }, { password: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(operation.body && { requestBody: { required: true, content: json(operation.body) } }),
-    responses: { 200: { description: 'Success', content: json(operation.ok) }, ...refusals(operation) },
+    responses: { 200: success(operation), ...refusals(operation) },
   }
+}
+
+function success({ ok, stream }: Operation): object {
+  if (stream !== true) return { description: 'Success', content: json(ok) }
+  return {
+    description:
+      'Server-sent events. The `data` of each is one JSON object of this schema; `id` is its `seq`, `event` its `type`. The last one is `event: end`; a stream that closes without it is to be resumed with Last-Event-ID.',
+    content: { 'text/event-stream': { schema: ok } },
+  }
+}
+
+const lastEventId = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  schema: { type: 'integer', minimum: 0, description: 'Only what came after this event' },
 }
 
 function parametersOf(schema: object | undefined, where: 'path' | 'query'): object[] {

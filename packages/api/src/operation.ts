@@ -1,4 +1,4 @@
-import type { Static, TSchema } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 import type { Permission } from './permissions.ts'
 
@@ -26,7 +26,10 @@ export interface Operation {
   readonly params?: TSchema
   readonly query?: TSchema
   readonly body?: TSchema
+  /** Of a stream: the shape of one event, which has `seq`, a number that rises, and `type`, its kind. */
   readonly ok: TSchema
+  /** The answer goes on: server-sent events, until `event: end`. Its query has the fields of StreamQuery. */
+  readonly stream?: true
   /** The refusals of its own. Those of every operation (malformed, unauthorized, …) are added by the documents. */
   readonly errors: readonly ErrorCode[]
 }
@@ -35,6 +38,20 @@ export interface Operation {
 export function operation<const Spec extends Operation>(spec: Spec): Spec {
   return Object.freeze(spec)
 }
+
+/** Where a stream goes on. The header `Last-Event-ID` says the same, and counts more. */
+export const StreamQuery = Type.Object(
+  {
+    last_event_id: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'Only what came after this `seq`; for clients that cannot set Last-Event-ID',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
 
 type Part<Op extends Operation, Key extends 'params' | 'query' | 'body'> = Op[Key] extends TSchema
   ? { readonly [K in Key]: Static<Op[Key]> }

@@ -1,4 +1,17 @@
-import { getAction } from './actions.ts'
+import {
+  cancelAction,
+  finalizeAction,
+  followAction,
+  getAction,
+  getActionV2,
+  listActions,
+  listActionsV2,
+  listDatabaseActions,
+  pauseAction,
+  resumeAction,
+  retryAction,
+  rollbackAction,
+} from './actions.ts'
 import { authorizeUser, getJwks, logOut, refreshToken } from './authorize-user.ts'
 import { createCluster, getBootstrap } from './bootstrap.ts'
 import { getHealth, getOpenApi, listEngineVersions, listNodes } from './cluster.ts'
@@ -51,7 +64,18 @@ export const operations = {
   deleteDatabase,
   listDatabaseShards,
   upgradeDatabase,
+  listActions,
   getAction,
+  listDatabaseActions,
+  listActionsV2,
+  getActionV2,
+  followAction,
+  retryAction,
+  finalizeAction,
+  rollbackAction,
+  cancelAction,
+  resumeAction,
+  pauseAction,
   listNodes,
   listEngineVersions,
   getCluster,

@@ -30,7 +30,7 @@ export const DatabaseUpgradeRequest = Type.Object(
       Type.Boolean({
         default: false,
         description:
-          'Permission to discard data in a non-replicated, non-persistent database. Not made use of: a surge shard carries the data over',
+          'Discard the data of a database that is neither replicated nor persistent: it restarts empty, the quick way. No effect on any other. Without it, a surge shard carries the data over',
       }),
     ),
     force_discard: Type.Optional(
@@ -48,7 +48,26 @@ export const DatabaseUpgradeRequest = Type.Object(
         minimum: 0,
         maximum: 512,
         description:
-          'Maximum number of shards upgraded in parallel; 0 or absent: all. A database of one group has one at a time',
+          'Maximum number of shards that are started, synced or restarted at once, over all groups; 0 or absent: one in each group',
+      }),
+    ),
+    canary: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: 'Ours: the other groups of a sharded database begin after the first has handed over',
+      }),
+    ),
+    supervised: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Ours: stop when everything is ready, before the first handover; resume goes on',
+      }),
+    ),
+    rollback_window: Type.Optional(
+      Type.Union([Type.Integer({ minimum: 0, maximum: 2_592_000 }), Type.Literal('until_finalized')], {
+        default: 0,
+        description:
+          'Ours: how long the old primaries stay as live standbys after the last handover, in seconds, or until somebody finalizes. Until then the upgrade can be rolled back without loss',
       }),
     ),
     modules: Type.Optional(Type.Array(ModuleEntry, { maxItems: 64 })),

@@ -7,6 +7,8 @@ import { actionsRoutes } from './actions/actions-routes.ts'
 import { createActions } from './actions/actions-service.ts'
 import { actionsStore } from './actions/actions-store.ts'
 import { handoversStore } from './actions/handovers-store.ts'
+import { ordersRoutes } from './actions/orders-routes.ts'
+import { createOrders } from './actions/orders-service.ts'
 import { auditRoutes } from './audit/audit-routes.ts'
 import { createAudit } from './audit/audit-service.ts'
 import { clusterRoutes } from './cluster/cluster-routes.ts'
@@ -28,7 +30,7 @@ import { passwordsRoutes } from './passwords/passwords-routes.ts'
 import { createPasswords } from './passwords/passwords-service.ts'
 import { createUserPasswords } from './passwords/user-passwords.ts'
 import { createReconciler } from './reconcile/create-reconciler.ts'
-import { createEffect } from './reconcile/deps.ts'
+import { createEffect, createTurns } from './reconcile/deps.ts'
 import { createEngines } from './reconcile/engines.ts'
 import { rolesRoutes } from './roles/roles-routes.ts'
 import { createRoles } from './roles/roles-service.ts'
@@ -108,6 +110,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
       agent,
       engines,
       portRange: config.portRange,
+      inTurn: createTurns(),
       now,
       log,
       effect: createEffect((phase, name) => {
@@ -141,7 +144,9 @@ export async function createControlPlane(config: Config, world: World): Promise<
   auditRoutes(mount, audit)
   databasesRoutes(mount, databases)
   upgradesRoutes(mount, createUpgrades({ databases, nodes }))
-  actionsRoutes(mount, createActions({ store }))
+  const actions = createActions({ store })
+  actionsRoutes(mount, actions)
+  ordersRoutes(mount, actions, createOrders({ store, databases, nudge: loop.nudge, now }))
   nodesRoutes(mount, nodes, softwareVersion)
   mount(getOpenApi, async () => toOpenApi(operations, softwareVersion))
 

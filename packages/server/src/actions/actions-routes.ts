@@ -1,75 +1,68 @@
-import { type Action as ActionAnswer, getAction, Refusal } from '@fairlead/api'
-import { may } from '../core/access.ts'
-import type { Action, Certificate, PendingStep } from '../core/action.ts'
+import {
+  followAction,
+  getAction,
+  getActionV2,
+  listActions,
+  listActionsV2,
+  listDatabaseActions,
+  Refusal,
+} from '@fairlead/api'
+import { type Caller, may } from '../core/access.ts'
 import type { Mount } from '../http/mount.ts'
-import type { Actions } from './actions-service.ts'
+import { eventToWire, fromStatus, fromStatusV2, toWire, toWireV2 } from './action-wire.ts'
+import type { Actions, ActionView } from './actions-service.ts'
 
 export function actionsRoutes(mount: Mount, actions: Actions): void {
-  mount(getAction, async ({ params }, { user }) => {
-    const { action, certificates } = await actions.get(params.uid)
-    if (!may(user, 'view_status_of_cluster_action', action.databaseUid)) {
+  /** An action that this caller may see. */
+  const show = async (uid: string, caller: Pick<Caller, 'user'>): Promise<ActionView> => {
+    const view = await actions.get(uid)
+    if (!maySee(view, caller)) {
       throw new Refusal(
         'forbidden',
-        `the action is about database ${action.databaseUid}, which is not yours to see`,
+        `the action is about database ${view.action.databaseUid}, which is not yours to see`,
       )
     }
-    return toWire(action, certificates)
+    return view
+  }
+
+  mount(listActions, async ({ query }, { user }) => ({
+    actions: [],
+    'state-machines': (await actions.list(readQuery(query, fromStatus), user)).map(toWire),
+  }))
+
+  mount(listActionsV2, async ({ query }, { user }) =>
+    (await actions.list(readQuery(query, fromStatusV2), user)).map(toWireV2),
+  )
+
+  mount(listDatabaseActions, async ({ params, query }) =>
+    (await actions.listOf(params.uid, readQuery(query, fromStatus))).map(toWire),
+  )
+
+  mount(getAction, async ({ params }, caller) => toWire(await show(params.uid, caller)))
+
+  mount(getActionV2, async ({ params }, caller) => toWireV2(await show(params.uid, caller)))
+
+  mount(followAction, async ({ params }, caller) => {
+    const view = await show(params.uid, caller)
+    return {
+      admits: (asker) => maySee(view, asker),
+      async *events(lastSeq, signal) {
+        for await (const event of actions.follow(params.uid, lastSeq ?? 0, signal)) yield eventToWire(event)
+      },
+    }
   })
 }
 
-function toWire(action: Action, certificates: readonly Certificate[]): ActionAnswer {
-  return {
-    action_uid: action.uid,
-    name: names[action.kind],
-    status: statusWords[action.status],
-    progress: action.progress,
-    object_name: `bdb:${action.databaseUid}`,
-    state: action.step,
-    waiting_for: action.waitingFor,
-    needs_person: action.needsPerson,
-    pending_ops: Object.fromEntries(
-      action.pending.map((step, n) => [step.shard, pendingToWire(step, n, action)]),
-    ),
-    certificates: certificates.map(certificateToWire),
-    ...(action.error !== null && { error: action.error }),
-    creation_time: action.createdAt,
-    last_changed_time: action.changedAt,
-  }
+function maySee({ action }: ActionView, { user }: Pick<Caller, 'user'>): boolean {
+  return may(user, 'view_status_of_cluster_action', action.databaseUid)
 }
 
-const names: { readonly [Kind in Action['kind']]: ActionAnswer['name'] } = {
-  create: 'SMCreateBDB',
-  upgrade: 'SMUpgradeBDB',
-  delete: 'SMDeleteBDB',
-}
+/** When nobody says how many. */
+const LIMIT = 200
 
-const statusWords: { readonly [Status in Action['status']]: ActionAnswer['status'] } = {
-  queued: 'pending',
-  running: 'active',
-  done: 'completed',
-  failed: 'failed',
-}
-
-function certificateToWire(certificate: Certificate): ActionAnswer['certificates'][number] {
-  return {
-    from: String(certificate.from),
-    to: String(certificate.to),
-    replid: certificate.replid,
-    offset_from: certificate.offsetFrom,
-    offset_to: certificate.offsetTo,
-    write_stop_ms: certificate.writeStopMs,
-    recovered: certificate.recovered,
-    full_syncs: certificate.fullSyncs,
-    at: certificate.at,
-  }
-}
-
-/** The first is in hand; the others come after it. */
-function pendingToWire(
-  { kind, why }: PendingStep,
-  n: number,
-  { waitingFor }: Action,
-): ActionAnswer['pending_ops'][string] {
-  const inHand = waitingFor === '' ? 'due' : 'waiting'
-  return { op_name: kind, status_code: n > 0 ? 'planned' : inHand, status_description: why }
+function readQuery<Word extends string, Status>(
+  { status, limit }: { readonly status?: Word; readonly limit?: number },
+  read: Readonly<Record<Word, Status>>,
+): { readonly status?: Status; readonly limit: number } {
+  return { limit: limit ?? LIMIT, ...(status !== undefined && { status: read[status] }) }
 }

@@ -1,18 +1,46 @@
 import type { Action, ActionStatus } from '../core/action.ts'
+import { changeOf, visibleOf } from '../core/action-event.ts'
 import type { Goal } from '../core/goal.ts'
+import { noOrders } from '../core/orders.ts'
+import { inTransaction } from '../store/in-transaction.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
+import { actionEventsStore } from './action-events-store.ts'
 
 /** What a turn learns about an action. */
 export type ActionNews = Partial<
-  Pick<Action, 'status' | 'goal' | 'progress' | 'step' | 'waitingFor' | 'needsPerson' | 'pending' | 'error'>
+  Pick<
+    Action,
+    | 'status'
+    | 'goal'
+    | 'orders'
+    | 'handedOverAt'
+    | 'wayBack'
+    | 'warnings'
+    | 'progress'
+    | 'step'
+    | 'waitingFor'
+    | 'needsPerson'
+    | 'pending'
+    | 'error'
+  >
 >
 
+export interface ActionsQuery {
+  readonly status?: ActionStatus
+  /** Only actions of these databases; without it, all. */
+  readonly databases?: readonly number[]
+  readonly limit: number
+}
+
+/** Whatever people see change of an action goes into its events, in the same transaction. */
 export interface ActionsStore {
   get(uid: string): Promise<Action | undefined>
   /** The action that runs on a database, if one does. */
   active(databaseUid: number): Promise<Action | undefined>
   listActive(): Promise<readonly Action[]>
+  /** The newest first. */
+  list(query: ActionsQuery): Promise<readonly Action[]>
   /** Throws ActiveActionExists when another action runs on the database. */
   insert(action: Pick<Action, 'uid' | 'databaseUid' | 'kind' | 'goal'>, now: string): Promise<void>
   update(uid: string, news: ActionNews, now: string): Promise<void>
@@ -40,40 +68,69 @@ export function actionsStore(db: Db): ActionsStore {
     async listActive() {
       return (await all().where('status', 'in', ['queued', 'running']).execute()).map(fromRow)
     },
-    async insert({ uid, databaseUid, kind, goal }, now) {
-      const row = {
-        uid,
-        database_uid: databaseUid,
-        kind,
-        goal: JSON.stringify(goal),
-        created_at: now,
-        changed_at: now,
-      }
-      try {
-        await db
-          .insertInto('actions')
-          .values({ ...row, ...beginning })
-          .execute()
-      } catch (cause) {
-        if (isUniqueViolation(cause))
-          throw new ActiveActionExists(`an action runs on database ${databaseUid}`, { cause })
-        throw cause
-      }
+    async list({ status, databases, limit }) {
+      if (databases?.length === 0) return []
+      let query = all().orderBy('created_at', 'desc').orderBy('uid', 'desc').limit(limit)
+      if (status !== undefined) query = query.where('status', '=', status)
+      if (databases !== undefined) query = query.where('database_uid', 'in', [...databases])
+      return (await query.execute()).map(fromRow)
+    },
+    async insert(action, now) {
+      await inTransaction(db, (within) => insert(within, action, now))
     },
     async update(uid, news, now) {
-      await db
-        .updateTable('actions')
-        .set({ ...toColumns(news), changed_at: now })
-        .where('uid', '=', uid)
-        .execute()
+      await inTransaction(db, (within) => update(within, uid, news, now))
     },
   }
+}
+
+async function insert(
+  db: Db,
+  { uid, databaseUid, kind, goal }: Pick<Action, 'uid' | 'databaseUid' | 'kind' | 'goal'>,
+  now: string,
+): Promise<void> {
+  const row = {
+    uid,
+    database_uid: databaseUid,
+    kind,
+    goal: JSON.stringify(goal),
+    asked: JSON.stringify(goal),
+    orders: JSON.stringify(noOrders),
+    created_at: now,
+    changed_at: now,
+    ...beginning,
+  }
+  try {
+    await db.insertInto('actions').values(row).execute()
+  } catch (cause) {
+    if (isUniqueViolation(cause))
+      throw new ActiveActionExists(`an action runs on database ${databaseUid}`, { cause })
+    throw cause
+  }
+  const events = actionEventsStore(db)
+  await events.dropOld(now)
+  await events.append(uid, { type: 'action', change: visibleOf(fromRow(row)) }, now)
+}
+
+async function update(db: Db, uid: string, news: ActionNews, now: string): Promise<void> {
+  const before = await actionsStore(db).get(uid)
+  if (before === undefined) return
+  await db
+    .updateTable('actions')
+    .set({ ...toColumns(news), changed_at: now })
+    .where('uid', '=', uid)
+    .execute()
+  const change = changeOf(visibleOf(before), visibleOf({ ...before, ...news }))
+  if (change !== undefined) await actionEventsStore(db).append(uid, { type: 'action', change }, now)
 }
 
 const beginning = {
   status: 'queued',
   progress: 0,
   step: '',
+  way_back: 'null',
+  warnings: '[]',
+  handed_over_at: null,
   waiting_for: '',
   needs_person: 0,
   pending: '[]',
@@ -90,6 +147,10 @@ function toColumns(news: ActionNews): Partial<Tables['actions']> {
   return {
     ...(news.status !== undefined && { status: news.status }),
     ...(news.goal !== undefined && { goal: JSON.stringify(news.goal) }),
+    ...(news.orders !== undefined && { orders: JSON.stringify(news.orders) }),
+    ...(news.handedOverAt !== undefined && { handed_over_at: news.handedOverAt }),
+    ...(news.wayBack !== undefined && { way_back: JSON.stringify(news.wayBack) }),
+    ...(news.warnings !== undefined && { warnings: JSON.stringify(news.warnings) }),
     ...(news.progress !== undefined && { progress: news.progress }),
     ...(news.step !== undefined && { step: news.step }),
     ...(news.waitingFor !== undefined && { waiting_for: news.waitingFor }),
@@ -107,6 +168,11 @@ function fromRow(row: Tables['actions']): Action {
     kind: row.kind as Action['kind'],
     status: row.status as ActionStatus,
     goal: JSON.parse(row.goal) as Goal,
+    asked: JSON.parse(row.asked) as Goal,
+    orders: JSON.parse(row.orders) as Action['orders'],
+    handedOverAt: row.handed_over_at,
+    wayBack: JSON.parse(row.way_back) as Action['wayBack'],
+    warnings: JSON.parse(row.warnings) as Action['warnings'],
     progress: row.progress,
     step: row.step,
     waitingFor: row.waiting_for,

@@ -1,11 +1,14 @@
 import type { Goal } from './goal.ts'
+import type { Orders } from './orders.ts'
+import type { WayBack } from './way-back.ts'
 
 /**
  * A long operation, from the request to its end.
  *
- * - `queued`: accepted; the reconciler has not looked at it yet. Ends with its first turn.
- * - `running`: the planner leads the database to `goal`. Ends as `done`, or, where the goal turns out hopeless, goes on
- *   with the goal that undoes it and ends as `failed`.
+ * - `queued`: accepted; the reconciler has not looked at it yet, or other upgrades have to end first. Ends with its
+ *   first turn.
+ * - `running`: the planner leads the database to `goal`. Ends as `done`, or, where the goal turns out hopeless or a
+ *   person takes it back, goes on with the goal that undoes it and ends as `failed`.
  * - `done`, `failed`: final. `error` says why it failed; the database serves as before.
  *
  * `needsPerson` is true while something stands in the way that only a person can resolve; the action still runs.
@@ -16,6 +19,15 @@ export interface Action {
   readonly kind: 'create' | 'upgrade' | 'delete'
   readonly status: ActionStatus
   readonly goal: Goal
+  /** The goal as it was accepted: an undo changes `goal`, and can itself be undone. */
+  readonly asked: Goal
+  readonly orders: Orders
+  /** When the last group had handed over, ISO 8601; null before, and after an undo began. */
+  readonly handedOverAt: string | null
+  /** Of an upgrade that runs, as last seen; null before its first turn and of other actions. */
+  readonly wayBack: WayBack | null
+  /** What people must know besides: losses that no handover caused, settings that could not be carried over. */
+  readonly warnings: readonly string[]
   /** 0 to 100; only rises. */
   readonly progress: number
   /** The kind of the step in hand. */
@@ -45,6 +57,8 @@ export interface Certificate {
   readonly replid: string
   readonly offsetFrom: number
   readonly offsetTo: number
+  /** Keys that both held at that point; null where nobody counted them then: after a crash. */
+  readonly keys: number | null
   /** From the pause to the promotion, in milliseconds. */
   readonly writeStopMs: number
   /** Put together after a crash, from the engines' own records: `writeStopMs` is then an upper bound. */
@@ -54,9 +68,18 @@ export interface Certificate {
   readonly at: string
 }
 
-/** The goal that takes an upgrade back: what the database ran before. The old primary is wanted back in its place. */
-export function undoGoal(goal: Goal, before: Pick<Goal, 'build' | 'restartNonce'>): Goal {
-  return { ...goal, build: before.build, restartNonce: before.restartNonce, preserveRoles: true, undo: true }
+/** The goal that takes an upgrade back: what the database ran before. The old primaries are wanted back in their place. */
+export function undoGoal(goal: Goal): Goal {
+  if (goal.from === null) return { ...goal, kind: 'remove' }
+  const { build, restartNonce } = goal
+  return {
+    ...goal,
+    ...goal.from,
+    from: { build, restartNonce },
+    preserveRoles: true,
+    discard: false,
+    undo: true,
+  }
 }
 
 /** How far an action is, from the steps it has taken and those foreseen. Never falls, and is 100 only at its end. */

@@ -22,6 +22,8 @@ export const auditTypes = {
   bdb_created: 'INFO',
   bdb_upgrade_requested: 'INFO',
   bdb_deleted: 'INFO',
+  bdb_primary_replaced: 'WARNING',
+  bdb_action_ordered: 'INFO',
   bdb_action_completed: 'INFO',
   bdb_action_failed: 'WARNING',
 } as const

@@ -1,5 +1,6 @@
 import type { Build } from '@fairlead/api'
-import type { Goal, Runs } from './goal.ts'
+import { type Goal, plainPolicy, type Runs } from './goal.ts'
+import type { History, SlotRange } from './topology.ts'
 
 /** A database as the store knows it. */
 export interface Database {
@@ -17,13 +18,23 @@ export interface Database {
   readonly evictionPolicy: string
   readonly adminPassword: string
   readonly userPassword: string
-  /** The shard that serves: where the endpoint points. */
-  readonly primaryShard: number | null
-  /** How far the primary's history was at the last look. */
-  readonly history: { readonly replid: string; readonly offset: number } | null
+  /** It runs in the engines' cluster mode. */
+  readonly cluster: boolean
+  /** By number; at least one. */
+  readonly groups: readonly GroupRecord[]
   /** ISO 8601, UTC. */
   readonly createdAt: string
   readonly changedAt: string
+}
+
+/** A range of slots and who serves it. A database that is not in cluster mode has one group, for all slots. */
+export interface GroupRecord {
+  readonly number: number
+  readonly slots: SlotRange
+  /** The shard that serves: where the endpoint points. */
+  readonly primaryShard: number | null
+  /** How far the primary's history was at the last look. */
+  readonly history: History | null
 }
 
 /** `changing`: an action runs on an existing database. */
@@ -33,6 +44,7 @@ export type DatabaseStatus = 'pending' | 'active' | 'changing' | 'deleting' | 'c
 export interface ShardRecord {
   readonly id: number
   readonly databaseUid: number
+  readonly group: number
   readonly nodeUid: number
   readonly host: string
   readonly port: number
@@ -41,6 +53,8 @@ export interface ShardRecord {
   readonly follows: number | null
   /** Its retirement has begun: it is on record only until its process is gone. */
   readonly leaving: boolean
+  /** Memory kept free for it on its node until it holds its data, in bytes. */
+  readonly reservedBytes: number
 }
 
 /** What is wanted of a database while no action runs on it. */
@@ -49,10 +63,26 @@ export function steadyGoal(database: Database): Goal {
     kind: 'keep',
     build: database.build,
     restartNonce: database.restartNonce,
+    from: null,
+    groups: database.groups.length,
+    cluster: database.cluster,
     replicas: database.replicas,
     persistence: database.persistence,
-    home: null,
+    homes: [],
     preserveRoles: false,
     undo: false,
+    discard: false,
+    inPlace: false,
+    policy: plainPolicy,
   }
 }
+
+/** The engines' hash slots, given out evenly and in order. */
+export function splitSlots(groups: number): readonly SlotRange[] {
+  return Array.from({ length: groups }, (_, n) => ({
+    first: Math.ceil((n * SLOTS) / groups),
+    last: Math.ceil(((n + 1) * SLOTS) / groups) - 1,
+  }))
+}
+
+const SLOTS = 16_384

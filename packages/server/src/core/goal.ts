@@ -7,16 +7,41 @@ export interface Goal {
   readonly build: Build
   /** Raised by a forced restart, so that "restart everything" is observable as a revision. */
   readonly restartNonce: number
-  /** Replicas besides the primary. */
+  /** What the shards ran when the goal was accepted: where the way back leads. Null while a database is created. */
+  readonly from: Runs | null
+  /** Ranges of slots, each with a primary of its own. 1 unless the database is sharded. */
+  readonly groups: number
+  /** The engines' cluster mode. */
+  readonly cluster: boolean
+  /** Replicas of each group, besides its primary. */
   readonly replicas: number
   readonly persistence: 'disabled' | 'aof' | 'snapshot'
-  /** The shard that was primary when the goal was accepted; null while a database is created. */
-  readonly home: number | null
-  /** Home shall be primary again in the end. */
+  /** The shards that were primaries when the goal was accepted; none while a database is created. */
+  readonly homes: readonly number[]
+  /** Homes shall be primaries again in the end. */
   readonly preserveRoles: boolean
   /** It takes back an upgrade: what the shards of the other revision wrote to disk may be unreadable for this one. */
   readonly undo: boolean
+  /** The data may go: shards of another revision are replaced by empty ones. Somebody asked for that. */
+  readonly discard: boolean
+  /** A primary without replicas may restart in place: its data comes back from disk, and it is away meanwhile. */
+  readonly inPlace: boolean
+  readonly policy: Policy
 }
+
+/** How an upgrade goes about it. */
+export interface Policy {
+  /** Shards that are started, synced or restarted at once, over all groups; 0: as many as there are groups. */
+  readonly parallel: number
+  /** The other groups begin after the first one has handed over. */
+  readonly canary: boolean
+  /** Stop before the first handover, for a person to say go. */
+  readonly supervised: boolean
+  /** How long the old primaries stay as standbys after the last handover: seconds, or until a person finalizes. */
+  readonly rollbackWindow: number | 'until-finalized'
+}
+
+export const plainPolicy: Policy = { parallel: 0, canary: true, supervised: false, rollbackWindow: 0 }
 
 /** What a shard's process runs: everything that needs a new process to change. */
 export interface Runs {

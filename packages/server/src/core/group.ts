@@ -31,7 +31,12 @@ export function awaitShard(shard: SeenShard, group: Group): Verdict {
   return { kind: 'wait', shard: shard.id, why: whyNotReady(shard, group) }
 }
 
-function whyNotReady(shard: SeenShard, { primary }: Group): string {
+function whyNotReady(shard: SeenShard, group: Group): string {
+  const words = describeState(shard, group)
+  return shard.trouble === '' ? words : `${words} (its log: ${shard.trouble})`
+}
+
+function describeState(shard: SeenShard, { primary }: Group): string {
   if (!isLive(shard)) return `shard ${shard.id} does not answer yet (${shard.processWhy})`
   if (shard.engine.loading) return `shard ${shard.id} loads its data`
   if (shard.engine.syncing) return `shard ${shard.id} receives a full sync from shard ${primary.id}`

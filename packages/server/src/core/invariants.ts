@@ -22,9 +22,19 @@ export function violations(seen: Seen, step: Step): readonly string[] {
     case 'restart-shard':
       must(shard !== undefined && !serves(seen, shard), 'a primary never restarts while it serves')
       break
+    case 'restart-primary':
+      must(seen.shards.length === 1, 'a primary restarts in place only where nobody else is')
+      break
     case 'start-shard':
       must(shard?.engine == null || step.follow !== null, 'a shard that answers is not started as a primary')
       must(step.follow !== null || primaries.length === 0, 'no second primary is started')
+      break
+    case 'assign-slots':
+      must(seen.slots !== null && primaries.length === 0, 'slots are given only to a group that serves none')
+      must(
+        shard !== undefined && isLive(shard) && shard.engine.role === 'blank',
+        'slots are given only to a blank shard',
+      )
       break
     case 'promote':
       must(primaries.length === 0, 'nobody is promoted beside a primary')
@@ -39,11 +49,18 @@ export function violations(seen: Seen, step: Step): readonly string[] {
     case 'hand-over':
       checkHandover(seen, step.from, step.to, must)
       break
+    case 'forget-node':
+      must(
+        !seen.shards.some((one) => isLive(one) && one.engine.cluster?.id === step.node),
+        'a shard of the database is not forgotten',
+      )
+      break
     case 'follow':
       must(step.shard !== step.primary, 'nobody follows itself')
       break
     case 'enable-aof':
     case 'fence':
+    case 'meet':
     case 'record-primary':
     case 'record-wish':
     case 'release-handover':

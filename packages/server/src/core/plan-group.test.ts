@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { expect as expected, foresee } from './foresee.ts'
+import { foresee } from './foresee.ts'
 import { revisionOf } from './goal.ts'
 import { violations } from './invariants.ts'
 import { isUndoable } from './judge.ts'
 import { planGroup } from './plan-group.ts'
+import { expect as expected } from './simulate.ts'
 import { arrive, goalOf, groupOf, linked, noMemory, old, primaries, run, undoOf } from './test-group.ts'
 import { isLive, type SeenShard, type Step } from './topology.ts'
 
@@ -144,7 +145,7 @@ describe('an upgrade', () => {
           const verdict = planGroup(seen, goal)
           if (verdict.kind === 'do') {
             const next = expected(seen, verdict.step)
-            if (!isUndoable(next, goal)) break
+            if (!isUndoable({ groups: [next] }, goal)) break
             seen = next
           }
           seen = arrive(seen, picks)
@@ -164,7 +165,7 @@ describe('an upgrade', () => {
         const goal = goalOf({ replicas, preserveRoles })
         const taken: string[] = []
         run(groupOf(replicas), goal, picks, (_, step) => taken.push(step.kind))
-        const foreseen = foresee(groupOf(replicas), goal).map((step) => step.kind)
+        const foreseen = foresee({ groups: [groupOf(replicas)] }, goal).map(({ step }) => step.kind)
         expect(taken.toSorted()).toEqual(foreseen.toSorted())
       }),
     )

@@ -1,8 +1,19 @@
-import { act } from './group.ts'
+import { revisionOf } from './goal.ts'
+import { act, type Group } from './group.ts'
 import { planAof, planRecords, planReturns, planSize } from './plan-members.ts'
 import { planHeir, planHome, planOthers, planSeal, planSurplus } from './plan-revision.ts'
 import { settleRoles } from './settle-roles.ts'
 import type { Goal, Seen, Verdict } from './topology.ts'
+
+/**
+ * How far a group may go now. Each stage holds the ones before it.
+ *
+ * - `repair`: one primary, followed by all, and records that agree. Allowed at any time, also while paused.
+ * - `surge`: up to a shard on the goal's revision that is ready to take over. Nothing old is touched.
+ * - `handover`: the primary role moves. The old primary stays as a standby: this is the way back.
+ * - `end`: the others follow to the goal, and nobody is left too many. No way back.
+ */
+export type Stage = 'repair' | 'surge' | 'handover' | 'end'
 
 /**
  * What to do next so that `seen` becomes `goal`, for one group: a primary and its replicas.
@@ -15,30 +26,50 @@ import type { Goal, Seen, Verdict } from './topology.ts'
  * enough shards · the primary on the goal's revision, by a surge shard and a handover, one handover at a time · then the other shards, one at
  * a time · then home, if asked · then nobody too many.
  */
-export function planGroup(seen: Seen, goal: Goal): Verdict {
+export function planGroup(seen: Seen, goal: Goal, stage: Stage = 'end'): Verdict {
   const leaving = seen.shards.find((shard) => shard.leaving)
   if (leaving !== undefined) {
     return act({ kind: 'retire-shard', shard: leaving.id, why: 'its retirement has begun' })
   }
   if (goal.kind === 'remove') return planRemoval(seen)
+  const discarding = planDiscard(seen, goal, stage)
+  if (discarding !== undefined) return discarding
   if (seen.shards.length === 0) {
-    return act({ kind: 'add-shard', runs: goal, follow: null, why: 'the database has no shard yet' })
+    return act({ kind: 'add-shard', runs: goal, follow: null, why: 'the group has no shard yet' })
   }
-  const roles = settleRoles(seen)
+  const roles = settleRoles(seen, goal)
   if ('kind' in roles) return creationIsHopeless(seen, roles) ?? roles
 
   const { primary } = roles
   const group = { seen, goal, primary, replicas: seen.shards.filter((shard) => shard !== primary) }
+  return planRecords(group) ?? planStages(group, stage)
+}
+
+function planStages(group: Group, stage: Stage): Verdict {
+  if (stage === 'repair') return planSeal(group) ?? held
+  const first = planReturns(group) ?? planSize(group) ?? planAof(group) ?? planSeal(group) ?? planHeir(group)
+  if (first !== undefined) return stage === 'surge' && endsService(first) ? held : first
+  const last = planOthers(group) ?? planHome(group) ?? planSurplus(group)
+  if (last === undefined) return { kind: 'done' }
+  return stage === 'end' ? last : held
+}
+
+/** Somebody has to say go first; who, is known where the stage was chosen. */
+const held: Verdict = { kind: 'hold', on: 'group', why: '' }
+
+/** From here on clients may notice something, for milliseconds or for as long as a restart takes. */
+function endsService(verdict: Verdict): boolean {
+  return verdict.kind === 'do' && ['hand-over', 'restart-primary'].includes(verdict.step.kind)
+}
+
+/** Shards of another revision go with their data, the primary last: the next one begins empty. */
+function planDiscard(seen: Seen, goal: Goal, stage: Stage): Verdict | undefined {
+  const old = seen.shards.filter((shard) => revisionOf(shard.wanted) !== revisionOf(goal))
+  if (!goal.discard || old.length === 0) return undefined
+  if (stage === 'repair' || stage === 'surge') return held
+  const leaving = old.findLast((shard) => shard.engine?.role !== 'primary') ?? old[0]
   return (
-    planRecords(group) ??
-    planReturns(group) ??
-    planSize(group) ??
-    planAof(group) ??
-    planSeal(group) ??
-    planHeir(group) ??
-    planOthers(group) ??
-    planHome(group) ??
-    planSurplus(group) ?? { kind: 'done' }
+    leaving && act({ kind: 'retire-shard', shard: leaving.id, why: 'its data is discarded, as was asked' })
   )
 }
 

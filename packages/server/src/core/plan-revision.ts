@@ -1,6 +1,8 @@
 import { revisionOf } from './goal.ts'
 import { act, awaitShard, type Group, isReady } from './group.ts'
+import { obstacleToReplication } from './replication-paths.ts'
 import { type Goal, isLinked, type LiveShard, type Seen, type SeenShard, type Verdict } from './topology.ts'
+import { whyUnsound } from './way-back.ts'
 
 /** The primary runs another revision than the goal's: it hands over to a shard that does not. */
 export function planHeir(group: Group): Verdict | undefined {
@@ -9,8 +11,15 @@ export function planHeir(group: Group): Verdict | undefined {
   if (primary.revision === revision) return undefined
 
   const heirs = replicas.filter((shard) => shard.revision === revision)
-  const heir = heirs.find((shard) => shard.id === goal.home) ?? heirs[0]
-  if (heir === undefined) return planNewHeir(group)
+  const sound = heirs.filter((shard) => whyUnsound(shard, group) === null)
+  const heir = sound.find((shard) => goal.homes.includes(shard.id)) ?? sound[0]
+  if (heir === undefined) return planWithoutHeir(heirs, group)
+  const unreadable = heirs.find((shard) => cannotRead(shard, primary))
+  if (unreadable !== undefined)
+    return {
+      kind: 'hopeless',
+      why: `shard ${unreadable.id} on ${revision} cannot read the data: ${unreadable.trouble}`,
+    }
   const unready = replicas.find((shard) => !isReady(shard, group))
   if (unready !== undefined) return awaitShard(unready, group)
   return act({
@@ -21,14 +30,20 @@ export function planHeir(group: Group): Verdict | undefined {
   })
 }
 
+/** Nobody to take over: a further shard has to come, or those there are cannot be trusted with the role. */
+function planWithoutHeir(heirs: readonly SeenShard[], group: Group): Verdict {
+  const { goal, primary } = group
+  const [unsound] = heirs
+  if (unsound !== undefined) return { kind: 'hopeless', why: whyUnsound(unsound, group) ?? '' }
+  if (!goal.undo) return planNewHeir(group)
+  const obstacle = obstacleToReplication(primary.wanted.build, goal.build)
+  if (obstacle === null) return planNewHeir(group)
+  return { kind: 'hopeless', why: `no standby on ${revisionOf(goal)} is left, and ${obstacle}` }
+}
+
 function planNewHeir({ seen, goal, primary, replicas }: Group): Verdict {
   const onItsWay = replicas.find((shard) => revisionOf(shard.wanted) === revisionOf(goal))
-  if (onItsWay !== undefined)
-    return {
-      kind: 'wait',
-      shard: onItsWay.id,
-      why: `shard ${onItsWay.id} is being started: ${onItsWay.processWhy}`,
-    }
+  if (onItsWay !== undefined) return awaitStart(onItsWay)
   const detached = replicas.find((shard) => !isLinked(shard, primary))
   if (detached !== undefined) {
     return {
@@ -49,8 +64,7 @@ function planNewHeir({ seen, goal, primary, replicas }: Group): Verdict {
     })
   }
   const replica = replicas[0]
-  if (replica === undefined)
-    return { kind: 'hopeless', why: `${lacking}, and there is no replica to upgrade in place` }
+  if (replica === undefined) return planInPlace(lacking, { goal, primary })
   return act({
     kind: 'restart-shard',
     shard: replica.id,
@@ -60,9 +74,34 @@ function planNewHeir({ seen, goal, primary, replicas }: Group): Verdict {
   })
 }
 
+/** It says so itself, and would say it again at each of its attempts: every one costs the primary a fork. */
+function cannotRead(shard: SeenShard, primary: LiveShard): boolean {
+  return !isLinked(shard, primary) && UNREADABLE.test(shard.trouble)
+}
+
+/** What the engines write when a full sync cannot be loaded, whoever tries it how often (facts on engines §2, §3). */
+const UNREADABLE =
+  /Can't handle RDB format|module data I can't load|Failed trying to load|Unknown RDB|not terminated by the proper module value/i
+
+function awaitStart({ id, processWhy }: SeenShard): Verdict {
+  return { kind: 'wait', shard: id, why: `shard ${id} is being started: ${processWhy}` }
+}
+
+/** Nobody can hold the data meanwhile but its disk. */
+function planInPlace(lacking: string, { goal, primary }: Pick<Group, 'goal' | 'primary'>): Verdict {
+  if (!goal.inPlace)
+    return { kind: 'hopeless', why: `${lacking}, and there is no replica to upgrade in place` }
+  return act({
+    kind: 'restart-primary',
+    shard: primary.id,
+    runs: goal,
+    why: `${lacking}; it has no replica, so it restarts in place and loads its data from disk`,
+  })
+}
+
 /** A surge shard needs the primary's data once more, with room to receive it. Without it a replica can stand in. */
 function lackOfMemory({ node }: Seen, { engine }: LiveShard): string | undefined {
-  const bytes = Math.ceil(engine.usedMemoryBytes * 1.25) + SPARE_BYTES
+  const bytes = surgeBytes(engine.usedMemoryBytes)
   if (node.memoryFreeBytes >= bytes) return undefined
   return `a surge shard needs ${megabytes(bytes)} MB of memory and the node has ${megabytes(node.memoryFreeBytes)} MB free`
 }
@@ -72,6 +111,11 @@ function lackOfDisk({ node }: Seen, { engine }: LiveShard): string | undefined {
   const bytes = engine.usedMemoryBytes * 2 + SPARE_BYTES
   if (node.diskFreeBytes >= bytes) return undefined
   return `the upgrade needs ${megabytes(bytes)} MB of disk and the node has ${megabytes(node.diskFreeBytes)} MB free`
+}
+
+/** What a further shard with this much data takes at most, in bytes. */
+export function surgeBytes(dataBytes: number): number {
+  return Math.ceil(dataBytes * 1.25) + SPARE_BYTES
 }
 
 /** An empty engine with its 64 MB backlog, and some air. */
@@ -131,11 +175,13 @@ export function planOthers(group: Group): Verdict | undefined {
 
 /** The old primary leaves first: it served the longest; then the youngest. */
 function firstToLeave(shards: readonly SeenShard[], goal: Goal): readonly SeenShard[] {
-  return shards.toSorted((a, b) => Number(b.id === goal.home) - Number(a.id === goal.home) || b.id - a.id)
+  return shards.toSorted(
+    (a, b) => Number(goal.homes.includes(b.id)) - Number(goal.homes.includes(a.id)) || b.id - a.id,
+  )
 }
 
 export function planHome({ goal, primary, replicas }: Group): Verdict | undefined {
-  const home = replicas.find((shard) => shard.id === goal.home)
+  const home = replicas.find((shard) => goal.homes.includes(shard.id))
   if (!goal.preserveRoles || home === undefined) return undefined
   return act({
     kind: 'hand-over',
@@ -151,7 +197,9 @@ export function planSurplus({ goal, replicas }: Group): Verdict | undefined {
   const old = replicas.filter((shard) => shard.revision !== revision)
   const leaving =
     firstToLeave(old, goal)[0] ??
-    replicas.toSorted((a, b) => b.id - a.id).find((shard) => shard.id !== goal.home || !goal.preserveRoles)
+    replicas
+      .toSorted((a, b) => b.id - a.id)
+      .find((shard) => !goal.homes.includes(shard.id) || !goal.preserveRoles)
   if (leaving === undefined) return undefined
   return act({
     kind: 'retire-shard',

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { expect as expected, settle } from './foresee.ts'
 import type { Goal } from './goal.ts'
 import { violations } from './invariants.ts'
 import { planGroup } from './plan-group.ts'
+import { expect as expected, settle } from './simulate.ts'
 import { goalOf, groupOf, linked, old, run, stream } from './test-group.ts'
 import { isLive, type Seen, type SeenShard } from './topology.ts'
 
@@ -50,7 +50,7 @@ describe('a handover that was interrupted', () => {
 })
 
 describe('a database that is kept', () => {
-  const goal = goalOf({ ...old, home: null })
+  const goal = goalOf({ ...old, homes: [] })
 
   test('is created from nothing, primary first', () => {
     const empty: Seen = { ...groupOf(0), shards: [], recordedPrimary: null }

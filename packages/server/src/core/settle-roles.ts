@@ -1,10 +1,12 @@
+import { revisionOf } from './goal.ts'
+import { act } from './group.ts'
 import {
+  type Goal,
   isAt,
   isLive,
   type LiveShard,
   type Seen,
   type SeenShard,
-  type Step,
   type Verdict,
 } from './topology.ts'
 
@@ -14,18 +16,42 @@ import {
  *
  * Returns the primary when there is nothing to settle, else the verdict for this turn.
  */
-export function settleRoles(seen: Seen): { readonly primary: LiveShard } | Verdict {
+export function settleRoles(seen: Seen, goal: Goal): { readonly primary: LiveShard } | Verdict {
   const live = seen.shards.filter(isLive)
   const primaries = live.filter(({ engine }) => engine.role === 'primary')
   const [first, second] = primaries
-  if (first === undefined) return settleMissingPrimary(seen, live)
-  if (second !== undefined) return settleTwoPrimaries(first, second)
+  if (first === undefined) return settleBlank(seen, live) ?? settleMissingPrimary(seen, live, goal)
+  if (second !== undefined) return settleTwoPrimaries(first, second, seen)
 
   const stray = live.find((shard) => shard !== first && !isAt(shard.engine.primary, first))
-  return stray === undefined ? { primary: first } : settleStray(stray, first)
+  return stray === undefined ? { primary: first } : settleStray(stray, first, seen)
 }
 
-function settleStray(stray: LiveShard, primary: LiveShard): Verdict {
+/** The first shard of a group in cluster mode starts without slots. Nobody who ever served is on record any more. */
+function settleBlank(seen: Seen, live: readonly LiveShard[]): Verdict | undefined {
+  const blank = live.find(({ engine }) => engine.role === 'blank')
+  const isKnown = seen.shards.some((shard) => shard.id === seen.recordedPrimary)
+  if (blank === undefined || seen.slots === null || isKnown) return undefined
+  return act({
+    kind: 'assign-slots',
+    shard: blank.id,
+    slots: seen.slots,
+    why: `it is the first shard of the group that serves slots ${seen.slots.first} to ${seen.slots.last}`,
+  })
+}
+
+function settleStray(stray: LiveShard, primary: LiveShard, { shards, slots }: Seen): Verdict {
+  const followed = shards.find((shard) => isLive(shard) && isAt(stray.engine.primary, shard))
+  if (slots !== null && followed !== undefined) {
+    // By itself it resumes the stream; told to, it would take a full sync (measured on valkey 8.0).
+    const why = `shard ${stray.id} follows shard ${followed.id} until the cluster has told it who took over`
+    return { kind: 'wait', shard: stray.id, why }
+  }
+  const id = primary.engine.cluster?.id
+  if (id !== undefined && !stray.engine.cluster?.nodes.some((node) => node.id === id)) {
+    const why = `shard ${stray.id} does not know shard ${primary.id} in the cluster yet`
+    return { kind: 'wait', shard: stray.id, why }
+  }
   if (mayFollow(stray, primary)) {
     return act({
       kind: 'follow',
@@ -45,11 +71,16 @@ function settleStray(stray: LiveShard, primary: LiveShard): Verdict {
  * Either they share the replication id, or it took part in the history the primary had before its promotion.
  */
 export function mayFollow({ engine: mine }: LiveShard, { engine: theirs }: LiveShard): boolean {
+  if (mine.role === 'blank') return true
   if (mine.replid === theirs.replid) return mine.offset <= theirs.offset
   return mine.replid === theirs.replid2 && mine.offset <= theirs.secondOffset - 1
 }
 
-function settleTwoPrimaries(a: LiveShard, b: LiveShard): Verdict {
+function settleTwoPrimaries(a: LiveShard, b: LiveShard, { slots }: Seen): Verdict {
+  if (slots !== null) {
+    const why = `shards ${a.id} and ${b.id} both serve slots of the group until the cluster has told them of each other`
+    return { kind: 'wait', shard: a.id, why }
+  }
   const older = mayFollow(a, b) ? a : mayFollow(b, a) ? b : undefined
   if (older !== undefined) {
     const newer = older === a ? b : a
@@ -67,7 +98,7 @@ function settleTwoPrimaries(a: LiveShard, b: LiveShard): Verdict {
   }
 }
 
-function settleMissingPrimary(seen: Seen, live: readonly LiveShard[]): Verdict {
+function settleMissingPrimary(seen: Seen, live: readonly LiveShard[], goal: Goal): Verdict {
   if (seen.shards.length === 0) return { kind: 'wait', shard: 0, why: 'there is no shard yet' }
 
   const silent = seen.shards.find(
@@ -87,11 +118,12 @@ function settleMissingPrimary(seen: Seen, live: readonly LiveShard[]): Verdict {
 
   const heir = chooseHeir(seen, live)
   if (heir !== undefined) return act({ kind: 'promote', shard: heir.id, why: whyPromote(seen, heir) })
-  return settleWithoutHeir(recorded ?? seen.shards[0])
+  return settleWithoutHeir(recorded ?? seen.shards[0], goal)
 }
 
 /** Nobody who runs holds the history: what the last primary left on its disk is the best there is. */
-function settleWithoutHeir(last: SeenShard | undefined): Verdict {
+function settleWithoutHeir(last: SeenShard | undefined, goal: Goal): Verdict {
+  if (last !== undefined && goal.inPlace && last.process === 'failed') return settleInPlace(last, goal)
   if (last !== undefined && (last.process === 'exited' || last.process === 'absent')) {
     return startFromDisk(last, 'no running shard holds its history')
   }
@@ -108,6 +140,14 @@ function settleWithoutHeir(last: SeenShard | undefined): Verdict {
   }
 }
 
+/** A primary that was restarted in place does not start: its files are as they were, and the revision before reads them. */
+function settleInPlace(last: SeenShard, goal: Goal): Verdict {
+  if (revisionOf(last.wanted) === revisionOf(goal) && !goal.undo)
+    return { kind: 'hopeless', why: `shard ${last.id} does not start: ${last.processWhy}` }
+  const why = `it did not start, and ${revisionOf(goal)} reads what lies on its disk`
+  return act({ kind: 'restart-primary', shard: last.id, runs: goal, why })
+}
+
 /**
  * The replica that lost least: of those that hold the recorded history as far as it was last seen, the one with the
  * highest offset. A replica that came back from an old file on disk is not one of them.
@@ -115,6 +155,7 @@ function settleWithoutHeir(last: SeenShard | undefined): Verdict {
 function chooseHeir({ history, handover }: Seen, live: readonly LiveShard[]): LiveShard | undefined {
   const holders = live.filter(
     ({ engine }) =>
+      engine.role === 'replica' &&
       !engine.syncing &&
       !engine.loading &&
       (history === null ||
@@ -138,8 +179,4 @@ function whyPromote({ handover }: Seen, heir: LiveShard): string {
 
 function startFromDisk(shard: SeenShard, why: string): Verdict {
   return act({ kind: 'start-shard', shard: shard.id, follow: null, why })
-}
-
-function act(step: Step): Verdict {
-  return { kind: 'do', step }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { plainPolicy } from './goal.ts'
 import { obstacleToReplication } from './replication-paths.ts'
 import { settleBuild } from './settle-build.ts'
 import { settleUpgrade, type UpgradeRequest, type UpgradeSubject } from './settle-upgrade.ts'
@@ -14,7 +15,10 @@ const subject: UpgradeSubject = {
   restartNonce: 4,
   replicas: 1,
   persistence: 'aof',
-  primary: 7,
+  groups: 1,
+  cluster: false,
+  primaries: [7],
+  lackOfMemory: null,
 }
 const plain: UpgradeRequest = {
   forceRestart: false,
@@ -23,6 +27,9 @@ const plain: UpgradeRequest = {
   preserveRoles: false,
   swapRoles: false,
   engineVersion: undefined,
+  mayDiscard: false,
+  forceDiscard: false,
+  policy: plainPolicy,
   notYet: [],
 }
 const settle = (request: Partial<UpgradeRequest>, of: Partial<UpgradeSubject> = {}) =>
@@ -51,7 +58,7 @@ test('a forced restart is a change although the build stays, and nothing else ab
   expect(settle({ keepEngineVersion: true })).toMatchObject({ change: false })
   expect(settle({ keepEngineVersion: true, forceRestart: true })).toMatchObject({
     change: true,
-    goal: { restartNonce: 5, home: 7, preserveRoles: false, replicas: 1, persistence: 'aof' },
+    goal: { restartNonce: 5, homes: [7], preserveRoles: false, replicas: 1, persistence: 'aof' },
   })
 })
 

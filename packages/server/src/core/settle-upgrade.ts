@@ -1,6 +1,6 @@
 import type { Build } from '@fairlead/api'
 import { compareVersions } from '@fairlead/engine'
-import type { Goal } from './goal.ts'
+import type { Goal, Policy } from './goal.ts'
 import type { Refused } from './refused.ts'
 import { obstacleToReplication } from './replication-paths.ts'
 import { settleBuild } from './settle-build.ts'
@@ -14,6 +14,11 @@ export interface UpgradeRequest {
   readonly preserveRoles: boolean
   readonly swapRoles: boolean
   readonly engineVersion: string | undefined
+  /** The data of a database that is neither replicated nor persistent may go. */
+  readonly mayDiscard: boolean
+  /** The data may go, whatever the database is. */
+  readonly forceDiscard: boolean
+  readonly policy: Policy
   /** Fields that are understood and not available yet, with the value that asks for something. */
   readonly notYet: readonly string[]
 }
@@ -22,9 +27,13 @@ export interface UpgradeRequest {
 export interface UpgradeSubject {
   readonly build: Build
   readonly restartNonce: number
+  readonly groups: number
+  readonly cluster: boolean
   readonly replicas: number
   readonly persistence: Goal['persistence']
-  readonly primary: number
+  readonly primaries: readonly number[]
+  /** Why a further shard would find no memory on the node; null when it would, and when nobody knows. */
+  readonly lackOfMemory: string | null
 }
 
 /**
@@ -38,31 +47,50 @@ export function settleUpgrade(
   catalogue: readonly Build[],
 ): { readonly goal: Goal; readonly change: boolean } | Refused {
   const target = settleTarget(request, subject, catalogue)
+  const discard = mayDiscard(request, subject)
   const obstacles = [
     ...notAvailable(request),
     ...contradictions(request),
-    ...('refused' in target ? [target] : obstaclesTo(target.build, subject)),
+    ...('refused' in target ? [target] : obstaclesTo(target.build, subject, discard)),
   ]
   const [first] = obstacles
   if (first !== undefined)
     return { refused: first.refused, message: obstacles.map(({ message }) => message).join('; ') }
   if ('refused' in target) return target
 
-  const sameBuild =
-    target.build.flavour === subject.build.flavour && target.build.version === subject.build.version
+  const { build, restartNonce, groups, cluster, replicas, persistence, primaries } = subject
   return {
-    change: !sameBuild || request.forceRestart,
+    change: !isSame(target.build, build) || request.forceRestart,
     goal: {
       kind: 'keep',
       build: target.build,
-      restartNonce: subject.restartNonce + (request.forceRestart ? 1 : 0),
-      replicas: subject.replicas,
-      persistence: subject.persistence,
-      home: subject.primary,
+      restartNonce: restartNonce + (request.forceRestart ? 1 : 0),
+      from: { build, restartNonce },
+      groups,
+      cluster,
+      replicas,
+      persistence,
+      homes: primaries,
       preserveRoles: request.preserveRoles,
       undo: false,
+      discard,
+      inPlace: replicas === 0 && persistence !== 'disabled',
+      policy: request.policy,
     },
   }
+}
+
+/** Only a database that is neither replicated nor persistent takes the first of the two flags. */
+function mayDiscard({ mayDiscard, forceDiscard }: UpgradeRequest, subject: UpgradeSubject): boolean {
+  return forceDiscard || (mayDiscard && isFleeting(subject))
+}
+
+function isFleeting({ replicas, persistence }: UpgradeSubject): boolean {
+  return replicas === 0 && persistence === 'disabled'
+}
+
+function isSame(a: Build, b: Build): boolean {
+  return a.flavour === b.flavour && a.version === b.version
 }
 
 function settleTarget(
@@ -94,6 +122,7 @@ function notAvailable({ notYet }: UpgradeRequest): Refused[] {
 function contradictions(request: UpgradeRequest): Refused[] {
   const pairs: readonly (readonly [boolean, string])[] = [
     [request.preserveRoles && request.swapRoles, 'preserve_roles and swap_roles'],
+    [request.preserveRoles && request.forceDiscard, 'preserve_roles and force_discard'],
     [request.latestWithModules && request.keepEngineVersion, 'latest_with_modules and keep_engine_version'],
     [
       request.latestWithModules && request.engineVersion !== undefined,
@@ -108,15 +137,28 @@ function contradictions(request: UpgradeRequest): Refused[] {
     }))
 }
 
-function obstaclesTo(target: Build, { build }: UpgradeSubject): Refused[] {
+function obstaclesTo(target: Build, subject: UpgradeSubject, discard: boolean): Refused[] {
+  const { build } = subject
+  const obstacles: Refused[] = []
   if (target.flavour === build.flavour && compareVersions(target.version, build.version) < 0) {
-    return [
-      {
-        refused: 'engine_downgrade_unsupported',
-        message: `engine_version: ${target.flavour} ${target.version} is older than the ${build.version} that the database runs`,
-      },
-    ]
+    obstacles.push({
+      refused: 'engine_downgrade_unsupported',
+      message: `engine_version: ${target.flavour} ${target.version} is older than the ${build.version} that the database runs`,
+    })
   }
-  const obstacle = obstacleToReplication(build, target)
-  return obstacle === null ? [] : [{ refused: 'upgrade_path_unsupported', message: obstacle }]
+  if (discard) return obstacles
+  const path = obstacleToReplication(build, target)
+  if (path !== null) {
+    obstacles.push({
+      refused: 'upgrade_path_unsupported',
+      message: `${path}; force_discard would begin empty`,
+    })
+  }
+  if (isFleeting(subject) && subject.lackOfMemory !== null) {
+    obstacles.push({
+      refused: 'upgrade_would_discard_data',
+      message: `${subject.lackOfMemory}, and the database is neither replicated nor persistent: only may_discard_data could upgrade it, and it would begin empty`,
+    })
+  }
+  return obstacles
 }

@@ -1,29 +1,33 @@
 /** The planner's tests share this world: groups of shards, and a run of a plan through it, turn by turn. */
-import { expect as expected, settle } from './foresee.ts'
-import { type Goal, revisionOf } from './goal.ts'
+import { undoGoal } from './action.ts'
+import { splitSlots } from './database.ts'
+import { type Goal, plainPolicy, revisionOf } from './goal.ts'
 import { planGroup } from './plan-group.ts'
-import { isLinked, isLive, type Seen, type SeenShard, type Step } from './topology.ts'
+import { expect as expected, settle } from './simulate.ts'
+import { isLinked, isLive, type Seen, type SeenDatabase, type SeenShard, type Step } from './topology.ts'
 
 export const old = { build: { flavour: 'redis', version: '7.0.15' }, restartNonce: 0 }
 export const plenty = { memoryFreeBytes: 1e12, diskFreeBytes: 1e12 }
 export const noMemory = { memoryFreeBytes: 0, diskFreeBytes: 1e12 }
 
-export function groupOf(replicas: number, aof = false): Seen {
+export function groupOf(replicas: number, aof = false, firstId = 1): Seen {
   const shards = Array.from({ length: replicas + 1 }, (_, n): SeenShard => {
     const isPrimary = n === 0
     return {
-      id: n + 1,
-      address: { host: '', port: n + 1 },
+      id: firstId + n,
+      address: { host: '', port: firstId + n },
       wanted: old,
       revision: revisionOf(old),
-      follows: isPrimary ? null : 1,
+      follows: isPrimary ? null : firstId,
       process: 'running',
       leaving: false,
       processWhy: '',
       endedCleanly: false,
+      trouble: '',
       engine: {
+        runId: `run-${firstId + n}`,
         role: isPrimary ? 'primary' : 'replica',
-        primary: isPrimary ? null : { host: '', port: 1 },
+        primary: isPrimary ? null : { host: '', port: firstId },
         link: isPrimary ? 'down' : 'up',
         syncing: false,
         loading: false,
@@ -33,10 +37,45 @@ export function groupOf(replicas: number, aof = false): Seen {
         offset: 0,
         usedMemoryBytes: 1e6,
         aof: aof ? 'on' : 'off',
+        errorReplies: 0,
+        cluster: null,
       },
     }
   })
-  return { shards, recordedPrimary: 1, history: null, handover: null, node: plenty }
+  return {
+    group: 0,
+    slots: null,
+    shards,
+    recordedPrimary: firstId,
+    history: null,
+    handover: null,
+    standby: null,
+    node: plenty,
+  }
+}
+
+/** Groups in cluster mode, in which everybody knows everybody. */
+export function shardedOf(groups: number, replicas: number, aof = false): SeenDatabase {
+  const seen = splitSlots(groups).map(
+    (slots, group): Seen => ({
+      ...groupOf(replicas, aof, 1 + group * (replicas + 1)),
+      group,
+      slots,
+    }),
+  )
+  const nodes = seen
+    .flatMap(({ shards }) => shards)
+    .map(({ id, address }) => ({ id: `node-${id}`, address, handshake: false, epoch: id, slots: '' }))
+  return {
+    groups: seen.map((group) => ({
+      ...group,
+      shards: group.shards.map((shard) =>
+        isLive(shard)
+          ? { ...shard, engine: { ...shard.engine, cluster: { id: `node-${shard.id}`, nodes } } }
+          : shard,
+      ),
+    })),
+  }
 }
 
 export function goalOf(change: Partial<Goal> = {}): Goal {
@@ -44,16 +83,22 @@ export function goalOf(change: Partial<Goal> = {}): Goal {
     kind: 'keep',
     build: { flavour: 'valkey', version: '8.1.1' },
     restartNonce: 0,
+    from: old,
+    groups: 1,
+    cluster: false,
     replicas: 1,
     persistence: 'disabled',
-    home: 1,
+    homes: [1],
     preserveRoles: false,
     undo: false,
+    discard: false,
+    inPlace: false,
+    policy: plainPolicy,
     ...change,
   }
 }
 
-export const undoOf = (goal: Goal): Goal => ({ ...goal, ...old, undo: true, preserveRoles: true })
+export const undoOf = undoGoal
 
 /** Lets some of what is on its way arrive, as the picks say: engines answer in no particular order. */
 export function arrive(seen: Seen, picks: Iterator<number>): Seen {

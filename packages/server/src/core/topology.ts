@@ -2,7 +2,16 @@ import type { Address } from '@fairlead/api'
 import type { Goal, Runs } from './goal.ts'
 
 /** What is seen of a database at one moment: the whole input of every decision. */
+export interface SeenDatabase {
+  /** By number. A database that is not sharded has one. */
+  readonly groups: readonly Seen[]
+}
+
+/** What is seen of one group: a primary and its replicas, and the slots they serve. */
 export interface Seen {
+  readonly group: number
+  /** The range of slots that the group serves; null when the database is not in cluster mode. */
+  readonly slots: SlotRange | null
   /** Sorted by id. */
   readonly shards: readonly SeenShard[]
   /** The shard that the store names as primary: where the endpoint points. */
@@ -11,7 +20,23 @@ export interface Seen {
   readonly history: History | null
   /** A handover whose intent is on record and which is not closed. */
   readonly handover: OpenHandover | null
+  /** Who handed the primary role over last, and how it was then; null before the first handover of an action. */
+  readonly standby: Standby | null
   readonly node: NodeRoom
+}
+
+/** Both ends belong to it. */
+export interface SlotRange {
+  readonly first: number
+  readonly last: number
+}
+
+/** An old primary at the moment when it became a replica: what it can be rolled back to. */
+export interface Standby {
+  readonly shard: number
+  readonly runId: string
+  /** Commands of its new primary that it could not carry out, until then. */
+  readonly errorReplies: number
 }
 
 export interface History {
@@ -51,12 +76,17 @@ export interface SeenShard {
   readonly processWhy: string
   /** Its last end was ordered, not a crash: its disk holds everything. */
   readonly endedCleanly: boolean
+  /** The engine's last word in its log on replication or persistence gone wrong; '' when there is none. */
+  readonly trouble: string
   /** Null while the engine does not answer. */
   readonly engine: EngineState | null
 }
 
 export interface EngineState {
-  readonly role: 'primary' | 'replica'
+  /** Of the process: another one after each start. */
+  readonly runId: string
+  /** `blank`: started in cluster mode, serves no slots and follows nobody yet. It belongs to its group by record only. */
+  readonly role: 'primary' | 'replica' | 'blank'
   readonly primary: Address | null
   readonly link: 'up' | 'down'
   /** A full sync is being received. */
@@ -68,6 +98,27 @@ export interface EngineState {
   readonly offset: number
   readonly usedMemoryBytes: number
   readonly aof: 'off' | 'rewriting' | 'on'
+  /** Commands that came with the stream and failed: from the first one on, its data differs from its primary's. */
+  readonly errorReplies: number
+  /** Null when it is not in cluster mode. */
+  readonly cluster: ClusterView | null
+}
+
+/** What a process in cluster mode knows of the cluster. Its view lags behind: gossip takes up to some seconds. */
+export interface ClusterView {
+  /** Its own node id. */
+  readonly id: string
+  readonly nodes: readonly ClusterNode[]
+}
+
+export interface ClusterNode {
+  readonly id: string
+  readonly address: Address
+  /** It was just introduced: its id is not its real one yet. */
+  readonly handshake: boolean
+  readonly epoch: number
+  /** Ranges as the engines write them, in order: "0-5460 7000". Empty for a replica. */
+  readonly slots: string
 }
 
 /** A shard that answers. */
@@ -97,6 +148,7 @@ export type Step = (
   | { readonly kind: 'start-shard'; readonly shard: number; readonly follow: number | null }
   | { readonly kind: 'restart-shard'; readonly shard: number; readonly runs: Runs; readonly follow: number }
   | { readonly kind: 'retire-shard'; readonly shard: number }
+  | { readonly kind: 'restart-primary'; readonly shard: number; readonly runs: Runs }
   | { readonly kind: 'follow'; readonly shard: number; readonly primary: number }
   | { readonly kind: 'promote'; readonly shard: number }
   | { readonly kind: 'fence'; readonly shards: readonly number[] }
@@ -104,18 +156,23 @@ export type Step = (
   | { readonly kind: 'hand-over'; readonly from: number; readonly to: number }
   | { readonly kind: 'release-handover'; readonly primary: number }
   | { readonly kind: 'seal-handover' }
+  | { readonly kind: 'meet'; readonly shard: number; readonly anchor: number }
+  | { readonly kind: 'assign-slots'; readonly shard: number; readonly slots: SlotRange }
+  | { readonly kind: 'forget-node'; readonly node: string; readonly shards: readonly number[] }
   | { readonly kind: 'record-primary'; readonly shard: number }
   | { readonly kind: 'record-wish'; readonly shard: number; readonly follow: number | null }
 ) & { readonly why: string }
 
 /**
- * What to do now. `wait`: nothing, look again. `stuck`: only a person can resolve it; `retry` is tried now and then.
- * `hopeless`: the goal cannot be reached; nothing old was touched, or all of it can be undone.
+ * What to do now. `wait`: nothing, look again. `hold`: nothing stands in the way but a person, the time or another
+ * group has to say go. `stuck`: only a person can resolve it; `retry` is tried now and then. `hopeless`: the goal cannot
+ * be reached; nothing old was touched, or all of it can be undone.
  */
 export type Verdict =
   | { readonly kind: 'done' }
   | { readonly kind: 'do'; readonly step: Step }
   | { readonly kind: 'wait'; readonly shard: number; readonly why: string }
+  | { readonly kind: 'hold'; readonly on: 'person' | 'time' | 'group'; readonly why: string }
   | { readonly kind: 'stuck'; readonly why: string; readonly retry?: Step }
   | { readonly kind: 'hopeless'; readonly why: string }
 

@@ -7,11 +7,14 @@ import {
   type ShardReport,
 } from '@fairlead/api'
 import type { DatabaseStatus, ShardRecord } from '../core/database.ts'
-import type { DatabaseRequest, DatabaseView } from './databases-service.ts'
+import type { DatabaseRequest, DatabaseView, ShardView } from './databases-service.ts'
 
 /** Wire words stop here: a database as the API shows it. The password only for those who may see it. */
 export function toWire({ database, shards, action }: DatabaseView, showsPassword: boolean): DatabaseAnswer {
-  const primary = shards.find(({ id }) => id === database.primaryShard)
+  const primaries = database.groups.flatMap(
+    ({ primaryShard }) => shards.find(({ id }) => id === primaryShard) ?? [],
+  )
+  const [first] = primaries
   return {
     uid: database.uid,
     name: database.name,
@@ -22,17 +25,17 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
     version: database.build.version,
     memory_size: database.memoryBytes,
     replication: database.replicas > 0,
-    sharding: false,
-    shards_count: 1,
+    sharding: database.cluster,
+    shards_count: database.groups.length,
     shard_list: shards.map(({ id }) => id),
     data_persistence: database.persistence,
     aof_policy: database.aofFsync === 'always' ? 'appendfsync-always' : 'appendfsync-every-sec',
     snapshot_policy: [...database.snapshots],
     eviction_policy: database.evictionPolicy as DatabaseAnswer['eviction_policy'], // written from the same enumeration
     module_list: [],
-    endpoints: primary === undefined ? [] : [endpointOf(database.uid, primary)],
-    port: primary?.port ?? 0,
-    oss_cluster: false,
+    endpoints: primaries.map((primary, n) => endpointOf(`${database.uid}:${n + 1}`, primary)),
+    port: first?.port ?? 0,
+    oss_cluster: database.cluster,
     tls_mode: 'disabled',
     crdt: false,
     crdt_guid: '',
@@ -51,8 +54,8 @@ const statusWords: { readonly [Status in DatabaseStatus]: DatabaseAnswer['status
   'creation-failed': 'creation-failed',
 }
 
-function endpointOf(uid: number, { host, port }: ShardRecord): DatabaseAnswer['endpoints'][number] {
-  return { uid: `${uid}:1`, dns_name: host, port, addr: [host], addr_type: 'internal' }
+function endpointOf(uid: string, { host, port }: ShardRecord): DatabaseAnswer['endpoints'][number] {
+  return { uid, dns_name: host, port, addr: [host], addr_type: 'internal' }
 }
 
 /** The wider API shows times without fractions. */
@@ -66,6 +69,8 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
   return {
     name: body.name,
     memoryBytes: body.memory_size,
+    groups: body.shards_count ?? 1,
+    cluster: body.sharding === true || (body.shards_count ?? 1) > 1,
     replicas: body.replication === true ? 1 : 0,
     persistence: body.data_persistence ?? 'disabled',
     aofFsync: body.aof_policy === 'appendfsync-always' ? 'always' : 'everysec',
@@ -89,19 +94,25 @@ function refuseUnavailable(body: Body<typeof createDatabase>): void {
       'port: a fixed port comes with the endpoint; leave it out or send 0',
     )
   }
-  const notYet = [
-    ...((body.shards_count ?? 1) > 1 ? ['shards_count above 1'] : []),
-    ...(body.sharding === true ? ['sharding'] : []),
-    ...(body.oss_cluster === true ? ['oss_cluster'] : []),
-    ...(body.type === 'memcached' ? ['type memcached'] : []),
-  ]
+  const notYet = [...(body.type === 'memcached' ? ['type memcached'] : [])]
   if (notYet.length > 0) {
     throw new Refusal(
       'field_not_available',
       notYet.map((field) => `${field} is not available yet; leave it out`).join('; '),
     )
   }
+  const sharded = body.sharding ?? (body.shards_count ?? 1) > 1
+  if (sharded && body.oss_cluster === false) {
+    throw new Refusal(
+      'field_not_available',
+      'oss_cluster: false on a sharded database comes with the endpoint; leave it out, and use cluster clients',
+    )
+  }
   const unused = [
+    ...(body.sharding === false && (body.shards_count ?? 1) > 1
+      ? ['shards_count above 1 needs sharding']
+      : []),
+    ...(body.oss_cluster === true && !sharded ? ['oss_cluster needs sharding'] : []),
     ...(body.aof_policy !== undefined && body.data_persistence !== 'aof'
       ? ['aof_policy needs data_persistence aof']
       : []),
@@ -128,13 +139,13 @@ export function oneOf<T>(
   return value ?? aliased
 }
 
-export function shardToWire(shard: ShardRecord, isPrimary: boolean, report: ShardReport | undefined): Shard {
+export function shardToWire({ shard, slots, isPrimary, report }: ShardView): Shard {
   return {
     uid: String(shard.id),
     bdb_uid: shard.databaseUid,
     node_uid: String(shard.nodeUid),
     role: isPrimary ? 'master' : 'slave',
-    assigned_slots: '0-16383',
+    assigned_slots: `${slots.first}-${slots.last}`,
     status: report?.state === 'running' ? 'active' : 'inactive',
     detailed_status: report === undefined ? 'unknown' : detailWords[report.state],
     engine: report?.build.flavour ?? shard.runs.build.flavour,

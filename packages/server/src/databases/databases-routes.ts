@@ -29,10 +29,7 @@ export function databasesRoutes(mount: Mount, databases: Databases): void {
     action_uid: (await databases.remove(params.uid, actorOf(caller))).actionUid,
   }))
 
-  mount(listDatabaseShards, async ({ params }) => {
-    const shards = await databases.shards(params.uid)
-    return shards.map(({ shard, isPrimary, report }) => shardToWire(shard, isPrimary, report))
-  })
+  mount(listDatabaseShards, async ({ params }) => (await databases.shards(params.uid)).map(shardToWire))
 }
 
 /** A database as this caller may see it. */

@@ -7,6 +7,7 @@ import type { Action } from '../core/action.ts'
 import { type Database, type ShardRecord, steadyGoal } from '../core/database.ts'
 import type { Goal } from '../core/goal.ts'
 import { settleBuild } from '../core/settle-build.ts'
+import type { SlotRange } from '../core/topology.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
 import type { Store } from '../store/open-store.ts'
 import { rememberUnchanged } from '../store/remember-unchanged.ts'
@@ -23,11 +24,27 @@ export interface DatabaseView {
 export interface DatabaseRequest
   extends Pick<
     NewDatabase,
-    'name' | 'memoryBytes' | 'replicas' | 'persistence' | 'aofFsync' | 'snapshots' | 'evictionPolicy'
+    | 'name'
+    | 'memoryBytes'
+    | 'groups'
+    | 'cluster'
+    | 'replicas'
+    | 'persistence'
+    | 'aofFsync'
+    | 'snapshots'
+    | 'evictionPolicy'
   > {
   readonly engineVersion: string | undefined
   /** Generated when undefined. */
   readonly userPassword: string | undefined
+}
+
+/** A shard as people see it. */
+export interface ShardView {
+  readonly shard: ShardRecord
+  readonly slots: SlotRange
+  readonly isPrimary: boolean
+  readonly report: ShardReport | undefined
 }
 
 /** What an action is to do. */
@@ -42,13 +59,7 @@ export interface Databases {
   get(uid: number): Promise<DatabaseView>
   create(request: DatabaseRequest, by: Actor): Promise<DatabaseView>
   remove(uid: number, by: Actor): Promise<{ readonly actionUid: string }>
-  shards(uid: number): Promise<
-    readonly {
-      readonly shard: ShardRecord
-      readonly isPrimary: boolean
-      readonly report: ShardReport | undefined
-    }[]
-  >
+  shards(uid: number): Promise<readonly ShardView[]>
   /** Begins an action on a database and wakes the reconciler. Throws Refusal db_busy while another one runs. */
   begin(uid: number, change: Change, by: Actor): Promise<DatabaseView>
 }
@@ -99,13 +110,19 @@ export function createDatabases(deps: {
     },
 
     async shards(uid) {
-      const database = await find(databases, uid)
+      const { groups } = await find(databases, uid)
       const reports = (await nodes.list()).flatMap(({ report }) => report?.shards ?? [])
-      return (await shards.listOf(uid)).map((shard) => ({
-        shard,
-        isPrimary: shard.id === database.primaryShard,
-        report: reports.find(({ id }) => id === `s${shard.id}`),
-      }))
+      const records = await shards.listOf(uid)
+      return groups.flatMap(({ number, slots, primaryShard }) =>
+        records
+          .filter(({ group }) => group === number)
+          .map((shard) => ({
+            shard,
+            slots,
+            isPrimary: shard.id === primaryShard,
+            report: reports.find(({ id }) => id === `s${shard.id}`),
+          })),
+      )
     },
 
     async begin(uid, { kind, goal }, by) {

@@ -1,9 +1,13 @@
-import type { Database, DatabaseStatus } from '../core/database.ts'
+import { type Database, type DatabaseStatus, type GroupRecord, splitSlots } from '../core/database.ts'
+import type { History, SlotRange } from '../core/topology.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
 
-export type NewDatabase = Omit<Database, 'uid' | 'status' | 'primaryShard' | 'history' | 'changedAt'>
+export type NewDatabase = Omit<Database, 'uid' | 'status' | 'groups' | 'changedAt'> & {
+  /** How many groups it shall have. */
+  readonly groups: number
+}
 
 export interface DatabasesStore {
   list(): Promise<readonly Database[]>
@@ -13,29 +17,52 @@ export interface DatabasesStore {
   setStatus(uid: number, status: DatabaseStatus, now: string): Promise<void>
   /** Takes over what an upgrade led to. */
   setBuild(uid: number, runs: Pick<Database, 'build' | 'restartNonce'>, now: string): Promise<void>
-  setPrimary(uid: number, shard: number): Promise<void>
-  setHistory(uid: number, history: NonNullable<Database['history']>): Promise<void>
+  setPrimary(uid: number, group: number, shard: number): Promise<void>
+  setHistory(uid: number, group: number, history: History): Promise<void>
   remove(uid: number): Promise<void>
 }
 
 export function databasesStore(db: Db): DatabasesStore {
   const update = (uid: number) => db.updateTable('databases').where('uid', '=', uid)
+  const updateGroup = (uid: number, group: number) =>
+    db.updateTable('groups').where('database_uid', '=', uid).where('number', '=', group)
+  const withGroups = async (rows: readonly Row[]) => {
+    if (rows.length === 0) return []
+    const groups = await db
+      .selectFrom('groups')
+      .selectAll()
+      .where(
+        'database_uid',
+        'in',
+        rows.map(({ uid }) => uid),
+      )
+      .orderBy('number')
+      .execute()
+    return rows.map((row) =>
+      fromRow(
+        row,
+        groups.filter((group) => group.database_uid === row.uid),
+      ),
+    )
+  }
   return {
     async list() {
-      return (await db.selectFrom('databases').selectAll().orderBy('uid').execute()).map(fromRow)
+      return withGroups(await db.selectFrom('databases').selectAll().orderBy('uid').execute())
     },
     async get(uid) {
-      const row = await db.selectFrom('databases').selectAll().where('uid', '=', uid).executeTakeFirst()
-      return row && fromRow(row)
+      const rows = await db.selectFrom('databases').selectAll().where('uid', '=', uid).execute()
+      return (await withGroups(rows))[0]
     },
     async getByName(name) {
-      const row = await db.selectFrom('databases').selectAll().where('name', '=', name).executeTakeFirst()
-      return row && fromRow(row)
+      const rows = await db.selectFrom('databases').selectAll().where('name', '=', name).execute()
+      return (await withGroups(rows))[0]
     },
     async insert(database) {
       const row = toRow(await nextId(db, 'database'), database)
+      const groups = splitSlots(database.groups).map((slots, number) => newGroup(row.uid, number, slots))
       await db.insertInto('databases').values(row).execute()
-      return fromRow(row)
+      await db.insertInto('groups').values(groups).execute()
+      return fromRow(row, groups)
     },
     async setStatus(uid, status, now) {
       await update(uid).set({ status, changed_at: now }).execute()
@@ -45,19 +72,33 @@ export function databasesStore(db: Db): DatabasesStore {
         .set({ flavour: build.flavour, version: build.version, restart_nonce: restartNonce, changed_at: now })
         .execute()
     },
-    async setPrimary(uid, shard) {
-      await update(uid).set({ primary_shard: shard }).execute()
+    async setPrimary(uid, group, shard) {
+      await updateGroup(uid, group).set({ primary_shard: shard }).execute()
     },
-    async setHistory(uid, { replid, offset }) {
-      await update(uid).set({ history_replid: replid, history_offset: offset }).execute()
+    async setHistory(uid, group, { replid, offset }) {
+      await updateGroup(uid, group).set({ history_replid: replid, history_offset: offset }).execute()
     },
     async remove(uid) {
+      await db.deleteFrom('groups').where('database_uid', '=', uid).execute()
       await db.deleteFrom('databases').where('uid', '=', uid).execute()
     },
   }
 }
 
 type Row = Tables['databases']
+type GroupRow = Tables['groups']
+
+function newGroup(database_uid: number, number: number, { first, last }: SlotRange): GroupRow {
+  return {
+    database_uid,
+    number,
+    first_slot: first,
+    last_slot: last,
+    primary_shard: null,
+    history_replid: null,
+    history_offset: null,
+  }
+}
 
 function toRow(uid: number, database: NewDatabase): Row {
   return {
@@ -75,16 +116,14 @@ function toRow(uid: number, database: NewDatabase): Row {
     eviction_policy: database.evictionPolicy,
     admin_password: database.adminPassword,
     user_password: database.userPassword,
-    primary_shard: null,
-    history_replid: null,
-    history_offset: null,
+    cluster: Number(database.cluster),
     created_at: database.createdAt,
     changed_at: database.createdAt,
   }
 }
 
 /** Rows were written by `toRow`: their words are ours. */
-function fromRow(row: Row): Database {
+function fromRow(row: Row, groups: readonly GroupRow[]): Database {
   return {
     uid: row.uid,
     name: row.name,
@@ -99,10 +138,19 @@ function fromRow(row: Row): Database {
     evictionPolicy: row.eviction_policy,
     adminPassword: row.admin_password,
     userPassword: row.user_password,
+    cluster: row.cluster === 1,
+    groups: groups.map(groupFromRow),
+    createdAt: row.created_at,
+    changedAt: row.changed_at,
+  }
+}
+
+function groupFromRow(row: GroupRow): GroupRecord {
+  return {
+    number: row.number,
+    slots: { first: row.first_slot, last: row.last_slot },
     primaryShard: row.primary_shard,
     history:
       row.history_replid === null ? null : { replid: row.history_replid, offset: Number(row.history_offset) },
-    createdAt: row.created_at,
-    changedAt: row.changed_at,
   }
 }

@@ -12,6 +12,8 @@ export interface ShardsStore {
   setRuns(id: number, runs: Runs): Promise<void>
   setFollows(id: number, follows: number | null): Promise<void>
   setLeaving(id: number): Promise<void>
+  /** It holds its data now: nothing has to be kept free for it any more. */
+  endReservation(id: number): Promise<void>
   remove(id: number): Promise<void>
 }
 
@@ -31,6 +33,7 @@ export function shardsStore(db: Db): ShardsStore {
         .values({
           id,
           database_uid: shard.databaseUid,
+          group_number: shard.group,
           node_uid: shard.nodeUid,
           host: shard.host,
           port: shard.port,
@@ -39,6 +42,7 @@ export function shardsStore(db: Db): ShardsStore {
           restart_nonce: shard.runs.restartNonce,
           follows: shard.follows,
           leaving: 0,
+          reserved_bytes: shard.reservedBytes,
           created_at: now,
         })
         .execute()
@@ -57,6 +61,9 @@ export function shardsStore(db: Db): ShardsStore {
     async setLeaving(id) {
       await db.updateTable('shards').set({ leaving: 1 }).where('id', '=', id).execute()
     },
+    async endReservation(id) {
+      await db.updateTable('shards').set({ reserved_bytes: 0 }).where('id', '=', id).execute()
+    },
     async remove(id) {
       await db.deleteFrom('shards').where('id', '=', id).execute()
     },
@@ -67,11 +74,13 @@ function fromRow(row: Tables['shards']): ShardRecord {
   return {
     id: row.id,
     databaseUid: row.database_uid,
+    group: row.group_number,
     nodeUid: row.node_uid,
     host: row.host,
     port: row.port,
     runs: { build: { flavour: row.flavour, version: row.version }, restartNonce: row.restart_nonce },
     follows: row.follows,
     leaving: row.leaving === 1,
+    reservedBytes: Number(row.reserved_bytes),
   }
 }

@@ -13,12 +13,9 @@ export type OnRefused = (caller: Caller, permission: string, databaseUid: number
 export function authenticate(identify: Identify, onRefused: OnRefused) {
   const check = (request: FastifyRequest, operation: Operation, caller: Caller): void | Promise<void> => {
     request.caller = caller
-    const { permission } = operation
-    if (permission === null || permission === 'signed_in') return
-    const uid = Number((request.params as { readonly uid?: string }).uid)
-    if (operation.ownWithout === true && uid === caller.user.uid) return
-    const databaseUid = isAboutDatabase(operation) ? uid : undefined
-    if (!may(caller.user, permission, databaseUid)) return refuse(caller, permission, databaseUid)
+    if (isPermitted(request, operation, caller)) return
+    const databaseUid = isAboutDatabase(operation) ? uidOf(request) : undefined
+    return refuse(caller, operation.permission ?? '', databaseUid)
   }
   const refuse = async (caller: Caller, permission: string, databaseUid: number | undefined) => {
     await onRefused(caller, permission, databaseUid)
@@ -46,6 +43,23 @@ export function authenticate(identify: Identify, onRefused: OnRefused) {
   }
 }
 
+/** Whether this caller's roles give what the operation asks for: on the database that the path names, where it names one. */
+export function isPermitted(
+  request: Pick<FastifyRequest, 'params'>,
+  operation: Operation,
+  { user }: Caller,
+): boolean {
+  const { permission } = operation
+  if (permission === null || permission === 'signed_in') return true
+  const uid = uidOf(request)
+  if (operation.ownWithout === true && uid === user.uid) return true
+  return may(user, permission, isAboutDatabase(operation) ? uid : undefined)
+}
+
+function uidOf({ params }: Pick<FastifyRequest, 'params'>): number {
+  return Number((params as { readonly uid?: string }).uid)
+}
+
 function isAboutDatabase({ path }: Operation): boolean {
-  return path.startsWith('/v1/bdbs/:uid')
+  return path.startsWith('/v1/bdbs/:uid') || path === '/v1/actions/bdb/:uid'
 }

@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Identify } from '../sessions/identify.ts'
 import { answerError, answerNoHttp } from './answer-error.ts'
+import { createStreams, type StreamLimits } from './answer-stream.ts'
 import { authenticate, type OnRefused } from './authenticate.ts'
 import { compileValidator } from './compile-validator.ts'
 
@@ -14,6 +15,7 @@ export function createHttp(deps: {
   readonly identify: Identify
   readonly onRefused: OnRefused
   readonly log: Logger
+  readonly streamLimits?: Partial<StreamLimits>
 }): FastifyInstance {
   const app = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,
@@ -31,6 +33,9 @@ export function createHttp(deps: {
   })
   readJson(app)
   app.decorateRequest('caller', null)
+  const streams = createStreams(deps)
+  app.decorate('streams', streams)
+  app.addHook('preClose', streams.close)
   app.addHook('onRequest', authenticate(deps.identify, deps.onRefused))
   return app
 }

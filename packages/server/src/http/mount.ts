@@ -2,10 +2,14 @@ import type { Input, Operation, Output } from '@fairlead/api'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Caller, Visitor } from '../core/access.ts'
+import type { EventStream, Streams } from './answer-stream.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null
+  }
+  interface FastifyInstance {
+    streams: Streams
   }
   interface FastifyContextConfig {
     operation?: Operation
@@ -14,7 +18,10 @@ declare module 'fastify' {
 
 /** Where an operation is open to everybody, nobody is known but by their address. */
 export type Asker<Op extends Operation> = Op['permission'] extends null ? Visitor : Caller
-export type Handler<Op extends Operation> = (input: Input<Op>, asker: Asker<Op>) => Promise<Output<Op>>
+export type Handler<Op extends Operation> = (input: Input<Op>, asker: Asker<Op>) => Promise<Answer<Op>>
+type Answer<Op extends Operation> = Op extends { readonly stream: true }
+  ? EventStream<Output<Op>>
+  : Output<Op>
 export type Mount = <Op extends Operation>(op: Op, handler: Handler<Op>) => void
 
 /** Binds contract operations to their handlers: validation, permission and answer shape come from the contract. */
@@ -35,11 +42,14 @@ export function mountOn(app: FastifyInstance): Mount {
       // Fastify validated the parts with the very schemas that Input is made from.
       handler: (request, reply) => {
         void reply.header('cache-control', cacheControl)
-        return handler(
+        const answer = handler(
           { params: request.params, query: request.query, body: request.body } as Input<typeof op>,
           // The hook in authenticate.ts has let nobody through without a caller where the operation needs one.
           (request.caller ?? { address: request.ip }) as Asker<typeof op>,
         )
+        if (op.stream !== true) return answer
+        // By its type, that is what the handler of such an operation answers.
+        return answer.then((stream) => app.streams.answer(request, reply, stream as EventStream))
       },
     })
   }

@@ -1,5 +1,6 @@
 import type { ShardRecord } from '../core/database.ts'
-import type { Step } from '../core/topology.ts'
+import { surgeBytes } from '../core/plan-revision.ts'
+import { isLive, type Step } from '../core/topology.ts'
 import { shardsStore } from '../databases/shards-store.ts'
 import { member, type Outcome, type Scene } from './carry-out.ts'
 import { agentName } from './observe.ts'
@@ -11,22 +12,25 @@ const THIS_NODE = { uid: 1, host: '127.0.0.1' }
 
 /** A new shard: on record first, so that whatever is started is known to somebody. */
 export async function addShard(step: Extract<Step, { kind: 'add-shard' }>, scene: Scene): Promise<Outcome> {
-  const { database, deps, members } = scene
-  const port = await findPort(scene)
-  const row = {
-    databaseUid: database.uid,
-    nodeUid: THIS_NODE.uid,
-    host: THIS_NODE.host,
-    port,
-    runs: pickRuns(step.runs),
-    follows: step.follow,
-  }
-  // A primary alone is restarted by its agent; with a replica that would be dangerous, so that ends before there is one.
-  const primary = members.length === 1 ? members.find(({ id }) => id === step.follow) : undefined
-  if (primary !== undefined) await put(primary, [primary, { ...row, id: 0, leaving: false }], scene)
-  const shard = await deps.effect('record-shard', () =>
-    deps.store.transaction((db) => shardsStore(db).insert(row, new Date(deps.now()).toISOString())),
-  )
+  const { database, group, seen, deps, members } = scene
+  const shard = await deps.inTurn(async () => {
+    const row = {
+      databaseUid: database.uid,
+      group,
+      reservedBytes: step.follow === null ? 0 : surgeBytes(dataBytes(seen)),
+      nodeUid: THIS_NODE.uid,
+      host: THIS_NODE.host,
+      port: await findPort(scene),
+      runs: pickRuns(step.runs),
+      follows: step.follow,
+    }
+    // A primary alone is restarted by its agent; with a replica that would be dangerous, so that ends before there is one.
+    const primary = members.length === 1 ? members.find(({ id }) => id === step.follow) : undefined
+    if (primary !== undefined) await put(primary, [primary, { ...row, id: 0, leaving: false }], scene)
+    return deps.effect('record-shard', () =>
+      deps.store.transaction((db) => shardsStore(db).insert(row, new Date(deps.now()).toISOString())),
+    )
+  })
   await put(shard, [...members, shard], scene)
   return done
 }
@@ -61,6 +65,19 @@ export async function restartShard(
       await shardsStore(db).setFollows(shard.id, step.follow)
     }),
   )
+  await put(shard, scene.members, scene)
+  return done
+}
+
+/** A primary that nobody can stand in for: it saves its data, and its next process loads them. */
+export async function restartPrimary(
+  step: Extract<Step, { kind: 'restart-primary' }>,
+  scene: Scene,
+): Promise<Outcome> {
+  const { deps } = scene
+  const runs = pickRuns(step.runs)
+  const shard = { ...member(step.shard, scene), runs, follows: null }
+  await deps.effect('record-runs', () => deps.shards.setRuns(shard.id, runs))
   await put(shard, scene.members, scene)
   return done
 }
@@ -115,9 +132,19 @@ function pickRuns({ build, restartNonce }: ShardRecord['runs']): ShardRecord['ru
   return { build, restartNonce }
 }
 
-async function findPort({ deps, signal }: Scene): Promise<number> {
+function dataBytes({ shards }: Scene['seen']): number {
+  return Math.max(0, ...shards.filter(isLive).map(({ engine }) => engine.usedMemoryBytes))
+}
+
+/** How far above its port a shard in cluster mode listens for the other nodes. */
+const BUS = 10_000
+
+async function findPort({ database, deps, signal }: Scene): Promise<number> {
   const except = (await deps.shards.list()).map(({ port }) => port)
-  const { port } = await deps.agent.findFreePort({ body: { ...deps.portRange, except } }, { signal })
+  const { port } = await deps.agent.findFreePort(
+    { body: { ...deps.portRange, except, alsoFree: database.cluster ? [BUS] : [] } },
+    { signal },
+  )
   if (port === null)
     throw new Error(
       `no port from ${deps.portRange.from} to ${deps.portRange.to} is free (FAIRLEAD_PORT_RANGE)`,

@@ -1,23 +1,43 @@
+import { auditStore } from '../audit/audit-store.ts'
+import type { Action } from '../core/action.ts'
+import { fairlead } from '../core/audit-record.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
-import type { Step } from '../core/topology.ts'
-import { addShard, recordWish, restartShard, retireShard, startShard } from './carry-out-shards.ts'
+import type { Seen, Step } from '../core/topology.ts'
+import { assignSlots, followInCluster, forgetNode, meetInCluster } from './carry-out-cluster.ts'
+import {
+  addShard,
+  recordWish,
+  restartPrimary,
+  restartShard,
+  retireShard,
+  startShard,
+} from './carry-out-shards.ts'
 import type { Deps } from './deps.ts'
 import { handOver } from './hand-over.ts'
+import { warnOf } from './note-action.ts'
 import { releaseHandover, sealHandover } from './seal-handover.ts'
 
 /**
  * `not yet`: nothing went wrong and nothing is left half-done; look again, after `afterMs` where clients were held for
- * it. Trouble is thrown.
+ * it. `hopeless`: it was found out only in the doing that the goal cannot be reached; nothing is left half-done either.
+ * Trouble is thrown.
  */
 export type Outcome =
   | { readonly kind: 'done' }
   | { readonly kind: 'not yet'; readonly why: string; readonly afterMs?: number }
+  | { readonly kind: 'hopeless'; readonly why: string }
 
 /** What a step works on. */
 export interface Scene {
   readonly database: Database
+  readonly group: number
+  /** Of this group. */
   readonly members: readonly ShardRecord[]
-  readonly actionUid: string | null
+  /** Of all groups. */
+  readonly everybody: readonly ShardRecord[]
+  /** The group as the step was planned on. */
+  readonly seen: Seen
+  readonly action: Action | undefined
   readonly deps: Deps
   readonly signal: AbortSignal
 }
@@ -32,27 +52,32 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   'add-shard': addShard,
   'start-shard': startShard,
   'restart-shard': restartShard,
+  'restart-primary': restartPrimary,
   'retire-shard': retireShard,
   'record-wish': recordWish,
-  follow: async ({ shard, primary }, scene) => {
-    const { host, port } = member(primary, scene)
-    return command(shard, scene, 'REPLICAOF', host, port)
+  follow: async ({ shard, primary }, scene) =>
+    scene.database.cluster ? followInCluster(shard, primary, scene) : followAlone(shard, primary, scene),
+  promote: async (step, scene) => {
+    const promotion = scene.database.cluster
+      ? ['CLUSTER', 'FAILOVER', 'TAKEOVER']
+      : ['REPLICAOF', 'NO', 'ONE']
+    const outcome = await command(step.shard, scene, ...promotion)
+    await tellOfLoss(step, scene)
+    return outcome
   },
-  promote: async ({ shard }, scene) => command(shard, scene, 'REPLICAOF', 'NO', 'ONE'),
   fence: async ({ shards }, scene) => {
-    for (const shard of shards) await command(shard, scene, 'CLIENT', 'PAUSE', FENCE_MS, 'WRITE')
+    for (const shard of shards) await command(shard, scene, 'CLIENT', 'PAUSE', String(FENCE_MS), 'WRITE')
     return done
   },
   'enable-aof': async ({ shard }, scene) => command(shard, scene, 'CONFIG', 'SET', 'appendonly', 'yes'),
-  'hand-over': async (step, { database, members, actionUid, deps, signal }) => {
-    const of = (id: number) => member(id, { members })
-    const siblings = members.filter(({ id }) => id !== step.from && id !== step.to)
-    return handOver({ database, from: of(step.from), to: of(step.to), siblings, actionUid }, deps, signal)
-  },
+  meet: meetInCluster,
+  'assign-slots': assignSlots,
+  'forget-node': forgetNode,
+  'hand-over': handOver,
   'release-handover': async (step, scene) => releaseHandover(step.primary, scene),
   'seal-handover': async (_, scene) => sealHandover(scene),
-  'record-primary': async ({ shard }, { database, deps }) => {
-    await deps.effect('record-primary', () => deps.databases.setPrimary(database.uid, shard))
+  'record-primary': async ({ shard }, { database, group, deps }) => {
+    await deps.effect('record-primary', () => deps.databases.setPrimary(database.uid, group, shard))
     return done
   },
 }
@@ -73,13 +98,40 @@ export function member(id: number, { members }: Pick<Scene, 'members'>): ShardRe
   return shard
 }
 
-async function command(
-  shard: number,
-  { database, members, deps }: Scene,
-  name: string,
-  ...args: readonly (string | number)[]
-): Promise<Outcome> {
-  const connection = await deps.engines.connect(database, member(shard, { members }))
+async function followAlone(shard: number, primary: number, scene: Scene): Promise<Outcome> {
+  const { host, port } = member(primary, scene)
+  return command(shard, scene, 'REPLICAOF', host, String(port))
+}
+
+/** One command to one shard. Idempotent: each of them asks for a state. */
+export async function command(shard: number, scene: Scene, ...words: readonly string[]): Promise<Outcome> {
+  const { database, everybody, deps } = scene
+  const [name = '', ...args] = words
+  const connection = await deps.engines.connect(database, member(shard, { members: everybody }))
   await deps.effect(`${name} ${args[0] ?? ''}`.trim().toLowerCase(), () => connection.call(name, ...args))
   return done
+}
+
+/**
+ * A replica was promoted because its primary was gone, not because it was handed the role: what the primary had
+ * acknowledged and not yet sent is lost. That is what asynchronous replication allows, and it is said.
+ */
+async function tellOfLoss({ shard }: { readonly shard: number }, scene: Scene): Promise<void> {
+  const { action, seen, database, deps } = scene
+  if (seen.handover !== null || seen.recordedPrimary === null) return
+  const heir = seen.shards.find(({ id }) => id === shard)
+  const gone = seen.shards.find(({ id }) => id === seen.recordedPrimary)
+  const warning =
+    `shard ${shard} was promoted in place of shard ${seen.recordedPrimary}, which was gone` +
+    `${gone === undefined ? '' : ` (${gone.processWhy})`}: writes that it had acknowledged and not yet sent,` +
+    ` after offset ${heir?.engine?.offset ?? 0}, are lost`
+  deps.log.error({ database: database.uid, shard }, warning)
+  if (action !== undefined) await warnOf(action, warning, deps)
+  const details = { shard: String(shard), instead_of: String(seen.recordedPrimary) }
+  await deps.store.transaction((db) =>
+    auditStore(db).append(
+      { type: 'bdb_primary_replaced', by: fairlead, databaseUid: database.uid, details },
+      new Date(deps.now()).toISOString(),
+    ),
+  )
 }

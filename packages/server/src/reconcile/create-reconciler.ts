@@ -29,5 +29,5 @@ async function meetTrouble(uid: number, cause: unknown, timesInARow: number, dep
   await noteTrouble(action, why, deps)
   if (timesInARow < GIVE_UP_AFTER || action.error !== null) return
   const seen = await observe(database, deps, AbortSignal.timeout(5_000))
-  if (isUndoable(seen, action.goal)) await giveUpAction(action, database, why, deps)
+  if (isUndoable(seen, action.goal)) await giveUpAction(action, why, deps)
 }

@@ -17,6 +17,8 @@ export interface Deps {
   readonly agent: AgentLink
   readonly engines: Engines
   readonly portRange: { readonly from: number; readonly to: number }
+  /** Shards are placed one after the other: a port that was found free is on record before the next is looked for. */
+  readonly inTurn: <T>(place: () => Promise<T>) => Promise<T>
   /** Unix milliseconds. */
   readonly now: () => number
   readonly log: Logger
@@ -32,5 +34,15 @@ export function createEffect(look: (phase: 'before' | 'after', name: string) => 
     const result = await carryOut()
     look('after', name)
     return result
+  }
+}
+
+/** Lets one piece of work begin when the one before has ended, however it ended. */
+export function createTurns(): Deps['inTurn'] {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const done = last.then(work)
+    last = done.catch(() => undefined) // its failure is for who asked for it, not for who comes next
+    return done
   }
 }

@@ -1,136 +1,85 @@
-import type { Build } from '@fairlead/api'
-import type { EngineConnection } from '@fairlead/engine'
 import { type Handover, handoversStore } from '../actions/handovers-store.ts'
 import type { Certificate } from '../core/action.ts'
-import type { Database, ShardRecord } from '../core/database.ts'
+import type { Step } from '../core/topology.ts'
 import { databasesStore } from '../databases/databases-store.ts'
-import type { Outcome } from './carry-out.ts'
+import { member, type Outcome, type Scene } from './carry-out.ts'
+import { carryToFollowers } from './carry-to-followers.ts'
 import { countFullSyncs } from './count-full-syncs.ts'
 import type { Deps } from './deps.ts'
-import { passGate, replicationOf } from './handover-gate.ts'
-import { letWritesGo, stopWrites } from './stop-writes.ts'
+import { passGate } from './handover-gate.ts'
+import { type Moved, type MovingGroup, moveRole } from './move-role.ts'
+import { moveRoleInCluster } from './move-role-in-cluster.ts'
+import { whyNotMapped } from './slot-map-gate.ts'
+import { letWritesGo } from './stop-writes.ts'
 
 /**
  * Moves the primary role from `from` to `to` without losing an acknowledged write: demote first, then promote.
  * Measured, with the reasons behind each word: facts on handover. In this order:
  *
- * 1. Gate: the stream really flows, to the heir and to its siblings. Nothing has stopped yet.
+ * 1. Gates: the stream really flows, to the heir and to its siblings; in cluster mode the heir knows the whole slot
+ *    map. Nothing has stopped yet.
+ *    Then users and settings of run time are carried over: the heir must be what the primary is to its clients.
  * 2. The intent is on record.
  * 3. Pause: writes wait at the primary. From here on, clients are held.
- * 4. Equal: every follower has everything the primary has. If that takes too long, the pause ends and nothing happened.
- * 5. Demote the primary. Its offset is frozen now; it must be the heir's, in the same history. If not, it is taken
- *    back, and nothing happened. Killed here, there is no primary: safe, and the planner promotes one.
- * 6. Promote the heir. The write stop ends.
- * 7. The record of who serves, with the certificate; siblings follow; the old primary lets its clients go.
+ * 4. Equal: every follower has everything the primary has, offsets and number of keys. If that takes too long, the
+ *    pause ends and nothing happened.
+ * 5. The role moves (move-role.ts, move-role-in-cluster.ts): demote, then promote. The write stop ends.
+ * 6. The record of who serves, with the certificate; siblings follow; the old primary lets its clients go.
  */
-export async function handOver(
-  parts: {
-    readonly database: Database
-    readonly from: ShardRecord
-    readonly to: ShardRecord
-    readonly siblings: readonly ShardRecord[]
-    readonly actionUid: string | null
-  },
-  deps: Deps,
-  signal: AbortSignal,
-): Promise<Outcome> {
-  const { database, from, to, siblings, actionUid } = parts
-  const primary = await deps.engines.connect(database, from)
-  const heir = await deps.engines.connect(database, to)
-  const others = await Promise.all(siblings.map((shard) => deps.engines.connect(database, shard)))
+export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene: Scene): Promise<Outcome> {
+  const { database, members, action, seen, deps } = scene
+  const of = (id: number) => deps.engines.connect(database, member(id, { members }))
+  const [primary, heir] = [await of(step.from), await of(step.to)]
+  const siblings = members.filter(({ id }) => id !== step.from && id !== step.to)
+  const others = await Promise.all(siblings.map(({ id }) => of(id)))
 
-  const gate = await passGate(primary, [heir, ...others], signal)
+  const unmapped = database.cluster ? await whyNotMapped(heir, scene) : undefined
+  const gate = unmapped ?? (await passGate(primary, [heir, ...others], scene.signal))
   if (gate !== 'open') return { kind: 'not yet', why: gate }
 
-  const fullSyncsBefore = await countFullSyncs(database, [from, to, ...siblings], deps.engines)
+  const old = member(step.from, { members })
+  const followers = members.filter(({ id }) => id !== step.from)
+  const missing = await carryToFollowers({ database, primary: old, followers, action }, deps)
+  if (missing !== undefined) return { kind: 'hopeless', why: missing }
+
+  const fullSyncsBefore = await countFullSyncs(database, members, deps.engines)
+  const engine = seen.shards.find(({ id }) => id === step.from)?.engine
   const handover = await deps.effect('record-intent', () =>
     deps.handovers.intend({
       databaseUid: database.uid,
-      actionUid,
-      from: from.id,
-      to: to.id,
+      group: scene.group,
+      actionUid: action?.uid ?? null,
+      from: step.from,
+      to: step.to,
       fullSyncsBefore,
       intendedAt: new Date(deps.now()).toISOString(),
+      standby: { shard: step.from, runId: engine?.runId ?? '', errorReplies: engine?.errorReplies ?? 0 },
     }),
   )
-  const group = { primary, heir, others, build: from.runs.build }
-  const moved = await moveRole(group, deps)
+  const { build } = old.runs
+  const moved = await (database.cluster ? moveRoleInCluster : moveRole)(
+    { primary, heir, others, build },
+    deps,
+  )
   if ('why' in moved) {
-    await deps.handovers.close(handover.id, null)
-    return { kind: 'not yet', why: moved.why, afterMs: CALM_MS }
+    await deps.handovers.close(handover.id, null, new Date(deps.now()).toISOString())
+    return moved.hopeless
+      ? { kind: 'hopeless', why: moved.why }
+      : { kind: 'not yet', why: moved.why, afterMs: CALM_MS }
   }
-  await settleIn({ handover, moved, group }, deps)
+  await settleIn({ handover, moved, primary, heir, others, build }, database.cluster, deps)
   return { kind: 'done' }
 }
 
 /** After an attempt that held clients for nothing. */
 const CALM_MS = 3_000
-/** How long writes may wait for the heir to catch up, after a gate that saw it close behind. */
-const CATCH_UP_MS = 300
-
-interface Group {
-  readonly primary: EngineConnection
-  readonly heir: EngineConnection
-  readonly others: readonly EngineConnection[]
-  /** What the primary runs: how its writes are stopped depends on it. */
-  readonly build: Build
-}
-
-interface Moved {
-  readonly replid: string
-  readonly offset: number
-  readonly writeStopMs: number
-}
-
-/** Steps 3 to 6. Either the role has moved, or the primary is what it was and `why` says what was in the way. */
-async function moveRole(
-  { primary, heir, others, build }: Group,
-  deps: Deps,
-): Promise<Moved | { readonly why: string }> {
-  const { effect } = deps
-  const began = performance.now()
-  await stopWrites(primary, build, deps)
-  if (!(await becomeEqual(primary, [heir, ...others]))) {
-    await letWritesGo(primary, build, deps)
-    return { why: `not every follower caught up within ${CATCH_UP_MS} ms of stopped writes` }
-  }
-  await effect('demote', () => primary.call('REPLICAOF', heir.address.host, heir.address.port))
-
-  const [frozen, held] = await Promise.all([replicationOf(primary), replicationOf(heir)])
-  if (frozen.offset !== held.offset || frozen.replid !== held.replid) {
-    await effect('take-back', () => primary.call('REPLICAOF', 'NO', 'ONE'))
-    await letWritesGo(primary, build, deps)
-    return {
-      why: `the primary stood at ${frozen.replid}:${frozen.offset} and the heir at ${held.replid}:${held.offset}; nothing was moved`,
-    }
-  }
-  await effect('promote', () => heir.call('REPLICAOF', 'NO', 'ONE'))
-  return { replid: frozen.replid, offset: frozen.offset, writeStopMs: round(performance.now() - began) }
-}
-
-/** All of them, not the heir alone: whoever stands where the heir stands can resume at it. */
-async function becomeEqual(
-  primary: EngineConnection,
-  followers: readonly EngineConnection[],
-): Promise<boolean> {
-  const deadline = performance.now() + CATCH_UP_MS
-  do {
-    const [ahead, ...behind] = await Promise.all([primary, ...followers].map(replicationOf))
-    if (behind.every(({ offset, replid }) => offset === ahead?.offset && replid === ahead.replid)) return true
-  } while (performance.now() < deadline)
-  return false
-}
-
-/** Step 7. The order is the clients': the record first, because that is where they ask once they are let go. */
+/** Step 6. The order is the clients': the record first, because that is where they ask once they are let go. */
 async function settleIn(
-  parts: {
-    readonly handover: Handover
-    readonly moved: Moved
-    readonly group: Group
-  },
+  parts: MovingGroup & { readonly handover: Handover; readonly moved: Moved },
+  inCluster: boolean,
   deps: Deps,
 ): Promise<void> {
-  const { handover, moved, group } = parts
+  const { handover, moved, primary, heir, others, build } = parts
   const { store, effect, now } = deps
   const certificate: Certificate = {
     from: handover.from,
@@ -138,6 +87,7 @@ async function settleIn(
     replid: moved.replid,
     offsetFrom: moved.offset,
     offsetTo: moved.offset,
+    keys: moved.keys,
     writeStopMs: moved.writeStopMs,
     recovered: false,
     fullSyncs: null,
@@ -145,17 +95,13 @@ async function settleIn(
   }
   await effect('record-handover', () =>
     store.transaction(async (db) => {
-      await databasesStore(db).setPrimary(handover.databaseUid, handover.to)
+      await databasesStore(db).setPrimary(handover.databaseUid, handover.group, handover.to)
       await handoversStore(db).certify(handover.id, certificate)
     }),
   )
-  await letWritesGo(group.primary, group.build, deps)
-  for (const sibling of group.others) {
-    await effect('follow', () => sibling.call('REPLICAOF', group.heir.address.host, group.heir.address.port))
+  await letWritesGo(primary, build, deps)
+  if (inCluster) return // there, the siblings follow by themselves
+  for (const sibling of others) {
+    await effect('follow', () => sibling.call('REPLICAOF', heir.address.host, heir.address.port))
   }
-}
-
-/** Milliseconds with two digits: the clock is not better than that across two processes. */
-function round(ms: number): number {
-  return Math.round(ms * 100) / 100
 }

@@ -8,7 +8,7 @@ const FLOWS_WITHIN_MS = 1_500
 
 /**
  * Does the replication stream from `primary` really flow to everybody who follows it? "Link up" and "online" come up
- * to a second too early. A probe is published on the primary; each follower's offset must pass it, and then be close
+ * to a second too early. A probe is put into the stream; each follower's offset must pass it, and then be close
  * behind twice. A sibling counts as much as the heir: one that is far behind could not resume at the new primary.
  *
  * Returns 'open', or in words what is in the way. Stops nothing.
@@ -22,8 +22,9 @@ export async function passGate(
   const syncing = replicas.find(({ online }) => !online)
   if (syncing !== undefined) return `a full sync to ${syncing.host}:${syncing.port} is running`
 
-  // PUBLISH is replicated, changes no data, and nobody listens on this channel.
-  await primary.call('PUBLISH', '__fairlead__:probe', '')
+  // More replicas than there are: the primary asks all of them, in the stream, how far they are. Changes no data, on
+  // every version, in cluster mode too (where PUBLISH goes another way).
+  await primary.call('WAIT', 1_000, 1)
   const probe = (await replicationOf(primary)).offset
   const deadline = performance.now() + FLOWS_WITHIN_MS
   let close = 0

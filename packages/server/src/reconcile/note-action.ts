@@ -3,34 +3,74 @@ import { auditStore } from '../audit/audit-store.ts'
 import { type Action, type PendingStep, progressOf, undoGoal } from '../core/action.ts'
 import { fairlead } from '../core/audit-record.ts'
 import type { Database } from '../core/database.ts'
-import { foresee } from '../core/foresee.ts'
-import type { Seen, Step, Verdict } from '../core/topology.ts'
+import { type Foreseen, foresee } from '../core/foresee.ts'
+import type { Lane } from '../core/plan-database.ts'
+import type { Goal, SeenDatabase, Step, Verdict } from '../core/topology.ts'
+import { hasLeft, wayBack } from '../core/way-back.ts'
 import { databasesStore } from '../databases/databases-store.ts'
 import type { Deps } from './deps.ts'
 import type { TurnMemory } from './turn-memory.ts'
 
+/** Upgrades that run at once, over all databases. Those that wait for a person or for the time do not count. */
+const UPGRADES_AT_ONCE = 8
+
+/** Why a queued upgrade may not begin yet, noted in it; '' when it may. First come, first served. */
+export async function whyNotBegin(action: Action, deps: Deps): Promise<string> {
+  if (action.status !== 'queued' || action.kind !== 'upgrade') return ''
+  const upgrades = (await deps.actions.listActive()).filter(({ kind }) => kind === 'upgrade')
+  const running = upgrades.filter(
+    ({ status, step, needsPerson }) => status === 'running' && step !== 'hold' && !needsPerson,
+  )
+  const earlier = upgrades
+    .filter(({ status, uid }) => status === 'queued' && uid !== action.uid)
+    .filter((other) => other.createdAt < action.createdAt)
+  if (running.length + earlier.length < UPGRADES_AT_ONCE) return ''
+  const why = `${running.length} other upgrade(s) run and ${earlier.length} came before; at most ${UPGRADES_AT_ONCE} run at once`
+  await note(action, deps, { waitingFor: why })
+  return why
+}
+
 /** Writes down what an action does and waits for, where that changed: people follow it, and nothing else reads it. */
 export async function noteAction(
   action: Action,
-  seen: Seen,
-  verdict: Verdict,
+  seen: SeenDatabase,
+  lanes: readonly Lane[],
   memory: TurnMemory,
   deps: Deps,
 ): Promise<void> {
-  const toCome = foresee(seen, action.goal)
-  const why =
-    verdict.kind === 'wait' || verdict.kind === 'stuck' ? verdict.why : memory.whyHeld(action.databaseUid)
+  const { databaseUid, goal } = action
+  const verdict = mostTelling(lanes)
+  const said = 'why' in verdict ? verdict.why : ''
   await note(action, deps, {
     status: 'running',
-    progress:
-      verdict.kind === 'done'
-        ? action.progress
-        : progressOf(action.progress, memory.stepsTaken(action.databaseUid), toCome.length),
     step: verdict.kind === 'do' ? verdict.step.kind : verdict.kind,
-    waitingFor: why,
-    needsPerson: verdict.kind === 'stuck',
+    waitingFor: said === '' ? memory.whyHeld(databaseUid) : said,
+    needsPerson: verdict.kind === 'stuck' || (verdict.kind === 'hold' && verdict.on === 'person'),
+    ...(action.kind === 'upgrade' && { wayBack: wayBack(seen, action.asked) }),
+    ...(handedOver(seen, goal) &&
+      action.handedOverAt === null && { handedOverAt: new Date(deps.now()).toISOString() }),
+  })
+  if (verdict.kind === 'done' || !memory.isTime(`plan of ${databaseUid}`, PLAN_EVERY_MS, deps.now())) return
+  const toCome = foresee(seen, goal)
+  await note(action, deps, {
+    progress: progressOf(action.progress, memory.stepsTaken(databaseUid), toCome.length),
     pending: toCome.reduce(onceAShard, []),
   })
+}
+
+/** The plan to the end is worked out for people: they do not read faster. */
+const PLAN_EVERY_MS = 200
+
+/** Of what the groups do and wait for, what people should know first. */
+function mostTelling(lanes: readonly Lane[]): Verdict {
+  const order: readonly Verdict['kind'][] = ['stuck', 'hopeless', 'do', 'wait', 'hold', 'done']
+  const rank = ({ verdict }: Lane) =>
+    order.indexOf(verdict.kind) + (verdict.kind === 'hold' && verdict.on === 'group' ? 0.5 : 0)
+  return lanes.toSorted((a, b) => rank(a) - rank(b))[0]?.verdict ?? { kind: 'done' }
+}
+
+function handedOver({ groups }: SeenDatabase, goal: Goal): boolean {
+  return !goal.undo && goal.from !== null && groups.every((group) => hasLeft(group, goal))
 }
 
 /** The world failed us in this turn; it is tried again. */
@@ -44,10 +84,20 @@ export async function finishAction(action: Action, database: Database, { store, 
   const failed = action.error !== null
   await store.transaction(async (db) => {
     const databases = databasesStore(db)
+    // Somebody may have taken it back, or turned it round, since this turn looked: then it has not reached its goal.
+    const now = await actionsStore(db).get(action.uid)
+    if (JSON.stringify(now?.goal) !== JSON.stringify(action.goal)) return
     const end = { status: failed ? 'failed' : 'done', progress: failed ? action.progress : 100 } as const
     await actionsStore(db).update(
       action.uid,
-      { ...end, step: '', waitingFor: '', needsPerson: false, pending: [] },
+      {
+        ...end,
+        step: '',
+        waitingFor: '',
+        needsPerson: false,
+        pending: [],
+        ...(action.kind === 'upgrade' && { wayBack: { eligible: false, reason: 'it has ended' } }),
+      },
       at,
     )
     await auditStore(db).append(
@@ -66,27 +116,31 @@ export async function finishAction(action: Action, database: Database, { store, 
   })
 }
 
-/** The goal cannot be reached. From now on the action takes back what it began, and will end as failed. */
-export async function giveUpAction(
-  action: Action,
-  database: Database,
-  why: string,
-  { actions, now, log }: Deps,
-): Promise<void> {
-  log.warn({ action: action.uid, database: database.uid, why }, 'an action is given up')
-  const goal =
-    action.kind === 'create' ? { ...action.goal, kind: 'remove' as const } : undoGoal(action.goal, database)
-  await actions.update(action.uid, { goal, error: why }, new Date(now()).toISOString())
+/** The goal cannot or shall not be reached. From now on the action takes back what it began, and will end as failed. */
+export async function giveUpAction(action: Action, why: string, { actions, now, log }: Deps): Promise<void> {
+  log.warn({ action: action.uid, database: action.databaseUid, why }, 'an action is given up')
+  await actions.update(
+    action.uid,
+    { goal: undoGoal(action.goal), error: why, handedOverAt: null },
+    new Date(now()).toISOString(),
+  )
 }
 
-function onceAShard(pending: PendingStep[], step: Step): PendingStep[] {
-  const shard = shardOf(step)
+/** People must know this besides. Said once. */
+export async function warnOf(action: Action, warning: string, { actions, now }: Deps): Promise<void> {
+  const known = (await actions.get(action.uid))?.warnings ?? []
+  if (known.includes(warning)) return
+  await actions.update(action.uid, { warnings: [...known, warning] }, new Date(now()).toISOString())
+}
+
+function onceAShard(pending: PendingStep[], { group, step }: Foreseen): PendingStep[] {
+  const shard = shardOf(step, group)
   if (shard === null || pending.some((one) => one.shard === shard)) return pending
   return [...pending, { shard, kind: step.kind, why: step.why }]
 }
 
-function shardOf(step: Step): string | null {
-  if (step.kind === 'add-shard') return 'new'
+function shardOf(step: Step, group: number): string | null {
+  if (step.kind === 'add-shard') return group === 0 ? 'new' : `new-${group}`
   if (step.kind === 'hand-over') return String(step.to)
   return 'shard' in step ? String(step.shard) : null
 }

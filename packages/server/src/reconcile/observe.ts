@@ -1,23 +1,40 @@
 import type { NodeReport } from '@fairlead/api'
-import { numberOf, readInfo, readReplication } from '@fairlead/engine'
+import { type ClusterNodeInfo, numberOf, readClusterNodes, readInfo, readReplication } from '@fairlead/engine'
 import type { Handover } from '../actions/handovers-store.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
-import type { EngineState, Seen, SeenShard } from '../core/topology.ts'
+import type { EngineState, Seen, SeenDatabase, SeenShard } from '../core/topology.ts'
 import type { Deps } from './deps.ts'
 import type { Engines } from './engines.ts'
 
 /** Looks at everything a decision about the database may depend on. Throws AgentUnreachable. */
-export async function observe(database: Database, deps: Deps, signal: AbortSignal): Promise<Seen> {
+export async function observe(database: Database, deps: Deps, signal: AbortSignal): Promise<SeenDatabase> {
   const report = await deps.agent.reportNode({}, { signal })
-  const records = await deps.shards.listOf(database.uid)
-  const handover = await deps.handovers.open(database.uid)
+  const everywhere = await deps.shards.list()
+  const records = everywhere.filter(({ databaseUid }) => databaseUid === database.uid)
+  const handovers = await deps.handovers.last(database.uid)
+  const shards = await Promise.all(
+    records.map(async (record) => ({
+      group: record.group,
+      shard: await observeShard(record, report, database, deps.engines),
+    })),
+  )
+  const node = { memoryFreeBytes: memoryLeft(report, everywhere), diskFreeBytes: report.diskFreeBytes }
   return {
-    shards: await Promise.all(records.map((record) => observeShard(record, report, database, deps.engines))),
-    recordedPrimary: database.primaryShard,
-    history: database.history,
-    handover: handover === undefined ? null : describeHandover(handover, deps.now()),
-    node: { memoryFreeBytes: report.memoryFreeBytes, diskFreeBytes: report.diskFreeBytes },
+    groups: database.groups.map(({ number, slots, primaryShard, history }) => ({
+      group: number,
+      slots: database.cluster ? slots : null,
+      shards: shards.filter(({ group }) => group === number).map(({ shard }) => shard),
+      recordedPrimary: primaryShard,
+      history,
+      ...describeHandover(handovers.get(number), deps.now()),
+      node,
+    })),
   }
+}
+
+/** What is kept free for shards that have not received their data yet is not free for anybody else. */
+function memoryLeft(report: NodeReport, records: readonly ShardRecord[]): number {
+  return report.memoryFreeBytes - records.reduce((sum, { reservedBytes }) => sum + reservedBytes, 0)
 }
 
 /** What the agent calls a shard. */
@@ -25,8 +42,10 @@ export function agentName(shardId: number): string {
   return `s${shardId}`
 }
 
-function describeHandover({ from, to, released, intendedAt }: Handover, now: number): Seen['handover'] {
-  return { from, to, released, ageMs: now - Date.parse(intendedAt) }
+function describeHandover(last: Handover | undefined, now: number): Pick<Seen, 'handover' | 'standby'> {
+  if (last === undefined) return { handover: null, standby: null }
+  const { from, to, released, closed, intendedAt, standby } = last
+  return { handover: closed ? null : { from, to, released, ageMs: now - Date.parse(intendedAt) }, standby }
 }
 
 async function observeShard(
@@ -46,6 +65,7 @@ async function observeShard(
     leaving: record.leaving,
     process: found?.state ?? 'absent',
     processWhy: found?.why ?? 'the agent knows nothing of it',
+    trouble: found?.trouble ?? '',
     endedCleanly: found?.state === 'exited' && found.endedInOrder,
     engine: mayAnswer ? await inspect(record, database, engines) : null,
   }
@@ -59,20 +79,27 @@ async function inspect(
 ): Promise<EngineState | null> {
   try {
     const connection = await engines.connect(database, record)
-    return readEngine(await connection.info())
+    const [info, nodes] = await Promise.all([
+      connection.info(),
+      database.cluster ? connection.call('CLUSTER', 'NODES') : null,
+    ])
+    return readEngine(info, nodes === null ? null : readClusterNodes(String(nodes)))
   } catch {
     return null
   }
 }
 
-function readEngine(text: string): EngineState {
+function readEngine(text: string, nodes: readonly ClusterNodeInfo[] | null): EngineState {
   const replication = readReplication(text)
   const fields = readInfo(text)
   const isOn = (name: string) => fields[name] === '1'
   const isWriting = isOn('aof_rewrite_in_progress') || isOn('aof_rewrite_scheduled')
   const aof = isWriting || fields['aof_last_bgrewrite_status'] === 'err' ? 'rewriting' : 'on'
+  const myself = nodes?.find((node) => node.myself)
+  const isBlank = replication.role === 'primary' && myself?.slots === ''
   return {
-    role: replication.role,
+    runId: fields['run_id'] ?? '',
+    role: isBlank ? 'blank' : replication.role,
     primary: replication.primary,
     link: replication.link,
     syncing: replication.syncing,
@@ -83,5 +110,7 @@ function readEngine(text: string): EngineState {
     offset: replication.offset,
     usedMemoryBytes: numberOf(fields, 'used_memory'),
     aof: isOn('aof_enabled') ? aof : 'off',
+    errorReplies: numberOf(fields, 'unexpected_error_replies'),
+    cluster: myself === undefined ? null : { id: myself.id, nodes: nodes ?? [] },
   }
 }

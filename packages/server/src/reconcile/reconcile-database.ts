@@ -1,12 +1,14 @@
 import type { Action } from '../core/action.ts'
 import { type Database, steadyGoal } from '../core/database.ts'
 import { violations } from '../core/invariants.ts'
-import { judge } from '../core/judge.ts'
-import { planGroup } from '../core/plan-group.ts'
-import { type Goal, isLive, type Seen, type Step, type Verdict } from '../core/topology.ts'
-import { carryOut } from './carry-out.ts'
+import { isUndoable, judge } from '../core/judge.ts'
+import { everything, leaveOf } from '../core/orders.ts'
+import { type Lane, planDatabase } from '../core/plan-database.ts'
+import { type Goal, isLive, type Seen, type SeenDatabase, type Step } from '../core/topology.ts'
+import { carryOut, type Outcome } from './carry-out.ts'
+import { carryToFollowers } from './carry-to-followers.ts'
 import type { Deps } from './deps.ts'
-import { finishAction, giveUpAction, noteAction } from './note-action.ts'
+import { finishAction, giveUpAction, noteAction, warnOf, whyNotBegin } from './note-action.ts'
 import { observe } from './observe.ts'
 import type { TurnMemory } from './turn-memory.ts'
 
@@ -21,10 +23,14 @@ export type Turn =
 const SOON_MS = 15
 /** Clients that were let go ask this very process where the primary is now: they come first. */
 const AFTER_HANDOVER_MS = 50
+/** A person or the time has to say go. What people see of the standbys is that old at most. */
+const HELD_MS = 250
 /** A person has to act: no hurry. */
 const LATER_MS = 5_000
+/** What has to happen somewhere else first. */
+const QUEUED_MS = 500
 
-/** One turn: look, decide, do one thing, look again. Every decision is in core/. */
+/** One turn: look, decide, do one thing in each group, look again. Every decision is in core/. */
 export async function reconcileDatabase(
   uid: number,
   deps: Deps,
@@ -35,95 +41,192 @@ export async function reconcileDatabase(
   if (database === undefined) return { next: 'gone' }
   const action = await deps.actions.active(uid)
   if (action === undefined && database.status === 'creation-failed') return { next: 'watch' }
+  if (action !== undefined && (await whyNotBegin(action, deps))) return { next: 'again', afterMs: QUEUED_MS }
 
   const goal = action?.goal ?? steadyGoal(database)
   const seen = await observe(database, deps, signal)
   await keepHistory(database, seen, deps, memory)
-  const planned = planGroup(seen, goal)
-  const verdict = judge(planned, memory.waitedMs(uid, planned, deps.now()), seen, goal)
-  if (action !== undefined) await noteAction(action, seen, verdict, memory, deps)
-  return act({ database, action, goal, seen, verdict }, deps, memory, signal)
+  const lanes = plan(database, action, goal, seen, deps, memory)
+  if (action !== undefined) await noteAction(action, seen, lanes, memory, deps)
+  return act({ database, action, goal, seen, lanes }, deps, memory, signal)
+}
+
+function plan(
+  { uid }: Database,
+  action: Action | undefined,
+  goal: Goal,
+  seen: SeenDatabase,
+  deps: Deps,
+  memory: TurnMemory,
+): readonly Lane[] {
+  const now = deps.now()
+  const handedOverAt = action?.handedOverAt == null ? null : Date.parse(action.handedOverAt)
+  const leave = action === undefined ? everything : leaveOf(goal, action.orders, handedOverAt, now)
+  const undoable = action !== undefined && isUndoable(seen, goal)
+  return planDatabase(seen, goal, leave).map(({ group, verdict }) => ({
+    group,
+    verdict: judge(verdict, memory.waitedMs(uid, group, verdict, now), groupOf(seen, group), undoable),
+  }))
+}
+
+function groupOf({ groups }: SeenDatabase, number: number): Seen {
+  const group = groups.find((one) => one.group === number)
+  if (group === undefined) throw new Error(`group ${number} was planned and is not there`)
+  return group
 }
 
 interface Scene {
   readonly database: Database
   readonly action: Action | undefined
   readonly goal: Goal
-  readonly seen: Seen
-  readonly verdict: Verdict
+  readonly seen: SeenDatabase
+  readonly lanes: readonly Lane[]
 }
 
 async function act(scene: Scene, deps: Deps, memory: TurnMemory, signal: AbortSignal): Promise<Turn> {
-  const { database, action, verdict } = scene
+  const { database, action, lanes } = scene
+  if (lanes.every(({ verdict }) => verdict.kind === 'done')) return finish(scene, deps, memory)
+
+  const hopeless = lanes.find(({ verdict }) => verdict.kind === 'hopeless')?.verdict
+  if (hopeless?.kind === 'hopeless' && action !== undefined) {
+    await deps.effect('give-up', () => giveUpAction(action, hopeless.why, deps))
+    memory.forget(database.uid)
+    return { next: 'again', afterMs: 0 }
+  }
+  const turns = await Promise.allSettled(lanes.map((lane) => actInLane(lane, scene, deps, memory, signal)))
+  const failed = turns.find((turn) => turn.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+  return { next: 'again', afterMs: Math.min(...turns.map((turn) => ('value' in turn ? turn.value : 0))) }
+}
+
+async function finish(scene: Scene, deps: Deps, memory: TurnMemory): Promise<Turn> {
+  const { database, action } = scene
+  if (action === undefined) {
+    await dressAnew(scene, deps, memory)
+    return { next: 'watch' }
+  }
+  if (action.kind === 'upgrade') await dressAll(scene, deps)
+  await deps.effect('finish', () => finishAction(action, database, deps))
+  memory.forget(database.uid)
+  return { next: 'again', afterMs: 0 }
+}
+
+/** Before an upgrade counts as done: whoever may become primary one day has the users and settings that its primary has. */
+async function dressAll({ database, action, seen }: Scene, deps: Deps): Promise<void> {
+  const records = await deps.shards.listOf(database.uid)
+  for (const { group, recordedPrimary } of seen.groups) {
+    const primary = records.find(({ id }) => id === recordedPrimary)
+    const followers = records.filter((shard) => shard.group === group && shard !== primary)
+    if (primary === undefined) continue
+    const missing = await carryToFollowers({ database, primary, followers, action }, deps)
+    if (missing !== undefined && action !== undefined) await warnOf(action, missing, deps)
+  }
+}
+
+/** A process that started anew has forgotten what people set at run time: its primary has not. */
+async function dressAnew(scene: Scene, deps: Deps, memory: TurnMemory): Promise<void> {
+  const runs = scene.seen.groups.flatMap(({ shards }) => shards.map(({ engine }) => engine?.runId ?? ''))
+  const what = `users and settings of ${scene.database.uid}: ${runs.join(' ')}`
+  if (memory.isTime(what, DRESS_EVERY_MS, deps.now())) await dressAll(scene, deps)
+}
+
+/** How far behind users may be that somebody adds at run time, should the primary die. */
+const DRESS_EVERY_MS = 60_000
+
+/** Does what one group's verdict asks for. Answers after how many milliseconds to look again. */
+async function actInLane(
+  { group, verdict }: Lane,
+  scene: Scene,
+  deps: Deps,
+  memory: TurnMemory,
+  signal: AbortSignal,
+): Promise<number> {
   switch (verdict.kind) {
     case 'done':
-      if (action === undefined) return { next: 'watch' }
-      await deps.effect('finish', () => finishAction(action, database, deps))
-      memory.forget(database.uid)
-      return { next: 'again', afterMs: 0 }
+      return LATER_MS
     case 'wait':
-      return { next: 'again', afterMs: action === undefined ? SOON_MS * 10 : SOON_MS }
+      return scene.action === undefined ? SOON_MS * 10 : SOON_MS
+    case 'hold':
+      return HELD_MS
     case 'hopeless':
-      if (action === undefined) return { next: 'again', afterMs: LATER_MS }
-      await deps.effect('give-up', () => giveUpAction(action, database, verdict.why, deps))
-      memory.forget(database.uid)
-      return { next: 'again', afterMs: 0 }
+      return LATER_MS
     case 'stuck':
-      if (verdict.retry !== undefined) await doStep(verdict.retry, scene, deps, signal)
-      return { next: 'again', afterMs: LATER_MS }
-    case 'do':
-      return afterStep(
-        verdict.step.kind,
-        await doStep(verdict.step, scene, deps, signal),
-        database.uid,
-        memory,
-      )
+      if (verdict.retry !== undefined) await doStep(verdict.retry, group, scene, deps, signal)
+      return LATER_MS
+    case 'do': {
+      const outcome = await doStep(verdict.step, group, scene, deps, signal)
+      if (outcome.kind === 'hopeless') return meetHopelessness(outcome.why, group, scene, deps, memory)
+      return afterStep(verdict.step.kind, outcome, { uid: scene.database.uid, group }, memory)
+    }
   }
+}
+
+/** Found out in the doing: taken back while that is possible, else for people to see. */
+async function meetHopelessness(
+  why: string,
+  group: number,
+  { database, action, goal, seen }: Scene,
+  deps: Deps,
+  memory: TurnMemory,
+): Promise<number> {
+  memory.held(database.uid, group, why)
+  if (action === undefined || !isUndoable(seen, goal)) return LATER_MS
+  await deps.effect('give-up', () => giveUpAction(action, why, deps))
+  memory.forget(database.uid)
+  return 0
 }
 
 function afterStep(
   step: Step['kind'],
-  outcome: Awaited<ReturnType<typeof carryOut>>,
-  uid: number,
+  outcome: Exclude<Outcome, { kind: 'hopeless' }>,
+  { uid, group }: { readonly uid: number; readonly group: number },
   memory: TurnMemory,
-): Turn {
-  memory.held(uid, outcome.kind === 'not yet' ? outcome.why : '')
-  if (outcome.kind === 'not yet') return { next: 'again', afterMs: outcome.afterMs ?? SOON_MS }
+): number {
+  memory.held(uid, group, outcome.kind === 'not yet' ? outcome.why : '')
+  if (outcome.kind === 'not yet') return outcome.afterMs ?? SOON_MS
   memory.stepTaken(uid)
-  return { next: 'again', afterMs: step === 'hand-over' ? AFTER_HANDOVER_MS : 0 }
+  return step === 'hand-over' ? AFTER_HANDOVER_MS : 0
 }
 
 /** A step that would break an invariant is a fault of ours: it is thrown, not carried out. */
-async function doStep(step: Step, { database, action, seen }: Scene, deps: Deps, signal: AbortSignal) {
-  const broken = violations(seen, step)
+async function doStep(
+  step: Step,
+  group: number,
+  { database, action, seen }: Scene,
+  deps: Deps,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const broken = violations(groupOf(seen, group), step)
   if (broken.length > 0) throw new Error(`the plan would break an invariant: ${broken.join('; ')}`)
-  const members = await deps.shards.listOf(database.uid)
-  const outcome = await carryOut(step, { database, members, actionUid: action?.uid ?? null, deps, signal })
-  deps.log.info({ database: database.uid, step: step.kind, why: step.why, outcome }, 'step carried out')
+  const everybody = await deps.shards.listOf(database.uid)
+  const members = everybody.filter((shard) => shard.group === group)
+  const scene = { database, group, seen: groupOf(seen, group), everybody, members, action, deps, signal }
+  const outcome = await carryOut(step, scene)
+  deps.log.info(
+    { database: database.uid, group, step: step.kind, why: step.why, outcome },
+    'step carried out',
+  )
   return outcome
 }
 
-/** How far the primary's history is, for the night when the primary is gone. Not while the role moves. */
+/** How far each primary's history is, for the night when the primary is gone. Not while its role moves. */
 async function keepHistory(
   database: Database,
-  seen: Seen,
+  { groups }: SeenDatabase,
   { databases, now }: Deps,
   memory: TurnMemory,
 ): Promise<void> {
-  const primary = seen.shards.find((shard) => shard.id === database.primaryShard)
-  if (
-    seen.handover !== null ||
-    primary === undefined ||
-    !isLive(primary) ||
-    primary.engine.role !== 'primary'
-  )
-    return
-  const { replid, offset } = primary.engine
-  const moved = database.history?.replid !== replid
-  const advanced =
-    database.history?.offset !== offset &&
-    memory.isTime(`history of ${database.uid}`, HISTORY_EVERY_MS, now())
-  if (moved || advanced) await databases.setHistory(database.uid, { replid, offset })
+  for (const { group, history, handover, recordedPrimary, shards: members } of groups) {
+    const primary = members.find(({ id }) => id === recordedPrimary)
+    if (handover !== null || primary === undefined || !isLive(primary)) continue
+    const { role, replid, offset } = primary.engine
+    if (role !== 'primary') continue
+    const advanced =
+      history?.offset !== offset &&
+      memory.isTime(`history of ${database.uid}:${group}`, HISTORY_EVERY_MS, now())
+    if (history?.replid !== replid || advanced)
+      await databases.setHistory(database.uid, group, { replid, offset })
+  }
 }
 
 /** A commit to disk each; a replica that is further behind than this is not promoted in place of a dead primary. */

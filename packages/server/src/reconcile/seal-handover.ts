@@ -4,33 +4,39 @@ import type { Certificate } from '../core/action.ts'
 import { member, type Outcome, type Scene } from './carry-out.ts'
 import { countFullSyncs, fullSyncsSince } from './count-full-syncs.ts'
 import { ifItAnswers } from './engines.ts'
+import { resumePings } from './move-role-in-cluster.ts'
 import { letWritesGo } from './stop-writes.ts'
 
 const done: Outcome = { kind: 'done' }
 
 /** After an interruption: nobody is held any longer, and the store knows who serves. A dead process holds nobody. */
-export async function releaseHandover(primary: number, { database, members, deps }: Scene): Promise<Outcome> {
+export async function releaseHandover(
+  primary: number,
+  { database, group, members, deps }: Scene,
+): Promise<Outcome> {
   for (const shard of members) {
     await ifItAnswers(async () => {
       const connection = await deps.engines.connect(database, shard)
       await letWritesGo(connection, shard.runs.build, deps)
+      if (database.cluster) await resumePings(connection)
     })
   }
-  await deps.effect('record-primary', () => deps.databases.setPrimary(database.uid, primary))
-  const handover = await deps.handovers.open(database.uid)
+  await deps.effect('record-primary', () => deps.databases.setPrimary(database.uid, group, primary))
+  const handover = await deps.handovers.open(database.uid, group)
   if (handover !== undefined) await deps.effect('release-handover', () => deps.handovers.release(handover.id))
   return done
 }
 
 /** Completes the certificate and closes the handover; one that moved nothing is closed without. */
 export async function sealHandover(scene: Scene): Promise<Outcome> {
-  const { database, members, deps } = scene
-  const handover = await deps.handovers.open(database.uid)
+  const { database, group, members, deps } = scene
+  const handover = await deps.handovers.open(database.uid, group)
   if (handover === undefined) return done
   const took = handover.certificate ?? (await ifItAnswers(() => recoverCertificate(handover, scene)))
   const counted = await countFullSyncs(database, members, deps.engines)
   const certificate = took && { ...took, fullSyncs: fullSyncsSince(handover.fullSyncsBefore, counted) }
-  await deps.effect('close-handover', () => deps.handovers.close(handover.id, certificate))
+  const now = new Date(deps.now()).toISOString()
+  await deps.effect('close-handover', () => deps.handovers.close(handover.id, certificate, now))
   return done
 }
 
@@ -54,6 +60,7 @@ async function recoverCertificate(
     replid: heir.replid2,
     offsetFrom: resumed ? old.secondOffset - 1 : old.offset,
     offsetTo: heir.secondOffset - 1,
+    keys: null,
     writeStopMs: deps.now() - Date.parse(handover.intendedAt),
     recovered: true,
     fullSyncs: null,

@@ -5,10 +5,11 @@ import type { Verdict } from '../core/topology.ts'
  * measured anew, and progress goes on from what is on record.
  */
 export interface TurnMemory {
-  /** For how long the verdicts of a database have been waits for the same shard. 0 for any other verdict. */
-  waitedMs(databaseUid: number, verdict: Verdict, now: number): number
-  /** Why the last step could not be done yet; '' when it was. */
-  held(databaseUid: number, why: string): void
+  /** For how long the verdicts of a group have been waits for the same shard. 0 for any other verdict. */
+  waitedMs(databaseUid: number, group: number, verdict: Verdict, now: number): number
+  /** Why the last step of a group could not be done yet; '' when it was. */
+  held(databaseUid: number, group: number, why: string): void
+  /** Of any group of the database. */
   whyHeld(databaseUid: number): string
   stepTaken(databaseUid: number): void
   stepsTaken(databaseUid: number): number
@@ -19,23 +20,24 @@ export interface TurnMemory {
 }
 
 export function createTurnMemory(): TurnMemory {
-  const waits = new Map<number, { readonly shard: number; readonly since: number }>()
+  const waits = new Map<number, Map<number, { readonly shard: number; readonly since: number }>>()
   const steps = new Map<number, number>()
-  const holds = new Map<number, string>()
+  const holds = new Map<number, Map<number, string>>()
   const times = new Map<string, number>()
   return {
-    waitedMs(databaseUid, verdict, now) {
+    waitedMs(databaseUid, group, verdict, now) {
+      const ofDatabase = of(waits, databaseUid)
       if (verdict.kind !== 'wait') {
-        waits.delete(databaseUid)
+        ofDatabase.delete(group)
         return 0
       }
-      const known = waits.get(databaseUid)
+      const known = ofDatabase.get(group)
       if (known?.shard === verdict.shard) return now - known.since
-      waits.set(databaseUid, { shard: verdict.shard, since: now })
+      ofDatabase.set(group, { shard: verdict.shard, since: now })
       return 0
     },
-    held: (databaseUid, why) => void holds.set(databaseUid, why),
-    whyHeld: (databaseUid) => holds.get(databaseUid) ?? '',
+    held: (databaseUid, group, why) => void of(holds, databaseUid).set(group, why),
+    whyHeld: (databaseUid) => [...of(holds, databaseUid).values()].find((why) => why !== '') ?? '',
     stepTaken: (databaseUid) => void steps.set(databaseUid, (steps.get(databaseUid) ?? 0) + 1),
     stepsTaken: (databaseUid) => steps.get(databaseUid) ?? 0,
     isTime(what, everyMs, now) {
@@ -49,4 +51,10 @@ export function createTurnMemory(): TurnMemory {
       holds.delete(databaseUid)
     },
   }
+}
+
+function of<T>(maps: Map<number, Map<number, T>>, databaseUid: number): Map<number, T> {
+  const known = maps.get(databaseUid) ?? new Map<number, T>()
+  maps.set(databaseUid, known)
+  return known
 }

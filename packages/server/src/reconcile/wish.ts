@@ -16,9 +16,11 @@ export function wishFor(
     host: shard.host,
     port: shard.port,
     replicaOf: primary === undefined ? null : { host: primary.host, port: primary.port },
+    cluster: database.cluster,
+    rdbVersionCheck: 'strict',
     // A primary that came back empty would empty its replicas: with others in the group, the server decides.
     onCrash: primary === undefined && members.length > 1 ? 'wait' : 'restart',
-    memoryBytes: database.memoryBytes,
+    memoryBytes: Math.floor(database.memoryBytes / database.groups.length),
     evictionPolicy: database.evictionPolicy,
     persistence: database.persistence,
     aofFsync: database.aofFsync,

@@ -6,6 +6,8 @@ import BetterSqlite from 'better-sqlite3'
 import { Kysely, SqliteDialect, sql } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { actionEventsStore } from '../actions/action-events-store.ts'
+import { actionsStore } from '../actions/actions-store.ts'
 import { settingsStore } from '../cluster/settings-store.ts'
 import { passwordsStore } from '../passwords/passwords-store.ts'
 import { signingKeysStore } from '../sessions/signing-keys-store.ts'
@@ -73,4 +75,27 @@ test('an empty store of that time has not been created yet', async () => {
   await using store = await openStore(file)
   expect((await settingsStore(store.db).get()).createdAt).toBeNull()
   await passwordsStore(store.db).insert(1, 'phc', at)
+})
+
+test('actions of a store from before there were events begin theirs with what they are', async () => {
+  const old = await openFirst()
+  const goal = JSON.stringify({ kind: 'keep', undo: true })
+  for (const [uid, status] of [
+    ['a', 'running'],
+    ['b', 'done'],
+  ] as const) {
+    await sql`insert into actions values (${uid}, 1, 'upgrade', ${status}, ${goal}, 40, 'follow', 'a reason', 1, '[]',
+      'no room', ${at}, ${at})`.execute(old)
+  }
+  await old.destroy()
+
+  await using store = await openStore(file)
+  const events = actionEventsStore(store.db)
+  const change = {
+    ...{ status: 'running', progress: 40, step: 'follow', waitingFor: 'a reason', needsPerson: true },
+    ...{ error: 'no room', undo: true },
+  }
+  expect(await events.listAfter('a', 0, 10)).toEqual([{ seq: 1, actionUid: 'a', at, type: 'action', change }])
+  await actionsStore(store.db).update('a', { status: 'failed' }, at)
+  expect((await events.listAfter('a', 1, 10)).map(({ seq }) => seq)).toEqual([3])
 })

@@ -4,6 +4,8 @@ import { Kysely, SqliteDialect, type Transaction } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import * as init from './migrations/0001-init.ts'
 import * as usersAndRoles from './migrations/0002-users-and-roles.ts'
+import * as actionEvents from './migrations/0003-action-events.ts'
+import * as groups from './migrations/0004-groups.ts'
 import { rememberStatements } from './remember-statements.ts'
 import type { Tables } from './tables.ts'
 
@@ -22,6 +24,8 @@ export interface Store extends AsyncDisposable {
 const migrations: Readonly<Record<string, Migration>> = {
   '0001-init': init,
   '0002-users-and-roles': usersAndRoles,
+  '0004-groups': groups,
+  '0003-action-events': actionEvents,
 }
 
 /**

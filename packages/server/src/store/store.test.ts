@@ -16,6 +16,8 @@ const orders: NewDatabase = {
   build: { flavour: 'valkey', version: '8.1.1' },
   restartNonce: 0,
   memoryBytes: 2 ** 40,
+  groups: 2,
+  cluster: true,
   replicas: 1,
   persistence: 'snapshot',
   aofFsync: 'everysec',
@@ -38,13 +40,21 @@ test('what was written is there after the store is opened again, and only its ow
   {
     await using store = await openStore(file)
     await databasesStore(store.db).insert(orders)
-    await databasesStore(store.db).setHistory(1, { replid: 'r', offset: 2 ** 41 })
+    await databasesStore(store.db).setHistory(1, 1, { replid: 'r', offset: 2 ** 41 })
   }
   await using store = await openStore(file)
   expect(await databasesStore(store.db).get(1)).toMatchObject({
     ...orders,
     uid: 1,
-    history: { replid: 'r', offset: 2 ** 41 },
+    groups: [
+      { number: 0, slots: { first: 0, last: 8_191 }, primaryShard: null, history: null },
+      {
+        number: 1,
+        slots: { first: 8_192, last: 16_383 },
+        primaryShard: null,
+        history: { replid: 'r', offset: 2 ** 41 },
+      },
+    ],
   })
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })
@@ -85,7 +95,16 @@ test('one database has one active action: the store itself refuses a second', as
 test('two shards of a node never share a port', async () => {
   await using store = await openStore(file)
   const { uid } = await databasesStore(store.db).insert(orders)
-  const shard = { databaseUid: uid, nodeUid: 1, host: '127.0.0.1', port: 10_000, runs: orders, follows: null }
+  const shard = {
+    databaseUid: uid,
+    group: 0,
+    nodeUid: 1,
+    host: '127.0.0.1',
+    port: 10_000,
+    runs: orders,
+    follows: null,
+    reservedBytes: 0,
+  }
   await shardsStore(store.db).insert(shard, now)
   await expect(shardsStore(store.db).insert(shard, now)).rejects.toThrow(/UNIQUE/)
 })

@@ -60,15 +60,24 @@ export interface Tables {
     eviction_policy: string
     admin_password: string
     user_password: string
+    cluster: number
+    created_at: string
+    changed_at: string
+  }
+  /** Ranges of slots; a database that is not sharded has one, for all. */
+  readonly groups: {
+    database_uid: number
+    number: number
+    first_slot: number
+    last_slot: number
     primary_shard: number | null
     history_replid: string | null
     history_offset: number | null
-    created_at: string
-    changed_at: string
   }
   readonly shards: {
     id: number
     database_uid: number
+    group_number: number
     node_uid: number
     host: string
     port: number
@@ -77,6 +86,8 @@ export interface Tables {
     restart_nonce: number
     follows: number | null
     leaving: number
+    /** Memory kept free for it until it holds its data. */
+    reserved_bytes: number
     created_at: string
   }
   readonly actions: {
@@ -85,6 +96,12 @@ export interface Tables {
     kind: string
     status: string
     goal: string
+    /** The goal as it was accepted. */
+    asked: string
+    orders: string
+    way_back: string
+    warnings: string
+    handed_over_at: string | null
     progress: number
     step: string
     waiting_for: string
@@ -94,16 +111,21 @@ export interface Tables {
     created_at: string
     changed_at: string
   }
+  /** What people see change of actions. `data` is by `type`: the changed fields, or a certificate. */
+  readonly action_events: { seq: number; action_uid: string; at: string; type: string; data: string }
   /** One row a handover: the intent first, then its certificate, closed when the certificate is complete. */
   readonly handovers: {
     id: number
     database_uid: number
+    group_number: number
     action_uid: string | null
     from_shard: number
     to_shard: number
     /** Full syncs the members had served before, to count those that the handover caused. */
     full_syncs_before: string
     intended_at: string
+    /** The old primary as it was when it became a replica. */
+    standby: string | null
     released: number
     certificate: string | null
     closed: number

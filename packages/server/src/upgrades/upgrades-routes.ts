@@ -23,9 +23,15 @@ function toRequest(body: Body<typeof upgradeDatabase>): UpgradeRequest {
     preserveRoles: body.preserve_roles ?? false,
     swapRoles: body.swap_roles ?? false,
     engineVersion: oneOf('engine_version', body.engine_version, 'redis_version', body.redis_version),
-    notYet: [
-      ...(body.force_discard === true ? ['force_discard'] : []),
-      ...((body.modules?.length ?? 0) > 0 ? ['modules'] : []),
-    ],
+    mayDiscard: body.may_discard_data ?? false,
+    forceDiscard: body.force_discard ?? false,
+    policy: {
+      parallel: body.parallel_shards_upgrade ?? 0,
+      canary: body.canary ?? true,
+      supervised: body.supervised ?? false,
+      rollbackWindow:
+        body.rollback_window === 'until_finalized' ? 'until-finalized' : (body.rollback_window ?? 0),
+    },
+    notYet: [...((body.modules?.length ?? 0) > 0 ? ['modules'] : [])],
   }
 }

@@ -18,7 +18,8 @@ export function createUpgrades(deps: { readonly databases: Databases; readonly n
     async start(uid, request, by) {
       const view = await databases.get(uid)
       const { database, action } = view
-      if (action !== undefined || database.primaryShard === null) {
+      const primaries = database.groups.flatMap(({ primaryShard }) => primaryShard ?? [])
+      if (action !== undefined || primaries.length < database.groups.length) {
         throw new Refusal(
           'db_busy',
           `another change is in hand on database ${uid}${action ? `: action ${action.uid} (${action.kind}) runs` : ''}; try again when it has ended`,
@@ -26,7 +27,7 @@ export function createUpgrades(deps: { readonly databases: Databases; readonly n
       }
       const settled = settleUpgrade(
         request,
-        { ...database, primary: database.primaryShard },
+        { ...database, groups: primaries.length, primaries, lackOfMemory: null },
         await nodes.builds(),
       )
       if ('refused' in settled) throw new Refusal(settled.refused, settled.message)

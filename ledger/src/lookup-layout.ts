@@ -1,29 +1,28 @@
 import { Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
+import { type Layout, readEndpoint, readShards } from './layout.ts'
 
-export interface Address {
-  readonly host: string
-  readonly port: number
-}
-
-/** Where the API says who the primary is. */
+/** Where the API says who the primary is, or who the primaries are. */
 export interface Lookup {
   /** The database's own address in the API: `<base>/v1/bdbs/<uid>`. */
   readonly url: string
   /** Bearer token; may be renewed while the load runs. */
   readonly token: string
+  /** `one` asks for the endpoint of the database; `sharded` for its shards, at `<url>/shards`. Default `one`. */
+  readonly groups?: 'one' | 'sharded'
 }
 
-export interface PrimaryLookup extends Disposable {
+export interface LayoutLookup extends Disposable {
   /** One request. Throws an Error that says what the API answered, or that it did not within a second. */
-  ask(): Promise<Address>
+  ask(): Promise<Layout>
   setToken(token: string): void
 }
 
 const ANSWER_WITHIN_MS = 1_000
 
 /** Asks over one connection that is kept open, so that a lookup takes well under a millisecond. */
-export function createPrimaryLookup({ url, token: first }: Lookup): PrimaryLookup {
+export function createLayoutLookup({ url: database, token: first, groups = 'one' }: Lookup): LayoutLookup {
+  const url = groups === 'one' ? database : `${database}/shards`
   const tls = new URL(url).protocol === 'https:'
   const agent = tls
     ? new TlsAgent({ keepAlive: true, maxSockets: 1 })
@@ -34,7 +33,7 @@ export function createPrimaryLookup({ url, token: first }: Lookup): PrimaryLooku
     async ask() {
       const { status, text } = await get()
       if (status !== 200) throw new Error(`${url} answered ${status}: ${text.slice(0, 200)}`)
-      return readPrimary(url, text)
+      return groups === 'one' ? readEndpoint(url, text) : readShards(url, text)
     },
     setToken(renewed) {
       token = renewed
@@ -65,24 +64,5 @@ export function createPrimaryLookup({ url, token: first }: Lookup): PrimaryLooku
       const why = signal.aborted ? `no answer within ${ANSWER_WITHIN_MS} ms` : cause.message
       reject(new Error(`${url} could not be asked who the primary is: ${why}`, { cause }))
     }
-  }
-}
-
-/** The primary is the first address of the first endpoint. Throws when the text names none. */
-export function readPrimary(url: string, text: string): Address {
-  const [host, port] = endpointOf(text)
-  if (typeof host === 'string' && host !== '' && typeof port === 'number' && port > 0) return { host, port }
-  throw new Error(`${url} names no endpoint: ${text.slice(0, 200)}`)
-}
-
-function endpointOf(text: string): readonly [unknown, unknown] {
-  try {
-    // Anything may have answered: each step down is optional, and the two leaves are checked above.
-    const database = JSON.parse(text) as { endpoints?: { addr?: unknown[]; port?: unknown }[] } | null
-    const endpoint = database?.endpoints?.[0]
-    return [endpoint?.addr?.[0], endpoint?.port]
-  } catch {
-    // Not JSON: then it names no endpoint either.
-    return [undefined, undefined]
   }
 }

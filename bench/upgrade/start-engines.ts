@@ -1,0 +1,128 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  connectEngine,
+  type EngineAddress,
+  EngineUnreachable,
+  type ReplicationInfo,
+  type Reply,
+  readReplication,
+} from '@fairlead/engine'
+import { until } from '../../e2e/until.ts'
+import { enginesFolder } from '../../proof/start-fairlead.ts'
+
+/** A process of the bench's own, with a folder of its own; disposing of it kills it. */
+export interface BenchEngine extends AsyncDisposable {
+  /** One command. Throws what the connection throws, but opens a new one first when the last was cut. */
+  call(command: string, ...args: readonly (string | number)[]): Promise<Reply>
+  /** INFO replication; asked a second time when the connection is cut meanwhile: Sentinel cuts all that it finds. */
+  replication(): Promise<ReplicationInfo>
+  readonly host: string
+  readonly port: number
+}
+
+/** Engines here are the bench's alone, on loopback; the ledger and Sentinel log in with it. */
+export const PASSWORD = 'of-the-comparators'
+const HOST = '127.0.0.1'
+const START_WITHIN_MS = 10_000
+const COMMAND_WITHIN_MS = 20_000
+
+/** Starts `build` ("valkey-8.1.1") as an engine with these settings, and resolves when it answers. */
+export function startEngine(build: string, settings: readonly string[]): Promise<BenchEngine> {
+  return start(build, 'server', (port) => [
+    `port ${port}`,
+    `bind ${HOST}`,
+    `requirepass ${PASSWORD}`,
+    `masterauth ${PASSWORD}`,
+    'save ""',
+    'repl-diskless-sync-delay 0',
+    ...settings,
+  ])
+}
+
+/** Starts the Sentinel of `build`, alone with its vote. It writes down in its file what it learns. */
+export function startSentinel(build: string, name: string, primary: BenchEngine): Promise<BenchEngine> {
+  return start(build, 'sentinel', (port) => [
+    `port ${port}`,
+    `bind ${HOST}`,
+    `requirepass ${PASSWORD}`,
+    `sentinel monitor ${name} ${primary.host} ${primary.port} 1`,
+    `sentinel auth-pass ${name} ${PASSWORD}`,
+  ])
+}
+
+async function start(
+  build: string,
+  program: 'server' | 'sentinel',
+  configure: (port: number) => readonly string[],
+): Promise<BenchEngine> {
+  const folder = await mkdtemp(join(tmpdir(), 'fairlead-bench-'))
+  const port = await freePort()
+  const file = join(folder, `${program}.conf`)
+  await writeFile(file, [...configure(port), ''].join('\n'), { mode: 0o600 })
+  const flavour = build.slice(0, build.lastIndexOf('-'))
+  const path = join(enginesFolder(), build, 'bin', `${flavour}-${program}`)
+  const child = spawn(path, [file], { cwd: folder, stdio: 'ignore' })
+  const kill = () => child.kill('SIGKILL')
+  // Also when the bench dies of an error: nothing of it goes on.
+  process.once('exit', kill)
+  const end = async () => {
+    const exited = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null
+    kill()
+    await exited
+    process.off('exit', kill)
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    return await speakTo({ host: HOST, port }, `${build} answers`, end)
+  } catch (cause) {
+    await end()
+    throw cause
+  }
+}
+
+async function speakTo(address: EngineAddress, what: string, end: () => Promise<void>): Promise<BenchEngine> {
+  const login = { username: 'default', password: PASSWORD }
+  // A failover may keep a command waiting for longer than the connection's usual two seconds.
+  const open = () => connectEngine({ address, login, commandTimeoutMs: COMMAND_WITHIN_MS })
+  let connection = await until(what, () => open().catch(() => null), { withinMs: START_WITHIN_MS })
+  const call: BenchEngine['call'] = async (...words) => {
+    if (!connection.usable) connection = await open()
+    return await connection.call(...words)
+  }
+  const info = async () => readReplication(String(await call('INFO', 'replication')))
+  return {
+    ...address,
+    call,
+    replication: () =>
+      info().catch((cause: unknown) => {
+        if (cause instanceof EngineUnreachable) return info()
+        throw cause
+      }),
+    async [Symbol.asyncDispose]() {
+      connection[Symbol.dispose]()
+      await end()
+    },
+  }
+}
+
+/** With the port 10,000 above it, which the bus of a cluster takes. */
+async function freePort(): Promise<number> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const port = 22_000 + Math.floor(Math.random() * 8_000)
+    if ((await canListen(port)) && (await canListen(port + 10_000))) return port
+  }
+  throw new Error('no free port was found from 22000 to 29999')
+}
+
+function canListen(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const server = createServer()
+  server.once('error', () => resolve(false))
+  server.listen(port, HOST, () => server.close(() => resolve(true)))
+  return promise
+}

@@ -1,0 +1,85 @@
+import { createServer } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { BenchEngine } from './start-engines.ts'
+
+/** A primary and its replica, as they were started. `slots` is "" without sharding. */
+export interface BenchGroup {
+  readonly slots: string
+  readonly old: BenchEngine
+  readonly heir: BenchEngine
+}
+
+/** Stands in for the API: `<url>` names the first group's primary, `<url>/shards` all shards. */
+export interface PrimariesWatch extends AsyncDisposable {
+  readonly url: string
+  primaryOf(group: BenchGroup): BenchEngine
+}
+
+/**
+ * Looks at the roles about every millisecond. Of two primaries it is the one that became it last: so clients get the
+ * better hand. They are told of a promotion as early as it can be known.
+ */
+export async function watchPrimaries(groups: readonly BenchGroup[]): Promise<PrimariesWatch> {
+  const primaries = new Map(groups.map((group) => [group, group.old]))
+  const roles = new Map(
+    groups.flatMap(({ old, heir }) => [[old, 'primary'] as const, [heir, 'replica'] as const]),
+  )
+  const stop = new AbortController()
+  const look = async (group: BenchGroup, engine: BenchEngine) => {
+    const { role } = await engine.replication()
+    if (role === 'primary' && roles.get(engine) === 'replica') primaries.set(group, engine)
+    roles.set(engine, role)
+  }
+  const watching = (async () => {
+    while (!stop.signal.aborted) {
+      await Promise.all(groups.flatMap((group) => [look(group, group.old), look(group, group.heir)]))
+      await pause(1)
+    }
+  })()
+  // Thrown by whoever disposes of the watch: until then it answers what it saw last.
+  watching.catch(() => undefined)
+  const primaryOf = (group: BenchGroup) => primaries.get(group) ?? group.old
+
+  const server = await serve(groups, primaryOf)
+  return {
+    url: server.url,
+    primaryOf,
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await server[Symbol.asyncDispose]()
+      await watching
+    },
+  }
+}
+
+async function serve(
+  groups: readonly BenchGroup[],
+  primaryOf: PrimariesWatch['primaryOf'],
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer(({ url = '' }, response) => {
+    const [first] = groups
+    const { host, port } = first ? primaryOf(first) : { host: '', port: 0 }
+    const answer = url.endsWith('/shards')
+      ? groups.flatMap((group) => describe(group, primaryOf(group)))
+      : { endpoints: [{ addr: [host], port }] }
+    response.end(JSON.stringify(answer))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/v1/bdbs/1`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+function describe({ slots, old, heir }: BenchGroup, primary: BenchEngine) {
+  return [old, heir].map((engine) => ({
+    uid: String(engine.port),
+    role: engine === primary ? 'master' : 'slave',
+    assigned_slots: slots,
+    port: engine.port,
+  }))
+}

@@ -1,0 +1,51 @@
+import { type Address, isSameAddress } from './layout.ts'
+
+/** What sent a connection looking for its primary. */
+export interface Trouble {
+  /** Where it met it. */
+  readonly at: Address
+  /** Where the engine said the slot is, if it answered MOVED. */
+  readonly moved: Address | null
+}
+
+/** The engines' own word on who serves a slot, kept for the time that the API has none, or an old one. */
+export interface MovedHints {
+  heard(slot: number, trouble: Trouble, nowMs: number): void
+  /** Where to go, when the API names `named`, or (null) nobody. `isHint` when it is the engines' word. */
+  settle(slot: number, named: Address | null, nowMs: number): { address: Address | null; isHint: boolean }
+}
+
+/** The API's word is what is tested: so long it may be late. Handovers of the product take a tenth of it. */
+export const API_MAY_LAG_MS = 250
+
+interface Hint {
+  readonly address: Address
+  /** When it was heard first, of those that said the same. */
+  readonly sinceMs: number
+}
+
+/** A hint is followed when the API has contradicted it, or was away, for 250 ms; and forgotten when it proves wrong. */
+export function createMovedHints(): MovedHints {
+  const hints = new Map<number, Hint>()
+  return {
+    heard(slot, { at, moved }, nowMs) {
+      const known = hints.get(slot)
+      if (moved) {
+        if (!known || !isSameAddress(known.address, moved))
+          hints.set(slot, { address: moved, sinceMs: nowMs })
+      } else if (known && isSameAddress(known.address, at)) hints.delete(slot)
+    },
+    settle(slot, named, nowMs) {
+      const hint = hints.get(slot)
+      if (hint && named && isSameAddress(hint.address, named)) hints.delete(slot)
+      else if (hint && nowMs - hint.sinceMs > API_MAY_LAG_MS) return { address: hint.address, isHint: true }
+      return { address: named, isHint: false }
+    },
+  }
+}
+
+/** "MOVED 3999 127.0.0.1:7002" → that address; an empty host is the one that answered. Null for any other error. */
+export function movedTo(text: string, from: Address): Address | null {
+  const [, host = '', port = ''] = /^MOVED \d+ (\S*):(\d+)$/.exec(text) ?? []
+  return port === '' ? null : { host: host === '' || host === '?' ? from.host : host, port: Number(port) }
+}

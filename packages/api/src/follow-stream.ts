@@ -1,0 +1,106 @@
+import { ApiError } from './api-error.ts'
+import type { Chunks } from './stream-transport.ts'
+
+/** How long a stream that broke off is tried to be resumed: a restart of the server takes seconds. */
+const RESUME_WITHIN_MS = 120_000
+/** Between two tries: this, then twice as long each time. */
+const FIRST_PAUSE_MS = 250
+const LAST_PAUSE_MS = 5_000
+
+/**
+ * The events of a stream to its end, each once and in order, over as many connections as it takes.
+ *
+ * `connect` opens one, after the event with this `seq`. Throws what the first connection throws; later, what declines for
+ * good (ApiError below 500), what it met for two minutes in a row, and the reason of `signal`.
+ */
+export async function* followStream<Event extends { readonly seq: number }>(
+  connect: (lastSeq: number | undefined) => Promise<Chunks>,
+  signal?: AbortSignal,
+): AsyncGenerator<Event, void, undefined> {
+  let last: number | undefined
+  let chunks = await connect(last)
+  for (;;) {
+    try {
+      for await (const { type, data } of readEvents(chunks)) {
+        if (type === 'end') return
+        const event = JSON.parse(data) as Event // the server serialized it by the operation's schema
+        last = event.seq
+        yield event
+      }
+    } catch (cause) {
+      if (signal?.aborted === true || !isPassing(cause)) throw cause
+    }
+    await pause(FIRST_PAUSE_MS, signal)
+    chunks = await connectAgain(() => connect(last), signal)
+  }
+}
+
+interface SentEvent {
+  readonly type: string
+  readonly data: string
+}
+
+/** Server-sent events out of their text. Comments and unknown fields are left out, as is an event that was cut off. */
+export async function* readEvents(chunks: Chunks): AsyncGenerator<SentEvent, void, undefined> {
+  let type = ''
+  let data: string[] = []
+  for await (const line of readLines(chunks)) {
+    if (line === '') {
+      if (data.length > 0) yield { type: type === '' ? 'message' : type, data: data.join('\n') }
+      type = ''
+      data = []
+      continue
+    }
+    const [, field = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? []
+    if (field === 'event') type = value
+    if (field === 'data') data.push(value)
+  }
+}
+
+/** Whole lines only. They may end in CR, LF or both. */
+async function* readLines(chunks: Chunks): AsyncGenerator<string, void, undefined> {
+  let rest = ''
+  for await (const chunk of chunks) {
+    const text = rest + chunk
+    // A CR at the very end may be the first half of a CR LF: it waits for what follows.
+    const open = text.endsWith('\r') ? '\r' : ''
+    const lines = text.slice(0, text.length - open.length).split(/\r\n|\n|\r/)
+    rest = `${lines.pop() ?? ''}${open}`
+    yield* lines
+  }
+}
+
+async function connectAgain(
+  connect: () => Promise<Chunks>,
+  signal: AbortSignal | undefined,
+): Promise<Chunks> {
+  const deadline = performance.now() + RESUME_WITHIN_MS
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LAST_PAUSE_MS)) {
+    try {
+      return await connect()
+    } catch (cause) {
+      if (signal?.aborted === true || !isPassing(cause) || performance.now() > deadline) throw cause
+    }
+    await pause(pauseMs, signal)
+  }
+}
+
+/** The same may work in a moment. */
+function isPassing(cause: unknown): boolean {
+  return !(cause instanceof ApiError) || cause.status === 429 || cause.status >= 500
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer)
+      reject(signal?.reason as Error) // whoever aborts gives an Error, or gets the platform's own
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }, ms)
+    if (signal?.aborted === true) end()
+    signal?.addEventListener('abort', end, { once: true })
+  })
+}

@@ -1,0 +1,46 @@
+/** The text of an answer as it comes, piece by piece. */
+export type Chunks = AsyncIterable<string>
+
+/** Carries a request whose answer goes on: the promise ends with its head. Whoever stops reading lets the connection go. */
+export type StreamTransport = (request: {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}) => Promise<{ readonly status: number; readonly chunks: Chunks }>
+
+/** The server says something every 15 seconds, be it that nothing happens: after this the connection is dead. */
+const IDLE_MS = 45_000
+
+/** Follows streams at `baseUrl` with fetch. */
+export function fetchStreamTransport(baseUrl: string, idleMs = IDLE_MS): StreamTransport {
+  return async ({ path, headers, signal }) => {
+    const idle = new AbortController()
+    const timer = setTimeout(() => idle.abort(new Error(`nothing was heard for ${idleMs} ms`)), idleMs)
+    try {
+      const response = await fetch(new URL(path, baseUrl), {
+        headers,
+        signal: signal ? AbortSignal.any([signal, idle.signal]) : idle.signal,
+      })
+      return { status: response.status, chunks: readChunks(response, idle, idleMs) }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+async function* readChunks(response: Response, idle: AbortController, idleMs: number): Chunks {
+  const decoder = new TextDecoder()
+  const reader = response.body?.getReader()
+  if (reader === undefined) return
+  try {
+    for (;;) {
+      // Only while it is waited for: a reader who takes his time is no dead connection.
+      const timer = setTimeout(() => idle.abort(new Error(`nothing was heard for ${idleMs} ms`)), idleMs)
+      const { done, value } = await reader.read().finally(() => clearTimeout(timer))
+      if (done) return
+      yield decoder.decode(value, { stream: true })
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined) // it is over, however it ended
+  }
+}

@@ -1,0 +1,48 @@
+import type { EngineAddress } from './connection.ts'
+
+/** One line of CLUSTER NODES: a node as the one who was asked knows it. */
+export interface ClusterNodeInfo {
+  readonly id: string
+  readonly address: EngineAddress
+  /** It is the one who was asked. Its address may be empty until it has met others. */
+  readonly myself: boolean
+  /** It was just introduced: the id is not its real one yet. */
+  readonly handshake: boolean
+  /** The id of the node that it follows; null for a primary. */
+  readonly primary: string | null
+  readonly epoch: number
+  /** Its ranges of slots, in order: "0-5460 7000". Slots on their way to another node are left out. */
+  readonly slots: string
+}
+
+/**
+ * Reads CLUSTER NODES: `<id> <ip:port@bus[,hostname,…]> <flags> <primary> <ping> <pong> <epoch> <link> <slot> …`, a node
+ * a line. The same on redis 6 to 8 and valkey 8 to 9.
+ */
+export function readClusterNodes(text: string): readonly ClusterNodeInfo[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [id = '', place = '', flags = '', primary = '-', , , epoch = '0', , ...slots] = line
+        .trim()
+        .split(' ')
+      const words = flags.split(',')
+      return {
+        id,
+        address: readPlace(place),
+        myself: words.includes('myself'),
+        handshake: words.includes('handshake'),
+        primary: primary === '-' ? null : primary,
+        epoch: Number(epoch),
+        slots: slots.filter((slot) => !slot.startsWith('[')).join(' '),
+      }
+    })
+}
+
+/** "127.0.0.1:7001@17001,host,shard-id=…"; hosts of IPv6 hold colons themselves. */
+function readPlace(place: string): EngineAddress {
+  const [address = ''] = place.split(/[@,]/)
+  const colon = address.lastIndexOf(':')
+  return { host: address.slice(0, colon), port: Number(address.slice(colon + 1)) }
+}

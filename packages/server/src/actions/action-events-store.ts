@@ -1,0 +1,110 @@
+import type { ActionChange, ActionEvent, ActionNotice } from '../core/action-event.ts'
+import { nextId } from '../store/next-id.ts'
+import type { Db } from '../store/open-store.ts'
+import type { Tables } from '../store/tables.ts'
+
+/** Events that are kept of one action. One that waits for hours tells of it each second. */
+export const MOST_KEPT = 2_000
+/** How long the events of an action are kept after its end. */
+export const KEPT_DAYS = 30
+
+export interface ActionEventsStore {
+  /** Adds the next event. Call it in the transaction of what it tells: both are there, or neither. */
+  append(actionUid: string, notice: ActionNotice, at: string): Promise<void>
+  /** Some events of an action after number `seq`, in order. */
+  listAfter(actionUid: string, seq: number, limit: number): Promise<readonly ActionEvent[]>
+  /** Whose events came after number `seq`, in order, at most `limit`. */
+  heardAfter(
+    seq: number,
+    limit: number,
+  ): Promise<readonly { readonly seq: number; readonly actionUid: string }[]>
+  /** The number of the newest event; 0: there was none. */
+  lastNumber(): Promise<number>
+  /** Drops the events of actions that ended more than KEPT_DAYS before `now`. */
+  dropOld(now: string): Promise<void>
+}
+
+export function actionEventsStore(db: Db): ActionEventsStore {
+  const of = (actionUid: string) =>
+    db.selectFrom('action_events').selectAll().where('action_uid', '=', actionUid)
+  return {
+    async append(actionUid, notice, at) {
+      // The counter comes first: on a store with several servers it is what they wait for each other at, so that numbers
+      // come to light in their order.
+      const seq = await nextId(db, 'action_event')
+      await db
+        .insertInto('action_events')
+        .values({ seq, action_uid: actionUid, at, type: notice.type, data: JSON.stringify(dataOf(notice)) })
+        .execute()
+      // A handover is written while clients are held: it leaves the tidying to others.
+      if (notice.type === 'action') await dropOverflow(db, actionUid)
+    },
+    async listAfter(actionUid, seq, limit) {
+      return (await of(actionUid).where('seq', '>', seq).orderBy('seq').limit(limit).execute()).map(fromRow)
+    },
+    async heardAfter(seq, limit) {
+      const query = db.selectFrom('action_events').select(['seq', 'action_uid']).where('seq', '>', seq)
+      const rows = await query.orderBy('seq').limit(limit).execute()
+      return rows.map((row) => ({ seq: row.seq, actionUid: row.action_uid }))
+    },
+    async lastNumber() {
+      const query = db.selectFrom('counters').select('value').where('name', '=', 'action_event')
+      return (await query.executeTakeFirst())?.value ?? 0
+    },
+    async dropOld(now) {
+      const oldest = await db
+        .selectFrom('action_events')
+        .select('at')
+        .orderBy('seq')
+        .limit(1)
+        .executeTakeFirst()
+      if (oldest === undefined) return
+      const before = new Date(Date.parse(now) - KEPT_DAYS * DAY_MS).toISOString()
+      const ended = db
+        .selectFrom('actions')
+        .select('uid')
+        .where('status', 'in', ['done', 'failed'])
+        .where('changed_at', '<', before)
+        .where('changed_at', '>=', oldest.at) // those that ended earlier have none left
+      await db.deleteFrom('action_events').where('action_uid', 'in', ended).execute()
+    },
+  }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** Drops what is more than MOST_KEPT; its changes go into the oldest that stays, so that none is lost to who reads it all. */
+async function dropOverflow(db: Db, actionUid: string): Promise<void> {
+  const events = (order: 'asc' | 'desc') =>
+    db.selectFrom('action_events').selectAll().where('action_uid', '=', actionUid).orderBy('seq', order)
+  const newestToGo = await events('desc').offset(MOST_KEPT).limit(1).executeTakeFirst()
+  if (newestToGo === undefined) return
+
+  const changes = events('asc').where('type', '=', 'action')
+  const gone = await changes.where('seq', '<=', newestToGo.seq).execute()
+  const heir = await changes.where('seq', '>', newestToGo.seq).limit(1).executeTakeFirstOrThrow()
+  const merged: object = Object.assign({}, ...[...gone, heir].map((row) => JSON.parse(row.data) as object))
+  await db
+    .updateTable('action_events')
+    .set({ data: JSON.stringify(merged) })
+    .where('seq', '=', heir.seq)
+    .execute()
+  await db
+    .deleteFrom('action_events')
+    .where('action_uid', '=', actionUid)
+    .where('seq', '<=', newestToGo.seq)
+    .execute()
+}
+
+function dataOf(notice: ActionNotice): object {
+  return notice.type === 'action' ? notice.change : notice.certificate
+}
+
+/** Rows were written here: their words are ours. */
+function fromRow({ seq, action_uid, at, type, data }: Tables['action_events']): ActionEvent {
+  const place = { seq, actionUid: action_uid, at }
+  const known = JSON.parse(data) as ActionChange & Extract<ActionNotice, { type: 'handover' }>['certificate']
+  return type === 'handover'
+    ? { ...place, type, certificate: known }
+    : { ...place, type: 'action', change: known }
+}

@@ -1,0 +1,142 @@
+import type { Action as ActionAnswer, ActionV2, ActionEvent as EventAnswer } from '@fairlead/api'
+import type { Action, ActionStatus, Certificate, PendingStep } from '../core/action.ts'
+import type { ActionChange, ActionEvent } from '../core/action-event.ts'
+import type { ActionView } from './actions-service.ts'
+
+type ChangeAnswer = Extract<EventAnswer, { readonly type: 'action' }>
+
+export function toWire({ action, certificates }: ActionView): ActionAnswer {
+  return {
+    action_uid: action.uid,
+    name: names[action.kind],
+    status: statusWords[action.status],
+    progress: action.progress,
+    object_name: `bdb:${action.databaseUid}`,
+    state: action.step,
+    waiting_for: action.waitingFor,
+    needs_person: action.needsPerson,
+    pending_ops: pendingOps(action),
+    certificates: certificates.map(certificateToWire),
+    warnings: [...action.warnings],
+    paused: action.orders.paused,
+    ...(action.wayBack !== null && {
+      rollback_eligible: action.wayBack.eligible,
+      rollback_reason: action.wayBack.reason,
+    }),
+    ...(action.error !== null && { error: action.error }),
+    heartbeat: unixSeconds(action.changedAt),
+    creation_time: action.createdAt,
+    last_changed_time: action.changedAt,
+  }
+}
+
+export function toWireV2({ action }: ActionView): ActionV2 {
+  return {
+    action_uid: action.uid,
+    action_type: 'state-machine',
+    name: names[action.kind],
+    status: statusWordsV2[action.status],
+    progress: action.progress,
+    creation_time: unixSeconds(action.createdAt),
+    additional_info: {
+      object_type: 'bdb',
+      object_uid: String(action.databaseUid),
+      pending_ops: pendingOps(action),
+      ...(action.error !== null && { error: action.error }),
+      description: action.waitingFor === '' ? (action.pending[0]?.why ?? '') : action.waitingFor,
+    },
+  }
+}
+
+export function eventToWire(event: ActionEvent): EventAnswer {
+  const place = { seq: event.seq, time: event.at }
+  return event.type === 'handover'
+    ? { ...place, type: 'handover', certificate: certificateToWire(event.certificate) }
+    : { ...place, type: 'action', ...changeToWire(event.change) }
+}
+
+export const fromStatus: { readonly [Word in ActionAnswer['status']]: ActionStatus } = {
+  pending: 'queued',
+  active: 'running',
+  completed: 'done',
+  failed: 'failed',
+}
+
+export const fromStatusV2: { readonly [Word in ActionV2['status']]: ActionStatus } = {
+  queued: 'queued',
+  running: 'running',
+  completed: 'done',
+  failed: 'failed',
+}
+
+const names: { readonly [Kind in Action['kind']]: ActionAnswer['name'] } = {
+  create: 'SMCreateBDB',
+  upgrade: 'SMUpgradeBDB',
+  delete: 'SMDeleteBDB',
+}
+
+const statusWords: { readonly [Status in ActionStatus]: ActionAnswer['status'] } = {
+  queued: 'pending',
+  running: 'active',
+  done: 'completed',
+  failed: 'failed',
+}
+
+const statusWordsV2: { readonly [Status in ActionStatus]: ActionV2['status'] } = {
+  queued: 'queued',
+  running: 'running',
+  done: 'completed',
+  failed: 'failed',
+}
+
+function changeToWire(change: ActionChange): Omit<ChangeAnswer, 'seq' | 'type' | 'time'> {
+  const { status, progress, step, waitingFor, needsPerson, error, undo, paused, eligible, reason, warnings } =
+    change
+  return {
+    ...(status !== undefined && { status: statusWords[status] }),
+    ...(progress !== undefined && { progress }),
+    ...(step !== undefined && { state: step }),
+    ...(waitingFor !== undefined && { waiting_for: waitingFor }),
+    ...(needsPerson !== undefined && { needs_person: needsPerson }),
+    ...(typeof error === 'string' && { error }),
+    ...(undo !== undefined && { undo }),
+    ...(paused !== undefined && { paused }),
+    ...(eligible !== undefined && { rollback_eligible: eligible }),
+    ...(reason !== undefined && { rollback_reason: reason }),
+    ...(warnings !== undefined && { warnings: warnings === '' ? [] : warnings.split('\n') }),
+  }
+}
+
+function certificateToWire(certificate: Certificate): ActionAnswer['certificates'][number] {
+  return {
+    from: String(certificate.from),
+    to: String(certificate.to),
+    replid: certificate.replid,
+    offset_from: certificate.offsetFrom,
+    offset_to: certificate.offsetTo,
+    keys: certificate.keys,
+    write_stop_ms: certificate.writeStopMs,
+    recovered: certificate.recovered,
+    full_syncs: certificate.fullSyncs,
+    at: certificate.at,
+  }
+}
+
+function pendingOps(action: Action): ActionAnswer['pending_ops'] {
+  return Object.fromEntries(action.pending.map((step, n) => [step.shard, pendingToWire(step, n, action)]))
+}
+
+/** The first is in hand; the others come after it. */
+function pendingToWire(
+  { kind, why }: PendingStep,
+  n: number,
+  { waitingFor, changedAt }: Action,
+): ActionAnswer['pending_ops'][string] {
+  const op = { op_name: kind, status_description: why }
+  if (n > 0) return { ...op, status_code: 'planned', progress: 0 }
+  return { ...op, status_code: waitingFor === '' ? 'due' : 'waiting', heartbeat: unixSeconds(changedAt) }
+}
+
+function unixSeconds(at: string): number {
+  return Math.floor(Date.parse(at) / 1000)
+}

@@ -1,0 +1,253 @@
+import { createClient, fetchStreamTransport, fetchTransport, operations, Refusal } from '@fairlead/api'
+import { pino } from 'pino'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Caller } from '../core/access.ts'
+import type { Certificate } from '../core/action.ts'
+import { steadyGoal } from '../core/database.ts'
+import { databasesStore } from '../databases/databases-store.ts'
+import { createHttp } from '../http/create-http.ts'
+import { mountOn } from '../http/mount.ts'
+import { openStore, type Store } from '../store/open-store.ts'
+import { actionsRoutes } from './actions-routes.ts'
+import { createActions } from './actions-service.ts'
+import { type ActionNews, actionsStore } from './actions-store.ts'
+import { handoversStore } from './handovers-store.ts'
+
+const at = '2026-11-21T12:00:00.000Z'
+let store: Store
+let port: number
+let server: Awaited<ReturnType<typeof serve>>
+/** Tokens that are good: names of users. `limited` may see database 2 only. */
+let tokens: Set<string>
+
+beforeEach(async () => {
+  store = await openStore(':memory:')
+  tokens = new Set(['admin', 'limited'])
+  port = 0
+  server = await serve()
+  port = Number(new URL(server.url).port)
+  const database = await databasesStore(store.db).insert({
+    name: 'orders',
+    build: { flavour: 'valkey', version: '8.1.1' },
+    restartNonce: 0,
+    memoryBytes: 0,
+    replicas: 1,
+    persistence: 'disabled',
+    aofFsync: 'everysec',
+    snapshots: [],
+    evictionPolicy: 'noeviction',
+    groups: 1,
+    cluster: false,
+    adminPassword: 'the-admin-secret',
+    userPassword: 'the-user-secret',
+    createdAt: at,
+  })
+  await actionsStore(store.db).insert(
+    { uid: 'a', databaseUid: 1, kind: 'upgrade', goal: steadyGoal(database) },
+    at,
+  )
+})
+afterEach(async () => {
+  await server.close()
+  await store[Symbol.asyncDispose]()
+})
+
+async function serve() {
+  const http = createHttp({
+    identify: (header, { address }) => {
+      const name = header?.slice('Bearer '.length) ?? ''
+      if (!tokens.has(name)) throw new Refusal('unauthorized')
+      return { user: { uid: 1, name, grants: [grantOf(name)] }, address, token: null }
+    },
+    onRefused: async () => undefined,
+    log: pino({ level: 'silent' }),
+    streamLimits: { heartbeatMs: 20 },
+  })
+  actionsRoutes(mountOn(http), createActions({ store }))
+  const url = await http.listen({ host: '127.0.0.1', port })
+  return { url, close: () => http.close() }
+}
+
+function grantOf(name: string): Caller['user']['grants'][number] {
+  return name === 'limited'
+    ? { management: 'db_viewer', databases: [2] }
+    : { management: 'admin', databases: null }
+}
+
+const update = (news: ActionNews) => actionsStore(store.db).update('a', news, at)
+const request = (headers: Record<string, string> = {}, query = '', token = 'admin') =>
+  fetch(`${server.url}/v1/actions/a/events${query}`, {
+    headers: { authorization: `Bearer ${token}`, ...headers },
+    signal: AbortSignal.timeout(20_000),
+  })
+const clientFor = (token: () => string) =>
+  createClient(operations, fetchTransport(server.url), token, fetchStreamTransport(server.url))
+const follow = (token = () => 'admin') => clientFor(token).followAction({ params: { uid: 'a' }, query: {} })
+
+async function collect<T>(events: AsyncIterable<T>): Promise<readonly T[]> {
+  const all: T[] = []
+  for await (const event of events) all.push(event)
+  return all
+}
+
+test('an action is followed from its beginning to its end, and the fields that changed make up what it is', async () => {
+  await update({ status: 'running', progress: 10, step: 'add-shard', waitingFor: 'a replica to load' })
+  const response = await request()
+  expect(response.headers.get('content-type')).toMatch('text/event-stream')
+  const whole = response.text()
+  await update({ waitingFor: '', progress: 60 })
+  await update({ progress: 60, pending: [] }) // nothing that events tell of
+  await update({ status: 'done', progress: 100, step: '' })
+
+  const text = await whole
+  expect(text).toMatch(/^id: 1\nevent: action\ndata: \{"seq":1,"type":"action"/)
+  expect(text.endsWith('event: end\ndata: {}\n\n')).toBe(true)
+  const sent = [...text.matchAll(/^data: (\{"seq.*)$/gm)].map(([, json = '']) => JSON.parse(json) as object)
+  expect(sent).toMatchObject([
+    { seq: 1, status: 'pending', progress: 0, needs_person: false, undo: false },
+    { seq: 2, status: 'active', progress: 10, state: 'add-shard', waiting_for: 'a replica to load' },
+    { seq: 3, waiting_for: '', progress: 60 },
+    { seq: 4, status: 'completed', progress: 100, state: '' },
+  ])
+  expect(sent[2]).toEqual({ seq: 3, type: 'action', time: at, waiting_for: '', progress: 60 })
+  expect(text).not.toContain('secret')
+})
+
+test('a handover is told when the role has moved, and again when its full syncs are counted', async () => {
+  const handovers = handoversStore(store.db)
+  const certificate: Certificate = {
+    from: 1,
+    to: 3,
+    replid: 'r',
+    offsetFrom: 7,
+    offsetTo: 7,
+    keys: 3,
+    writeStopMs: 1.5,
+    recovered: false,
+    fullSyncs: null,
+    at,
+  }
+  const intent = {
+    databaseUid: 1,
+    from: 1,
+    to: 3,
+    fullSyncsBefore: {},
+    group: 0,
+    standby: { shard: 1, runId: 'run', errorReplies: 0 },
+    intendedAt: at,
+  }
+  const asked = await handovers.intend({ ...intent, actionUid: 'a' })
+  await handovers.certify(asked.id, certificate)
+  await handovers.close(asked.id, { ...certificate, fullSyncs: 0 }, at)
+  const inVain = await handovers.intend({ ...intent, actionUid: 'a' })
+  await handovers.close(inVain.id, null, at)
+  const failover = await handovers.intend({ ...intent, actionUid: null })
+  await handovers.certify(failover.id, certificate)
+  await update({ status: 'done' })
+
+  const events = await collect(follow())
+  expect(events.filter(({ type }) => type === 'handover')).toMatchObject([
+    { certificate: { from: '1', to: '3', offset_from: 7, full_syncs: null } },
+    { certificate: { from: '1', to: '3', offset_to: 7, full_syncs: 0 } },
+  ])
+})
+
+test('who resumes with the last id gets every event once and in order, while others are written', async () => {
+  const writing = (async () => {
+    for (let n = 1; n < 400; n += 1) {
+      await update({ waitingFor: `turn ${n}` })
+      if (n % 7 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    await update({ status: 'done' })
+  })()
+  const seen: number[] = []
+  let connections = 0
+  for (let isOver = false; !isOver; connections += 1) {
+    const last = seen.at(-1)
+    const response = await request(last === undefined ? {} : { 'last-event-id': String(last) })
+    // Each connection is dropped in the middle of something: at any chunk, after any number of events.
+    let text = ''
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk
+      if (text.length > 100 + 40 * (connections % 50)) break
+    }
+    for (const event of text.split('\n\n').slice(0, -1)) {
+      const [, id] = /^id: (\d+)$/m.exec(event) ?? []
+      if (id !== undefined) seen.push(Number(id))
+      if (event.startsWith('event: end')) isOver = true
+    }
+  }
+  await writing
+  expect(seen).toEqual(Array.from({ length: 401 }, (_, n) => n + 1))
+  expect(connections).toBeGreaterThan(5)
+})
+
+test('the typed client goes on where it was when the server is started anew', async () => {
+  const states: unknown[] = []
+  for await (const event of follow()) {
+    if (event.type === 'action') states.push(event.state ?? event.status)
+    if (event.seq === 1) await update({ step: 'one' })
+    if (event.seq === 2) {
+      await server.close()
+      await update({ step: 'two' })
+      server = await serve()
+    }
+    if (event.seq === 3) await update({ status: 'done' })
+  }
+  expect(states).toEqual(['', 'one', 'two', 'completed'])
+})
+
+test('a stream outlives no token: it closes, and another token goes on with it', async () => {
+  const response = await request()
+  const whole = response.text()
+  tokens = new Set(['fresh'])
+  await update({ step: 'one' })
+  expect(await whole).not.toContain('event: end')
+  expect(await whole).not.toContain('"state":"one"')
+
+  tokens = new Set(['admin', 'fresh'])
+  let token = 'admin'
+  const seqs: number[] = []
+  for await (const { seq } of follow(() => token)) {
+    seqs.push(seq)
+    if (seq === 1) continue
+    if (seq === 2) {
+      tokens = new Set(['fresh'])
+      token = 'fresh'
+      await update({ status: 'done' })
+    }
+  }
+  expect(seqs).toEqual([1, 2, 3])
+})
+
+test('the query says where to go on for who cannot set a header, and the header counts more', async () => {
+  await update({ status: 'done' })
+  const ids = async (response: Response) =>
+    [...(await response.text()).matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
+  expect(await ids(await request({}, '?last_event_id=1'))).toEqual([2])
+  expect(await ids(await request({ 'last-event-id': '0' }, '?last_event_id=1'))).toEqual([1, 2])
+  expect(await ids(await request({ 'last-event-id': '2' }))).toEqual([])
+  for (const [headers, query] of [
+    [{ 'last-event-id': 'x' }, ''],
+    [{}, '?last_event_id=x'],
+  ] as const) {
+    const refused = await request(headers, query)
+    expect([refused.status, await refused.json()]).toMatchObject([400, { error_code: 'invalid_request' }])
+  }
+})
+
+test('what one may not see one may not follow', async () => {
+  const refused = await request({}, '', 'limited')
+  expect([refused.status, await refused.json()]).toMatchObject([403, { error_code: 'forbidden' }])
+  await expect(
+    collect(clientFor(() => 'admin').followAction({ params: { uid: 'b' }, query: {} })),
+  ).rejects.toMatchObject({ code: 'action_not_exist' })
+})
+
+test('while nothing happens a comment says so', async () => {
+  const response = await request({ 'last-event-id': '1' })
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    expect(chunk).toMatch(/^(:\n\n)+$/)
+    break
+  }
+})

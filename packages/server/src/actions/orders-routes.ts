@@ -1,0 +1,36 @@
+import {
+  cancelAction,
+  finalizeAction,
+  pauseAction,
+  Refusal,
+  resumeAction,
+  retryAction,
+  rollbackAction,
+} from '@fairlead/api'
+import { actorOf, type Caller, may } from '../core/access.ts'
+import type { Order } from '../core/settle-order.ts'
+import type { Mount } from '../http/mount.ts'
+import { toWire } from './action-wire.ts'
+import type { Actions } from './actions-service.ts'
+import type { Orders } from './orders-service.ts'
+
+/** What people say about a running upgrade. The answer is the action as it is then; the rest happens in its own time. */
+export function ordersRoutes(mount: Mount, actions: Actions, orders: Orders): void {
+  const give = async (order: Order, uid: string, caller: Caller) => {
+    const { action } = await actions.get(uid)
+    if (!may(caller.user, 'update_bdb_with_action', action.databaseUid)) {
+      throw new Refusal(
+        'forbidden',
+        `the action is about database ${action.databaseUid}, which is not yours to change`,
+      )
+    }
+    return toWire(await actions.get(await orders.give(action, order, actorOf(caller))))
+  }
+
+  mount(pauseAction, ({ params }, caller) => give('pause', params.uid, caller))
+  mount(resumeAction, ({ params }, caller) => give('resume', params.uid, caller))
+  mount(cancelAction, ({ params }, caller) => give('cancel', params.uid, caller))
+  mount(rollbackAction, ({ params }, caller) => give('rollback', params.uid, caller))
+  mount(finalizeAction, ({ params }, caller) => give('finalize', params.uid, caller))
+  mount(retryAction, ({ params }, caller) => give('retry', params.uid, caller))
+}

@@ -1,0 +1,156 @@
+import type { AclWords } from './acl-words.ts'
+import { type CommandTable, commandRights } from './command-rights.ts'
+
+/** One user of an engine, as ACL LIST prints it. */
+export interface User {
+  readonly name: string
+  readonly enabled: boolean
+  readonly withoutPassword: boolean
+  /** SHA-256 digests in hex. They are carried as they are, and never put into words. */
+  readonly passwords: readonly string[]
+  /** Whether what it sends with RESTORE is checked in full. */
+  readonly sanitizes: boolean
+  readonly root: Rules
+  /** Each grants for itself, beside the root. */
+  readonly selectors: readonly Rules[]
+}
+
+/** What commands on what keys, channels and databases. */
+export interface Rules {
+  /** "~foo:*"; "%R~foo:*" and "%W~foo:*" to read and to write only. */
+  readonly keys: readonly string[]
+  /** "&foo:*". */
+  readonly channels: readonly string[]
+  /** Numbers, as printed; only valkey 9 limits them. */
+  readonly databases: 'all' | readonly string[]
+  /** "+@all", "-client|kill", in order. */
+  readonly commands: readonly string[]
+}
+
+export type ReadUser =
+  | { readonly kind: 'user'; readonly name: string; readonly user: User }
+  | { readonly kind: 'unreadable'; readonly name: string; readonly why: string }
+
+/** Reads a line of ACL LIST, printed by a build that knows these words. */
+export function readUser(line: string, knows: AclWords): ReadUser {
+  const [, name = '', ...words] = line.split(' ').filter((word) => word !== '')
+  // What is not UTF-8 has been replaced on its way here: sent back, it would be another name or key.
+  if (line.includes('\ufffd')) return { kind: 'unreadable', name, why: 'it is not written in UTF-8' }
+  const { outside, selectors } = splitSelectors(words)
+  const aside = outside.filter((word) => isAboutUser(word))
+  const rules = [outside.filter((word) => !isAboutUser(word)), ...selectors].map((part) =>
+    readRules(part, knows),
+  )
+  const strange = rules.flatMap((each) => each.strange)
+  if (strange.length > 0) {
+    const kinds = [...new Set(strange.map((word) => /^[a-z-]+/.exec(word)?.[0] ?? 'a sign'))]
+    return { kind: 'unreadable', name, why: `it has rules that Fairlead does not know (${kinds.join(', ')})` }
+  }
+  const [root, ...more] = rules.map((each) => each.rules)
+  if (!root) throw new Error('a line has a root')
+  const user: User = {
+    name,
+    enabled: aside.includes('on'),
+    withoutPassword: aside.includes('nopass'),
+    passwords: aside.filter((word) => word.startsWith('#')).map((word) => word.slice(1)),
+    sanitizes: !aside.includes('skip-sanitize-payload'),
+    root,
+    selectors: more,
+  }
+  return { kind: 'user', name, user }
+}
+
+/** The rules after `reset`, for a build that knows these words. What it does not know must not matter to this user. */
+export function sayUser(user: User, knows: AclWords): readonly string[] {
+  return [
+    user.enabled ? 'on' : 'off',
+    ...(user.withoutPassword ? ['nopass'] : user.passwords.map((digest) => `#${digest}`)),
+    ...(knows.sanitizing && !user.sanitizes ? ['skip-sanitize-payload'] : []),
+    ...sayRules(user.root, knows),
+    ...user.selectors.map((rules) => `(${sayRules(rules, knows).join(' ')})`),
+  ]
+}
+
+/** Equal texts: equal rights on a build with these commands, and the same passwords. To be compared, never shown. */
+export function userMeaning(user: User, commands: CommandTable): string {
+  return JSON.stringify([
+    user.enabled,
+    user.withoutPassword ? 'any' : [...new Set(user.passwords)].toSorted(),
+    user.sanitizes,
+    rulesMeaning(user.root, commands),
+    [...new Set(user.selectors.map((rules) => rulesMeaning(rules, commands)))].toSorted(),
+  ])
+}
+
+function isAboutUser(word: string): boolean {
+  return /^(on|off|nopass|sanitize-payload|skip-sanitize-payload)$|^#/.test(word)
+}
+
+/** A selector stands in parentheses and holds spaces. */
+function splitSelectors(words: readonly string[]): {
+  readonly outside: readonly string[]
+  readonly selectors: readonly (readonly string[])[]
+} {
+  const outside: string[] = []
+  const selectors: (readonly string[])[] = []
+  let open: readonly string[] | null = null
+  for (const word of words) {
+    if (open === null && !word.startsWith('(')) {
+      outside.push(word)
+      continue
+    }
+    const inside: readonly string[] = open === null ? [word.slice(1)] : [...open, word]
+    const last = inside.at(-1) ?? ''
+    if (!last.endsWith(')')) {
+      open = inside
+      continue
+    }
+    selectors.push([...inside.slice(0, -1), last.slice(0, -1)].filter((each) => each !== ''))
+    open = null
+  }
+  // Parentheses that do not match: not a word that anybody knows.
+  return { outside: open === null ? outside : [...outside, '('], selectors }
+}
+
+function readRules(
+  words: readonly string[],
+  knows: AclWords,
+): { readonly rules: Rules; readonly strange: readonly string[] } {
+  const keys: string[] = []
+  const channels: string[] = knows.channels ? [] : ['&*']
+  const commands: string[] = []
+  const strange: string[] = []
+  let databases: Rules['databases'] = 'all'
+  for (const word of words) {
+    if (/^(%R|%W)?~/.test(word)) keys.push(word)
+    else if (word.startsWith('&')) channels.push(word)
+    else if (/^[+-]/.test(word)) commands.push(word)
+    else if (word === 'alldbs') databases = 'all'
+    else if (word === 'resetdbs') databases = []
+    else if (word.startsWith('db=')) databases = word.slice(3).split(',')
+    else if (word !== 'resetchannels') strange.push(word)
+  }
+  return { rules: { keys, channels, databases, commands }, strange }
+}
+
+function sayRules({ keys, channels, databases, commands }: Rules, knows: AclWords): readonly string[] {
+  return [
+    ...keys,
+    ...(knows.channels ? ['resetchannels', ...channels] : []),
+    ...(databases === 'all' ? [] : ['resetdbs']),
+    ...(databases === 'all' || databases.length === 0 ? [] : [`db=${databases.join(',')}`]),
+    ...commands,
+  ]
+}
+
+function rulesMeaning({ keys, channels, databases, commands }: Rules, table: CommandTable): string {
+  const { others, allowed, firstArguments } = commandRights(commands, table)
+  return JSON.stringify([
+    keys.includes('~*') ? ['~*'] : [...new Set(keys)].toSorted(),
+    channels.includes('&*') ? ['&*'] : [...new Set(channels)].toSorted(),
+    databases === 'all' ? databases : [...new Set(databases)].toSorted(),
+    others,
+    [...allowed].toSorted(),
+    [...firstArguments].toSorted(),
+  ])
+}

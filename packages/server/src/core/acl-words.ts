@@ -1,0 +1,32 @@
+import type { Build } from '@fairlead/api'
+import { compareVersions } from '@fairlead/engine'
+
+/** Which words the rules of a user may hold, beyond those that every build knows. */
+export interface AclWords {
+  readonly channels: boolean
+  readonly sanitizing: boolean
+  /** "%R~key" and "%W~key". */
+  readonly keyPermissions: boolean
+  readonly selectors: boolean
+  /** "db=0,1". */
+  readonly databases: boolean
+}
+
+export function aclWords(build: Build): AclWords {
+  const since62 = !isBeforeRedis(build, '6.2')
+  const since70 = !isBeforeRedis(build, '7.0')
+  const isValkey9 = build.flavour === 'valkey' && compareVersions(build.version, '9.0') >= 0
+  return {
+    channels: since62,
+    // Valkey 9.1.2 takes the word and forgets it.
+    sanitizing: since62 && !isValkey9,
+    keyPermissions: since70,
+    selectors: since70,
+    databases: isValkey9,
+  }
+}
+
+/** Valkey and redict began after redis 7.0. */
+export function isBeforeRedis({ flavour, version }: Build, redis: string): boolean {
+  return flavour === 'redis' && compareVersions(version, redis) < 0
+}

@@ -1,0 +1,147 @@
+import type { Build } from '@fairlead/api'
+import { readUser, sayUser, type User, userMeaning } from './acl-user.ts'
+import { aclWords, isBeforeRedis } from './acl-words.ts'
+import { type CommandTable, translateCommands } from './command-rights.ts'
+
+/** What a build knows of the language of access rules. */
+export interface AclDialect {
+  readonly build: Build
+  readonly commands: CommandTable
+}
+
+export interface UsersToCarry {
+  /** To be created or replaced: `ACL SETUSER name reset …rules`. The rules hold digests of passwords. */
+  readonly set: readonly { readonly name: string; readonly rules: readonly string[] }[]
+  /** To be deleted: users that the source does not have. */
+  readonly remove: readonly string[]
+  /** What cannot be carried over, in words. They name users, never passwords. */
+  readonly obstacles: readonly string[]
+}
+
+/** The administrative user: each shard has its own, with rules written for its build. */
+const ADMIN = 'fairlead'
+/** The database's user. Each shard gets it from its agent, with rules written for its build. */
+const DATABASE_USER = 'default'
+
+/**
+ * Which users of the shard `from` the shard `to` lacks, or has with another meaning. Both are given as the lines of
+ * ACL LIST. The administrative user is left out. `default` is carried like any other if somebody has changed it; else
+ * it keeps the rules that Fairlead has written for the build of `to`, with the passwords of `from`.
+ */
+export function usersToCarry(
+  from: readonly string[],
+  to: readonly string[],
+  dialects: { readonly from: AclDialect; readonly to: AclDialect },
+): UsersToCarry {
+  const source = readLines(from, dialects.from.build)
+  const there = readLines(to, dialects.to.build)
+  const wanted = source.users.map((user) => translateUser(user, dialects))
+  const meant = new Map(
+    there.users.map((user) => [user.name, userMeaning(user, dialects.to.commands)] as const),
+  )
+  const set = wanted
+    .flatMap(({ user }) => (user ? [user] : []))
+    .filter((user) => meant.get(user.name) !== userMeaning(user, dialects.to.commands))
+    .map((user) => ({ name: user.name, rules: sayUser(user, aclWords(dialects.to.build)) }))
+  return {
+    set,
+    remove: [...there.names].filter((name) => !source.names.has(name) && name !== DATABASE_USER).toSorted(),
+    obstacles: [...source.obstacles, ...wanted.flatMap(({ obstacles }) => obstacles)],
+  }
+}
+
+interface Lines {
+  readonly users: readonly User[]
+  /** Also of users whose line cannot be read. */
+  readonly names: ReadonlySet<string>
+  readonly obstacles: readonly string[]
+}
+
+function readLines(lines: readonly string[], build: Build): Lines {
+  const read = lines
+    .map((line) => readUser(line, aclWords(build)))
+    .filter(({ name }) => name !== ADMIN)
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  return {
+    users: read.flatMap((each) => (each.kind === 'user' ? [each.user] : [])),
+    names: new Set(read.map(({ name }) => name)),
+    obstacles: read.flatMap((each) => (each.kind === 'unreadable' ? [`user ${each.name}: ${each.why}`] : [])),
+  }
+}
+
+/** The user as it is to be on the target; null when its rights cannot be said there. */
+function translateUser(
+  user: User,
+  { from, to }: { readonly from: AclDialect; readonly to: AclDialect },
+): { readonly user: User | null; readonly obstacles: readonly string[] } {
+  if (user.name === DATABASE_USER && isAsGiven(user, from)) {
+    return { user: { ...user, root: givenUser(to.build).root }, obstacles: [] }
+  }
+  const parts = [user.root, ...user.selectors].map((rules) => ({
+    rules,
+    translated: translateCommands(rules.commands, from.commands, to.commands),
+  }))
+  const [root, ...selectors] = parts.map(({ rules, translated }) => ({
+    ...rules,
+    commands: translated.words,
+  }))
+  const unsayable = [
+    ...whatIsUnsayable(user, to.build),
+    ...new Set(parts.flatMap(({ translated }) => translated.unsayable.map((name) => `rights to ${name}`))),
+  ]
+  const lost = [...new Set(parts.flatMap(({ translated }) => translated.lost))]
+  // Where there is no such word, the payloads of all users are checked alike.
+  const sanitizes = user.sanitizes || !aclWords(to.build).sanitizing
+  const place = `${to.build.flavour} ${to.build.version}`
+  return {
+    user: root && unsayable.length === 0 ? { ...user, sanitizes, root, selectors } : null,
+    obstacles: [
+      ...unsayable.map((what) => `user ${user.name}: ${place} has no words for its ${what}`),
+      ...lost.map((name) => `user ${user.name}: it may use ${name}, which ${place} does not have`),
+    ],
+  }
+}
+
+/** Dropping these words would give the user more than it has, or take from it what it needs. */
+function whatIsUnsayable({ root, selectors }: User, build: Build): readonly string[] {
+  const knows = aclWords(build)
+  const all = [root, ...selectors]
+  const checks: readonly (readonly [boolean, string])[] = [
+    [!knows.selectors && selectors.length > 0, 'selectors'],
+    [!knows.keyPermissions && all.some(({ keys }) => keys.some(isOneWay)), 'read-only or write-only keys'],
+    [!knows.channels && all.some(({ channels }) => !channels.includes('&*')), 'channels'],
+    [!knows.databases && all.some(({ databases }) => databases !== 'all'), 'numbered databases'],
+  ]
+  return checks.flatMap(([fails, what]) => (fails ? [what] : []))
+}
+
+function isOneWay(key: string): boolean {
+  return key.startsWith('%')
+}
+
+/** Has nobody changed the rules of `default`? Its passwords do not count. */
+function isAsGiven(user: User, { build, commands }: AclDialect): boolean {
+  const given = givenUser(build)
+  const passwords = { passwords: user.passwords, withoutPassword: user.withoutPassword }
+  return userMeaning(user, commands) === userMeaning({ ...given, ...passwords }, commands)
+}
+
+/** `default` as the agent writes it into users.acl (its userList), without a password. */
+function givenUser(build: Build): User {
+  const line = `user ${DATABASE_USER} on ~*${aclWords(build).channels ? ' &*' : ''} +@all -@admin${isBeforeRedis(build, '7.0') ? OF_OLD : ''}`
+  const read = readUser(line, aclWords(build))
+  if (read.kind !== 'user') throw new Error(`cannot be: ${read.why}`)
+  return read.user
+}
+
+/** Before redis 7, CLIENT and ACL are administrative as a whole, and the agent gives these of them back. */
+const OF_OLD = [
+  'client|setname',
+  'client|getname',
+  'client|id',
+  'client|reply',
+  'client|tracking',
+  'acl|whoami',
+]
+  .map((command) => ` +${command}`)
+  .join('')

@@ -1,0 +1,57 @@
+import type { Action, Certificate } from './action.ts'
+
+/** What changed of what people see of an action. Applied in order, the changes make up the action. */
+export type ActionChange = Partial<
+  Pick<Action, 'status' | 'progress' | 'step' | 'waitingFor' | 'needsPerson' | 'error'> & {
+    /** It takes back what it began. */
+    readonly undo: boolean
+    readonly paused: boolean
+    /** Can it be rolled back right now, and why or why not. */
+    readonly eligible: boolean
+    readonly reason: string
+    /** A line each. */
+    readonly warnings: string
+  }
+>
+
+/** What happened to an action: it changed, or a handover was proven for it. */
+export type ActionNotice =
+  | { readonly type: 'action'; readonly change: ActionChange }
+  | { readonly type: 'handover'; readonly certificate: Certificate }
+
+/** A notice on record. `seq` rises over all actions. */
+export type ActionEvent = ActionNotice & {
+  readonly seq: number
+  readonly actionUid: string
+  readonly at: string
+}
+
+/** What events tell of an action: all that people see of it but the steps to come. */
+export function visibleOf(action: Action): Required<ActionChange> {
+  const { status, progress, step, waitingFor, needsPerson, error, kind, goal, orders, wayBack } = action
+  return {
+    status,
+    progress,
+    step,
+    waitingFor,
+    needsPerson,
+    error,
+    undo: goal.undo || (goal.kind === 'remove' && kind !== 'delete'),
+    paused: orders.paused,
+    eligible: wayBack?.eligible ?? false,
+    reason: wayBack?.reason ?? '',
+    warnings: action.warnings.join('\n'),
+  }
+}
+
+/** What people see change from `before` to `after`; undefined: nothing. */
+export function changeOf(before: ActionChange, after: ActionChange): ActionChange | undefined {
+  const keys = Object.keys(after) as (keyof ActionChange)[]
+  const changed = keys.filter((key) => before[key] !== after[key])
+  if (changed.length === 0) return undefined
+  return Object.fromEntries(changed.map((key) => [key, after[key]]))
+}
+
+export function hasEnded({ status }: Pick<Action, 'status'>): boolean {
+  return status === 'done' || status === 'failed'
+}

@@ -1,0 +1,161 @@
+/** The commands of one engine build, as its COMMAND names them; a subcommand as "client|id". */
+export interface CommandTable {
+  readonly commands: ReadonlySet<string>
+  /** Category, without its @ → the commands in it. */
+  readonly categories: ReadonlyMap<string, ReadonlySet<string>>
+  /** Command → its subcommands, with the command's name. Before redis 7 there are none. */
+  readonly subcommands: ReadonlyMap<string, readonly string[]>
+}
+
+/** What the command words of an ACL rule amount to on one build. */
+export interface CommandRights {
+  /** Of commands that the build does not have yet (those of a module loaded later). */
+  readonly others: boolean
+  readonly allowed: ReadonlySet<string>
+  /** Forbidden commands that are allowed with this first argument, as "select|0". */
+  readonly firstArguments: ReadonlySet<string>
+}
+
+export function commandTable(
+  all: readonly { readonly name: string; readonly categories: readonly string[] }[],
+): CommandTable {
+  const categories = Map.groupBy(
+    all.flatMap(({ name, categories: of }) => of.map((category) => ({ name, category }))),
+    ({ category }) => category,
+  )
+  const names = all.map(({ name }) => name)
+  return {
+    commands: new Set(names),
+    categories: new Map(
+      [...categories].map(([category, members]) => [category, new Set(members.map(({ name }) => name))]),
+    ),
+    subcommands: Map.groupBy(
+      names.filter((name) => name.includes('|')),
+      containerOf,
+    ),
+  }
+}
+
+/** Reads command words ("+@all", "-config|set", "+select|0") from left to right, as an engine of this table does. */
+export function commandRights(words: readonly string[], table: CommandTable): CommandRights {
+  const allowed = new Set<string>()
+  const firstArguments = new Set<string>()
+  let others = false
+  for (const word of words) {
+    const grants = word.startsWith('+')
+    const subject = word.slice(1).toLowerCase()
+    if (subject === '@all') others = grants
+    if (isFirstArgument(subject, table)) {
+      if (grants) firstArguments.add(subject)
+      continue
+    }
+    for (const name of namedBy(subject, table)) {
+      if (grants) allowed.add(name)
+      else allowed.delete(name)
+      for (const pair of firstArguments) if (containerOf(pair) === name) firstArguments.delete(pair)
+    }
+  }
+  const open = [...firstArguments].filter((pair) => !allowed.has(containerOf(pair)))
+  return { others, allowed, firstArguments: new Set(open) }
+}
+
+/** The same rights in the words of another build. */
+export interface TranslatedCommands {
+  readonly words: readonly string[]
+  /** Commands that were granted by name, and that do not exist there. */
+  readonly lost: readonly string[]
+  /** Commands that would be allowed here and forbidden there, or the other way round: there are no words for it. */
+  readonly unsayable: readonly string[]
+}
+
+/**
+ * Drops the words that the build `to` does not know, and puts right one by one what its categories hold differently. Of
+ * commands that are new there its categories decide; but nothing new is allowed of a command of which nothing was.
+ */
+export function translateCommands(
+  words: readonly string[],
+  from: CommandTable,
+  to: CommandTable,
+): TranslatedCommands {
+  const wanted = commandRights(words, from)
+  const allows = (name: string) => isAllowed(name, wanted, from)
+  const known = words.filter((word) => isKnown(word, to))
+  const closed = closeFamilies(known, from, to, allows)
+  const got = commandRights([...known, ...closed], to)
+  const mended = [...to.commands]
+    .filter((name) => !to.subcommands.has(name) && knows(from, name))
+    .filter((name) => allows(name) !== got.allowed.has(name))
+    .toSorted()
+    .map((name) => `${got.allowed.has(name) ? '-' : '+'}${name}`)
+  const withArgument = [...wanted.firstArguments]
+    .filter((pair) => isFirstArgument(pair, to) && !got.firstArguments.has(pair))
+    .toSorted()
+    .map((pair) => `+${pair}`)
+  const translated = [...known, ...closed, ...mended, ...withArgument]
+  const result = commandRights(translated, to)
+  return {
+    words: translated,
+    lost: grantedByName(words)
+      .filter((name) => knows(from, name) && allows(name) && !knows(to, name))
+      .toSorted(),
+    unsayable: [...from.commands]
+      .filter((name) => !from.subcommands.has(name) && !to.subcommands.has(name) && knows(to, name))
+      .filter((name) => allows(name) !== isAllowed(name, result, to))
+      .toSorted(),
+  }
+}
+
+/** "-client" for each command of which nothing is allowed here, and something would be there. */
+function closeFamilies(
+  words: readonly string[],
+  from: CommandTable,
+  to: CommandTable,
+  allows: (name: string) => boolean,
+): readonly string[] {
+  const { allowed } = commandRights(words, to)
+  return [...from.subcommands]
+    .filter(
+      ([name, members]) => !members.some(allows) && to.subcommands.get(name)?.some((m) => allowed.has(m)),
+    )
+    .map(([name]) => `-${name}`)
+    .toSorted()
+}
+
+function grantedByName(words: readonly string[]): readonly string[] {
+  const named = words.filter((word) => word.startsWith('+') && !word.startsWith('+@'))
+  return [...new Set(named.map((word) => word.slice(1).toLowerCase()))]
+}
+
+/** All that a word's subject stands for; nothing when the build does not know it. */
+function namedBy(subject: string, { commands, categories, subcommands }: CommandTable): Iterable<string> {
+  if (subject === '@all') return commands
+  if (subject.startsWith('@')) return categories.get(subject.slice(1)) ?? []
+  return commands.has(subject) ? [subject, ...(subcommands.get(subject) ?? [])] : []
+}
+
+function isKnown(word: string, table: CommandTable): boolean {
+  const subject = word.slice(1).toLowerCase()
+  if (subject === '@all') return true
+  if (subject.startsWith('@')) return table.categories.has(subject.slice(1))
+  return table.commands.has(subject) || (word.startsWith('+') && isFirstArgument(subject, table))
+}
+
+/** Is "select|0" a command with its first argument, rather than a subcommand? */
+function isFirstArgument(subject: string, { commands, subcommands }: CommandTable): boolean {
+  const container = containerOf(subject)
+  return container !== subject && commands.has(container) && !subcommands.has(container)
+}
+
+/** Can rules of this build speak of this command? Of a subcommand also as a first argument, before redis 7. */
+function knows(table: CommandTable, name: string): boolean {
+  return table.commands.has(name) || isFirstArgument(name, table)
+}
+
+function isAllowed(name: string, rights: CommandRights, table: CommandTable): boolean {
+  if (table.commands.has(name)) return rights.allowed.has(name)
+  return rights.allowed.has(containerOf(name)) || rights.firstArguments.has(name)
+}
+
+function containerOf(name: string): string {
+  return name.split('|')[0] ?? name
+}

@@ -1,0 +1,51 @@
+import type { Goal } from './goal.ts'
+
+/** What people have said about a running action. */
+export interface Orders {
+  /** Nothing new is begun. What is broken is still mended. */
+  readonly paused: boolean
+  /** The supervised stop is passed. */
+  readonly proceed: boolean
+  /** The rollback window is over, whatever time it has left. */
+  readonly finalize: boolean
+}
+
+export const noOrders: Orders = { paused: false, proceed: false, finalize: false }
+
+/** What may be done now, by what people have said and what time it is. */
+export interface Leave {
+  readonly paused: boolean
+  readonly mayHandOver: boolean
+  readonly mayFinalize: boolean
+  /** Why not, for people. */
+  readonly onFinalize: { readonly on: 'person' | 'time'; readonly why: string }
+}
+
+export const everything: Leave = {
+  paused: false,
+  mayHandOver: true,
+  mayFinalize: true,
+  onFinalize: { on: 'time', why: '' },
+}
+
+/** `handedOverAt`: when the last group handed over, in Unix milliseconds; null before. An undo waits for nobody. */
+export function leaveOf(goal: Goal, orders: Orders, handedOverAt: number | null, now: number): Leave {
+  const { supervised, rollbackWindow } = goal.policy
+  if (goal.undo) return { ...everything, paused: orders.paused }
+  const endsAt =
+    rollbackWindow === 'until-finalized' || handedOverAt === null
+      ? null
+      : handedOverAt + rollbackWindow * 1000
+  return {
+    paused: orders.paused,
+    mayHandOver: !supervised || orders.proceed,
+    mayFinalize: orders.finalize || rollbackWindow === 0 || (endsAt !== null && now >= endsAt),
+    onFinalize:
+      endsAt === null
+        ? { on: 'person', why: 'the old primaries stay as standbys until somebody finalizes or rolls back' }
+        : {
+            on: 'time',
+            why: `the old primaries stay as standbys until ${new Date(endsAt).toISOString().replace(/\.\d+Z$/, 'Z')}, or until somebody finalizes or rolls back`,
+          },
+  }
+}

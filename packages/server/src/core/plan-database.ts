@@ -1,0 +1,128 @@
+import { revisionOf } from './goal.ts'
+import type { Leave } from './orders.ts'
+import { planCluster } from './plan-cluster.ts'
+import { planGroup, type Stage } from './plan-group.ts'
+import { surgeBytes } from './plan-revision.ts'
+import { type Goal, isLinked, isLive, type Seen, type SeenDatabase, type Verdict } from './topology.ts'
+
+/** What one group is to do now. */
+export interface Lane {
+  readonly group: number
+  readonly verdict: Verdict
+}
+
+/**
+ * What to do next so that a database becomes its goal: one verdict for each group, in their order. Their steps may be
+ * carried out at the same time.
+ *
+ * The groups go their ways by themselves (plan-group.ts). Here is what they share: the first one is the canary; nobody
+ * finalizes before all have handed over, so that all can go back; one hands over at a time; not more shards than
+ * allowed are in hand at once, those already begun first; and the memory of the node is given out once.
+ */
+export function planDatabase(seen: SeenDatabase, goal: Goal, leave: Leave): readonly Lane[] {
+  const chores = goal.cluster && goal.kind === 'keep' ? planCluster(seen) : new Map<number, Verdict>()
+  const planned = seen.groups.map((group): Lane => {
+    const chore = chores.get(group.group)
+    return { group: group.group, verdict: chore ?? planLane(group, seen, goal, leave) }
+  })
+  return goal.kind === 'remove' ? planned : share(planned, seen, goal)
+}
+
+function planLane(group: Seen, seen: SeenDatabase, goal: Goal, leave: Leave): Verdict {
+  const { stage, held } = chooseStage(group, seen, goal, leave)
+  const verdict = planGroup(group, goal, stage)
+  return verdict.kind === 'hold' ? held : verdict
+}
+
+/** How far the group may go, and what is said when that is not far enough. */
+function chooseStage(
+  group: Seen,
+  { groups }: SeenDatabase,
+  goal: Goal,
+  leave: Leave,
+): { readonly stage: Stage; readonly held: Verdict } {
+  const held = (on: 'person' | 'time' | 'group', why: string): Verdict => ({ kind: 'hold', on, why })
+  if (leave.paused)
+    return { stage: 'repair', held: held('person', 'it is paused; it goes on when somebody resumes it') }
+  const [canary] = groups
+  const follows = goal.policy.canary && !goal.undo && canary !== undefined && canary !== group
+  if (follows && isBehind(canary, goal)) {
+    const why = `group ${canary.group} goes first; this one begins when it has handed over`
+    return { stage: 'repair', held: held('group', why) }
+  }
+  if (!leave.mayHandOver) {
+    const why = 'everything is ready; the upgrade is supervised and goes on when somebody resumes it'
+    return { stage: 'surge', held: held('person', why) }
+  }
+  const behind = groups.find((other) => isBehind(other, goal))
+  if (behind !== undefined && behind !== group) {
+    const why = `nothing old is given up before group ${behind.group} has handed over too`
+    return { stage: 'handover', held: held('group', why) }
+  }
+  return { stage: leave.mayFinalize ? 'end' : 'handover', held: { kind: 'hold', ...leave.onFinalize } }
+}
+
+/** It has a primary, on another revision than the goal's. */
+function isBehind({ shards, recordedPrimary }: Seen, goal: Goal): boolean {
+  const primary = shards.find((shard) => shard.id === recordedPrimary)
+  return primary !== undefined && primary.revision !== revisionOf(goal)
+}
+
+/** Gives out what the groups share, in their order, those already begun first. */
+function share(lanes: readonly Lane[], { groups }: SeenDatabase, goal: Goal): readonly Lane[] {
+  const inHand = groups.map((group) => countInHand(group, goal))
+  const limit = goal.policy.parallel === 0 ? Number.POSITIVE_INFINITY : goal.policy.parallel
+  let free = limit - inHand.reduce((sum, count) => sum + count, 0)
+  const memory = Math.min(...groups.map(({ node }) => node.memoryFreeBytes))
+  let taken = 0 // in this turn: from the next one on it is reserved, and not counted as free
+  let handsOver = groups.some(({ handover }) => handover !== null && !handover.released)
+  const given = new Map<number, Verdict>()
+  const begun = (lane: Lane) =>
+    Number(groups.some((seen) => seen.group === lane.group && hasBegun(seen, goal)))
+  for (const lane of lanes.toSorted((a, b) => begun(b) - begun(a))) {
+    const { verdict } = lane
+    const seen = groups.find(({ group }) => group === lane.group)
+    given.set(lane.group, verdict)
+    if (verdict.kind !== 'do' || seen === undefined) continue
+    const { kind } = verdict.step
+    if (kind === 'hand-over') {
+      if (handsOver) given.set(lane.group, wait('another group hands over just now'))
+      handsOver = true
+    }
+    if (kind !== 'add-shard' && kind !== 'restart-shard') continue
+    if (free <= 0)
+      given.set(lane.group, wait(`${limit} shard(s) are in hand already (parallel_shards_upgrade)`))
+    else if (kind === 'add-shard' && taken > 0 && memory - taken < needOf(seen))
+      given.set(lane.group, wait('the memory of the node is given to another group first'))
+    else {
+      free -= 1
+      taken += kind === 'add-shard' ? needOf(seen) : 0
+    }
+  }
+  return lanes.map(({ group, verdict }) => ({ group, verdict: given.get(group) ?? verdict }))
+}
+
+function wait(why: string): Verdict {
+  return { kind: 'hold', on: 'group', why }
+}
+
+function needOf({ shards }: Seen): number {
+  return surgeBytes(Math.max(0, ...shards.filter(isLive).map(({ engine }) => engine.usedMemoryBytes)))
+}
+
+/** Shards on their way to the goal's revision: started, and not yet following their primary. */
+function countInHand({ shards }: Seen, goal: Goal): number {
+  const revision = revisionOf(goal)
+  const primary = shards.find((shard) => isLive(shard) && shard.engine.role === 'primary')
+  return shards.filter(
+    (shard) =>
+      shard !== primary &&
+      !shard.leaving &&
+      revisionOf(shard.wanted) === revision &&
+      (shard.revision !== revision || primary === undefined || !isLinked(shard, primary)),
+  ).length
+}
+
+function hasBegun({ shards }: Seen, goal: Goal): boolean {
+  return shards.some((shard) => revisionOf(shard.wanted) === revisionOf(goal))
+}

@@ -1,0 +1,38 @@
+/** A node as somebody in the cluster knows it. */
+interface Node {
+  readonly id: string
+  readonly myself: boolean
+  readonly epoch: number
+  /** Ranges as the engines write them: "0-5460 7000". */
+  readonly slots: string
+}
+
+/** All hash slots of a cluster. */
+const SLOTS = 16_384
+
+/**
+ * Does a node know the slot map as it is: each primary's slots and epoch as that primary itself knows them, and every
+ * slot served? `views` holds what each primary answered. Undefined when it does, else in words what it lacks.
+ */
+export function whyNotKnown(view: readonly Node[], views: readonly (readonly Node[])[]): string | undefined {
+  const served = view.reduce((sum, { slots }) => sum + countSlots(slots), 0)
+  if (served !== SLOTS) return `knows who serves ${served} of ${SLOTS} slots`
+  for (const primary of views) {
+    const own = primary.find(({ myself }) => myself)
+    const seen = view.find(({ id }) => id === own?.id)
+    if (own === undefined || seen === undefined) return 'does not know every primary of the cluster yet'
+    if (seen.slots !== own.slots || seen.epoch !== own.epoch)
+      return `has old news of the slots of node ${own.id.slice(0, 8)}`
+  }
+  return undefined
+}
+
+function countSlots(ranges: string): number {
+  return ranges
+    .split(' ')
+    .filter((range) => range !== '')
+    .reduce((sum, range) => {
+      const [first = 0, last = first] = range.split('-').map(Number)
+      return sum + last - first + 1
+    }, 0)
+}

@@ -1,0 +1,59 @@
+import { type Goal, revisionOf } from './goal.ts'
+import { isLinked, isLive, type LiveShard, type Seen, type SeenDatabase, type SeenShard } from './topology.ts'
+
+/** Can an upgrade be taken back without losing anything, right now? `reason` says why, or what is in the way. */
+export interface WayBack {
+  readonly eligible: boolean
+  readonly reason: string
+}
+
+/** The way back of a whole database: as open as that of each of its groups. */
+export function wayBack({ groups }: SeenDatabase, goal: Goal): WayBack {
+  if (goal.discard) return { eligible: false, reason: 'the data of before was discarded, as was asked' }
+  const obstacles = groups.flatMap((group) => obstacleToReturn(group, goal) ?? [])
+  const [first] = obstacles
+  if (first !== undefined) return { eligible: false, reason: obstacles.join('; ') }
+  if (!groups.some((group) => hasLeft(group, goal)))
+    return { eligible: true, reason: 'nothing was handed over yet' }
+  return { eligible: true, reason: 'every old primary follows as a standby and holds all data' }
+}
+
+/** Why one group cannot go back; null when it can, or never left. */
+function obstacleToReturn(seen: Seen, goal: Goal): string | null {
+  if (!hasLeft(seen, goal)) return null
+  const primary = seen.shards.find((shard) => shard.id === seen.recordedPrimary)
+  const before = goal.from === null ? '' : revisionOf(goal.from)
+  const standby = seen.shards.find((shard) => shard.revision === before && !shard.leaving)
+  const where = seen.slots === null ? '' : `group ${seen.group}: `
+  if (primary === undefined || !isLive(primary)) return `${where}the primary does not answer right now`
+  if (standby === undefined) return `${where}no shard on ${before} is left`
+  if (!isLinked(standby, primary)) return `${where}the standby, shard ${standby.id}, is not linked right now`
+  const unsound = whyUnsound(standby, { seen, primary })
+  return unsound === null ? null : `${where}${unsound}`
+}
+
+/** The primary runs the goal's revision, or shall: it was handed over. */
+export function hasLeft(seen: Seen, goal: Goal): boolean {
+  const recorded = seen.shards.find((shard) => shard.id === seen.recordedPrimary)
+  return recorded !== undefined && revisionOf(recorded.wanted) === revisionOf(goal)
+}
+
+/**
+ * Why a follower cannot be trusted to hold what its primary holds, although it is linked and at the same offset; null
+ * when it can. An engine skips what it does not understand and says so in a counter only (measured: HEXPIRE to an older
+ * version, a missing module). A standby whose process ended since has forgotten that count.
+ */
+export function whyUnsound(
+  shard: SeenShard,
+  { seen, primary }: { readonly seen: Seen; readonly primary: LiveShard },
+): string | null {
+  if (!isLive(shard)) return null // it is waited for
+  const wasPrimary = seen.standby?.shard === shard.id && shard.revision !== primary.revision
+  const base = wasPrimary ? seen.standby : null
+  if (base !== null && base.runId !== shard.engine.runId)
+    return `shard ${shard.id} was started anew since it handed over: nobody counted what it missed`
+  const failed = shard.engine.errorReplies - (base?.errorReplies ?? 0)
+  if (failed <= 0) return null
+  const words = shard.trouble === '' ? '' : ` (${shard.trouble})`
+  return `shard ${shard.id} could not carry out ${failed} command(s) of its primary: its data differs${words}`
+}

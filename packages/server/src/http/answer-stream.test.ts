@@ -1,0 +1,149 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { followAction } from '@fairlead/api'
+import { pino } from 'pino'
+import { afterEach, expect, test } from 'vitest'
+import type { StreamLimits } from './answer-stream.ts'
+import { createHttp } from './create-http.ts'
+import { mountOn } from './mount.ts'
+
+const opened: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of opened.splice(0).toReversed()) await close()
+})
+
+/** A server with one stream, whose source counts what is taken from it. */
+async function serve(
+  source: (signal: AbortSignal) => AsyncIterable<{ readonly waiting_for: string }>,
+  streamLimits: Partial<StreamLimits> = {},
+) {
+  const count = { taken: 0, running: 0 }
+  const lines: string[] = []
+  const user = { uid: 1, name: 'admin', grants: [{ management: 'admin', databases: null }] } as const
+  const http = createHttp({
+    identify: (_, { address }) => ({ user, address, token: null }),
+    onRefused: async () => undefined,
+    log: pino({}, { write: (line: string) => void lines.push(line) }),
+    streamLimits,
+  })
+  mountOn(http)(followAction, async () => ({
+    admits: () => true,
+    async *events(_, signal) {
+      count.running += 1
+      try {
+        for await (const event of source(signal)) {
+          count.taken += 1
+          yield { seq: count.taken, type: 'action', time: '', ...event }
+        }
+      } finally {
+        count.running -= 1
+      }
+    },
+  }))
+  const url = await http.listen({ host: '127.0.0.1', port: 0 })
+  opened.push(() => http.close())
+  return { count, lines, url, http }
+}
+
+const large = { waiting_for: 'x'.repeat(10_000) }
+async function* endless() {
+  for (;;) yield large
+}
+async function* silent(signal: AbortSignal) {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+  yield* []
+}
+
+/** A client who asks and then reads nothing. */
+async function askAndStall(url: string): Promise<Socket> {
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' })
+  opened.push(() => socket.destroy())
+  socket.pause()
+  socket.write('GET /v1/actions/a/events HTTP/1.1\r\nHost: a\r\n\r\n')
+  return socket
+}
+
+async function until(holds: () => boolean, what: string): Promise<void> {
+  const deadline = performance.now() + 10_000
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`not in time: ${what}`)
+    await pause(5)
+  }
+}
+
+/** Waits until a number has not changed for a while. */
+async function untilCalm(read: () => number): Promise<number> {
+  for (let last = -1; ; ) {
+    const now = read()
+    if (now === last) return now
+    last = now
+    await pause(300)
+  }
+}
+
+test('who does not read makes nobody read ahead; when it reads on, so does the source', async () => {
+  const { count, url } = await serve(endless)
+  const socket = await askAndStall(url)
+  await until(() => count.taken > 0, 'the first event')
+  const stalled = await untilCalm(() => count.taken)
+  expect(stalled).toBeLessThan(2_000) // what the kernel holds for a connection, not what there is
+  let isEnough = false
+  socket.on('data', () => {
+    isEnough ||= count.taken > stalled + 3_000
+    if (isEnough) socket.pause()
+  })
+  socket.resume()
+  await until(() => isEnough, 'more events')
+})
+
+test('who takes nothing for long is let go, as is who hangs up, and nothing of them is left', async () => {
+  const { count, lines, url } = await serve(endless, { stalledMs: 200 })
+  const stalled = await askAndStall(url)
+  await until(() => count.running === 1, 'the stream')
+  await until(() => count.running === 0, 'the end of a stalled stream')
+  stalled.destroy()
+
+  const quiet = await serve(silent)
+  const socket = await askAndStall(quiet.url)
+  await until(() => quiet.count.running === 1, 'the stream')
+  socket.destroy()
+  await until(() => quiet.count.running === 0, 'the end of a stream whose client hung up')
+  expect([...lines, ...quiet.lines]).toEqual([])
+})
+
+test('a server that stops ends its streams at once: the quiet ones, and those that nobody reads', async () => {
+  const quiet = await serve(silent)
+  const stuck = await serve(endless)
+  const response = await fetch(`${quiet.url}/v1/actions/a/events`)
+  await askAndStall(stuck.url)
+  await until(() => quiet.count.running + stuck.count.running === 2, 'both streams')
+  await untilCalm(() => stuck.count.taken)
+
+  const began = performance.now()
+  await Promise.all([quiet.http.close(), stuck.http.close()])
+  expect(performance.now() - began).toBeLessThan(2_000)
+  expect([quiet.count.running, stuck.count.running]).toEqual([0, 0])
+  expect(await response.text()).not.toContain('event: end')
+})
+
+test('one more than the most is refused, and may come when another has gone', async () => {
+  const { count, url } = await serve(silent, { mostStreams: 1 })
+  const first = new AbortController()
+  await fetch(`${url}/v1/actions/a/events`, { signal: first.signal })
+  const second = await fetch(`${url}/v1/actions/a/events`)
+  expect([second.status, await second.json()]).toMatchObject([429, { error_code: 'too_many_requests' }])
+  first.abort()
+  await until(() => count.running === 0, 'the end of the first')
+  const third = await fetch(`${url}/v1/actions/a/events`)
+  expect(third.status).toBe(200)
+})
+
+test('a source that fails ends the stream, is logged, and says nothing of it; no undeclared field leaves', async () => {
+  const { lines, url } = await serve(async function* () {
+    yield { waiting_for: 'a', password: 'hidden' }
+    throw new Error('a secret in a stack')
+  })
+  const text = await (await fetch(`${url}/v1/actions/a/events`)).text()
+  expect(text).toBe('id: 1\nevent: action\ndata: {"seq":1,"type":"action","time":"","waiting_for":"a"}\n\n')
+  expect(lines.join('')).toContain('a stream failed')
+})

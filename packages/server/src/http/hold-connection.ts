@@ -1,0 +1,71 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+
+/** A response that goes on, until `signal` aborts: the client is gone or takes nothing, or the server stops. */
+export interface Connection {
+  readonly signal: AbortSignal
+  /** Resolves when nothing is left of it. */
+  readonly closed: Promise<void>
+  /** Resolves when more may be written, or when there is nobody any more to write to. */
+  write(text: string): Promise<void>
+  /** Says that nothing happens; to a client who still has enough to read, nothing. */
+  beat(): void
+  /** The last that is said. */
+  end(lastWords: string): void
+  /** Aborts `signal`. */
+  leave(): void
+}
+
+/** When the server stops, what is on its way has this long. */
+const LAST_WORDS_MS = 200
+
+/** Begins a stream of server-sent events as the answer. At most one buffer of it is in memory, however slow the client. */
+export function holdConnection(
+  raw: ServerResponse,
+  { stop, stalledMs }: { readonly stop: AbortSignal; readonly stalledMs: number },
+): Connection {
+  const gone = new AbortController()
+  const signal = AbortSignal.any([gone.signal, stop])
+  const leave = () => gone.abort()
+  const closed = new Promise<void>((resolve) => {
+    if (raw.destroyed)
+      resolve() // the client did not wait for its beginning
+    else raw.once('close', resolve)
+  })
+  void closed.then(leave)
+  raw.on('error', leave) // a broken pipe is how a client says goodbye
+
+  const destroyAfter = (ms: number) => {
+    const timer = setTimeout(() => raw.destroy(), ms)
+    raw.once('close', () => clearTimeout(timer))
+  }
+  const hurry = () => destroyAfter(LAST_WORDS_MS)
+  if (stop.aborted) hurry()
+  stop.addEventListener('abort', hurry, { once: true })
+  raw.once('close', () => stop.removeEventListener('abort', hurry))
+
+  raw.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    connection: 'close', // so that its end is the end of the connection, which a stopping server waits for
+    'x-accel-buffering': 'no', // a proxy in between is not to collect
+  })
+  raw.flushHeaders()
+  return {
+    signal,
+    closed,
+    leave,
+    async write(text) {
+      if (raw.write(text)) return
+      const patience = AbortSignal.any([signal, AbortSignal.timeout(stalledMs)])
+      await once(raw, 'drain', { signal: patience }).catch(leave)
+    },
+    beat() {
+      if (!raw.writableNeedDrain) raw.write(':\n\n')
+    },
+    end(lastWords) {
+      raw.end(lastWords)
+      destroyAfter(stalledMs)
+    },
+  }
+}

@@ -1,0 +1,39 @@
+import type { Step } from '../core/topology.ts'
+import { command, member, type Outcome, type Scene } from './carry-out.ts'
+
+const done: Outcome = { kind: 'done' }
+
+/** In cluster mode a primary is named by its node id. */
+export async function followInCluster(shard: number, primary: number, scene: Scene): Promise<Outcome> {
+  const { database, deps, everybody } = scene
+  const connection = await deps.engines.connect(database, member(primary, { members: everybody }))
+  return command(shard, scene, 'CLUSTER', 'REPLICATE', String(await connection.call('CLUSTER', 'MYID')))
+}
+
+/** Introduces a shard to one that serves slots; the others learn of it by gossip. */
+export async function meetInCluster(
+  { shard, anchor }: Extract<Step, { kind: 'meet' }>,
+  scene: Scene,
+): Promise<Outcome> {
+  const { host, port } = member(shard, { members: scene.everybody })
+  await command(anchor, scene, 'CLUSTER', 'MEET', host, String(port))
+  return { kind: 'not yet', why: `shard ${shard} is being introduced to the cluster` }
+}
+
+/** One command for all of its slots, which every version understands. */
+export async function assignSlots(
+  { shard, slots }: Extract<Step, { kind: 'assign-slots' }>,
+  scene: Scene,
+): Promise<Outcome> {
+  const numbers = Array.from({ length: slots.last - slots.first + 1 }, (_, n) => String(slots.first + n))
+  return command(shard, scene, 'CLUSTER', 'ADDSLOTS', ...numbers)
+}
+
+/** Everybody forgets it within the minute in which they do not let each other remember. */
+export async function forgetNode(
+  { node, shards }: Extract<Step, { kind: 'forget-node' }>,
+  scene: Scene,
+): Promise<Outcome> {
+  for (const shard of shards) await command(shard, scene, 'CLUSTER', 'FORGET', node)
+  return done
+}

@@ -1,0 +1,37 @@
+import type { Action } from '../core/action.ts'
+import type { Database, ShardRecord } from '../core/database.ts'
+import { carrySettings } from './carry-settings.ts'
+import type { Deps } from './deps.ts'
+import { warnOf } from './note-action.ts'
+import { agentName } from './observe.ts'
+
+/**
+ * Gives followers what people have set on their primary at run time: users and settings, which engines do not
+ * replicate. Undefined when nobody would miss anything if a follower took over, else in words which user would; other
+ * settings that cannot be carried over are a warning of the action.
+ */
+export async function carryToFollowers(
+  parts: {
+    readonly database: Database
+    readonly primary: ShardRecord
+    readonly followers: readonly ShardRecord[]
+    readonly action: Action | undefined
+  },
+  deps: Deps,
+): Promise<string | undefined> {
+  const { database, primary, followers, action } = parts
+  const { settings } = await deps.agent.readBaseline({ params: { id: agentName(primary.id) } })
+  const from = await deps.engines.connect(database, primary)
+  const obstacles: string[] = []
+  for (const follower of followers) {
+    const to = await deps.engines.connect(database, follower)
+    const builds = { fromBuild: primary.runs.build, toBuild: follower.runs.build }
+    const pair = { from, to, ...builds, baseline: settings, effect: deps.effect }
+    obstacles.push(...(await carrySettings(pair)).obstacles)
+  }
+  // A client whose user is missing, or may do less, would notice; a setting is for people to look at.
+  const users = obstacles.filter((obstacle) => obstacle.startsWith('user '))
+  for (const obstacle of obstacles.filter((one) => !users.includes(one)))
+    if (action !== undefined) await warnOf(action, obstacle, deps)
+  return users.length === 0 ? undefined : users.join('; ')
+}

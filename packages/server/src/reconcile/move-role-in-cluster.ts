@@ -1,0 +1,64 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { EngineConnection } from '@fairlead/engine'
+import type { Deps } from './deps.ts'
+import { replicationOf } from './handover-gate.ts'
+import { becomeEqual, type Moved, type MovingGroup, msSince, type NotMoved } from './move-role.ts'
+import { letWritesGo, stopWrites } from './stop-writes.ts'
+
+/** How long the old primary may take to hear of it: 4 to 20 ms measured. It stays paused meanwhile. */
+const HEARS_WITHIN_MS = 2_000
+/** Pings of a primary are part of its stream: one between the last look and the takeover would set the old one ahead. */
+const PING_SETTING = 'repl-ping-replica-period'
+const NEVER_S = 3_600
+
+/**
+ * In cluster mode an engine cannot be demoted by command. The heir takes over at equal offsets (`CLUSTER FAILOVER
+ * TAKEOVER`: one message, no vote, and none of a vote's delays; facts on handover, finding 3), and the old primary,
+ * paused until then, steps down when it hears of it. Killed in between, it hears of it all the same.
+ *
+ * The gate before has seen that the heir knows the whole slot map: an heir that does not would take over only what it
+ * believes its primary to own, and the rest of the data would be deleted (finding 4).
+ */
+export async function moveRoleInCluster(
+  { primary, heir, others, build }: MovingGroup,
+  deps: Deps,
+): Promise<Moved | NotMoved> {
+  const period = await readPingPeriod(primary)
+  const began = performance.now()
+  try {
+    await primary.call('CONFIG', 'SET', PING_SETTING, NEVER_S)
+    await stopWrites(primary, build, deps)
+    const keys = await becomeEqual(primary, heir, others)
+    if (typeof keys !== 'number') {
+      await letWritesGo(primary, build, deps)
+      return keys
+    }
+    const { replid, offset } = await replicationOf(primary)
+    await deps.effect('promote', () => heir.call('CLUSTER', 'FAILOVER', 'TAKEOVER'))
+    await untilSteppedDown(primary)
+    return { replid, offset, keys, writeStopMs: msSince(began) }
+  } finally {
+    await primary.call('CONFIG', 'SET', PING_SETTING, period)
+  }
+}
+
+/** After an interruption: nobody remembers what the period was, so it is the engines' own again. */
+export async function resumePings(shard: EngineConnection): Promise<void> {
+  const period = await readPingPeriod(shard)
+  if (period === String(NEVER_S)) await shard.call('CONFIG', 'SET', PING_SETTING, 10)
+}
+
+async function readPingPeriod(primary: EngineConnection): Promise<string> {
+  const reply = await primary.call('CONFIG', 'GET', PING_SETTING)
+  return Array.isArray(reply) ? String(reply[1]) : '10'
+}
+
+/** Thrown when it does not come: the planner looks at what is, and the pause has its own end. */
+async function untilSteppedDown(primary: EngineConnection): Promise<void> {
+  const deadline = performance.now() + HEARS_WITHIN_MS
+  while ((await replicationOf(primary)).role !== 'replica') {
+    if (performance.now() > deadline)
+      throw new Error(`the old primary at port ${primary.address.port} has not stepped down`)
+    await pause(1)
+  }
+}
