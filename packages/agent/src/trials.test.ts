@@ -161,10 +161,13 @@ async function killDuringTrial(home: TestHome): Promise<{ agent: ChildProcess; p
       () => true,
       () => false,
     )
-  await until(answers, { withinMs: 10_000 })
-  await askAndLeave(home, trialOf(slow))
-  await until(() => processesIn(home).length > 0, { withinMs: 5_000 })
-  agent.kill('SIGKILL')
+  try {
+    await until(answers, { withinMs: 10_000 })
+    await askAndLeave(home, trialOf(slow))
+    await until(() => processesIn(home).length > 0, { withinMs: 5_000 })
+  } finally {
+    agent.kill('SIGKILL')
+  }
   await once(agent, 'exit')
   const port = Number.parseInt(trialsIn(home)[0] ?? '', 10)
   await until(async () => !(await isFree(port)), { withinMs: 10_000 })
