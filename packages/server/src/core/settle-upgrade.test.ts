@@ -122,6 +122,39 @@ describe('an upgrade is refused', () => {
   })
 })
 
+describe('discarding', () => {
+  const fleeting = { replicas: 0, persistence: 'disabled' } as const
+  const discards = (request: Partial<UpgradeRequest>, of: Partial<UpgradeSubject>) => {
+    const settled = settle({ engineVersion: '8.1', ...request }, of)
+    return 'refused' in settled ? settled.refused : settled.goal.discard
+  }
+
+  test('may_discard_data is the quick way of a database that keeps nothing, and changes nothing on any other', () => {
+    expect(discards({ mayDiscard: true }, fleeting)).toBe(true)
+    expect(discards({ mayDiscard: true }, { replicas: 1, persistence: 'disabled' })).toBe(false)
+    expect(discards({ mayDiscard: true }, { replicas: 0, persistence: 'aof' })).toBe(false)
+    expect(discards({}, fleeting)).toBe(false)
+  })
+
+  test('force_discard is for any database, also along a path that replication cannot take', () => {
+    expect(discards({ forceDiscard: true }, {})).toBe(true)
+    const elsewhere = { engineVersion: 'redis-7.0' }
+    expect(discards(elsewhere, {})).toBe('upgrade_path_unsupported')
+    expect(discards({ ...elsewhere, forceDiscard: true }, {})).toBe(true)
+    expect(discards({ forceDiscard: true, preserveRoles: true }, {})).toBe('conflicting_fields')
+  })
+
+  test('without memory for a surge shard a database that keeps nothing could only be discarded', () => {
+    const narrow = { ...fleeting, lackOfMemory: 'a surge shard needs 97 MB' }
+    expect(settle({ engineVersion: '8.1' }, narrow)).toMatchObject({
+      refused: 'upgrade_would_discard_data',
+      message: expect.stringMatching(/97 MB.*may_discard_data/),
+    })
+    expect(discards({ mayDiscard: true }, narrow)).toBe(true)
+    expect(discards({}, { ...narrow, persistence: 'snapshot' })).toBe(false)
+  })
+})
+
 describe('a new database', () => {
   test('gets the newest valkey, or what there is', () => {
     expect(settleBuild(undefined, null, catalogue)).toEqual({

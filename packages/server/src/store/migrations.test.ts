@@ -8,7 +8,10 @@ import { Migrator } from 'kysely/migration'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { actionEventsStore } from '../actions/action-events-store.ts'
 import { actionsStore } from '../actions/actions-store.ts'
+import { handoversStore } from '../actions/handovers-store.ts'
 import { settingsStore } from '../cluster/settings-store.ts'
+import { databasesStore } from '../databases/databases-store.ts'
+import { shardsStore } from '../databases/shards-store.ts'
 import { passwordsStore } from '../passwords/passwords-store.ts'
 import { signingKeysStore } from '../sessions/signing-keys-store.ts'
 import { usersStore } from '../users/users-store.ts'
@@ -98,4 +101,53 @@ test('actions of a store from before there were events begin theirs with what th
   expect(await events.listAfter('a', 0, 10)).toEqual([{ seq: 1, actionUid: 'a', at, type: 'action', change }])
   await actionsStore(store.db).update('a', { status: 'failed' }, at)
   expect((await events.listAfter('a', 1, 10)).map(({ seq }) => seq)).toEqual([3])
+})
+
+test('a database of that time has one group, and an upgrade that was running knows its way back', async () => {
+  const old = await openFirst()
+  await sql`insert into databases values (1, 'orders', 'changing', 'redis', '7.0.15', 2, 0, 1, 'aof', 'everysec', '[]',
+    'noeviction', 'a', 'b', 5, 'replid', 77, ${at}, ${at})`.execute(old)
+  await sql`insert into shards values (5, 1, 1, '127.0.0.1', 10000, 'redis', '7.0.15', 2, null, 0, ${at})`.execute(
+    old,
+  )
+  const goal = {
+    kind: 'keep',
+    build: { flavour: 'valkey', version: '8.1.1' },
+    restartNonce: 2,
+    replicas: 1,
+    persistence: 'aof',
+    home: 5,
+    preserveRoles: true,
+    undo: false,
+  }
+  await sql`insert into actions values ('a', 1, 'upgrade', 'running', ${JSON.stringify(goal)}, 40, 'wait', '', 0, '[]',
+    null, ${at}, ${at})`.execute(old)
+  await sql`insert into handovers values (1, 1, 'a', 5, 6, '{}', ${at}, 0, null, 0)`.execute(old)
+  await old.destroy()
+
+  await using store = await openStore(file)
+  expect(await databasesStore(store.db).get(1)).toMatchObject({
+    cluster: false,
+    groups: [
+      {
+        number: 0,
+        slots: { first: 0, last: 16_383 },
+        primaryShard: 5,
+        history: { replid: 'replid', offset: 77 },
+      },
+    ],
+  })
+  expect(await shardsStore(store.db).listOf(1)).toMatchObject([{ id: 5, group: 0, reservedBytes: 0 }])
+  const { home: _home, ...kept } = goal
+  expect(await actionsStore(store.db).get('a')).toMatchObject({
+    goal: { ...kept, homes: [5], from: { build: { flavour: 'redis', version: '7.0.15' }, restartNonce: 2 } },
+    asked: { homes: [5] },
+    orders: { paused: false },
+    handedOverAt: null,
+  })
+  // Nobody noted the old primary then: no process has that id, so nobody is taken for it.
+  expect((await handoversStore(store.db).last(1)).get(0)).toMatchObject({
+    closed: false,
+    standby: { runId: '' },
+  })
 })
