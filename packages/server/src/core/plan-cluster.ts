@@ -29,6 +29,25 @@ export function planCluster({ groups }: SeenDatabase): ReadonlyMap<number, Verdi
   return chores
 }
 
+/**
+ * Whoever serves a group must serve, and know every other shard: clients ask any of them for the way. What is left to do
+ * is to wait for gossip; undefined when it has come.
+ */
+export function planWhole(seen: Seen, { groups }: SeenDatabase): Verdict | undefined {
+  const everybody = groups.flatMap(({ shards }) => shards.flatMap(({ engine }) => engine?.cluster?.id ?? []))
+  for (const shard of seen.shards.filter(isLive)) {
+    const view = shard.engine.cluster
+    if (view === null) continue
+    if (!view.serves)
+      return { kind: 'wait', shard: shard.id, why: `shard ${shard.id} does not serve its slots yet` }
+    const unknown = everybody.filter((id) => !view.nodes.some((node) => node.id === id))
+    if (unknown.length === 0) continue
+    const why = `shard ${shard.id} does not know ${unknown.length} other shard(s) of the cluster yet`
+    return { kind: 'wait', shard: shard.id, why }
+  }
+  return undefined
+}
+
 function planMeeting({ shards }: Seen, anchor: LiveShard): Verdict | undefined {
   const group = shards.filter(isLive)
   const primary = group.find(({ engine }) => engine.role === 'primary')

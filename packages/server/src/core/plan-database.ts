@@ -1,6 +1,6 @@
 import { revisionOf } from './goal.ts'
 import type { Leave } from './orders.ts'
-import { planCluster } from './plan-cluster.ts'
+import { planCluster, planWhole } from './plan-cluster.ts'
 import { planGroup, type Stage } from './plan-group.ts'
 import { surgeBytes } from './plan-revision.ts'
 import { type Goal, isLinked, isLive, type Seen, type SeenDatabase, type Verdict } from './topology.ts'
@@ -31,6 +31,7 @@ export function planDatabase(seen: SeenDatabase, goal: Goal, leave: Leave): read
 function planLane(group: Seen, seen: SeenDatabase, goal: Goal, leave: Leave): Verdict {
   const { stage, held } = chooseStage(group, seen, goal, leave)
   const verdict = planGroup(group, goal, stage)
+  if (verdict.kind === 'done' && goal.kind === 'keep') return planWhole(group, seen) ?? verdict
   return verdict.kind === 'hold' ? held : verdict
 }
 

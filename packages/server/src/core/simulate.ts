@@ -157,7 +157,7 @@ export function settle(seen: Seen): Seen {
           : ({ role: 'replica', primary: primary.address } as const)
       const came = seen.slots !== null && shard.processWhy !== AGAIN ? blank : up
       const link = came !== blank && primary && isLive(primary) ? 'up' : 'down'
-      const cluster = seen.slots === null ? null : { id: nodeOf(shard).id, nodes: [] }
+      const cluster = seen.slots === null ? null : { id: nodeOf(shard).id, serves: true, nodes: [] }
       return { ...shard, process: 'running', engine: { ...emptyEngine, ...came, link, cluster } }
     }
     if (!isLive(shard)) return shard

@@ -71,7 +71,10 @@ export function shardedOf(groups: number, replicas: number, aof = false): SeenDa
       ...group,
       shards: group.shards.map((shard) =>
         isLive(shard)
-          ? { ...shard, engine: { ...shard.engine, cluster: { id: `node-${shard.id}`, nodes } } }
+          ? {
+              ...shard,
+              engine: { ...shard.engine, cluster: { id: `node-${shard.id}`, serves: true, nodes } },
+            }
           : shard,
       ),
     })),

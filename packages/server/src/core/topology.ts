@@ -108,6 +108,8 @@ export interface EngineState {
 export interface ClusterView {
   /** Its own node id. */
   readonly id: string
+  /** It serves: it sees who has which slots. False for some seconds after its start, and while it is cut off. */
+  readonly serves: boolean
   readonly nodes: readonly ClusterNode[]
 }
 

@@ -2,7 +2,7 @@ import type { NodeReport } from '@fairlead/api'
 import { type ClusterNodeInfo, numberOf, readClusterNodes, readInfo, readReplication } from '@fairlead/engine'
 import type { Handover } from '../actions/handovers-store.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
-import type { EngineState, Seen, SeenDatabase, SeenShard } from '../core/topology.ts'
+import type { ClusterView, EngineState, Seen, SeenDatabase, SeenShard } from '../core/topology.ts'
 import type { Deps } from './deps.ts'
 import type { Engines } from './engines.ts'
 
@@ -79,24 +79,30 @@ async function inspect(
 ): Promise<EngineState | null> {
   try {
     const connection = await engines.connect(database, record)
-    const [info, nodes] = await Promise.all([
+    const [info, state, nodes] = await Promise.all([
       connection.info(),
+      database.cluster ? connection.call('CLUSTER', 'INFO') : null,
       database.cluster ? connection.call('CLUSTER', 'NODES') : null,
     ])
-    return readEngine(info, nodes === null ? null : readClusterNodes(String(nodes)))
+    return readEngine(info, readView(String(state ?? ''), readClusterNodes(String(nodes ?? ''))))
   } catch {
     return null
   }
 }
 
-function readEngine(text: string, nodes: readonly ClusterNodeInfo[] | null): EngineState {
+function readView(state: string, nodes: readonly ClusterNodeInfo[]): ClusterView | null {
+  const myself = nodes.find((node) => node.myself)
+  return myself === undefined ? null : { id: myself.id, serves: state.includes('cluster_state:ok'), nodes }
+}
+
+function readEngine(text: string, cluster: ClusterView | null): EngineState {
   const replication = readReplication(text)
   const fields = readInfo(text)
   const isOn = (name: string) => fields[name] === '1'
   const isWriting = isOn('aof_rewrite_in_progress') || isOn('aof_rewrite_scheduled')
   const aof = isWriting || fields['aof_last_bgrewrite_status'] === 'err' ? 'rewriting' : 'on'
-  const myself = nodes?.find((node) => node.myself)
-  const isBlank = replication.role === 'primary' && myself?.slots === ''
+  const own = cluster?.nodes.find(({ id }) => id === cluster.id)
+  const isBlank = replication.role === 'primary' && own?.slots === ''
   return {
     runId: fields['run_id'] ?? '',
     role: isBlank ? 'blank' : replication.role,
@@ -111,6 +117,6 @@ function readEngine(text: string, nodes: readonly ClusterNodeInfo[] | null): Eng
     usedMemoryBytes: numberOf(fields, 'used_memory'),
     aof: isOn('aof_enabled') ? aof : 'off',
     errorReplies: numberOf(fields, 'unexpected_error_replies'),
-    cluster: myself === undefined ? null : { id: myself.id, nodes: nodes ?? [] },
+    cluster,
   }
 }

@@ -1,0 +1,174 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Body, createDatabase } from '@fairlead/api'
+import { connectEngine } from '@fairlead/engine'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { build } from './engine-pairs.ts'
+import { asAdmin } from './roles.ts'
+
+let fairlead: Fairlead
+beforeAll(async () => {
+  fairlead = await startFairlead()
+})
+afterAll(() => fairlead[Symbol.asyncDispose]())
+
+async function create(body: Partial<Body<typeof createDatabase>>) {
+  const name = `db-${Math.random().toString(36).slice(2)}`
+  const { uid, action_uid } = await fairlead.api.createDatabase({ body: { name, memory_size: 0, ...body } })
+  expect(await fairlead.untilEnded(action_uid)).toMatchObject({ status: 'completed' })
+  return fairlead.api.getDatabase({ params: { uid } })
+}
+
+describe('a dry run', () => {
+  test('proves the target in a process of its own, says the whole plan, and leaves nothing', async () => {
+    const { uid } = await create({ replication: true, engine_version: build('redis', '7.0') })
+    const before = await fairlead.api.listNodes({})
+    const answer = await fairlead.api.upgradeDatabase({
+      params: { uid },
+      query: { dry_run: '' },
+      body: { engine_version: build('valkey', '8.1') },
+    })
+    expect(answer).toMatchObject({
+      engine: 'valkey',
+      status: 'active',
+      plan: { change: true, handovers: 1, outage_ms: 0, trial: { ok: true }, risks: [] },
+    })
+    expect(answer).not.toHaveProperty('action_uid')
+    expect(answer.plan?.lanes[0]?.steps.map(({ op_name }) => op_name)).toEqual([
+      'add-shard',
+      'hand-over',
+      'seal-handover',
+      'restart-shard',
+      'retire-shard',
+    ])
+    const trials = join(fairlead.home, 'trials', 'shards')
+    expect(existsSync(trials) ? readdirSync(trials) : []).toEqual([])
+    expect((await fairlead.api.listNodes({}))[0]?.shard_list).toEqual(before[0]?.shard_list)
+    expect(await fairlead.api.getDatabase({ params: { uid } })).toMatchObject({ engine: 'redis' })
+  })
+
+  test('foretells the steps that the upgrade then takes', async () => {
+    const { uid } = await create({ shards_count: 2, engine_version: build('valkey', '8.0') })
+    const body = { engine_version: build('valkey', '8.1') }
+    const { plan } = await fairlead.api.upgradeDatabase({ params: { uid }, query: { dry_run: 'true' }, body })
+    const { action_uid } = await fairlead.api.upgradeDatabase({ params: { uid }, body })
+    const action = await fairlead.untilEnded(action_uid, 60_000)
+    expect(action).toMatchObject({ status: 'completed', warnings: [] })
+    expect(action.certificates.length).toBe(plan?.handovers)
+    expect(plan?.handovers).toBe(2)
+  })
+
+  test('refuses what the upgrade would refuse', async () => {
+    const { uid } = await create({ engine_version: build('valkey', '8.1') })
+    const foreseen = fairlead.api.upgradeDatabase({
+      params: { uid },
+      query: { dry_run: '' },
+      body: { engine_version: 'redis-7.0' },
+    })
+    await expect(foreseen).rejects.toMatchObject({ status: 406, code: 'upgrade_path_unsupported' })
+  })
+})
+
+describe('discarding', () => {
+  test('is the quick way of a database that keeps nothing: it begins empty, and the plan says so', async () => {
+    const { uid } = await create({ engine_version: build('valkey', '8.0') })
+    await using writer = await asUser(uid)
+    await writer.call('SET', 'gone', '1')
+    const body = { engine_version: build('valkey', '8.1'), may_discard_data: true }
+    const { plan } = await fairlead.api.upgradeDatabase({ params: { uid }, query: { dry_run: '' }, body })
+    expect(plan?.risks).toEqual([expect.stringMatching(/discarded/)])
+    const { action_uid } = await fairlead.api.upgradeDatabase({ params: { uid }, body })
+    expect(await fairlead.untilEnded(action_uid)).toMatchObject({ status: 'completed', certificates: [] })
+    await using reader = await asUser(uid)
+    expect(await reader.call('DBSIZE')).toBe(0)
+  })
+
+  test('with force goes along a path that replication cannot take, replicas and all', async () => {
+    const { uid } = await create({
+      replication: true,
+      data_persistence: 'aof',
+      engine_version: build('valkey', '8.1'),
+    })
+    await using writer = await asUser(uid)
+    await writer.call('SET', 'gone', '1')
+    const body = { engine_version: build('redis', '7.0'), force_discard: true }
+    const { action_uid } = await fairlead.api.upgradeDatabase({ params: { uid }, body })
+    expect(await fairlead.untilEnded(action_uid)).toMatchObject({ status: 'completed' })
+    const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
+    expect(shards.map(({ role, engine }) => `${role} ${engine}`).toSorted()).toEqual([
+      'master redis',
+      'slave redis',
+    ])
+    await using reader = await asUser(uid)
+    expect(await reader.call('DBSIZE')).toBe(0)
+  })
+})
+
+test('what an operator set at run time goes with the role: users with their rights, and settings', async () => {
+  const { uid, shard_list } = await create({ replication: true, engine_version: build('redis', '7.0') })
+  const [first = 0] = shard_list
+  {
+    using admin = await asAdmin(fairlead, first)
+    await admin.call(
+      'ACL',
+      'SETUSER',
+      'app',
+      'on',
+      '>app-password',
+      '~app:*',
+      '&*',
+      '+@read',
+      '+set',
+      '+ping',
+    )
+    await admin.call('CONFIG', 'SET', 'slowlog-log-slower-than', 4_321)
+  }
+  const body = { engine_version: build('valkey', '8.1') }
+  const { action_uid } = await fairlead.api.upgradeDatabase({ params: { uid }, body })
+  expect(await fairlead.untilEnded(action_uid)).toMatchObject({ status: 'completed', warnings: [] })
+
+  for (const { uid: shard, port } of await fairlead.api.listDatabaseShards({ params: { uid } })) {
+    using app = await connectEngine({
+      address: { host: '127.0.0.1', port },
+      login: { username: 'app', password: 'app-password' },
+    })
+    await expect(app.call('DEL', 'app:1')).rejects.toThrow(/NOPERM/)
+    using admin = await asAdmin(fairlead, Number(shard))
+    expect(await admin.call('CONFIG', 'GET', 'slowlog-log-slower-than')).toEqual([
+      'slowlog-log-slower-than',
+      '4321',
+    ])
+  }
+})
+
+test('a sharded database shows its slots, its primaries as endpoints, and its share of memory', async () => {
+  const database = await create({ shards_count: 3, replication: true, memory_size: 300_000_000 })
+  expect(database).toMatchObject({ sharding: true, shards_count: 3, oss_cluster: true })
+  expect(database.endpoints.map(({ uid }) => uid)).toEqual(['1', '2', '3'].map((n) => `${database.uid}:${n}`))
+  const shards = await fairlead.api.listDatabaseShards({ params: { uid: database.uid } })
+  const primaries = shards.filter(({ role }) => role === 'master')
+  expect(primaries.map(({ assigned_slots }) => assigned_slots)).toEqual([
+    '0-5461',
+    '5462-10922',
+    '10923-16383',
+  ])
+  expect(primaries.map(({ port }) => port)).toEqual(database.endpoints.map(({ port }) => port))
+  using admin = await asAdmin(fairlead, Number(primaries[0]?.uid))
+  expect(await admin.call('CONFIG', 'GET', 'maxmemory')).toEqual(['maxmemory', '100000000'])
+  expect(String(await admin.call('CLUSTER', 'INFO'))).toMatch(/cluster_state:ok[\s\S]*cluster_known_nodes:6/)
+})
+
+/** As the database's own user, at its first endpoint. */
+async function asUser(uid: number) {
+  const { endpoints, authentication_engine_pass: password = '' } = await fairlead.api.getDatabase({
+    params: { uid },
+  })
+  const connection = await connectEngine({
+    address: { host: '127.0.0.1', port: endpoints[0]?.port ?? 0 },
+    login: { username: 'default', password },
+  })
+  return Object.assign(connection, {
+    [Symbol.asyncDispose]: async () => connection[Symbol.dispose](),
+  })
+}
