@@ -98,3 +98,19 @@ test('the recipe to follow an upgrade live works as it stands there', async () =
   expect(whole).toMatch(/^data: .*"write_stop_ms":.*"full_syncs":0/m)
   expect(whole).toMatch(/"status":"completed".*\n\nevent: end\ndata: \{\}\n\n$/)
 })
+
+test('the walk through an upgrade and its way back in docs/upgrades.md works as it stands there', async () => {
+  await using fairlead = await startFairlead()
+  const page = readFileSync(join(root, 'docs/upgrades.md'), 'utf8')
+  const blocks = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block)
+  const script = blocks
+    .join('echo NEXT\n')
+    .replace('http://127.0.0.1:8080', fairlead.url)
+    .replace('PASSWORD', 'the-proof-is-in-the-ledger')
+  const { code, stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', script])
+  expect(code, stderr).toBe(0)
+  const [planned = '', resumed = '', back = ''] = stdout.split('NEXT\n')
+  expect(planned).toMatch(/"plan":\{"engine":"valkey".*"handovers":1.*"trial":\{"ok":true/)
+  expect(resumed).toMatch(/"rollback_eligible":true/)
+  expect(back).toMatch(/"engine":"redis"\n$/)
+})
