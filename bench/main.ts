@@ -1,7 +1,8 @@
-/** `npm run bench -- [handover|auth] [options]`: runs one benchmark, the handover where none is named. */
+/** `npm run bench -- [handover|auth|upgrade] [options]`: runs one benchmark, the handover where none is named. */
 const benches: Readonly<Record<string, string>> = {
   handover: './handover/main.ts',
   auth: './auth/main.ts',
+  upgrade: './upgrade/main.ts',
 }
 
 const [word = ''] = process.argv.slice(2)

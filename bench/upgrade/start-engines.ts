@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import {
   connectEngine,
   type EngineAddress,
@@ -21,6 +21,8 @@ export interface BenchEngine extends AsyncDisposable {
   call(command: string, ...args: readonly (string | number)[]): Promise<Reply>
   /** INFO replication; asked a second time when the connection is cut meanwhile: Sentinel cuts all that it finds. */
   replication(): Promise<ReplicationInfo>
+  /** SHUTDOWN SAVE, then the same folder and settings on this build; resolves when it answers. */
+  restart(build: string): Promise<void>
   readonly host: string
   readonly port: number
 }
@@ -64,32 +66,61 @@ async function start(
   const port = await freePort()
   const file = join(folder, `${program}.conf`)
   await writeFile(file, [...configure(port), ''].join('\n'), { mode: 0o600 })
-  const flavour = build.slice(0, build.lastIndexOf('-'))
-  const path = join(enginesFolder(), build, 'bin', `${flavour}-${program}`)
-  const child = spawn(path, [file], { cwd: folder, stdio: 'ignore' })
-  const kill = () => child.kill('SIGKILL')
-  // Also when the bench dies of an error: nothing of it goes on.
-  process.once('exit', kill)
+  let child = spawnEngine(build, program, file)
   const end = async () => {
-    const exited = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null
-    kill()
+    const exited = hasEnded(child) ? null : once(child, 'exit')
+    child.kill('SIGKILL')
     await exited
-    process.off('exit', kill)
     await rm(folder, { recursive: true, force: true })
   }
   try {
-    return await speakTo({ host: HOST, port }, `${build} answers`, end)
+    return await speakTo({
+      address: { host: HOST, port },
+      what: `${build} answers`,
+      end,
+      async ended() {
+        if (!hasEnded(child)) await once(child, 'exit')
+      },
+      startAgain(next) {
+        child = spawnEngine(next, program, file)
+      },
+    })
   } catch (cause) {
     await end()
     throw cause
   }
 }
 
-async function speakTo(address: EngineAddress, what: string, end: () => Promise<void>): Promise<BenchEngine> {
+function spawnEngine(build: string, program: 'server' | 'sentinel', file: string): ChildProcess {
+  const flavour = build.slice(0, build.lastIndexOf('-'))
+  const path = join(enginesFolder(), build, 'bin', `${flavour}-${program}`)
+  const child = spawn(path, [file], { cwd: dirname(file), stdio: 'ignore' })
+  // Also when the bench dies of an error: nothing of it goes on.
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  child.once('exit', () => process.off('exit', kill))
+  return child
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
+interface Spoken {
+  readonly address: EngineAddress
+  readonly what: string
+  readonly end: () => Promise<void>
+  /** Resolves when its process has ended. */
+  readonly ended: () => Promise<void>
+  readonly startAgain: (build: string) => void
+}
+
+async function speakTo({ address, what, end, ended, startAgain }: Spoken): Promise<BenchEngine> {
   const login = { username: 'default', password: PASSWORD }
   // A failover may keep a command waiting for longer than the connection's usual two seconds.
   const open = () => connectEngine({ address, login, commandTimeoutMs: COMMAND_WITHIN_MS })
-  let connection = await until(what, () => open().catch(() => null), { withinMs: START_WITHIN_MS })
+  const answers = () => until(what, () => open().catch(() => null), { withinMs: START_WITHIN_MS })
+  let connection = await answers()
   const call: BenchEngine['call'] = async (...words) => {
     if (!connection.usable) connection = await open()
     return await connection.call(...words)
@@ -103,6 +134,15 @@ async function speakTo(address: EngineAddress, what: string, end: () => Promise<
         if (cause instanceof EngineUnreachable) return info()
         throw cause
       }),
+    async restart(build) {
+      await call('SHUTDOWN', 'SAVE').catch((cause: unknown) => {
+        if (!(cause instanceof EngineUnreachable)) throw cause // the end of the connection is the answer
+      })
+      await ended()
+      startAgain(build)
+      connection[Symbol.dispose]()
+      connection = await answers()
+    },
     async [Symbol.asyncDispose]() {
       connection[Symbol.dispose]()
       await end()
