@@ -7,6 +7,8 @@ import { connectEngine, type EngineConnection, numberOf, readInfo } from '@fairl
 export interface FullSyncWatch extends AsyncDisposable {
   /** Full syncs that any process of this home has served since the watch began. */
   count(): Promise<number>
+  /** The numbers of all shards that were there at any time of the watch, also of those that are gone. */
+  shards(): readonly number[]
 }
 
 /**
@@ -16,11 +18,13 @@ export interface FullSyncWatch extends AsyncDisposable {
 export async function watchFullSyncs(home: string): Promise<FullSyncWatch> {
   const counters = new Map<string, { readonly first: number; last: number }>()
   const connections = new Map<string, EngineConnection>()
+  const shards = new Set<number>()
   const stop = new AbortController()
   const look = async (isFirst: boolean) => {
     for (const shard of await readdir(join(home, 'shards')).catch(() => [])) {
       const seen = await ask(home, shard, connections)
       if (seen === null) continue
+      shards.add(Number(shard.slice(1)))
       // A process that appears later has served none before it was there.
       const counter = counters.get(seen.runId) ?? { first: isFirst ? seen.fullSyncs : 0, last: 0 }
       counter.last = seen.fullSyncs
@@ -39,6 +43,7 @@ export async function watchFullSyncs(home: string): Promise<FullSyncWatch> {
       await look(false)
       return [...counters.values()].reduce((sum, { first, last }) => sum + last - first, 0)
     },
+    shards: () => [...shards],
     async [Symbol.asyncDispose]() {
       stop.abort()
       await looking

@@ -9,11 +9,12 @@ import { withLock } from './with-lock.mjs'
  * Fetches those of `engines` ("redis 7.0") that are not in the folder of builds yet, through `fairlead engines fetch`.
  *
  * Throws SetUpError with the command's own line when one cannot be had; with `anyBuildWillDo` only when there is no
- * build at all, on PATH or in the folder.
+ * build at all, on PATH or in the folder. Of those `wishedFor`, one that cannot be had is a line on stderr.
  */
-export async function prepareEngines({ root, node, env, engines, anyBuildWillDo = false }) {
-  const missing = () => engines.filter((build) => !isThere(env.FAIRLEAD_ENGINES, build))
-  if (missing().length === 0) return
+export async function prepareEngines({ root, node, env, engines, wishedFor = [], anyBuildWillDo = false }) {
+  const isMissing = (build) => !isThere(env.FAIRLEAD_ENGINES, build)
+  const missing = () => engines.filter(isMissing)
+  if (![...engines, ...wishedFor].some(isMissing)) return
 
   const fairlead = (...args) =>
     runQuietly(node, ['--conditions=@fairlead/source', join(root, 'packages/cli/src/main.ts'), ...args], {
@@ -24,7 +25,16 @@ export async function prepareEngines({ root, node, env, engines, anyBuildWillDo 
     name: 'engines',
     onWait: () => console.error('fairlead: waiting for another process that fetches engine builds …'),
   }
-  const trouble = await withLock(lock, () => fetchAll(fairlead, missing()))
+  const trouble = await withLock(lock, async () => {
+    const needed = await fetchAll(fairlead, missing())
+    if (needed !== undefined) return needed
+    for (const build of wishedFor.filter(isMissing)) {
+      const why = await fetchAll(fairlead, [build])
+      if (why !== undefined)
+        console.error(`fairlead: ${why} Going on without ${build}: its tests are skipped.`)
+    }
+    return undefined
+  })
   if (trouble === undefined) return
   if (!anyBuildWillDo || !(await hasAnyBuild(fairlead))) throw new SetUpError(trouble)
   console.error(`fairlead: ${trouble} Going on with the builds that are here.`)

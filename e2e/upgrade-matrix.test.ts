@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { type LoadedUpgrade, upgradeUnderLoad } from '../proof/upgrade-under-load.ts'
+import { pairsHere } from './engine-pairs.ts'
+
+/** Kinds of databases, and what people do with them. `handovers`: how many the way to the end takes, in all. */
+const kinds: readonly (Omit<LoadedUpgrade, 'from' | 'to'> & { what: string; handovers: number })[] = [
+  { what: 'replicated', kind: 'set', handovers: 1 },
+  { what: '3 groups with replicas', kind: 'incr', groups: 3, handovers: 3 },
+  { what: 'one shard', kind: 'incr', replication: false, handovers: 1 },
+  { what: 'a rollback after the handover', kind: 'incr', afterwards: 'roll back', handovers: 2 },
+  { what: 'AOF, one shard', kind: 'set', persistence: 'aof', replication: false, handovers: 1 },
+  { what: '3 groups of one shard', kind: 'set', groups: 3, replication: false, handovers: 3 },
+  { what: 'a rollback of a rollback', kind: 'incr', afterwards: 'roll back twice', handovers: 3 },
+  { what: '3 groups, a rollback', kind: 'incr', groups: 3, afterwards: 'roll back', handovers: 6 },
+  { what: '3 groups, preserve_roles', kind: 'set', groups: 3, preserveRoles: true, handovers: 6 },
+  { what: 'supervised, AOF', kind: 'set', persistence: 'aof', supervised: true, handovers: 1 },
+  { what: 'preserve_roles', kind: 'incr', preserveRoles: true, handovers: 2 },
+  {
+    what: '3 groups, a rollback of a rollback',
+    kind: 'incr',
+    groups: 3,
+    afterwards: 'roll back twice',
+    handovers: 9,
+  },
+]
+
+/** Small: what is proven here is the way, not its speed. */
+const load = { warmUp: 3_000, perSecond: 4_000, connections: 12 }
+
+const pairs = pairsHere()
+let fairlead: Fairlead
+
+beforeAll(async () => {
+  fairlead = await startFairlead()
+})
+afterAll(() => fairlead[Symbol.asyncDispose]())
+
+describe('every way through an upgrade loses nothing, does nothing twice and needs no full sync', () => {
+  // Each kind once, each pair in turn.
+  for (const [n, { what, handovers, ...kind }] of kinds.entries()) {
+    const pair = pairs[n % pairs.length]
+    if (pair === undefined) throw new Error('there is no pair of builds')
+    test(`${pair.from} → ${pair.to}: ${what}`, { timeout: 180_000 }, async () => {
+      const proof = await upgradeUnderLoad(fairlead, { ...pair, ...kind, ...load })
+      expect(proof.examples).toEqual([])
+      const { lost, duplicated, fullSyncs, errorKinds } = proof
+      expect({ lost, duplicated, fullSyncs, hints: errorKinds['hint'] }).toEqual({
+        lost: 0,
+        duplicated: 0,
+        fullSyncs: 0,
+        hints: undefined,
+      })
+      expect(proof.acked).toBeGreaterThan(2 * load.warmUp)
+      const end = kind.afterwards === 'roll back' ? pair.from : pair.to
+      expect(proof.to).toBe(end.replace('-', ' '))
+      // A rollback that is turned round before all groups have gone back needs no further handover of the others.
+      if (kind.afterwards === 'roll back twice')
+        expect(proof.certificates.length).toBeLessThanOrEqual(handovers)
+      else expect(proof.certificates.length).toBe(handovers)
+      for (const { offset_from, offset_to, full_syncs, recovered } of proof.certificates)
+        expect({ offset_to, full_syncs, recovered }).toEqual({
+          offset_to: offset_from,
+          full_syncs: 0,
+          recovered: false,
+        })
+      expect(proof.action.warnings).toEqual([])
+    })
+  }
+})

@@ -1,0 +1,107 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Action, ApiError } from '@fairlead/api'
+import type { Fairlead } from './start-fairlead.ts'
+
+/** What people do once every group has handed over: nothing, take it back, or take that back too. */
+export type Afterwards = 'finish' | 'roll back' | 'roll back twice'
+
+export interface Course {
+  readonly uid: number
+  readonly to: string
+  readonly preserveRoles: boolean
+  readonly supervised: boolean
+  readonly afterwards: Afterwards
+  /** Awaited between two orders: the database shall have been written to in each state. */
+  readonly meanwhile: () => Promise<void>
+}
+
+/** No step of a small database takes longer, not on a busy machine either. */
+const WITHIN_MS = 120_000
+
+/**
+ * Upgrades a database through the API, as people would, to the end that `afterwards` names. Returns the actions that
+ * took: one, or two where a rollback had ended before it could be turned round. Throws when one ends otherwise.
+ */
+export async function goThroughUpgrade(fairlead: Fairlead, course: Course): Promise<readonly Action[]> {
+  const { api } = fairlead
+  const { afterwards } = course
+  const { action_uid: first = '' } = await api.upgradeDatabase({
+    params: { uid: course.uid },
+    body: {
+      engine_version: course.to,
+      preserve_roles: course.preserveRoles,
+      supervised: course.supervised,
+      rollback_window: afterwards === 'finish' ? 0 : 'until_finalized',
+    },
+  })
+  await passStop(fairlead, first, course)
+  if (afterwards === 'finish') return [await ended(fairlead, first, 'completed')]
+
+  await untilWindow(fairlead, first, course)
+  await api.rollbackAction({ params: { uid: first } })
+  if (afterwards === 'roll back') return [await ended(fairlead, first, 'failed')]
+
+  const second = await turnRound(fairlead, first)
+  if (second !== first) await passStop(fairlead, second, course)
+  await untilWindow(fairlead, second, course)
+  await api.finalizeAction({ params: { uid: second } })
+  const last = await ended(fairlead, second, 'completed')
+  return second === first ? [last] : [await api.getAction({ params: { uid: first } }), last]
+}
+
+/** A supervised upgrade stops before anything was handed over; somebody says go. */
+async function passStop({ api }: Fairlead, uid: string, { supervised, meanwhile }: Course): Promise<void> {
+  if (!supervised) return
+  const action = await untilIt(api, uid, ({ needs_person }) => needs_person)
+  if (action.certificates.length > 0) throw new Error('it handed over before anybody said go')
+  await meanwhile()
+  await api.resumeAction({ params: { uid } })
+}
+
+/** Every group has handed over, and the old primaries follow as standbys. */
+async function untilWindow(fairlead: Fairlead, uid: string, course: Course): Promise<void> {
+  await untilIt(fairlead.api, uid, ({ needs_person, rollback_eligible, waiting_for }) => {
+    return needs_person && rollback_eligible === true && waiting_for.includes('standbys')
+  })
+  await course.meanwhile()
+}
+
+/** Forward again: while it is being taken back, or as a new action when that has ended already. */
+async function turnRound({ api, untilEnded }: Fairlead, uid: string): Promise<string> {
+  const known = await api.getAction({ params: { uid } })
+  // Not before it has begun to go back: it would otherwise be a rollback of nothing.
+  await untilIt(api, uid, ({ certificates, status }) => {
+    return status === 'failed' || certificates.length > known.certificates.length
+  })
+  try {
+    return (await api.rollbackAction({ params: { uid } })).action_uid
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'action_ended') throw error
+    await untilEnded(uid)
+    return (await api.retryAction({ params: { uid } })).action_uid
+  }
+}
+
+async function ended(fairlead: Fairlead, uid: string, as: 'completed' | 'failed'): Promise<Action> {
+  const action = await fairlead.untilEnded(uid, WITHIN_MS)
+  const wasAsked = as === 'completed' || action.error?.startsWith('rolled back: asked for')
+  if (action.status === as && wasAsked) return action
+  throw new Error(`${action.name} ended ${action.status}, not ${as}: ${action.error ?? ''}`)
+}
+
+async function untilIt(
+  api: Fairlead['api'],
+  uid: string,
+  fits: (action: Action) => boolean,
+): Promise<Action> {
+  const deadline = performance.now() + WITHIN_MS
+  for (;;) {
+    const action = await api.getAction({ params: { uid } })
+    if (fits(action)) return action
+    if (action.status === 'completed' || action.status === 'failed')
+      throw new Error(`${action.name} ended ${action.status} too early: ${action.error ?? ''}`)
+    if (performance.now() > deadline)
+      throw new Error(`not within ${WITHIN_MS} ms what was waited for: ${JSON.stringify(action)}`)
+    await pause(20)
+  }
+}
