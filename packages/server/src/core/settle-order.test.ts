@@ -2,29 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { type Action, undoGoal } from './action.ts'
 import { noOrders } from './orders.ts'
 import { type Order, settleOrder } from './settle-order.ts'
-import { goalOf } from './test-group.ts'
+import { goalOf, runningAction } from './test-group.ts'
 
-const goal = goalOf()
-const running: Action = {
-  uid: 'a',
-  databaseUid: 1,
-  kind: 'upgrade',
-  status: 'running',
-  goal,
-  asked: goal,
-  orders: noOrders,
-  handedOverAt: null,
-  wayBack: { eligible: true, reason: '' },
-  warnings: [],
-  progress: 40,
-  step: 'hold',
-  waitingFor: '',
-  needsPerson: false,
-  pending: [],
-  error: null,
-  createdAt: '',
-  changedAt: '',
-}
+const running = runningAction
+const { goal } = running
 const handedOver = { ...running, handedOverAt: '2026-11-21T12:00:00.000Z' }
 const taking = { ...running, goal: undoGoal(goal), error: 'rolled back: asked for by ada' }
 const supervised = { ...running, goal: goalOf({ policy: { ...goal.policy, supervised: true } }) }

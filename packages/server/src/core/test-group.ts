@@ -1,7 +1,8 @@
 /** The planner's tests share this world: groups of shards, and a run of a plan through it, turn by turn. */
-import { undoGoal } from './action.ts'
+import { type Action, undoGoal } from './action.ts'
 import { splitSlots } from './database.ts'
 import { type Goal, plainPolicy, revisionOf } from './goal.ts'
+import { noOrders } from './orders.ts'
 import { planGroup } from './plan-group.ts'
 import { expect as expected, settle } from './simulate.ts'
 import { isLinked, isLive, type Seen, type SeenDatabase, type SeenShard, type Step } from './topology.ts'
@@ -143,4 +144,26 @@ export const linked = (seen: Seen) =>
 /** Picks that are the same each time. */
 export function* stream(): Generator<number> {
   for (let n = 1; ; n = (n * 7 + 3) % 1_000) yield n
+}
+
+/** An upgrade that runs, with nothing said about it yet. */
+export const runningAction: Action = {
+  uid: 'a',
+  databaseUid: 1,
+  kind: 'upgrade',
+  status: 'running',
+  goal: goalOf(),
+  asked: goalOf(),
+  orders: noOrders,
+  handedOverAt: null,
+  wayBack: { eligible: true, reason: '' },
+  warnings: [],
+  progress: 40,
+  step: 'hold',
+  waitingFor: '',
+  needsPerson: false,
+  pending: [],
+  error: null,
+  createdAt: '',
+  changedAt: '',
 }

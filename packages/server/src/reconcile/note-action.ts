@@ -5,29 +5,19 @@ import { fairlead } from '../core/audit-record.ts'
 import type { Database } from '../core/database.ts'
 import { type Foreseen, foresee } from '../core/foresee.ts'
 import type { Lane } from '../core/plan-database.ts'
+import { whyNotBegin } from '../core/queue.ts'
 import type { Goal, SeenDatabase, Step, Verdict } from '../core/topology.ts'
 import { hasLeft, wayBack } from '../core/way-back.ts'
 import { databasesStore } from '../databases/databases-store.ts'
 import type { Deps } from './deps.ts'
 import type { TurnMemory } from './turn-memory.ts'
 
-/** Upgrades that run at once, over all databases. Those that wait for a person or for the time do not count. */
-const UPGRADES_AT_ONCE = 8
-
-/** Why a queued upgrade may not begin yet, noted in it; '' when it may. First come, first served. */
-export async function whyNotBegin(action: Action, deps: Deps): Promise<string> {
-  if (action.status !== 'queued' || action.kind !== 'upgrade') return ''
-  const upgrades = (await deps.actions.listActive()).filter(({ kind }) => kind === 'upgrade')
-  const running = upgrades.filter(
-    ({ status, step, needsPerson }) => status === 'running' && step !== 'hold' && !needsPerson,
-  )
-  const earlier = upgrades
-    .filter(({ status, uid }) => status === 'queued' && uid !== action.uid)
-    .filter((other) => other.createdAt < action.createdAt)
-  if (running.length + earlier.length < UPGRADES_AT_ONCE) return ''
-  const why = `${running.length} other upgrade(s) run and ${earlier.length} came before; at most ${UPGRADES_AT_ONCE} run at once`
-  await note(action, deps, { waitingFor: why })
-  return why
+/** Whether others go first. Why is noted in the action. */
+export async function hasToWait(action: Action, deps: Deps): Promise<boolean> {
+  if (action.status !== 'queued') return false
+  const why = whyNotBegin(action, await deps.actions.listActive())
+  if (why !== '') await note(action, deps, { waitingFor: why })
+  return why !== ''
 }
 
 /** Writes down what an action does and waits for, where that changed: people follow it, and nothing else reads it. */

@@ -8,7 +8,7 @@ import { type Goal, isLive, type Seen, type SeenDatabase, type Step } from '../c
 import { carryOut, type Outcome } from './carry-out.ts'
 import { carryToFollowers } from './carry-to-followers.ts'
 import type { Deps } from './deps.ts'
-import { finishAction, giveUpAction, noteAction, warnOf, whyNotBegin } from './note-action.ts'
+import { finishAction, giveUpAction, hasToWait, noteAction, warnOf } from './note-action.ts'
 import { observe } from './observe.ts'
 import type { TurnMemory } from './turn-memory.ts'
 
@@ -41,7 +41,7 @@ export async function reconcileDatabase(
   if (database === undefined) return { next: 'gone' }
   const action = await deps.actions.active(uid)
   if (action === undefined && database.status === 'creation-failed') return { next: 'watch' }
-  if (action !== undefined && (await whyNotBegin(action, deps))) return { next: 'again', afterMs: QUEUED_MS }
+  if (action !== undefined && (await hasToWait(action, deps))) return { next: 'again', afterMs: QUEUED_MS }
 
   const goal = action?.goal ?? steadyGoal(database)
   const seen = await observe(database, deps, signal)
