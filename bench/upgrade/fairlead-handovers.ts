@@ -38,6 +38,7 @@ export async function fairleadHandovers(
     perSecond: 20_000,
   })
   const { load } = database
+  await load.untilAcked(WARM_UP) // the clients' own start is no part of it
   const calmFromMs = nowUnixMs()
   await load.untilAcked(load.acked() + WARM_UP)
   const calmMs = await load.longestGapMs({ fromMs: calmFromMs, toMs: nowUnixMs() })
