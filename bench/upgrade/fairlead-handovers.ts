@@ -1,3 +1,4 @@
+import { nowUnixMs } from '@fairlead/ledger'
 import { startFairlead } from '../../proof/start-fairlead.ts'
 import { type Checked, loadDatabase } from './loaded-database.ts'
 import { logLevel } from './parallel-upgrade.ts'
@@ -9,6 +10,8 @@ export interface FairleadHandovers extends Checked {
   readonly writeStopsMs: readonly number[]
   /** Of the certificates, the server's own clock: from the pause to the promotion. */
   readonly certifiedMs: readonly number[]
+  /** The longest such time of all before the upgrade: what the machine does to the clients by itself. */
+  readonly calmMs: number
   /** That the handovers caused, by the certificates. */
   readonly fullSyncs: number
 }
@@ -35,7 +38,10 @@ export async function fairleadHandovers(
     perSecond: 20_000,
   })
   const { load } = database
-  await load.untilAcked(WARM_UP)
+  await load.untilAcked(WARM_UP) // the clients' own start is no part of it
+  const calmFromMs = nowUnixMs()
+  await load.untilAcked(load.acked() + WARM_UP)
+  const calmMs = await load.longestGapMs({ fromMs: calmFromMs, toMs: nowUnixMs() })
   const { action } = await database.upgrade({ engine_version: to, preserve_roles: groups === 1 })
   await load.untilAcked(load.acked() + WARM_UP)
   const writeStopsMs: number[] = []
@@ -47,6 +53,7 @@ export async function fairleadHandovers(
   }
   return {
     writeStopsMs,
+    calmMs,
     certifiedMs: action.certificates.map(({ write_stop_ms }) => write_stop_ms),
     fullSyncs: action.certificates.reduce((sum, { full_syncs }) => sum + (full_syncs ?? 0), 0),
     ...(await database.verdict()),

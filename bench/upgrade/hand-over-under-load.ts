@@ -10,6 +10,8 @@ export interface Comparison {
   readonly writeStopMs: number
   /** The same of each handover, in their order. */
   readonly writeStopsMs: readonly number[]
+  /** The longest such time of all before the first handover: what the machine does to the clients by itself. */
+  readonly calmMs: number
   /** Acknowledged, and not there afterwards. */
   readonly lost: number
   readonly acked: number
@@ -43,6 +45,9 @@ export async function handOverUnderLoad({
   await using load = await startLoad({ kind: 'set', password: PASSWORD, lookup })
   for (const group of groups) await streamFlows(group)
   const writeStopsMs: number[] = []
+  const calmFromMs = nowUnixMs()
+  await load.untilAcked(load.acked() + WARM_UP)
+  const calmMs = await load.longestGapMs({ fromMs: calmFromMs, toMs: nowUnixMs() })
   for (const [n, group] of groups.entries()) {
     await load.untilAcked(load.acked() + WARM_UP)
     const beganMs = nowUnixMs()
@@ -54,7 +59,7 @@ export async function handOverUnderLoad({
   }
   const { acked, unknown } = await load.stop()
   const { lost } = await load.readBack()
-  return { name, writeStopMs: Math.max(...writeStopsMs), writeStopsMs, lost, acked, unknown }
+  return { name, writeStopMs: Math.max(...writeStopsMs), writeStopsMs, calmMs, lost, acked, unknown }
 }
 
 /** "Online" comes up to a second before the stream flows: only the offset tells. */
