@@ -74,7 +74,7 @@ export function describeTrouble({ lines }: Trouble): string {
 }
 
 const TOPIC =
-  /RDB|AOF|append.?only|BGSAVE|\bSYNC\b|sync(hronization|ing)?\b|\bsav(e|ing)\b|\bDB\b|disk|fsync|No space|master|primary|replica|slave|backlog|output buffer/i
+  /RDB|AOF|append.?only|BGSAVE|\bSYNC\b|sync(hronization|ing)?\b|\bsav(e|ing)\b|\bDB\b|disk|fsync|No space|master|primary|replica|slave|backlog|output buffer|\blibrary\b/i
 const WRONG =
   /can't|cannot|could not|fail|error|unable|abort|time(d )?out|terminated|short (read|write)|no space|not (accepted|supported)|wrong|bad |corrupt|critical|fatal|invalid|mismatch|output buffer limits|lost/i
 /**

@@ -19,12 +19,11 @@ export function planCluster({ groups }: SeenDatabase): ReadonlyMap<number, Verdi
     const chore = planMeeting(seen, anchor)
     if (chore !== undefined) chores.set(seen.group, chore)
   }
-  const stranger = findStranger(groups, live)
-  const [first] = groups
-  if (stranger !== undefined && first !== undefined && !chores.has(first.group)) {
-    const { node, knownTo } = stranger
+  const strangers = findStrangers(groups, live)
+  const idle = groups.filter(({ group }) => !chores.has(group))
+  for (const [n, { node, knownTo }] of strangers.slice(0, idle.length).entries()) {
     const why = 'no shard of the database is this node any more'
-    chores.set(first.group, act({ kind: 'forget-node', node, shards: knownTo, why }))
+    chores.set(idle[n]?.group ?? 0, act({ kind: 'forget-node', node, shards: knownTo, why }))
   }
   return chores
 }
@@ -69,7 +68,8 @@ function isIntroduced(shard: LiveShard, { engine }: LiveShard): boolean {
   )
 }
 
-function findStranger(groups: readonly Seen[], live: readonly LiveShard[]) {
+/** Nodes that are nobody's, and who knows them. */
+function findStrangers(groups: readonly Seen[], live: readonly LiveShard[]) {
   const records = groups.flatMap(({ shards }) => shards)
   const own = new Set(live.map(({ engine }) => engine.cluster?.id))
   const isStranger = ({ id, address, handshake }: ClusterNode) => {
@@ -78,17 +78,14 @@ function findStranger(groups: readonly Seen[], live: readonly LiveShard[]) {
     // Somebody who does not answer may come back under this id; somebody who answers has another one.
     return there === undefined || isLive(there)
   }
-  for (const shard of live) {
-    const node = shard.engine.cluster?.nodes.find(isStranger)
-    if (node === undefined) continue
+  const strangers = new Map<string, number[]>()
+  for (const { id, engine } of live) {
     // An engine cannot forget whom it follows.
-    const knownTo = live.filter(
-      ({ engine }) =>
-        !isSame(engine.primary, node.address) && engine.cluster?.nodes.some(({ id }) => id === node.id),
-    )
-    if (knownTo.length > 0) return { node: node.id, knownTo: knownTo.map(({ id }) => id) }
+    for (const node of engine.cluster?.nodes ?? [])
+      if (isStranger(node) && !isSame(engine.primary, node.address))
+        strangers.set(node.id, [...(strangers.get(node.id) ?? []), id])
   }
-  return undefined
+  return [...strangers].map(([node, knownTo]) => ({ node, knownTo }))
 }
 
 type ClusterNode = NonNullable<LiveShard['engine']['cluster']>['nodes'][number]

@@ -16,8 +16,8 @@ export interface Lane {
  * carried out at the same time.
  *
  * The groups go their ways by themselves (plan-group.ts). Here is what they share: the first one is the canary; nobody
- * finalizes before all have handed over, so that all can go back; one hands over at a time; not more shards than
- * allowed are in hand at once, those already begun first; and the memory of the node is given out once.
+ * finalizes before all have handed over, so that all can go back; those that are ready to hand over do so one after the
+ * other, which is for who carries it out; not more shards than allowed are in hand at once, those already begun first; and the memory of the node is given out once.
  */
 export function planDatabase(seen: SeenDatabase, goal: Goal, leave: Leave): readonly Lane[] {
   const chores = goal.cluster && goal.kind === 'keep' ? planCluster(seen) : new Map<number, Verdict>()
@@ -76,7 +76,7 @@ function share(lanes: readonly Lane[], { groups }: SeenDatabase, goal: Goal): re
   let free = limit - inHand.reduce((sum, count) => sum + count, 0)
   const memory = Math.min(...groups.map(({ node }) => node.memoryFreeBytes))
   let taken = 0 // in this turn: from the next one on it is reserved, and not counted as free
-  let handsOver = groups.some(({ handover }) => handover !== null && !handover.released)
+  const handsOver = groups.some(({ handover }) => handover !== null && !handover.released)
   const given = new Map<number, Verdict>()
   const begun = (lane: Lane) =>
     Number(groups.some((seen) => seen.group === lane.group && hasBegun(seen, goal)))
@@ -86,10 +86,7 @@ function share(lanes: readonly Lane[], { groups }: SeenDatabase, goal: Goal): re
     given.set(lane.group, verdict)
     if (verdict.kind !== 'do' || seen === undefined) continue
     const { kind } = verdict.step
-    if (kind === 'hand-over') {
-      if (handsOver) given.set(lane.group, wait('another group hands over just now'))
-      handsOver = true
-    }
+    if (kind === 'hand-over' && handsOver) given.set(lane.group, wait('another group hands over just now'))
     if (kind !== 'add-shard' && kind !== 'restart-shard') continue
     if (free <= 0)
       given.set(lane.group, wait(`${limit} shard(s) are in hand already (parallel_shards_upgrade)`))

@@ -1,6 +1,6 @@
 import { revisionOf } from './goal.ts'
 import { act, type Group } from './group.ts'
-import { planAof, planRecords, planReturns, planSize } from './plan-members.ts'
+import { planAof, planRecords, planReturns, planSize, whyPortIsTaken } from './plan-members.ts'
 import { planHeir, planHome, planOthers, planSeal, planSurplus } from './plan-revision.ts'
 import { settleRoles } from './settle-roles.ts'
 import type { Goal, Seen, Verdict } from './topology.ts'
@@ -83,5 +83,8 @@ function planRemoval({ shards }: Seen): Verdict {
 function creationIsHopeless({ shards, recordedPrimary }: Seen, verdict: Verdict): Verdict | undefined {
   const failed = shards.find((shard) => shard.process === 'failed')
   if (recordedPrimary !== null || failed === undefined || verdict.kind === 'do') return undefined
+  const taken = whyPortIsTaken(failed)
+  if (taken !== undefined)
+    return act({ kind: 'retire-shard', shard: failed.id, why: `another one takes its place: ${taken}` })
   return { kind: 'hopeless', why: `shard ${failed.id} does not start: ${failed.processWhy}` }
 }

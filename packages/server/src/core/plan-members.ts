@@ -73,8 +73,16 @@ function whyStart(shard: SeenShard, primary: SeenShard): string | undefined {
   return undefined
 }
 
+/** Somebody else took its port between the look and the start. It holds nothing yet: another one gets another port. */
+export function whyPortIsTaken({ process, processWhy }: SeenShard): string | undefined {
+  return process === 'failed' && /Address already in use/i.test(processWhy) ? processWhy : undefined
+}
+
 function planFailed(failed: SeenShard, { goal, primary }: Group): Verdict {
   const revision = revisionOf(goal)
+  const taken = whyPortIsTaken(failed)
+  if (taken !== undefined)
+    return act({ kind: 'retire-shard', shard: failed.id, why: `another one takes its place: ${taken}` })
   if (revisionOf(primary.wanted) !== revision) {
     return {
       kind: 'hopeless',

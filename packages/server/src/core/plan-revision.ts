@@ -81,7 +81,7 @@ function cannotRead(shard: SeenShard, primary: LiveShard): boolean {
 
 /** What the engines write when a full sync cannot be loaded, whoever tries it how often (facts on engines §2, §3). */
 const UNREADABLE =
-  /Can't handle RDB format|module data I can't load|Failed trying to load|Unknown RDB|not terminated by the proper module value/i
+  /Can't handle RDB format|module data I can't load|Failed trying to load|Failed loading library|Unknown RDB|not terminated by the proper module value/i
 
 function awaitStart({ id, processWhy }: SeenShard): Verdict {
   return { kind: 'wait', shard: id, why: `shard ${id} is being started: ${processWhy}` }

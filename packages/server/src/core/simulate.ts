@@ -11,8 +11,8 @@ import {
 } from './topology.ts'
 
 /** What is seen of a database after a step in one of its groups went as it should, before anything else moved. */
-export function expectDatabase(seen: SeenDatabase, group: number, step: Step): SeenDatabase {
-  const ids = seen.groups.flatMap(({ shards }) => shards.map(({ id }) => id))
+export function expectDatabase(seen: SeenDatabase, group: number, step: Step, highestId = 0): SeenDatabase {
+  const ids = [highestId, ...seen.groups.flatMap(({ shards }) => shards.map(({ id }) => id))]
   const groups = seen.groups.map((one) => (one.group === group ? expect(one, step, ids) : one))
   if (step.kind !== 'meet' && step.kind !== 'forget-node') return { groups }
   const met =

@@ -50,6 +50,10 @@ function explain(error: unknown, request: FastifyRequest, log: Logger): { code: 
       message: `the request cannot be understood: ${message ?? 'it is malformed'}`,
     }
   }
+  if (code === 'SQLITE_FULL' || code?.startsWith('SQLITE_IOERR')) {
+    log.error({ err: error }, 'the store cannot write to its disk')
+    return { code: 'unavailable', message: 'the disk of the store is full or fails; nothing was changed' }
+  }
   const id = randomUUID()
   log.error({ err: error, id, method: request.method, url: request.url.split('?')[0] }, 'a request failed')
   return { code: 'internal_error', message: `a fault of ours; quote ${id}` }

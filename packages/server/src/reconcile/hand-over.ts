@@ -6,7 +6,7 @@ import { member, type Outcome, type Scene } from './carry-out.ts'
 import { carryToFollowers } from './carry-to-followers.ts'
 import { countFullSyncs } from './count-full-syncs.ts'
 import type { Deps } from './deps.ts'
-import { passGate } from './handover-gate.ts'
+import { passGate, replicationOf } from './handover-gate.ts'
 import { type Moved, type MovingGroup, moveRole } from './move-role.ts'
 import { moveRoleInCluster } from './move-role-in-cluster.ts'
 import { whyNotMapped } from './slot-map-gate.ts'
@@ -100,6 +100,9 @@ async function settleIn(
     }),
   )
   await letWritesGo(primary, build, deps)
+  // Whoever stands in for the new primary, should it die this very second, must hold its history, not the old one.
+  const { replid, offset } = await replicationOf(heir)
+  await deps.databases.setHistory(handover.databaseUid, handover.group, { replid, offset })
   if (inCluster) return // there, the siblings follow by themselves
   for (const sibling of others) {
     await effect('follow', () => sibling.call('REPLICAOF', heir.address.host, heir.address.port))

@@ -93,11 +93,36 @@ async function act(scene: Scene, deps: Deps, memory: TurnMemory, signal: AbortSi
     memory.forget(database.uid)
     return { next: 'again', afterMs: 0 }
   }
-  const turns = await Promise.allSettled(lanes.map((lane) => actInLane(lane, scene, deps, memory, signal)))
+  const handovers = oneByOne(HANDOVERS_MS)
+  const turns = await Promise.allSettled(
+    lanes.map((lane) =>
+      isHandover(lane)
+        ? handovers(() => actInLane(lane, scene, deps, memory, signal))
+        : actInLane(lane, scene, deps, memory, signal),
+    ),
+  )
   const failed = turns.find((turn) => turn.status === 'rejected')
   if (failed !== undefined) throw failed.reason
   return { next: 'again', afterMs: Math.min(...turns.map((turn) => ('value' in turn ? turn.value : 0))) }
 }
+
+function isHandover({ verdict }: Lane): boolean {
+  return verdict.kind === 'do' && verdict.step.kind === 'hand-over'
+}
+
+/** One group after the other, whoever is ready: one whose gate is shut holds up nobody. The rest waits for the next turn. */
+function oneByOne(withinMs: number): (handOver: () => Promise<number>) => Promise<number> {
+  const began = performance.now()
+  let last: Promise<unknown> = Promise.resolve()
+  return (handOver) => {
+    const done = last.then(() => (performance.now() - began > withinMs ? 0 : handOver()))
+    last = done.catch(() => undefined) // told by allSettled
+    return done
+  }
+}
+
+/** After this no further handover is begun in a turn: the other groups shall not wait for all of them. */
+const HANDOVERS_MS = 250
 
 async function finish(scene: Scene, deps: Deps, memory: TurnMemory): Promise<Turn> {
   const { database, action } = scene
@@ -218,7 +243,8 @@ async function keepHistory(
 ): Promise<void> {
   for (const { group, history, handover, recordedPrimary, shards: members } of groups) {
     const primary = members.find(({ id }) => id === recordedPrimary)
-    if (handover !== null || primary === undefined || !isLive(primary)) continue
+    const moves = handover !== null && !handover.released
+    if (moves || primary === undefined || !isLive(primary)) continue
     const { role, replid, offset } = primary.engine
     if (role !== 'primary') continue
     const advanced =

@@ -8,7 +8,7 @@ import type { Scene } from './carry-out.ts'
  *
  * - The heir must know of every primary what that primary itself knows. One that believes its primary to own less than
  *   it does would take over just that; the data of the other slots would be deleted (facts on handover, finding 4).
- * - Every member of the group must count it to its primary's shard of the cluster, where the engine has such a thing:
+ * - Every other member of the group must count it to its primary's shard of the cluster, where the engine has such a thing:
  *   otherwise its slots "migrate" one by one to a stranger (5,461 lines in the log, 90 ms), and who followed the old
  *   primary takes a full sync.
  * - Every primary and every sibling must know the heir, and whom it follows. A sibling that does not takes it for a
@@ -31,13 +31,14 @@ export async function whyNotMapped(
   const members = await Promise.all(
     everybody.filter((shard) => shard.group === group).map((shard) => deps.engines.connect(database, shard)),
   )
+  const beside = members.filter(({ address }) => address.port !== heir.address.port)
   const own = view.find(({ myself }) => myself)
   const unaware = views.find(
     ({ nodes }) => own?.primary == null || nodes.find(({ id }) => id === own.id)?.primary !== own.primary,
   )
   if (unaware !== undefined)
     return `shard ${unaware.id} does not know yet whom the shard at port ${heir.address.port} follows in the cluster`
-  for (const member of members) {
+  for (const member of beside) {
     if (await isOneShard(member, own?.id ?? '', own?.primary ?? '')) continue
     return `the shard at port ${member.address.port} does not count the one at port ${heir.address.port} to its own shard of the cluster yet`
   }
