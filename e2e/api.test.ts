@@ -1,7 +1,7 @@
 import { errors, operations } from '@fairlead/api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { build } from './engine-pairs.ts'
+import { build, findBuild } from './engine-pairs.ts'
 
 let fairlead: Fairlead
 beforeAll(async () => {
@@ -322,7 +322,7 @@ describe('an upgrade', () => {
       pending_ops: {},
     })
     expect((await send('GET', `/v1/bdbs/${uid}`)).body).toMatchObject({
-      engine_version: valkey81.replace('valkey-', ''),
+      engine_version: findBuild('valkey')?.replace('valkey-', ''),
       status: 'active',
     })
     expect(await upgrade({ engine_version: '8.0' })).toMatchObject({

@@ -51,11 +51,11 @@ export function build(flavour: string, version: string): BuildName {
   return found
 }
 
-/** The same; undefined when there is none. For builds that a test can do without. */
-export function findBuild(flavour: string, version: string): BuildName | undefined {
+/** The same, or the newest of the flavour; undefined when there is none. For builds that a test can do without. */
+export function findBuild(flavour: string, version = ''): BuildName | undefined {
   const found = readdirSync(enginesFolder())
     .map((name) => /^([a-z]+)-(\d+\.\d+\.\d+)$/.exec(name))
-    .filter((match) => match?.[1] === flavour && match[2]?.startsWith(`${version}.`))
+    .filter((match) => match?.[1] === flavour && `${match[2]}.`.startsWith(version && `${version}.`))
     .map((match) => match?.[2] ?? '')
     .toSorted(compareVersions)
     .at(-1)

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { enginesFolder, type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { build } from './engine-pairs.ts'
 import { asAdmin, rolesOf } from './roles.ts'
+import { smallDisk } from './small-disk.ts'
 import { until } from './until.ts'
 
 const from = build('redis', '7.0')
@@ -17,19 +17,6 @@ function ownEngines(): { readonly folder: string } & Disposable {
   symlinkSync(join(enginesFolder(), from), join(folder, from))
   cpSync(join(enginesFolder(), to), join(folder, to), { recursive: true })
   return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
-}
-
-/** A file system of 48 MB; only root can make one. */
-function smallDisk(): { readonly folder: string } & Disposable {
-  const folder = mkdtempSync(join(tmpdir(), 'fairlead-disk-'))
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'none', folder])
-  return {
-    folder,
-    [Symbol.dispose]() {
-      execFileSync('umount', [folder])
-      rmSync(folder, { recursive: true })
-    },
-  }
 }
 
 async function createFilled(fairlead: Fairlead): Promise<number> {
@@ -95,7 +82,7 @@ describe('an upgrade that cannot be done fails with the reason, and leaves the d
   })
 
   test.runIf(process.getuid?.() === 0)('when the disk is full', async () => {
-    using disk = smallDisk()
+    using disk = smallDisk(48)
     await using fairlead = await startFairlead({ parent: disk.folder })
     const uid = await createFilled(fairlead)
     const { action_uid } = await fairlead.api.upgradeDatabase({

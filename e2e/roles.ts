@@ -44,3 +44,9 @@ export function lastWordsOf({ home }: Fairlead): string {
     })
     .join('\n')
 }
+
+/** The process of a shard's engine, as the engine itself names it. */
+export async function pidOf(fairlead: Fairlead, shard: number): Promise<number> {
+  using admin = await asAdmin(fairlead, shard)
+  return Number(/process_id:(\d+)/.exec(await admin.info('server'))?.[1])
+}

@@ -40,6 +40,8 @@ export interface LoadedUpgrade {
   /** It stops before the first handover, and is told to go on. */
   readonly supervised?: boolean
   readonly afterwards?: Afterwards
+  /** Done to the database, under load, before the upgrade is asked for. */
+  readonly beforehand?: (uid: number) => Promise<void>
   readonly connections?: number
   readonly perSecond?: number
   /** Writes acknowledged before the upgrade begins, after it, and in each state in which it is left in between. */
@@ -73,6 +75,7 @@ export async function upgradeUnderLoad(fairlead: Fairlead, options: LoadedUpgrad
   })
   const writeOn = () => load.untilAcked(load.acked() + warmUp)
   await writeOn()
+  await options.beforehand?.(uid)
   say(`upgrading it to ${to} at ${load.perSecond()} acknowledged ${kind.toUpperCase()}s a second`)
   const actions = await goThroughUpgrade(fairlead, {
     uid,

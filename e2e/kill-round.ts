@@ -1,0 +1,144 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Action } from '@fairlead/api'
+import { readReplication } from '@fairlead/engine'
+import { type Load, startLoad, type Verdict } from '@fairlead/ledger'
+import type { Fairlead } from '../proof/start-fairlead.ts'
+import type { Pair } from './engine-pairs.ts'
+import { asAdmin, pidOf } from './roles.ts'
+import { until } from './until.ts'
+
+export const victims = ['server', 'agent', 'primary', 'heir'] as const
+export type Victim = (typeof victims)[number]
+
+/** One upgrade under load, in the middle of which somebody is killed. */
+export interface Round {
+  readonly pair: Pair
+  readonly groups: number
+  readonly preserveRoles: boolean
+  /** In which group an engine dies. */
+  readonly group: number
+  readonly kill: readonly Victim[]
+  /** After the upgrade was asked for. */
+  readonly afterMs: number
+  /** How long server and agent stay away. */
+  readonly awayMs: number
+}
+
+export interface Aftermath {
+  readonly action: Action
+  /** Who was killed: "primary s4". Not who had not come yet, or was gone. */
+  readonly killed: readonly string[]
+  readonly verdicts: readonly Verdict[]
+  /** What is said of losses, in the action and in the audit. */
+  readonly told: readonly string[]
+}
+
+/** Throws when the action does not end, or the database is not whole again. Leaves no database behind. */
+export async function killInUpgrade(fairlead: Fairlead, round: Round): Promise<Aftermath> {
+  const { api } = fairlead
+  const uid = await create(fairlead, round)
+  await using load = await loadOn(fairlead, uid, round)
+  await load.untilAcked(500)
+  const { action_uid } = await api.upgradeDatabase({
+    params: { uid },
+    body: { engine_version: round.pair.to, preserve_roles: round.preserveRoles },
+  })
+  await pause(round.afterMs)
+  const killed = await kill(fairlead, uid, round)
+  await pause(round.awayMs)
+  if (killed.includes('agent')) await fairlead.agent.start()
+  if (killed.includes('server')) await fairlead.server.start()
+
+  const action = await fairlead.untilEnded(action_uid, 120_000)
+  await untilWhole(fairlead, uid, round.groups)
+  await load.untilAcked(load.acked() + 500)
+  await load.stop()
+  const verdicts = [await load.readBack()]
+  for (const { port, role } of await api.listDatabaseShards({ params: { uid } }))
+    if (role === 'slave') verdicts.push(await load.readBack({ address: { host: '127.0.0.1', port } }))
+  const logs = await api.listLogs({ query: { order: 'desc', limit: 200 } })
+  const audit = logs.filter((entry) => entry.type === 'bdb_primary_replaced' && entry.bdb_uid === uid)
+  const told = [...action.warnings, ...audit.map((entry) => JSON.stringify(entry))]
+  await fairlead.untilEnded((await api.deleteDatabase({ params: { uid } })).action_uid)
+  return { action, killed, verdicts, told }
+}
+
+async function create(fairlead: Fairlead, { pair, groups }: Round): Promise<number> {
+  const { uid, action_uid } = await fairlead.api.createDatabase({
+    body: {
+      name: `struck-${Date.now().toString(36)}`,
+      memory_size: 0,
+      replication: true,
+      shards_count: groups,
+      engine_version: pair.from,
+    },
+  })
+  const { status, error } = await fairlead.untilEnded(action_uid)
+  if (status !== 'completed') throw new Error(`it was not created: ${error}`)
+  return uid
+}
+
+async function loadOn(fairlead: Fairlead, uid: number, { groups }: Round): Promise<Load> {
+  const { authentication_engine_pass: password = '' } = await fairlead.api.getDatabase({ params: { uid } })
+  const at = { url: `${fairlead.url}/v1/bdbs/${uid}`, token: fairlead.token }
+  const lookup = { ...at, groups: groups > 1 ? ('sharded' as const) : ('one' as const) }
+  return startLoad({ kind: 'incr', connections: 9, perSecond: 2_000, password, lookup })
+}
+
+/** All at once, as when a machine is in trouble. */
+async function kill(fairlead: Fairlead, uid: number, round: Round): Promise<readonly string[]> {
+  const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
+  const places = [...new Set(shards.map(({ assigned_slots }) => assigned_slots))]
+  const group = shards.filter((shard) => shard.assigned_slots === places[round.group % places.length])
+  const target = `${round.pair.to.split('-')[1]}`
+  const chosen = {
+    primary: group.find(({ role }) => role === 'master'),
+    heir: group.find((shard) => shard.role === 'slave' && shard.engine_version === target),
+  }
+  const strokes = await Promise.all(
+    round.kill.map(async (victim) => {
+      if (victim === 'server' || victim === 'agent')
+        return { name: victim, strike: () => fairlead[victim].end('SIGKILL') }
+      const shard = chosen[victim]
+      const pid = shard && (await pidOf(fairlead, Number(shard.uid)).catch(() => undefined))
+      if (shard === undefined || pid === undefined) return []
+      return { name: `${victim} s${shard.uid}`, strike: async () => void process.kill(pid, 'SIGKILL') }
+    }),
+  )
+  const real = strokes.flat()
+  await Promise.all(real.map(({ strike }) => strike()))
+  return real.map(({ name }) => name)
+}
+
+/** One primary in each group, everybody else linked to one of them, and nobody on record who does not answer. */
+async function untilWhole(fairlead: Fairlead, uid: number, groups: number): Promise<void> {
+  let last = ''
+  const isWhole = async () => {
+    const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
+    const seen = await Promise.all(
+      shards.map(async ({ uid: shard }) => {
+        try {
+          using admin = await asAdmin(fairlead, Number(shard))
+          const { role, link, primary } = readReplication(await admin.info('replication'))
+          return { shard, role, follows: link === 'up' ? primary?.port : undefined, port: admin.address.port }
+        } catch {
+          return { shard, role: 'silent', follows: undefined, port: 0 }
+        }
+      }),
+    )
+    last = JSON.stringify(seen)
+    const primaries = seen.filter(({ role }) => role === 'primary').map(({ port }) => port)
+    const followed = seen.flatMap(({ role, follows }) => (role === 'replica' ? [follows] : []))
+    return (
+      seen.length === 2 * groups &&
+      primaries.length === groups &&
+      primaries.every((port) => followed.includes(port)) &&
+      followed.every((port) => port !== undefined && primaries.includes(port))
+    )
+  }
+  await until('one primary and one linked replica in each group', isWhole, { withinMs: 60_000 }).catch(
+    (error: Error) => {
+      throw new Error(`${error.message}: ${last}`)
+    },
+  )
+}

@@ -1,0 +1,34 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface SmallDisk extends Disposable {
+  readonly folder: string
+  /** Takes all the room that is left, until disposed of. */
+  fill(): Disposable
+}
+
+/** A file system of its own in memory; only root can make one. */
+export function smallDisk(megabytes: number): SmallDisk {
+  const folder = mkdtempSync(join(tmpdir(), 'fairlead-disk-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'none', folder])
+  return {
+    folder,
+    fill() {
+      const ballast = join(folder, 'ballast')
+      for (const size of [1024 * 1024, 4096]) {
+        try {
+          for (;;) writeFileSync(ballast, Buffer.alloc(size), { flag: 'a' })
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+        }
+      }
+      return { [Symbol.dispose]: () => rmSync(ballast, { force: true }) }
+    },
+    [Symbol.dispose]() {
+      execFileSync('umount', [folder])
+      rmSync(folder, { recursive: true })
+    },
+  }
+}

@@ -1,0 +1,193 @@
+import { type Action, ApiError } from '@fairlead/api'
+import { readReplication } from '@fairlead/engine'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { build, findBuild } from './engine-pairs.ts'
+import { asAdmin, pidOf, rolesOf } from './roles.ts'
+import { until } from './until.ts'
+import { beginUpgrade, type Underway, untilAction, untilWindow } from './way-back.ts'
+
+const redis70 = build('redis', '7.0')
+const redis80 = findBuild('redis', '8.0')
+const valkey80 = build('valkey', '8.0')
+const valkey81 = build('valkey', '8.1')
+
+let fairlead: Fairlead
+beforeAll(async () => {
+  fairlead = await startFairlead()
+})
+afterAll(() => fairlead[Symbol.asyncDispose]())
+
+const eligible = ({ rollback_eligible }: Action) => rollback_eligible === true
+const notEligible = ({ rollback_eligible }: Action) => rollback_eligible === false
+
+async function expectRefusedRollback({ action }: Underway, reason: string): Promise<void> {
+  const refusal = await fairlead.api.rollbackAction({ params: { uid: action } }).catch((error) => error)
+  expect(refusal).toBeInstanceOf(ApiError)
+  expect(refusal).toMatchObject({ status: 409, code: 'rollback_not_possible' })
+  expect(refusal.message).toContain(reason)
+}
+
+/** What people can still do then: stay on the new version. */
+async function expectFinalizes({ uid, action }: Underway, version: string): Promise<void> {
+  await fairlead.api.finalizeAction({ params: { uid: action } })
+  const end = await fairlead.untilEnded(action)
+  expect(end.status, end.error).toBe('completed')
+  const { engine, engine_version } = await fairlead.api.getDatabase({ params: { uid } })
+  expect(`${engine}-${engine_version}`).toBe(version)
+  expect(await rolesOf(fairlead, uid)).toEqual(['primary', 'replica'])
+}
+
+describe('an upgrade says that it cannot be rolled back, and why, as soon as', () => {
+  test('its standby was started anew: nobody knows what it missed', async () => {
+    const upgrade = await beginUpgrade(fairlead, { from: valkey80, to: valkey81 })
+    const { standby } = await untilWindow(fairlead, upgrade)
+    process.kill(await pidOf(fairlead, standby), 'SIGKILL')
+    await untilAction(fairlead, upgrade.action, 'the standby is missed', notEligible)
+    const reason = `shard ${standby} was started anew since it handed over`
+    await untilAction(fairlead, upgrade.action, 'the restart is told', ({ rollback_reason }) =>
+      Boolean(rollback_reason?.includes(reason)),
+    )
+    await expectRefusedRollback(upgrade, reason)
+    await expectFinalizes(upgrade, valkey81)
+  })
+
+  test('its standby cannot follow any more after a restart, being older', async () => {
+    const upgrade = await beginUpgrade(fairlead, { from: redis70, to: valkey81 })
+    const { standby } = await untilWindow(fairlead, upgrade)
+    process.kill(await pidOf(fairlead, standby), 'SIGKILL')
+    await untilAction(fairlead, upgrade.action, 'the standby is missed', notEligible)
+    await until('it runs again', () => pidOf(fairlead, standby).catch(() => undefined))
+    await expectRefusedRollback(upgrade, `shard ${standby}`)
+    await expectFinalizes(upgrade, valkey81)
+  })
+
+  test('its standby lost its link; and again that it can, when the link is back', async () => {
+    const upgrade = await beginUpgrade(fairlead, { from: redis70, to: valkey81 })
+    const { standby } = await untilWindow(fairlead, upgrade)
+    using admin = await asAdmin(fairlead, standby)
+    const [, secret] = (await admin.call('CONFIG', 'GET', 'masterauth')) as [string, string]
+    await admin.call('CONFIG', 'SET', 'masterauth', 'wrong')
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'master')
+    const { rollback_reason } = await untilAction(fairlead, upgrade.action, 'no link', notEligible)
+    expect(rollback_reason).toBe(`the standby, shard ${standby}, is not linked right now`)
+    await expectRefusedRollback(upgrade, 'is not linked right now')
+
+    await admin.call('CONFIG', 'SET', 'masterauth', secret)
+    await untilAction(fairlead, upgrade.action, 'the link is back', eligible)
+    await fairlead.api.rollbackAction({ params: { uid: upgrade.action } })
+    const end = await fairlead.untilEnded(upgrade.action)
+    expect(end).toMatchObject({ status: 'failed', error: 'rolled back: asked for by admin' })
+    expect(end.certificates.map(({ to, full_syncs }) => [to, full_syncs])).toEqual([
+      [end.certificates[0]?.to, 0],
+      [String(standby), 0],
+    ])
+  })
+
+  test('its standby stands still; and again that it can, when it goes on', async () => {
+    const upgrade = await beginUpgrade(fairlead, { from: valkey80, to: valkey81 })
+    const { standby } = await untilWindow(fairlead, upgrade)
+    const pid = await pidOf(fairlead, standby)
+    process.kill(pid, 'SIGSTOP')
+    try {
+      await untilAction(fairlead, upgrade.action, 'it is missed', notEligible)
+      await expectRefusedRollback(upgrade, `shard ${standby}`)
+    } finally {
+      process.kill(pid, 'SIGCONT')
+    }
+    await untilAction(fairlead, upgrade.action, 'it is back', eligible)
+    await expectFinalizes(upgrade, valkey81)
+  })
+
+  const newCommands = [
+    { to: valkey81, commands: [['SET', 'compared', 'b', 'IFEQ', 'a']] },
+    { to: redis80, commands: [['HPEXPIRE', 'hash', '600000', 'FIELDS', '1', 'field']] },
+  ] as const
+  for (const { to, commands } of newCommands) {
+    test.skipIf(to === undefined)(`a command was replicated that it does not know (${to})`, async () => {
+      const upgrade = await beginUpgrade(fairlead, { from: redis70, to: to ?? valkey81 })
+      const { standby, primary } = await untilWindow(fairlead, upgrade)
+      using admin = await asAdmin(fairlead, primary)
+      await admin.call('SET', 'compared', 'a')
+      await admin.call('HSET', 'hash', 'field', '1')
+      await untilAction(fairlead, upgrade.action, 'both know these', eligible)
+      for (const [name, ...args] of commands) await admin.call(name, ...args)
+      const { rollback_reason = '' } = await untilAction(fairlead, upgrade.action, 'it is told', notEligible)
+      expect(rollback_reason).toContain(`shard ${standby} could not carry out 1 command(s) of its primary`)
+      await expectRefusedRollback(upgrade, 'its data differs')
+      await expectFinalizes(upgrade, to ?? valkey81)
+    })
+  }
+})
+
+describe('people hold an upgrade', () => {
+  test('paused, it begins nothing new; an engine that dies is brought back all the same', async () => {
+    const { uid, action } = await beginUpgrade(fairlead, { from: redis70, to: valkey81 }, {})
+    await fairlead.api.pauseAction({ params: { uid: action } })
+    const paused = await untilAction(fairlead, action, 'it is paused', ({ state }) => state === 'hold')
+    expect(paused).toMatchObject({ paused: true, needs_person: true, certificates: [] })
+    const before = await fairlead.api.listDatabaseShards({ params: { uid } })
+    const primary = Number(before.find(({ role }) => role === 'master')?.uid)
+    const replica = Number(before.find(({ role }) => role === 'slave')?.uid)
+    const pid = await pidOf(fairlead, replica)
+    process.kill(pid, 'SIGKILL')
+    await until('another process stands in its place, linked', async () => {
+      if ((await pidOf(fairlead, replica).catch(() => pid)) === pid) return false
+      using admin = await asAdmin(fairlead, replica)
+      return readReplication(await admin.info('replication')).link === 'up'
+    })
+    expect(await fairlead.api.getAction({ params: { uid: action } })).toMatchObject({
+      status: 'active',
+      paused: true,
+      certificates: [],
+    })
+    const meanwhile = await fairlead.api.listDatabaseShards({ params: { uid } })
+    expect(meanwhile.map((shard) => shard.uid)).toEqual(before.map((shard) => shard.uid))
+    expect(Number(meanwhile.find(({ role }) => role === 'master')?.uid)).toBe(primary)
+    await fairlead.api.resumeAction({ params: { uid: action } })
+    const end = await fairlead.untilEnded(action)
+    expect(end.status, end.error).toBe('completed')
+  })
+
+  test('supervised, it stops before the first handover; cancelled there, the database is as it was', async () => {
+    const upgrade = await beginUpgrade(fairlead, { from: redis70, to: valkey81 }, { supervised: true })
+    const { uid, action } = upgrade
+    const stop = await untilAction(fairlead, action, 'it stops', ({ needs_person }) => needs_person)
+    expect(stop).toMatchObject({ state: 'hold', certificates: [], rollback_eligible: true })
+    expect(stop.waiting_for).toContain('everything is ready')
+    const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
+    expect(shards.map(({ role, engine }) => `${engine} ${role}`)).toEqual([
+      'redis master',
+      'redis slave',
+      'valkey slave',
+    ])
+    using admin = await asAdmin(fairlead, Number(shards[0]?.uid))
+    await admin.call('SET', 'kept', 'yes')
+
+    await fairlead.api.cancelAction({ params: { uid: action } })
+    const end = await fairlead.untilEnded(action)
+    expect(end).toMatchObject({ status: 'failed', error: 'cancelled: asked for by admin', certificates: [] })
+    const after = await fairlead.api.listDatabaseShards({ params: { uid } })
+    expect(after).toEqual(shards.slice(0, 2))
+    expect(await rolesOf(fairlead, uid)).toEqual(['primary', 'replica'])
+    expect(await admin.call('GET', 'kept')).toBe('yes')
+    expect(await fairlead.api.getDatabase({ params: { uid } })).toMatchObject({
+      status: 'active',
+      engine: 'redis',
+    })
+  })
+
+  test('a rollback window in seconds ends by itself', async () => {
+    const upgrade = await beginUpgrade(fairlead, { from: redis70, to: valkey81 }, { rollback_window: 3 })
+    await untilWindow(fairlead, upgrade)
+    const held = await fairlead.api.getAction({ params: { uid: upgrade.action } })
+    expect(held).toMatchObject({ status: 'active', needs_person: false })
+    expect(held.waiting_for).toMatch(/standbys until \d{4}-\d\d-\d\dT[\d:]+Z/)
+    const end = await fairlead.untilEnded(upgrade.action)
+    expect(end.status, end.error).toBe('completed')
+    const heldMs = Date.parse(end.last_changed_time) - Date.parse(end.certificates[0]?.at ?? '')
+    expect(heldMs).toBeGreaterThanOrEqual(3_000)
+    const shards = await fairlead.api.listDatabaseShards({ params: { uid: upgrade.uid } })
+    expect(shards.map(({ engine }) => engine)).toEqual(['valkey', 'valkey'])
+  })
+})
