@@ -1,7 +1,7 @@
 import { revisionOf } from './goal.ts'
 import { act, type Group } from './group.ts'
 import { planAof, planRecords, planReturns, planSize, whyPortIsTaken } from './plan-members.ts'
-import { planHeir, planHome, planOthers, planSeal, planSurplus } from './plan-revision.ts'
+import { planHeir, planHome, planOthers, planSeal, planSurplus, planUnsound } from './plan-revision.ts'
 import { settleRoles } from './settle-roles.ts'
 import type { Goal, Seen, Verdict } from './topology.ts'
 
@@ -49,7 +49,7 @@ function planStages(group: Group, stage: Stage): Verdict {
   if (stage === 'repair') return planSeal(group) ?? held
   const first = planReturns(group) ?? planSize(group) ?? planAof(group) ?? planSeal(group) ?? planHeir(group)
   if (first !== undefined) return stage === 'surge' && endsService(first) ? held : first
-  const last = planOthers(group) ?? planHome(group) ?? planSurplus(group)
+  const last = planUnsound(group) ?? planOthers(group) ?? planHome(group) ?? planSurplus(group)
   if (last === undefined) return { kind: 'done' }
   return stage === 'end' ? last : held
 }

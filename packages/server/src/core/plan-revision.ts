@@ -142,6 +142,24 @@ export function planSeal({ seen, primary, replicas }: Group): Verdict | undefine
 /** Measured: 1 to 101 ms, and 1 s where an engine tries again only in its cron. */
 const RELINK_DEADLINE_MS = 15_000
 
+/**
+ * Whoever skipped a command of its primary lacks data, and a restart in place would keep the hole and forget the count:
+ * a fresh shard takes its place, before it goes where there is memory for that.
+ */
+export function planUnsound(group: Group): Verdict | undefined {
+  const { seen, goal, primary, replicas } = group
+  const unsound = replicas.filter((shard) => whyUnsound(shard, group) !== null)
+  const [first] = unsound
+  if (first === undefined || goal.from === null) return undefined
+  const sound = replicas.filter((shard) => !unsound.includes(shard))
+  const coming = sound.find((shard) => !isReady(shard, group))
+  if (coming !== undefined) return awaitShard(coming, group)
+  const why = whyUnsound(first, group) ?? ''
+  if (sound.length < goal.replicas && lackOfMemory(seen, primary) === undefined)
+    return act({ kind: 'add-shard', runs: goal, follow: primary.id, why: `in place of another: ${why}` })
+  return act({ kind: 'retire-shard', shard: first.id, why })
+}
+
 /** With the primary on the goal's revision: the others, one at a time, never below the replicas the database had. */
 export function planOthers(group: Group): Verdict | undefined {
   const { goal, primary, replicas } = group

@@ -150,7 +150,7 @@ function settleInPlace(last: SeenShard, goal: Goal): Verdict {
 
 /**
  * The replica that lost least: of those that hold the recorded history as far as it was last seen, the one with the
- * highest offset. A replica that came back from an old file on disk is not one of them.
+ * highest offset, and of those at one offset the one that carried out most. A replica that came back from an old file on disk is not one of them.
  */
 function chooseHeir({ history, handover }: Seen, live: readonly LiveShard[]): LiveShard | undefined {
   const holders = live.filter(
@@ -165,6 +165,7 @@ function chooseHeir({ history, handover }: Seen, live: readonly LiveShard[]): Li
   return holders.toSorted(
     (a, b) =>
       b.engine.offset - a.engine.offset ||
+      a.engine.errorReplies - b.engine.errorReplies ||
       Number(b.id === handover?.to) - Number(a.id === handover?.to) ||
       Number(b.id === handover?.from) - Number(a.id === handover?.from) ||
       a.id - b.id,

@@ -35,14 +35,17 @@ export async function addShard(step: Extract<Step, { kind: 'add-shard' }>, scene
   return done
 }
 
-/** The wish as it is on record, put again: for a process that is not there, or not the one that was asked for. */
+/**
+ * The wish as it is on record, put again: for a process that is not there, or not the one that was asked for. The agent
+ * first: killed in between, the record would say that all is well, and nobody would start it.
+ */
 export async function startShard(
   step: Extract<Step, { kind: 'start-shard' }>,
   scene: Scene,
 ): Promise<Outcome> {
   const shard = { ...member(step.shard, scene), follows: step.follow }
-  await scene.deps.effect('record-follows', () => scene.deps.shards.setFollows(shard.id, step.follow))
   await put(shard, scene.members, scene)
+  await scene.deps.effect('record-follows', () => scene.deps.shards.setFollows(shard.id, step.follow))
   return done
 }
 
