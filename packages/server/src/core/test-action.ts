@@ -16,6 +16,8 @@ export interface Action {
   orders: Orders
   handedOverAt: number | null
   error: string | null
+  /** For which shard each group waits, and since when. */
+  readonly waits: Map<number, { readonly shard: number; readonly since: number }>
   readonly steps: { readonly group: number; readonly step: Step }[]
 }
 
@@ -40,12 +42,21 @@ export interface Watch {
 export type End = { readonly kind: 'done' | 'stuck'; readonly why: string }
 
 export function actionOf(world: World, asked: Goal): Action {
-  return { world, asked, goal: asked, orders: noOrders, handedOverAt: null, error: null, steps: [] }
+  return {
+    world,
+    asked,
+    goal: asked,
+    orders: noOrders,
+    handedOverAt: null,
+    error: null,
+    waits: new Map(),
+    steps: [],
+  }
 }
 
 const TURN_MS = 500
 const MOST_TURNS = 1_500
-/** A wait or an obstacle that lasted so many turns is one that nothing but a person ends. */
+/** An obstacle that lasted so many turns is one that nothing but a person ends. */
 const PATIENCE = 60
 
 /** Leads it to its end. Throws when there is none. */
@@ -58,9 +69,8 @@ export function lead(action: Action, watch: Watch = {}): End {
     watch.moment?.(moment, action)
     const verdicts = moment.lanes.map(({ verdict }) => verdict)
     if (verdicts.every(({ kind }) => kind === 'done')) return rest(action)
-    const idle = verdicts.every(({ kind }) => kind !== 'do')
-    waited = idle ? waited + 1 : 0
-    const blocked = verdicts.find(({ kind }) => kind === 'stuck' || kind === 'hopeless' || kind === 'wait')
+    const blocked = verdicts.find(({ kind }) => kind === 'stuck')
+    waited = blocked === undefined ? 0 : waited + 1
     if (waited > PATIENCE && blocked !== undefined && 'why' in blocked)
       return { kind: 'stuck', why: blocked.why }
     const hopeless = verdicts.find((verdict) => verdict.kind === 'hopeless')
@@ -87,16 +97,25 @@ function pass(world: World): void {
   write(world)
 }
 
-function take({ world, goal, orders, handedOverAt }: Action): Moment {
+function take({ world, goal, orders, handedOverAt, waits }: Action): Moment {
   const seen = look(world)
   const now = world.turn * TURN_MS
   const undoable = isUndoable(seen, goal)
   const planned = planDatabase(seen, goal, leaveOf(goal, orders, handedOverAt, now))
   const lanes = planned.map(({ group, verdict }) => ({
     group,
-    verdict: judge(verdict, 0, groupOf(seen, group), undoable),
+    verdict: judge(verdict, waitedMs(waits, group, verdict, now), groupOf(seen, group), undoable),
   }))
   return { seen, now, lanes }
+}
+
+function waitedMs(waits: Action['waits'], group: number, verdict: Verdict, now: number): number {
+  const shard = verdict.kind === 'wait' ? verdict.shard : null
+  const known = waits.get(group)
+  if (shard === null) waits.delete(group)
+  else if (known?.shard !== shard) waits.set(group, { shard, since: now })
+  else return now - known.since
+  return 0
 }
 
 function act(action: Action, moment: Moment, watch: Watch): void {

@@ -15,11 +15,11 @@ function listen(member: Member, engine: Engine, everybody: readonly Member[]): v
   const known = new Set(engine.known)
   for (const other of everybody) {
     if (other.engine === null) continue
-    if (engine.greeted.has(other.id)) {
-      known.add(other.id)
-      other.engine.known = new Set([...other.engine.known, member.id])
-    }
-    if (known.has(other.id)) for (const id of other.engine.known) if (!engine.banned.has(id)) known.add(id)
+    if (engine.greeted.has(other.id)) known.add(other.id)
+    if (!known.has(other.id)) continue
+    // Whoever is heard of is introduced to: acquaintance is mutual.
+    if (!other.engine.banned.has(member.id)) other.engine.known = new Set([...other.engine.known, member.id])
+    for (const id of other.engine.known) if (!engine.banned.has(id)) known.add(id)
   }
   engine.known = known
   engine.greeted = new Set([...engine.greeted].filter((id) => !known.has(id)))
@@ -28,10 +28,11 @@ function listen(member: Member, engine: Engine, everybody: readonly Member[]): v
 /** Who lost its slots to another one steps down and follows it, and so do those who followed it. */
 function hearOfOwner(world: World, team: Team): void {
   const owner = team.members.find(({ id }) => id === team.owner)
-  if (owner?.engine == null || owner.engine.role !== 'primary') return
+  // Once it is gone from the records and forgotten, whoever has slots keeps them.
+  if (owner?.engine != null && owner.engine.role !== 'primary') return
   for (const { id, engine } of liveOf(team)) {
     if (engine === null || world.pick(3) === 0) continue
-    if (id === owner.id) engine.paused = team.handover?.from === id && engine.paused
+    if (owner === undefined || id === owner.id) engine.paused &&= team.handover?.from === id
     else if (engine.known.has(owner.id) && engine.role !== 'blank') obey(team, engine, owner.id)
   }
 }

@@ -169,7 +169,8 @@ export function kill(world: World, member: Member): void {
 
 /** What the best of those who followed had not received is lost, and nobody is to blame. */
 function mourn(team: Team, { replid, replid2 }: Engine): void {
-  const names = [replid, replid2, team.history?.replid]
+  // Only the history on record counts, and only replicas that have been in it: so the roles are settled.
+  const names = team.history === null ? [replid, replid2] : [team.history.replid]
   const heirs = liveOf(team).flatMap(({ engine }) =>
     engine !== null &&
     engine.role === 'replica' &&
