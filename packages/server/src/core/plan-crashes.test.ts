@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Action, lead } from './test-action.ts'
+import type { Pick } from './test-engines.ts'
+import { beginUpgrade, expectReached, expectSound, shapes } from './test-upgrade.ts'
+import { kill, membersOf } from './test-world.ts'
+
+const some = { numRuns: 80 }
+const done = { kind: 'done', why: '' }
+
+describe('when the server is killed again and again, between any two of its effects,', () => {
+  test('an upgrade ends as if nothing had been, with every write, and never with two that take writes', () => {
+    fc.assert(
+      fc.property(shapes, fc.integer({ min: 5, max: 60 }), (shape, deaths) => {
+        const { action, pick } = beginUpgrade(shape)
+        expect(lead(action, { step: expectSound, effects: dying(pick, deaths) })).toEqual(done)
+        expectReached(action)
+        const primaries = action.world.teams.map(({ recorded }) => recorded)
+        if (shape.preserveRoles) expect(primaries).toEqual(action.asked.homes)
+      }),
+      some,
+    )
+  })
+})
+
+describe('when engines are killed as well,', () => {
+  test('an upgrade still ends, and loses nothing but what died with all who held it', () => {
+    fc.assert(
+      fc.property(shapes, fc.integer({ min: 1, max: 4 }), fc.nat({ max: 20 }), (shape, kills, deaths) => {
+        const { action, pick } = beginUpgrade(shape)
+        const end = lead(action, {
+          step: expectSound,
+          effects: dying(pick, deaths),
+          events: killing(pick, kills),
+        })
+        if (end.kind === 'done') expectReached(action)
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+/** The server dies after some effects, so often; then it lives. */
+function dying(pick: Pick, deaths: number): () => number {
+  let left = deaths
+  return () => {
+    if (left === 0 || pick(3) > 0) return Number.POSITIVE_INFINITY
+    left -= 1
+    return pick(9)
+  }
+}
+
+function killing(pick: Pick, kills: number): (action: Action) => void {
+  let left = kills
+  return ({ world }) => {
+    if (left === 0 || pick(12) > 0) return
+    const members = membersOf(world)
+    const victim = members[pick(members.length)]
+    if (victim === undefined || isBeyondHelp(victim)) return
+    left -= 1
+    kill(world, victim)
+  }
+}
+
+/**
+ * In cluster mode, an heir that dies after its takeover and before its wish is recorded: its agent starts it again as
+ * if it were a replica, and it comes back as the primary, with whatever its disk holds. Nobody here can prevent that.
+ */
+function isBeyondHelp({ engine, group, wish }: ReturnType<typeof membersOf>[number]): boolean {
+  return group.slots !== null && engine?.role === 'primary' && wish?.follows !== null
+}

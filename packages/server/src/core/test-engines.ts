@@ -1,0 +1,152 @@
+/**
+ * Engines that hold data, for the planner's tests: each knows the writes it has executed, in order, and under which
+ * replication id and offset. So "no acknowledged write is lost" is looked up, not concluded.
+ */
+
+/** Whole numbers below `below`, the same for the same seed. */
+export type Pick = (below: number) => number
+
+export function picksOf(seed: number): Pick {
+  let state = (seed ^ 0x9e3779b9) >>> 0
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
+  }
+}
+
+/** What a process leaves on disk. Without `replid`: an append-only file, which knows nothing of replication. */
+export interface Disk {
+  readonly log: readonly number[]
+  readonly replid: string | null
+  readonly offset: number
+}
+
+export interface Engine {
+  readonly runId: string
+  readonly revision: string
+  role: 'primary' | 'replica' | 'blank'
+  /** The shard it follows. */
+  primary: number | null
+  link: 'up' | 'down'
+  syncing: boolean
+  replid: string
+  replid2: string
+  secondOffset: number
+  offset: number
+  /** The writes it holds. HOLE stands for one that it could not carry out. */
+  log: readonly number[]
+  aof: 'off' | 'rewriting' | 'on'
+  errorReplies: number
+  /** Writes wait. */
+  paused: boolean
+  /** The shards of which it knows in the cluster, itself included; and those whose introduction is on its way. */
+  known: ReadonlySet<number>
+  greeted: ReadonlySet<number>
+  /** Those it was told to forget, for as long as it does not let others remind it. */
+  banned: ReadonlySet<number>
+}
+
+export const HOLE = -1
+let names = 0
+/** Of a process or of a history; never the same twice. */
+export const freshName = () => `n${names++}`
+
+export const emptyEngine = (revision: string): Engine => ({
+  runId: freshName(),
+  revision,
+  role: 'primary',
+  primary: null,
+  link: 'down',
+  syncing: false,
+  replid: freshName(),
+  replid2: '',
+  secondOffset: -1,
+  offset: 0,
+  log: [],
+  aof: 'off',
+  errorReplies: 0,
+  paused: false,
+  known: new Set(),
+  greeted: new Set(),
+  banned: new Set(),
+})
+
+/** A snapshot on disk names its history: a replica resumes it, and a primary continues it under a new name. */
+export function load(engine: Engine, disk: Disk | null): void {
+  if (disk === null) return
+  engine.log = disk.log
+  if (disk.replid === null) return
+  engine.offset = disk.offset
+  if (engine.role === 'replica') engine.replid = disk.replid
+  else branch(engine, disk.replid)
+}
+
+/** A promotion: a new history that begins where the one before ended. */
+export function promote(engine: Engine): void {
+  if (engine.role === 'primary') return
+  branch(engine, engine.replid)
+  Object.assign(engine, { role: 'primary', primary: null, link: 'down', syncing: false })
+}
+
+function branch(engine: Engine, from: string): void {
+  Object.assign(engine, { replid: freshName(), replid2: from, secondOffset: engine.offset + 1 })
+}
+
+/** Whom it follows changes; those who follow it have to connect again. */
+export function follow(engine: Engine, primary: number, followers: readonly Engine[]): void {
+  if (engine.role === 'replica' && engine.primary === primary) return
+  Object.assign(engine, { role: 'replica', primary, link: 'down', syncing: false })
+  for (const follower of followers) follower.link = 'down'
+}
+
+export function write(engine: Engine, id: number): void {
+  engine.log = [...engine.log, id]
+  engine.offset += 1
+}
+
+/** What can come over the wire comes, or a part of it. `stumbles`: a command of the stream fails at the follower. */
+export function replicate(engine: Engine, source: Engine | null, pick: Pick, stumbles: () => boolean): void {
+  if (engine.role !== 'replica') return
+  if (source === null) {
+    Object.assign(engine, { link: 'down', syncing: false })
+    return
+  }
+  if (engine.link === 'down') connect(engine, source, pick)
+  else if (engine.offset < source.offset) {
+    const behind = source.offset - engine.offset
+    const coming = source.log.slice(source.log.length - behind).slice(0, behind - (pick(4) === 0 ? 1 : 0))
+    for (const id of coming) {
+      const failed = stumbles()
+      write(engine, failed ? HOLE : id)
+      if (failed) engine.errorReplies += 1
+    }
+  }
+}
+
+function connect(engine: Engine, source: Engine, pick: Pick): void {
+  // A replica without a link of its own serves nobody.
+  if (source.role === 'blank' || (source.role === 'replica' && source.link === 'down')) return
+  if (engine.syncing) {
+    const { replid, offset, log } = source
+    Object.assign(engine, { syncing: false, link: 'up', replid, replid2: '', secondOffset: -1, offset, log })
+  } else if (continues(engine, source) && pick(8) > 0) {
+    if (engine.replid !== source.replid) {
+      Object.assign(engine, {
+        replid2: engine.replid,
+        secondOffset: engine.offset + 1,
+        replid: source.replid,
+      })
+    }
+    engine.link = 'up'
+  } else engine.syncing = true
+}
+
+function continues(mine: Engine, theirs: Engine): boolean {
+  const behind = theirs.offset - mine.offset
+  if (behind < 0 || behind > theirs.log.length) return false
+  return (
+    mine.replid === theirs.replid || (mine.replid === theirs.replid2 && mine.offset < theirs.secondOffset)
+  )
+}

@@ -1,0 +1,310 @@
+/** A node, a store and clients around engines that hold data: the world in which a plan has to come true. */
+import { splitSlots } from './database.ts'
+import { type Goal, type Runs, revisionOf } from './goal.ts'
+import * as engines from './test-engines.ts'
+import { type Disk, type Engine, freshName, HOLE, type Pick } from './test-engines.ts'
+import type { History, OpenHandover, Seen, SeenDatabase, SeenShard, SlotRange, Standby } from './topology.ts'
+
+/** A shard: its record in the store, what its agent holds, and its process. */
+export interface Member {
+  readonly id: number
+  readonly group: Team
+  wanted: Runs
+  follows: number | null
+  leaving: boolean
+  /** What the agent was asked for. */
+  wish: Wish | null
+  state: SeenShard['process']
+  /** A new process was ordered and is not begun yet. */
+  ordered: boolean
+  /** Of the last process. */
+  revision: string | null
+  endedCleanly: boolean
+  disk: Disk | null
+  engine: Engine | null
+  /** In cluster mode, what its last process knew. */
+  place: Place | null
+}
+type Place = { readonly [Key in 'role' | 'primary' | 'known']: Engine[Key] }
+interface Wish {
+  readonly runs: Runs
+  readonly follows: number | null
+  readonly onCrash: 'wait' | 'restart'
+}
+
+/** A group and what its clients know. */
+export interface Team {
+  readonly number: number
+  readonly slots: SlotRange | null
+  members: Member[]
+  recorded: number | null
+  history: History | null
+  handover: (Omit<OpenHandover, 'ageMs'> & { readonly since: number; readonly certified: boolean }) | null
+  standby: Standby | null
+  /** The standby as it was before the open handover. */
+  standbyBefore: Standby | null
+  /** Who took the slots over last. */
+  owner: number | null
+  readonly acknowledged: Set<number>
+  /** Writes that no plan could have saved: who held them was killed. */
+  readonly lost: Set<number>
+}
+
+export interface World {
+  readonly pick: Pick
+  readonly teams: readonly Team[]
+  readonly persistence: Goal['persistence']
+  readonly cluster: boolean
+  memoryFreeBytes: number
+  turn: number
+  nextShard: number
+  nextWrite: number
+  /** Processes of this revision do not come up. */
+  broken: string | null
+  /** Does a follower of that revision fail to carry out what comes from the other one? */
+  stumbles: (follower: Engine, source: Engine) => boolean
+}
+
+export interface Shape {
+  readonly groups: number
+  readonly replicas: number
+  readonly persistence: Goal['persistence']
+  readonly runs: Runs
+}
+
+/** A database that runs well, with some writes in it. In cluster mode when it has more than one group. */
+export function worldOf({ groups, replicas, persistence, runs }: Shape, pick: Pick): World {
+  const cluster = groups > 1
+  const teams = splitSlots(groups).map((slots, number) => teamOf(number, cluster ? slots : null))
+  const world: World = {
+    ...{ pick, teams, persistence, cluster, memoryFreeBytes: 1e12 },
+    ...{ turn: 0, nextShard: 1, nextWrite: 1, broken: null, stumbles: () => false },
+  }
+  for (const team of teams) {
+    const first = world.nextShard
+    for (let n = 0; n <= replicas; n++) {
+      const member = enlist(world, team, runs, n === 0 ? null : first)
+      put(team, member, replicas)
+      Object.assign(member, {
+        state: 'running',
+        ordered: false,
+        engine: bornWell(member, first, persistence),
+      })
+    }
+    Object.assign(team, { recorded: first, owner: first })
+  }
+  const everybody = new Set(membersOf(world).map(({ id }) => id))
+  for (const { engine } of membersOf(world)) if (engine !== null) engine.known = everybody
+  return world
+}
+
+function teamOf(number: number, slots: SlotRange | null): Team {
+  const records = { members: [], recorded: null, history: null, handover: null, standby: null }
+  const rest = { standbyBefore: null, owner: null, acknowledged: new Set<number>(), lost: new Set<number>() }
+  return { number, slots, ...records, ...rest }
+}
+
+function bornWell(member: Member, first: number, persistence: Goal['persistence']): Engine {
+  const role =
+    member.id === first
+      ? ({ role: 'primary' } as const)
+      : ({ role: 'replica', primary: first, link: 'up' } as const)
+  const aof = persistence === 'aof' ? 'on' : 'off'
+  return { ...engines.emptyEngine(member.revision ?? ''), ...role, aof, replid: `history-${first}` }
+}
+
+export const membersOf = ({ teams }: World) => teams.flatMap(({ members }) => members)
+export const liveOf = ({ members }: Team) => members.filter(({ engine }) => engine !== null)
+
+export function enlist(world: World, group: Team, wanted: Runs, follows: number | null): Member {
+  const process = {
+    wish: null,
+    state: 'absent',
+    ordered: false,
+    revision: null,
+    endedCleanly: false,
+  } as const
+  const rest = { leaving: false, disk: null, engine: null, place: null }
+  const member: Member = { id: world.nextShard++, group, wanted, follows, ...process, ...rest }
+  group.members.push(member)
+  return member
+}
+
+/** What the agent makes of a wish: a new process where the revision differs, or where nothing else would start one. */
+export function put(team: Team, member: Member, others = team.members.length - 1): void {
+  const onCrash = member.follows === null && others > 0 ? 'wait' : 'restart'
+  const wish: Wish = { runs: member.wanted, follows: member.follows, onCrash }
+  const before = member.wish
+  member.wish = wish
+  const asleep = member.state === 'exited' || member.state === 'failed'
+  const same =
+    before !== null &&
+    revisionOf(before.runs) === revisionOf(wish.runs) &&
+    before.follows === wish.follows &&
+    before.onCrash === onCrash
+  const stuck = member.state === 'failed' || (member.state === 'exited' && onCrash === 'wait')
+  const anew = before === null || asleep || revisionOf(before.runs) !== revisionOf(wish.runs)
+  if (same ? !stuck : !anew) return
+  member.revision ??= revisionOf(wish.runs)
+  member.ordered = true
+  member.state = member.engine === null ? 'starting' : 'stopping'
+}
+
+/** Its process is gone at once, with all it had not written to disk. */
+export function kill(world: World, member: Member): void {
+  const { engine, group } = member
+  if (member.state === 'starting' && engine === null && !member.ordered) {
+    member.state = 'failed'
+    return
+  }
+  if (engine === null) return
+  const { log, aof } = engine
+  if (aof === 'on') member.disk = { log: log.slice(0, log.length - world.pick(2)), replid: null, offset: 0 }
+  end(member, false)
+  if (member.ordered && member.wish?.onCrash === 'wait') member.ordered = false
+  member.state = member.ordered ? 'starting' : 'exited'
+  if (engine.role === 'primary' || !liveOf(group).some((other) => other.engine?.role === 'primary'))
+    mourn(group, engine)
+}
+
+/** What the best of those who followed had not received is lost, and nobody is to blame. */
+function mourn(team: Team, { replid, replid2 }: Engine): void {
+  // Only the history on record counts, and only replicas that have been in it: so the roles are settled.
+  const names = team.history === null ? [replid, replid2] : [team.history.replid]
+  const heirs = liveOf(team).flatMap(({ engine }) =>
+    engine !== null &&
+    engine.role === 'replica' &&
+    !engine.syncing &&
+    (names.includes(engine.replid) || names.includes(engine.replid2)) &&
+    engine.offset >= (team.history?.offset ?? 0)
+      ? [new Set(engine.log)]
+      : [],
+  )
+  const lacks = (held: ReadonlySet<number>) => [...team.acknowledged].filter((id) => !held.has(id))
+  const least = heirs.map(lacks).toSorted((a, b) => a.length - b.length)[0] ?? team.acknowledged
+  for (const id of least) team.lost.add(id)
+}
+
+function end(member: Member, cleanly: boolean): void {
+  const { engine } = member
+  if (engine === null) return
+  const { role, primary, known, log, replid, offset } = engine
+  if (cleanly) member.disk = { log, replid, offset }
+  Object.assign(member, { engine: null, endedCleanly: cleanly, place: { role, primary, known } })
+}
+
+/** Some of what is on its way arrives: processes stop and start, streams flow, gossip spreads. */
+export function arrive(world: World): void {
+  world.turn += 1
+  for (const member of membersOf(world)) if (world.pick(2) === 0) moveOn(world, member)
+  for (const team of world.teams) {
+    for (const { engine } of team.members) {
+      if (engine === null || world.pick(3) === 0) continue
+      const source = team.members.find(({ id }) => id === engine.primary)?.engine ?? null
+      engines.replicate(engine, source, world.pick, () => source !== null && world.stumbles(engine, source))
+    }
+  }
+}
+
+function moveOn(world: World, member: Member): void {
+  const { engine, wish } = member
+  if (member.state === 'stopping') {
+    end(member, true)
+    member.state = 'starting'
+  } else if (member.state === 'starting' && member.ordered && wish !== null) {
+    Object.assign(member, { ordered: false, revision: revisionOf(wish.runs) })
+  } else if (member.state === 'starting') {
+    if (member.revision === world.broken) member.state = 'failed'
+    else boot(world, member)
+  } else if (member.state === 'exited' && wish?.onCrash === 'restart') {
+    Object.assign(member, { ordered: true, state: 'starting' })
+  } else if (engine?.aof === 'rewriting') engine.aof = 'on'
+}
+
+function boot(world: World, member: Member): void {
+  const { place, wish, disk } = member
+  const engine = engines.emptyEngine(member.revision ?? '')
+  const follows = wish?.follows ?? null
+  if (!world.cluster && follows !== null) Object.assign(engine, { role: 'replica', primary: follows })
+  if (world.cluster) {
+    Object.assign(engine, place ?? { role: 'blank' })
+    engine.known = new Set([...engine.known, member.id])
+    // One that served takes no writes before the others have told it who serves now.
+    engine.paused = engine.role === 'primary'
+  }
+  engines.load(engine, disk)
+  if (engine.role === 'primary' && world.persistence === 'aof') engine.aof = 'on'
+  Object.assign(member, { engine, state: 'running' })
+}
+
+/** Every client writes to whoever takes it. Outside of cluster mode nobody may ever find two. */
+export function write(world: World): void {
+  for (const team of world.teams) {
+    const takers = liveOf(team).filter(({ engine }) => engine?.role === 'primary' && !engine.paused)
+    if (takers.length > 1) {
+      const names = takers.map(({ id }) => id).join(' and ')
+      throw new Error(`shards ${names} of group ${team.number} take writes at the same time`)
+    }
+    const engine = takers[0]?.engine
+    if (engine == null) continue
+    const id = world.nextWrite++
+    engines.write(engine, id)
+    team.acknowledged.add(id)
+  }
+}
+
+/** What a group has lost although nobody had to: must be empty. */
+export function missing(team: Team, engine: Engine | null | undefined): readonly number[] {
+  const held = new Set(engine?.log ?? [])
+  return [...team.acknowledged].filter((id) => !held.has(id) && !team.lost.has(id))
+}
+
+/** What is seen, and noted, at a look: as observe.ts and keepHistory do it. */
+export function look(world: World): SeenDatabase {
+  for (const team of world.teams) keepHistory(team)
+  const node = { memoryFreeBytes: world.memoryFreeBytes, diskFreeBytes: 1e12 }
+  const groups = world.teams.map((team): Seen => {
+    const { number, slots, members, recorded, history, handover, standby } = team
+    const seen = handover && {
+      ...{ from: handover.from, to: handover.to, released: handover.released },
+      ageMs: (world.turn - handover.since) * 500,
+    }
+    const shards = members.map((member) => seeMember(member, world))
+    return { group: number, slots, shards, recordedPrimary: recorded, history, handover: seen, standby, node }
+  })
+  return { groups }
+}
+
+/** Followers that are linked are less behind than one look. */
+function keepHistory(team: Team): void {
+  const engine = team.members.find(({ id }) => id === team.recorded)?.engine
+  if (team.handover !== null || engine == null || engine.role !== 'primary') return
+  const linked = liveOf(team).flatMap((one) => (one.engine?.link === 'up' ? [one.engine.offset] : []))
+  team.history = { replid: engine.replid, offset: Math.min(engine.offset, ...linked) }
+}
+
+function seeMember(member: Member, world: World): SeenShard {
+  const { id, wanted, revision, follows, leaving, state, engine, endedCleanly } = member
+  const records = { id, address: { host: '', port: id }, wanted, revision, follows, leaving, trouble: '' }
+  const process = { process: state, processWhy: state, endedCleanly: state === 'exited' && endedCleanly }
+  if (engine === null) return { ...records, ...process, engine: null }
+  const { runId, role, primary, link, syncing, replid, replid2, secondOffset, offset, aof, errorReplies } =
+    engine
+  const own = { runId, role, link, syncing, replid, replid2, secondOffset, offset, aof, errorReplies }
+  const nodes = [...engine.known].map((node) => nodeOf(node, false))
+  const greeted = [...engine.greeted].map((node) => nodeOf(node, true))
+  const cluster = world.cluster ? { id: `node-${id}`, nodes: [...nodes, ...greeted] } : null
+  const address = primary === null ? null : { host: '', port: primary }
+  return {
+    ...records,
+    ...process,
+    engine: { ...own, primary: address, loading: false, usedMemoryBytes: 1e6, cluster },
+  }
+}
+
+function nodeOf(id: number, handshake: boolean) {
+  const name = handshake ? freshName() : `node-${id}`
+  return { id: name, address: { host: '', port: id }, handshake, epoch: id, slots: '' }
+}
+
+export const holes = ({ log }: Engine) => log.filter((id) => id === HOLE).length
