@@ -72,7 +72,7 @@ describe('a malformed request is refused with 400, and the message names what is
       /engine_version: must match/,
     ],
     ['a uid that is none', '/v1/bdbs/x/upgrade', '{}', /uid: must be an integer/],
-    ['an unknown query', '/v1/bdbs/1/upgrade?dry_run=true', '{}', /dry_run: is not a field of the query/],
+    ['an unknown query', '/v1/bdbs/1/upgrade?force=true', '{}', /force: is not a field of the query/],
     ['an empty name', '/v1/users/authorize', '{"username": "", "password": "x"}', /username/],
     [
       'a life that is too long',

@@ -33,6 +33,7 @@ export function describeShard(
     crashes: last && last.order >= wanted.order ? last.crashes : 0,
     endedInOrder: last?.ended?.how === 'stopped',
     why: view.why,
+    asleep: view.state === 'exited' && wanted.wish.onCrash === 'wait',
     trouble: here ? trouble.of(here.startedAt) : '',
   }
 }

@@ -80,6 +80,8 @@ export const ShardReport = Type.Object({
   /** Its last process was stopped on order, and saved everything before: its disk is as good as its memory was. */
   endedInOrder: Type.Boolean(),
   why: Type.String(),
+  /** It ended, and only a put starts it again (`onCrash` wait). */
+  asleep: Type.Boolean(),
   /**
    * The engine's last words, since its process started, about replication or persistence gone wrong. They stay when
    * it has recovered. Empty when there are none, and while there is no process.

@@ -65,7 +65,7 @@ function isUnmoved(shard: SeenShard, revision: string): boolean {
 /** An ended replica whose wish is right is the agent's to start again, with its back-off. */
 function whyStart(shard: SeenShard, primary: SeenShard): string | undefined {
   if (shard.process === 'absent') return 'its process was never started'
-  if (shard.process === 'exited' && shard.follows !== primary.id)
+  if (shard.process === 'exited' && (shard.follows !== primary.id || shard.asleep))
     return `its process ended: ${shard.processWhy}`
   const wanted = revisionOf(shard.wanted)
   if (shard.process === 'running' && shard.revision !== wanted)

@@ -206,6 +206,7 @@ function freshShard(taken: readonly number[], step: Extract<Step, { kind: 'add-s
     leaving: false,
     processWhy: 'it was just put',
     endedCleanly: false,
+    asleep: false,
     trouble: '',
     engine: null,
   }
@@ -231,6 +232,7 @@ const emptyEngine: EngineState = {
   secondOffset: -1,
   offset: 0,
   usedMemoryBytes: 0,
+  keys: 0,
   aof: 'off',
   errorReplies: 0,
   cluster: null,

@@ -113,8 +113,11 @@ describe('a standby that could not carry out a command of its primary', () => {
             const from = seen.shards.find((shard) => step.kind === 'hand-over' && shard.id === step.from)
             if (step.kind !== 'hand-over' || from?.revision === revisionOf(goal)) return
             const heir = membersOf(world).find(({ id }) => id === step.to)
-            expect(seen.shards.some((shard) => shard.id === step.to && isLive(shard))).toBe(true)
-            expect(heir?.engine?.log).not.toContain(HOLE)
+            const sight = seen.shards.find((shard) => shard.id === step.to)
+            expect(sight !== undefined && isLive(sight)).toBe(true)
+            // What it skipped since the plan looked is found while writes stand still, and nothing is moved.
+            if (heir?.engine?.errorReplies === sight?.engine?.errorReplies)
+              expect(heir?.engine?.log).not.toContain(HOLE)
           },
         })
         if (end.kind === 'stuck') expect(end.why).toMatch(/could not carry out|standby/)

@@ -128,7 +128,11 @@ function act(action: Action, moment: Moment, watch: Watch): void {
     if (step === undefined || team === undefined) continue
     watch.step?.(groupOf(seen, group), step, moment, action)
     action.steps.push({ group, step })
-    if (!carryOut(world, team, step, watch.effects?.() ?? Number.POSITIVE_INFINITY)) return
+    const effects = watch.effects?.() ?? Number.POSITIVE_INFINITY
+    const errorsSeen = new Map(
+      groupOf(seen, group).shards.map(({ id, engine }) => [id, engine?.errorReplies ?? 0]),
+    )
+    if (!carryOut(world, team, step, effects, errorsSeen)) return
   }
 }
 

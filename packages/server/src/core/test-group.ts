@@ -24,6 +24,7 @@ export function groupOf(replicas: number, aof = false, firstId = 1): Seen {
       leaving: false,
       processWhy: '',
       endedCleanly: false,
+      asleep: false,
       trouble: '',
       engine: {
         runId: `run-${firstId + n}`,
@@ -37,6 +38,7 @@ export function groupOf(replicas: number, aof = false, firstId = 1): Seen {
         secondOffset: -1,
         offset: 0,
         usedMemoryBytes: 1e6,
+        keys: 100,
         aof: aof ? 'on' : 'off',
         errorReplies: 0,
         cluster: null,

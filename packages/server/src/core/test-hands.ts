@@ -12,17 +12,25 @@ interface Scene {
   readonly team: Team
   /** Before each effect. */
   readonly effect: () => void
+  /** Failed commands of each shard, by id, as the plan saw them. */
+  readonly errorsSeen: ReadonlyMap<number, number>
 }
 
 /** `effects`: after so many the server dies. Returns whether it lives. */
-export function carryOut(world: World, team: Team, step: Step, effects: number): boolean {
+export function carryOut(
+  world: World,
+  team: Team,
+  step: Step,
+  effects: number,
+  errorsSeen: ReadonlyMap<number, number> = new Map(),
+): boolean {
   let left = effects
   const effect = () => {
     left -= 1
     if (left < 0) throw new Interrupted('the server was killed')
   }
   try {
-    doStep(step, { world, team, effect })
+    doStep(step, { world, team, effect, errorsSeen })
   } catch (cause) {
     if (!(cause instanceof Interrupted)) throw cause
   }
@@ -189,7 +197,7 @@ function forget({ node, shards }: Extract<Step, { kind: 'forget-node' }>, { worl
 
 /** hand-over.ts, move-role.ts and move-role-in-cluster.ts. */
 function handOver({ from, to }: Extract<Step, { kind: 'hand-over' }>, scene: Scene): void {
-  const { world, team, effect } = scene
+  const { world, team, effect, errorsSeen } = scene
   const [primary, heir] = [engineOf(team, from), engineOf(team, to)]
   const others = team.members.filter(({ id }) => id !== from && id !== to)
   const followers = [heir, ...others.map(({ id }) => engineOf(team, id))]
@@ -205,6 +213,10 @@ function handOver({ from, to }: Extract<Step, { kind: 'hand-over' }>, scene: Sce
     return
   }
   for (const follower of followers) catchUp(follower, primary, world)
+  if (heir.errorReplies > (errorsSeen.get(to) ?? heir.errorReplies)) {
+    abandon(primary, scene)
+    return
+  }
   effect()
   if (!world.cluster) {
     follow(primary, to, followersOf(team, from))

@@ -285,7 +285,16 @@ function keepHistory(team: Team): void {
 
 function seeMember(member: Member, world: World): SeenShard {
   const { id, wanted, revision, follows, leaving, state, engine, endedCleanly } = member
-  const records = { id, address: { host: '', port: id }, wanted, revision, follows, leaving, trouble: '' }
+  const records = {
+    id,
+    address: { host: '', port: id },
+    wanted,
+    revision,
+    follows,
+    leaving,
+    trouble: '',
+    asleep: false,
+  }
   const process = { process: state, processWhy: state, endedCleanly: state === 'exited' && endedCleanly }
   if (engine === null) return { ...records, ...process, engine: null }
   const { runId, role, primary, link, syncing, replid, replid2, secondOffset, offset, aof, errorReplies } =
@@ -293,12 +302,19 @@ function seeMember(member: Member, world: World): SeenShard {
   const own = { runId, role, link, syncing, replid, replid2, secondOffset, offset, aof, errorReplies }
   const nodes = [...engine.known].map((node) => nodeOf(node, false))
   const greeted = [...engine.greeted].map((node) => nodeOf(node, true))
-  const cluster = world.cluster ? { id: `node-${id}`, nodes: [...nodes, ...greeted] } : null
+  const cluster = world.cluster ? { id: `node-${id}`, serves: true, nodes: [...nodes, ...greeted] } : null
   const address = primary === null ? null : { host: '', port: primary }
   return {
     ...records,
     ...process,
-    engine: { ...own, primary: address, loading: false, usedMemoryBytes: 1e6, cluster },
+    engine: {
+      ...own,
+      primary: address,
+      loading: false,
+      usedMemoryBytes: 1e6,
+      keys: engine.log.length,
+      cluster,
+    },
   }
 }
 

@@ -76,6 +76,8 @@ export interface SeenShard {
   readonly processWhy: string
   /** Its last end was ordered, not a crash: its disk holds everything. */
   readonly endedCleanly: boolean
+  /** It ended, and its agent starts it only when it is put again. */
+  readonly asleep: boolean
   /** The engine's last word in its log on replication or persistence gone wrong; '' when there is none. */
   readonly trouble: string
   /** Null while the engine does not answer. */
@@ -97,6 +99,8 @@ export interface EngineState {
   readonly secondOffset: number
   readonly offset: number
   readonly usedMemoryBytes: number
+  /** Over all its databases. */
+  readonly keys: number
   readonly aof: 'off' | 'rewriting' | 'on'
   /** Commands that came with the stream and failed: from the first one on, its data differs from its primary's. */
   readonly errorReplies: number

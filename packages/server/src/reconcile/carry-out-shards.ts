@@ -117,6 +117,21 @@ export async function recordWish(
   return done
 }
 
+/**
+ * Before a replica becomes primary: should its process die before the agent hears of its role, it is not started again
+ * by itself. In cluster mode it would come back as an empty primary, and empty the one who still has the data.
+ */
+export async function keepAsleepIfItDies(
+  shard: ShardRecord,
+  { database, everybody, deps, signal }: Scene,
+): Promise<void> {
+  const members = everybody.filter(({ group }) => group === shard.group)
+  const body = { ...wishFor(shard, database, members), onCrash: 'wait' as const }
+  await deps.effect('put-shard', () =>
+    deps.agent.putShard({ params: { id: agentName(shard.id) }, body }, { signal }),
+  )
+}
+
 const done: Outcome = { kind: 'done' }
 
 async function put(

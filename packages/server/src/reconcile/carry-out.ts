@@ -6,6 +6,7 @@ import type { Seen, Step } from '../core/topology.ts'
 import { assignSlots, followInCluster, forgetNode, meetInCluster } from './carry-out-cluster.ts'
 import {
   addShard,
+  keepAsleepIfItDies,
   recordWish,
   restartPrimary,
   restartShard,
@@ -61,6 +62,7 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
     const promotion = scene.database.cluster
       ? ['CLUSTER', 'FAILOVER', 'TAKEOVER']
       : ['REPLICAOF', 'NO', 'ONE']
+    await keepAsleepIfItDies(member(step.shard, scene), scene)
     const outcome = await command(step.shard, scene, ...promotion)
     await tellOfLoss(step, scene)
     return outcome

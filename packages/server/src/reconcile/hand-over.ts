@@ -3,6 +3,7 @@ import type { Certificate } from '../core/action.ts'
 import type { Step } from '../core/topology.ts'
 import { databasesStore } from '../databases/databases-store.ts'
 import { member, type Outcome, type Scene } from './carry-out.ts'
+import { keepAsleepIfItDies } from './carry-out-shards.ts'
 import { carryToFollowers } from './carry-to-followers.ts'
 import { countFullSyncs } from './count-full-syncs.ts'
 import type { Deps } from './deps.ts'
@@ -42,6 +43,8 @@ export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene
   const missing = await carryToFollowers({ database, primary: old, followers, action }, deps)
   if (missing !== undefined) return { kind: 'hopeless', why: missing }
 
+  await keepAsleepIfItDies(member(step.to, { members }), scene)
+
   const fullSyncsBefore = await countFullSyncs(database, members, deps.engines)
   const engine = seen.shards.find(({ id }) => id === step.from)?.engine
   const handover = await deps.effect('record-intent', () =>
@@ -58,7 +61,7 @@ export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene
   )
   const { build } = old.runs
   const moved = await (database.cluster ? moveRoleInCluster : moveRole)(
-    { primary, heir, others, build },
+    { primary, heir, others, build, errorReplies: errorsOf(step.to, seen) },
     deps,
   )
   if ('why' in moved) {
@@ -71,11 +74,15 @@ export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene
   return { kind: 'done' }
 }
 
+function errorsOf(shard: number, { shards }: Scene['seen']): number {
+  return shards.find(({ id }) => id === shard)?.engine?.errorReplies ?? 0
+}
+
 /** After an attempt that held clients for nothing. */
 const CALM_MS = 3_000
 /** Step 6. The order is the clients': the record first, because that is where they ask once they are let go. */
 async function settleIn(
-  parts: MovingGroup & { readonly handover: Handover; readonly moved: Moved },
+  parts: Omit<MovingGroup, 'errorReplies'> & { readonly handover: Handover; readonly moved: Moved },
   inCluster: boolean,
   deps: Deps,
 ): Promise<void> {

@@ -19,16 +19,14 @@ const NEVER_S = 3_600
  * The gate before has seen that the heir knows the whole slot map: an heir that does not would take over only what it
  * believes its primary to own, and the rest of the data would be deleted (finding 4).
  */
-export async function moveRoleInCluster(
-  { primary, heir, others, build }: MovingGroup,
-  deps: Deps,
-): Promise<Moved | NotMoved> {
+export async function moveRoleInCluster(group: MovingGroup, deps: Deps): Promise<Moved | NotMoved> {
+  const { primary, heir, build } = group
   const period = await readPingPeriod(primary)
   const began = performance.now()
   try {
     await primary.call('CONFIG', 'SET', PING_SETTING, NEVER_S)
     await stopWrites(primary, build, deps)
-    const keys = await becomeEqual(primary, heir, others)
+    const keys = await becomeEqual(group)
     if (typeof keys !== 'number') {
       await letWritesGo(primary, build, deps)
       return keys

@@ -1,5 +1,5 @@
 import type { Build } from '@fairlead/api'
-import type { EngineConnection } from '@fairlead/engine'
+import { type EngineConnection, numberOf, readInfo } from '@fairlead/engine'
 import type { Deps } from './deps.ts'
 import { replicationOf } from './handover-gate.ts'
 import { letWritesGo, stopWrites } from './stop-writes.ts'
@@ -11,6 +11,8 @@ export interface MovingGroup {
   readonly others: readonly EngineConnection[]
   /** What the primary runs: how its writes are stopped depends on it. */
   readonly build: Build
+  /** Commands of its primary that the heir could not carry out, as the plan saw it: none may have come since. */
+  readonly errorReplies: number
 }
 
 /** The role has moved: at which point of which history, and how long writes stood still. */
@@ -37,14 +39,12 @@ const CATCH_UP_MS = 300
  * After the demotion the old primary's offset is frozen; it must be the heir's, in the same history. If not, it is taken
  * back. Killed in between, there is no primary: safe, and the planner promotes one.
  */
-export async function moveRole(
-  { primary, heir, others, build }: MovingGroup,
-  deps: Deps,
-): Promise<Moved | NotMoved> {
+export async function moveRole(group: MovingGroup, deps: Deps): Promise<Moved | NotMoved> {
   const { effect } = deps
+  const { primary, heir, build } = group
   const began = performance.now()
   await stopWrites(primary, build, deps)
-  const keys = await becomeEqual(primary, heir, others)
+  const keys = await becomeEqual(group)
   if (typeof keys !== 'number') {
     await letWritesGo(primary, build, deps)
     return keys
@@ -66,19 +66,25 @@ export async function moveRole(
 
 /**
  * With writes stopped, waits until every follower is where the primary is: whoever stands where the heir stands can
- * resume at it. Then primary and heir must hold as many keys, which is returned: at equal offsets anything else means
- * that the heir skipped something.
+ * resume at it. Then the heir must have carried out everything, and hold as many keys as the primary, which is returned:
+ * at equal offsets anything else means that it skipped something since the plan looked.
  */
-export async function becomeEqual(
-  primary: EngineConnection,
-  heir: EngineConnection,
-  others: readonly EngineConnection[],
-): Promise<number | NotMoved> {
+export async function becomeEqual({
+  primary,
+  heir,
+  others,
+  errorReplies,
+}: MovingGroup): Promise<number | NotMoved> {
   if (!(await areEqualSoon([primary, heir, ...others])))
     return { why: `not every follower caught up within ${CATCH_UP_MS} ms of stopped writes`, hopeless: false }
-  const [mine, theirs] = await Promise.all(
-    [primary, heir].map(async (shard) => Number(await shard.call('DBSIZE'))),
-  )
+  const [stats, ...sizes] = await Promise.all([
+    heir.info('stats'),
+    ...[primary, heir].map(async (shard) => Number(await shard.call('DBSIZE'))),
+  ])
+  const skipped = numberOf(readInfo(stats), 'unexpected_error_replies') - errorReplies
+  if (skipped > 0)
+    return { why: `the heir could not carry out ${skipped} command(s) of its primary`, hopeless: true }
+  const [mine, theirs] = sizes
   if (mine === theirs && mine !== undefined) return mine
   return { why: `at the same offset the primary holds ${mine} keys and the heir ${theirs}`, hopeless: true }
 }

@@ -1,5 +1,12 @@
 import type { NodeReport } from '@fairlead/api'
-import { type ClusterNodeInfo, numberOf, readClusterNodes, readInfo, readReplication } from '@fairlead/engine'
+import {
+  type ClusterNodeInfo,
+  type InfoFields,
+  numberOf,
+  readClusterNodes,
+  readInfo,
+  readReplication,
+} from '@fairlead/engine'
 import type { Handover } from '../actions/handovers-store.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
 import type { ClusterView, EngineState, Seen, SeenDatabase, SeenShard } from '../core/topology.ts'
@@ -65,6 +72,7 @@ async function observeShard(
     leaving: record.leaving,
     process: found?.state ?? 'absent',
     processWhy: found?.why ?? 'the agent knows nothing of it',
+    asleep: found?.asleep ?? false,
     trouble: found?.trouble ?? '',
     endedCleanly: found?.state === 'exited' && found.endedInOrder,
     engine: mayAnswer ? await inspect(record, database, engines) : null,
@@ -115,8 +123,16 @@ function readEngine(text: string, cluster: ClusterView | null): EngineState {
     secondOffset: replication.secondOffset,
     offset: replication.offset,
     usedMemoryBytes: numberOf(fields, 'used_memory'),
+    keys: countKeys(fields),
     aof: isOn('aof_enabled') ? aof : 'off',
     errorReplies: numberOf(fields, 'unexpected_error_replies'),
     cluster,
   }
+}
+
+/** "db0:keys=12,expires=0,avg_ttl=0", a line for each database that has any. */
+function countKeys(fields: InfoFields): number {
+  return Object.entries(fields)
+    .filter(([name]) => /^db\d+$/.test(name))
+    .reduce((sum, [, value]) => sum + Number(/keys=(\d+)/.exec(value)?.[1] ?? 0), 0)
 }

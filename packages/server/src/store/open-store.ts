@@ -60,9 +60,17 @@ export async function openStore(file: string): Promise<Store> {
   return {
     db,
     changes: () => countChanges.get() as number,
-    transaction: (work) => db.transaction().execute(work),
+    transaction: (work) => db.transaction().execute(work).catch(tellFullDisk),
     [Symbol.asyncDispose]: () => db.destroy(),
   }
+}
+
+/** On a full disk SQLite rolls back by itself, and Kysely's own rollback then hides why. */
+function tellFullDisk(cause: unknown): never {
+  if (!(cause instanceof Error) || !cause.message.includes('no transaction is active')) throw cause
+  throw Object.assign(new Error('the store could not be written: its disk is full', { cause }), {
+    code: 'SQLITE_FULL',
+  })
 }
 
 async function migrate(db: Db): Promise<void> {
