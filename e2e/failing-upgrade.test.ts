@@ -113,7 +113,9 @@ describe('an upgrade that cannot be done fails with the reason, and leaves the d
     expect(waiting).toMatchObject({ status: 'active', needs_person: false })
     const action = await fairlead.untilEnded(action_uid)
     expect(action.status).toBe('failed')
-    expect(action.error).toMatch(/shard 3 (connects to|receives a full sync from) shard 1, for \d+ s now/)
+    expect(action.error).toMatch(
+      /shard 3 (connects to|receives a full sync from) shard 1 \(its log: .*\), for \d+ s now/,
+    )
     await expectUntouched(fairlead, uid)
   })
 })
