@@ -1,6 +1,7 @@
 /**
  * The server as it is, but for one thing. Either it ends itself with SIGKILL at the point that CRASH_AT counts to;
- * points are the moments just before and just after each effect, from 0. Or it kills the engine of the shard
+ * points are the moments just before and just after each effect, from 0; or at the one that CRASH_WHEN names, the
+ * first time that it comes ("after cluster replicate"). Or it kills the engine of the shard
  * KILL_SHARD the first time that KILL_WHEN comes ("after demote").
  */
 import { appendFileSync, readFileSync } from 'node:fs'
@@ -9,7 +10,7 @@ import { createControlPlane, loadConfig } from '@fairlead/server'
 import { pino } from 'pino'
 import { announce, untilStopped } from '../packages/cli/src/until-stopped.ts'
 
-const { CRASH_AT, CRASH_LOG, KILL_SHARD, KILL_WHEN, ...env } = process.env
+const { CRASH_AT, CRASH_WHEN, CRASH_LOG, KILL_SHARD, KILL_WHEN, ...env } = process.env
 let killed = false
 let points = 0
 
@@ -23,6 +24,7 @@ const server = await createControlPlane(config, {
       killed = true
       killEngine(KILL_SHARD)
     }
+    if (CRASH_WHEN === `${phase} ${name}`) process.kill(process.pid, 'SIGKILL')
     if (CRASH_AT === undefined) return
     if (points === Number(CRASH_AT)) {
       if (CRASH_LOG !== undefined) appendFileSync(CRASH_LOG, `${phase} ${name}\n`)

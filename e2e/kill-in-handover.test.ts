@@ -9,43 +9,61 @@ import { until } from './until.ts'
 describe('an engine that dies in the middle of a handover leaves one primary, and the upgrade goes on', () => {
   const cases = [
     // The pause may still hold what the heir has not received: then replication has not promised it either.
-    { shard: 's1', when: 'after pause', mayLose: true },
-    { shard: 's1', when: 'after demote', mayLose: false },
-    { shard: 's1', when: 'after promote', mayLose: false },
-    { shard: 's2', when: 'after pause', mayLose: false },
+    { who: 'the old primary', shard: 's1', when: 'after pause', mayLose: true },
+    { who: 'the old primary', shard: 's1', when: 'after demote', mayLose: false },
+    { who: 'the old primary', shard: 's1', when: 'after promote', mayLose: false },
+    { who: 'a sibling', shard: 's2', when: 'after pause', mayLose: false },
+    // In a group of three, the first to hand over; its heir is the first surge shard.
+    { who: 'the old primary', shard: 's1', when: 'after pause', mayLose: true, groups: 3 },
+    { who: 'the old primary', shard: 's1', when: 'after promote', mayLose: false, groups: 3 },
+    { who: 'a sibling', shard: 's4', when: 'after pause', mayLose: false, groups: 3 },
+    { who: 'the heir', shard: 's7', when: 'after pause', mayLose: false, groups: 3 },
   ]
-  for (const { shard, when, mayLose } of cases) {
-    test(`${shard === 's1' ? 'the old primary' : 'a sibling'}, ${when}`, async () => {
+  for (const { who, shard, when, mayLose, groups = 1 } of cases) {
+    test(`${who}${groups > 1 ? ' of a group of a sharded database' : ''}, ${when}`, {
+      timeout: 150_000,
+    }, async () => {
       await using fairlead = await startFairlead({
         serverMain: join(import.meta.dirname, 'crash-main.ts'),
         env: { KILL_SHARD: shard, KILL_WHEN: when },
       })
       const { api } = fairlead
       const created = await api.createDatabase({
-        body: { name: 'struck', memory_size: 0, replication: true, engine_version: build('redis', '7.0') },
+        body: {
+          name: 'struck',
+          memory_size: 0,
+          replication: true,
+          engine_version: build('redis', '7.0'),
+          shards_count: groups,
+        },
       })
       await fairlead.untilEnded(created.action_uid)
       const { uid, authentication_engine_pass: password = '' } = await api.getDatabase({
         params: { uid: created.uid },
       })
-      const lookup = { url: `${fairlead.url}/v1/bdbs/${uid}`, token: fairlead.token }
+      const lookup = {
+        url: `${fairlead.url}/v1/bdbs/${uid}`,
+        token: fairlead.token,
+        groups: groups > 1 ? ('sharded' as const) : ('one' as const),
+      }
       await using load = await startLoad({ kind: 'incr', connections: 8, perSecond: 2_000, password, lookup })
       await load.untilAcked(100)
       const upgrade = await api.upgradeDatabase({
         params: { uid },
         body: { engine_version: build('valkey', '8.1') },
       })
-      const action = await fairlead.untilEnded(upgrade.action_uid, 50_000)
+      const action = await fairlead.untilEnded(upgrade.action_uid, 100_000)
       expect(action.status, action.error).toBe('completed')
       await load.untilAcked(load.acked() + 100)
       await load.stop()
-      await until(
-        'one primary and one replica',
-        async () => (await rolesOf(fairlead, uid)).join() === 'primary,replica',
-      )
+      const whole = [...Array(groups).fill('primary'), ...Array(groups).fill('replica')].join()
+      await until('one primary and one replica a group', async () => {
+        return (await rolesOf(fairlead, uid)).join() === whole
+      })
       const verdict = await load.readBack()
       expect(verdict.duplicated).toBe(0)
       if (!mayLose) expect(verdict.lost).toBe(0)
+      if (verdict.lost > 0) expect(action.warnings.join()).toContain('are lost')
     })
   }
 })

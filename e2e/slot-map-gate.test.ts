@@ -1,0 +1,80 @@
+import { join } from 'node:path'
+import type { EngineConnection } from '@fairlead/engine'
+import { expect, test } from 'vitest'
+import { whyNotMapped } from '../packages/server/src/reconcile/slot-map-gate.ts'
+import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { build } from './engine-pairs.ts'
+import { asAdmin, wishOf } from './roles.ts'
+import { until } from './until.ts'
+
+const groups = 3
+/** The surge shard of the first group: it comes after three primaries with a replica each. */
+const heir = 2 * groups + 1
+
+/**
+ * A sharded database in mid-upgrade: the surge shard of the first group has just been told whom to follow, and the
+ * server, which would wait for gossip now, is dead. Shards 1 to 3 are the
+ * primaries, 4 to 6 their replicas.
+ */
+async function withUngatedHeir(): Promise<Fairlead> {
+  const fairlead = await startFairlead({ serverMain: join(import.meta.dirname, 'crash-main.ts') })
+  const { uid, action_uid } = await fairlead.api.createDatabase({
+    body: {
+      name: 'mapped',
+      memory_size: 0,
+      replication: true,
+      shards_count: groups,
+      engine_version: build('valkey', '8.0'),
+    },
+  })
+  await fairlead.untilEnded(action_uid)
+  await fairlead.server.end('SIGTERM')
+  await fairlead.server.start({ CRASH_WHEN: 'after cluster replicate' })
+  const body = { engine_version: build('valkey', '8.1') }
+  await fairlead.api.upgradeDatabase({ params: { uid }, body }).catch(() => undefined)
+  await fairlead.server.ended
+  return fairlead
+}
+
+/** As the reconciler would ask, of engines that nobody touches meanwhile. */
+function askGate(connections: ReadonlyMap<number, EngineConnection>) {
+  const shards = [...connections.keys()].map((id) => ({ id, group: id === heir ? 0 : (id - 1) % groups }))
+  const scene = {
+    group: 0,
+    everybody: shards,
+    database: { groups: [1, 2, 3].map((primaryShard) => ({ primaryShard })) },
+    deps: { engines: { connect: async (_: unknown, { id }: { id: number }) => connections.get(id) } },
+  }
+  // Only these parts of the scene are read.
+  return whyNotMapped(connectionOf(connections, heir), scene as never)
+}
+
+function connectionOf(connections: ReadonlyMap<number, EngineConnection>, id: number): EngineConnection {
+  const connection = connections.get(id)
+  if (connection === undefined) throw new Error(`there is no shard ${id}`)
+  return connection
+}
+
+async function connectAll(fairlead: Fairlead, owned: DisposableStack) {
+  const connections = new Map<number, EngineConnection>()
+  for (let id = 1; id <= heir; id += 1) connections.set(id, owned.use(await asAdmin(fairlead, id)))
+  return connections
+}
+
+test('the gate is shut for an heir that has just joined, says why, and opens when gossip has come round', async () => {
+  await using fairlead = await withUngatedHeir()
+  using owned = new DisposableStack()
+  const connections = await connectAll(fairlead, owned)
+  const reasons = new Set<string>()
+  await until(
+    'the gate is open',
+    async () => {
+      const why = await askGate(connections)
+      if (why !== undefined) reasons.add(why)
+      return why === undefined
+    },
+    { withinMs: 40_000 },
+  )
+  expect([...reasons].join('\n')).toContain(`port ${wishOf(fairlead.home, heir).port}`)
+  expect([...reasons].join('\n')).toMatch(/does not know|does not count|old news|knows who serves/)
+})
