@@ -42,17 +42,33 @@ async function loadOn(fairlead: Fairlead, uid: number) {
   return startLoad({ kind: 'incr', connections: 8, perSecond: 2_000, password, lookup })
 }
 
-test('a single shard that finds no memory for a surge shard is not upgraded, and nothing changes', async () => {
+test('a single shard that finds no memory for a surge shard is refused the upgrade, and nothing changes', async () => {
   await using fairlead = await startFairlead({ env: noMemory })
   const uid = await create(fairlead, redis70, { replication: false })
-  const end = await fairlead.untilEnded(await upgrade(fairlead, uid, valkey81))
-  expect(end).toMatchObject({ status: 'failed', certificates: [] })
-  expect(end.error).toMatch(/needs \d+ MB of memory and the node has -?\d+ MB free, and there is no replica/)
+  await expect(upgrade(fairlead, uid, valkey81)).rejects.toMatchObject({
+    status: 406,
+    code: 'upgrade_would_discard_data',
+    message: expect.stringMatching(/need \d+ MB of memory and the node has -?\d+ MB free.*may_discard_data/),
+  })
   expect(await fairlead.api.getDatabase({ params: { uid } })).toMatchObject({
     status: 'active',
     engine: 'redis',
     shard_list: [1],
   })
+})
+
+test('a single shard that keeps its data on disk restarts in place where there is no memory, and loses nothing', async () => {
+  await using fairlead = await startFairlead({ env: noMemory })
+  const pair = { from: redis70, to: valkey81 }
+  const proof = await upgradeUnderLoad(fairlead, {
+    ...pair,
+    ...light,
+    kind: 'incr',
+    replication: false,
+    persistence: 'aof',
+  })
+  expectNothingLost(proof)
+  expect(proof.certificates).toEqual([])
 })
 
 test('without memory for surge shards the groups of a sharded database are upgraded in place', async () => {

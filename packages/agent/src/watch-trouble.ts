@@ -5,7 +5,7 @@ const LOOK_BYTES = 64 * 1024
 const LOOK_EVERY_MS = 1_000
 const MAX_LENGTH = 400
 /** The reason stands above its consequence: "Can't handle RDB format", then "Failed trying to load the MASTER …". */
-const MAX_LINES = 3
+const MAX_LINES = 4
 
 /** Which part of an engine's log is meant, and what must not be shown of it. */
 export interface LogOfProcess {

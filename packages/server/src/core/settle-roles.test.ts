@@ -111,6 +111,45 @@ describe('a database that is kept', () => {
     })
   })
 
+  test('takes in an empty process that follows somebody who is gone, and not one that holds anything', () => {
+    const seen = groupOf(1)
+    const strayed = (keys: number, offset: number): Seen => ({
+      ...seen,
+      shards: seen.shards.map((shard) =>
+        shard.id === 2 && isLive(shard)
+          ? {
+              ...shard,
+              engine: {
+                ...shard.engine,
+                replid: 'own',
+                primary: { host: '', port: 99 },
+                link: 'down',
+                keys,
+                offset,
+              },
+            }
+          : shard,
+      ),
+    })
+    expect(planGroup(strayed(0, 1), goal)).toMatchObject({ kind: 'do', step: { kind: 'follow', shard: 2 } })
+    expect(planGroup(strayed(3, 1), goal)).toMatchObject({ kind: 'stuck' })
+    expect(planGroup(strayed(0, 50), goal)).toMatchObject({ kind: 'stuck' })
+  })
+
+  test('whose replica sleeps, because a crash came between its record and its agent, is woken', () => {
+    const seen = groupOf(1)
+    const asleep: Seen = {
+      ...seen,
+      shards: seen.shards.map((shard) =>
+        shard.id === 2 ? { ...shard, process: 'exited', asleep: true, engine: null } : shard,
+      ),
+    }
+    expect(planGroup(asleep, goal)).toMatchObject({
+      kind: 'do',
+      step: { kind: 'start-shard', shard: 2, follow: 1 },
+    })
+  })
+
   test('with two primaries that share no history is left to a person, and takes no more writes', () => {
     const seen = groupOf(1)
     const split: Seen = {

@@ -72,7 +72,8 @@ function settleStray(stray: LiveShard, primary: LiveShard, { shards, slots }: Se
  */
 export function mayFollow({ engine: mine }: LiveShard, { engine: theirs }: LiveShard): boolean {
   if (mine.role === 'blank') return true
-  if (mine.offset === 0 && mine.keys === 0) return true // it never held anything
+  // It never held anything: an engine that was never linked says 1.
+  if (mine.offset <= 1 && mine.keys === 0) return true
   if (mine.replid === theirs.replid) return mine.offset <= theirs.offset
   return mine.replid === theirs.replid2 && mine.offset <= theirs.secondOffset - 1
 }

@@ -1,0 +1,115 @@
+import { join } from 'node:path'
+import { startLoad } from '@fairlead/ledger'
+import { expect, test } from 'vitest'
+import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { build } from './engine-pairs.ts'
+import { asAdmin, pidOf, rolesOf } from './roles.ts'
+import { smallDisk } from './small-disk.ts'
+import { until } from './until.ts'
+import { untilAction } from './way-back.ts'
+
+/** Each of these once lost data, left a database stuck for good, or hid its reason. */
+
+async function create(fairlead: Fairlead, body: { engine_version: string; shards_count?: number }) {
+  const { uid, action_uid } = await fairlead.api.createDatabase({
+    body: { name: 'worst', memory_size: 0, replication: true, ...body },
+  })
+  await fairlead.untilEnded(action_uid)
+  return fairlead.api.getDatabase({ params: { uid } })
+}
+
+test('the heir of a sharded group dies right after it took over, and nothing acknowledged is lost', {
+  timeout: 150_000,
+}, async () => {
+  await using fairlead = await startFairlead({
+    serverMain: join(import.meta.dirname, 'crash-main.ts'),
+    env: { KILL_SHARD: 's7', KILL_WHEN: 'after promote' },
+  })
+  const database = await create(fairlead, { engine_version: build('redis', '7.0'), shards_count: 3 })
+  const { uid, authentication_engine_pass: password = '' } = database
+  const lookup = { url: `${fairlead.url}/v1/bdbs/${uid}`, token: fairlead.token, groups: 'sharded' } as const
+  await using load = await startLoad({ kind: 'incr', connections: 9, perSecond: 2_000, password, lookup })
+  await load.untilAcked(100)
+  const { action_uid } = await fairlead.api.upgradeDatabase({
+    params: { uid },
+    body: { engine_version: build('valkey', '8.1') },
+  })
+  await fairlead.untilEnded(action_uid, 100_000)
+  await load.untilAcked(load.acked() + 100)
+  await load.stop()
+  const whole = 'primary,primary,primary,replica,replica,replica'
+  await until(
+    'every group has a primary and a replica',
+    async () => (await rolesOf(fairlead, uid)).join() === whole,
+  )
+  expect(await load.readBack()).toMatchObject({ lost: 0, examples: [] })
+})
+
+test('primary and surge shard die at once: the replica takes over, and the others follow it', {
+  timeout: 100_000,
+}, async () => {
+  await using fairlead = await startFairlead()
+  const { uid } = await create(fairlead, { engine_version: build('valkey', '8.0') })
+  {
+    using primary = await asAdmin(fairlead, 1)
+    await primary.call('SET', 'kept', 'v')
+    await primary.call('WAIT', 1, 1_000)
+  }
+  const { action_uid = '' } = await fairlead.api.upgradeDatabase({
+    params: { uid },
+    body: { engine_version: build('valkey', '8.1'), supervised: true },
+  })
+  await untilAction(fairlead, action_uid, 'ready', ({ needs_person }) => needs_person)
+  for (const pid of [await pidOf(fairlead, 1), await pidOf(fairlead, 3)]) process.kill(pid, 'SIGKILL')
+
+  const action = await untilAction(
+    fairlead,
+    action_uid,
+    'ready again',
+    ({ needs_person, warnings, state }) => needs_person && warnings.length > 0 && state === 'hold',
+  )
+  expect(action.warnings).toEqual([
+    expect.stringMatching(/shard 2 was promoted in place of shard 1.*are lost/),
+  ])
+  expect(await rolesOf(fairlead, uid)).toEqual(['primary', 'replica', 'replica'])
+  using primary = await asAdmin(fairlead, 2)
+  expect(await primary.call('GET', 'kept')).toBe('v')
+})
+
+test.runIf(process.getuid?.() === 0)(
+  'on a full disk an order is answered with trouble that names the disk',
+  async () => {
+    using disk = smallDisk(600)
+    await using fairlead = await startFairlead({ parent: disk.folder })
+    const { uid } = await create(fairlead, { engine_version: build('redis', '7.0') })
+    const { action_uid = '' } = await fairlead.api.upgradeDatabase({
+      params: { uid },
+      body: { engine_version: build('valkey', '8.1'), supervised: true },
+    })
+    await untilAction(fairlead, action_uid, 'ready', ({ needs_person }) => needs_person)
+    using _ = disk.fill()
+    await expect(fairlead.api.resumeAction({ params: { uid: action_uid } })).rejects.toMatchObject({
+      status: 503,
+      message: expect.stringMatching(/disk/),
+    })
+  },
+)
+
+test('what the target cannot load is in the error, in the engine’s own words', async () => {
+  await using fairlead = await startFairlead()
+  const { uid } = await create(fairlead, { engine_version: build('redis', '7.0') })
+  {
+    using primary = await asAdmin(fairlead, 1)
+    const library = `#!lua name=old
+      if redis.REDIS_VERSION_NUM >= 0x00070100 then redis.no_such_thing() end
+      redis.register_function('one', function() return 1 end)`
+    await primary.call('FUNCTION', 'LOAD', library)
+  }
+  const { action_uid } = await fairlead.api.upgradeDatabase({
+    params: { uid },
+    body: { engine_version: build('valkey', '8.1') },
+  })
+  const action = await fairlead.untilEnded(action_uid)
+  expect(action.status).toBe('failed')
+  expect(action.error).toMatch(/Failed loading library/)
+})
