@@ -136,6 +136,31 @@ describe('a database that is kept', () => {
     expect(planGroup(strayed(0, 50), goal)).toMatchObject({ kind: 'stuck' })
   })
 
+  test('does not promote a replica that is being stopped: it is waited for', () => {
+    const seen = groupOf(1)
+    const shards = seen.shards.map(
+      (shard): SeenShard =>
+        shard.id === 2 && isLive(shard)
+          ? { ...shard, process: 'stopping', engine: { ...shard.engine, link: 'down' } }
+          : { ...shard, process: 'exited', engine: null },
+    )
+    expect(planGroup({ ...seen, shards }, goalOf())).toMatchObject({ kind: 'wait', shard: 2 })
+  })
+
+  test('tries nothing that breaks an invariant when nobody can be promoted', () => {
+    const seen = groupOf(1)
+    const shards = seen.shards.map((shard): SeenShard => {
+      if (shard.id !== 1 || !isLive(shard)) return { ...shard, process: 'exited', engine: null }
+      const role = { role: 'replica', primary: { host: '', port: 2 }, link: 'down', replid: 'x' } as const
+      return { ...shard, engine: { ...shard.engine, ...role } }
+    })
+    const lost: Seen = { ...seen, shards, history: { replid: 'a', offset: 20 } }
+    const verdict = planGroup(lost, goalOf())
+    expect(verdict.kind).toBe('stuck')
+    const retry = verdict.kind === 'stuck' ? verdict.retry : undefined
+    expect(retry === undefined ? [] : violations(lost, retry)).toEqual([])
+  })
+
   test('whose replica sleeps, because a crash came between its record and its agent, is woken', () => {
     const seen = groupOf(1)
     const asleep: Seen = {

@@ -103,8 +103,10 @@ function settleTwoPrimaries(a: LiveShard, b: LiveShard, { slots }: Seen): Verdic
 function settleMissingPrimary(seen: Seen, live: readonly LiveShard[], goal: Goal): Verdict {
   if (seen.shards.length === 0) return { kind: 'wait', shard: 0, why: 'there is no shard yet' }
 
+  // Who is being stopped still answers, and would take its new role into its end.
   const silent = seen.shards.find(
-    (shard) => !isLive(shard) && ['starting', 'running', 'stopping'].includes(shard.process),
+    (shard) =>
+      shard.process === 'stopping' || (!isLive(shard) && ['starting', 'running'].includes(shard.process)),
   )
   if (silent !== undefined) {
     return {
@@ -136,7 +138,7 @@ function settleWithoutHeir(last: SeenShard | undefined, goal: Goal): Verdict {
   return {
     kind: 'stuck',
     why,
-    ...(last !== undefined && {
+    ...(last?.engine === null && {
       retry: { kind: 'start-shard', shard: last.id, follow: null, why: 'the last primary must come back' },
     }),
   }

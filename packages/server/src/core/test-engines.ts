@@ -118,7 +118,8 @@ export function replicate(engine: Engine, source: Engine | null, pick: Pick, stu
     const behind = source.offset - engine.offset
     const coming = source.log.slice(source.log.length - behind).slice(0, behind - (pick(4) === 0 ? 1 : 0))
     for (const id of coming) {
-      const failed = stumbles()
+      // A replica of a replica gets the stream as it came, and fails at it itself.
+      const failed = id === HOLE || stumbles()
       write(engine, failed ? HOLE : id)
       if (failed) engine.errorReplies += 1
     }
