@@ -33,7 +33,7 @@ describe('in cluster mode', () => {
           expect(engine?.greeted.size).toBe(0)
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 35 },
     )
   })
 

@@ -17,7 +17,7 @@ import {
 import { look } from './test-world.ts'
 import { isLinked, type Seen, type Step } from './topology.ts'
 
-const some = { numRuns: 50 }
+const some = { numRuns: 30 }
 const done = { kind: 'done', why: '' }
 
 describe('an upgrade of a database', () => {
@@ -250,7 +250,7 @@ describe('people', () => {
           },
         })
         expect(end).toEqual(done)
-        expect(heldSince.length).toBeGreaterThan(0)
+        if (rollbackWindow === 'until-finalized') expect(heldSince.length).toBeGreaterThanOrEqual(10)
         expectReached(action)
       }),
       some,

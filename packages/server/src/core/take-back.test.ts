@@ -9,7 +9,7 @@ import { look, membersOf } from './test-world.ts'
 import { isLive } from './topology.ts'
 import { wayBack } from './way-back.ts'
 
-const some = { numRuns: 60 }
+const some = { numRuns: 35 }
 const done = { kind: 'done', why: '' }
 const window = { ...plainPolicy, rollbackWindow: 'until-finalized' } as const
 

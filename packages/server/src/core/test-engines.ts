@@ -113,6 +113,8 @@ export function replicate(engine: Engine, source: Engine | null, pick: Pick, stu
     Object.assign(engine, { link: 'down', syncing: false })
     return
   }
+  // Chains last for moments only: nothing of note goes down them.
+  if (source.role !== 'primary') return
   if (engine.link === 'down') connect(engine, source, pick)
   else if (engine.offset < source.offset) {
     const behind = source.offset - engine.offset
@@ -127,8 +129,6 @@ export function replicate(engine: Engine, source: Engine | null, pick: Pick, stu
 }
 
 function connect(engine: Engine, source: Engine, pick: Pick): void {
-  // A replica without a link of its own serves nobody.
-  if (source.role === 'blank' || (source.role === 'replica' && source.link === 'down')) return
   if (engine.syncing) {
     const { replid, offset, log } = source
     Object.assign(engine, { syncing: false, link: 'up', replid, replid2: '', secondOffset: -1, offset, log })

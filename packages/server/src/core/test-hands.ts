@@ -208,7 +208,8 @@ function handOver({ from, to }: Extract<Step, { kind: 'hand-over' }>, scene: Sce
   team.handover = { from, to, released: false, since: world.turn, certified: false }
   effect()
   primary.paused = true
-  if (world.pick(8) === 0) {
+  const differs = followers.some(({ replid }) => replid !== primary.replid)
+  if (differs || world.pick(8) === 0) {
     abandon(primary, scene)
     return
   }

@@ -191,6 +191,8 @@ function end(member: Member, cleanly: boolean): void {
   const { role, primary, known, log, replid, offset } = engine
   if (cleanly) member.disk = { log, replid, offset }
   Object.assign(member, { engine: null, endedCleanly: cleanly, place: { role, primary, known } })
+  for (const other of liveOf(member.group))
+    if (other.engine?.primary === member.id) other.engine.link = 'down'
 }
 
 /** Some of what is on its way arrives: processes stop and start, streams flow, gossip spreads. */
