@@ -280,7 +280,8 @@ export function look(world: World): SeenDatabase {
 /** Followers that are linked are less behind than one look. */
 function keepHistory(team: Team): void {
   const engine = team.members.find(({ id }) => id === team.recorded)?.engine
-  if (team.handover !== null || engine == null || engine.role !== 'primary') return
+  const moves = team.handover !== null && !team.handover.released
+  if (moves || engine == null || engine.role !== 'primary') return
   const linked = liveOf(team).flatMap((one) => (one.engine?.link === 'up' ? [one.engine.offset] : []))
   team.history = { replid: engine.replid, offset: Math.min(engine.offset, ...linked) }
 }
