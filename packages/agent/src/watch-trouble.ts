@@ -3,7 +3,7 @@ import { readLog, readLogLine, strikeOut } from './engine-log.ts'
 /** An engine that writes more than this between two looks is read from the end. */
 const LOOK_BYTES = 64 * 1024
 const LOOK_EVERY_MS = 1_000
-const MAX_LENGTH = 400
+const MAX_LENGTH = 600
 /** The reason stands above its consequence: "Can't handle RDB format", then "Failed trying to load the MASTER …". */
 const MAX_LINES = 4
 
