@@ -59,6 +59,22 @@ describe('a dry run', () => {
     expect(plan?.handovers).toBe(2)
   })
 
+  test('counts as free what a replica with its data does not need any more', async () => {
+    await using small = await startFairlead({ env: { FAIRLEAD_NODE_MEMORY_MB: '300' } })
+    const body = { name: 'small', memory_size: 0, replication: true, engine_version: build('valkey', '8.0') }
+    const { uid, action_uid } = await small.api.createDatabase({ body })
+    await small.untilEnded(action_uid)
+    await expect
+      .poll(
+        async () => {
+          const request = { params: { uid }, query: { dry_run: '' as const }, body: { force_restart: true } }
+          return (await small.api.upgradeDatabase(request)).plan?.memory_free
+        },
+        { timeout: 10_000 },
+      )
+      .toBeGreaterThan(230 * 1024 * 1024)
+  })
+
   test('refuses what the upgrade would refuse', async () => {
     const { uid } = await create({ engine_version: build('valkey', '8.1') })
     const foreseen = fairlead.api.upgradeDatabase({

@@ -2,8 +2,8 @@ import type { Build, TrialResult } from '@fairlead/api'
 import { backlogBytes } from './backlog-bytes.ts'
 import { type Foreseen, foresee } from './foresee.ts'
 import { type Goal, revisionOf } from './goal.ts'
-import { surgeBytes } from './plan-revision.ts'
 import { replicationPath } from './replication-paths.ts'
+import { dataBytes, surgeBytes } from './surge-bytes.ts'
 import { isLive, type Seen, type SeenDatabase, type Step } from './topology.ts'
 
 /** What an upgrade would do and need, for people who have not asked for it yet. Bytes and milliseconds. */
@@ -127,10 +127,6 @@ function unprovenOf(goal: Goal, steps: readonly Foreseen[]): readonly string[] {
 
 function count(steps: readonly Foreseen[], kind: Step['kind']): number {
   return steps.filter(({ step }) => step.kind === kind).length
-}
-
-function dataBytes({ shards }: Seen): number {
-  return Math.max(0, ...shards.filter(isLive).map(({ engine }) => engine.usedMemoryBytes))
 }
 
 function sum(numbers: readonly number[]): number {

@@ -2,7 +2,7 @@ import { revisionOf } from './goal.ts'
 import type { Leave } from './orders.ts'
 import { planCluster, planWhole } from './plan-cluster.ts'
 import { planGroup, type Stage } from './plan-group.ts'
-import { surgeBytes } from './plan-revision.ts'
+import { dataBytes, surgeBytes } from './surge-bytes.ts'
 import { type Goal, isLinked, isLive, type Seen, type SeenDatabase, type Verdict } from './topology.ts'
 
 /** What one group is to do now. */
@@ -90,11 +90,11 @@ function share(lanes: readonly Lane[], { groups }: SeenDatabase, goal: Goal): re
     if (kind !== 'add-shard' && kind !== 'restart-shard') continue
     if (free <= 0)
       given.set(lane.group, wait(`${limit} shard(s) are in hand already (parallel_shards_upgrade)`))
-    else if (kind === 'add-shard' && taken > 0 && memory - taken < needOf(seen))
+    else if (kind === 'add-shard' && taken > 0 && memory - taken < surgeBytes(dataBytes(seen)))
       given.set(lane.group, wait('the memory of the node is given to another group first'))
     else {
       free -= 1
-      taken += kind === 'add-shard' ? needOf(seen) : 0
+      taken += kind === 'add-shard' ? surgeBytes(dataBytes(seen)) : 0
     }
   }
   return lanes.map(({ group, verdict }) => ({ group, verdict: given.get(group) ?? verdict }))
@@ -102,10 +102,6 @@ function share(lanes: readonly Lane[], { groups }: SeenDatabase, goal: Goal): re
 
 function wait(why: string): Verdict {
   return { kind: 'hold', on: 'group', why }
-}
-
-function needOf({ shards }: Seen): number {
-  return surgeBytes(Math.max(0, ...shards.filter(isLive).map(({ engine }) => engine.usedMemoryBytes)))
 }
 
 /** Shards on their way to the goal's revision: started, and not yet following their primary. */

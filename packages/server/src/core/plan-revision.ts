@@ -1,6 +1,7 @@
 import { revisionOf } from './goal.ts'
 import { act, awaitShard, type Group, isReady } from './group.ts'
 import { obstacleToReplication } from './replication-paths.ts'
+import { SPARE_BYTES, surgeBytes } from './surge-bytes.ts'
 import { type Goal, isLinked, type LiveShard, type Seen, type SeenShard, type Verdict } from './topology.ts'
 import { whyUnsound } from './way-back.ts'
 
@@ -113,13 +114,6 @@ function lackOfDisk({ node }: Seen, { engine }: LiveShard): string | undefined {
   return `the upgrade needs ${megabytes(bytes)} MB of disk and the node has ${megabytes(node.diskFreeBytes)} MB free`
 }
 
-/** What a further shard with this much data takes at most, in bytes. */
-export function surgeBytes(dataBytes: number): number {
-  return Math.ceil(dataBytes * 1.25) + SPARE_BYTES
-}
-
-/** An empty engine with its 64 MB backlog, and some air. */
-const SPARE_BYTES = 96 * 1024 * 1024
 const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024)
 
 /**

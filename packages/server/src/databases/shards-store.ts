@@ -12,8 +12,8 @@ export interface ShardsStore {
   setRuns(id: number, runs: Runs): Promise<void>
   setFollows(id: number, follows: number | null): Promise<void>
   setLeaving(id: number): Promise<void>
-  /** It holds its data now: nothing has to be kept free for it any more. */
-  endReservation(id: number): Promise<void>
+  /** They hold their data now: nothing has to be kept free for them any more. */
+  endReservations(ids: readonly number[]): Promise<void>
   remove(id: number): Promise<void>
 }
 
@@ -61,8 +61,13 @@ export function shardsStore(db: Db): ShardsStore {
     async setLeaving(id) {
       await db.updateTable('shards').set({ leaving: 1 }).where('id', '=', id).execute()
     },
-    async endReservation(id) {
-      await db.updateTable('shards').set({ reserved_bytes: 0 }).where('id', '=', id).execute()
+    async endReservations(ids) {
+      await db
+        .updateTable('shards')
+        .set({ reserved_bytes: 0 })
+        .where('id', 'in', ids)
+        .where('reserved_bytes', '>', 0)
+        .execute()
     },
     async remove(id) {
       await db.deleteFrom('shards').where('id', '=', id).execute()

@@ -1,6 +1,6 @@
 import type { ShardRecord } from '../core/database.ts'
-import { surgeBytes } from '../core/plan-revision.ts'
-import { isLive, type Step } from '../core/topology.ts'
+import { dataBytes, surgeBytes } from '../core/surge-bytes.ts'
+import type { Step } from '../core/topology.ts'
 import { shardsStore } from '../databases/shards-store.ts'
 import { member, type Outcome, type Scene } from './carry-out.ts'
 import { agentName } from './observe.ts'
@@ -148,10 +148,6 @@ async function put(
 /** A goal is more than what a process runs. */
 function pickRuns({ build, restartNonce }: ShardRecord['runs']): ShardRecord['runs'] {
   return { build, restartNonce }
-}
-
-function dataBytes({ shards }: Scene['seen']): number {
-  return Math.max(0, ...shards.filter(isLive).map(({ engine }) => engine.usedMemoryBytes))
 }
 
 /** How far above its port a shard in cluster mode listens for the other nodes. */

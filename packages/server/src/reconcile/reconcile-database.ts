@@ -4,10 +4,11 @@ import { violations } from '../core/invariants.ts'
 import { isUndoable, judge } from '../core/judge.ts'
 import { everything, leaveOf } from '../core/orders.ts'
 import { type Lane, planDatabase } from '../core/plan-database.ts'
-import { type Goal, isLive, type Seen, type SeenDatabase, type Step } from '../core/topology.ts'
+import type { Goal, Seen, SeenDatabase, Step } from '../core/topology.ts'
 import { carryOut, type Outcome } from './carry-out.ts'
 import { carryToFollowers } from './carry-to-followers.ts'
 import type { Deps } from './deps.ts'
+import { endReservations, keepHistory } from './keep-records.ts'
 import { finishAction, giveUpAction, hasToWait, noteAction, warnOf } from './note-action.ts'
 import { observe } from './observe.ts'
 import type { TurnMemory } from './turn-memory.ts'
@@ -46,6 +47,7 @@ export async function reconcileDatabase(
   const goal = action?.goal ?? steadyGoal(database)
   const seen = await observe(database, deps, signal)
   await keepHistory(database, seen, deps, memory)
+  await endReservations(seen, deps)
   const lanes = plan(database, action, goal, seen, deps, memory)
   if (action !== undefined) await noteAction(action, seen, lanes, memory, deps)
   return act({ database, action, goal, seen, lanes }, deps, memory, signal)
@@ -233,27 +235,3 @@ async function doStep(
   )
   return outcome
 }
-
-/** How far each primary's history is, for the night when the primary is gone. Not while its role moves. */
-async function keepHistory(
-  database: Database,
-  { groups }: SeenDatabase,
-  { databases, now }: Deps,
-  memory: TurnMemory,
-): Promise<void> {
-  for (const { group, history, handover, recordedPrimary, shards: members } of groups) {
-    const primary = members.find(({ id }) => id === recordedPrimary)
-    const moves = handover !== null && !handover.released
-    if (moves || primary === undefined || !isLive(primary)) continue
-    const { role, replid, offset } = primary.engine
-    if (role !== 'primary') continue
-    const advanced =
-      history?.offset !== offset &&
-      memory.isTime(`history of ${database.uid}:${group}`, HISTORY_EVERY_MS, now())
-    if (history?.replid !== replid || advanced)
-      await databases.setHistory(database.uid, group, { replid, offset })
-  }
-}
-
-/** A commit to disk each; a replica that is further behind than this is not promoted in place of a dead primary. */
-const HISTORY_EVERY_MS = 1_000
