@@ -39,6 +39,8 @@ export interface Scene {
   /** The group as the step was planned on. */
   readonly seen: Seen
   readonly action: Action | undefined
+  /** Groups prepare their handovers side by side; roles move one after the other. */
+  readonly moveInTurn: (move: () => Promise<Outcome>) => Promise<Outcome>
   readonly deps: Deps
   readonly signal: AbortSignal
 }

@@ -31,6 +31,7 @@ export async function carrySettings({
   ...pair
 }: SettingsPair & { readonly effect: Effect }): Promise<CarriedSettings> {
   const orders = await compare(pair)
+  if (orders.differences.length === 0) return { carried: [], obstacles: orders.obstacles }
   const refusals = new Map<string, string>()
   const carried: string[] = []
   for (const { kind, subject, order } of orders.differences) {

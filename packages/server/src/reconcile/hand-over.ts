@@ -1,3 +1,4 @@
+import type { EngineConnection } from '@fairlead/engine'
 import { type Handover, handoversStore } from '../actions/handovers-store.ts'
 import type { Certificate } from '../core/action.ts'
 import type { Step } from '../core/topology.ts'
@@ -28,16 +29,14 @@ import { letWritesGo } from './stop-writes.ts'
  * 6. The record of who serves, with the certificate; siblings follow; the old primary lets its clients go.
  */
 export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene: Scene): Promise<Outcome> {
-  const { database, members, action, seen, deps } = scene
+  const { database, members, action, deps } = scene
   const of = (id: number) => deps.engines.connect(database, member(id, { members }))
   const [primary, heir] = [await of(step.from), await of(step.to)]
   const siblings = members.filter(({ id }) => id !== step.from && id !== step.to)
   const others = await Promise.all(siblings.map(({ id }) => of(id)))
 
-  const unmapped = database.cluster ? await whyNotMapped(heir, scene) : undefined
-  const gate = unmapped ?? (await passGate(primary, [heir, ...others], scene.signal))
-  if (gate !== 'open') return { kind: 'not yet', why: gate }
-
+  const unready = await whyNotReady(primary, heir, others, scene)
+  if (unready !== undefined) return unready
   const old = member(step.from, { members })
   const followers = members.filter(({ id }) => id !== step.from)
   const missing = await carryToFollowers({ database, primary: old, followers, action }, deps)
@@ -45,12 +44,37 @@ export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene
 
   await keepAsleepIfItDies(member(step.to, { members }), scene)
 
+  return scene.moveInTurn(
+    async () =>
+      (await whyNotReady(primary, heir, others, scene)) ??
+      (await recordAndMove(step, { primary, heir, others }, scene)),
+  )
+}
+
+/** Step 1. Asked again when it is this group's turn: other groups' handovers change the slot map. */
+async function whyNotReady(
+  primary: EngineConnection,
+  heir: EngineConnection,
+  others: readonly EngineConnection[],
+  scene: Scene,
+): Promise<Outcome | undefined> {
+  const unmapped = scene.database.cluster ? await whyNotMapped(heir, scene) : undefined
+  const gate = unmapped ?? (await passGate(primary, [heir, ...others], scene.signal))
+  return gate === 'open' ? undefined : { kind: 'not yet', why: gate }
+}
+
+/** Steps 2 to 6. */
+async function recordAndMove(
+  step: Extract<Step, { kind: 'hand-over' }>,
+  { primary, heir, others }: Pick<MovingGroup, 'primary' | 'heir' | 'others'>,
+  { database, members, action, seen, deps, group }: Scene,
+): Promise<Outcome> {
   const fullSyncsBefore = await countFullSyncs(database, members, deps.engines)
   const engine = seen.shards.find(({ id }) => id === step.from)?.engine
   const handover = await deps.effect('record-intent', () =>
     deps.handovers.intend({
       databaseUid: database.uid,
-      group: scene.group,
+      group,
       actionUid: action?.uid ?? null,
       from: step.from,
       to: step.to,
@@ -59,7 +83,7 @@ export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene
       standby: { shard: step.from, runId: engine?.runId ?? '', errorReplies: engine?.errorReplies ?? 0 },
     }),
   )
-  const { build } = old.runs
+  const { build } = member(step.from, { members }).runs
   const moved = await (database.cluster ? moveRoleInCluster : moveRole)(
     { primary, heir, others, build, errorReplies: errorsOf(step.to, seen) },
     deps,

@@ -5,7 +5,7 @@ import {
   numberOf,
   readClusterNodes,
   readInfo,
-  readReplication,
+  replicationIn,
 } from '@fairlead/engine'
 import type { Handover } from '../actions/handovers-store.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
@@ -104,8 +104,8 @@ function readView(state: string, nodes: readonly ClusterNodeInfo[]): ClusterView
 }
 
 function readEngine(text: string, cluster: ClusterView | null): EngineState {
-  const replication = readReplication(text)
   const fields = readInfo(text)
+  const replication = replicationIn(fields)
   const isOn = (name: string) => fields[name] === '1'
   const isWriting = isOn('aof_rewrite_in_progress') || isOn('aof_rewrite_scheduled')
   const aof = isWriting || fields['aof_last_bgrewrite_status'] === 'err' ? 'rewriting' : 'on'

@@ -21,8 +21,22 @@ export async function readUserLines(engine: EngineConnection): Promise<readonly 
   return listOf(await engine.call('ACL', 'LIST')).map(String)
 }
 
-/** What the rules of users can speak of there: its commands and categories, those of modules included. */
-export async function readAclDialect(engine: EngineConnection, build: Build): Promise<AclDialect> {
+/**
+ * What the rules of users can speak of there: its commands and categories, those of modules included. Read once from
+ * each process: it is hundreds of kilobytes, and stays the same for as long as the process lives.
+ */
+export function readAclDialect(engine: EngineConnection, build: Build): Promise<AclDialect> {
+  const known = dialects.get(engine)
+  if (known !== undefined) return known
+  const dialect = readCommands(engine, build)
+  dialects.set(engine, dialect)
+  dialect.catch(() => dialects.delete(engine))
+  return dialect
+}
+
+const dialects = new WeakMap<EngineConnection, Promise<AclDialect>>()
+
+async function readCommands(engine: EngineConnection, build: Build): Promise<AclDialect> {
   const commands = listOf(await engine.call('COMMAND')).flatMap(readCommand)
   return { build, commands: commandTable(commands) }
 }

@@ -5,9 +5,9 @@ import { isUndoable, judge } from '../core/judge.ts'
 import { everything, leaveOf } from '../core/orders.ts'
 import { type Lane, planDatabase } from '../core/plan-database.ts'
 import type { Goal, Seen, SeenDatabase, Step } from '../core/topology.ts'
-import { carryOut, type Outcome } from './carry-out.ts'
+import { type Scene as CarryOutScene, carryOut, type Outcome } from './carry-out.ts'
 import { carryToFollowers } from './carry-to-followers.ts'
-import type { Deps } from './deps.ts'
+import { createTurns, type Deps } from './deps.ts'
 import { endReservations, keepHistory } from './keep-records.ts'
 import { finishAction, giveUpAction, hasToWait, noteAction, warnOf } from './note-action.ts'
 import { observe } from './observe.ts'
@@ -85,6 +85,8 @@ interface Scene {
   readonly lanes: readonly Lane[]
 }
 
+type Hands = Scene & Pick<CarryOutScene, 'moveInTurn'>
+
 async function act(scene: Scene, deps: Deps, memory: TurnMemory, signal: AbortSignal): Promise<Turn> {
   const { database, action, lanes } = scene
   if (lanes.every(({ verdict }) => verdict.kind === 'done')) return finish(scene, deps, memory)
@@ -95,13 +97,13 @@ async function act(scene: Scene, deps: Deps, memory: TurnMemory, signal: AbortSi
     memory.forget(database.uid)
     return { next: 'again', afterMs: 0 }
   }
-  const handovers = oneByOne(HANDOVERS_MS)
+  const hands = { ...scene, moveInTurn: createTurns() }
+  const handovers = fewAtOnce(HANDOVERS_MS)
   const turns = await Promise.allSettled(
-    lanes.map((lane) =>
-      isHandover(lane)
-        ? handovers(() => actInLane(lane, scene, deps, memory, signal))
-        : actInLane(lane, scene, deps, memory, signal),
-    ),
+    lanes.map((lane) => {
+      const begin = () => actInLane(lane, hands, deps, memory, signal)
+      return isHandover(lane) ? handovers(begin) : begin()
+    }),
   )
   const failed = turns.find((turn) => turn.status === 'rejected')
   if (failed !== undefined) throw failed.reason
@@ -112,19 +114,19 @@ function isHandover({ verdict }: Lane): boolean {
   return verdict.kind === 'do' && verdict.step.kind === 'hand-over'
 }
 
-/** One group after the other, whoever is ready: one whose gate is shut holds up nobody. The rest waits for the next turn. */
-function oneByOne(withinMs: number): (handOver: () => Promise<number>) => Promise<number> {
+/** A few prepare at once: one whose gate is shut holds up nobody. Who has not begun after `withinMs` waits for the next turn. */
+function fewAtOnce(withinMs: number): (handOver: () => Promise<number>) => Promise<number> {
   const began = performance.now()
-  let last: Promise<unknown> = Promise.resolve()
+  const queues = Array.from({ length: 4 }, createTurns)
+  let next = 0
   return (handOver) => {
-    const done = last.then(() => (performance.now() - began > withinMs ? 0 : handOver()))
-    last = done.catch(() => undefined) // told by allSettled
-    return done
+    const inTurn = queues[next++ % queues.length] ?? createTurns()
+    return inTurn(async () => (performance.now() - began > withinMs ? 0 : handOver()))
   }
 }
 
-/** After this no further handover is begun in a turn: the other groups shall not wait for all of them. */
-const HANDOVERS_MS = 250
+/** After this no further handover is begun in a turn: pauses, cancels and whatever else is new shall not wait for all of them. */
+const HANDOVERS_MS = 1_000
 
 async function finish(scene: Scene, deps: Deps, memory: TurnMemory): Promise<Turn> {
   const { database, action } = scene
@@ -163,7 +165,7 @@ const DRESS_EVERY_MS = 60_000
 /** Does what one group's verdict asks for. Answers after how many milliseconds to look again. */
 async function actInLane(
   { group, verdict }: Lane,
-  scene: Scene,
+  scene: Hands,
   deps: Deps,
   memory: TurnMemory,
   signal: AbortSignal,
@@ -219,7 +221,7 @@ function afterStep(
 async function doStep(
   step: Step,
   group: number,
-  { database, action, seen }: Scene,
+  { database, action, seen, moveInTurn }: Hands,
   deps: Deps,
   signal: AbortSignal,
 ): Promise<Outcome> {
@@ -227,7 +229,17 @@ async function doStep(
   if (broken.length > 0) throw new Error(`the plan would break an invariant: ${broken.join('; ')}`)
   const everybody = await deps.shards.listOf(database.uid)
   const members = everybody.filter((shard) => shard.group === group)
-  const scene = { database, group, seen: groupOf(seen, group), everybody, members, action, deps, signal }
+  const scene = {
+    database,
+    group,
+    seen: groupOf(seen, group),
+    everybody,
+    members,
+    action,
+    moveInTurn,
+    deps,
+    signal,
+  }
   const outcome = await carryOut(step, scene)
   deps.log.info(
     { database: database.uid, group, step: step.kind, why: step.why, outcome },
