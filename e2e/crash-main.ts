@@ -1,6 +1,6 @@
 /**
  * The server as it is, but for one thing. Either it ends itself with SIGKILL at the point that CRASH_AT counts to;
- * points are the moments just before and just after each effect, from 0; or at the one that CRASH_WHEN names, the
+ * points are the moments just before each effect, from 0: what the one before did is done then; or at the one that CRASH_WHEN names, the
  * first time that it comes ("after cluster replicate"). Or it kills the engine of the shard
  * KILL_SHARD the first time that KILL_WHEN comes ("after demote").
  */
@@ -25,7 +25,7 @@ const server = await createControlPlane(config, {
       killEngine(KILL_SHARD)
     }
     if (CRASH_WHEN === `${phase} ${name}`) process.kill(process.pid, 'SIGKILL')
-    if (CRASH_AT === undefined) return
+    if (CRASH_AT === undefined || phase === 'after') return
     if (points === Number(CRASH_AT)) {
       if (CRASH_LOG !== undefined) appendFileSync(CRASH_LOG, `${phase} ${name}\n`)
       process.kill(process.pid, 'SIGKILL')

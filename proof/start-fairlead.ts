@@ -58,10 +58,9 @@ export async function startFairlead(
 
   const env = {
     FAIRLEAD_HOME: home,
-    FAIRLEAD_HTTP_PORT: '0',
     FAIRLEAD_ADMIN_PASSWORD: adminPassword,
     FAIRLEAD_ENGINES: enginesFolder(),
-    FAIRLEAD_PORT_RANGE: portRange(),
+    ...ports(),
     FAIRLEAD_LOG_LEVEL: 'error',
     ...options.env,
   }
@@ -98,11 +97,16 @@ export function enginesFolder(): string {
   return process.env['FAIRLEAD_ENGINES'] ?? join(root, '.fairlead', 'engines')
 }
 
-/** Two runs at once do not take each other's ports: a shard keeps its port also while it does not run. */
-function portRange(): string {
-  const from = 20_000 + (process.pid % 100) * 100
-  return `${from}-${from + 99}`
+/**
+ * Two at once do not take each other's ports: a shard and a server keep theirs also while they do not run. All are below
+ * those that outgoing connections are given.
+ */
+function ports(): Readonly<Record<string, string>> {
+  const from = 20_000 + ((process.pid + started++) % 100) * 100
+  return { FAIRLEAD_PORT_RANGE: `${from}-${from + 98}`, FAIRLEAD_HTTP_PORT: String(from + 99) }
 }
+
+let started = 0
 
 async function untilEnded(
   api: Fairlead['api'],
@@ -139,9 +143,7 @@ async function startPart(
       await untilProcessEnded(child.process)
     },
     async start(more = {}) {
-      // Those who knew where it was find it there again.
-      const port = child.url === '' ? {} : { FAIRLEAD_HTTP_PORT: new URL(child.url).port }
-      child = await startProcess(args, { ...env, ...port, ...more })
+      child = await startProcess(args, { ...env, ...more })
     },
     async [Symbol.asyncDispose]() {
       child.process.kill('SIGTERM')
