@@ -11,6 +11,7 @@ export default defineConfig({
       'demo/**/*.test.ts',
       'bench/**/*.test.ts',
       'e2e/**/*.test.ts',
+      'proof/**/*.test.ts',
       '*.test.ts',
     ],
     // Real engines on two cores: files run one after the other, so that a test's deadline measures the test.

@@ -9,6 +9,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installPackages } from './install-packages.mjs'
 import { prepareEngines } from './prepare-engines.mjs'
+import { prepareModules } from './prepare-modules.mjs'
 import { prepareRuntime } from './prepare-runtime.mjs'
 import { runChecks } from './run-checks.mjs'
 import { Interrupted, runProgram } from './run-program.mjs'
@@ -48,7 +49,11 @@ async function main([name = '', ...args]) {
     if (target.engines) await prepareEngines({ ...place, ...target })
     return runFile(place, target.file, [...(target.first ?? []), ...args])
   }
-  return target.run({ ...place, args, prepare: () => prepareEngines({ ...place, ...target }) })
+  const prepare = async () => {
+    await prepareEngines({ ...place, ...target })
+    await prepareModules(place)
+  }
+  return target.run({ ...place, args, prepare })
 }
 
 function runFile({ root, node, env }, file, args) {

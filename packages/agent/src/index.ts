@@ -1,6 +1,7 @@
 export * from './agent.ts'
 export * from './builds/fetch-build.ts'
 export * from './builds/fetch-error.ts'
+export * from './builds/fetch-file.ts'
 export * from './builds/find-builds.ts'
 export * from './builds-of-node.ts'
 export { identifyProcess, isAlive, type ProcessIdentity, signalProcess } from './process-identity.ts'

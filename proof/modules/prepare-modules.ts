@@ -1,0 +1,17 @@
+/**
+ * `node --conditions=@fairlead/source proof/modules/prepare-modules.ts`: builds and fetches the modules of the tests, those
+ * that are not there yet. Part of the set-up of `npm test`. What could not be had is a line on stderr and exit code 1.
+ */
+import { FetchError } from '@fairlead/agent'
+import { buildModules } from './build-modules.ts'
+import { fetchRedisearch } from './redisearch.ts'
+
+const troubles = await Promise.allSettled([buildModules(), fetchRedisearch()])
+for (const trouble of troubles) {
+  if (trouble.status === 'fulfilled') continue
+  const { reason } = trouble
+  process.exitCode = 1
+  if (reason instanceof FetchError)
+    process.stderr.write(`RediSearch could not be fetched, its tests are skipped: ${reason.message}\n`)
+  else process.stderr.write(`${reason instanceof Error ? reason.message : String(reason)}\n`)
+}

@@ -1,0 +1,164 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connectEngine, type EngineConnection, EngineUnreachable, type Reply } from '@fairlead/engine'
+import type { BuildName } from '../../e2e/engine-pairs.ts'
+import { until } from '../../e2e/until.ts'
+import { enginesFolder } from '../start-fairlead.ts'
+
+/** What an engine is started with. */
+export interface Loading {
+  /** The .so file; absent: none. */
+  readonly module?: string | undefined
+  readonly moduleArgs?: readonly string[]
+  /** "appendonly yes" and the like, as in a configuration file. */
+  readonly settings?: readonly string[]
+}
+
+/** An engine of a test, bare, without Fairlead, in a folder of its own. Disposing of it kills it, hung or not. */
+export interface TestEngine extends AsyncDisposable {
+  readonly port: number
+  /** Throws EngineUnreachable when there is no answer within the deadline: hung, or dead. */
+  call(command: string, ...args: readonly (string | number)[]): Promise<Reply>
+  /** A field of INFO; '' when there is none. */
+  info(section: string, field: string): Promise<string>
+  /** All that it has said since its folder was made. */
+  log(): Promise<string>
+  /** SHUTDOWN with `how`, then `startAgain`. */
+  restart(how: 'SAVE' | 'NOSAVE', loading: Loading): Promise<void>
+  /** Once it has ended: the same folder and port, with what is to be loaded now. Throws like startEngine. */
+  startAgain(loading: Loading): Promise<void>
+  readonly hasEnded: boolean
+}
+
+const host = '127.0.0.1'
+const startWithinMs = 10_000
+const commandWithinMs = 2_000
+
+/** Starts `build` and resolves when it answers. Throws with its log when it ends before. */
+export async function startEngine(
+  build: BuildName,
+  loading: Loading & { readonly commandWithinMs?: number },
+): Promise<TestEngine> {
+  await using opened = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), 'fairlead-module-'))
+  opened.defer(() => rm(folder, { recursive: true, force: true }))
+  const port = await freePort()
+  let child = await spawnEngine(build, folder, port, loading)
+  opened.defer(() => kill(child))
+  const connect = () => untilAnswers(child, folder, port, loading.commandWithinMs ?? commandWithinMs)
+  let connection = await connect()
+  opened.defer(() => connection[Symbol.dispose]())
+
+  const call: TestEngine['call'] = (...words) => connection.call(...words)
+  const startAgain = async (next: Loading) => {
+    connection[Symbol.dispose]()
+    child = await spawnEngine(build, folder, port, next)
+    connection = await connect()
+  }
+  const owned = opened.move()
+  return {
+    port,
+    call,
+    info: async (section, field) =>
+      new RegExp(`^${field}:(.*?)\\r?$`, 'm').exec(await connection.info(section))?.[1] ?? '',
+    log: () => readFile(join(folder, 'log'), 'utf8'),
+    async restart(how, next) {
+      const ended = hasEnded(child) ? null : once(child, 'exit')
+      await call('SHUTDOWN', how).catch((cause: unknown) => {
+        if (!(cause instanceof EngineUnreachable)) throw cause // the end of the connection is the answer
+      })
+      await ended
+      await startAgain(next)
+    },
+    startAgain,
+    get hasEnded() {
+      return hasEnded(child)
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** What an engine says that is to refuse its start. Throws when it starts. */
+export async function logOfRefusal(build: BuildName, loading: Loading): Promise<string> {
+  try {
+    await using _engine = await startEngine(build, loading)
+  } catch (cause) {
+    if (cause instanceof EngineEnded) return cause.log
+    throw cause
+  }
+  throw new Error(`${build} starts with ${JSON.stringify(loading)}`)
+}
+
+/** The engine ended by itself when it was to answer. */
+class EngineEnded extends Error {
+  override readonly name = 'EngineEnded'
+  readonly log: string
+  constructor(log: string) {
+    super(`the engine ended: ${log.trimEnd().split('\n').slice(-5).join('\n')}`)
+    this.log = log
+  }
+}
+
+async function untilAnswers(
+  child: ChildProcess,
+  folder: string,
+  port: number,
+  commandTimeoutMs: number,
+): Promise<EngineConnection> {
+  const look = async () => {
+    if (hasEnded(child)) throw new EngineEnded(await readFile(join(folder, 'log'), 'utf8'))
+    const address = { host, port }
+    const login = { username: 'default', password: 'any' }
+    const connection = await connectEngine({ address, login, commandTimeoutMs }).catch(() => null)
+    if (connection === null) return null
+    // While it loads its data it answers PING already, with an error.
+    if ((await connection.call('PING').catch(() => null)) === 'PONG') return connection
+    connection[Symbol.dispose]()
+    return null
+  }
+  return until('the engine answers', look, { withinMs: startWithinMs })
+}
+
+async function spawnEngine(build: BuildName, folder: string, port: number, loading: Loading) {
+  const { module, moduleArgs = [], settings = [] } = loading
+  const flavour = build.slice(0, build.lastIndexOf('-'))
+  const own = [`port ${port}`, `bind ${host}`, `dir ${folder}`, 'save ""', 'repl-diskless-sync-delay 0']
+  const load = module === undefined ? [] : [['loadmodule', module, ...moduleArgs].join(' ')]
+  // The configuration comes on stdin: nothing has to be quoted for a command line.
+  await using log = await open(join(folder, 'log'), 'a')
+  const program = join(enginesFolder(), build, 'bin', `${flavour}-server`)
+  const child = spawn(program, ['-'], { cwd: folder, stdio: ['pipe', log.fd, log.fd] })
+  child.stdin?.end([...own, ...settings, ...load, ''].join('\n'))
+  // Also when the tests die of an error: nothing of them goes on.
+  const killNow = () => child.kill('SIGKILL')
+  process.once('exit', killNow)
+  child.once('exit', () => process.off('exit', killNow))
+  return child
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return
+  const ended = once(child, 'exit')
+  child.kill('SIGKILL')
+  await ended
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
+/** Free in this moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, host)
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}

@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest'
+import { type BuildName, build, findBuild } from '../../e2e/engine-pairs.ts'
+import { until } from '../../e2e/until.ts'
+import { testModule } from './build-modules.ts'
+import { startEngine, type TestEngine } from './start-engine.ts'
+
+const one = await testModule('1.0.0')
+const two = await testModule('2.0.0')
+
+/** Old primary → new replica: the same build, other builds, the other flavour. */
+const pairs = [
+  [build('redis', '7.0'), build('redis', '7.0')],
+  [build('redis', '7.0'), build('valkey', '8.1')],
+  [build('valkey', '8.0'), build('valkey', '8.1')],
+  [build('valkey', '8.1'), findBuild('valkey', '9')],
+  [findBuild('redis', '8.0'), findBuild('redis', '8.0')],
+].filter((pair): pair is [BuildName, BuildName] => !pair.includes(undefined))
+
+/** A full sync from the second to the first is possible as far as the engines go. */
+const sameFormat = pairs.filter(([older, newer]) => older.split('-')[0] === newer.split('-')[0])
+
+test.each(pairs)(
+  '1.0 on %s follows 2.0 on %s by a partial resync, and what is new passes it by',
+  async (...pair) => {
+    await using swapped = await swapRoles(...pair)
+    const { old, heir } = swapped
+    expect(await heir.info('stats', 'sync_full')).toBe('0')
+    expect(await heir.info('stats', 'sync_partial_ok')).toBe('1')
+    await heir.call('TALLY.ADD', 'k', 10)
+    await untilTally(old, 'k', 16)
+    expect(await old.info('stats', 'unexpected_error_replies')).toBe('0')
+
+    await heir.call('TALLY.NAME', 'k', 'bob')
+    await heir.call('TALLY.NAME', 'only here', 'eve')
+    await heir.call('TALLY.ADD', 'k', 10)
+    await untilTally(old, 'k', 26)
+    expect(await old.info('stats', 'unexpected_error_replies')).toBe('2')
+    expect(await old.info('replication', 'master_link_status')).toBe('up')
+    const said =
+      /== CRITICAL == This replica is sending an error to its (master|primary): 'unknown command 'TALLY.NAME'/
+    expect(await old.log()).toMatch(said)
+    // A key that a command of 2.0 made is not there; the offsets are equal all the same.
+    expect([await heir.call('DBSIZE'), await old.call('DBSIZE')]).toEqual([2, 1])
+    await untilSameOffset(heir, old)
+
+    // Even so, the old one comes back by a partial resync when its link breaks.
+    await heir.call('CLIENT', 'KILL', 'TYPE', 'replica')
+    await until('the link is up again', async () => (await heir.info('stats', 'sync_partial_ok')) === '2')
+    expect(await heir.info('stats', 'sync_full')).toBe('0')
+  },
+)
+
+test.each(sameFormat)(
+  'a full sync 2.0 → 1.0 ends the process of the replica, and its data (%s ← %s)',
+  async (older, newer) => {
+    await using primary = await startEngine(newer, { module: two })
+    await primary.call('TALLY.ADD', 'nameless', 1)
+    await using replica = await startEngine(older, { module: one })
+    await replica.call('TALLY.ADD', 'its own', 1)
+    await replica.call('SAVE')
+
+    await follow(replica, primary)
+    await until('the replica has ended', async () => replica.hasEnded)
+    expect(await replica.log()).toContain('tally 1.0.0 cannot read encoding 1: it reads up to 0')
+    // What came took the place of its file before it was read.
+    await expect(replica.startAgain({ module: one })).rejects.toThrow('the engine ended')
+    await replica.startAgain({ module: two })
+    expect(await replica.call('TALLY.GET', 'nameless')).toBe(1)
+    expect(await replica.call('TALLY.GET', 'its own')).toBe(null)
+  },
+)
+
+test.each(sameFormat)(
+  'so does a full sync of data to a replica without the module (%s → %s)',
+  async (older, newer) => {
+    await using primary = await startEngine(older, { module: one })
+    await primary.call('TALLY.ADD', 'k', 1)
+    await using replica = await startEngine(newer, {})
+    await follow(replica, primary)
+    await until('the replica has ended', async () => replica.hasEnded)
+    expect(await replica.log()).toContain("no matching module type 'tallytype'")
+  },
+)
+
+test('between formats it never comes to that: the replica tries for ever, and has lost its data', async () => {
+  await using primary = await startEngine(build('valkey', '8.1'), { module: two })
+  await primary.call('TALLY.ADD', 'k', 1)
+  await using replica = await startEngine(build('redis', '7.0'), { module: one })
+  await replica.call('TALLY.ADD', 'its own', 1)
+  await follow(replica, primary)
+  await until('it has tried twice', async () => Number(await primary.info('stats', 'sync_full')) >= 2)
+  expect(replica.hasEnded).toBe(false)
+  expect(await replica.info('replication', 'master_link_status')).toBe('down')
+  expect(await replica.log()).toContain("Can't handle RDB format version")
+  expect(await replica.call('DBSIZE').catch((cause: unknown) => String(cause))).toBe(0)
+})
+
+test.each(pairs)(
+  'without the module and without data in it, a replica links up and lets the writes pass (%s → %s)',
+  async (older, newer) => {
+    await using primary = await startEngine(older, { module: one })
+    await using replica = await startEngine(newer, { settings: [`replicaof 127.0.0.1 ${primary.port}`] })
+    await untilLinked(replica)
+    await primary.call('TALLY.ADD', 'k', 1)
+    await primary.call('SET', 'plain', 1)
+    await until('the stream is applied', async () => (await replica.call('GET', 'plain')) === '1')
+
+    expect(await replica.info('replication', 'master_link_status')).toBe('up')
+    expect(await replica.info('stats', 'unexpected_error_replies')).toBe('1')
+    expect([await primary.call('DBSIZE'), await replica.call('DBSIZE')]).toEqual([2, 1])
+    await untilSameOffset(primary, replica)
+  },
+)
+
+interface Swapped extends AsyncDisposable {
+  /** With 1.0; was the primary, and follows now. It has the tally k, 6. */
+  readonly old: TestEngine
+  /** With 2.0; is the primary now. */
+  readonly heir: TestEngine
+}
+
+async function swapRoles(older: BuildName, newer: BuildName): Promise<Swapped> {
+  await using opened = new AsyncDisposableStack()
+  const old = opened.use(await startEngine(older, { module: one }))
+  await old.call('TALLY.ADD', 'k', 5)
+  const settings = [`replicaof 127.0.0.1 ${old.port}`]
+  const heir = opened.use(await startEngine(newer, { module: two, settings }))
+  await untilLinked(heir)
+  await old.call('TALLY.ADD', 'k', 1)
+  await untilTally(heir, 'k', 6)
+  await heir.call('REPLICAOF', 'NO', 'ONE')
+  await follow(old, heir)
+  await untilLinked(old)
+  const owned = opened.move()
+  return { old, heir, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+async function follow(replica: TestEngine, primary: TestEngine): Promise<void> {
+  await replica.call('REPLICAOF', '127.0.0.1', primary.port)
+}
+
+async function untilLinked(replica: TestEngine): Promise<void> {
+  await until(
+    'the link is up',
+    async () => (await replica.info('replication', 'master_link_status')) === 'up',
+  )
+}
+
+async function untilTally(engine: TestEngine, key: string, sum: number): Promise<void> {
+  await until(`${key} is ${sum}`, async () => (await engine.call('TALLY.GET', key)) === sum)
+}
+
+async function untilSameOffset(primary: TestEngine, replica: TestEngine): Promise<void> {
+  await until('both stand at one offset', async () => {
+    const theirs = await replica.info('replication', 'slave_repl_offset')
+    return theirs === (await primary.info('replication', 'master_repl_offset'))
+  })
+}

@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { runQuietly } from './run-program.mjs'
+import { SetUpError } from './set-up-error.mjs'
+import { showStep } from './show-step.mjs'
+
+/** What proof/modules/prepare-modules.ts makes. One that is older than its source is built anew by the test that uses it. */
+const modules = ['tally-1.0.0', 'tally-1.1.0', 'tally-2.0.0', 'tally-3.0.0', 'redisearch']
+const compiler = ['gcc', 'libc6-dev']
+
+/**
+ * Builds and fetches the modules of the tests, those that are not there yet, and before that installs a compiler with the
+ * machine's apt where there is none and we are root. What cannot be had is a line on stderr: the tests that need our own
+ * module fail with what to install, those of RediSearch are skipped.
+ */
+export async function prepareModules({ root, node, env }) {
+  const folder = join(root, '.fairlead/test-modules')
+  if (modules.every((name) => existsSync(join(folder, `${name}.so`)))) return
+
+  if (!(await canCompile(env)) && process.getuid?.() === 0)
+    await showStep(`installing ${compiler.join(' and ')}, to build the module of the tests`, () =>
+      install(env),
+    )
+  const prepare = ['--conditions=@fairlead/source', join(root, 'proof/modules/prepare-modules.ts')]
+  const { code, stderr } = await showStep('building and fetching the modules of the tests', () =>
+    runQuietly(node, prepare, { env }),
+  )
+  if (code !== 0) console.error(stderr.trim().replace(/^/gm, 'fairlead: '))
+}
+
+/** gcc without libc6-dev compiles nothing that includes a header. */
+async function canCompile(env) {
+  const check = ['-fsyntax-only', '-include', 'stdlib.h', '-x', 'c', '/dev/null']
+  return await succeeds('gcc', check, env)
+}
+
+/** With the lists that are there, or else with fresh ones. That it failed is told by the build, with what to install. */
+async function install(env) {
+  const quiet = { ...env, DEBIAN_FRONTEND: 'noninteractive' }
+  const packages = ['install', '-q', '-y', '--no-install-recommends', ...compiler]
+  if (await succeeds('apt-get', packages, quiet)) return
+  if (await succeeds('apt-get', ['update', '-q'], quiet)) await succeeds('apt-get', packages, quiet)
+}
+
+async function succeeds(program, args, env) {
+  try {
+    return (await runQuietly(program, args, { env })).code === 0
+  } catch (error) {
+    // There is no such program.
+    if (error instanceof SetUpError) return false
+    throw error
+  }
+}
