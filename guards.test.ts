@@ -145,5 +145,6 @@ const words = [
     'client gap',
   ],
   ...['management', 'permission', 'role', 'operator', 'epoch', 'audit', 'signing key'],
+  ...['module', 'module package', 'capability', 'self-test'],
   ...['ledger', 'certificate', 'refusal', 'trouble', 'obstacle', 'adopt', 'lease'],
 ]

@@ -7,14 +7,21 @@ import {
   listBuilds,
   type Operation,
   type Output,
+  putModule,
   putShard,
   Refusal,
   readBaseline,
+  removeModule,
   removeShard,
   reportNode,
   tryBuild,
 } from '@fairlead/api'
-import fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify'
+import fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
 import type { Logger } from 'pino'
 import { compileSchema, describeFault } from './check-schema.ts'
 
@@ -40,23 +47,7 @@ export async function serveAgent(
   app.setNotFoundHandler((request, reply) =>
     refuse(reply, 'not_found', `there is no ${request.method} ${request.url} here`),
   )
-  const mount = <Op extends Operation>(op: Op, handler: Handler<Op>): void => {
-    app.route({
-      method: op.method,
-      url: op.path,
-      schema: {
-        ...(op.params && { params: op.params }),
-        ...(op.body && { body: op.body }),
-        response: { 200: op.ok },
-      },
-      // The schemas above have checked the parts, so they are what the operation says.
-      handler: (request: FastifyRequest, reply: FastifyReply) =>
-        handler(
-          { params: request.params, body: request.body } as unknown as Input<Op>,
-          abortedWithout(reply),
-        ),
-    })
-  }
+  const mount = mountOn(app)
   mount(reportNode, handlers.reportNode)
   mount(putShard, handlers.putShard)
   mount(removeShard, handlers.removeShard)
@@ -64,9 +55,41 @@ export async function serveAgent(
   mount(listBuilds, handlers.listBuilds)
   mount(findFreePort, handlers.findFreePort)
   mount(tryBuild, handlers.tryBuild)
+  mount(putModule, handlers.putModule)
+  mount(removeModule, handlers.removeModule)
   await app.listen({ path })
   await chmod(path, 0o600)
   return { [Symbol.asyncDispose]: async () => app.close() }
+}
+
+function mountOn(app: FastifyInstance) {
+  return <Op extends Operation>(op: Op, handler: Handler<Op>): void => {
+    const route = (on: FastifyInstance) =>
+      on.route({
+        method: op.method,
+        url: op.path,
+        schema: {
+          ...(op.params && { params: op.params }),
+          ...(op.body && { body: op.body }),
+          response: { 200: op.ok },
+        },
+        // The schemas above have checked the parts, so they are what the operation says.
+        handler: (request: FastifyRequest, reply: FastifyReply) =>
+          handler(
+            { params: request.params, body: request.body, file: request.raw } as unknown as Input<Op>,
+            abortedWithout(reply),
+          ),
+      })
+    if (op.upload === undefined) route(app)
+    // In a room of its own, where a body is left unread: everywhere else it is JSON.
+    else void app.register(async (room) => void route(takeAnything(room)))
+  }
+}
+
+function takeAnything(room: FastifyInstance): FastifyInstance {
+  room.removeAllContentTypeParsers()
+  room.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  return room
 }
 
 /** Aborted when the connection closes before the answer has gone out. */

@@ -71,7 +71,7 @@ test('engines serve on when their agent is killed, and the next agent adopts the
   expect(await client.call('GET', 'key')).toBe('value')
 })
 
-test('a shard that was put before there was cluster mode is adopted undisturbed', async () => {
+test('a shard that was put before there were cluster mode and modules is adopted undisturbed', async () => {
   await using home = await makeHome()
   const wish = await makeWish()
   {
@@ -82,8 +82,11 @@ test('a shard that was put before there was cluster mode is adopted undisturbed'
   for (const name of ['wanted.json', 'process.json']) {
     const file = join(home.path, 'shards', 'a-1', name)
     const text = await readFile(file, 'utf8')
-    const before = text.replace('"cluster": false,', '').replace('"rdbVersionCheck": "strict",', '')
-    expect(before.length).toBeLessThan(text.length - 40)
+    const before = ['"cluster": false,', '"rdbVersionCheck": "strict",', '"modules": [],'].reduce(
+      (rest, part) => rest.replace(part, ''),
+      text,
+    )
+    expect(before.length).toBeLessThan(text.length - 55)
     await writeFile(file, before)
   }
 

@@ -1,11 +1,12 @@
 import { access, mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { NodeReport } from '@fairlead/api'
+import { type NodeReport, Refusal } from '@fairlead/api'
 import type { Logger } from 'pino'
 import { type AgentHandlers, serveAgent } from './agent-http.ts'
 import type { BuildsOfNode } from './builds-of-node.ts'
 import { findFreePort } from './find-free-port.ts'
 import { holdSocket } from './hold-socket.ts'
+import { type ModuleFiles, openModuleFiles } from './module-files.ts'
 import { readNode } from './read-node.ts'
 import { type SupervisedShards, superviseShards } from './supervise-shards.ts'
 import { openTrials, type Trials } from './trials.ts'
@@ -45,7 +46,8 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   await mkdir(dirname(config.socketPath), { recursive: true, mode: 0o700 })
   stack.use(await holdSocket(config.socketPath))
   const { home, builds, logger, hungAfterMs = 10_000, stopWithinMs = 60_000 } = config
-  const settings = { builds, logger, hungAfterMs, stopWithinMs }
+  const modules = await openModuleFiles(home)
+  const settings = { builds, modules, logger, hungAfterMs, stopWithinMs }
   const shards = stack.use(await superviseShards(home, settings))
 
   const watch = stack.use(watchNode({ read: (pids) => readNode(home, config.memoryLimitBytes, pids) }))
@@ -53,10 +55,20 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
     const reports = shards.report()
     const pids = reports.map(({ pid }) => pid).filter((pid) => pid !== null)
     const resources = await watch.resources(pids)
-    return { uid: config.nodeUid, host: config.host, ...resources, shards: reports }
+    return {
+      uid: config.nodeUid,
+      host: config.host,
+      ...resources,
+      shards: reports,
+      modules: await modules.list(),
+    }
   }
-  const trials = stack.use(await openTrials({ home, builds, logger, takenPorts: () => shards.ports() }))
-  stack.use(await serveAgent(config.socketPath, logger, answerWith(config, shards, trials, report)))
+  const trials = stack.use(
+    await openTrials({ home, builds, modules, logger, takenPorts: () => shards.ports() }),
+  )
+  stack.use(
+    await serveAgent(config.socketPath, logger, answerWith(config, { shards, modules, trials, report })),
+  )
   logger.info({ socket: config.socketPath, shards: shards.report().length }, 'agent is up')
   const close = stack.move()
   return { socketPath: config.socketPath, report, [Symbol.asyncDispose]: () => close.disposeAsync() }
@@ -64,9 +76,17 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
 
 function answerWith(
   { builds, host }: AgentConfig,
-  shards: SupervisedShards,
-  trials: Trials,
-  report: () => Promise<NodeReport>,
+  {
+    shards,
+    modules,
+    trials,
+    report,
+  }: {
+    readonly shards: SupervisedShards
+    readonly modules: ModuleFiles
+    readonly trials: Trials
+    readonly report: () => Promise<NodeReport>
+  },
 ): AgentHandlers {
   return {
     reportNode: report,
@@ -83,6 +103,16 @@ function answerWith(
       return { port: await findFreePort(host, { ...body, except }) }
     },
     tryBuild: ({ body }, signal) => trials.make(body, signal),
+    async putModule({ params: { sha256 }, file }) {
+      await modules.put(sha256, file)
+      return { sha256 }
+    },
+    async removeModule({ params: { sha256 } }) {
+      if (shards.modules().includes(sha256))
+        throw new Refusal('module_in_use', `a shard of this node has the module file ${sha256}`)
+      await modules.remove(sha256)
+      return { sha256 }
+    },
   }
 }
 

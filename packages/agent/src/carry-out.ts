@@ -4,6 +4,7 @@ import { type BuildsOfNode, findProgram } from './builds-of-node.ts'
 import { decideAppendonly } from './decide-appendonly.ts'
 import { nextStreak } from './decide-restart.ts'
 import { engineTarget } from './engine-config.ts'
+import type { ModuleFiles } from './module-files.ts'
 import { type ProcessIdentity, signalProcess } from './process-identity.ts'
 import { readDataOnDisk, snapshotWrittenAt } from './read-data-on-disk.ts'
 import { readLastWords } from './read-last-words.ts'
@@ -16,6 +17,7 @@ import { stopProcess, waitForEnd } from './stop-process.ts'
 export interface ShardWorkplace {
   readonly folder: ShardFolder
   readonly builds: BuildsOfNode
+  readonly modules: ModuleFiles
   readonly pulse: Pulse
   readonly hungAfterMs: number
   readonly stopWithinMs: number
@@ -64,9 +66,16 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
   // Recorded before the process exists: an agent that dies in between looks for it by its folder.
   await place.save(record)
   try {
+    await place.modules.verify(wish.modules)
+  } catch (cause) {
+    // Whatever ran before: it is not tried again by itself, for only the server has the file.
+    await place.save({ ...asDied(record, explain(cause)), proven: false })
+    return
+  }
+  try {
     place.child = await startProcess(folder, await findProgram(place.builds, wish.build))
   } catch (cause) {
-    await place.save(asDied(record, cause instanceof Error ? cause.message : String(cause)))
+    await place.save(asDied(record, explain(cause)))
     return
   }
   await place.save({ ...record, identity: place.child.identity })
@@ -143,6 +152,10 @@ export async function hasStoppedCleanly(folder: ShardFolder, last: ProcessRecord
   if (last.answeredAt === null) return true
   // File times lag behind the clock by up to one tick of the kernel.
   return ((await snapshotWrittenAt(folder.data)) ?? 0) >= last.stoppingAt - 20
+}
+
+function explain(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
 }
 
 function asDied(record: ProcessRecord, why: string): ProcessRecord {

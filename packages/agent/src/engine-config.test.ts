@@ -7,6 +7,8 @@ import { connectAs, makeHome, makeWish, until } from '../test/agent-home.ts'
 import { engines } from '../test/engines.ts'
 import { engineConfig, userList } from './engine-config.ts'
 
+const paths = { data: '/d', acl: '/a', modulePath: (sha256: string) => `/m/${sha256}.so` }
+
 test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
   'the user of the database may do everything but administer: $flavour $version',
   async (build) => {
@@ -85,7 +87,7 @@ test('a configuration says what was wished', async () => {
     replicaOf: { host: '127.0.0.1', port: 7001 },
     aofFsync: 'always',
   })
-  const lines = engineConfig(wish, { data: '/d', acl: '/a' }, false).split('\n')
+  const lines = engineConfig(wish, paths, false).split('\n')
   expect(lines).toEqual(
     expect.arrayContaining([
       'bind "127.0.0.1"',
@@ -125,7 +127,7 @@ test('in cluster mode the user of an old redis may ask for the slot map', async 
 test('data of others is read where the build can, and only when wished', async () => {
   const lines = async (flavour: string, version: string, rdbVersionCheck: 'strict' | 'relaxed') => {
     const wish = { ...(await makeWish()), build: { flavour, version }, rdbVersionCheck }
-    return engineConfig(wish, { data: '/d', acl: '/a' }, false).match(/^rdb-version-check .*$/gm)
+    return engineConfig(wish, paths, false).match(/^rdb-version-check .*$/gm)
   }
   expect(await lines('valkey', '9.0.0', 'relaxed')).toEqual(['rdb-version-check "relaxed"'])
   expect(await lines('valkey', '10.1.0', 'relaxed')).toEqual(['rdb-version-check "relaxed"'])

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Build, WantedShard } from '@fairlead/api'
 import { compareVersions } from '@fairlead/engine'
 import type { EngineTarget } from './ask-engine.ts'
+import type { ShardFolder } from './shard-folder.ts'
 
 /** The bus of cluster mode is this far above the port of a shard: no engine asks for another distance by itself. */
 export const BUS_DISTANCE = 10_000
@@ -15,7 +16,7 @@ export const ADMIN_USER = 'fairlead'
  */
 export function engineConfig(
   wish: WantedShard,
-  paths: { readonly data: string; readonly acl: string },
+  paths: Pick<ShardFolder, 'data' | 'acl' | 'modulePath'>,
   appendonly: boolean,
 ): string {
   const lines: readonly (readonly (string | number)[])[] = [
@@ -44,6 +45,8 @@ export function engineConfig(
       secs,
       writes,
     ]),
+    // Before any data is read: it may be of their types.
+    ...wish.modules.map(({ sha256, args }) => ['loadmodule', paths.modulePath(sha256), ...args]),
     ...(wish.cluster ? clusterLines : replicaLines(wish)),
     ...(wish.rdbVersionCheck === 'relaxed' && canRelax(wish.build) ? [['rdb-version-check', 'relaxed']] : []),
   ]

@@ -6,6 +6,7 @@ import { createPulse } from './ask-engine.ts'
 import { decideAppendonly } from './decide-appendonly.ts'
 import { engineTarget } from './engine-config.ts'
 import { readLastWords } from './read-last-words.ts'
+import { missingModule, runSelfTest } from './run-self-test.ts'
 import type { ShardFolder } from './shard-folder.ts'
 import { prepareFolder, type StartedProcess, startProcess } from './start-process.ts'
 import { stopProcess } from './stop-process.ts'
@@ -13,6 +14,7 @@ import { stopProcess } from './stop-process.ts'
 const ANSWERS_WITHIN_MS = 10_000
 const SERVES_WITHIN_MS = 5_000
 const LOOK_EVERY_MS = 10
+const SLOTS = 16_384
 const KEY = 'fairlead-trial'
 const HOST = '127.0.0.1'
 
@@ -56,7 +58,8 @@ export async function runTrial(trial: Trial): Promise<TrialResult> {
 
 function wishOf({ request, port }: Trial): WantedShard {
   const password = () => randomBytes(24).toString('base64url')
-  return { ...alone, ...request, host: HOST, port, adminPassword: password(), userPassword: password() }
+  const { selfTest: _, ...rest } = request
+  return { ...alone, ...rest, host: HOST, port, adminPassword: password(), userPassword: password() }
 }
 
 /** Null once it answers; otherwise why it does not. */
@@ -85,7 +88,7 @@ async function untilAnswers(
 
 /** What an engine that answers says of itself, and what is wrong with it; null: nothing. */
 async function examine(
-  { signal }: Trial,
+  { signal, request }: Trial,
   wish: WantedShard,
 ): Promise<{ readonly fault: string | null; readonly version: string }> {
   const { address, login } = engineTarget(wish)
@@ -100,9 +103,11 @@ async function examine(
       const fault = `it says of itself that its ${wanted.flavour} version is ${found}, not ${wanted.version}`
       return { fault, version }
     }
-    if (wish.cluster) await takeSlot(admin, signal)
+    if (wish.cluster) await takeSlots(admin, signal)
     using user = await connectEngine({ address, login: { username: 'default', password: wish.userPassword } })
-    return { fault: await writeAndRead(user), version }
+    const fault =
+      (await missingModule(admin, wish)) ?? (await writeAndRead(user)) ?? (await runSelfTest(admin, request))
+    return { fault, version }
   } catch (cause) {
     signal.throwIfAborted()
     return { fault: explain(cause), version }
@@ -110,8 +115,9 @@ async function examine(
 }
 
 /** In cluster mode an engine takes no key without its slot, and none in its first two seconds. */
-async function takeSlot(admin: EngineConnection, signal: AbortSignal): Promise<void> {
-  await admin.call('CLUSTER', 'ADDSLOTS', String(await admin.call('CLUSTER', 'KEYSLOT', KEY)))
+async function takeSlots(admin: EngineConnection, signal: AbortSignal): Promise<void> {
+  // All of them: nobody knows the keys of a self-test.
+  await admin.call('CLUSTER', 'ADDSLOTS', ...Array.from({ length: SLOTS }, (_, slot) => slot))
   const until = performance.now() + SERVES_WITHIN_MS
   for (;;) {
     const info = String(await admin.call('CLUSTER', 'INFO'))

@@ -71,6 +71,8 @@ export interface ShardFolder {
   readonly acl: string
   readonly data: string
   readonly log: string
+  /** Where the node keeps the file of a module. */
+  modulePath(sha256: string): string
   /** Makes the folder (0700) and the one for the data. */
   create(): Promise<void>
   /** Null when there is none. Throws when the file cannot be understood. */
@@ -84,8 +86,17 @@ export interface ShardFolder {
   remove(): Promise<void>
 }
 
-/** The folder of shard `id` under `home`. Touches nothing yet. */
-export function shardFolder(home: string, id: string): ShardFolder {
+/** Where a node keeps the files of modules, apart from the catalogue that a server on the same machine has. */
+export function modulesFolder(home: string): string {
+  return join(home, 'modules-of-node')
+}
+
+export function modulePath(home: string, sha256: string): string {
+  return join(modulesFolder(home), `${sha256}.so`)
+}
+
+/** The folder of shard `id` under `home`. `nodeHome` is where module files lie, if not there. Touches nothing yet. */
+export function shardFolder(home: string, id: string, nodeHome = home): ShardFolder {
   const path = join(shardsFolder(home), id)
   const wanted = join(path, 'wanted.json')
   const processFile = join(path, 'process.json')
@@ -98,6 +109,7 @@ export function shardFolder(home: string, id: string): ShardFolder {
     acl: join(path, 'users.acl'),
     data,
     log: join(path, 'engine.log'),
+    modulePath: (sha256) => modulePath(nodeHome, sha256),
     async create() {
       await mkdir(data, { recursive: true, mode: 0o700 })
     },
@@ -150,9 +162,9 @@ async function readRecord<Schema extends TSchema>(
   }
 }
 
-/** A wish that was recorded before there was cluster mode: its process serves on, and so must be understood. */
+/** A wish that was recorded before there was cluster mode, or modules: its process serves on, and so must be understood. */
 function completeWish(key: string, value: unknown): unknown {
   return key === 'wish' && typeof value === 'object'
-    ? { cluster: false, rdbVersionCheck: 'strict', ...value }
+    ? { cluster: false, rdbVersionCheck: 'strict', modules: [], ...value }
     : value
 }

@@ -6,6 +6,7 @@ import { bury, kill, type ShardWorkplace, start, stop, welcome } from './carry-o
 import { decideNext, type Next, type ShardSight } from './decide-next.ts'
 import { describeShard, firstView, type View, viewOfPut } from './describe-shard.ts'
 import { engineTarget, portsOf } from './engine-config.ts'
+import type { ModuleFiles } from './module-files.ts'
 import { isAlive } from './process-identity.ts'
 import { settleWanted } from './settle-wanted.ts'
 import type { Baseline, ProcessRecord, ShardFolder, WantedRecord } from './shard-folder.ts'
@@ -13,6 +14,7 @@ import { type TroubleWatch, watchTrouble } from './watch-trouble.ts'
 
 export interface SupervisionSettings {
   readonly builds: BuildsOfNode
+  readonly modules: ModuleFiles
   readonly logger: Logger
   readonly hungAfterMs: number
   readonly stopWithinMs: number
@@ -23,6 +25,8 @@ export interface SupervisedShard extends AsyncDisposable {
   readonly id: string
   /** All that its process listens on, whether it runs or not. */
   readonly ports: readonly number[]
+  /** The files that its process has, or its next one will have, by their hashes. */
+  readonly modules: readonly string[]
   /** Takes a wish. It is durable when this resolves. Refuses while the shard is being removed. */
   put(wish: WantedShard): Promise<ShardReport>
   remove(): Promise<void>
@@ -79,6 +83,10 @@ export function superviseShard(
     get ports() {
       return portsOf(state.wanted.wish)
     },
+    get modules() {
+      const wishes = [state.wanted.wish, ...(state.last ? [state.last.wish] : [])]
+      return wishes.flatMap(({ modules }) => modules.map(({ sha256 }) => sha256))
+    },
     report: () => describeShard(folder.id, state),
     async baseline() {
       const known = await folder.readBaseline()
@@ -105,14 +113,14 @@ export function superviseShard(
 }
 
 function openWorkplace(
-  { builds, hungAfterMs, stopWithinMs }: SupervisionSettings,
+  { builds, modules, hungAfterMs, stopWithinMs }: SupervisionSettings,
   folder: ShardFolder,
   state: ShardState,
   signal: AbortSignal,
 ): ShardWorkplace {
   const pulse = createPulse()
   return {
-    ...{ folder, builds, hungAfterMs, stopWithinMs, pulse, signal },
+    ...{ folder, builds, modules, hungAfterMs, stopWithinMs, pulse, signal },
     child: null,
     killedBecause: null,
     async save(record) {

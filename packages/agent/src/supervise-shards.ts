@@ -16,6 +16,8 @@ export interface SupervisedShards extends AsyncDisposable {
   report(): ShardReport[]
   /** Of every shard, whether it runs or not; with the bus of cluster mode. */
   ports(): readonly number[]
+  /** The hashes of the module files that its shards have. */
+  modules(): readonly string[]
 }
 
 /** Takes up every shard that was put under `home` before. */
@@ -42,6 +44,7 @@ export async function superviseShards(
     report: () => [...shards.keys()].toSorted().flatMap((id) => shards.get(id)?.report() ?? []),
     baseline: async (id) => (await shards.get(id)?.baseline()) ?? null,
     ports: () => [...shards.values()].flatMap(({ ports }) => ports),
+    modules: () => [...shards.values()].flatMap(({ modules }) => modules),
     async [Symbol.asyncDispose]() {
       await inTurn(async () => {
         await Promise.all([...shards.values()].map((shard) => shard[Symbol.asyncDispose]()))

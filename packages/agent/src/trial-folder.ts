@@ -9,7 +9,7 @@ const ENDS_WITHIN_MS = 2_000
 
 /** A scratch folder for one trial, apart from the shards. Its name tells the port, by which its process is found. */
 export function trialFolder(home: string, port: number): ShardFolder {
-  return shardFolder(trialsHome(home), `${port}-${randomBytes(4).toString('hex')}`)
+  return shardFolder(trialsHome(home), `${port}-${randomBytes(4).toString('hex')}`, home)
 }
 
 /** Ends and removes what the trials of an agent that was killed have left. What resists is logged, and left. */

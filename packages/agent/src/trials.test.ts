@@ -22,6 +22,8 @@ const trialOf = (build: FoundBuild, wanted: Partial<TrialRequest> = {}): TrialRe
   snapshots: [],
   backlogBytes: 1024 * 1024,
   rdbVersionCheck: 'relaxed',
+  modules: [],
+  selfTest: [],
   ...wanted,
 })
 

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { type BuildsOfNode, findProgram } from './builds-of-node.ts'
 import { BUS_DISTANCE } from './engine-config.ts'
 import { findFreePort } from './find-free-port.ts'
+import type { ModuleFiles } from './module-files.ts'
 import { runTrial } from './run-trial.ts'
 import { clearTrials, removeTrial, trialFolder } from './trial-folder.ts'
 
@@ -16,6 +17,7 @@ export interface Trials extends AsyncDisposable {
 export interface TrialSettings {
   readonly home: string
   readonly builds: BuildsOfNode
+  readonly modules: ModuleFiles
   readonly logger: Logger
   /** Of shards, whether they run or not. */
   readonly takenPorts: () => readonly number[]
@@ -79,12 +81,12 @@ async function tryOnPorts(
 
 async function tryOn(
   port: number,
-  { home, builds, logger }: TrialSettings,
+  { home, builds, modules, logger }: TrialSettings,
   request: TrialRequest,
   signal: AbortSignal,
 ): Promise<TrialResult> {
   signal.throwIfAborted()
-  const program = await findProgram(builds, request.build).catch((cause: unknown) => cause)
+  const program = await readyProgram(builds, modules, request).catch((cause: unknown) => cause)
   if (typeof program !== 'string')
     return {
       ok: false,
@@ -101,6 +103,17 @@ async function tryOn(
   } finally {
     await removeTrial(folder)
   }
+}
+
+/** The program to start, once all that it will load is known to be there. */
+async function readyProgram(
+  builds: BuildsOfNode,
+  modules: ModuleFiles,
+  request: TrialRequest,
+): Promise<string> {
+  const program = await findProgram(builds, request.build)
+  await modules.verify(request.modules)
+  return program
 }
 
 /** From anywhere in the range on: agents of other homes choose, too. */

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   agentOperations,
@@ -104,6 +105,7 @@ export async function makeWish(
     aofFsync: 'everysec',
     snapshots: [],
     backlogBytes: 1024 * 1024,
+    modules: [],
     adminPassword: `admin-secret-${port}`,
     userPassword: `user-secret-${port}`,
     ...wanted,
@@ -139,7 +141,8 @@ export function socketTransport(socketPath: string): Transport {
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
     })
     sent.on('error', reject)
-    sent.end(body)
+    if (typeof body === 'object') Readable.from(body).on('error', reject).pipe(sent)
+    else sent.end(body)
     return promise
   }
 }

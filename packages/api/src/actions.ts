@@ -44,7 +44,13 @@ const PendingOps = Type.Record(Type.String(), PendingOp, {
 })
 
 const ActionUid = Type.String({ minLength: 1, maxLength: 64 })
-const ActionName = Type.Enum(['SMCreateBDB', 'SMUpgradeBDB', 'SMDeleteBDB'])
+const ActionName = Type.Enum([
+  'SMCreateBDB',
+  'SMUpgradeBDB',
+  'SMDeleteBDB',
+  'SMUploadModule',
+  'SMDeleteModule',
+])
 const Status = Type.Enum(['pending', 'active', 'completed', 'failed'])
 const StatusV2 = Type.Enum(['queued', 'running', 'completed', 'failed'])
 const Progress = Type.Number({ minimum: 0, maximum: 100 })
@@ -99,7 +105,7 @@ export const ActionV2 = Type.Object({
   progress: Progress,
   creation_time: Type.Integer({ description: 'Unix seconds' }),
   additional_info: Type.Object({
-    object_type: Type.Literal('bdb'),
+    object_type: Type.Enum(['bdb', 'module']),
     object_uid: Type.String(),
     pending_ops: PendingOps,
     error: Type.Optional(Type.String()),

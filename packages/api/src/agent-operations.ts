@@ -26,6 +26,17 @@ export type FoundBuild = Static<typeof FoundBuild>
 export const Address = Type.Object({ host: Type.String(), port: Type.Integer() })
 export type Address = Static<typeof Address>
 
+const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' })
+
+/** A module that an engine process loads at its start. Its file is on the node before: see putModule. */
+export const LoadedModule = Type.Object({
+  sha256: Sha256,
+  /** As MODULE LIST says it. */
+  name: Type.String(),
+  args: Type.Array(Type.String()),
+})
+export type LoadedModule = Static<typeof LoadedModule>
+
 /** Everything the agent needs to start a shard's process. */
 export const WantedShard = Type.Object(
   {
@@ -51,6 +62,8 @@ export const WantedShard = Type.Object(
     aofFsync: Type.Enum(['everysec', 'always']),
     snapshots: Type.Array(Type.Object({ secs: Type.Integer(), writes: Type.Integer() })),
     backlogBytes: Type.Integer({ minimum: 0 }),
+    /** A process whose module files are not there, or are others, is not started: the shard is `failed`. */
+    modules: Type.Array(LoadedModule),
     /** Of the administrative user `fairlead`. */
     adminPassword: Type.String(),
     /** Of the database's user `default`, who has no administrative commands. */
@@ -98,6 +111,8 @@ export const NodeReport = Type.Object({
   memoryFreeBytes: Type.Integer(),
   diskFreeBytes: Type.Integer(),
   shards: Type.Array(ShardReport),
+  /** SHA-256 of each module file that is there and whole, sorted. */
+  modules: Type.Array(Type.String()),
 })
 export type NodeReport = Static<typeof NodeReport>
 
@@ -194,7 +209,16 @@ export const TrialRequest = Type.Object(
       'snapshots',
       'backlogBytes',
       'rdbVersionCheck',
+      'modules',
     ]).properties,
+    /** Run in order as the administrative user, once the build has loaded its modules. Each has 2 s to be answered. */
+    selfTest: Type.Array(
+      Type.Object({
+        command: Type.Array(Type.String(), { minItems: 1 }),
+        /** What is to be answered; without it, anything but an error. */
+        reply: Type.Optional(Type.Unknown()),
+      }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -215,12 +239,37 @@ export const tryBuild = operation({
   method: 'POST',
   path: '/agent/trials',
   summary:
-    'Start a build as a shard would be, write and read a key, end it. Takes up to 15 s, and two are made at a time',
+    'Start a build as a shard would be, write and read a key, run a self-test, end it. Takes up to 15 s and 2 s for each command of the test; two are made at a time',
   since: '0.1.0',
   permission: null,
   body: TrialRequest,
   ok: TrialResult,
   errors: [],
+})
+
+const ModuleHash = Type.Object({ sha256: Sha256 })
+
+export const putModule = operation({
+  method: 'PUT',
+  path: '/agent/modules/:sha256',
+  summary: 'Keep this module file. It is there whole, or not at all; putting it again is no error',
+  since: '0.1.0',
+  permission: null,
+  params: ModuleHash,
+  upload: 'octets',
+  ok: ModuleHash,
+  errors: [],
+})
+
+export const removeModule = operation({
+  method: 'DELETE',
+  path: '/agent/modules/:sha256',
+  summary: 'Drop this module file, unless a shard has it. Of a file that is not there: no error',
+  since: '0.1.0',
+  permission: null,
+  params: ModuleHash,
+  ok: ModuleHash,
+  errors: ['module_in_use'],
 })
 
 export const agentOperations = {
@@ -231,4 +280,6 @@ export const agentOperations = {
   listBuilds,
   findFreePort,
   tryBuild,
+  putModule,
+  removeModule,
 }

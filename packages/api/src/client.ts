@@ -1,7 +1,8 @@
 import { ApiError } from './api-error.ts'
 import type { ErrorCode } from './errors.ts'
 import { followStream } from './follow-stream.ts'
-import type { Operation, Output, Sent } from './operation.ts'
+import { formType, formWith } from './form-file.ts'
+import type { Operation, Output, Pieces, Sent } from './operation.ts'
 import type { Chunks, StreamTransport } from './stream-transport.ts'
 
 /** Carries one request to wherever the operations are served. Implementations: fetch below, a Unix socket in the server. */
@@ -9,7 +10,8 @@ export type Transport = (request: {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
+  /** A file goes out piece by piece, without a length. */
+  readonly body?: string | Pieces
   readonly signal?: AbortSignal
 }) => Promise<{ readonly status: number; readonly text: string }>
 
@@ -64,10 +66,10 @@ export function createClient<Operations extends Readonly<Record<string, Operatio
         path: fillPath(op.path, input),
         headers: {
           accept: 'application/json',
-          ...(op.body && { 'content-type': 'application/json' }),
+          ...contentType(op),
           ...authorization(),
         },
-        ...(op.body && { body: JSON.stringify(input.body ?? {}) }),
+        ...bodyOf(op, input),
         ...(options?.signal && { signal: options.signal }),
       })
       if (status === 200) return JSON.parse(text)
@@ -86,7 +88,8 @@ export function fetchTransport(baseUrl: string, timeoutMs = 10_000): Transport {
     const response = await fetch(new URL(path, baseUrl), {
       method,
       headers,
-      ...(body !== undefined && { body }),
+      ...(typeof body === 'string' && { body }),
+      ...(typeof body === 'object' && { body: ReadableStream.from(body), duplex: 'half' }),
       signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
     })
     return { status: response.status, text: await response.text() }
@@ -97,6 +100,19 @@ interface Parts {
   readonly params?: Readonly<Record<string, unknown>>
   readonly query?: Readonly<Record<string, unknown>>
   readonly body?: unknown
+  readonly file?: Pieces
+}
+
+function contentType({ body, upload }: Operation): Readonly<Record<string, string>> {
+  if (body !== undefined) return { 'content-type': 'application/json' }
+  if (upload === undefined) return {}
+  return { 'content-type': upload === 'octets' ? 'application/octet-stream' : formType }
+}
+
+function bodyOf({ body, upload }: Operation, input: Parts): { readonly body?: string | Pieces } {
+  if (body !== undefined) return { body: JSON.stringify(input.body ?? {}) }
+  if (upload === undefined || input.file === undefined) return {}
+  return { body: upload === 'octets' ? input.file : formWith(upload, input.file) }
 }
 
 function fillPath(path: string, { params = {}, query = {} }: Parts): string {

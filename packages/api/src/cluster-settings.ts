@@ -16,6 +16,11 @@ const settingFields = {
   control_plane_basic_authentication: Type.Boolean({
     description: 'Whether requests may carry name and password (Basic) in place of a token',
   }),
+  module_upload_max_size_mb: Type.Integer({
+    minimum: 1,
+    maximum: 1_024,
+    description: 'The largest module package that may be uploaded; unpacked it may be ten times as large',
+  }),
 }
 
 const Cluster = Type.Object({

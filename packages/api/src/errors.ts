@@ -18,6 +18,20 @@ export const errors = {
   password_not_complex: { status: 400, meaning: 'The new password does not keep the rules of the cluster' },
   new_password_same_as_current: { status: 400, meaning: 'The new password is one that the user has already' },
   cannot_delete_last_password: { status: 400, meaning: 'A user keeps at least one password' },
+  no_module: {
+    status: 400,
+    meaning: 'The request carries no module package; send it as a form, in the field module',
+  },
+  invalid_module: {
+    status: 400,
+    meaning: 'The module package cannot be used; the message names what and the fix',
+  },
+  module_exists: { status: 400, meaning: 'The catalogue has a module of this name and version already' },
+  os_not_supported: { status: 400, meaning: 'The module is made for an operating system that no node runs' },
+  dependencies_not_supported: {
+    status: 400,
+    meaning: 'The module needs files besides its own, which Fairlead does not install',
+  },
   unsupported_resource: { status: 400, meaning: 'A role of this management cannot be limited to databases' },
   invalid_credentials: {
     status: 401,
@@ -32,6 +46,8 @@ export const errors = {
   user_not_exist: { status: 404, meaning: 'The user does not exist' },
   role_not_exist: { status: 404, meaning: 'The role does not exist' },
   action_not_exist: { status: 404, meaning: 'The action does not exist' },
+  module_not_exist: { status: 404, meaning: 'The module does not exist' },
+  module_in_use: { status: 406, meaning: 'A database uses the module' },
   upgrade_path_unsupported: {
     status: 406,
     meaning: 'Replication cannot carry the data from the current engine to the target',

@@ -24,7 +24,7 @@ export type LogEntry = Static<typeof LogEntry>
 export const listLogs = operation({
   method: 'GET',
   path: '/v1/logs',
-  summary: 'List what was done by whom: logins, users, roles, refusals, databases',
+  summary: 'List what was done by whom: logins, users, roles, refusals, modules, databases',
   since: '0.1.0',
   permission: 'view_logged_events',
   query: Type.Object(

@@ -31,7 +31,9 @@ export function toOpenApi(operations: Readonly<Record<string, Operation>>, versi
 export function errorsOf(operation: Operation): readonly ErrorCode[] {
   return [
     ...new Set<ErrorCode>([
-      ...(operation.params || operation.query || operation.body ? (['invalid_request'] as const) : []),
+      ...(operation.params || operation.query || operation.body || operation.upload
+        ? (['invalid_request'] as const)
+        : []),
       ...accessErrors(operation),
       ...operation.errors,
       'internal_error',
@@ -60,8 +62,16 @@ function describe(operationId: string, operation: Operation): object {
     security: operation.permission === null ? [] : [{ token: [] }, { password: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(operation.body && { requestBody: { required: true, content: json(operation.body) } }),
+    ...(operation.upload && { requestBody: { required: true, content: contentOf(operation.upload) } }),
     responses: { 200: success(operation), ...refusals(operation) },
   }
+}
+
+function contentOf(upload: NonNullable<Operation['upload']>): object {
+  if (upload === 'octets') return { 'application/octet-stream': {} }
+  const { field, mediaType } = upload
+  const properties = { [field]: { contentMediaType: mediaType } }
+  return { 'multipart/form-data': { schema: { type: 'object', required: [field], properties } } }
 }
 
 function success({ ok, stream }: Operation): object {

@@ -26,6 +26,8 @@ export interface Operation {
   readonly params?: TSchema
   readonly query?: TSchema
   readonly body?: TSchema
+  /** The body is one file, taken as it comes. It has no `body` besides. */
+  readonly upload?: FormFile | 'octets'
   /** Of a stream: the shape of one event, which has `seq`, a number that rises, and `type`, its kind. */
   readonly ok: TSchema
   /** The answer goes on: server-sent events, until `event: end`. Its query has the fields of StreamQuery. */
@@ -33,6 +35,17 @@ export interface Operation {
   /** The refusals of its own. Those of every operation (malformed, unauthorized, …) are added by the documents. */
   readonly errors: readonly ErrorCode[]
 }
+
+/** A file in a form (multipart/form-data), as browsers and curl send it. `octets` is a file that is the whole body. */
+export interface FormFile {
+  readonly field: string
+  readonly mediaType: string
+  /** The refusal when it is not there. */
+  readonly missing: ErrorCode
+}
+
+/** A file piece by piece, each taken when the one before has been dealt with. It throws where the sender breaks off. */
+export type Pieces = AsyncIterable<Uint8Array>
 
 /** Keeps the literal types of `spec`, and freezes it. */
 export function operation<const Spec extends Operation>(spec: Spec): Spec {
@@ -57,9 +70,12 @@ type Part<Op extends Operation, Key extends 'params' | 'query' | 'body'> = Op[Ke
   ? { readonly [K in Key]: Static<Op[Key]> }
   : unknown
 
-export type Input<Op extends Operation> = Part<Op, 'params'> & Part<Op, 'query'> & Part<Op, 'body'>
+export type Input<Op extends Operation> = Part<Op, 'params'> & Part<Op, 'query'> & Part<Op, 'body'> & File<Op>
+type File<Op extends Operation> = Op['upload'] extends FormFile | 'octets'
+  ? { readonly file: Pieces }
+  : unknown
 /** What a client sends: a query whose every part may be left out may be left out whole. */
-export type Sent<Op extends Operation> = Part<Op, 'params'> & SentQuery<Op> & Part<Op, 'body'>
+export type Sent<Op extends Operation> = Part<Op, 'params'> & SentQuery<Op> & Part<Op, 'body'> & File<Op>
 type SentQuery<Op extends Operation> = Op['query'] extends TSchema
   ? Record<never, never> extends Static<Op['query']>
     ? { readonly query?: Static<Op['query']> }

@@ -24,6 +24,15 @@ import {
   listDatabases,
 } from './databases.ts'
 import { listLogs } from './logs.ts'
+import {
+  deleteModule,
+  deleteModuleV2,
+  getModule,
+  listModuleCapabilities,
+  listModules,
+  uploadModule,
+  uploadModuleV2,
+} from './modules.ts'
 import { addPassword, removePassword, setPassword } from './passwords.ts'
 import { createRole, deleteRole, getRole, listRoles, updateRole } from './roles.ts'
 import { upgradeDatabase } from './upgrade-database.ts'
@@ -76,6 +85,13 @@ export const operations = {
   cancelAction,
   resumeAction,
   pauseAction,
+  listModules,
+  getModule,
+  uploadModule,
+  uploadModuleV2,
+  deleteModule,
+  deleteModuleV2,
+  listModuleCapabilities,
   listNodes,
   listEngineVersions,
   getCluster,

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { Module, moduleDeletion, moduleUpload } from './modules.ts'
 import { operation } from './operation.ts'
 
 const SigningKey = Type.Object({
@@ -60,5 +61,30 @@ export const operatorOperations = {
     body: Type.Object({ username: Type.String() }, { additionalProperties: false }),
     ok: Type.Object({ password: Type.String() }),
     errors: ['user_not_exist', 'too_many_requests'],
+  }),
+  listModules: operation({
+    method: 'GET',
+    path: '/v1/modules',
+    summary: 'List the modules of the catalogue',
+    since: '0.1.0',
+    permission: null,
+    ok: Type.Array(Module),
+    errors: [],
+  }),
+  uploadModule: operation({
+    ...moduleUpload,
+    method: 'POST',
+    path: '/v1/modules',
+    summary: 'Add a module to the catalogue',
+    since: '0.1.0',
+    permission: null,
+  }),
+  deleteModule: operation({
+    ...moduleDeletion,
+    method: 'DELETE',
+    path: '/v1/modules/:uid',
+    summary: 'Take a module that no database uses out of the catalogue',
+    since: '0.1.0',
+    permission: null,
   }),
 } as const

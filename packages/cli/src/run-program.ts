@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { runAgent } from './commands/agent.ts'
 import { runDown } from './commands/down.ts'
 import { addEnginesCommands } from './commands/engines.ts'
+import { addModulesCommands } from './commands/modules.ts'
 import { addOperatorCommands } from './commands/operator.ts'
 import { runServer } from './commands/server.ts'
 import { runUp } from './commands/up.ts'
@@ -26,6 +27,8 @@ function createProgram(config: () => Config, env: NodeJS.ProcessEnv): Command {
   const program = new Command('fairlead')
     .description('Control plane for Valkey- and Redis-compatible databases')
     .version(softwareVersion)
+    // After a command, --version is the command's: modules have versions, too.
+    .enablePositionalOptions()
     .exitOverride()
     .showHelpAfterError('(fairlead --help lists the commands)')
   program
@@ -46,6 +49,7 @@ function createProgram(config: () => Config, env: NodeJS.ProcessEnv): Command {
     .description('run the agent of this machine alone')
     .action(() => runAgent(config(), env['PATH'] ?? ''))
   addEnginesCommands(program, () => ({ path: env['PATH'] ?? '', folder: config().engines }))
+  addModulesCommands(program, () => config().home)
   addOperatorCommands(program, () => config().home)
   return program
 }

@@ -21,6 +21,9 @@ import { databasesStore } from './databases/databases-store.ts'
 import { shardsStore } from './databases/shards-store.ts'
 import { createHttp } from './http/create-http.ts'
 import { mountOn } from './http/mount.ts'
+import { openModuleFiles } from './modules/module-files.ts'
+import { modulesRoutes, operatorModulesRoutes } from './modules/modules-routes.ts'
+import { createModules } from './modules/modules-service.ts'
 import { connectAgent, TRIAL_WITHIN_MS } from './nodes/agent-link.ts'
 import { nodesRoutes } from './nodes/nodes-routes.ts'
 import { createNodes } from './nodes/nodes-service.ts'
@@ -124,6 +127,12 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const nodes = createNodes(agent)
   const databases = createDatabases({ store, nodes, nudge: loop.nudge, now })
 
+  const modules = await createModules({
+    ...{ store, now, settings: cluster.settings },
+    files: await openModuleFiles(config.home),
+    onFileGone: (sha256) => nodes.dropModule(sha256),
+  })
+
   const http = createHttp({
     identify: createIdentify({ store, tokens, identities, logins, now }),
     onRefused: (caller, permission, databaseUid) =>
@@ -143,6 +152,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
   rolesRoutes(mount, roles)
   clusterRoutes(mount, cluster, nodes, softwareVersion)
   auditRoutes(mount, audit)
+  modulesRoutes(mount, modules)
   databasesRoutes(mount, databases)
   upgradesRoutes(mount, createUpgrades({ databases, nodes, ...createSight(reconciling, trials) }))
   const actions = createActions({ store })
@@ -154,6 +164,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const local = createHttp({ identify: nobody, onRefused: async () => undefined, log })
   opened.defer(() => local.close())
   operatorRoutes(mountOn(local), { audit, passwords, keys })
+  operatorModulesRoutes(mountOn(local), modules)
   await listenOnSocket(local, operatorSocket(config.home))
 
   const url = await listen(http, config.httpPort)

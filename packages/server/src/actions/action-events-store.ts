@@ -67,6 +67,12 @@ export function actionEventsStore(db: Db): ActionEventsStore {
         .where('changed_at', '<', before)
         .where('changed_at', '>=', oldest.at) // those that ended earlier have none left
       await db.deleteFrom('action_events').where('action_uid', 'in', ended).execute()
+      const ofModules = db
+        .selectFrom('module_actions')
+        .select('uid')
+        .where('created_at', '<', before)
+        .where('created_at', '>=', oldest.at)
+      await db.deleteFrom('action_events').where('action_uid', 'in', ofModules).execute()
     },
   }
 }

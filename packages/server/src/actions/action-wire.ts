@@ -1,11 +1,14 @@
 import type { Action as ActionAnswer, ActionV2, ActionEvent as EventAnswer } from '@fairlead/api'
 import type { Action, ActionStatus, Certificate, PendingStep } from '../core/action.ts'
 import type { ActionChange, ActionEvent } from '../core/action-event.ts'
+import type { ModuleAction } from '../core/module-action.ts'
 import type { ActionView } from './actions-service.ts'
 
 type ChangeAnswer = Extract<EventAnswer, { readonly type: 'action' }>
 
-export function toWire({ action, certificates }: ActionView): ActionAnswer {
+export function toWire(view: ActionView): ActionAnswer {
+  if (view.of === 'module') return moduleActionToWire(view.action)
+  const { action, certificates } = view
   return {
     action_uid: action.uid,
     name: names[action.kind],
@@ -30,7 +33,32 @@ export function toWire({ action, certificates }: ActionView): ActionAnswer {
   }
 }
 
-export function toWireV2({ action }: ActionView): ActionV2 {
+/** It had ended when it was written: there is nothing to wait for. */
+function moduleActionToWire({ uid, kind, moduleUid, createdAt }: ModuleAction): ActionAnswer {
+  return {
+    ...{ action_uid: uid, name: moduleNames[kind], status: 'completed', progress: 100 },
+    ...{ object_name: `module:${moduleUid}`, state: '', waiting_for: '', needs_person: false },
+    ...{ pending_ops: {}, certificates: [], warnings: [], paused: false },
+    ...{ heartbeat: unixSeconds(createdAt), creation_time: createdAt, last_changed_time: createdAt },
+  }
+}
+
+function moduleActionToWireV2({ uid, kind, moduleUid, createdAt }: ModuleAction): ActionV2 {
+  return {
+    ...{ action_uid: uid, action_type: 'state-machine', name: moduleNames[kind] },
+    ...{ status: 'completed', progress: 100, creation_time: unixSeconds(createdAt) },
+    additional_info: { object_type: 'module', object_uid: moduleUid, pending_ops: {}, description: '' },
+  }
+}
+
+const moduleNames: { readonly [Kind in ModuleAction['kind']]: ActionAnswer['name'] } = {
+  upload: 'SMUploadModule',
+  delete: 'SMDeleteModule',
+}
+
+export function toWireV2(view: ActionView): ActionV2 {
+  if (view.of === 'module') return moduleActionToWireV2(view.action)
+  const { action } = view
   return {
     action_uid: action.uid,
     action_type: 'state-machine',

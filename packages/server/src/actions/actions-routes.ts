@@ -17,10 +17,8 @@ export function actionsRoutes(mount: Mount, actions: Actions): void {
   const show = async (uid: string, caller: Pick<Caller, 'user'>): Promise<ActionView> => {
     const view = await actions.get(uid)
     if (!maySee(view, caller)) {
-      throw new Refusal(
-        'forbidden',
-        `the action is about database ${view.action.databaseUid}, which is not yours to see`,
-      )
+      const what = view.of === 'module' ? 'the catalogue' : `database ${view.action.databaseUid}`
+      throw new Refusal('forbidden', `the action is about ${what}, which is not yours to see`)
     }
     return view
   }
@@ -53,9 +51,13 @@ export function actionsRoutes(mount: Mount, actions: Actions): void {
   })
 }
 
-function maySee({ action }: ActionView, { user }: Pick<Caller, 'user'>): boolean {
-  return may(user, 'view_status_of_cluster_action', action.databaseUid)
+function maySee(view: ActionView, { user }: Pick<Caller, 'user'>): boolean {
+  const database = view.of === 'module' ? NO_DATABASE : view.action.databaseUid
+  return may(user, 'view_status_of_cluster_action', database)
 }
+
+/** Whoever may see this one is not limited to some. */
+const NO_DATABASE = 0
 
 /** When nobody says how many. */
 const LIMIT = 200

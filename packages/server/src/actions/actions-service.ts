@@ -2,18 +2,19 @@ import { Refusal } from '@fairlead/api'
 import { may, type Principal } from '../core/access.ts'
 import type { Action, Certificate } from '../core/action.ts'
 import { type ActionEvent, hasEnded } from '../core/action-event.ts'
+import type { ModuleAction } from '../core/module-action.ts'
 import { databasesStore } from '../databases/databases-store.ts'
+import { moduleActionsStore } from '../modules/module-actions-store.ts'
 import type { Store } from '../store/open-store.ts'
 import { actionEventsStore } from './action-events-store.ts'
 import { createActionFeed } from './action-feed.ts'
 import { type ActionsQuery, actionsStore } from './actions-store.ts'
 import { handoversStore } from './handovers-store.ts'
 
-/** An action as people see it. */
-export interface ActionView {
-  readonly action: Action
-  readonly certificates: readonly Certificate[]
-}
+/** An action as people see it: of a database, or of the catalogue of modules. */
+export type ActionView =
+  | { readonly of: 'database'; readonly action: Action; readonly certificates: readonly Certificate[] }
+  | { readonly of: 'module'; readonly action: ModuleAction }
 
 export interface Actions {
   /** Throws Refusal action_not_exist. */
@@ -35,6 +36,7 @@ const PAGE = 100
 export function createActions({ store }: { readonly store: Store }): Actions {
   const actions = actionsStore(store.db)
   const handovers = handoversStore(store.db)
+  const ofModules = moduleActionsStore(store.db)
   const events = actionEventsStore(store.db)
   const databases = databasesStore(store.db)
   const feed = createActionFeed(store)
@@ -42,18 +44,32 @@ export function createActions({ store }: { readonly store: Store }): Actions {
   const list = async (query: ActionsQuery): Promise<readonly ActionView[]> => {
     const found = await actions.list(query)
     const certificates = await handovers.certificatesOf(found.map(({ uid }) => uid))
-    return found.map((action) => ({ action, certificates: certificates.get(action.uid) ?? [] }))
+    return found.map((action) => ({
+      ...{ of: 'database' as const, action },
+      certificates: certificates.get(action.uid) ?? [],
+    }))
   }
 
   return {
     async get(uid) {
       const action = await actions.get(uid)
-      if (action === undefined) throw new Refusal('action_not_exist', `action ${uid} does not exist`)
-      return { action, certificates: await handovers.certificates(uid) }
+      if (action !== undefined)
+        return { of: 'database', action, certificates: await handovers.certificates(uid) }
+      const ofModule = await ofModules.get(uid)
+      if (ofModule !== undefined) return { of: 'module', action: ofModule }
+      throw new Refusal('action_not_exist', `action ${uid} does not exist`)
     },
 
-    list: (query, user) =>
-      list({ ...query, ...(!maySee(user, NO_DATABASE) && { databases: databasesOf(user) }) }),
+    async list(query, user) {
+      if (!maySee(user, NO_DATABASE)) return list({ ...query, databases: databasesOf(user) })
+      // Those of modules had ended when they were written.
+      const isWanted = query.status === undefined || query.status === 'done'
+      const added = isWanted ? await ofModules.list(query.limit) : []
+      const views = [...(await list(query)), ...added.map((action) => ({ of: 'module' as const, action }))]
+      return views
+        .toSorted((a, b) => (a.action.createdAt < b.action.createdAt ? 1 : -1))
+        .slice(0, query.limit)
+    },
 
     async listOf(databaseUid, query) {
       if ((await databases.get(databaseUid)) === undefined) {

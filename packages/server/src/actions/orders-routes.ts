@@ -17,7 +17,9 @@ import type { Orders } from './orders-service.ts'
 /** What people say about a running upgrade. The answer is the action as it is then; the rest happens in its own time. */
 export function ordersRoutes(mount: Mount, actions: Actions, orders: Orders): void {
   const give = async (order: Order, uid: string, caller: Caller) => {
-    const { action } = await actions.get(uid)
+    const view = await actions.get(uid)
+    if (view.of === 'module') throw new Refusal('action_ended', `action ${uid} has ended`)
+    const { action } = view
     if (!may(caller.user, 'update_bdb_with_action', action.databaseUid)) {
       throw new Refusal(
         'forbidden',

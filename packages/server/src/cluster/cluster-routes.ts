@@ -67,6 +67,7 @@ function fromWire(body: Body<typeof updateCluster>): SettingsChange {
     ...(body.control_plane_basic_authentication !== undefined && {
       basicAllowed: body.control_plane_basic_authentication,
     }),
+    ...(body.module_upload_max_size_mb !== undefined && { moduleUploadMb: body.module_upload_max_size_mb }),
   }
 }
 
@@ -78,6 +79,7 @@ function toWire(settings: Settings): Output<typeof getCluster> {
     password_min_length: settings.passwordRules.minLength,
     password_expiration_duration: settings.passwordDays,
     control_plane_basic_authentication: settings.basicAllowed,
+    module_upload_max_size_mb: settings.moduleUploadMb,
   }
 }
 

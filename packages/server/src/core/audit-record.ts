@@ -19,6 +19,8 @@ export const auditTypes = {
   cluster_created: 'INFO',
   cluster_updated: 'INFO',
   signing_key_changed: 'INFO',
+  module_uploaded: 'INFO',
+  module_deleted: 'INFO',
   bdb_created: 'INFO',
   bdb_upgrade_requested: 'INFO',
   bdb_deleted: 'INFO',

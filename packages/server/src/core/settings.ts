@@ -12,6 +12,8 @@ export interface Settings {
   /** Whether requests may carry a password in place of a token. */
   readonly basicAllowed: boolean
   readonly lockout: LockoutPolicy
+  /** The largest module package that may be uploaded, in MB. */
+  readonly moduleUploadMb: number
 }
 
 /** Source: facts of the wider API, §1.6. */
@@ -22,4 +24,5 @@ export const defaultSettings: Settings = {
   passwordDays: 0,
   basicAllowed: true,
   lockout: { threshold: 5, resetAfterSeconds: 900, durationSeconds: 1_800 },
+  moduleUploadMb: 40,
 }

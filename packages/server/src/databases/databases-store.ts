@@ -117,6 +117,7 @@ function toRow(uid: number, database: NewDatabase): Row {
     admin_password: database.adminPassword,
     user_password: database.userPassword,
     cluster: Number(database.cluster),
+    modules: '[]',
     created_at: database.createdAt,
     changed_at: database.createdAt,
   }

@@ -43,6 +43,7 @@ export function shardsStore(db: Db): ShardsStore {
           follows: shard.follows,
           leaving: 0,
           reserved_bytes: shard.reservedBytes,
+          modules: '[]',
           created_at: now,
         })
         .execute()

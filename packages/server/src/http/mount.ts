@@ -1,8 +1,10 @@
-import type { Input, Operation, Output } from '@fairlead/api'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Input, Operation, Output, Pieces } from '@fairlead/api'
+import multipart from '@fastify/multipart'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
 import type { Caller, Visitor } from '../core/access.ts'
 import type { EventStream, Streams } from './answer-stream.ts'
+import { readFormFile } from './read-form-file.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -28,7 +30,7 @@ export type Mount = <Op extends Operation>(op: Op, handler: Handler<Op>) => void
 export function mountOn(app: FastifyInstance): Mount {
   return (op, handler) => {
     const cacheControl = op.cacheSeconds === undefined ? 'no-store' : `public, max-age=${op.cacheSeconds}`
-    app.route({
+    const route: RouteOptions = {
       method: op.method,
       url: op.path,
       schema: {
@@ -43,7 +45,10 @@ export function mountOn(app: FastifyInstance): Mount {
       handler: (request, reply) => {
         void reply.header('cache-control', cacheControl)
         const answer = handler(
-          { params: request.params, query: request.query, body: request.body } as Input<typeof op>,
+          {
+            ...{ params: request.params, query: request.query, body: request.body },
+            ...(op.upload && { file: fileOf(request, op.upload) }),
+          } as Input<typeof op>,
           // The hook in authenticate.ts has let nobody through without a caller where the operation needs one.
           (request.caller ?? { address: request.ip }) as Asker<typeof op>,
         )
@@ -51,8 +56,22 @@ export function mountOn(app: FastifyInstance): Mount {
         // By its type, that is what the handler of such an operation answers.
         return answer.then((stream) => app.streams.answer(request, reply, stream as EventStream))
       },
-    })
+    }
+    if (op.upload === undefined) app.route(route)
+    else void app.register((room) => takeFiles(room, route))
   }
+}
+
+/** In a room of its own: everywhere else a body is JSON, and nothing is taken for no body. */
+async function takeFiles(room: FastifyInstance, route: RouteOptions): Promise<void> {
+  room.removeAllContentTypeParsers()
+  await room.register(multipart)
+  room.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  room.route(route)
+}
+
+function fileOf(request: FastifyRequest, upload: NonNullable<Operation['upload']>): Pieces {
+  return upload === 'octets' ? request.raw : readFormFile(request, upload)
 }
 
 /** A request whose fields are all optional may come without a body. */

@@ -1,5 +1,5 @@
 import { type FoundBuild, type NodeReport, Refusal } from '@fairlead/api'
-import { type AgentLink, AgentUnreachable } from './agent-link.ts'
+import { type AgentLink, AgentUnreachable, isDeclined } from './agent-link.ts'
 
 export interface Nodes {
   /** Every node with its agent's report; null where the agent does not answer. One node until there are more. */
@@ -8,6 +8,8 @@ export interface Nodes {
   builds(): Promise<readonly FoundBuild[]>
   /** Does every agent answer? */
   ready(): Promise<boolean>
+  /** Lets every node drop a module file that nothing uses. One that is away keeps it; it does no harm. */
+  dropModule(sha256: string): Promise<void>
 }
 
 /** The only node there is: server and agent on one machine. */
@@ -23,6 +25,11 @@ export function createNodes(agent: AgentLink): Nodes {
       return builds
     },
     ready: async () => (await report()) !== null,
+    async dropModule(sha256) {
+      await agent.removeModule({ params: { sha256 } }).catch((cause: unknown) => {
+        if (!(cause instanceof AgentUnreachable) && !isDeclined(cause)) throw cause
+      })
+    },
   }
 }
 

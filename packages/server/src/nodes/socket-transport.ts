@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { pipeline } from 'node:stream/promises'
 import type { Transport } from '@fairlead/api'
 
 /**
@@ -31,6 +32,7 @@ export function socketTransport(
         },
       )
       sent.on('error', fail)
-      sent.end(body)
+      if (typeof body === 'object') pipeline(body, sent).catch(fail)
+      else sent.end(body)
     })
 }

@@ -30,6 +30,8 @@ export function createSight(
           aofFsync: database.aofFsync,
           snapshots: [...database.snapshots],
           backlogBytes: LEAST_BACKLOG_BYTES,
+          modules: [],
+          selfTest: [],
         },
       }),
   }

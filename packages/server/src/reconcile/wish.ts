@@ -30,6 +30,7 @@ export function wishFor(
     aofFsync: database.aofFsync,
     snapshots: [...database.snapshots],
     backlogBytes: LEAST_BACKLOG_BYTES,
+    modules: [],
     adminPassword: database.adminPassword,
     userPassword: database.userPassword,
   }

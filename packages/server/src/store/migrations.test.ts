@@ -12,6 +12,7 @@ import { handoversStore } from '../actions/handovers-store.ts'
 import { settingsStore } from '../cluster/settings-store.ts'
 import { databasesStore } from '../databases/databases-store.ts'
 import { shardsStore } from '../databases/shards-store.ts'
+import { modulesStore } from '../modules/modules-store.ts'
 import { passwordsStore } from '../passwords/passwords-store.ts'
 import { signingKeysStore } from '../sessions/signing-keys-store.ts'
 import { usersStore } from '../users/users-store.ts'
@@ -145,6 +146,10 @@ test('a database of that time has one group, and an upgrade that was running kno
     orders: { paused: false },
     handedOverAt: null,
   })
+  expect(await modulesStore(store.db).list()).toEqual([])
+  expect(await store.db.selectFrom('shards').select(['id', 'modules']).execute()).toEqual([
+    { id: 5, modules: '[]' },
+  ])
   // Nobody noted the old primary then: no process has that id, so nobody is taken for it.
   expect((await handoversStore(store.db).last(1)).get(0)).toMatchObject({
     closed: false,

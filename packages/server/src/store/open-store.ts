@@ -6,6 +6,7 @@ import * as init from './migrations/0001-init.ts'
 import * as usersAndRoles from './migrations/0002-users-and-roles.ts'
 import * as actionEvents from './migrations/0003-action-events.ts'
 import * as groups from './migrations/0004-groups.ts'
+import * as modules from './migrations/0005-modules.ts'
 import { rememberStatements } from './remember-statements.ts'
 import type { Tables } from './tables.ts'
 
@@ -26,6 +27,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0002-users-and-roles': usersAndRoles,
   '0004-groups': groups,
   '0003-action-events': actionEvents,
+  '0005-modules': modules,
 }
 
 /**

@@ -61,6 +61,8 @@ export interface Tables {
     admin_password: string
     user_password: string
     cluster: number
+    /** A list of what it has of the catalogue: {uid, name, semanticVersion, sha256, args}. */
+    modules: string
     created_at: string
     changed_at: string
   }
@@ -88,6 +90,8 @@ export interface Tables {
     leaving: number
     /** Memory kept free for it until it holds its data. */
     reserved_bytes: number
+    /** What its process loads, as its database's. */
+    modules: string
     created_at: string
   }
   readonly actions: {
@@ -111,6 +115,18 @@ export interface Tables {
     created_at: string
     changed_at: string
   }
+  /** `manifest` is what module.json said, in our words. */
+  readonly modules: {
+    uid: string
+    name: string
+    semantic_version: string
+    sha256: string
+    size_bytes: number
+    manifest: string
+    created_at: string
+  }
+  /** Changes of the catalogue. Each had ended when it was written. */
+  readonly module_actions: { uid: string; kind: string; module_uid: string; created_at: string }
   /** What people see change of actions. `data` is by `type`: the changed fields, or a certificate. */
   readonly action_events: { seq: number; action_uid: string; at: string; type: string; data: string }
   /** One row a handover: the intent first, then its certificate, closed when the certificate is complete. */

@@ -1,0 +1,59 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { LoadedModule, TrialRequest } from '@fairlead/api'
+import { type EngineConnection, EngineError, type Reply } from '@fairlead/engine'
+
+/** Longer than this no answer of a self-test is shown. */
+const MOST_SHOWN = 200
+
+/** What is missing among the modules that the engine says it has; null: nothing. */
+export async function missingModule(
+  admin: EngineConnection,
+  { modules }: { readonly modules: readonly LoadedModule[] },
+): Promise<string | null> {
+  if (modules.length === 0) return null
+  const listed = namesIn(await admin.call('MODULE', 'LIST'))
+  const missing = modules.find(({ name }) => !listed.includes(name))
+  if (missing === undefined) return null
+  return `it has not loaded the module ${missing.name}; it has ${listed.length === 0 ? 'none' : listed.join(', ')}`
+}
+
+/**
+ * Runs the commands of a self-test in order. The first that is answered by an error, by something else than it should, or
+ * not at all within the connection's deadline ends it; null: there is none.
+ */
+export async function runSelfTest(
+  admin: EngineConnection,
+  { selfTest }: Pick<TrialRequest, 'selfTest'>,
+): Promise<string | null> {
+  for (const step of selfTest) {
+    const [name = '', ...args] = step.command
+    const told = `the self-test ${shorten([name, ...args].join(' '))}`
+    try {
+      const reply = await admin.call(name, ...args)
+      if ('reply' in step && !isDeepStrictEqual(reply, step.reply))
+        return `${told} was answered ${show(reply)}, not ${show(step.reply)}`
+    } catch (cause) {
+      if (cause instanceof EngineError) return `${told} was answered by an error: ${cause.message}`
+      return `${told} was not answered: ${cause instanceof Error ? cause.message : String(cause)}`
+    }
+  }
+  return null
+}
+
+/** Each module is a list of names and values: name, its name, ver, its version, … */
+function namesIn(reply: Reply): readonly string[] {
+  if (!Array.isArray(reply)) return []
+  return reply.flatMap((module: Reply) => {
+    if (!Array.isArray(module)) return []
+    const at = module.indexOf('name')
+    return at < 0 ? [] : [String(module[at + 1])]
+  })
+}
+
+function show(value: unknown): string {
+  return shorten(JSON.stringify(value))
+}
+
+function shorten(text: string): string {
+  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
+}

@@ -1,0 +1,68 @@
+/** A module of the catalogue: what its package said, and the file that it is. */
+export interface Module extends ModuleManifest {
+  /** 32 hexadecimal digits. */
+  readonly uid: string
+  /** Of the shared object. */
+  readonly sha256: string
+  /** Of the shared object. */
+  readonly sizeBytes: number
+  /** ISO 8601. */
+  readonly createdAt: string
+}
+
+/** What module.json says of a module, in our words. */
+export interface ModuleManifest {
+  /** As the engine's MODULE LIST says it. */
+  readonly name: string
+  readonly displayName: string
+  /** major.minor.patch */
+  readonly semanticVersion: string
+  /** major × 10000 + minor × 100 + patch. Engines may tell less: some modules leave the patch out. */
+  readonly version: number
+  readonly capabilities: readonly string[]
+  readonly capabilityName: string
+  /** Of the engine; null: it does not say. */
+  readonly minEngineVersion: string | null
+  /** The only major.minor of the engine that it is made for; null: it does not say. */
+  readonly compatibleEngineVersion: string | null
+  /** Of the cluster's software; null: it does not say. */
+  readonly minEnginePackVersion: string | null
+  /** Its arguments where a database names none. */
+  readonly commandLineArgs: string
+  readonly configCommand: string
+  readonly commands: readonly ModuleCommand[]
+  readonly selfTest: readonly SelfTestStep[]
+  /** The name of its file in the package. */
+  readonly moduleFile: string
+  readonly author: string
+  readonly email: string
+  readonly description: string
+  readonly homepage: string
+  readonly license: string
+  /** Versions of the active-active feature sets that it knows; null: it does not say. */
+  readonly featureSets: readonly number[] | null
+  readonly bigstoreVersion2: boolean
+}
+
+export interface ModuleCommand {
+  readonly name: string
+  readonly arity: number
+  readonly firstKey: number
+  readonly lastKey: number
+  readonly step: number
+  readonly flags: readonly string[]
+}
+
+/** A command and what it is to be answered. Without `reply`: anything but an error. */
+export interface SelfTestStep {
+  readonly command: readonly string[]
+  readonly reply?: unknown
+}
+
+/** "2.8.7" → 20807. Null for what is no major.minor.patch, or has a minor or patch above 99. */
+export function versionNumber(semanticVersion: string): number | null {
+  const parts = /^(0|[1-9]\d{0,4})\.(0|[1-9]\d?)\.(0|[1-9]\d?)$/.exec(semanticVersion)
+  if (parts === null) return null
+  const [, major, minor, patch] = parts.map(Number)
+  return (major ?? 0) * 10_000 + (minor ?? 0) * 100 + (patch ?? 0)
+}

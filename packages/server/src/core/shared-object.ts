@@ -1,0 +1,61 @@
+/** The bytes at the beginning of a file that `faultOfSharedObject` needs, program headers included. */
+export const HEADER_BYTES = 4_096
+
+/** By Node's name of the architecture. */
+const machines: Readonly<Record<string, { readonly code: number; readonly name: string }>> = {
+  x64: { code: 62, name: 'x86_64' },
+  arm64: { code: 183, name: 'aarch64' },
+}
+/** What engines call when they load a module. Valkey knows both. */
+export const entryPoints = ['RedisModule_OnLoad', 'ValkeyModule_OnLoad'] as const
+
+const SHARED_OBJECT = 3
+const INTERPRETER = 3
+
+/**
+ * Says why a file cannot be loaded by engines on this architecture (`x64`, `arm64`), from how it begins; null: it can. The
+ * format is ELF, 64 bits, least byte first: all that these architectures have on Linux.
+ */
+export function faultOfSharedObject(header: Uint8Array, architecture: string): string | null {
+  const view = new DataView(header.buffer, header.byteOffset, header.byteLength)
+  if (header.byteLength < 64 || view.getUint32(0) !== 0x7f_45_4c_46)
+    return 'is no shared object (ELF); take the .so as the linker made it'
+  if (header[4] !== 2 || header[5] !== 1) return 'is not made for 64 bits with the least byte first'
+  const machine = view.getUint16(18, true)
+  const wanted = machines[architecture]
+  if (machine !== wanted?.code)
+    return `is made for ${nameOf(machine)}, and the nodes are ${wanted?.name ?? architecture}; build it there`
+  if (view.getUint16(16, true) !== SHARED_OBJECT || hasInterpreter(view))
+    return 'is a program or an object file, not a shared object; link it with -shared'
+  return null
+}
+
+/** Whether module.json, which says `name`, speaks of this architecture. */
+export function isNameOf(architecture: string, name: string): boolean {
+  return names[name.toLowerCase()] === architecture
+}
+
+const names: Readonly<Record<string, string>> = {
+  ...{ x86_64: 'x64', amd64: 'x64', x64: 'x64' },
+  ...{ aarch64: 'arm64', arm64: 'arm64', arm64v8: 'arm64' },
+}
+
+function nameOf(machine: number): string {
+  const known = Object.values(machines).find(({ code }) => code === machine)
+  return known?.name ?? `another machine (ELF ${machine})`
+}
+
+/** Programs name the loader that starts them; what is loaded by others does not. */
+function hasInterpreter(view: DataView): boolean {
+  const [offset, size, count] = [
+    view.getBigUint64(32, true),
+    view.getUint16(54, true),
+    view.getUint16(56, true),
+  ]
+  for (let n = 0; n < count; n += 1) {
+    const at = Number(offset) + n * size
+    if (at + 4 > view.byteLength) return false
+    if (view.getUint32(at, true) === INTERPRETER) return true
+  }
+  return false
+}

@@ -1,0 +1,44 @@
+import { actionEventsStore } from '../actions/action-events-store.ts'
+import type { ModuleAction } from '../core/module-action.ts'
+import type { Db } from '../store/open-store.ts'
+import type { Tables } from '../store/tables.ts'
+
+export interface ModuleActionsStore {
+  get(uid: string): Promise<ModuleAction | undefined>
+  /** The newest first. */
+  list(limit: number): Promise<readonly ModuleAction[]>
+  /** Writes it down as ended, with its one event. Call it in the transaction of what it did. */
+  insert(action: ModuleAction): Promise<void>
+}
+
+export function moduleActionsStore(db: Db): ModuleActionsStore {
+  const all = () => db.selectFrom('module_actions').selectAll()
+  return {
+    async get(uid) {
+      const row = await all().where('uid', '=', uid).executeTakeFirst()
+      return row && fromRow(row)
+    },
+    async list(limit) {
+      const query = all().orderBy('created_at', 'desc').orderBy('uid', 'desc').limit(limit)
+      return (await query.execute()).map(fromRow)
+    },
+    async insert({ uid, kind, moduleUid, createdAt }) {
+      await db
+        .insertInto('module_actions')
+        .values({ uid, kind, module_uid: moduleUid, created_at: createdAt })
+        .execute()
+      const change = { status: 'done', progress: 100, step: '', waitingFor: '', needsPerson: false } as const
+      await actionEventsStore(db).append(uid, { type: 'action', change }, createdAt)
+    },
+  }
+}
+
+/** Rows were written by `insert`: their words are ours. */
+function fromRow(row: Tables['module_actions']): ModuleAction {
+  return {
+    uid: row.uid,
+    kind: row.kind as ModuleAction['kind'],
+    moduleUid: row.module_uid,
+    createdAt: row.created_at,
+  }
+}

@@ -1,0 +1,34 @@
+import type { Kysely } from 'kysely'
+
+/** There is a catalogue of modules; databases and shards say which of them they have. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('modules')
+    .addColumn('uid', 'text', (column) => column.primaryKey())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('semantic_version', 'text', (column) => column.notNull())
+    .addColumn('sha256', 'text', (column) => column.notNull())
+    .addColumn('size_bytes', 'integer', (column) => column.notNull())
+    .addColumn('manifest', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .addUniqueConstraint('one_module_a_version', ['name', 'semantic_version'])
+    .execute()
+  await db.schema
+    .createTable('module_actions')
+    .addColumn('uid', 'text', (column) => column.primaryKey())
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('module_uid', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .execute()
+  await db.schema
+    .createIndex('module_actions_by_time')
+    .on('module_actions')
+    .columns(['created_at', 'uid'])
+    .execute()
+  for (const table of ['databases', 'shards']) {
+    await db.schema
+      .alterTable(table)
+      .addColumn('modules', 'text', (column) => column.notNull().defaultTo('[]'))
+      .execute()
+  }
+}
