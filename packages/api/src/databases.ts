@@ -48,6 +48,22 @@ export const Endpoint = Type.Object({
   addr_type: Type.Enum(['internal', 'external']),
 })
 
+/** Arguments as one line, split at spaces as the engines do, or word by word. */
+export const ModuleArgs = Type.Union([
+  Type.String({ maxLength: 4096 }),
+  Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 256 }),
+])
+
+/** A module as a database has it. */
+export const DatabaseModule = Type.Object({
+  module_id: Type.String({ description: 'Uid in the catalogue' }),
+  module_name: Type.String(),
+  semantic_version: Type.String(),
+  module_args: Type.Optional(
+    Type.String({ description: 'They may hold secrets: only for those who hold view_redis_pass' }),
+  ),
+})
+
 /** Specification §2.6, with those fields of the wider API that are true here. Never a field that we do not honour. */
 export const Database = Type.Object({
   uid: DatabaseUid,
@@ -69,7 +85,7 @@ export const Database = Type.Object({
   aof_policy: AofPolicy,
   snapshot_policy: SnapshotPolicy,
   eviction_policy: EvictionPolicy,
-  module_list: Type.Array(Type.Never()),
+  module_list: Type.Array(DatabaseModule),
   endpoints: Type.Array(Endpoint),
   port: Type.Integer({ description: 'Port of the first endpoint; 0 while there is none' }),
   oss_cluster: Type.Boolean(),
@@ -130,6 +146,22 @@ const CreateDatabaseRequest = Type.Object(
         description: 'Clients speak the cluster protocol to the shards: so it is when sharded',
       }),
     ),
+    module_list: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            module_name: Type.Optional(Type.String({ description: 'This, or module_id' })),
+            module_id: Type.Optional(Type.String({ description: 'Uid in the catalogue' })),
+            semantic_version: Type.Optional(
+              Type.String({ description: 'The newest that the engine allows, when absent' }),
+            ),
+            module_args: Type.Optional(ModuleArgs),
+          },
+          { additionalProperties: false },
+        ),
+        { maxItems: 16, description: 'Modules can be added at creation only' },
+      ),
+    ),
     type: Type.Optional(Type.Enum(['redis', 'memcached'])),
   },
   { additionalProperties: false },
@@ -150,6 +182,10 @@ export const createDatabase = operation({
     'field_not_available',
     'conflicting_fields',
     'insufficient_resources',
+    'missing_module',
+    'engine_incompatible_version',
+    'engine_pack_incompatible_version',
+    'unsupported_module_capabilities',
   ],
 })
 

@@ -60,6 +60,24 @@ export const errors = {
     status: 406,
     meaning: 'The target engine does not start as this database needs it; nothing was touched',
   },
+  missing_module: { status: 406, meaning: 'The module is not present in the cluster' },
+  module_downgrade_unsupported: { status: 406, meaning: 'Downgrading a module is not allowed' },
+  engine_incompatible_version: {
+    status: 406,
+    meaning: "The module's min_engine_version is greater than the engine version",
+  },
+  engine_pack_incompatible_version: {
+    status: 406,
+    meaning: "The module's min_engine_pack_version is greater than the cluster software version",
+  },
+  unsupported_module_capabilities: {
+    status: 406,
+    meaning: 'The module does not support all capabilities that the database configuration needs',
+  },
+  upgrade_failed: {
+    status: 406,
+    meaning: 'The upgrade was begun and taken back: the message says why; the database serves as before',
+  },
   insufficient_resources: { status: 406, meaning: 'The cluster has no room for what was asked' },
   change_last_admin_role_not_allowed: {
     status: 406,

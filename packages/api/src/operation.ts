@@ -32,6 +32,8 @@ export interface Operation {
   readonly ok: TSchema
   /** The answer goes on: server-sent events, until `event: end`. Its query has the fields of StreamQuery. */
   readonly stream?: true
+  /** It answers when what it began has ended; with the header `Prefer: respond-async`, at once. */
+  readonly waits?: true
   /** The refusals of its own. Those of every operation (malformed, unauthorized, …) are added by the documents. */
   readonly errors: readonly ErrorCode[]
 }
@@ -70,7 +72,20 @@ type Part<Op extends Operation, Key extends 'params' | 'query' | 'body'> = Op[Ke
   ? { readonly [K in Key]: Static<Op[Key]> }
   : unknown
 
-export type Input<Op extends Operation> = Part<Op, 'params'> & Part<Op, 'query'> & Part<Op, 'body'> & File<Op>
+export type Input<Op extends Operation> = Part<Op, 'params'> &
+  Part<Op, 'query'> &
+  Part<Op, 'body'> &
+  File<Op> &
+  Waits<Op>
+type Waits<Op extends Operation> = Op['waits'] extends true ? { readonly patience: Patience } : unknown
+
+/** How long who asked waits for the end. */
+export interface Patience {
+  /** `Prefer: respond-async`: not at all. */
+  readonly isAsync: boolean
+  /** Aborted when nobody listens any more, or the server stops. */
+  readonly signal: AbortSignal
+}
 type File<Op extends Operation> = Op['upload'] extends FormFile | 'octets'
   ? { readonly file: Pieces }
   : unknown

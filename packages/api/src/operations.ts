@@ -35,7 +35,7 @@ import {
 } from './modules.ts'
 import { addPassword, removePassword, setPassword } from './passwords.ts'
 import { createRole, deleteRole, getRole, listRoles, updateRole } from './roles.ts'
-import { upgradeDatabase } from './upgrade-database.ts'
+import { upgradeDatabase, upgradeModules, upgradeModulesOlder } from './upgrade-database.ts'
 import {
   createUser,
   deleteUser,
@@ -73,6 +73,8 @@ export const operations = {
   deleteDatabase,
   listDatabaseShards,
   upgradeDatabase,
+  upgradeModules,
+  upgradeModulesOlder,
   listActions,
   getAction,
   listDatabaseActions,

@@ -1,17 +1,25 @@
 import { Type } from 'typebox'
-import { Database, DatabaseUid, EngineVersion } from './databases.ts'
+import { Database, DatabaseModule, DatabaseUid, EngineVersion, ModuleArgs } from './databases.ts'
 import { operation } from './operation.ts'
 
-const ModuleEntry = Type.Object(
-  {
-    current_module: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
-    new_module: Type.Optional(Type.String()),
-    new_module_args: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
-    module_name: Type.Optional(Type.String()),
-    current_semantic_version: Type.Optional(Type.String()),
-  },
-  { additionalProperties: false },
-)
+const moduleEntryFields = {
+  current_module: Type.Optional(
+    Type.Union([Type.String(), Type.Integer()], { description: 'Uid of the module to upgrade' }),
+  ),
+  new_module: Type.Optional(
+    Type.String({ description: 'Uid of the module to upgrade to; absent: its newest allowed version' }),
+  ),
+  new_module_args: Type.Optional(
+    Type.Union(ModuleArgs.anyOf, { description: 'Absent: as they are; empty: none' }),
+  ),
+  module_name: Type.Optional(Type.String({ description: 'In place of current_module' })),
+  current_semantic_version: Type.Optional(
+    Type.String({ description: 'With module_name: refused when the database has another version' }),
+  ),
+} as const
+
+/** Specification §2.4, with the other set of keys of its samples. */
+export const ModuleEntry = Type.Object(moduleEntryFields, { additionalProperties: false })
 
 /** Specification §2.3 with the stray `swap_roles` of its sample, and the vendor's spellings of the same fields. */
 export const DatabaseUpgradeRequest = Type.Object(
@@ -80,10 +88,19 @@ export const DatabaseUpgradeRequest = Type.Object(
   { additionalProperties: false },
 )
 
+const moduleObstacles = [
+  'missing_module',
+  'module_downgrade_unsupported',
+  'engine_incompatible_version',
+  'engine_pack_incompatible_version',
+  'unsupported_module_capabilities',
+] as const
+
 /** What an upgrade would do and need. Bytes. */
 export const UpgradePlan = Type.Object({
   engine: Type.String(),
   engine_version: Type.String(),
+  modules: Type.Array(Type.Object({ module_name: Type.String(), semantic_version: Type.String() })),
   change: Type.Boolean({ description: 'Anything to do at all' }),
   lanes: Type.Array(
     Type.Object({
@@ -122,7 +139,7 @@ export const UpgradePlan = Type.Object({
 export const upgradeDatabase = operation({
   method: 'POST',
   path: '/v1/bdbs/:uid/upgrade',
-  summary: 'Upgrade a database: engine version, restart, roles',
+  summary: 'Upgrade a database: engine version, modules, restart, roles',
   since: '0.1.0',
   permission: 'update_bdb_with_action',
   params: Type.Object({ uid: DatabaseUid }),
@@ -144,10 +161,76 @@ export const upgradeDatabase = operation({
     'invalid_version',
     'engine_downgrade_unsupported',
     'conflicting_fields',
-    'field_not_available',
+    ...moduleObstacles,
     'upgrade_path_unsupported',
     'upgrade_would_discard_data',
     'target_does_not_start',
     'unavailable',
   ],
+})
+
+/** Specification §2.5. One module may also be named at the top level, without the list. */
+export const ModuleUpgradeRequest = Type.Object(
+  {
+    modules: Type.Optional(Type.Array(ModuleEntry, { minItems: 1, maxItems: 64 })),
+    ...moduleEntryFields,
+    preserve_roles: Type.Optional(
+      Type.Boolean({ default: false, description: 'Preserve the roles of shards (one more handover)' }),
+    ),
+    may_discard_data: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Discard the data of a database that is neither replicated nor persistent',
+      }),
+    ),
+    force_restart: Type.Optional(
+      Type.Boolean({ default: false, description: 'Restart shards even if no module changes' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** Specification §2.7: the first of the modules that were named, and all of them. */
+export const UpgradedModule = Type.Object({
+  uid: DatabaseUid,
+  name: Type.String({ description: 'Name of the database' }),
+  ...DatabaseModule.properties,
+  modules: Type.Array(DatabaseModule),
+  action_uid: Type.Optional(
+    Type.String({ description: 'The action that led there; absent: nothing changed' }),
+  ),
+})
+
+/** What both paths of the module upgrade have in common. */
+const moduleUpgrade = {
+  method: 'POST',
+  since: '0.1.0',
+  permission: 'edit_bdb_module',
+  params: Type.Object({ uid: DatabaseUid }),
+  body: ModuleUpgradeRequest,
+  waits: true,
+  ok: UpgradedModule,
+  errors: [
+    'db_not_exist',
+    'db_busy',
+    'conflicting_fields',
+    ...moduleObstacles,
+    'upgrade_would_discard_data',
+    'target_does_not_start',
+    'upgrade_failed',
+    'unavailable',
+  ],
+} as const
+
+/** Specification §4.3. */
+export const upgradeModules = operation({
+  ...moduleUpgrade,
+  path: '/v1/bdbs/:uid/modules/upgrade',
+  summary: 'Upgrade modules of a database, and answer when that is done',
+})
+
+export const upgradeModulesOlder = operation({
+  ...moduleUpgrade,
+  path: '/v1/modules/upgrade/bdb/:uid',
+  summary: 'Upgrade modules of a database: the older path of the same',
 })

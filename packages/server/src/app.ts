@@ -24,6 +24,7 @@ import { mountOn } from './http/mount.ts'
 import { openModuleFiles } from './modules/module-files.ts'
 import { modulesRoutes, operatorModulesRoutes } from './modules/modules-routes.ts'
 import { createModules } from './modules/modules-service.ts'
+import { modulesStore } from './modules/modules-store.ts'
 import { connectAgent, TRIAL_WITHIN_MS } from './nodes/agent-link.ts'
 import { nodesRoutes } from './nodes/nodes-routes.ts'
 import { createNodes } from './nodes/nodes-service.ts'
@@ -36,6 +37,7 @@ import { createReconciler } from './reconcile/create-reconciler.ts'
 import { createEffect, createTurns } from './reconcile/deps.ts'
 import { createEngines } from './reconcile/engines.ts'
 import { createSight } from './reconcile/sight.ts'
+import { createTrials } from './reconcile/trials.ts'
 import { rolesRoutes } from './roles/roles-routes.ts'
 import { createRoles } from './roles/roles-service.ts'
 import { createIdentify } from './sessions/identify.ts'
@@ -82,7 +84,6 @@ export async function createControlPlane(config: Config, world: World): Promise<
   mkdirSync(config.home, { recursive: true, mode: 0o700 })
   const store = opened.use(await openStore(join(config.home, 'store.db')))
   const agent = connectAgent(agentOperations, agentSocket(config.home))
-  const trials = connectAgent(agentOperations, agentSocket(config.home), TRIAL_WITHIN_MS)
   const engines = opened.use(createEngines())
 
   const hashing = await createHashing()
@@ -105,6 +106,12 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const roles = createRoles({ store, identities, now })
   const audit = createAudit(store, now)
 
+  const moduleFiles = await openModuleFiles(config.home)
+  const trials = createTrials({
+    agent: connectAgent(agentOperations, agentSocket(config.home), TRIAL_WITHIN_MS),
+    files: moduleFiles,
+    modules: modulesStore(store.db),
+  })
   const reconciling = {
     store,
     databases: databasesStore(store.db),
@@ -113,6 +120,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
     handovers: handoversStore(store.db),
     agent,
     engines,
+    trials,
     portRange: config.portRange,
     inTurn: createTurns(),
     now,
@@ -125,13 +133,12 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const loop = opened.use(await createReconciler(reconciling))
 
   const nodes = createNodes(agent)
-  const databases = createDatabases({ store, nodes, nudge: loop.nudge, now })
-
   const modules = await createModules({
     ...{ store, now, settings: cluster.settings },
-    files: await openModuleFiles(config.home),
+    files: moduleFiles,
     onFileGone: (sha256) => nodes.dropModule(sha256),
   })
+  const databases = createDatabases({ store, nodes, modules, nudge: loop.nudge, now })
 
   const http = createHttp({
     identify: createIdentify({ store, tokens, identities, logins, now }),
@@ -154,8 +161,14 @@ export async function createControlPlane(config: Config, world: World): Promise<
   auditRoutes(mount, audit)
   modulesRoutes(mount, modules)
   databasesRoutes(mount, databases)
-  upgradesRoutes(mount, createUpgrades({ databases, nodes, ...createSight(reconciling, trials) }))
+  const sight = createSight(reconciling)
   const actions = createActions({ store })
+  const upgrades = createUpgrades({
+    ...{ databases, nodes, modules, actions },
+    look: sight.look,
+    tryRuns: trials.tryRuns,
+  })
+  upgradesRoutes(mount, upgrades)
   actionsRoutes(mount, actions)
   ordersRoutes(mount, actions, createOrders({ store, databases, nudge: loop.nudge, now }))
   nodesRoutes(mount, nodes, softwareVersion)

@@ -9,6 +9,7 @@ const database = (name: string): NewDatabase => ({
   name,
   build: { flavour: 'valkey', version: '8.1.1' },
   restartNonce: 0,
+  modules: [],
   memoryBytes: 0,
   replicas: 0,
   persistence: 'disabled',

@@ -30,6 +30,7 @@ beforeEach(async () => {
     name: 'orders',
     build: { flavour: 'valkey', version: '8.1.1' },
     restartNonce: 0,
+    modules: [],
     memoryBytes: 0,
     replicas: 1,
     persistence: 'disabled',

@@ -1,4 +1,4 @@
-import type { Goal } from './goal.ts'
+import { type Goal, runsOf } from './goal.ts'
 import type { Orders } from './orders.ts'
 import type { WayBack } from './way-back.ts'
 
@@ -71,11 +71,10 @@ export interface Certificate {
 /** The goal that takes an upgrade back: what the database ran before. The old primaries are wanted back in their place. */
 export function undoGoal(goal: Goal): Goal {
   if (goal.from === null) return { ...goal, kind: 'remove' }
-  const { build, restartNonce } = goal
   return {
     ...goal,
     ...goal.from,
-    from: { build, restartNonce },
+    from: runsOf(goal),
     preserveRoles: true,
     discard: false,
     undo: true,

@@ -1,5 +1,5 @@
 import type { Build } from '@fairlead/api'
-import { type Goal, plainPolicy, type Runs } from './goal.ts'
+import { type Goal, plainPolicy, type Runs, runsOf, type UsedModule } from './goal.ts'
 import type { History, SlotRange } from './topology.ts'
 
 /** A database as the store knows it. */
@@ -9,6 +9,8 @@ export interface Database {
   readonly status: DatabaseStatus
   readonly build: Build
   readonly restartNonce: number
+  /** By name. */
+  readonly modules: readonly UsedModule[]
   /** Limit of one shard in bytes; 0 is unlimited. */
   readonly memoryBytes: number
   readonly replicas: number
@@ -61,8 +63,7 @@ export interface ShardRecord {
 export function steadyGoal(database: Database): Goal {
   return {
     kind: 'keep',
-    build: database.build,
-    restartNonce: database.restartNonce,
+    ...runsOf(database),
     from: null,
     groups: database.groups.length,
     cluster: database.cluster,

@@ -1,7 +1,7 @@
 import type { Build, TrialResult } from '@fairlead/api'
 import { backlogBytes } from './backlog-bytes.ts'
 import { type Foreseen, foresee } from './foresee.ts'
-import { type Goal, revisionOf } from './goal.ts'
+import { type Goal, revisionOf, type UsedModule } from './goal.ts'
 import { replicationPath } from './replication-paths.ts'
 import { dataBytes, surgeBytes } from './surge-bytes.ts'
 import { isLive, type Seen, type SeenDatabase, type Step } from './topology.ts'
@@ -9,6 +9,7 @@ import { isLive, type Seen, type SeenDatabase, type Step } from './topology.ts'
 /** What an upgrade would do and need, for people who have not asked for it yet. Bytes and milliseconds. */
 export interface UpgradePlan {
   readonly build: Build
+  readonly modules: readonly UsedModule[]
   /** Anything to do at all. */
   readonly change: boolean
   readonly lanes: readonly { readonly group: number; readonly steps: readonly Step[] }[]
@@ -40,6 +41,7 @@ export function describePlan(
   const [node] = seen.groups.map((group) => group.node)
   return {
     build: goal.build,
+    modules: goal.modules,
     change,
     lanes: seen.groups.map(({ group }) => ({
       group,

@@ -7,6 +7,8 @@ export interface Goal {
   readonly build: Build
   /** Raised by a forced restart, so that "restart everything" is observable as a revision. */
   readonly restartNonce: number
+  /** By name. */
+  readonly modules: readonly UsedModule[]
   /** What the shards ran when the goal was accepted: where the way back leads. Null while a database is created. */
   readonly from: Runs | null
   /** Ranges of slots, each with a primary of its own. 1 unless the database is sharded. */
@@ -47,14 +49,46 @@ export const plainPolicy: Policy = { parallel: 0, canary: true, supervised: fals
 export interface Runs {
   readonly build: Build
   readonly restartNonce: number
+  /** By name. */
+  readonly modules: readonly UsedModule[]
+}
+
+/** A module of the catalogue as a database has it. */
+export interface UsedModule {
+  readonly uid: string
+  readonly name: string
+  readonly semanticVersion: string
+  /** Of its file. */
+  readonly sha256: string
+  /** One word each. They may hold secrets. */
+  readonly args: readonly string[]
+}
+
+/** Of something that knows more, what a process runs. */
+export function runsOf({ build, restartNonce, modules }: Runs): Runs {
+  return { build, restartNonce, modules }
 }
 
 /**
- * The revision of a shard process, as one readable word: "valkey-8.1.1+0".
+ * The revision of a shard process, as one readable word: "valkey-8.1.1+0", with modules "valkey-8.1.1+0+tally-1.0.0#…".
  *
  * Shards whose revision is not the goal's are restarted, so this text must never change for the same process: an
  * upgrade of Fairlead would restart every database. Pinned by a test.
  */
-export function revisionOf({ build, restartNonce }: Runs): string {
-  return `${build.flavour}-${build.version}+${restartNonce}`
+export function revisionOf({ build, restartNonce, modules }: Runs): string {
+  const engine = `${build.flavour}-${build.version}+${restartNonce}`
+  return [engine, ...modules.map(revisionOfModule)].join('+')
+}
+
+/** People read revisions in logs and answers: the arguments are in it as a fingerprint only. */
+function revisionOfModule({ name, semanticVersion, sha256, args }: UsedModule): string {
+  return `${name}-${semanticVersion}#${fingerprint(`${sha256} ${JSON.stringify(args)}`)}`
+}
+
+/** FNV-1a, 64 bits: tells texts apart, and protects nothing. */
+function fingerprint(text: string): string {
+  let hash = 0xcbf29ce484222325n
+  for (let n = 0; n < text.length; n++)
+    hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(n))) * 0x100000001b3n)
+  return hash.toString(16).padStart(16, '0')
 }

@@ -37,7 +37,7 @@ function planWithoutHeir(heirs: readonly SeenShard[], group: Group): Verdict {
   const [unsound] = heirs
   if (unsound !== undefined) return { kind: 'hopeless', why: whyUnsound(unsound, group) ?? '' }
   if (!goal.undo) return planNewHeir(group)
-  const obstacle = obstacleToReplication(primary.wanted.build, goal.build)
+  const obstacle = obstacleToReplication(primary.wanted, goal)
   if (obstacle === null) return planNewHeir(group)
   return { kind: 'hopeless', why: `no standby on ${revisionOf(goal)} is left, and ${obstacle}` }
 }

@@ -1,5 +1,6 @@
 import type { Build } from '@fairlead/api'
 import { compareVersions, matchesVersion } from '@fairlead/engine'
+import type { Runs } from './goal.ts'
 
 /** Which builds can take over from which by replication. What decides is the format in which a full sync is sent. */
 interface Format {
@@ -49,8 +50,25 @@ export function replicationPath(from: Build, to: Build): ReplicationPath {
   return { obstacle, relaxed: false, measured: true }
 }
 
-export function obstacleToReplication(from: Build, to: Build): string | null {
-  return replicationPath(from, to).obstacle
+/** Why a fresh process of `to` cannot be fed by one of `from`, in words; null when nothing is known against it. */
+export function obstacleToReplication(from: Feed, to: Feed): string | null {
+  return replicationPath(from.build, to.build).obstacle ?? obstacleOfModules(from.modules, to.modules)
+}
+
+type Feed = Pick<Runs, 'build' | 'modules'>
+
+/**
+ * Measured (docs/modules-measured.md): a replica without the module, or with an older one, ends in its full sync, and
+ * its own data are gone by then.
+ */
+function obstacleOfModules(from: Runs['modules'], to: Runs['modules']): string | null {
+  for (const { name, semanticVersion } of from) {
+    const reader = to.find((module) => module.name === name)
+    if (reader === undefined) return `the data of module ${name} can be read by nobody without it`
+    if (compareVersions(reader.semanticVersion, semanticVersion) < 0)
+      return `${name} ${reader.semanticVersion} may not read what ${name} ${semanticVersion} writes`
+  }
+  return null
 }
 
 function formatOf({ flavour, version }: Build): Format | undefined {

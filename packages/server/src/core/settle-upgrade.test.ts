@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { plainPolicy } from './goal.ts'
-import { obstacleToReplication } from './replication-paths.ts'
+import { replicationPath } from './replication-paths.ts'
 import { settleBuild } from './settle-build.ts'
 import { settleUpgrade, type UpgradeRequest, type UpgradeSubject } from './settle-upgrade.ts'
 
@@ -13,6 +13,8 @@ const catalogue = builds('redis-7.0.15', 'redis-8.0.2', 'valkey-8.0.1', 'valkey-
 const subject: UpgradeSubject = {
   build: { flavour: 'valkey', version: '8.0.1' },
   restartNonce: 4,
+  modules: [],
+  evictionPolicy: 'noeviction',
   replicas: 1,
   persistence: 'aof',
   groups: 1,
@@ -30,10 +32,10 @@ const plain: UpgradeRequest = {
   mayDiscard: false,
   forceDiscard: false,
   policy: plainPolicy,
-  notYet: [],
+  modules: [],
 }
 const settle = (request: Partial<UpgradeRequest>, of: Partial<UpgradeSubject> = {}) =>
-  settleUpgrade({ ...plain, ...request }, { ...subject, ...of }, catalogue)
+  settleUpgrade({ ...plain, ...request }, { ...subject, ...of }, { builds: catalogue, modules: [] })
 
 describe('the target of an upgrade', () => {
   const targets: readonly (readonly [Partial<UpgradeRequest>, string])[] = [
@@ -114,10 +116,10 @@ describe('an upgrade is refused', () => {
 
   test('with every obstacle at once, the first of them as the code', () => {
     expect(
-      settle({ notYet: ['modules'], preserveRoles: true, swapRoles: true, engineVersion: '9.9' }),
+      settle({ preserveRoles: true, swapRoles: true, keepEngineVersion: true, engineVersion: '9.9' }),
     ).toMatchObject({
-      refused: 'field_not_available',
-      message: expect.stringMatching(/modules.*preserve_roles and swap_roles.*9\.9/),
+      refused: 'conflicting_fields',
+      message: expect.stringMatching(/preserve_roles and swap_roles.*9\.9/),
     })
   })
 })
@@ -176,7 +178,7 @@ describe('a new database', () => {
 test('what replication can carry is what was measured', () => {
   const can = (from: string, to: string) => {
     const [one, other] = builds(from, to)
-    return one !== undefined && other !== undefined && obstacleToReplication(one, other) === null
+    return one !== undefined && other !== undefined && replicationPath(one, other).obstacle === null
   }
   for (const [from, to] of [
     ['redis-6.0.16', 'valkey-9.1.2'],

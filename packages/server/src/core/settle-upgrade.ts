@@ -1,15 +1,17 @@
 import type { Build } from '@fairlead/api'
 import { compareVersions } from '@fairlead/engine'
-import type { Goal, Policy } from './goal.ts'
+import { type Goal, type Policy, revisionOf, runsOf, type UsedModule } from './goal.ts'
+import type { Module } from './module.ts'
 import type { Refused } from './refused.ts'
-import { obstacleToReplication } from './replication-paths.ts'
+import { replicationPath } from './replication-paths.ts'
 import { settleBuild } from './settle-build.ts'
+import { type ModuleEntry, type SettledModules, settleModules } from './settle-modules.ts'
 
 /** An upgrade as it was asked for, after the vendor's spellings were folded into ours. */
 export interface UpgradeRequest {
   readonly forceRestart: boolean
   readonly keepEngineVersion: boolean
-  /** The newest engine and the newest modules: without modules, what an absent version means too. */
+  /** The newest engine that the modules allow, and the newest modules that it allows. */
   readonly latestWithModules: boolean
   readonly preserveRoles: boolean
   readonly swapRoles: boolean
@@ -19,18 +21,25 @@ export interface UpgradeRequest {
   /** The data may go, whatever the database is. */
   readonly forceDiscard: boolean
   readonly policy: Policy
-  /** Fields that are understood and not available yet, with the value that asks for something. */
-  readonly notYet: readonly string[]
+  readonly modules: readonly ModuleEntry[]
+}
+
+/** What there is on the nodes and in the catalogue of modules. */
+export interface Catalogue {
+  readonly builds: readonly Build[]
+  readonly modules: readonly Module[]
 }
 
 /** What the rules need to know of the database. */
 export interface UpgradeSubject {
   readonly build: Build
   readonly restartNonce: number
+  readonly modules: readonly UsedModule[]
   readonly groups: number
   readonly cluster: boolean
   readonly replicas: number
   readonly persistence: Goal['persistence']
+  readonly evictionPolicy: string
   readonly primaries: readonly number[]
   /** Why a further shard would find no memory on the node; null when it would, and when nobody knows. */
   readonly lackOfMemory: string | null
@@ -44,28 +53,38 @@ export interface UpgradeSubject {
 export function settleUpgrade(
   request: UpgradeRequest,
   subject: UpgradeSubject,
-  catalogue: readonly Build[],
+  catalogue: Catalogue,
 ): { readonly goal: Goal; readonly change: boolean } | Refused {
   const target = settleTarget(request, subject, catalogue)
   const discard = mayDiscard(request, subject)
+  const settled =
+    'refused' in target
+      ? { modules: subject.modules }
+      : settleTargetModules(request, subject, target.build, catalogue)
   const obstacles = [
-    ...notAvailable(request),
     ...contradictions(request),
+    ...('obstacles' in settled ? settled.obstacles : []),
     ...('refused' in target ? [target] : obstaclesTo(target.build, subject, discard)),
   ]
   const [first] = obstacles
   if (first !== undefined)
     return { refused: first.refused, message: obstacles.map(({ message }) => message).join('; ') }
-  if ('refused' in target) return target
+  if ('refused' in target || 'obstacles' in settled)
+    throw new Error('an obstacle was not among the obstacles')
 
-  const { build, restartNonce, groups, cluster, replicas, persistence, primaries } = subject
+  const { groups, cluster, replicas, persistence, primaries } = subject
+  const from = runsOf(subject)
+  const runs = {
+    build: target.build,
+    restartNonce: from.restartNonce + (request.forceRestart ? 1 : 0),
+    modules: settled.modules,
+  }
   return {
-    change: !isSame(target.build, build) || request.forceRestart,
+    change: revisionOf(runs) !== revisionOf(from),
     goal: {
       kind: 'keep',
-      build: target.build,
-      restartNonce: restartNonce + (request.forceRestart ? 1 : 0),
-      from: { build, restartNonce },
+      ...runs,
+      from,
       groups,
       cluster,
       replicas,
@@ -89,17 +108,30 @@ function isFleeting({ replicas, persistence }: UpgradeSubject): boolean {
   return replicas === 0 && persistence === 'disabled'
 }
 
-function isSame(a: Build, b: Build): boolean {
-  return a.flavour === b.flavour && a.version === b.version
+function settleTarget(request: UpgradeRequest, subject: UpgradeSubject, catalogue: Catalogue) {
+  const { keepEngineVersion, engineVersion } = request
+  const { build } = subject
+  if (keepEngineVersion) return keepTarget(build, engineVersion)
+  if (engineVersion !== undefined) return settleBuild(engineVersion, build.flavour, catalogue.builds)
+  const allowed = catalogue.builds.filter(
+    (one) => 'modules' in settleTargetModules(request, subject, one, catalogue),
+  )
+  // Where the modules allow none, the newest is what their obstacles are told of.
+  return settleBuild(undefined, build.flavour, allowed.some(isOf(build)) ? allowed : catalogue.builds)
 }
 
-function settleTarget(
-  { keepEngineVersion, engineVersion }: UpgradeRequest,
-  { build }: UpgradeSubject,
-  catalogue: readonly Build[],
-) {
-  if (keepEngineVersion) return keepTarget(build, engineVersion)
-  return settleBuild(engineVersion, build.flavour, catalogue)
+function isOf({ flavour }: Build): (build: Build) => boolean {
+  return (build) => build.flavour === flavour
+}
+
+function settleTargetModules(
+  { modules, latestWithModules }: UpgradeRequest,
+  subject: UpgradeSubject,
+  build: Build,
+  catalogue: Catalogue,
+): SettledModules {
+  const scene = { build, traits: subject, catalogue: catalogue.modules }
+  return settleModules(subject.modules, modules, latestWithModules, scene)
 }
 
 /** Keeping the version and naming it too is no contradiction, as long as it is the same one. */
@@ -110,13 +142,6 @@ function keepTarget(build: Build, engineVersion: string | undefined): { readonly
     refused: 'conflicting_fields',
     message: `keep_engine_version asks for ${build.flavour} ${build.version} and engine_version for ${engineVersion}: send one of them`,
   }
-}
-
-function notAvailable({ notYet }: UpgradeRequest): Refused[] {
-  return notYet.map((field) => ({
-    refused: 'field_not_available',
-    message: `${field} is not available yet; leave it out`,
-  }))
 }
 
 function contradictions(request: UpgradeRequest): Refused[] {
@@ -147,7 +172,8 @@ function obstaclesTo(target: Build, subject: UpgradeSubject, discard: boolean): 
     })
   }
   if (discard) return obstacles
-  const path = obstacleToReplication(build, target)
+  // Modules only rise, which their own rules see to: here it is the engines'.
+  const path = replicationPath(build, target).obstacle
   if (path !== null) {
     obstacles.push({
       refused: 'upgrade_path_unsupported',

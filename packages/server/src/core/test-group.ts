@@ -7,7 +7,7 @@ import { planGroup } from './plan-group.ts'
 import { expect as expected, settle } from './simulate.ts'
 import { isLinked, isLive, type Seen, type SeenDatabase, type SeenShard, type Step } from './topology.ts'
 
-export const old = { build: { flavour: 'redis', version: '7.0.15' }, restartNonce: 0 }
+export const old = { build: { flavour: 'redis', version: '7.0.15' }, restartNonce: 0, modules: [] }
 export const plenty = { memoryFreeBytes: 1e12, diskFreeBytes: 1e12 }
 export const noMemory = { memoryFreeBytes: 0, diskFreeBytes: 1e12 }
 
@@ -89,6 +89,7 @@ export function goalOf(change: Partial<Goal> = {}): Goal {
     kind: 'keep',
     build: { flavour: 'valkey', version: '8.1.1' },
     restartNonce: 0,
+    modules: [],
     from: old,
     groups: 1,
     cluster: false,

@@ -1,4 +1,5 @@
 /** Carries steps out in the tests' world, effect by effect as reconcile/ does, and may be killed between any two. */
+import { runsOf } from './goal.ts'
 import { type Engine, follow, promote, write } from './test-engines.ts'
 import { obey } from './test-gossip.ts'
 import { enlist, liveOf, type Member, membersOf, put, type Team, type World } from './test-world.ts'
@@ -131,19 +132,18 @@ function addShard(
   effect()
   if (primary !== undefined) put(team, primary, 1)
   effect()
-  const { build, restartNonce } = runs
-  const member = enlist(world, team, { build, restartNonce }, follow)
+  const member = enlist(world, team, runsOf(runs), follow)
   effect()
   put(team, member)
 }
 
 function restart(
-  { shard, runs: { build, restartNonce } }: Extract<Step, { kind: 'restart-shard' | 'restart-primary' }>,
+  { shard, runs }: Extract<Step, { kind: 'restart-shard' | 'restart-primary' }>,
   follows: number | null,
   { team, effect }: Scene,
 ): void {
   effect()
-  const member = Object.assign(memberOf(team, shard), { wanted: { build, restartNonce }, follows })
+  const member = Object.assign(memberOf(team, shard), { wanted: runsOf(runs), follows })
   effect()
   put(team, member)
 }

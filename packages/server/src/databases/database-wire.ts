@@ -7,7 +7,10 @@ import {
   type ShardReport,
 } from '@fairlead/api'
 import type { DatabaseStatus, ShardRecord } from '../core/database.ts'
+import type { UsedModule } from '../core/goal.ts'
+import { joinArgs } from '../core/module-args.ts'
 import type { DatabaseRequest, DatabaseView, ShardView } from './databases-service.ts'
+import { argsFromWire } from './module-args-wire.ts'
 
 /** Wire words stop here: a database as the API shows it. The password only for those who may see it. */
 export function toWire({ database, shards, action }: DatabaseView, showsPassword: boolean): DatabaseAnswer {
@@ -32,7 +35,7 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
     aof_policy: database.aofFsync === 'always' ? 'appendfsync-always' : 'appendfsync-every-sec',
     snapshot_policy: [...database.snapshots],
     eviction_policy: database.evictionPolicy as DatabaseAnswer['eviction_policy'], // written from the same enumeration
-    module_list: [],
+    module_list: database.modules.map((module) => moduleToWire(module, showsPassword)),
     endpoints: primaries.map((primary, n) => endpointOf(`${database.uid}:${n + 1}`, primary)),
     port: first?.port ?? 0,
     oss_cluster: database.cluster,
@@ -43,6 +46,15 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
     ...(action !== undefined && { action_uid: action.uid }),
     created_time: seconds(database.createdAt),
     last_changed_time: seconds(database.changedAt),
+  }
+}
+
+function moduleToWire({ uid, name, semanticVersion, args }: UsedModule, showsArgs: boolean) {
+  return {
+    module_id: uid,
+    module_name: name,
+    semantic_version: semanticVersion,
+    ...(showsArgs && { module_args: joinArgs(args) }),
   }
 }
 
@@ -78,6 +90,16 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
       body.snapshot_policy ?? (body.data_persistence === 'snapshot' ? [{ secs: 3600, writes: 1 }] : []),
     evictionPolicy: body.eviction_policy ?? 'volatile-lru',
     engineVersion: oneOf('engine_version', body.engine_version, 'redis_version', body.redis_version),
+    modules: (body.module_list ?? []).map((entry, n) => ({
+      place: `module_list[${n}]`,
+      uid: entry.module_id,
+      name: entry.module_name,
+      semanticVersion: entry.semantic_version,
+      args:
+        entry.module_args === undefined
+          ? undefined
+          : argsFromWire(entry.module_args, `module_list[${n}].module_args`),
+    })),
     userPassword: oneOf(
       'authentication_engine_pass',
       body.authentication_engine_pass,

@@ -5,9 +5,11 @@ import { auditStore } from '../audit/audit-store.ts'
 import type { Actor } from '../core/access.ts'
 import type { Action } from '../core/action.ts'
 import { type Database, type ShardRecord, steadyGoal } from '../core/database.ts'
-import type { Goal } from '../core/goal.ts'
-import { settleBuild } from '../core/settle-build.ts'
+import type { Goal, Runs } from '../core/goal.ts'
+import { settleDatabase } from '../core/settle-database.ts'
+import type { NewModuleEntry } from '../core/settle-modules.ts'
 import type { SlotRange } from '../core/topology.ts'
+import type { Modules } from '../modules/modules-service.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
 import type { Store } from '../store/open-store.ts'
 import { rememberUnchanged } from '../store/remember-unchanged.ts'
@@ -35,6 +37,7 @@ export interface DatabaseRequest
     | 'evictionPolicy'
   > {
   readonly engineVersion: string | undefined
+  readonly modules: readonly NewModuleEntry[]
   /** Generated when undefined. */
   readonly userPassword: string | undefined
 }
@@ -67,10 +70,11 @@ export interface Databases {
 export function createDatabases(deps: {
   readonly store: Store
   readonly nodes: Nodes
+  readonly modules: Pick<Modules, 'list'>
   readonly nudge: (databaseUid: number) => void
   readonly now: () => number
 }): Databases {
-  const { store, nodes, nudge } = deps
+  const { store, nodes, modules, nudge } = deps
   const databases = databasesStore(store.db)
   const shards = shardsStore(store.db)
   const actions = actionsStore(store.db)
@@ -83,18 +87,18 @@ export function createDatabases(deps: {
     get,
 
     async create(request, by) {
-      const settled = settleBuild(request.engineVersion, null, await nodes.builds())
+      const settled = settleDatabase(request, await nodes.builds(), await modules.list())
       if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
       if ((await databases.getByName(request.name)) !== undefined) {
         throw new Refusal('name_already_exists', `name: a database named ${request.name} exists`)
       }
       const database = await store.transaction(async (db) => {
-        const created = await databasesStore(db).insert(newDatabase(request, settled.build, now()))
+        const created = await databasesStore(db).insert(newDatabase(request, settled, now()))
         await actionsStore(db).insert(
           { uid: randomUUID(), databaseUid: created.uid, kind: 'create', goal: steadyGoal(created) },
           now(),
         )
-        const details = { name: created.name, build: describeBuild(created.build) }
+        const details = { name: created.name, build: describeRuns(created) }
         await auditStore(db).append({ type: 'bdb_created', by, databaseUid: created.uid, details }, now())
         return created
       })
@@ -131,7 +135,7 @@ export function createDatabases(deps: {
           await actionsStore(db).insert({ uid: randomUUID(), databaseUid: uid, kind, goal }, now())
           await databasesStore(db).setStatus(uid, kind === 'delete' ? 'deleting' : 'changing', now())
           const type = kind === 'delete' ? 'bdb_deleted' : 'bdb_upgrade_requested'
-          const details = { to: describeBuild(goal.build) }
+          const details = { to: describeRuns(goal) }
           await auditStore(db).append(
             { type, by, databaseUid: uid, ...(kind === 'upgrade' && { details }) },
             now(),
@@ -157,8 +161,9 @@ async function viewOf(database: Database, shards: ShardsStore, actions: ActionsS
   return { database, shards: await shards.listOf(database.uid), action: await actions.active(database.uid) }
 }
 
-function describeBuild({ flavour, version }: Database['build']): string {
-  return `${flavour} ${version}`
+function describeRuns({ build, modules }: Pick<Runs, 'build' | 'modules'>): string {
+  const names = modules.map(({ name, semanticVersion }) => `${name} ${semanticVersion}`)
+  return [`${build.flavour} ${build.version}`, ...names].join(' with ')
 }
 
 async function describeBusy(uid: number, actions: ActionsStore): Promise<string> {
@@ -167,11 +172,16 @@ async function describeBusy(uid: number, actions: ActionsStore): Promise<string>
   return `another change is in hand on database ${uid}: action ${which}; try again when it has ended`
 }
 
-function newDatabase(request: DatabaseRequest, build: Database['build'], createdAt: string): NewDatabase {
-  const { engineVersion: _asked, userPassword, ...fields } = request
+function newDatabase(
+  request: DatabaseRequest,
+  { build, modules }: Pick<Runs, 'build' | 'modules'>,
+  createdAt: string,
+): NewDatabase {
+  const { engineVersion: _asked, modules: _named, userPassword, ...fields } = request
   return {
     ...fields,
     build,
+    modules,
     restartNonce: 0,
     adminPassword: randomBytes(32).toString('base64url'),
     userPassword: userPassword ?? randomBytes(24).toString('base64url'),

@@ -1,4 +1,5 @@
 import { type Database, type DatabaseStatus, type GroupRecord, splitSlots } from '../core/database.ts'
+import type { Runs } from '../core/goal.ts'
 import type { History, SlotRange } from '../core/topology.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
@@ -16,7 +17,7 @@ export interface DatabasesStore {
   insert(database: NewDatabase): Promise<Database>
   setStatus(uid: number, status: DatabaseStatus, now: string): Promise<void>
   /** Takes over what an upgrade led to. */
-  setBuild(uid: number, runs: Pick<Database, 'build' | 'restartNonce'>, now: string): Promise<void>
+  setRuns(uid: number, runs: Runs, now: string): Promise<void>
   setPrimary(uid: number, group: number, shard: number): Promise<void>
   setHistory(uid: number, group: number, history: History): Promise<void>
   remove(uid: number): Promise<void>
@@ -67,9 +68,15 @@ export function databasesStore(db: Db): DatabasesStore {
     async setStatus(uid, status, now) {
       await update(uid).set({ status, changed_at: now }).execute()
     },
-    async setBuild(uid, { build, restartNonce }, now) {
+    async setRuns(uid, { build, restartNonce, modules }, now) {
       await update(uid)
-        .set({ flavour: build.flavour, version: build.version, restart_nonce: restartNonce, changed_at: now })
+        .set({
+          flavour: build.flavour,
+          version: build.version,
+          restart_nonce: restartNonce,
+          modules: JSON.stringify(modules),
+          changed_at: now,
+        })
         .execute()
     },
     async setPrimary(uid, group, shard) {
@@ -117,7 +124,7 @@ function toRow(uid: number, database: NewDatabase): Row {
     admin_password: database.adminPassword,
     user_password: database.userPassword,
     cluster: Number(database.cluster),
-    modules: '[]',
+    modules: JSON.stringify(database.modules),
     created_at: database.createdAt,
     changed_at: database.createdAt,
   }
@@ -131,6 +138,7 @@ function fromRow(row: Row, groups: readonly GroupRow[]): Database {
     status: row.status as DatabaseStatus,
     build: { flavour: row.flavour, version: row.version },
     restartNonce: row.restart_nonce,
+    modules: JSON.parse(row.modules) as Database['modules'],
     memoryBytes: Number(row.memory_bytes),
     replicas: row.replicas,
     persistence: row.persistence as Database['persistence'],

@@ -43,16 +43,21 @@ export function shardsStore(db: Db): ShardsStore {
           follows: shard.follows,
           leaving: 0,
           reserved_bytes: shard.reservedBytes,
-          modules: '[]',
+          modules: JSON.stringify(shard.runs.modules),
           created_at: now,
         })
         .execute()
       return { ...shard, id, leaving: false }
     },
-    async setRuns(id, { build, restartNonce }) {
+    async setRuns(id, { build, restartNonce, modules }) {
       await db
         .updateTable('shards')
-        .set({ flavour: build.flavour, version: build.version, restart_nonce: restartNonce })
+        .set({
+          flavour: build.flavour,
+          version: build.version,
+          restart_nonce: restartNonce,
+          modules: JSON.stringify(modules),
+        })
         .where('id', '=', id)
         .execute()
     },
@@ -84,7 +89,11 @@ function fromRow(row: Tables['shards']): ShardRecord {
     nodeUid: row.node_uid,
     host: row.host,
     port: row.port,
-    runs: { build: { flavour: row.flavour, version: row.version }, restartNonce: row.restart_nonce },
+    runs: {
+      build: { flavour: row.flavour, version: row.version },
+      restartNonce: row.restart_nonce,
+      modules: JSON.parse(row.modules) as Runs['modules'], // written here
+    },
     follows: row.follows,
     leaving: row.leaving === 1,
     reservedBytes: Number(row.reserved_bytes),

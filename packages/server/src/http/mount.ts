@@ -1,4 +1,4 @@
-import type { Input, Operation, Output, Pieces } from '@fairlead/api'
+import type { Input, Operation, Output, Patience, Pieces } from '@fairlead/api'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
@@ -28,6 +28,8 @@ export type Mount = <Op extends Operation>(op: Op, handler: Handler<Op>) => void
 
 /** Binds contract operations to their handlers: validation, permission and answer shape come from the contract. */
 export function mountOn(app: FastifyInstance): Mount {
+  const stopping = new AbortController()
+  app.addHook('preClose', async () => stopping.abort())
   return (op, handler) => {
     const cacheControl = op.cacheSeconds === undefined ? 'no-store' : `public, max-age=${op.cacheSeconds}`
     const route: RouteOptions = {
@@ -48,6 +50,7 @@ export function mountOn(app: FastifyInstance): Mount {
           {
             ...{ params: request.params, query: request.query, body: request.body },
             ...(op.upload && { file: fileOf(request, op.upload) }),
+            ...(op.waits && { patience: patienceOf(request, stopping.signal) }),
           } as Input<typeof op>,
           // The hook in authenticate.ts has let nobody through without a caller where the operation needs one.
           (request.caller ?? { address: request.ip }) as Asker<typeof op>,
@@ -72,6 +75,16 @@ async function takeFiles(room: FastifyInstance, route: RouteOptions): Promise<vo
 
 function fileOf(request: FastifyRequest, upload: NonNullable<Operation['upload']>): Pieces {
   return upload === 'octets' ? request.raw : readFormFile(request, upload)
+}
+
+function patienceOf(request: FastifyRequest, stopping: AbortSignal): Patience {
+  const gone = new AbortController()
+  request.raw.socket.once('close', () => gone.abort())
+  const prefers = [request.headers['prefer'] ?? []].flat().join(',').split(/[,;]/)
+  return {
+    isAsync: prefers.some((word) => word.trim().toLowerCase() === 'respond-async'),
+    signal: AbortSignal.any([gone.signal, stopping]),
+  }
 }
 
 /** A request whose fields are all optional may come without a body. */

@@ -9,7 +9,7 @@ export interface ModulesStore {
   getByVersion(name: string, semanticVersion: string): Promise<Module | undefined>
   /** Has any module this file? */
   hasFile(sha256: string): Promise<boolean>
-  /** The databases that name a module, or whose shards still run it. */
+  /** The databases that name a module, whose shards still run it, or which are on their way to it or back. */
   usedBy(uid: string): Promise<readonly number[]>
   insert(module: Module): Promise<void>
   remove(uid: string): Promise<void>
@@ -36,7 +36,13 @@ export function modulesStore(db: Db): ModulesStore {
       const named = `%"uid":"${uid}"%` // written by JSON.stringify; a uid is hexadecimal
       const databases = db.selectFrom('databases').select('uid').where('modules', 'like', named)
       const shards = db.selectFrom('shards').select('database_uid as uid').where('modules', 'like', named)
-      const uids = [...(await databases.execute()), ...(await shards.execute())].map((row) => row.uid)
+      const goals = db
+        .selectFrom('actions')
+        .select('database_uid as uid')
+        .where('status', 'in', ['queued', 'running'])
+        .where((is) => is.or([is('goal', 'like', named), is('asked', 'like', named)]))
+      const rows = await Promise.all([databases.execute(), shards.execute(), goals.execute()])
+      const uids = rows.flat().map((row) => row.uid)
       return [...new Set(uids)].toSorted((a, b) => a - b)
     },
     async insert({ uid, sha256, sizeBytes, createdAt, ...manifest }) {

@@ -1,4 +1,5 @@
 import type { ShardRecord } from '../core/database.ts'
+import { runsOf } from '../core/goal.ts'
 import { dataBytes, surgeBytes } from '../core/surge-bytes.ts'
 import type { Step } from '../core/topology.ts'
 import { shardsStore } from '../databases/shards-store.ts'
@@ -13,6 +14,8 @@ const THIS_NODE = { uid: 1, host: '127.0.0.1' }
 /** A new shard: on record first, so that whatever is started is known to somebody. */
 export async function addShard(step: Extract<Step, { kind: 'add-shard' }>, scene: Scene): Promise<Outcome> {
   const { database, group, seen, deps, members } = scene
+  const why = await deps.trials.whyUnproven(database, step.runs)
+  if (why !== null) return { kind: 'hopeless', why }
   const shard = await deps.inTurn(async () => {
     const row = {
       databaseUid: database.uid,
@@ -21,7 +24,7 @@ export async function addShard(step: Extract<Step, { kind: 'add-shard' }>, scene
       nodeUid: THIS_NODE.uid,
       host: THIS_NODE.host,
       port: await findPort(scene),
-      runs: pickRuns(step.runs),
+      runs: runsOf(step.runs),
       follows: step.follow,
     }
     // A primary alone is restarted by its agent; with a replica that would be dangerous, so that ends before there is one.
@@ -54,14 +57,12 @@ export async function restartShard(
   step: Extract<Step, { kind: 'restart-shard' }>,
   scene: Scene,
 ): Promise<Outcome> {
-  const { deps } = scene
-  const runs = pickRuns(step.runs)
+  const { database, deps } = scene
+  const runs = runsOf(step.runs)
+  const why = await deps.trials.whyUnproven(database, runs)
+  if (why !== null) return { kind: 'hopeless', why }
   const shard = { ...member(step.shard, scene), runs, follows: step.follow }
-  await raiseBacklog(
-    await deps.engines.connect(scene.database, member(step.follow, scene)),
-    deps,
-    scene.signal,
-  )
+  await raiseBacklog(await deps.engines.connect(database, member(step.follow, scene)), deps, scene.signal)
   await deps.effect('record-runs', () =>
     deps.store.transaction(async (db) => {
       await shardsStore(db).setRuns(shard.id, runs)
@@ -77,8 +78,10 @@ export async function restartPrimary(
   step: Extract<Step, { kind: 'restart-primary' }>,
   scene: Scene,
 ): Promise<Outcome> {
-  const { deps } = scene
-  const runs = pickRuns(step.runs)
+  const { database, deps } = scene
+  const runs = runsOf(step.runs)
+  const why = await deps.trials.whyUnproven(database, runs)
+  if (why !== null) return { kind: 'hopeless', why }
   const shard = { ...member(step.shard, scene), runs, follows: null }
   await deps.effect('record-runs', () => deps.shards.setRuns(shard.id, runs))
   await put(shard, scene.members, scene)
@@ -140,14 +143,10 @@ async function put(
   { database, deps, signal }: Scene,
 ): Promise<void> {
   const body = wishFor(shard, database, members)
+  await deps.trials.deliver(shard.runs, signal)
   await deps.effect('put-shard', () =>
     deps.agent.putShard({ params: { id: agentName(shard.id) }, body }, { signal }),
   )
-}
-
-/** A goal is more than what a process runs. */
-function pickRuns({ build, restartNonce }: ShardRecord['runs']): ShardRecord['runs'] {
-  return { build, restartNonce }
 }
 
 /** How far above its port a shard in cluster mode listens for the other nodes. */

@@ -6,6 +6,7 @@ import type { ShardsStore } from '../databases/shards-store.ts'
 import type { AgentLink } from '../nodes/agent-link.ts'
 import type { Store } from '../store/open-store.ts'
 import type { Engines } from './engines.ts'
+import type { Trials } from './trials.ts'
 
 /** What a turn works with. */
 export interface Deps {
@@ -16,6 +17,7 @@ export interface Deps {
   readonly handovers: HandoversStore
   readonly agent: AgentLink
   readonly engines: Engines
+  readonly trials: Trials
   readonly portRange: { readonly from: number; readonly to: number }
   /** Shards are placed one after the other: a port that was found free is on record before the next is looked for. */
   readonly inTurn: <T>(place: () => Promise<T>) => Promise<T>

@@ -101,7 +101,7 @@ export async function finishAction(action: Action, database: Database, { store, 
     )
     if (action.kind === 'delete') return databases.remove(database.uid)
     if (failed && action.kind === 'create') return databases.setStatus(database.uid, 'creation-failed', at)
-    if (!failed) await databases.setBuild(database.uid, action.goal, at)
+    if (!failed) await databases.setRuns(database.uid, action.goal, at)
     return databases.setStatus(database.uid, 'active', at)
   })
 }

@@ -1,7 +1,7 @@
 import type { WantedShard } from '@fairlead/api'
 import { LEAST_BACKLOG_BYTES } from '../core/backlog-bytes.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
-import { revisionOf } from '../core/goal.ts'
+import { type Runs, revisionOf } from '../core/goal.ts'
 import { replicationPath } from '../core/replication-paths.ts'
 
 /** What the agent is asked to run for a shard. `members` are all shards of its group, itself included. */
@@ -30,10 +30,15 @@ export function wishFor(
     aofFsync: database.aofFsync,
     snapshots: [...database.snapshots],
     backlogBytes: LEAST_BACKLOG_BYTES,
-    modules: [],
+    modules: modulesFor(shard.runs),
     adminPassword: database.adminPassword,
     userPassword: database.userPassword,
   }
+}
+
+/** What a process loads at its start. */
+export function modulesFor({ modules }: Runs): WantedShard['modules'] {
+  return modules.map(({ sha256, name, args }) => ({ sha256, name, args: [...args] }))
 }
 
 /** Each group has its share of the limit, in bytes; 0 is unlimited. */

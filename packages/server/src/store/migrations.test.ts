@@ -141,7 +141,12 @@ test('a database of that time has one group, and an upgrade that was running kno
   expect(await shardsStore(store.db).listOf(1)).toMatchObject([{ id: 5, group: 0, reservedBytes: 0 }])
   const { home: _home, ...kept } = goal
   expect(await actionsStore(store.db).get('a')).toMatchObject({
-    goal: { ...kept, homes: [5], from: { build: { flavour: 'redis', version: '7.0.15' }, restartNonce: 2 } },
+    goal: {
+      ...kept,
+      homes: [5],
+      modules: [],
+      from: { build: { flavour: 'redis', version: '7.0.15' }, restartNonce: 2, modules: [] },
+    },
     asked: { homes: [5] },
     orders: { paused: false },
     handedOverAt: null,

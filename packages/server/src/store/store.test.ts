@@ -15,6 +15,7 @@ const orders: NewDatabase = {
   name: 'orders',
   build: { flavour: 'valkey', version: '8.1.1' },
   restartNonce: 0,
+  modules: [],
   memoryBytes: 2 ** 40,
   groups: 2,
   cluster: true,

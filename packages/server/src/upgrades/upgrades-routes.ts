@@ -1,12 +1,13 @@
-import { type Body, type Output, upgradeDatabase } from '@fairlead/api'
-import { actorOf } from '../core/access.ts'
+import { type Body, type Output, upgradeDatabase, upgradeModules, upgradeModulesOlder } from '@fairlead/api'
+import { actorOf, type Caller } from '../core/access.ts'
 import type { UpgradePlan } from '../core/describe-plan.ts'
 import type { UpgradeRequest } from '../core/settle-upgrade.ts'
 import type { Step } from '../core/topology.ts'
 import { oneOf } from '../databases/database-wire.ts'
 import { show } from '../databases/databases-routes.ts'
 import type { Mount } from '../http/mount.ts'
-import type { Upgrades } from './upgrades-service.ts'
+import { moduleEntryFromWire, moduleUpgradeFromWire } from './module-upgrade-wire.ts'
+import type { UpgradedModules, Upgrades } from './upgrades-service.ts'
 
 export function upgradesRoutes(mount: Mount, upgrades: Upgrades): void {
   mount(upgradeDatabase, async ({ params, query, body }, caller) => {
@@ -16,12 +17,37 @@ export function upgradesRoutes(mount: Mount, upgrades: Upgrades): void {
     const { view, plan } = await upgrades.foresee(params.uid, request)
     return { ...show(view, caller), plan: planToWire(plan) }
   })
+
+  for (const operation of [upgradeModules, upgradeModulesOlder]) {
+    mount(operation, async ({ params, body, patience }, caller) => {
+      const request = moduleUpgradeFromWire(body)
+      const upgraded = await upgrades.startModules(params.uid, request, actorOf(caller))
+      const view = patience.isAsync ? upgraded.view : await upgrades.untilDone(upgraded.view, patience.signal)
+      return showModules({ ...upgraded, view }, caller)
+    })
+  }
+}
+
+/** The modules that were named, as the database has them now. */
+function showModules(
+  { view, names, actionUid }: UpgradedModules,
+  caller: Caller,
+): Output<typeof upgradeModules> {
+  const { uid, name, module_list: all } = show(view, caller)
+  const modules = names.flatMap((named) => all.filter((module) => module.module_name === named))
+  const [first] = modules
+  if (first === undefined) throw new Error('a module was upgraded that the database does not have')
+  return { uid, name, ...first, modules, ...(actionUid !== undefined && { action_uid: actionUid }) }
 }
 
 function planToWire(plan: UpgradePlan): NonNullable<Output<typeof upgradeDatabase>['plan']> {
   return {
     engine: plan.build.flavour,
     engine_version: plan.build.version,
+    modules: plan.modules.map(({ name, semanticVersion }) => ({
+      module_name: name,
+      semantic_version: semanticVersion,
+    })),
     change: plan.change,
     lanes: plan.lanes.map(({ group, steps }) => ({
       group,
@@ -70,6 +96,6 @@ function toRequest(body: Body<typeof upgradeDatabase>): UpgradeRequest {
       rollbackWindow:
         body.rollback_window === 'until_finalized' ? 'until-finalized' : (body.rollback_window ?? 0),
     },
-    notYet: [...((body.modules?.length ?? 0) > 0 ? ['modules'] : [])],
+    modules: (body.modules ?? []).map((entry, n) => moduleEntryFromWire(entry, `modules[${n}]`)),
   }
 }

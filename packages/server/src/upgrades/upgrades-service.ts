@@ -1,12 +1,17 @@
 import { Refusal, type TrialResult } from '@fairlead/api'
+import type { Actions } from '../actions/actions-service.ts'
 import type { Actor } from '../core/access.ts'
 import type { Database } from '../core/database.ts'
 import { describePlan, lackOfMemoryFor, type UpgradePlan } from '../core/describe-plan.ts'
-import type { Goal } from '../core/goal.ts'
+import { type Goal, type Runs, runsOf } from '../core/goal.ts'
 import { settleUpgrade, type UpgradeRequest } from '../core/settle-upgrade.ts'
 import type { SeenDatabase } from '../core/topology.ts'
 import type { Databases, DatabaseView } from '../databases/databases-service.ts'
+import type { Modules } from '../modules/modules-service.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
+
+/** Starts what a shard of the database would run, and removes it again. */
+type TryRuns = (database: Database, runs: Runs) => Promise<TrialResult>
 
 export interface Upgrades {
   /**
@@ -14,6 +19,13 @@ export interface Upgrades {
    * there; without one when nothing would change. Throws Refusal, with every obstacle in its message.
    */
   start(uid: number, request: UpgradeRequest, by: Actor): Promise<DatabaseView>
+  /** The same for a request that names modules; `names` are theirs, in its order. */
+  startModules(uid: number, request: UpgradeRequest, by: Actor): Promise<UpgradedModules>
+  /**
+   * The database when the action that runs on it has reached its goal. Throws Refusal upgrade_failed when it has not,
+   * and unavailable when `signal` aborts; the upgrade goes on without who asked.
+   */
+  untilDone(view: DatabaseView, signal: AbortSignal): Promise<DatabaseView>
   /**
    * Says what `start` would do, and the database as it would be. The target build is really started, beside everything,
    * and removed again. Refuses what `start` refuses, but for another change that runs.
@@ -24,22 +36,30 @@ export interface Upgrades {
   ): Promise<{ readonly view: DatabaseView; readonly plan: UpgradePlan }>
 }
 
+export interface UpgradedModules {
+  readonly view: DatabaseView
+  readonly names: readonly string[]
+  /** Undefined: nothing was to be changed. */
+  readonly actionUid: string | undefined
+}
+
 export function createUpgrades(deps: {
   readonly databases: Databases
   readonly nodes: Nodes
+  readonly modules: Pick<Modules, 'list'>
+  readonly actions: Pick<Actions, 'get' | 'follow'>
   /** What is seen of a database right now. */
   readonly look: (database: Database) => Promise<SeenDatabase>
-  /** Starts a build as a shard of the database would be, and removes it again. */
-  readonly tryBuild: (database: Database, build: Goal['build']) => Promise<TrialResult>
+  readonly tryRuns: TryRuns
 }): Upgrades {
-  const { databases, nodes, look, tryBuild } = deps
+  const { databases, nodes, modules, actions, look, tryRuns } = deps
   const settle = async ({ database }: DatabaseView, request: UpgradeRequest) => {
     const primaries = database.groups.flatMap(({ primaryShard }) => primaryShard ?? [])
     const seen = await look(database)
     const settled = settleUpgrade(
       request,
       { ...database, groups: database.groups.length, primaries, lackOfMemory: lackOfMemoryFor(seen) },
-      await nodes.builds(),
+      { builds: await nodes.builds(), modules: await modules.list() },
     )
     if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
     return { seen, settled }
@@ -51,17 +71,42 @@ export function createUpgrades(deps: {
       refuseBusy(view)
       const { settled } = await settle(view, request)
       if (!settled.change) return view
-      if (settled.goal.discard) await proveTarget(view.database, settled.goal, tryBuild)
+      if (settled.goal.discard) await proveTarget(view.database, settled.goal, tryRuns)
       return databases.begin(uid, { kind: 'upgrade', goal: settled.goal }, by)
+    },
+
+    async startModules(uid, request, by) {
+      const before = (await databases.get(uid)).database.modules
+      const view = await this.start(uid, request, by)
+      const names = request.modules.flatMap(({ currentModule, moduleName }) =>
+        before
+          .filter((used) =>
+            currentModule === undefined ? used.name === moduleName : used.uid === currentModule,
+          )
+          .map((used) => used.name),
+      )
+      return { view, names, actionUid: view.action?.uid }
+    },
+
+    async untilDone(view, signal) {
+      const { action, database } = view
+      if (action === undefined) return view
+      for await (const _ of actions.follow(action.uid, 0, signal)) {
+        // Each event is only a sign that it goes on.
+      }
+      const ended = await actions.get(action.uid)
+      if (ended.of !== 'database' || ended.action.status === 'done') return databases.get(database.uid)
+      if (ended.action.status === 'failed')
+        throw new Refusal('upgrade_failed', `${ended.action.error ?? ''} (action ${action.uid})`)
+      throw new Refusal('unavailable', `Fairlead is stopping; the upgrade goes on as action ${action.uid}`)
     },
 
     async foresee(uid, request) {
       const view = await databases.get(uid)
       const { seen, settled } = await settle(view, request)
-      const trial = settled.change ? await tryBuild(view.database, settled.goal.build) : null
-      const { build, restartNonce } = settled.goal
+      const trial = settled.change ? await tryRuns(view.database, settled.goal) : null
       return {
-        view: { ...view, database: { ...view.database, build, restartNonce } },
+        view: { ...view, database: { ...view.database, ...runsOf(settled.goal) } },
         plan: describePlan(seen, settled, trial),
       }
     },
@@ -78,15 +123,11 @@ function refuseBusy({ database, action }: DatabaseView): void {
 }
 
 /** Where data is discarded there is no way back, so the target is proven before. Everywhere else the surge shard is. */
-async function proveTarget(
-  database: Database,
-  { build }: Goal,
-  tryBuild: (database: Database, build: Goal['build']) => Promise<TrialResult>,
-): Promise<void> {
-  const trial = await tryBuild(database, build)
+async function proveTarget(database: Database, goal: Goal, tryRuns: TryRuns): Promise<void> {
+  const trial = await tryRuns(database, goal)
   if (trial.ok) return
   throw new Refusal(
     'target_does_not_start',
-    `${build.flavour} ${build.version} does not start as this database needs it, so nothing was discarded: ${trial.why}`,
+    `${goal.build.flavour} ${goal.build.version} does not start as this database needs it, so nothing was discarded: ${trial.why}`,
   )
 }

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 
 /** There is a catalogue of modules; databases and shards say which of them they have. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -31,4 +31,21 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       .addColumn('modules', 'text', (column) => column.notNull().defaultTo('[]'))
       .execute()
   }
+  await widenGoals(db)
+}
+
+/** Goals of before, also of actions that were running when Fairlead itself was upgraded: without modules. */
+async function widenGoals(db: Kysely<unknown>): Promise<void> {
+  const { rows } = await sql<{ uid: string; goal: string; asked: string }>`
+    select uid, goal, asked from actions`.execute(db)
+  for (const { uid, goal, asked } of rows)
+    await sql`update actions set goal = ${widen(goal)}, asked = ${widen(asked)} where uid = ${uid}`.execute(
+      db,
+    )
+}
+
+function widen(json: string): string {
+  const goal = JSON.parse(json) as { from: object | null }
+  const from = goal.from && { ...goal.from, modules: [] }
+  return JSON.stringify({ ...goal, modules: [], from })
 }

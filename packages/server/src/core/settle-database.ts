@@ -1,0 +1,31 @@
+import type { Build } from '@fairlead/api'
+import type { Runs } from './goal.ts'
+import type { Module } from './module.ts'
+import type { ModuleTraits } from './module-rules.ts'
+import type { Refused } from './refused.ts'
+import { settleBuild } from './settle-build.ts'
+import { type NewModuleEntry, settleNewModules } from './settle-modules.ts'
+
+/**
+ * What the shards of a database that is to be created shall run. Without a version it is the newest that its modules
+ * allow. Refused with every obstacle in the message; the code is the first one's.
+ */
+export function settleDatabase(
+  request: ModuleTraits & {
+    readonly engineVersion: string | undefined
+    readonly modules: readonly NewModuleEntry[]
+  },
+  builds: readonly Build[],
+  catalogue: readonly Module[],
+): Pick<Runs, 'build' | 'modules'> | Refused {
+  const modulesOn = (build: Build) => settleNewModules(request.modules, { build, traits: request, catalogue })
+  const allowed = builds.filter((build) => 'modules' in modulesOn(build))
+  const choice = request.engineVersion === undefined && allowed.length > 0 ? allowed : builds
+  const target = settleBuild(request.engineVersion, null, choice)
+  if ('refused' in target) return target
+  const settled = modulesOn(target.build)
+  if ('modules' in settled) return { build: target.build, modules: settled.modules }
+  const [first] = settled.obstacles
+  const message = settled.obstacles.map((obstacle) => obstacle.message).join('; ')
+  return { refused: first?.refused ?? 'invalid_request', message }
+}

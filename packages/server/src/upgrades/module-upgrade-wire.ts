@@ -1,0 +1,55 @@
+import { type Body, Refusal, type upgradeDatabase, type upgradeModules } from '@fairlead/api'
+import { plainPolicy } from '../core/goal.ts'
+import type { ModuleEntry } from '../core/settle-modules.ts'
+import type { UpgradeRequest } from '../core/settle-upgrade.ts'
+import { argsFromWire } from '../databases/module-args-wire.ts'
+
+type Entry = NonNullable<Body<typeof upgradeDatabase>['modules']>[number]
+
+/** Wire words stop here. `place` is where it stands in the request: "modules[0]". */
+export function moduleEntryFromWire(entry: Entry, place: string): ModuleEntry {
+  const { current_module: current, new_module_args: args } = entry
+  return {
+    place,
+    currentModule: current === undefined ? undefined : String(current),
+    moduleName: entry.module_name,
+    currentVersion: entry.current_semantic_version,
+    newModule: entry.new_module,
+    newArgs: args === undefined ? undefined : argsFromWire(args, `${place}.new_module_args`),
+  }
+}
+
+/** An upgrade of nothing but modules. */
+export function moduleUpgradeFromWire(body: Body<typeof upgradeModules>): UpgradeRequest {
+  return {
+    forceRestart: body.force_restart ?? false,
+    keepEngineVersion: true,
+    latestWithModules: false,
+    preserveRoles: body.preserve_roles ?? false,
+    swapRoles: false,
+    engineVersion: undefined,
+    mayDiscard: body.may_discard_data ?? false,
+    forceDiscard: false,
+    policy: plainPolicy,
+    modules: entriesOf(body),
+  }
+}
+
+function entriesOf(body: Body<typeof upgradeModules>): readonly ModuleEntry[] {
+  const {
+    modules,
+    preserve_roles: _roles,
+    may_discard_data: _discard,
+    force_restart: _restart,
+    ...single
+  } = body
+  const fields = Object.keys(single)
+  if (modules !== undefined && fields.length > 0)
+    throw new Refusal(
+      'conflicting_fields',
+      `modules and ${fields.join(', ')} name modules in two places: send the list, or one module without it`,
+    )
+  if (modules !== undefined) return modules.map((entry, n) => moduleEntryFromWire(entry, `modules[${n}]`))
+  if (fields.length === 0) throw new Refusal('invalid_request', 'modules: name at least one module')
+  return [moduleEntryFromWire(single, 'the request')]
+}
