@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Action, ApiError } from '@fairlead/api'
+import { type Action, ApiError, type Body, type upgradeDatabase } from '@fairlead/api'
 import type { Fairlead } from './start-fairlead.ts'
 
 /** What people do once every group has handed over: nothing, take it back, or take that back too. */
@@ -8,6 +8,8 @@ export type Afterwards = 'finish' | 'roll back' | 'roll back twice'
 export interface Course {
   readonly uid: number
   readonly to: string
+  /** Upgraded with the engine, in the same restart. */
+  readonly modules?: Body<typeof upgradeDatabase>['modules']
   readonly preserveRoles: boolean
   readonly supervised: boolean
   readonly afterwards: Afterwards
@@ -29,6 +31,7 @@ export async function goThroughUpgrade(fairlead: Fairlead, course: Course): Prom
     params: { uid: course.uid },
     body: {
       engine_version: course.to,
+      ...(course.modules && { modules: course.modules }),
       preserve_roles: course.preserveRoles,
       supervised: course.supervised,
       rollback_window: afterwards === 'finish' ? 0 : 'until_finalized',

@@ -1,4 +1,4 @@
-import type { Action } from '@fairlead/api'
+import type { Action, Body, createDatabase, upgradeDatabase } from '@fairlead/api'
 import { type Load, startLoad, type Verdict } from '@fairlead/ledger'
 import { type Afterwards, goThroughUpgrade } from './go-through-upgrade.ts'
 import type { Fairlead } from './start-fairlead.ts'
@@ -35,6 +35,11 @@ export interface LoadedUpgrade {
   readonly preserveRoles?: boolean
   readonly replication?: boolean
   readonly persistence?: 'disabled' | 'aof' | 'snapshot'
+  /** What the database has from the beginning, and what of it is upgraded. */
+  readonly modules?: {
+    readonly list: Body<typeof createDatabase>['module_list']
+    readonly upgrade: Body<typeof upgradeDatabase>['modules']
+  }
   /** Above 1 it is sharded. */
   readonly groups?: number
   /** It stops before the first handover, and is told to go on. */
@@ -80,6 +85,7 @@ export async function upgradeUnderLoad(fairlead: Fairlead, options: LoadedUpgrad
   const actions = await goThroughUpgrade(fairlead, {
     uid,
     to,
+    modules: options.modules?.upgrade,
     preserveRoles: options.preserveRoles ?? false,
     supervised: options.supervised ?? false,
     afterwards: options.afterwards ?? 'finish',
@@ -124,6 +130,7 @@ async function create(fairlead: Fairlead, options: LoadedUpgrade): Promise<numbe
       data_persistence: persistence,
       engine_version: from,
       shards_count: groups,
+      ...(options.modules?.list && { module_list: options.modules.list }),
     },
   })
   await completed(fairlead, action_uid)
