@@ -85,7 +85,8 @@ function takeReply(connection: Connection, link: Link): boolean {
   }
   if (link.answered === link.sent) {
     // Nobody asked. The engine says something of its own accord, most likely why it is about to close.
-    connection.state = { ...connection.state, unmovable: 'the engine said something that was not asked' }
+    const unmovable = connection.state.unmovable || 'the engine said something that was not asked'
+    connection.state = { ...connection.state, unmovable }
     return false
   }
   if (head === undefined) {
