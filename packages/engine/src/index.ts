@@ -1,6 +1,7 @@
 export * from './connection.ts'
 export * from './framing/command-table.ts'
 export * from './framing/encode-command.ts'
+export { createRequestScanner, type RequestScanner } from './framing/request-scanner.ts'
 export * from './framing/scan-replies.ts'
 export * from './framing/scan-requests.ts'
 export * from './read-cluster-nodes.ts'

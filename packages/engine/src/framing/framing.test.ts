@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { makeCommandTable } from './command-table.ts'
 import { encodeCommand } from './encode-command.ts'
+import { createRequestScanner } from './request-scanner.ts'
 import { createReplyScanner, isBetweenReplies, scanReply } from './scan-replies.ts'
-import { createRequestScanner, isBetweenRequests, scanRequest } from './scan-requests.ts'
+import { isBetweenRequests, scanRequest } from './scan-requests.ts'
 
 const table = makeCommandTable({ AUTH: 2, SUBSCRIBE: 1000, MULTI: 0 })
 

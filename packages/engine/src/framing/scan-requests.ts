@@ -1,51 +1,18 @@
-import { type CommandTable, findCommand, type NotedCommand } from './command-table.ts'
+import { findCommand } from './command-table.ts'
+import { endOfPlainRequest } from './end-of-plain-request.ts'
+import {
+  BODY,
+  BODY_END,
+  COUNT,
+  COUNT_END,
+  DOLLAR,
+  INLINE,
+  LENGTH,
+  LENGTH_END,
+  type RequestScanner,
+  START,
+} from './request-scanner.ts'
 import { splitInline } from './split-inline.ts'
-
-/**
- * Finds where the requests of one client end, in bytes that arrive cut anywhere. Nothing is copied but the arguments of
- * noted commands, and what is kept of a message never exceeds KEPT_BYTES.
- */
-export interface RequestScanner {
-  readonly table: CommandTable
-  /** Keep the name and all arguments of every command from the next one on, as far as KEPT_BYTES allow. */
-  keepAll: boolean
-
-  // What is known of the message that ended last, or is being read.
-  /** Undefined: not noted (or its name not yet read). */
-  command: NotedCommand | undefined
-  /** Of a noted command its first arguments; with `keepAll` the name and all arguments. */
-  words: Buffer[]
-  /** Not everything could be kept. */
-  cutShort: boolean
-  /** The message asks for nothing, so nothing will answer it. */
-  empty: boolean
-  /** In the engines' own words what is wrong, after which the bytes can no longer be understood. */
-  error: string | undefined
-
-  // Where the scanner stands.
-  phase: Phase
-  value: number
-  digits: number
-  negative: boolean
-  lineBytes: number
-  bulksLeft: number
-  index: number
-  bytesLeft: number
-  keptBytes: number
-  /** Parts of a word, or of an inline line, that was cut. */
-  parts: Buffer[]
-}
-
-const START = 0
-const COUNT = 1
-const COUNT_END = 2
-const DOLLAR = 3
-const LENGTH = 4
-const LENGTH_END = 5
-const BODY = 6
-const BODY_END = 7
-const INLINE = 8
-type Phase = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8
 
 /** The engines' limits, measured on redis 7.0 and 8.0, valkey 8.0 to 9.1. */
 const MOST_BULKS = 2 ** 31 - 1
@@ -53,28 +20,6 @@ const LONGEST_BULK = 512 * 1024 * 1024
 const LONGEST_LINE = 64 * 1024
 /** What is kept of one message at most. Nobody needs more to take up a connection again. */
 export const KEPT_BYTES = 1024 * 1024
-
-export function createRequestScanner(table: CommandTable): RequestScanner {
-  return {
-    table,
-    keepAll: false,
-    command: undefined,
-    words: [],
-    cutShort: false,
-    empty: false,
-    error: undefined,
-    phase: START,
-    value: 0,
-    digits: 0,
-    negative: false,
-    lineBytes: 0,
-    bulksLeft: 0,
-    index: 0,
-    bytesLeft: 0,
-    keptBytes: 0,
-    parts: [],
-  }
-}
 
 /** No part of a further message has been read. */
 export function isBetweenRequests(scanner: RequestScanner): boolean {
@@ -97,6 +42,13 @@ export function scanRequest(scanner: RequestScanner, chunk: Buffer, from: number
     switch (scanner.phase) {
       case START:
         at += begin(scanner, chunk[at] === STAR)
+        if (at > from && !scanner.keepAll) {
+          const end = endOfPlainRequest(scanner.table, chunk, at - 1)
+          if (end > 0) {
+            scanner.phase = START
+            return end
+          }
+        }
         break
       case COUNT:
       case LENGTH:
