@@ -207,6 +207,23 @@ test('when the engine dies its clients are closed; who comes then waits a little
   expect(endpoint.report().connections).toBe(0)
 })
 
+test('who is one too many is told so, and those who are there go on', async () => {
+  await using engine = await startEngine(newest)
+  const admission = { open: 0, most: 1 }
+  await using endpoint = await openEndpoint(wish(await freePort(), engine.port), { admission })
+  {
+    await using client = await dial(endpoint.wanted.port)
+    await client.ask('PING', '+PONG\r\n')
+    await using second = await dial(endpoint.wanted.port)
+    await second.gets('-ERR max number of clients reached\r\n')
+    await until(() => second.ended())
+    await client.ask('PING', '+PONG\r\n')
+  }
+  await until(() => admission.open === 0)
+  await using third = await dial(endpoint.wanted.port)
+  await third.ask('PING', '+PONG\r\n')
+})
+
 test('a value of many megabytes goes through both ways, in little memory', async () => {
   await using engine = await startEngine(newest)
   await using endpoint = await openEndpoint(wish(await freePort(), engine.port))

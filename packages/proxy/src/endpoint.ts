@@ -7,6 +7,7 @@ import {
   type SwitchResult,
   type WantedEndpoint,
 } from '@fairlead/api'
+import { type Admission, createAdmission } from './admission.ts'
 import {
   type Connection,
   createConnection,
@@ -43,9 +44,10 @@ const BACKLOG = 4_096
 /** Listens. Throws when it cannot. `reusePort`: several processes may share the port. */
 export async function openEndpoint(
   wanted: WantedEndpoint,
-  options: { readonly reusePort?: boolean } = {},
+  options: { readonly reusePort?: boolean; readonly admission?: Admission } = {},
 ): Promise<Endpoint> {
   const connections = new Set<Connection>()
+  const admission = options.admission ?? createAdmission()
   const count = { commands: 0 }
   const seen = { errors: 0, lastError: '', repoints: 0, failedHolds: 0, heldMsTotal: 0, heldMsLast: 0 }
   let upstream = wanted.upstream
@@ -61,7 +63,7 @@ export async function openEndpoint(
       else hold?.look()
     },
     onClosed: (connection) => {
-      connections.delete(connection)
+      if (connections.delete(connection)) admission.open -= 1
       hold?.look()
     },
     onError: (what) => {
@@ -71,8 +73,17 @@ export async function openEndpoint(
   }
 
   const admit = (socket: Socket): void => {
+    if (admission.open >= admission.most) {
+      owner.onError('the process has as many connections as it may have')
+      socket
+        .on('error', () => undefined)
+        .end('-ERR max number of clients reached\r\n')
+        .destroySoon()
+      return
+    }
     const connection = createConnection(socket, owner)
     connections.add(connection)
+    admission.open += 1
     listenTo(connection)
     void open(connection)
   }

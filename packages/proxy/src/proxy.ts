@@ -1,6 +1,7 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type EndpointReport, Refusal, type WantedEndpoint } from '@fairlead/api'
+import { createAdmission } from './admission.ts'
 import { type ProxyHandlers, serveControl } from './control.ts'
 import { type Endpoint, openEndpoint } from './endpoint.ts'
 import { holdHome } from './hold-home.ts'
@@ -28,6 +29,7 @@ export async function createProxy(options: {
   stack.use(await holdHome(home))
 
   const wanted = new Map<string, WantedEndpoint>(Object.entries(await readWanted(path)))
+  const admission = createAdmission()
   const open = new Map<string, Endpoint>()
   const failures = new Map<string, string>()
   const turns = createTurns()
@@ -40,7 +42,7 @@ export async function createProxy(options: {
     const wish = wanted.get(id)
     if (wish === undefined || open.has(id)) return
     try {
-      open.set(id, await openEndpoint(wish))
+      open.set(id, await openEndpoint(wish, { admission }))
       failures.delete(id)
       log('endpoint listens', { id, port: wish.port })
     } catch (cause) {
