@@ -66,8 +66,10 @@ export const HoldResult = Type.Object({
 export type HoldResult = Static<typeof HoldResult>
 
 export const SwitchResult = Type.Object({
-  /** Connections that went over. */
+  /** Connections that went over while clients were held: those that somebody waited for. */
   moved: Type.Integer(),
+  /** Those that follow: idle ones, when they are asked something or shortly after; slow ones, when their clients are done. */
+  later: Type.Integer(),
   /** Those that had to be closed. */
   closed: Type.Integer(),
   /** How long clients were held, from the hold on. */

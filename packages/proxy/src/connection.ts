@@ -49,7 +49,7 @@ export interface Connection {
   /** No request can be understood any more: told to the client behind its last reply. */
   protocolError: string | undefined
   clientEnded: boolean
-  /** The role moved while its client was slow: it follows as soon as it is quiet. */
+  /** The role moved without it, because it was idle, or its client slow: it follows when it is quiet and its turn comes. */
   late: boolean
   /** We have closed our side of a link with a blocked command: if it ends without a reply, it was not carried out. */
   takingBack: boolean
@@ -109,6 +109,8 @@ export interface Noted {
 export interface Owner {
   /** Nothing is under way any more. */
   readonly onQuiet: (connection: Connection) => void
+  /** The client has sent something that cannot be forwarded yet. */
+  readonly onWaiting: (connection: Connection) => void
   readonly onClosed: (connection: Connection) => void
   readonly onError: (what: string) => void
   readonly count: { commands: number }
@@ -159,6 +161,7 @@ export function stash(connection: Connection, bytes: Buffer): void {
   connection.stash.push(bytes)
   connection.stashBytes += bytes.length
   steerClient(connection)
+  if (connection.late) connection.owner.onWaiting(connection)
 }
 
 /** Reads from the client as long as what it sends has somewhere to go. */

@@ -207,6 +207,24 @@ test('when the engine dies its clients are closed; who comes then waits a little
   expect(endpoint.report().connections).toBe(0)
 })
 
+test('idle connections follow by themselves, and at once when they are asked, also over two switches in a row', async () => {
+  await using pair = await makePair()
+  const clients = await Promise.all(Array.from({ length: 300 }, () => dial(pair.port)))
+  await Promise.all(clients.map((client) => client.ask('SELECT 1', '+OK\r\n')))
+  await pair.handOver()
+  await pair.handOver()
+  await Promise.all(clients.slice(0, 100).map((client) => client.ask('GET k', '$-1\r\n')))
+  // With the others, one is of the one that looks.
+  await until(
+    async () => Number(/connected_clients:(\d+)/.exec(await pair.a.admin('INFO clients'))?.[1]) === 301,
+  )
+  await until(
+    async () => Number(/connected_clients:(\d+)/.exec(await pair.b.admin('INFO clients'))?.[1]) <= 2,
+  )
+  for (const client of clients) client.socket.destroy()
+  expect(pair.endpoint.report()).toMatchObject({ errors: 0, repoints: 2 })
+})
+
 test('who is one too many is told so, and those who are there go on', async () => {
   await using engine = await startEngine(newest)
   const admission = { open: 0, most: 1 }

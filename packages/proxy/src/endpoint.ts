@@ -19,7 +19,7 @@ import {
 import { isSubscribed } from './connection-state.ts'
 import { endIfDone, takeRequests } from './forward-requests.ts'
 import { createHold, type Hold } from './hold.ts'
-import { moveAll } from './move-all.ts'
+import { eachOf, moveAll } from './move-all.ts'
 import { holdConnection, moveConnection, noticeQuiet, releaseConnection, resume } from './move-connection.ts'
 import { adopt, openLink, type Target } from './open-link.ts'
 
@@ -47,11 +47,14 @@ export async function openEndpoint(
   options: { readonly reusePort?: boolean; readonly admission?: Admission } = {},
 ): Promise<Endpoint> {
   const connections = new Set<Connection>()
+  const followers = new Set<Promise<void>>()
   const admission = options.admission ?? createAdmission()
   const count = { commands: 0 }
   const seen = { errors: 0, lastError: '', repoints: 0, failedHolds: 0, heldMsTotal: 0, heldMsLast: 0 }
   let upstream = wanted.upstream
   let hold: Hold | null = null
+  /** All move at this moment: nobody on its own. */
+  let isGoing = false
   let switching: Promise<SwitchResult> | null = null
 
   const target = (): Target => ({ ...upstream, tls: wanted.upstreamTls })
@@ -62,6 +65,7 @@ export async function openEndpoint(
       if (connection.late) void follow(connection)
       else hold?.look()
     },
+    onWaiting: (connection) => void follow(connection),
     onClosed: (connection) => {
       if (connections.delete(connection)) admission.open -= 1
       hold?.look()
@@ -92,9 +96,7 @@ export async function openEndpoint(
       const link = await openLink(connection, target(), performance.now() + REACH_MS)
       if (connection.mode !== 'opening') return void link.socket.destroy()
       adopt(connection, link)
-      connection.mode = 'serving'
-      if (hold === null) resume(connection)
-      else holdConnection(connection)
+      serve(connection)
     } catch (cause) {
       // A switch that began meanwhile opens it anew.
       if (connection.mode !== 'opening') return
@@ -102,10 +104,25 @@ export async function openEndpoint(
       endConnection(connection, 'LOADING the database cannot be reached right now; try again')
     }
   }
+  /** Moves a connection on its own, after the others. */
   const follow = async (connection: Connection): Promise<void> => {
+    if (isGoing || !connection.late || connection.mode !== 'held') return
     connection.late = false
-    await moveConnection(connection, target(), performance.now() + REACH_MS)
-    resume(connection)
+    const following = moveConnection(connection, target(), performance.now() + REACH_MS)
+    followers.add(following)
+    await following
+    followers.delete(following)
+    serve(connection)
+  }
+  /** It has its link. If another hold has begun meanwhile, it is held with the others. */
+  const serve = (connection: Connection): void => {
+    if (connection.mode === 'closed') return
+    if (hold === null) {
+      resume(connection)
+      return
+    }
+    connection.mode = 'serving'
+    holdConnection(connection)
   }
 
   const letGo = (): void => {
@@ -142,15 +159,23 @@ export async function openEndpoint(
       const { drained, why } = await beginHold(OWN_HOLD)
       if (!drained) throw new Refusal('order_not_applicable', `the endpoint cannot be held: ${why}`)
     }
+    // Whoever still follows the last switch has to arrive there before it can go on from there.
+    isGoing = true
+    while (followers.size > 0) await Promise.all(followers)
     upstream = to
     seen.repoints += 1
-    const moved = await moveAll([...connections], target(), performance.now() + REACH_MS)
+    const move = (connection: Connection) =>
+      moveConnection(connection, target(), performance.now() + REACH_MS)
+    const { ready, later, closed } = await moveAll([...connections], move, target())
+    isGoing = false
     const heldMs = endHold()
-    for (const connection of moved.ready) resume(connection)
+    for (const connection of ready) resume(connection)
     // Whoever came meanwhile has the new upstream already, and was held with the others.
     for (const connection of connections)
       if (!connection.late) void releaseConnection(connection, target(), performance.now() + REACH_MS)
-    return { moved: moved.ready.length, closed: moved.closed, heldMs }
+    for (const connection of later) if (connection.stash.length > 0) void follow(connection)
+    void eachOf(later, follow)
+    return { moved: ready.length, later: later.length, closed, heldMs }
   }
 
   const server = await listen(wanted, options.reusePort ?? false, admit)
@@ -162,7 +187,7 @@ export async function openEndpoint(
     async switchTo(to) {
       await switching?.catch(() => null)
       if (hold === null && to.host === upstream.host && to.port === upstream.port)
-        return { moved: 0, closed: 0, heldMs: 0 }
+        return { moved: 0, later: 0, closed: 0, heldMs: 0 }
       switching = goOver(to)
       try {
         return await switching

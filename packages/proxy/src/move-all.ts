@@ -1,36 +1,57 @@
 import type { Connection } from './connection.ts'
 import { isSubscribed } from './connection-state.ts'
-import { askAgain, moveConnection, noticeQuiet } from './move-connection.ts'
+import { askAgain, noticeQuiet } from './move-connection.ts'
 import { connectOnce, type Target } from './open-link.ts'
 
 /** More at once would overrun the engine's queue of connections: the kernel then takes a second to try again. */
 const AT_ONCE = 200
 const PROBE_MS = 500
 
+/** What became of the connections of an endpoint. */
+export interface MovedAll {
+  /** There, and to be served now. */
+  readonly ready: readonly Connection[]
+  /** To follow: nothing waits for them, or they wait for their own clients. */
+  readonly later: readonly Connection[]
+  readonly closed: number
+}
+
 /**
- * Moves the connections of an endpoint. Nobody is served before all are there: a subscriber, or one that waits for a list,
- * must not miss what others do first. Those whose clients are slow follow later.
+ * Moves the connections that somebody waits for. Nobody is served before all of them are there: a subscriber, or one that
+ * waits for a list, must not miss what others do first. The idle ones follow later, or when they are asked something.
  */
 export async function moveAll(
   connections: readonly Connection[],
+  move: (connection: Connection) => Promise<void>,
   target: Target,
-  untilMs: number,
-): Promise<{ readonly ready: readonly Connection[]; readonly closed: number }> {
-  const quiet = connections.filter((each) => {
-    const isQuiet = noticeQuiet(each)
-    each.late = !isQuiet && each.mode !== 'closed'
-    return isQuiet
-  })
-  const rest = quiet.values()
-  const work = async (): Promise<void> => {
-    for (const connection of rest) await moveConnection(connection, target, untilMs)
-  }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, quiet.length) }, work))
-  const ready = quiet.filter(({ mode }) => mode === 'moving')
+): Promise<MovedAll> {
+  const first = connections.filter((each) => noticeQuiet(each) && isAwaited(each))
+  const among = new Set(first)
+  const later = connections.filter((each) => !among.has(each) && each.mode !== 'closed')
+  for (const connection of later) connection.late = true
+  for (const connection of first) connection.late = false
+  await eachOf(first, move)
+  const ready = first.filter(({ mode }) => mode === 'moving')
   const waiting = ready.filter(({ again }) => again !== null)
   for (const connection of waiting) askAgain(connection)
   if (waiting.length > 0 || ready.some(({ state }) => isSubscribed(state))) await hasReadEverything(target)
-  return { ready, closed: quiet.length - ready.length }
+  return { ready, later, closed: first.length - ready.length }
+}
+
+/** Does `act` for each, some at a time. */
+export async function eachOf(
+  connections: readonly Connection[],
+  act: (connection: Connection) => Promise<void>,
+): Promise<void> {
+  const rest = connections.values()
+  const work = async (): Promise<void> => {
+    for (const connection of rest) await act(connection)
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, connections.length) }, work))
+}
+
+function isAwaited({ state, blocked, stash, mode }: Connection): boolean {
+  return mode === 'opening' || blocked || stash.length > 0 || state.unmovable !== '' || isSubscribed(state)
 }
 
 /**
