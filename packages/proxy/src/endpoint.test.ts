@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { dial, freePort, makePair, newest, oldest, startEngine, until, wish } from '../test/stage.ts'
 import { openEndpoint } from './endpoint.ts'
@@ -86,6 +87,46 @@ test('bytes of two clients never mix, whatever they send and however it is cut',
     expect(client.text()).toBe('')
   }
   await Promise.all(Array.from({ length: 20 }, (_, n) => talk(n)))
+})
+
+test('garbage, in any pieces, ends at most the connection it came on', async () => {
+  await using engine = await startEngine(newest)
+  await using endpoint = await openEndpoint(wish(await freePort(), engine.port))
+  await using other = await dial(endpoint.wanted.port)
+  const piece = fc.oneof(
+    fc.uint8Array({ minLength: 1, maxLength: 60 }),
+    fc.constantFrom(
+      '*',
+      '*2\r\n',
+      '$3\r\n',
+      'EXEC\r\n',
+      'MULTI\r\n',
+      'WATCH k\r\n',
+      '*3\r\n$99999\r\nx',
+      'HELLO 3\r\n',
+    ),
+    fc.constantFrom(
+      'SUBSCRIBE a\r\n',
+      'CLIENT REPLY SKIP\r\n',
+      'CLIENT REPLY OFF\r\n',
+      'BLPOP q 0\r\n',
+      'RESET\r\n',
+    ),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 8 }), async (pieces) => {
+      const client = await dial(endpoint.wanted.port)
+      for (const bytes of pieces) {
+        client.send(bytes)
+        await new Promise((tell) => setImmediate(tell))
+      }
+      await other.ask('ECHO mine', '$4\r\nmine\r\n')
+      client.socket.destroy()
+      await until(() => endpoint.report().connections === 1)
+    }),
+    { numRuns: 150, endOnFailure: true },
+  )
+  expect(other.text()).toBe('')
 })
 
 test('what is no request is refused in the engine’s words, behind the replies that are due', async () => {

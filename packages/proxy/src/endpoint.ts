@@ -39,6 +39,8 @@ export interface Endpoint extends AsyncDisposable {
 const REACH_MS = 2_000
 /** The hold of a switch that nobody has prepared. */
 const OWN_HOLD = { deadlineMs: 10_000, drainMs: 3_000 }
+/** For a client that has closed its side: how long no reply may come before it is given up. */
+const LINGER_MS = 60_000
 const BACKLOG = 4_096
 
 /** Listens. Throws when it cannot. `reusePort`: several processes may share the port. */
@@ -226,6 +228,7 @@ function listenTo(connection: Connection): void {
     // A subscriber that has gone sends nothing and is sent nothing: nobody else would notice.
     if (isSubscribed(connection.state)) dropConnection(connection)
     else endIfDone(connection)
+    client.setTimeout(LINGER_MS, () => dropConnection(connection))
   })
   client.on('error', () => dropConnection(connection))
   client.on('close', () => dropConnection(connection))

@@ -13,7 +13,9 @@ import { afterQueueing, afterSuccess } from './connection-state.ts'
 
 /** Bytes of the client: they go to the engine as they are, or into the stash where a request begins that may not go yet. */
 export function takeRequests(connection: Connection, chunk: Buffer): void {
-  const { link, requests } = connection
+  const { link, requests, protocolError } = connection
+  // It will be closed as soon as it has its replies; nothing can be read any more.
+  if (protocolError !== undefined) return
   const mayBegin = isFlowing(connection)
   if (link === null || (!mayBegin && isBetweenRequests(requests)) || connection.stash.length > 0)
     stash(connection, chunk)
@@ -169,7 +171,7 @@ function lookAhead(connection: Connection, command: Command): void {
     case 'RESET':
       if (ahead.inTransaction || command.name === 'RESET') connection.watchLost = false
       ahead.inTransaction = false
-      if (command.name === 'RESET') Object.assign(ahead, { silent: false, skipsNext: false })
+      if (command.name === 'RESET') ahead.silent = false
       return
     case 'UNWATCH':
       if (!ahead.inTransaction) connection.watchLost = false

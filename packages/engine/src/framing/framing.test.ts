@@ -139,6 +139,7 @@ describe('requests', () => {
     ['*1\r\n#4\r\n', "expected '$', got '#'"],
     ['x'.repeat(65_537), 'too big inline request'],
     ['GET "a\r\n', 'unbalanced quotes in request'],
+    ['GET a\0\r\n', 'zero byte in inline request'],
   ])('that are wrong are told as the engines tell it: $1', ([text = '', error]) => {
     const bytes = Buffer.from(text)
     expect(requestsIn(bytes, []).error).toBe(error)

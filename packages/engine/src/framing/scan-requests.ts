@@ -239,6 +239,11 @@ function readInline(scanner: RequestScanner, chunk: Buffer, from: number): numbe
 }
 
 function takeLine(scanner: RequestScanner, line: Buffer): void {
+  // The engines look for the line's end no further than to a zero byte, and so would wait without end.
+  if (line.includes(0)) {
+    fail(scanner, 'zero byte in inline request')
+    return
+  }
   const words = splitInline(line)
   if (words === null) {
     fail(scanner, 'unbalanced quotes in request')

@@ -71,5 +71,5 @@ function readQuoteEscape(text: string, at: number): Word {
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' }
 
 function isSpace(char: string | undefined): boolean {
-  return char !== undefined && /[\s\0]/.test(char)
+  return char !== undefined && /[ \t\n\v\f\r]/.test(char)
 }
