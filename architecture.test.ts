@@ -9,6 +9,7 @@ const mayDependOn: Readonly<Record<string, readonly string[]>> = {
   api: [],
   engine: [],
   agent: ['api', 'engine'],
+  proxy: ['api', 'engine'],
   server: ['api', 'engine'],
   cli: ['api', 'agent', 'server'],
   ledger: [],
@@ -18,6 +19,7 @@ const mayDependOn: Readonly<Record<string, readonly string[]>> = {
 const lean: Readonly<Record<string, readonly string[]>> = {
   api: ['typebox', 'ajv'],
   engine: ['ioredis'],
+  proxy: ['typebox'],
   ledger: [],
 }
 
@@ -118,11 +120,11 @@ describe('between packages', () => {
     expect(wrong).toEqual([])
   })
 
-  test('api, engine and ledger stay as lean as they are', () => {
+  test('api, engine, proxy and ledger stay as lean as they are', () => {
     const libraries = product
       .filter((file) => packageOf(file) in lean)
       .flatMap((file) => importsOf(read(file)).map(({ from }) => ({ file, from })))
-      .filter(({ from }) => !isLocal(from) && !from.startsWith('node:'))
+      .filter(({ from }) => !isLocal(from) && !from.startsWith('node:') && !from.startsWith('@fairlead/'))
     expect(libraries.filter(({ file, from }) => !lean[packageOf(file)]?.includes(libraryOf(from)))).toEqual(
       [],
     )

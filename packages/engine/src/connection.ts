@@ -1,5 +1,3 @@
-import { Redis } from 'ioredis'
-
 export interface EngineAddress {
   readonly host: string
   readonly port: number
@@ -47,6 +45,8 @@ export async function connectEngine(options: {
   readonly commandTimeoutMs?: number
 }): Promise<EngineConnection> {
   const { address, login, connectTimeoutMs = 1_000, commandTimeoutMs = 2_000 } = options
+  // Only who connects loads it: the proxy needs nothing but the framing, and its memory is counted.
+  const { Redis } = await import('ioredis')
   const redis = new Redis({
     host: address.host,
     port: address.port,

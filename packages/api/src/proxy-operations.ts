@@ -1,0 +1,166 @@
+import { type Static, Type } from 'typebox'
+import { Address } from './agent-operations.ts'
+import { operation } from './operation.ts'
+
+/**
+ * The small API of the proxy of a node, which serves the endpoints of its databases. Declarative like the agent's: wanted
+ * endpoints are put, and kept on disk. It is spoken over a Unix socket that only its owner can reach; hence no permissions.
+ */
+
+export const WantedEndpoint = Type.Object(
+  {
+    /** Where clients connect. */
+    host: Type.String(),
+    port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+    /** The primary. Another one than before: all connections are moved there, as `switchEndpoint` does. */
+    upstream: Address,
+    /** Certificate chain and key (PEM), for clients that speak TLS; null: plain. */
+    tls: Type.Union([Type.Object({ cert: Type.String(), key: Type.String() }), Type.Null()]),
+    /** The authorities (PEM) of the shards' certificates, if shards speak TLS; null: plain. */
+    upstreamTls: Type.Union([Type.Object({ ca: Type.String() }), Type.Null()]),
+  },
+  { additionalProperties: false },
+)
+export type WantedEndpoint = Static<typeof WantedEndpoint>
+
+export const EndpointReport = Type.Object({
+  id: Type.String(),
+  host: Type.String(),
+  port: Type.Integer(),
+  upstream: Address,
+  /** `held`: nothing is forwarded until a switch, a release, or the deadline. `failed`: it cannot listen; see `why`. */
+  state: Type.Enum(['serving', 'held', 'failed']),
+  why: Type.String(),
+  connections: Type.Integer(),
+  /** Requests forwarded since the proxy started. */
+  commands: Type.Integer(),
+  /** How long clients were held, in milliseconds, altogether and the last time. */
+  heldMsTotal: Type.Number(),
+  heldMsLast: Type.Number(),
+  /** Times the endpoint went to another upstream. */
+  repoints: Type.Integer(),
+  /** Holds that ended without a switch, because commands were not answered or the deadline came. */
+  failedHolds: Type.Integer(),
+  errors: Type.Integer(),
+  /** The last of them, in words; empty when there was none. */
+  lastError: Type.String(),
+})
+export type EndpointReport = Static<typeof EndpointReport>
+
+export const ProxyReport = Type.Object({
+  pid: Type.Integer(),
+  rssBytes: Type.Integer(),
+  endpoints: Type.Array(EndpointReport),
+})
+export type ProxyReport = Static<typeof ProxyReport>
+
+export const HoldResult = Type.Object({
+  /** Everything that was forwarded is answered. False: nothing is held any more, and `why` says what was not. */
+  drained: Type.Boolean(),
+  /** From the beginning of the hold until then. */
+  ms: Type.Number(),
+  why: Type.String(),
+  /** Connections that wait only for their own clients; they follow when those have read, or sent, what is theirs. */
+  late: Type.Integer(),
+})
+export type HoldResult = Static<typeof HoldResult>
+
+export const SwitchResult = Type.Object({
+  /** Connections that went over while clients were held: those that somebody waited for. */
+  moved: Type.Integer(),
+  /** Those that follow: idle ones, when they are asked something or shortly after; slow ones, when their clients are done. */
+  later: Type.Integer(),
+  /** Those that had to be closed. */
+  closed: Type.Integer(),
+  /** How long clients were held, from the hold on. */
+  heldMs: Type.Number(),
+})
+export type SwitchResult = Static<typeof SwitchResult>
+
+const EndpointId = Type.Object({ id: Type.String({ pattern: '^[a-z0-9-]{1,40}$' }) })
+
+export const reportProxy = operation({
+  method: 'GET',
+  path: '/proxy/report',
+  summary: 'What is: the endpoints and how they fare',
+  since: '0.1.0',
+  permission: null,
+  ok: ProxyReport,
+  errors: [],
+})
+
+export const putEndpoint = operation({
+  method: 'PUT',
+  path: '/proxy/endpoints/:id',
+  summary: 'Want this endpoint. Answers when it is on disk and listens',
+  since: '0.1.0',
+  permission: null,
+  params: EndpointId,
+  body: WantedEndpoint,
+  ok: EndpointReport,
+  errors: ['unavailable'],
+})
+
+export const removeEndpoint = operation({
+  method: 'DELETE',
+  path: '/proxy/endpoints/:id',
+  summary: 'Want this endpoint gone, with its connections. Idempotent',
+  since: '0.1.0',
+  permission: null,
+  params: EndpointId,
+  ok: Type.Object({ id: Type.String() }),
+  errors: [],
+})
+
+export const holdEndpoint = operation({
+  method: 'POST',
+  path: '/proxy/endpoints/:id/hold',
+  summary:
+    'Stop forwarding where requests begin, and answer when all replies are in. Idempotent; renews the deadline',
+  since: '0.1.0',
+  permission: null,
+  params: EndpointId,
+  body: Type.Object(
+    {
+      /** When no switch has come by then, clients are let go to the upstream they had. */
+      deadlineMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
+      /** How long replies may take to come in; half of the deadline unless told. */
+      drainMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 60_000 })),
+    },
+    { additionalProperties: false },
+  ),
+  ok: HoldResult,
+  errors: ['not_found'],
+})
+
+export const switchEndpoint = operation({
+  method: 'POST',
+  path: '/proxy/endpoints/:id/switch',
+  summary: 'Move all connections to this upstream and let clients go there. Holds first, if nobody has',
+  since: '0.1.0',
+  permission: null,
+  params: EndpointId,
+  body: Type.Object({ upstream: Address }, { additionalProperties: false }),
+  ok: SwitchResult,
+  errors: ['not_found', 'order_not_applicable'],
+})
+
+export const releaseEndpoint = operation({
+  method: 'POST',
+  path: '/proxy/endpoints/:id/release',
+  summary: 'End a hold: clients go on with the upstream they had. Idempotent',
+  since: '0.1.0',
+  permission: null,
+  params: EndpointId,
+  ok: EndpointReport,
+  errors: ['not_found'],
+})
+
+export const proxyOperations = {
+  reportProxy,
+  putEndpoint,
+  removeEndpoint,
+  holdEndpoint,
+  switchEndpoint,
+  releaseEndpoint,
+}

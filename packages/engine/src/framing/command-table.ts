@@ -1,0 +1,55 @@
+/** A command whose requests are looked into. Of all others only the end is found. */
+export interface NotedCommand {
+  /** In capitals. */
+  readonly name: string
+  /** How many of its arguments are kept, from the first on; the rest is skipped. */
+  readonly keeps: number
+}
+
+/** Finds a noted command by the bytes of its name, whatever their case, without making a string of them. */
+export type CommandTable = ReadonlyMap<number, NotedCommand>
+
+/** No command that anybody notes has a longer name. */
+export const LONGEST_NAME = 32
+
+/** `commands`: name in capitals → how many arguments to keep. Throws if two names have one hash. */
+export function makeCommandTable(commands: Readonly<Record<string, number>>): CommandTable {
+  const table = new Map<number, NotedCommand>()
+  for (const [name, keeps] of Object.entries(commands)) {
+    const bytes = Buffer.from(name)
+    const hash = hashName(bytes, 0, bytes.length)
+    if (table.has(hash) || bytes.length > LONGEST_NAME)
+      throw new Error(`${name} does not fit into the table: another name has its hash, or it is too long`)
+    table.set(hash, { name, keeps })
+  }
+  return table
+}
+
+/** The noted command whose name stands at `from`..`to`; undefined for all others. */
+export function findCommand(
+  table: CommandTable,
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+): NotedCommand | undefined {
+  if (to - from > LONGEST_NAME) return undefined
+  const found = table.get(hashName(bytes, from, to))
+  return found !== undefined && isName(found.name, bytes, from, to) ? found : undefined
+}
+
+function hashName(bytes: Uint8Array, from: number, to: number): number {
+  let hash = 5381
+  for (let at = from; at < to; at += 1) hash = (Math.imul(hash, 33) + capital(bytes[at] ?? 0)) | 0
+  return hash
+}
+
+function isName(name: string, bytes: Uint8Array, from: number, to: number): boolean {
+  if (name.length !== to - from) return false
+  for (let at = from; at < to; at += 1)
+    if (capital(bytes[at] ?? 0) !== name.charCodeAt(at - from)) return false
+  return true
+}
+
+function capital(byte: number): number {
+  return byte >= 0x61 && byte <= 0x7a ? byte - 0x20 : byte
+}

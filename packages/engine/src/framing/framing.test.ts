@@ -1,0 +1,219 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { makeCommandTable } from './command-table.ts'
+import { encodeCommand } from './encode-command.ts'
+import { createRequestScanner } from './request-scanner.ts'
+import { createReplyScanner, isBetweenReplies, scanReply } from './scan-replies.ts'
+import { isBetweenRequests, scanRequest } from './scan-requests.ts'
+
+const table = makeCommandTable({ AUTH: 2, SUBSCRIBE: 1000, MULTI: 0 })
+
+/** What the scanner finds in `bytes`, which arrive in pieces cut at `cuts`. */
+function requestsIn(bytes: Buffer, cuts: readonly number[], keepAll = false) {
+  const scanner = createRequestScanner(table)
+  scanner.keepAll = keepAll
+  const found: unknown[] = []
+  for (const { chunk, start } of pieces(bytes, cuts)) {
+    let at = 0
+    while (at < chunk.length) {
+      at = scanRequest(scanner, chunk, at)
+      if (at < 0) break
+      const { command, words, empty } = scanner
+      found.push({ end: start + at, name: command?.name, words: words.map(String), empty })
+    }
+    if (scanner.error !== undefined) break
+  }
+  return { found, error: scanner.error, whole: isBetweenRequests(scanner) }
+}
+
+function repliesIn(bytes: Buffer, cuts: readonly number[]) {
+  const scanner = createReplyScanner()
+  scanner.keepWord = true
+  const found: unknown[] = []
+  for (const { chunk, start } of pieces(bytes, cuts)) {
+    let at = 0
+    while (at < chunk.length) {
+      at = scanReply(scanner, chunk, at)
+      if (at < 0) break
+      const { type, text, word } = scanner
+      found.push({ end: start + at, type: String.fromCharCode(type), text, word })
+    }
+    if (scanner.error !== undefined) break
+  }
+  return { found, error: scanner.error, whole: isBetweenReplies(scanner) }
+}
+
+function pieces(bytes: Buffer, cuts: readonly number[]) {
+  const at = [...new Set([0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])].toSorted(
+    (a, b) => a - b,
+  )
+  return at.slice(1).map((end, n) => ({ chunk: bytes.subarray(at[n], end), start: at[n] ?? 0 }))
+}
+
+const everyByte = (bytes: Buffer) => Array.from(bytes, (_, n) => n)
+const cuts = fc.array(fc.nat(100_000), { maxLength: 30 })
+const word = fc.oneof(
+  fc.uint8Array({ maxLength: 40 }),
+  fc.constantFrom('', 'AUTH', 'auth', 'SuBsCribe', '\r\n'),
+)
+const request = fc.oneof(
+  fc.array(word, { minLength: 1, maxLength: 6 }).map(encodeCommand),
+  fc
+    .constantFrom('PING\r\n', 'auth u "p w"\r\n', '\r\n', '*0\r\n', '*-1\r\n', 'a\n')
+    .map((line) => Buffer.from(line)),
+)
+const line = fc.constantFrom(
+  '+OK',
+  '-ERR no',
+  ':1',
+  '_',
+  '#t',
+  ',3.14',
+  '(123',
+  '$-1',
+  '*-1',
+  '*0',
+  '%0',
+  '~0',
+)
+const bulk = fc.tuple(fc.constantFrom('$', '=', '!'), fc.uint8Array({ maxLength: 30 }))
+const { reply } = fc.letrec<{ reply: Buffer }>((tie) => ({
+  reply: fc.oneof(
+    { depthSize: 'small' },
+    line.map((text) => Buffer.from(`${text}\r\n`)),
+    bulk.map(([type, bytes]) =>
+      Buffer.concat([Buffer.from(`${type}${bytes.length}\r\n`), bytes, Buffer.from('\r\n')]),
+    ),
+    fc
+      .tuple(fc.constantFrom('*', '~', '>'), fc.array(tie('reply'), { maxLength: 4 }))
+      .map(([type, parts]) => Buffer.concat([Buffer.from(`${type}${parts.length}\r\n`), ...parts])),
+    fc
+      .tuple(
+        fc.constantFrom('%', '|'),
+        fc.array(fc.tuple(tie('reply'), tie('reply')), { maxLength: 3 }),
+        tie('reply'),
+      )
+      .map(([type, pairs, after]) =>
+        Buffer.concat([
+          Buffer.from(`${type}${pairs.length}\r\n`),
+          ...pairs.flat(),
+          ...(type === '|' ? [after] : []),
+        ]),
+      ),
+  ),
+}))
+
+describe('requests', () => {
+  test('end where they end, wherever they are cut', () => {
+    fc.assert(
+      fc.property(fc.array(request, { maxLength: 8 }), cuts, fc.boolean(), (all, at, keepAll) => {
+        const bytes = Buffer.concat(all)
+        const seen = requestsIn(bytes, at, keepAll)
+        expect(seen).toEqual(requestsIn(bytes, [], keepAll))
+        expect(seen).toEqual(requestsIn(bytes, everyByte(bytes), keepAll))
+        const ends = all.map((_, n) => Buffer.concat(all.slice(0, n + 1)).length)
+        expect(seen.found.map((each) => (each as { end: number }).end)).toEqual(ends)
+        expect(seen).toMatchObject({ error: undefined, whole: true })
+      }),
+    )
+  })
+
+  test('name noted commands with their arguments, in any case, inline too', () => {
+    const bytes = Buffer.concat([
+      encodeCommand(['aUtH', 'user', 'pass', 'more']),
+      encodeCommand(['GET', 'key']),
+      Buffer.from('auth "u\\x41\\n" \'p"\\\'\'\r\n'),
+    ])
+    expect(requestsIn(bytes, everyByte(bytes)).found).toMatchObject([
+      { name: 'AUTH', words: ['user', 'pass'] },
+      { name: undefined, words: [] },
+      { name: 'AUTH', words: ['uA\n', 'p"\''] },
+    ])
+  })
+
+  test.for([
+    ['*2147483648\r\n', 'invalid multibulk length'],
+    ['*01\r\n', 'invalid multibulk length'],
+    ['*1\r\n$536870913\r\n', 'invalid bulk length'],
+    ['*1\r\n$-1\r\n', 'invalid bulk length'],
+    ['*1\r\n#4\r\n', "expected '$', got '#'"],
+    ['x'.repeat(65_537), 'too big inline request'],
+    ['GET "a\r\n', 'unbalanced quotes in request'],
+    ['GET a\0\r\n', 'zero byte in inline request'],
+  ])('that are wrong are told as the engines tell it: $1', ([text = '', error]) => {
+    const bytes = Buffer.from(text)
+    expect(requestsIn(bytes, []).error).toBe(error)
+    expect(requestsIn(bytes, everyByte(bytes)).error).toBe(error)
+  })
+
+  test('that are garbage never throw, and mean the same however they are cut', () => {
+    const garbage = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.string({ unit: fc.constantFrom(...'*$-0129\r\nAx"') }),
+    )
+    fc.assert(
+      fc.property(garbage, cuts, (raw, at) => {
+        const bytes = Buffer.from(raw as Uint8Array)
+        expect(requestsIn(bytes, at)).toEqual(requestsIn(bytes, []))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('are not kept beyond a bound, however many and long their arguments are', () => {
+    const scanner = createRequestScanner(table)
+    scanner.keepAll = true
+    const chunk = Buffer.concat([
+      Buffer.from('*2147483647\r\n'),
+      ...Array(50_000).fill(Buffer.from('$0\r\n\r\n')),
+    ])
+    expect(scanRequest(scanner, chunk, 0)).toBe(-1)
+    expect(scanner.words.length).toBeLessThan(20_000)
+    const long = createRequestScanner(table)
+    scanRequest(long, Buffer.from('*2\r\n$4\r\nAUTH\r\n$536870912\r\n'), 0)
+    for (let n = 0; n < 100; n += 1) scanRequest(long, Buffer.alloc(1024 * 1024), 0)
+    expect([long.parts, long.words, long.cutShort, long.error]).toEqual([[], [], true, undefined])
+  })
+})
+
+describe('replies', () => {
+  test('of RESP2 and RESP3 end where they end, wherever they are cut', () => {
+    fc.assert(
+      fc.property(fc.array(reply, { maxLength: 8 }), cuts, (all, at) => {
+        const bytes = Buffer.concat(all)
+        const seen = repliesIn(bytes, at)
+        expect(seen).toEqual(repliesIn(bytes, []))
+        expect(seen).toEqual(repliesIn(bytes, everyByte(bytes)))
+        const ends = all.map((_, n) => Buffer.concat(all.slice(0, n + 1)).length)
+        expect(seen.found.map((each) => (each as { end: number }).end)).toEqual(ends)
+        expect(seen).toMatchObject({ error: undefined, whole: true })
+      }),
+    )
+  })
+
+  test('that are garbage or nested without end never throw', () => {
+    const garbage = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.string({ unit: fc.constantFrom(...'*$%|>-0129\r\n') }),
+    )
+    fc.assert(
+      fc.property(garbage, cuts, (raw, at) => {
+        const bytes = Buffer.from(raw as Uint8Array)
+        expect(repliesIn(bytes, at)).toEqual(repliesIn(bytes, []))
+      }),
+      { numRuns: 2_000 },
+    )
+    expect(repliesIn(Buffer.from('*1\r\n'.repeat(5_000)), []).error).toContain('nested more than 1000 deep')
+  })
+
+  test('tell errors and first words', () => {
+    const bytes = Buffer.from(
+      '-UNBLOCKED force\r\n>2\r\n$7\r\nmessage\r\n:1\r\n|1\r\n+a\r\n+b\r\n*1\r\n$4\r\npong\r\n',
+    )
+    expect(repliesIn(bytes, everyByte(bytes)).found).toMatchObject([
+      { type: '-', text: expect.stringContaining('UNBLOCKED force') },
+      { type: '>', word: 'message' },
+      { type: '*', word: 'pong' },
+    ])
+  })
+})

@@ -1,0 +1,70 @@
+import type { CommandTable, NotedCommand } from './command-table.ts'
+
+/**
+ * Finds where the requests of one client end, in bytes that arrive cut anywhere. Nothing is copied but the arguments of
+ * noted commands, and what is kept of a message never exceeds KEPT_BYTES.
+ */
+export interface RequestScanner {
+  readonly table: CommandTable
+  /** Keep the name and all arguments of every command from the next one on, as far as KEPT_BYTES allow. */
+  keepAll: boolean
+
+  // What is known of the message that ended last, or is being read.
+  /** Undefined: not noted (or its name not yet read). */
+  command: NotedCommand | undefined
+  /** Of a noted command its first arguments; with `keepAll` the name and all arguments. */
+  words: Buffer[]
+  /** Not everything could be kept. */
+  cutShort: boolean
+  /** The message asks for nothing, so nothing will answer it. */
+  empty: boolean
+  /** In the engines' own words what is wrong, after which the bytes can no longer be understood. */
+  error: string | undefined
+
+  // Where the scanner stands.
+  phase: Phase
+  value: number
+  digits: number
+  negative: boolean
+  lineBytes: number
+  bulksLeft: number
+  index: number
+  bytesLeft: number
+  keptBytes: number
+  /** Parts of a word, or of an inline line, that was cut. */
+  parts: Buffer[]
+}
+
+/** Where in a message a scanner stands. */
+export const START = 0
+export const COUNT = 1
+export const COUNT_END = 2
+export const DOLLAR = 3
+export const LENGTH = 4
+export const LENGTH_END = 5
+export const BODY = 6
+export const BODY_END = 7
+export const INLINE = 8
+type Phase = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8
+
+export function createRequestScanner(table: CommandTable): RequestScanner {
+  return {
+    table,
+    keepAll: false,
+    command: undefined,
+    words: [],
+    cutShort: false,
+    empty: false,
+    error: undefined,
+    phase: START,
+    value: 0,
+    digits: 0,
+    negative: false,
+    lineBytes: 0,
+    bulksLeft: 0,
+    index: 0,
+    bytesLeft: 0,
+    keptBytes: 0,
+    parts: [],
+  }
+}

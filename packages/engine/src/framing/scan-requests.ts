@@ -1,0 +1,276 @@
+import { findCommand } from './command-table.ts'
+import { endOfPlainRequest } from './end-of-plain-request.ts'
+import {
+  BODY,
+  BODY_END,
+  COUNT,
+  COUNT_END,
+  DOLLAR,
+  INLINE,
+  LENGTH,
+  LENGTH_END,
+  type RequestScanner,
+  START,
+} from './request-scanner.ts'
+import { splitInline } from './split-inline.ts'
+
+/** The engines' limits, measured on redis 7.0 and 8.0, valkey 8.0 to 9.1. */
+const MOST_BULKS = 2 ** 31 - 1
+const LONGEST_BULK = 512 * 1024 * 1024
+const LONGEST_LINE = 64 * 1024
+/** What is kept of one message at most. Nobody needs more to take up a connection again. */
+export const KEPT_BYTES = 1024 * 1024
+
+/** No part of a further message has been read. */
+export function isBetweenRequests(scanner: RequestScanner): boolean {
+  return scanner.phase === START
+}
+
+/** The name of the command is known, or will not be looked at. */
+export function hasReadName(scanner: RequestScanner): boolean {
+  return scanner.phase === START || scanner.index > 0
+}
+
+/**
+ * Reads on at `from`. Returns the position behind the message that ends first; -1 if none ends in `chunk`, all of which
+ * has then been read, or if `scanner.error` is set.
+ */
+export function scanRequest(scanner: RequestScanner, chunk: Buffer, from: number): number {
+  const { length } = chunk
+  let at = from
+  while (at < length) {
+    switch (scanner.phase) {
+      case START:
+        at += begin(scanner, chunk[at] === STAR)
+        if (at > from && !scanner.keepAll) {
+          const end = endOfPlainRequest(scanner.table, chunk, at - 1)
+          if (end > 0) {
+            scanner.phase = START
+            return end
+          }
+        }
+        break
+      case COUNT:
+      case LENGTH:
+        at = readNumber(scanner, chunk, at)
+        break
+      case COUNT_END:
+        if (chunk[at] !== LF) return fail(scanner, 'invalid CRLF in request')
+        at += 1
+        if (takeCount(scanner)) return at
+        break
+      case DOLLAR:
+        if (chunk[at] !== DOLLAR_SIGN)
+          return fail(scanner, `expected '$', got '${printable(chunk[at] ?? 0)}'`)
+        startNumber(scanner, LENGTH)
+        at += 1
+        break
+      case LENGTH_END:
+        if (chunk[at] !== LF) return fail(scanner, 'invalid CRLF in request')
+        at += 1
+        takeLength(scanner)
+        break
+      case BODY: {
+        const end = Math.min(length, at + scanner.bytesLeft)
+        takeBody(scanner, chunk, at, end)
+        scanner.bytesLeft -= end - at
+        at = end
+        if (scanner.bytesLeft > 0) return -1
+        scanner.phase = BODY_END
+        scanner.bytesLeft = 2
+        break
+      }
+      case BODY_END: {
+        // What stands in these two bytes is the engine's to judge.
+        const end = Math.min(length, at + scanner.bytesLeft)
+        scanner.bytesLeft -= end - at
+        at = end
+        if (scanner.bytesLeft > 0) return -1
+        scanner.bulksLeft -= 1
+        scanner.index += 1
+        if (scanner.bulksLeft === 0) {
+          scanner.phase = START
+          return at
+        }
+        scanner.phase = DOLLAR
+        break
+      }
+      case INLINE: {
+        const end = readInline(scanner, chunk, at)
+        return end
+      }
+    }
+    if (scanner.error !== undefined) return -1
+  }
+  return -1
+}
+
+/** How many bytes it has taken: the star of an array. */
+function begin(scanner: RequestScanner, isArray: boolean): number {
+  scanner.command = undefined
+  if (scanner.words.length > 0) scanner.words = []
+  scanner.cutShort = false
+  scanner.empty = false
+  scanner.index = 0
+  scanner.keptBytes = 0
+  scanner.lineBytes = 0
+  if (!isArray) {
+    scanner.phase = INLINE
+    return 0
+  }
+  startNumber(scanner, COUNT)
+  return 1
+}
+
+function startNumber(scanner: RequestScanner, phase: typeof COUNT | typeof LENGTH): void {
+  scanner.phase = phase
+  scanner.value = 0
+  scanner.digits = 0
+  scanner.negative = false
+}
+
+/** Up to the CR. Numbers are written as the engines want them: no sign but "-", no zero in front. */
+function readNumber(scanner: RequestScanner, chunk: Buffer, from: number): number {
+  let at = from
+  for (; at < chunk.length; at += 1) {
+    const byte = chunk[at] ?? 0
+    if (byte >= ZERO && byte <= NINE) {
+      if (scanner.digits > 0 && scanner.value === 0) return badNumber(scanner)
+      scanner.value = scanner.value * 10 + byte - ZERO
+      scanner.digits += 1
+      if (scanner.digits > 18) return badNumber(scanner)
+    } else if (byte === MINUS && scanner.digits === 0 && !scanner.negative) {
+      scanner.negative = true
+    } else if (byte === CR && scanner.digits > 0) {
+      scanner.phase = scanner.phase === COUNT ? COUNT_END : LENGTH_END
+      return at + 1
+    } else return badNumber(scanner)
+  }
+  return at
+}
+
+function badNumber(scanner: RequestScanner): number {
+  return fail(scanner, scanner.phase === COUNT ? 'invalid multibulk length' : 'invalid bulk length')
+}
+
+/** True if the message has ended with it: it asks for nothing. */
+function takeCount(scanner: RequestScanner): boolean {
+  if (scanner.value > MOST_BULKS) {
+    fail(scanner, 'invalid multibulk length')
+    return false
+  }
+  scanner.empty = scanner.negative || scanner.value === 0
+  scanner.bulksLeft = scanner.value
+  scanner.phase = scanner.empty ? START : DOLLAR
+  return scanner.empty
+}
+
+function takeLength(scanner: RequestScanner): void {
+  if (scanner.negative || scanner.value > LONGEST_BULK) {
+    fail(scanner, 'invalid bulk length')
+    return
+  }
+  scanner.bytesLeft = scanner.value
+  if (scanner.value > 0) {
+    scanner.phase = BODY
+    return
+  }
+  if (isKept(scanner)) keep(scanner, Buffer.alloc(0))
+  scanner.phase = BODY_END
+  scanner.bytesLeft = 2
+}
+
+/** The word that is read now is wanted later. */
+function isKept(scanner: RequestScanner): boolean {
+  if (scanner.keepAll) return true
+  return scanner.index > 0 && scanner.command !== undefined && scanner.index <= scanner.command.keeps
+}
+
+function takeBody(scanner: RequestScanner, chunk: Buffer, from: number, to: number): void {
+  const { index, value } = scanner
+  if (index > 0 && !isKept(scanner)) return
+  const isWhole = to - from === scanner.value
+  if (index === 0) {
+    if (isWhole) scanner.command = findCommand(scanner.table, chunk, from, to)
+    else if (value > KEPT_BYTES) return
+  }
+  if (!isWhole) {
+    takePart(scanner, chunk.subarray(from, to))
+    return
+  }
+  if (isKept(scanner)) keep(scanner, Buffer.from(chunk.subarray(from, to)))
+}
+
+function takePart(scanner: RequestScanner, part: Buffer): void {
+  if (scanner.value + scanner.keptBytes > KEPT_BYTES) {
+    scanner.cutShort = true
+    return
+  }
+  scanner.parts.push(Buffer.from(part))
+  if (part.length < scanner.bytesLeft) return
+  const word = Buffer.concat(scanner.parts)
+  scanner.parts = []
+  if (scanner.index === 0) scanner.command = findCommand(scanner.table, word, 0, word.length)
+  if (isKept(scanner)) keep(scanner, word)
+}
+
+function keep(scanner: RequestScanner, word: Buffer): void {
+  // An argument costs its object too: a million empty ones are not for free.
+  scanner.keptBytes += word.length + WORD_COSTS
+  if (scanner.keptBytes > KEPT_BYTES) scanner.cutShort = true
+  else scanner.words.push(word)
+}
+
+const WORD_COSTS = 64
+
+function readInline(scanner: RequestScanner, chunk: Buffer, from: number): number {
+  const end = chunk.indexOf(LF, from)
+  const part = chunk.subarray(from, end < 0 ? chunk.length : end)
+  scanner.lineBytes += part.length
+  if (scanner.lineBytes > LONGEST_LINE) return fail(scanner, 'too big inline request')
+  if (end < 0) {
+    scanner.parts.push(Buffer.from(part))
+    return -1
+  }
+  const line = scanner.parts.length > 0 ? Buffer.concat([...scanner.parts, part]) : part
+  scanner.parts = []
+  takeLine(scanner, line.at(-1) === CR ? line.subarray(0, -1) : line)
+  return scanner.error === undefined ? end + 1 : -1
+}
+
+function takeLine(scanner: RequestScanner, line: Buffer): void {
+  // The engines look for the line's end no further than to a zero byte, and so would wait without end.
+  if (line.includes(0)) {
+    fail(scanner, 'zero byte in inline request')
+    return
+  }
+  const words = splitInline(line)
+  if (words === null) {
+    fail(scanner, 'unbalanced quotes in request')
+    return
+  }
+  scanner.phase = START
+  const [name, ...rest] = words
+  scanner.empty = name === undefined
+  if (name === undefined) return
+  scanner.command = findCommand(scanner.table, name, 0, name.length)
+  scanner.words = scanner.keepAll ? [...words] : rest.slice(0, scanner.command?.keeps ?? 0)
+}
+
+function fail(scanner: RequestScanner, error: string): -1 {
+  scanner.error = error
+  return -1
+}
+
+/** As valkey shows it: what cannot be printed would break the line of the error. */
+function printable(byte: number): string {
+  return byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '?'
+}
+
+const STAR = 0x2a
+const DOLLAR_SIGN = 0x24
+const CR = 0x0d
+const LF = 0x0a
+const ZERO = 0x30
+const NINE = 0x39
+const MINUS = 0x2d

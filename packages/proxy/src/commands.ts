@@ -1,0 +1,106 @@
+import { type CommandTable, encodeCommand, makeCommandTable } from '@fairlead/engine'
+
+/** A command that changes a connection, or what moving it takes. `args` are without the name. */
+export interface Command {
+  /** In capitals. */
+  readonly name: string
+  readonly args: readonly Buffer[]
+  /** `args` are not all that was sent. */
+  readonly cutShort: boolean
+}
+
+/** Enough for any real use of each; what has more is found by `cutShort`. */
+const SOME = 64
+const MANY = 100_000
+
+/** Blocks until data comes or its time is over. The number says where its time stands. */
+const blocking: Readonly<Record<string, 'first' | 'last' | 'block'>> = {
+  BLPOP: 'last',
+  BRPOP: 'last',
+  BLMOVE: 'last',
+  BRPOPLPUSH: 'last',
+  BZPOPMIN: 'last',
+  BZPOPMAX: 'last',
+  BLMPOP: 'first',
+  BZMPOP: 'first',
+  WAIT: 'last',
+  WAITAOF: 'last',
+  XREAD: 'block',
+  XREADGROUP: 'block',
+}
+const inMilliseconds = new Set(['WAIT', 'WAITAOF', 'XREAD', 'XREADGROUP'])
+
+/** Which replies confirm it, one for each channel; and the set of the connection that it changes. */
+export const subscriptions: Readonly<
+  Record<string, { readonly kind: SubscriptionKind; readonly adds: boolean; readonly word: string }>
+> = {
+  SUBSCRIBE: { kind: 'channels', adds: true, word: 'subscribe' },
+  UNSUBSCRIBE: { kind: 'channels', adds: false, word: 'unsubscribe' },
+  PSUBSCRIBE: { kind: 'patterns', adds: true, word: 'psubscribe' },
+  PUNSUBSCRIBE: { kind: 'patterns', adds: false, word: 'punsubscribe' },
+  SSUBSCRIBE: { kind: 'shardChannels', adds: true, word: 'ssubscribe' },
+  SUNSUBSCRIBE: { kind: 'shardChannels', adds: false, word: 'sunsubscribe' },
+}
+export type SubscriptionKind = 'channels' | 'patterns' | 'shardChannels'
+
+/** From here on the engine says what it likes, when it likes: nobody can tell what the connection would need elsewhere. */
+export const unmovable: ReadonlySet<string> = new Set(['MONITOR', 'SYNC', 'PSYNC', 'REPLCONF'])
+
+/** What is looked into; all other commands are only counted. */
+export const table: CommandTable = makeCommandTable({
+  ...Object.fromEntries(Object.keys(blocking).map((name) => [name, MANY])),
+  ...Object.fromEntries(Object.keys(subscriptions).map((name) => [name, MANY])),
+  ...Object.fromEntries([...unmovable].map((name) => [name, 0])),
+  HELLO: SOME,
+  AUTH: 2,
+  SELECT: 1,
+  CLIENT: SOME,
+  READONLY: 0,
+  READWRITE: 0,
+  MULTI: 0,
+  EXEC: 0,
+  DISCARD: 0,
+  WATCH: 0,
+  UNWATCH: 0,
+  RESET: 0,
+})
+
+export function wordAt({ args }: Command, at: number): string {
+  return (args[at]?.toString('latin1') ?? '').toUpperCase()
+}
+
+/** It may keep its connection waiting. Inside of a transaction nothing does. */
+export function isBlocking(command: Command): boolean {
+  const place = blocking[command.name]
+  return place !== undefined && (place !== 'block' || timeAt(command) >= 0)
+}
+
+/**
+ * The bytes of a blocking command with the time that is left of its own after `waitedMs`. Zero means without end, and
+ * stays; whoever's time is over asks for the shortest there is, and so gets the engine's own answer to that.
+ */
+export function encodeWithTimeLeft(command: Command, waitedMs: number): Buffer {
+  const at = timeAt(command)
+  const text = command.args[at]?.toString('latin1') ?? ''
+  const isMs = inMilliseconds.has(command.name)
+  const time = Number(text)
+  if (!(time > 0)) return encodeCommand([command.name, ...command.args])
+  const left = Math.max(1, Math.round(isMs ? time - waitedMs : time * 1000 - waitedMs))
+  return encodeCommand([
+    command.name,
+    ...command.args.with(at, Buffer.from(String(isMs ? left : left / 1000))),
+  ])
+}
+
+/** The index of the argument that holds the time; -1 if there is none. */
+function timeAt({ name, args }: Command): number {
+  const place = blocking[name]
+  if (place === 'first') return 0
+  if (place === 'last') return args.length - 1
+  for (let at = 0; at + 1 < args.length; at += 1) {
+    const word = args[at]?.toString('latin1').toUpperCase()
+    if (word === 'STREAMS') return -1
+    if (word === 'BLOCK') return at + 1
+  }
+  return -1
+}

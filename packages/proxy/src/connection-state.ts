@@ -1,0 +1,231 @@
+import { encodeCommand } from '@fairlead/engine'
+import { type Command, type SubscriptionKind, wordAt } from './commands.ts'
+
+/**
+ * What an engine remembers of a connection, learnt from commands that it has carried out. Values, never changed in place.
+ * Whoever has it can make another engine remember the same (`replayOf`).
+ */
+export interface ConnectionState {
+  readonly protocol: 2 | 3
+  /** Arguments of the AUTH that worked last: password, or user and password. */
+  readonly login: readonly Buffer[] | null
+  readonly database: string
+  /** CLIENT SETNAME, SETINFO and the like, by what they set: the whole command. */
+  readonly settings: ReadonlyMap<string, readonly Buffer[]>
+  /** CLIENT TRACKING ON …: its arguments. */
+  readonly tracking: readonly Buffer[] | null
+  readonly readsFromReplica: boolean
+  readonly subscribed: Readonly<Record<SubscriptionKind, ReadonlyMap<string, Buffer>>>
+  readonly watches: boolean
+  readonly transaction: Transaction | null
+  /** Why it cannot be taken up elsewhere; empty while it can. */
+  readonly unmovable: string
+}
+
+export interface Transaction {
+  /** What EXEC would carry out, in order. */
+  readonly queued: readonly Command[]
+  /** The engine will answer EXEC with EXECABORT, because it has refused something; or has to, because we lost count. */
+  readonly broken: boolean
+  readonly bytes: number
+}
+
+/** A transaction of more is not kept: moved while it is open, its EXEC answers EXECABORT. */
+const LARGEST_TRANSACTION_BYTES = 1024 * 1024
+
+const nobody: ReadonlyMap<string, Buffer> = new Map()
+
+export const freshState: ConnectionState = {
+  protocol: 2,
+  login: null,
+  database: '0',
+  settings: new Map(),
+  tracking: null,
+  readsFromReplica: false,
+  subscribed: { channels: nobody, patterns: nobody, shardChannels: nobody },
+  watches: false,
+  transaction: null,
+  unmovable: '',
+}
+
+/** The state after the engine has carried out `command`, outside of a transaction or as its end. */
+export function afterSuccess(state: ConnectionState, command: Command): ConnectionState {
+  if (command.cutShort && command.name === 'CLIENT')
+    return { ...state, unmovable: 'a CLIENT command had too many arguments to be remembered' }
+  switch (command.name) {
+    case 'HELLO':
+      return afterHello(state, command)
+    case 'AUTH':
+      return { ...state, login: command.args }
+    case 'SELECT':
+      return { ...state, database: String(command.args[0]) }
+    case 'CLIENT':
+      return afterClient(state, command)
+    case 'READONLY':
+    case 'READWRITE':
+      return { ...state, readsFromReplica: command.name === 'READONLY' }
+    case 'WATCH':
+      return { ...state, watches: true }
+    case 'UNWATCH':
+      return { ...state, watches: false }
+    case 'MULTI':
+      return { ...state, transaction: { queued: [], broken: false, bytes: 0 } }
+    case 'EXEC':
+      return (state.transaction?.queued ?? []).reduce(afterQueued, afterTransaction(state))
+    case 'DISCARD':
+      return afterTransaction(state)
+    case 'RESET':
+      return freshState
+    default:
+      return state
+  }
+}
+
+/** EXEC was refused, DISCARD worked, …: the transaction is over, and with it what was watched. */
+export function afterTransaction(state: ConnectionState): ConnectionState {
+  return { ...state, transaction: null, watches: false }
+}
+
+/** The engine has queued `command` for EXEC, or refused to. */
+export function afterQueueing(state: ConnectionState, command: Command, isQueued: boolean): ConnectionState {
+  const { transaction } = state
+  if (transaction === null) return state
+  const bytes = command.args.reduce(
+    (sum, arg) => sum + arg.length + 64,
+    transaction.bytes + command.name.length,
+  )
+  const isKept = isQueued && !transaction.broken && !command.cutShort && bytes <= LARGEST_TRANSACTION_BYTES
+  if (!isKept) return { ...state, transaction: { queued: [], broken: true, bytes: 0 } }
+  // Nobody else holds the list: it grows in place, since a copy for each command would make long transactions slow.
+  const queued = transaction.queued as Command[]
+  queued.push(command)
+  return { ...state, transaction: { queued, broken: false, bytes } }
+}
+
+export function afterSubscription(
+  state: ConnectionState,
+  change: { readonly kind: SubscriptionKind; readonly adds: boolean; readonly channel: Buffer },
+): ConnectionState {
+  const set = new Map(state.subscribed[change.kind])
+  const key = change.channel.toString('latin1')
+  if (change.adds) set.set(key, change.channel)
+  else set.delete(key)
+  return { ...state, subscribed: { ...state.subscribed, [change.kind]: set } }
+}
+
+export function isSubscribed({ subscribed }: ConnectionState): boolean {
+  return subscribed.channels.size + subscribed.patterns.size + subscribed.shardChannels.size > 0
+}
+
+/** HELLO [protocol [AUTH user password] [SETNAME name]] */
+function afterHello(state: ConnectionState, command: Command): ConnectionState {
+  const { args } = command
+  if (args.length === 0) return state
+  let after: ConnectionState = { ...state, protocol: String(args[0]) === '3' ? 3 : 2 }
+  for (let at = 1; at < args.length; at += 1) {
+    const word = wordAt(command, at)
+    if (word === 'AUTH') {
+      after = { ...after, login: args.slice(at + 1, at + 3) }
+      at += 2
+    } else if (word === 'SETNAME') {
+      after = withSetting(after, 'SETNAME', [Buffer.from('SETNAME'), ...args.slice(at + 1, at + 2)])
+      at += 1
+    }
+  }
+  return after
+}
+
+function afterClient(state: ConnectionState, command: Command): ConnectionState {
+  switch (wordAt(command, 0)) {
+    case 'SETNAME':
+    case 'NO-EVICT':
+    case 'NO-TOUCH':
+      return withSetting(state, wordAt(command, 0), command.args)
+    case 'SETINFO':
+      return withSetting(state, `SETINFO ${wordAt(command, 1)}`, command.args)
+    case 'TRACKING':
+      return afterTracking(state, command)
+    default:
+      return state
+  }
+}
+
+function afterTracking(state: ConnectionState, command: Command): ConnectionState {
+  if (wordAt(command, 1) !== 'ON') return { ...state, tracking: null }
+  const redirects = command.args.some((_, at) => wordAt(command, at) === 'REDIRECT')
+  // It names another connection by a number that only this engine knows.
+  if (redirects) return { ...state, unmovable: 'CLIENT TRACKING with REDIRECT' }
+  return { ...state, tracking: command.args }
+}
+
+/** What EXEC has carried out, as far as it outlasts the transaction. */
+function afterQueued(state: ConnectionState, command: Command): ConnectionState {
+  switch (command.name) {
+    case 'SELECT':
+      return afterSuccess(state, command)
+    case 'CLIENT':
+      return wordAt(command, 0) === 'REPLY'
+        ? { ...state, unmovable: 'CLIENT REPLY in a transaction' }
+        : afterSuccess(state, command)
+    case 'SUBSCRIBE':
+    case 'PSUBSCRIBE':
+    case 'SSUBSCRIBE':
+    case 'UNSUBSCRIBE':
+    case 'PUNSUBSCRIBE':
+    case 'SUNSUBSCRIBE':
+    case 'HELLO':
+    case 'AUTH':
+      return { ...state, unmovable: `${command.name} in a transaction` }
+    default:
+      return state
+  }
+}
+
+function withSetting(state: ConnectionState, key: string, args: readonly Buffer[]): ConnectionState {
+  return { ...state, settings: new Map([...state.settings, [key, args]]) }
+}
+
+/** One command of a replay. */
+export interface Replayed {
+  readonly bytes: Buffer
+  /** Replies that it gets. */
+  readonly replies: number
+  /** It has to work; others (names, say) may be unknown to an older engine. */
+  readonly must: boolean
+}
+
+/** What makes a new connection remember `state`, in an order that works. WATCH cannot be had again. */
+export function replayOf(state: ConnectionState): readonly Replayed[] {
+  const { protocol, login, database, settings, tracking, readsFromReplica, transaction } = state
+  return [
+    ...(login === null ? [] : [one('AUTH', login)]),
+    ...(protocol === 3 ? [one('HELLO', ['3'])] : []),
+    ...[...settings.values()].map((args) => ({ ...one('CLIENT', args), must: false })),
+    ...(database === '0' ? [] : [one('SELECT', [database])]),
+    ...(readsFromReplica ? [one('READONLY', [])] : []),
+    ...(tracking === null ? [] : [one('CLIENT', tracking)]),
+    ...subscriptionsOf(state),
+    ...(transaction === null ? [] : replayTransaction(transaction)),
+  ]
+}
+
+function subscriptionsOf({ subscribed }: ConnectionState): readonly Replayed[] {
+  const kinds = [
+    ['SUBSCRIBE', subscribed.channels],
+    ['PSUBSCRIBE', subscribed.patterns],
+    ['SSUBSCRIBE', subscribed.shardChannels],
+  ] as const
+  return kinds
+    .filter(([, set]) => set.size > 0)
+    .map(([name, set]) => ({ ...one(name, [...set.values()]), replies: set.size }))
+}
+
+function replayTransaction({ queued, broken }: Transaction): readonly Replayed[] {
+  // A command that the engine refuses makes it answer EXEC with EXECABORT.
+  if (broken) return [one('MULTI', []), { ...one('GET', []), must: false }]
+  return [one('MULTI', []), ...queued.map(({ name, args }) => one(name, args))]
+}
+
+function one(name: string, args: readonly (string | Buffer)[]): Replayed {
+  return { bytes: encodeCommand([name, ...args]), replies: 1, must: true }
+}

@@ -1,0 +1,222 @@
+import type { Socket } from 'node:net'
+import {
+  createReplyScanner,
+  createRequestScanner,
+  type ReplyScanner,
+  type RequestScanner,
+} from '@fairlead/engine'
+import { type Command, table } from './commands.ts'
+import { type ConnectionState, freshState } from './connection-state.ts'
+
+/**
+ * A client's connection, and the one connection to an engine behind it (its link). Its modes:
+ *
+ * opening — there is no link yet: the client has just come, or the engine that it had is gone while nobody asked it
+ *   anything. What the client sends is stashed. Ends with a link that remembers the connection's state: serving; or
+ *   closed, with an error, when no engine can be reached.
+ * serving — bytes go both ways as they come. Only this mode forwards requests that begin. Ends by a hold, or when
+ *   either side is gone: then the other is closed once it has got everything.
+ * draining — a hold has begun. A request of which a part is forwarded is completed, everything behind it is stashed,
+ *   replies go on being delivered. Ends as soon as nothing is asked that is not answered, but by a command that blocks.
+ * held — nothing is under way but, perhaps, a blocking command. The engine may be demoted now: if it says UNBLOCKED and
+ *   closes, the client sees neither, and the command is asked `again` with the time it has left.
+ * moving — a new link is being opened and made to remember the state. The old one is read as long as it may hold
+ *   something for the client. Ends as serving, on the new link, with the stash forwarded first.
+ * closed — neither side is there any more.
+ */
+export type Mode = 'opening' | 'serving' | 'draining' | 'held' | 'moving' | 'closed'
+
+export interface Connection {
+  readonly client: Socket
+  readonly requests: RequestScanner
+  readonly owner: Owner
+  mode: Mode
+  link: Link | null
+  state: ConnectionState
+  /** Bytes of the client that may not be forwarded yet, from the beginning of a request on. */
+  stash: Buffer[]
+  stashBytes: number
+  /** What the requests that are forwarded will have done; the replies are not in yet. */
+  ahead: Ahead
+  /** A blocking command is under way: nothing is forwarded behind it, so that it can be asked again elsewhere. */
+  blocked: boolean
+  /** The engine gave a blocking command up, because its role changed; it is to be asked again. */
+  again: Asked | null
+  /** What was watched is lost with the old engine: the next EXEC answers nil, as if it had been changed. */
+  watchLost: boolean
+  /** The beginning of a request whose name is not known yet, kept back because it may be an EXEC. */
+  nameless: Buffer | null
+  /** No request can be understood any more: told to the client behind its last reply. */
+  protocolError: string | undefined
+  clientEnded: boolean
+  /** The role moved without it, because it was idle, or its client slow: it follows when it is quiet and its turn comes. */
+  late: boolean
+  /** We have closed our side of a link with a blocked command: if it ends without a reply, it was not carried out. */
+  takingBack: boolean
+}
+
+export interface Ahead {
+  inTransaction: boolean
+  /** CLIENT REPLY OFF, and SKIP for the next command. */
+  silent: boolean
+  skipsNext: boolean
+}
+
+/** A blocking command and since when it waits, in milliseconds of performance.now. */
+export interface Asked {
+  readonly command: Command
+  readonly sinceMs: number
+}
+
+/** One connection to an engine, and what is under way on it. */
+export interface Link {
+  readonly socket: Socket
+  readonly replies: ReplyScanner
+  /** Requests forwarded, and replies received. They are equal when nothing is under way. */
+  sent: number
+  answered: number
+  /** The noted ones among those under way, in order. */
+  noted: Noted[]
+  /** Commands were sent that nothing answers: whether they are carried out has to be asked. */
+  unproven: boolean
+  /** The reply that is being read has to be seen whole before it is passed on. */
+  careful: boolean
+  parts: Buffer[]
+  /** While the link is being made ready: what it had to say to the client meanwhile. */
+  early: Buffer[] | null
+  /** Called when nothing of ours (replay, probes) is under way any more, or with what went wrong. */
+  onOwnAnswered: ((trouble?: string) => void) | null
+}
+
+export interface Noted {
+  /** Its number among the requests of this link, from 1. */
+  readonly at: number
+  readonly command: Command
+  /** Ours: the client knows nothing of it and its replies. */
+  readonly isOwn: boolean
+  /** Of ours: it has to work. */
+  readonly must: boolean
+  /** The client sent EXEC and we sent DISCARD: to be answered with nil. */
+  readonly nilInstead: boolean
+  readonly blocks: boolean
+  /** Confirmations of channels that are still to come; null before the first. */
+  confirmations: number | null
+  confirmed: number
+  readonly sinceMs: number
+}
+
+/** Who is told what becomes of a connection. */
+export interface Owner {
+  /** Nothing is under way any more. */
+  readonly onQuiet: (connection: Connection) => void
+  /** The client has sent something that cannot be forwarded yet. */
+  readonly onWaiting: (connection: Connection) => void
+  readonly onClosed: (connection: Connection) => void
+  readonly onError: (what: string) => void
+  readonly count: { commands: number }
+}
+
+export function createConnection(client: Socket, owner: Owner): Connection {
+  return {
+    client,
+    requests: createRequestScanner(table),
+    owner,
+    mode: 'opening',
+    link: null,
+    state: freshState,
+    stash: [],
+    stashBytes: 0,
+    ahead: { inTransaction: false, silent: false, skipsNext: false },
+    blocked: false,
+    again: null,
+    watchLost: false,
+    nameless: null,
+    protocolError: undefined,
+    clientEnded: false,
+    late: false,
+    takingBack: false,
+  }
+}
+
+export function createLink(socket: Socket): Link {
+  return {
+    socket,
+    replies: createReplyScanner(),
+    sent: 0,
+    answered: 0,
+    noted: [],
+    unproven: false,
+    careful: false,
+    parts: [],
+    early: null,
+    onOwnAnswered: null,
+  }
+}
+
+/** How much a client may send ahead while nothing can be forwarded; beyond, its socket is not read. */
+const LARGEST_STASH_BYTES = 64 * 1024
+
+export function stash(connection: Connection, bytes: Buffer): void {
+  if (bytes.length === 0) return
+  connection.stash.push(bytes)
+  connection.stashBytes += bytes.length
+  steerClient(connection)
+  if (connection.late) connection.owner.onWaiting(connection)
+}
+
+/** Reads from the client as long as what it sends has somewhere to go. */
+export function steerClient(connection: Connection): void {
+  const { client, link, stashBytes } = connection
+  const isFull = stashBytes > LARGEST_STASH_BYTES || (link?.socket.writableNeedDrain ?? false)
+  if (isFull !== client.isPaused()) isFull ? client.pause() : client.resume()
+}
+
+/** Reads from the engine as long as the client takes what it says. */
+export function steerLink({ client, link }: Connection): void {
+  if (link === null) return
+  const isFull = client.writableNeedDrain
+  if (isFull !== link.socket.isPaused()) isFull ? link.socket.pause() : link.socket.resume()
+}
+
+/** Passes bytes on to the client; those of a link that is not the connection's yet wait in it. */
+export function tellClient(connection: Connection, link: Link | null, bytes: Buffer): void {
+  if (bytes.length === 0) return
+  if (link?.early) link.early.push(bytes)
+  else if (!connection.client.write(bytes)) link?.socket.pause()
+}
+
+/** Nothing is asked that is not answered. */
+export function isAnswered(link: Link): boolean {
+  return link.sent === link.answered && !link.unproven
+}
+
+/** What is under way, if anything is, is one blocking command. */
+export function isOnlyBlocked({ blocked, link }: Connection): boolean {
+  return blocked && link !== null && link.sent - link.answered <= 1 && !link.unproven
+}
+
+/** Ends the connection after the client has got everything, with a last error if there is one to tell. */
+export function endConnection(connection: Connection, error?: string): void {
+  if (connection.mode === 'closed') return
+  if (error !== undefined) connection.client.write(`-${error}\r\n`)
+  close(connection)
+  connection.client.destroySoon()
+}
+
+/** Ends the connection at once. */
+export function dropConnection(connection: Connection): void {
+  if (connection.mode === 'closed') return
+  close(connection)
+  connection.client.destroy()
+}
+
+function close(connection: Connection): void {
+  const { link } = connection
+  connection.mode = 'closed'
+  connection.link = null
+  connection.stash = []
+  connection.stashBytes = 0
+  link?.onOwnAnswered?.('the connection was closed')
+  link?.socket.destroy()
+  connection.owner.onClosed(connection)
+}

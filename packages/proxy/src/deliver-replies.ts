@@ -1,0 +1,211 @@
+import { ARRAY, ERROR, isBetweenReplies, PUSH, scanReply } from '@fairlead/engine'
+import { type Command, subscriptions } from './commands.ts'
+import { type Connection, endConnection, type Link, type Noted, steerLink, tellClient } from './connection.ts'
+import {
+  afterQueueing,
+  afterSubscription,
+  afterSuccess,
+  afterTransaction,
+  isSubscribed,
+} from './connection-state.ts'
+import { endIfDone, forwardStash, isQueuedIn } from './forward-requests.ts'
+
+/** Bytes of an engine: they go to the client as they are, but for replies that are ours, or that we know better. */
+export function takeReplies(connection: Connection, link: Link, chunk: Buffer): void {
+  const { replies } = link
+  let from = 0
+  let at = 0
+  while (at < chunk.length) {
+    if (isBetweenReplies(replies)) {
+      link.careful = link.noted.length > 0 && needsCare(connection, link, chunk[at])
+      if (link.careful) {
+        tellClient(connection, link, chunk.subarray(from, at))
+        from = at
+      }
+    }
+    const end = scanReply(replies, chunk, at)
+    if (end < 0) break
+    at = end
+    const isSwallowed = takeReply(connection, link)
+    if (link.careful) {
+      if (!isSwallowed) tellClient(connection, link, whole(link, chunk.subarray(from, end)))
+      link.parts = []
+      from = end
+    }
+  }
+  if (replies.error !== undefined) {
+    connection.owner.onError(`the engine's reply was not understood: ${replies.error}`)
+    endConnection(connection)
+    return
+  }
+  const rest = chunk.subarray(from)
+  if (link.careful && !isBetweenReplies(replies)) link.parts.push(rest)
+  else tellClient(connection, link, rest)
+  if (connection.mode !== 'closed') afterReplies(connection, link)
+}
+
+function whole({ parts }: Link, last: Buffer): Buffer {
+  return parts.length > 0 ? Buffer.concat([...parts, last]) : last
+}
+
+function afterReplies(connection: Connection, link: Link): void {
+  if (connection.link === link) {
+    steerLink(connection)
+    if (connection.mode === 'serving' && connection.stash.length > 0 && !connection.blocked)
+      forwardStash(connection)
+    if (connection.mode === 'draining' || connection.mode === 'held') connection.owner.onQuiet(connection)
+    endIfDone(connection)
+  }
+}
+
+/** The next reply may be one that the client must not see. */
+function needsCare(connection: Connection, link: Link, firstByte: number | undefined): boolean {
+  const head = headOf(link)
+  if (head === undefined) return false
+  if (head.isOwn) return firstByte !== PUSH || link.early !== null
+  return head.nilInstead || (head.blocks && firstByte === ERROR && connection.mode !== 'serving')
+}
+
+/** What was noted of the request that is answered next. */
+function headOf({ noted, answered }: Link): Noted | undefined {
+  const [head] = noted
+  return head?.at === answered + 1 ? head : undefined
+}
+
+/** One message has come. True: the client must not see it. */
+function takeReply(connection: Connection, link: Link): boolean {
+  const { replies } = link
+  const head = link.noted.length > 0 ? headOf(link) : undefined
+  if (replies.type === PUSH || (replies.type === ARRAY && replies.keepWord)) {
+    if (head !== undefined && isConfirmation(head, replies.word)) return confirm(connection, link, head)
+    if (replies.type === PUSH)
+      return head?.isOwn === true && replies.word.endsWith('subscribe') ? takeOwn(link, head) : false
+    if (connection.state.protocol === 2 && isMessage(replies.word) && isSubscribed(connection.state))
+      return false
+  }
+  if (link.answered === link.sent) {
+    // Nobody asked. The engine says something of its own accord, most likely why it is about to close.
+    const unmovable = connection.state.unmovable || 'the engine said something that was not asked'
+    connection.state = { ...connection.state, unmovable }
+    return false
+  }
+  if (head === undefined) {
+    link.answered += 1
+    return false
+  }
+  if (head.isOwn) return takeOwn(link, head)
+  link.answered += 1
+  link.noted.shift()
+  return takeNoted(connection, link, head)
+}
+
+function isMessage(word: string): boolean {
+  return word === 'message' || word === 'pmessage' || word === 'smessage'
+}
+
+function isConfirmation({ command }: Noted, word: string): boolean {
+  return subscriptions[command.name]?.word === word
+}
+
+/** SUBSCRIBE a b is answered twice. Counts as one reply when all are in. */
+function confirm(connection: Connection, link: Link, head: Noted): false {
+  const { command } = head
+  const change = subscriptions[command.name]
+  if (change === undefined) return false
+  const set = [...connection.state.subscribed[change.kind].values()]
+  const channels = command.args.length > 0 ? command.args : set
+  head.confirmations ??= Math.max(1, channels.length)
+  // Without arguments the set shrinks with each, and any order ends with none.
+  const channel = command.args.length > 0 ? channels[head.confirmed] : channels[0]
+  if (channel !== undefined)
+    connection.state = afterSubscription(connection.state, { kind: change.kind, adds: change.adds, channel })
+  head.confirmed += 1
+  if (head.confirmed === head.confirmations) {
+    link.answered += 1
+    link.noted.shift()
+  }
+  return false
+}
+
+/** Of the replay, or a probe. */
+function takeOwn(link: Link, head: Noted): true {
+  const { replies } = link
+  link.answered += 1
+  link.noted.shift()
+  const trouble = replies.type === ERROR && head.must ? replies.text.trim() : undefined
+  const isLast = !link.noted.some(({ isOwn }) => isOwn)
+  if (isLast) link.unproven = false
+  if (trouble !== undefined || isLast) {
+    const tell = link.onOwnAnswered
+    link.onOwnAnswered = null
+    tell?.(trouble)
+  }
+  return true
+}
+
+function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
+  const { command } = head
+  const { type, text } = link.replies
+  const worked = type !== ERROR
+  if (head.blocks) {
+    // A command that was given up was not carried out: it is asked again, where the role has gone.
+    if (!worked && connection.mode !== 'serving' && text.startsWith(GIVEN_UP)) {
+      connection.again = { command, sinceMs: head.sinceMs }
+      return true
+    }
+    connection.blocked = false
+  }
+  if (head.nilInstead) return answerLostWatch(connection, link, worked)
+  connection.state = stateAfter(connection, command, worked)
+  return false
+}
+
+const GIVEN_UP = 'UNBLOCKED force unblock'
+
+function stateAfter(connection: Connection, command: Command, worked: boolean): Connection['state'] {
+  const { state } = connection
+  if (isQueuedIn(connection, command)) return afterQueueing(state, command, worked)
+  if (worked) return afterSuccess(state, command)
+  return command.name === 'EXEC' && state.transaction !== null ? afterTransaction(state) : state
+}
+
+/** The client sent EXEC, the engine got DISCARD. True: its OK is replaced. */
+function answerLostWatch(connection: Connection, link: Link, worked: boolean): boolean {
+  const { state } = connection
+  if (!worked) return false
+  const isBroken = state.transaction?.broken ?? false
+  connection.state = afterTransaction(state)
+  const nil = state.protocol === 3 ? '_\r\n' : '*-1\r\n'
+  const answer = isBroken ? '-EXECABORT Transaction discarded because of previous errors.\r\n' : nil
+  tellClient(connection, link, Buffer.from(answer))
+  return true
+}
+
+/** The engine has closed its side. */
+export function takeEnd(connection: Connection, link: Link): void {
+  const wasReady = link.onOwnAnswered === null
+  const tell = link.onOwnAnswered
+  link.onOwnAnswered = null
+  tell?.('the engine closed the connection')
+  if (connection.link !== link || connection.mode === 'closed') return
+  takeBack(connection, link)
+  const isQuiet =
+    wasReady && connection.mode !== 'serving' && link.sent === link.answered && link.parts.length === 0
+  if (!isQuiet) {
+    endConnection(connection)
+    return
+  }
+  // Nothing was under way: whoever has the role now will be asked instead.
+  link.socket.destroy()
+  connection.link = null
+  if (connection.mode !== 'moving') connection.owner.onQuiet(connection)
+}
+
+/** The engine has let go of a blocked command because we asked it to: it ended without an answer. */
+function takeBack(connection: Connection, link: Link): void {
+  const head = headOf(link)
+  if (!connection.takingBack || !head?.blocks || !isBetweenReplies(link.replies)) return
+  connection.again = { command: head.command, sinceMs: head.sinceMs }
+  link.answered += 1
+  link.noted.shift()
+}

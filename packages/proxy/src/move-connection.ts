@@ -1,0 +1,128 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { isBetweenRequests } from '@fairlead/engine'
+import { encodeWithTimeLeft } from './commands.ts'
+import { type Connection, endConnection, isOnlyBlocked, steerClient } from './connection.ts'
+import { isSubscribed } from './connection-state.ts'
+import { forwardStash, isDrained, noted, probe, restoreSilence } from './forward-requests.ts'
+import { adopt, openLink, ownAnswered, type Target } from './open-link.ts'
+
+/** How long an engine that was demoted may take to give up what blocks. It does so at once. */
+const GIVE_UP_MS = 300
+/** For messages on their way to a subscriber; one that does not read them gets them later, from the kernel. */
+const LAST_MESSAGES_MS = 1_000
+
+/** Stops forwarding where the next request begins. */
+export function holdConnection(connection: Connection): void {
+  if (connection.mode !== 'serving') return
+  connection.mode = 'draining'
+  const { link } = connection
+  if (link?.unproven) probe(connection, link)
+  noticeQuiet(connection)
+}
+
+/** Whether nothing is under way that a move would lose; a draining connection is then held. */
+export function noticeQuiet(connection: Connection): boolean {
+  const { mode, state, requests } = connection
+  const isQuiet =
+    state.unmovable !== '' ||
+    isDrained(connection) ||
+    (isOnlyBlocked(connection) && isBetweenRequests(requests))
+  if (isQuiet && mode === 'draining') connection.mode = 'held'
+  return isQuiet
+}
+
+/** Only its client stands in the way: it does not read its replies, or has sent half of a request. Others need not wait. */
+export function isHeldUpByClient({ client, link, requests }: Connection): boolean {
+  if (link === null || client.writableNeedDrain) return true
+  return !isBetweenRequests(requests) && link.sent === link.answered && !link.unproven
+}
+
+/**
+ * Gives a connection that is quiet a link at `target`. It is not served yet (`resume`). One that cannot be moved, or
+ * finds no engine, is closed with an error that says so.
+ */
+export async function moveConnection(connection: Connection, target: Target, untilMs: number): Promise<void> {
+  if (connection.mode === 'closed') return
+  if (connection.state.unmovable !== '') {
+    endConnection(connection, `ERR this connection cannot follow its database: ${connection.state.unmovable}`)
+    return
+  }
+  connection.mode = 'moving'
+  try {
+    if (connection.blocked && connection.again === null) await letGoOfBlocked(connection)
+    const link = await openLink(connection, target, untilMs)
+    await takeLastMessages(connection)
+    if (isClosed(connection)) link.socket.destroy()
+    else adopt(connection, link)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    connection.owner.onError(`a connection could not be moved: ${why}`)
+    endConnection(connection, `LOADING the database cannot be reached: ${why}`)
+  }
+}
+
+function isClosed({ mode }: Connection): boolean {
+  return mode === 'closed'
+}
+
+/**
+ * The engine was demoted, and so has given the command up, or is about to. If it does not, we close our side: then it
+ * either has answered, or ends without an answer because it has done nothing.
+ */
+async function letGoOfBlocked(connection: Connection): Promise<void> {
+  const isSettled = () => connection.again !== null || !connection.blocked || connection.link === null
+  await soon(isSettled, GIVE_UP_MS)
+  if (isSettled()) return
+  connection.takingBack = true
+  connection.link?.socket.end()
+  await soon(isSettled, GIVE_UP_MS)
+  connection.takingBack = false
+  if (!isSettled()) throw new Error('its blocking command was neither answered nor given up')
+}
+
+async function soon(check: () => boolean, withinMs: number): Promise<void> {
+  for (const until = performance.now() + withinMs; !check() && performance.now() < until; ) await delay(2)
+}
+
+/** A subscriber may have messages on their way from the old engine: they come before those of the new one. */
+async function takeLastMessages(connection: Connection): Promise<void> {
+  const { link, state } = connection
+  if (link === null || link.socket.destroyed || !isSubscribed(state) || connection.again !== null) return
+  try {
+    await ownAnswered(link, LAST_MESSAGES_MS, () => probe(connection, link))
+  } catch {
+    // The old engine is gone, or the client does not read: what it has not got by now it will not get.
+  }
+}
+
+/** What had been given up is asked again, with the time it has left. */
+export function askAgain(connection: Connection): void {
+  const { again, link } = connection
+  if (again === null || link === null) return
+  connection.again = null
+  link.sent += 1
+  link.noted.push({ ...noted(link, again.command), blocks: true, sinceMs: again.sinceMs })
+  link.socket.write(encodeWithTimeLeft(again.command, performance.now() - again.sinceMs))
+}
+
+/** Serves: what was stashed goes first. */
+export function resume(connection: Connection): void {
+  if (connection.mode === 'closed') return
+  connection.mode = 'serving'
+  askAgain(connection)
+  forwardStash(connection)
+  steerClient(connection)
+}
+
+/** Ends a hold without a move. A connection whose link was lost meanwhile gets another at `target`. */
+export async function releaseConnection(
+  connection: Connection,
+  target: Target,
+  untilMs: number,
+): Promise<void> {
+  const { mode, link, again } = connection
+  if (mode !== 'draining' && mode !== 'held') return
+  if (link === null || again !== null) await moveConnection(connection, target, untilMs)
+  else restoreSilence(connection, link)
+  resume(connection)
+}

@@ -1,0 +1,119 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { connect as connectTls } from 'node:tls'
+import { type Connection, createLink, type Link, steerClient, tellClient } from './connection.ts'
+import { isSubscribed, replayOf } from './connection-state.ts'
+import { takeEnd, takeReplies } from './deliver-replies.ts'
+import { restoreSilence, sendOwn } from './forward-requests.ts'
+
+/** An engine to connect to; `tls` holds whom to trust, or is null for plain connections. */
+export interface Target {
+  readonly host: string
+  readonly port: number
+  readonly tls: { readonly ca: string } | null
+}
+
+const TRY_AGAIN_MS = 20
+const REPLAY_MS = 2_000
+
+/**
+ * Opens a link for `connection` at an engine that then remembers the connection's state. Tries again until `untilMs` (of
+ * performance.now) has come. Throws what was in the way. What the engine says meanwhile waits in the link (`adopt`).
+ */
+export async function openLink(connection: Connection, target: Target, untilMs: number): Promise<Link> {
+  const link = createLink(await connectUntil(connection, target, untilMs))
+  link.early = []
+  link.replies.keepWord = isSubscribed(connection.state)
+  link.socket.on('data', (chunk) => takeReplies(connection, link, chunk))
+  link.socket.on('end', () => takeEnd(connection, link))
+  link.socket.on('close', () => takeEnd(connection, link))
+  link.socket.on('drain', () => steerClient(connection))
+  try {
+    await replay(connection, link)
+  } catch (cause) {
+    link.socket.destroy()
+    throw cause
+  }
+  link.socket.pause()
+  return link
+}
+
+/** From now on `link` is the connection's; the one before is closed. */
+export function adopt(connection: Connection, link: Link): void {
+  const { link: old, state } = connection
+  connection.link = link
+  old?.socket.destroy()
+  const early = link.early ?? []
+  link.early = null
+  if (state.watches) {
+    connection.state = { ...state, watches: false }
+    connection.watchLost = true
+  }
+  // The new engine does not know what this client has cached, so it could not tell it what changes.
+  if (state.tracking !== null && state.protocol === 3) tellClient(connection, link, everythingChanged)
+  for (const bytes of early) tellClient(connection, link, bytes)
+  restoreSilence(connection, link)
+  if (!connection.client.writableNeedDrain) link.socket.resume()
+}
+
+const everythingChanged = Buffer.from('>2\r\n$10\r\ninvalidate\r\n_\r\n')
+
+async function connectUntil(connection: Connection, target: Target, untilMs: number): Promise<Socket> {
+  for (;;) {
+    try {
+      return await connectOnce(target, untilMs)
+    } catch (cause) {
+      if (connection.mode === 'closed' || performance.now() + TRY_AGAIN_MS > untilMs) throw cause
+      await delay(TRY_AGAIN_MS)
+    }
+  }
+}
+
+/** A socket on which `target` can be spoken to. Throws what was in the way. */
+export async function connectOnce(target: Target, untilMs: number): Promise<Socket> {
+  const { host, port, tls } = target
+  // The certificate's chain is checked; its name is not, because shards are known by address.
+  const socket =
+    tls === null
+      ? connect({ host, port, noDelay: true, keepAlive: true })
+      : connectTls({ host, port, ca: tls.ca, checkServerIdentity: () => undefined })
+  if (tls !== null) socket.setNoDelay(true)
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>()
+  const timer = setTimeout(
+    () => reject(new Error(`no connection to ${host}:${port} in time`)),
+    Math.max(1, untilMs - performance.now()),
+  )
+  socket.once(tls === null ? 'connect' : 'secureConnect', () => resolve(socket))
+  socket.on('error', reject)
+  socket.once('close', () => reject(new Error(`${host}:${port} closed the connection`)))
+  try {
+    return await promise
+  } catch (cause) {
+    socket.destroy()
+    throw cause
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function replay(connection: Connection, link: Link): Promise<void> {
+  const commands = replayOf(connection.state)
+  if (commands.length === 0) return
+  await ownAnswered(link, REPLAY_MS, () => {
+    for (const { bytes, replies, must } of commands) sendOwn(link, bytes, replies, must)
+  })
+}
+
+/** Does `send`, then waits until nothing of ours is under way on the link. Throws what the engine refused. */
+export async function ownAnswered(link: Link, withinMs: number, send: () => void): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const timer = setTimeout(() => reject(new Error('the engine gave no answer in time')), withinMs)
+  link.onOwnAnswered = (trouble) => (trouble === undefined ? resolve() : reject(new Error(trouble)))
+  send()
+  try {
+    await promise
+  } finally {
+    clearTimeout(timer)
+    link.onOwnAnswered = null
+  }
+}

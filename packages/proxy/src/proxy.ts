@@ -1,0 +1,159 @@
+import { chmod, mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type EndpointReport, Refusal, type WantedEndpoint } from '@fairlead/api'
+import { createAdmission } from './admission.ts'
+import { type ProxyHandlers, serveControl } from './control.ts'
+import { type Endpoint, openEndpoint } from './endpoint.ts'
+import { holdHome } from './hold-home.ts'
+import { readWanted, type Wanted, writeWanted } from './wanted-file.ts'
+
+/** A line for the log: JSON, with what happened first. */
+export type Log = (what: string, details: Readonly<Record<string, string | number>>) => void
+
+const LISTEN_AGAIN_MS = 500
+
+/**
+ * Serves the endpoints that were wanted when it last ran, and takes orders at `socketPath`. What is wanted is on disk
+ * before an order is answered. Throws when another proxy has this home.
+ */
+export async function createProxy(options: {
+  readonly home: string
+  readonly socketPath: string
+  readonly log: Log
+}): Promise<AsyncDisposable> {
+  const { home, socketPath, log } = options
+  await mkdir(home, { recursive: true, mode: 0o700 })
+  await chmod(home, 0o700)
+  const path = join(home, 'endpoints.json')
+  await using stack = new AsyncDisposableStack()
+  stack.use(await holdHome(home))
+
+  const wanted = new Map<string, WantedEndpoint>(Object.entries(await readWanted(path)))
+  const admission = createAdmission()
+  const open = new Map<string, Endpoint>()
+  const failures = new Map<string, string>()
+  const turns = createTurns()
+  stack.defer(async () => {
+    await Promise.all([...open.values()].map((endpoint) => endpoint[Symbol.asyncDispose]()))
+  })
+
+  const save = () => writeWanted(path, Object.fromEntries(wanted) satisfies Wanted)
+  const start = async (id: string): Promise<void> => {
+    const wish = wanted.get(id)
+    if (wish === undefined || open.has(id)) return
+    try {
+      open.set(id, await openEndpoint(wish, { admission }))
+      failures.delete(id)
+      log('endpoint listens', { id, port: wish.port })
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause)
+      if (failures.get(id) !== why) log('endpoint cannot listen', { id, why })
+      failures.set(id, why)
+    }
+  }
+  const stop = async (id: string): Promise<void> => {
+    const endpoint = open.get(id)
+    open.delete(id)
+    failures.delete(id)
+    await endpoint?.[Symbol.asyncDispose]()
+  }
+  const find = (id: string): Endpoint => {
+    const endpoint = open.get(id)
+    if (endpoint === undefined)
+      throw new Refusal('not_found', failures.get(id) ?? `there is no endpoint ${id}`)
+    return endpoint
+  }
+  const switchTo = async (id: string, upstream: WantedEndpoint['upstream']) => {
+    const endpoint = find(id)
+    const result = await endpoint.switchTo(upstream)
+    const wish = wanted.get(id)
+    // Clients do not wait for the disk: killed before it is written, we begin with the old one until we are told again.
+    if (wish !== undefined) wanted.set(id, { ...wish, upstream })
+    await turns(save)
+    log('endpoint re-pointed', { id, to: `${upstream.host}:${upstream.port}`, ...result })
+    return result
+  }
+  const handlers: ProxyHandlers = {
+    reportProxy: async () => ({
+      pid: process.pid,
+      rssBytes: process.memoryUsage.rss(),
+      endpoints: [...wanted.keys()].toSorted().map((id) => reportOf(id)),
+    }),
+    putEndpoint: async ({ params: { id }, body }) => {
+      await turns(async () => {
+        const before = wanted.get(id)
+        wanted.set(id, body)
+        await save()
+        if (before !== undefined && !differsOnlyInUpstream(before, body)) await stop(id)
+        await start(id)
+      })
+      const endpoint = open.get(id)
+      if (endpoint === undefined) throw new Refusal('unavailable', `it cannot listen: ${failures.get(id)}`)
+      const { host, port } = endpoint.wanted.upstream
+      if (host !== body.upstream.host || port !== body.upstream.port) await switchTo(id, body.upstream)
+      return reportOf(id)
+    },
+    removeEndpoint: async ({ params: { id } }) => {
+      await turns(async () => {
+        wanted.delete(id)
+        await save()
+        await stop(id)
+      })
+      return { id }
+    },
+    holdEndpoint: ({ params: { id }, body: { deadlineMs, drainMs } }) =>
+      find(id).hold({ deadlineMs, ...(drainMs !== undefined && { drainMs }) }),
+    switchEndpoint: ({ params: { id }, body }) => switchTo(id, body.upstream),
+    releaseEndpoint: async ({ params: { id } }) => {
+      find(id).release()
+      return reportOf(id)
+    },
+  }
+  const reportOf = (id: string): EndpointReport => {
+    const endpoint = open.get(id)
+    const wish = wanted.get(id)
+    if (endpoint !== undefined) {
+      const { isHeld, ...rest } = endpoint.report()
+      return { id, ...rest, state: isHeld ? 'held' : 'serving', why: '' }
+    }
+    if (wish === undefined) throw new Refusal('not_found', `there is no endpoint ${id}`)
+    return { id, ...wish, ...nothingYet, state: 'failed', why: failures.get(id) ?? 'it is being opened' }
+  }
+
+  for (const id of wanted.keys()) await start(id)
+  // A port may still belong to whoever had it before.
+  const timer = setInterval(() => {
+    for (const id of failures.keys()) void turns(() => start(id))
+  }, LISTEN_AGAIN_MS)
+  stack.defer(() => clearInterval(timer))
+  stack.use(await serveControl(socketPath, handlers, log))
+  stack.defer(() => rm(socketPath, { force: true }))
+  log('proxy runs', { pid: process.pid, endpoints: wanted.size })
+  const running = stack.move()
+  return { [Symbol.asyncDispose]: () => running.disposeAsync() }
+}
+
+const nothingYet = {
+  connections: 0,
+  commands: 0,
+  heldMsTotal: 0,
+  heldMsLast: 0,
+  repoints: 0,
+  failedHolds: 0,
+  errors: 0,
+  lastError: '',
+}
+
+function differsOnlyInUpstream(before: WantedEndpoint, after: WantedEndpoint): boolean {
+  return JSON.stringify({ ...before, upstream: null }) === JSON.stringify({ ...after, upstream: null })
+}
+
+/** Does one thing after the other, whoever asked. */
+function createTurns(): (act: () => Promise<void>) => Promise<void> {
+  let last: Promise<void> = Promise.resolve()
+  return (act) => {
+    const mine = last.then(act)
+    last = mine.catch(() => undefined)
+    return mine
+  }
+}

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Client, createClient, proxyOperations, type Transport } from '@fairlead/api'
+import { until } from './stage.ts'
+
+export interface RunningProxy extends AsyncDisposable {
+  readonly home: string
+  readonly client: Client<typeof proxyOperations>
+  process(): ChildProcess
+  /** Starts it again after it has died. */
+  start(): Promise<void>
+}
+
+/** The proxy as a program of its own, in a home of its own. */
+export async function runProxy(): Promise<RunningProxy> {
+  const home = await mkdtemp(join(tmpdir(), 'proxy-'))
+  const client = createClient(proxyOperations, socketTransport(join(home, 'proxy.sock')))
+  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+  let child: ChildProcess | undefined
+  const running: RunningProxy = {
+    home,
+    client,
+    process() {
+      if (child === undefined) throw new Error('not started')
+      return child
+    },
+    async start() {
+      child = spawn(process.execPath, ['--conditions=@fairlead/source', main, '--home', home], {
+        stdio: ['ignore', 'ignore', 'inherit'],
+      })
+      const { pid } = child
+      const answers = () =>
+        client.reportProxy({}).then(
+          (report) => report.pid === pid,
+          () => false,
+        )
+      await until(answers, () => 'the proxy does not answer', 10_000)
+    },
+    async [Symbol.asyncDispose]() {
+      if (child !== undefined && child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL')
+        await once(child, 'exit')
+      }
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+  await running.start()
+  return running
+}
+
+function socketTransport(socketPath: string): Transport {
+  return ({ method, path, headers, body }) => {
+    const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
+    const sent = request({ socketPath, method, path, headers, agent: false }, (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (part: string) => {
+        text += part
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+    })
+    sent.on('error', reject)
+    sent.end(body)
+    return promise
+  }
+}

@@ -1,0 +1,207 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { WantedEndpoint } from '@fairlead/api'
+import { type Endpoint, openEndpoint } from '../src/endpoint.ts'
+
+const folder =
+  process.env['FAIRLEAD_ENGINES'] ?? fileURLToPath(new URL('../../../.fairlead/engines', import.meta.url))
+
+/** Server programs, oldest names first: flavour-version. */
+export const builds = (await readdir(folder))
+  .filter((name) => /^(valkey|redis)-[\d.]+$/.test(name))
+  .toSorted()
+const [first = '', last = ''] = [builds.at(0), builds.at(-1)]
+/** From an old redis to a new valkey, where there are both. */
+export const [oldest, newest] = [first, last]
+
+export interface Engine extends AsyncDisposable {
+  readonly port: number
+  readonly process: ChildProcess
+  /** Sends an inline command on a connection of its own, and returns what came. */
+  admin(line: string): Promise<string>
+}
+
+export async function startEngine(build: string, ...args: readonly string[]): Promise<Engine> {
+  const port = await freePort()
+  const program = join(folder, build, 'bin', `${build.split('-')[0]}-server`)
+  const dir = await mkdtemp(join(tmpdir(), 'proxy-engine-'))
+  const options = [
+    '--port',
+    port,
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--dir',
+    dir,
+    '--repl-diskless-sync-delay',
+    0,
+  ]
+  const child = spawn(program, [...options.map(String), ...args], { stdio: 'ignore' })
+  const engine: Engine = {
+    port,
+    process: child,
+    async admin(line) {
+      await using client = await dial(port)
+      client.send(`${line}\r\n`)
+      await until(() => client.text().endsWith('\r\n'))
+      return client.text()
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL')
+        await once(child, 'exit')
+      }
+      await rm(dir, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+  await until(() =>
+    engine.admin('PING').then(
+      (text) => text.length > 0,
+      () => false,
+    ),
+  )
+  return engine
+}
+
+export interface Pair extends AsyncDisposable {
+  readonly a: Engine
+  readonly b: Engine
+  readonly endpoint: Endpoint
+  readonly port: number
+  /** Moves the role to the other engine, as the server does: hold, pause, equal, demote, promote, switch. */
+  handOver(): Promise<void>
+  /** The same without the endpoint: demote, promote. */
+  moveRole(): Promise<void>
+  primary(): Engine
+}
+
+/** A primary with its replica and an endpoint before them. */
+export async function makePair(
+  from = oldest,
+  to = newest,
+  wanted: Partial<WantedEndpoint> = {},
+): Promise<Pair> {
+  await using stack = new AsyncDisposableStack()
+  const a = stack.use(await startEngine(from))
+  const b = stack.use(await startEngine(to))
+  await b.admin(`REPLICAOF 127.0.0.1 ${a.port}`)
+  await until(async () => (await b.admin('INFO replication')).includes('master_link_status:up'))
+  const port = await freePort()
+  const endpoint = stack.use(await openEndpoint({ ...wish(port, a.port), ...wanted }))
+  let [primary, heir] = [a, b]
+  const moveRole = async () => {
+    await primary.admin('CLIENT PAUSE 2000 WRITE')
+    const offset = async (engine: Engine) =>
+      /master_repl_offset:(\d+)/.exec(await engine.admin('INFO replication'))?.[1]
+    await until(async () => (await offset(primary)) === (await offset(heir)))
+    await primary.admin(`REPLICAOF 127.0.0.1 ${heir.port}`)
+    await heir.admin('REPLICAOF NO ONE')
+    await primary.admin('CLIENT UNPAUSE')
+    ;[primary, heir] = [heir, primary]
+  }
+  const owned = stack.move()
+  return {
+    a,
+    b,
+    endpoint,
+    port,
+    moveRole,
+    primary: () => primary,
+    async handOver() {
+      await until(async () => (await heir.admin('INFO replication')).includes('master_link_status:up'))
+      const held = await endpoint.hold({ deadlineMs: 5_000 })
+      if (!held.drained) throw new Error(held.why)
+      await moveRole()
+      await endpoint.switchTo({ host: '127.0.0.1', port: primary.port })
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+export function wish(port: number, upstreamPort: number): WantedEndpoint {
+  const upstream = { host: '127.0.0.1', port: upstreamPort }
+  return { host: '127.0.0.1', port, upstream, tls: null, upstreamTls: null }
+}
+
+export interface RawClient extends AsyncDisposable {
+  readonly socket: Socket
+  send(bytes: string | Uint8Array): void
+  /** Everything that came and was not taken. */
+  text(): string
+  /** Waits for exactly these bytes, and takes them. */
+  gets(text: string): Promise<void>
+  /** Sends, then waits for exactly this. Lines of both are separated by CRLF here. */
+  ask(line: string, answer: string): Promise<void>
+  readonly ended: () => boolean
+}
+
+/** A client that sees bytes as they are. */
+export async function dial(port: number): Promise<RawClient> {
+  const socket = connect({ host: '127.0.0.1', port, noDelay: true })
+  await once(socket, 'connect')
+  return rawClient(socket)
+}
+
+export function rawClient(socket: Socket): RawClient {
+  let text = ''
+  let ended = false
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1')
+  })
+  socket.on('close', () => {
+    ended = true
+  })
+  socket.on('error', () => undefined)
+  const client: RawClient = {
+    socket,
+    send: (bytes) => void socket.write(bytes),
+    text: () => text,
+    ended: () => ended,
+    async gets(wanted) {
+      await until(
+        () => text.length >= wanted.length || ended,
+        () => `wanted ${JSON.stringify(wanted)}, got ${JSON.stringify(text.slice(0, 300))}`,
+      )
+      if (!text.startsWith(wanted))
+        throw new Error(`wanted ${JSON.stringify(wanted)}, got ${JSON.stringify(text.slice(0, 300))}`)
+      text = text.slice(wanted.length)
+    },
+    async ask(line, answer) {
+      client.send(`${line}\r\n`)
+      await client.gets(answer)
+    },
+    async [Symbol.asyncDispose]() {
+      socket.destroy()
+    },
+  }
+  return client
+}
+
+export async function until(
+  check: () => boolean | Promise<boolean>,
+  what: () => string = () => '',
+  withinMs = 5_000,
+): Promise<void> {
+  const deadline = performance.now() + withinMs
+  while (!(await check())) {
+    if (performance.now() > deadline) throw new Error(`not so within ${withinMs} ms: ${what()}`)
+    await delay(2)
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
