@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { packTally } from '../proof/modules/add-module.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -97,6 +98,24 @@ test('the recipe to follow an upgrade live works as it stands there', async () =
   expect(ids(resumed)).toEqual(ids(whole).slice(1))
   expect(whole).toMatch(/^data: .*"write_stop_ms":.*"full_syncs":0/m)
   expect(whole).toMatch(/"status":"completed".*\n\nevent: end\ndata: \{\}\n\n$/)
+})
+
+test('the walk through modules in docs/modules.md works as it stands there', async () => {
+  await using fairlead = await startFairlead()
+  for (const version of ['1.0.0', '2.0.0'] as const)
+    await packTally(version, join(fairlead.home, `tally-${version}.zip`))
+  const page = readFileSync(join(root, 'docs/modules.md'), 'utf8')
+  const blocks = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block)
+  const script = blocks
+    .join('echo NEXT\n')
+    .replace('http://127.0.0.1:8080', fairlead.url)
+    .replace('PASSWORD', 'the-proof-is-in-the-ledger')
+    .replaceAll('@tally-', `@${fairlead.home}/tally-`)
+  const { code, stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', script])
+  expect(code, stderr).toBe(0)
+  expect(stdout.split('NEXT\n')[1]).toMatch(
+    /"uid":1,"name":"sums",.*"module_name":"tally","semantic_version":"2\.0\.0","module_args":"STEP 2"/,
+  )
 })
 
 test('the walk through an upgrade and its way back in docs/upgrades.md works as it stands there', async () => {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { zipSync } from 'fflate'
 import type { Fairlead } from '../start-fairlead.ts'
 import { type TallyVersion, testModule } from './build-modules.ts'
@@ -16,12 +16,20 @@ export async function addTally(
 
 /** Packs the file with this module.json, and uploads it as people do. Returns its uid. */
 export async function addModule(fairlead: Fairlead, json: ModulePackage, path: string): Promise<string> {
-  const zip = zipSync({
+  const { uid } = await fairlead.api.uploadModule({ file: inPieces(await pack(json, path)) })
+  return uid
+}
+
+/** Writes the package of our own test module to this path. */
+export async function packTally(version: TallyVersion, path: string): Promise<void> {
+  await writeFile(path, await pack(await tallyPackage(version), await testModule(version)))
+}
+
+async function pack(json: ModulePackage, path: string): Promise<Uint8Array> {
+  return zipSync({
     'module.json': Buffer.from(JSON.stringify(json)),
     [String(json.module_file)]: await readFile(path),
   })
-  const { uid } = await fairlead.api.uploadModule({ file: inPieces(zip) })
-  return uid
 }
 
 async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
