@@ -14,6 +14,10 @@ export const Certificate = Type.Object({
     description: 'Keys that both held at that point; null where a crash kept anybody from counting',
   }),
   write_stop_ms: Type.Number({ description: 'From the pause to the promotion' }),
+  held_ms: Type.Union([Type.Number(), Type.Null()], {
+    description:
+      'How long clients of the endpoint waited; null where there is none, and after a crash of the control plane',
+  }),
   recovered: Type.Boolean({
     description: 'Put together after a crash of the control plane: write_stop_ms is then an upper bound',
   }),

@@ -46,6 +46,7 @@ export const errors = {
   user_not_exist: { status: 404, meaning: 'The user does not exist' },
   role_not_exist: { status: 404, meaning: 'The role does not exist' },
   action_not_exist: { status: 404, meaning: 'The action does not exist' },
+  endpoint_not_exist: { status: 404, meaning: 'The database has no endpoint of its own' },
   module_not_exist: { status: 404, meaning: 'The module does not exist' },
   module_in_use: { status: 406, meaning: 'A database uses the module' },
   upgrade_path_unsupported: {
@@ -104,6 +105,11 @@ export const errors = {
     meaning: 'Too many password checks wait, or too many streams are open; try again later',
   },
   internal_error: { status: 500, meaning: 'A fault of ours; quote the id in the message' },
+  bdb_unavailable_shard_unreachable: {
+    status: 503,
+    meaning: 'No engine answers behind the address of the database',
+  },
+  bdb_unavailable_port_unbound: { status: 503, meaning: 'Nobody listens at the address of the database' },
   unavailable: { status: 503, meaning: 'A part of the cluster does not answer right now; try again' },
 } as const satisfies Record<string, { readonly status: number; readonly meaning: string }>
 

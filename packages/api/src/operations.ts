@@ -23,6 +23,7 @@ import {
   listDatabaseShards,
   listDatabases,
 } from './databases.ts'
+import { getAvailability, getEndpointStats } from './endpoints.ts'
 import { listLogs } from './logs.ts'
 import {
   deleteModule,
@@ -72,6 +73,8 @@ export const operations = {
   getDatabase,
   deleteDatabase,
   listDatabaseShards,
+  getAvailability,
+  getEndpointStats,
   upgradeDatabase,
   upgradeModules,
   upgradeModulesOlder,

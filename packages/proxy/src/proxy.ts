@@ -82,6 +82,7 @@ export async function createProxy(options: {
     putEndpoint: async ({ params: { id }, body }) => {
       await turns(async () => {
         const before = wanted.get(id)
+        if (before !== undefined && JSON.stringify(before) === JSON.stringify(body)) return start(id)
         wanted.set(id, body)
         await save()
         if (before !== undefined && !differsOnlyInUpstream(before, body)) await stop(id)

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { agentOperations, getOpenApi, operations, Refusal, toOpenApi } from '@fairlead/api'
+import { agentOperations, getOpenApi, operations, proxyOperations, Refusal, toOpenApi } from '@fairlead/api'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { actionsRoutes } from './actions/actions-routes.ts'
@@ -13,12 +13,14 @@ import { auditRoutes } from './audit/audit-routes.ts'
 import { createAudit } from './audit/audit-service.ts'
 import { clusterRoutes } from './cluster/cluster-routes.ts'
 import { createCluster } from './cluster/cluster-service.ts'
-import { agentSocket, type Config, operatorSocket } from './config.ts'
+import { agentSocket, type Config, operatorSocket, proxySocket } from './config.ts'
 import { actorOf } from './core/access.ts'
 import { databasesRoutes } from './databases/databases-routes.ts'
 import { createDatabases } from './databases/databases-service.ts'
 import { databasesStore } from './databases/databases-store.ts'
 import { shardsStore } from './databases/shards-store.ts'
+import { endpointsRoutes } from './endpoints/endpoints-routes.ts'
+import { createEndpoints } from './endpoints/endpoints-service.ts'
 import { createHttp } from './http/create-http.ts'
 import { mountOn } from './http/mount.ts'
 import { openModuleFiles } from './modules/module-files.ts'
@@ -28,6 +30,7 @@ import { modulesStore } from './modules/modules-store.ts'
 import { connectAgent, TRIAL_WITHIN_MS } from './nodes/agent-link.ts'
 import { nodesRoutes } from './nodes/nodes-routes.ts'
 import { createNodes } from './nodes/nodes-service.ts'
+import { connectProxy } from './nodes/proxy-link.ts'
 import { operatorRoutes } from './operator/operator-routes.ts'
 import { createHashing } from './passwords/hashing.ts'
 import { passwordsRoutes } from './passwords/passwords-routes.ts'
@@ -84,6 +87,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
   mkdirSync(config.home, { recursive: true, mode: 0o700 })
   const store = opened.use(await openStore(join(config.home, 'store.db')))
   const agent = connectAgent(agentOperations, agentSocket(config.home))
+  const proxy = connectProxy(proxyOperations, proxySocket(config.home))
   const engines = opened.use(createEngines())
 
   const hashing = await createHashing()
@@ -119,6 +123,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
     actions: actionsStore(store.db),
     handovers: handoversStore(store.db),
     agent,
+    proxy,
     engines,
     trials,
     portRange: config.portRange,
@@ -138,7 +143,11 @@ export async function createControlPlane(config: Config, world: World): Promise<
     files: moduleFiles,
     onFileGone: (sha256) => nodes.dropModule(sha256),
   })
-  const databases = createDatabases({ store, nodes, modules, nudge: loop.nudge, now })
+  const databases = createDatabases({
+    ...{ store, nodes, modules, now },
+    nudge: loop.nudge,
+    inTurn: reconciling.inTurn,
+  })
 
   const http = createHttp({
     identify: createIdentify({ store, tokens, identities, logins, now }),
@@ -162,6 +171,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
   modulesRoutes(mount, modules)
   databasesRoutes(mount, databases)
   const sight = createSight(reconciling)
+  endpointsRoutes(mount, createEndpoints({ databases, proxy, knock: sight.knock }))
   const actions = createActions({ store })
   const upgrades = createUpgrades({
     ...{ databases, nodes, modules, actions },

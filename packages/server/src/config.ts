@@ -114,7 +114,8 @@ const variables = {
   }),
   portRange: variable({
     name: 'FAIRLEAD_PORT_RANGE',
-    about: 'Ports for shards, first to last. An upgrade needs one more than the database has shards.',
+    about:
+      'Ports for shards and endpoints, first to last. An upgrade needs one more than the database has shards.',
     otherwise: '`10000-10999`',
     read: (text, fault) => readRange(text, fault),
   }),
@@ -202,6 +203,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
 /** The agent's socket. Unix sockets have short names: 107 bytes on Linux. */
 export function agentSocket(home: string): string {
   return join(home, 'run', 'agent.sock')
+}
+
+/** The proxy's socket: see its program. */
+export function proxySocket(home: string): string {
+  return join(home, 'proxy', 'proxy.sock')
 }
 
 /** The server's socket for whoever has the machine. */

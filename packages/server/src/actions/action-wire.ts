@@ -144,6 +144,7 @@ function certificateToWire(certificate: Certificate): ActionAnswer['certificates
     offset_to: certificate.offsetTo,
     keys: certificate.keys,
     write_stop_ms: certificate.writeStopMs,
+    held_ms: certificate.heldMs ?? null,
     recovered: certificate.recovered,
     full_syncs: certificate.fullSyncs,
     at: certificate.at,

@@ -10,6 +10,7 @@ const database = (name: string): NewDatabase => ({
   build: { flavour: 'valkey', version: '8.1.1' },
   restartNonce: 0,
   modules: [],
+  endpointPort: null,
   memoryBytes: 0,
   replicas: 0,
   persistence: 'disabled',
@@ -69,6 +70,7 @@ beforeAll(async () => {
       offsetTo: 5,
       keys: 3,
       writeStopMs: 1,
+      heldMs: null,
       recovered: false,
       fullSyncs: 0,
     }

@@ -61,6 +61,8 @@ export interface Certificate {
   readonly keys: number | null
   /** From the pause to the promotion, in milliseconds. */
   readonly writeStopMs: number
+  /** How long clients of the endpoint waited, in milliseconds; null without an endpoint, and after a crash. */
+  readonly heldMs: number | null
   /** Put together after a crash, from the engines' own records: `writeStopMs` is then an upper bound. */
   readonly recovered: boolean
   /** Null until every follower resumed the stream. */

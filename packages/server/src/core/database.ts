@@ -22,6 +22,8 @@ export interface Database {
   readonly userPassword: string
   /** It runs in the engines' cluster mode. */
   readonly cluster: boolean
+  /** Where clients connect, for its whole life; null in cluster mode, and until it was given one. */
+  readonly endpointPort: number | null
   /** By number; at least one. */
   readonly groups: readonly GroupRecord[]
   /** ISO 8601, UTC. */

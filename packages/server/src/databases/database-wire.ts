@@ -1,4 +1,5 @@
 import {
+  type Address,
   type Body,
   type createDatabase,
   type Database as DatabaseAnswer,
@@ -6,7 +7,7 @@ import {
   type Shard,
   type ShardReport,
 } from '@fairlead/api'
-import type { DatabaseStatus, ShardRecord } from '../core/database.ts'
+import type { Database, DatabaseStatus } from '../core/database.ts'
 import type { UsedModule } from '../core/goal.ts'
 import { joinArgs } from '../core/module-args.ts'
 import type { DatabaseRequest, DatabaseView, ShardView } from './databases-service.ts'
@@ -17,7 +18,7 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
   const primaries = database.groups.flatMap(
     ({ primaryShard }) => shards.find(({ id }) => id === primaryShard) ?? [],
   )
-  const [first] = primaries
+  const addresses = database.cluster ? primaries : endpointsOf(database)
   return {
     uid: database.uid,
     name: database.name,
@@ -36,8 +37,8 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
     snapshot_policy: [...database.snapshots],
     eviction_policy: database.evictionPolicy as DatabaseAnswer['eviction_policy'], // written from the same enumeration
     module_list: database.modules.map((module) => moduleToWire(module, showsPassword)),
-    endpoints: primaries.map((primary, n) => endpointOf(`${database.uid}:${n + 1}`, primary)),
-    port: first?.port ?? 0,
+    endpoints: addresses.map((address, n) => endpointOf(`${database.uid}:${n + 1}`, address)),
+    port: addresses[0]?.port ?? 0,
     oss_cluster: database.cluster,
     tls_mode: 'disabled',
     crdt: false,
@@ -66,7 +67,13 @@ const statusWords: { readonly [Status in DatabaseStatus]: DatabaseAnswer['status
   'creation-failed': 'creation-failed',
 }
 
-function endpointOf(uid: string, { host, port }: ShardRecord): DatabaseAnswer['endpoints'][number] {
+/** Clients of a database in cluster mode know its shards; all others know the one address that stays. */
+function endpointsOf({ endpointPort, groups }: Database): readonly Address[] {
+  const serves = groups.every(({ primaryShard }) => primaryShard !== null)
+  return endpointPort === null || !serves ? [] : [{ host: '127.0.0.1', port: endpointPort }]
+}
+
+function endpointOf(uid: string, { host, port }: Address): DatabaseAnswer['endpoints'][number] {
   return { uid, dns_name: host, port, addr: [host], addr_type: 'internal' }
 }
 
@@ -90,6 +97,7 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
       body.snapshot_policy ?? (body.data_persistence === 'snapshot' ? [{ secs: 3600, writes: 1 }] : []),
     evictionPolicy: body.eviction_policy ?? 'volatile-lru',
     engineVersion: oneOf('engine_version', body.engine_version, 'redis_version', body.redis_version),
+    endpointPort: body.port === undefined || body.port === 0 ? null : body.port,
     modules: (body.module_list ?? []).map((entry, n) => ({
       place: `module_list[${n}]`,
       uid: entry.module_id,
@@ -110,12 +118,6 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
 }
 
 function refuseUnavailable(body: Body<typeof createDatabase>): void {
-  if (body.port !== undefined && body.port !== 0) {
-    throw new Refusal(
-      'port_unavailable',
-      'port: a fixed port comes with the endpoint; leave it out or send 0',
-    )
-  }
   const notYet = [...(body.type === 'memcached' ? ['type memcached'] : [])]
   if (notYet.length > 0) {
     throw new Refusal(
@@ -131,6 +133,9 @@ function refuseUnavailable(body: Body<typeof createDatabase>): void {
     )
   }
   const unused = [
+    ...(sharded && (body.port ?? 0) !== 0
+      ? ['port needs an endpoint, and a sharded database has one for each shard']
+      : []),
     ...(body.sharding === false && (body.shards_count ?? 1) > 1
       ? ['shards_count above 1 needs sharding']
       : []),

@@ -35,6 +35,7 @@ export interface DatabaseRequest
     | 'aofFsync'
     | 'snapshots'
     | 'evictionPolicy'
+    | 'endpointPort'
   > {
   readonly engineVersion: string | undefined
   readonly modules: readonly NewModuleEntry[]
@@ -72,9 +73,11 @@ export function createDatabases(deps: {
   readonly nodes: Nodes
   readonly modules: Pick<Modules, 'list'>
   readonly nudge: (databaseUid: number) => void
+  /** Ports are given out one after the other. */
+  readonly inTurn: <T>(place: () => Promise<T>) => Promise<T>
   readonly now: () => number
 }): Databases {
-  const { store, nodes, modules, nudge } = deps
+  const { store, nodes, modules, nudge, inTurn } = deps
   const databases = databasesStore(store.db)
   const shards = shardsStore(store.db)
   const actions = actionsStore(store.db)
@@ -92,15 +95,20 @@ export function createDatabases(deps: {
       if ((await databases.getByName(request.name)) !== undefined) {
         throw new Refusal('name_already_exists', `name: a database named ${request.name} exists`)
       }
-      const database = await store.transaction(async (db) => {
-        const created = await databasesStore(db).insert(newDatabase(request, settled, now()))
-        await actionsStore(db).insert(
-          { uid: randomUUID(), databaseUid: created.uid, kind: 'create', goal: steadyGoal(created) },
-          now(),
-        )
-        const details = { name: created.name, build: describeRuns(created) }
-        await auditStore(db).append({ type: 'bdb_created', by, databaseUid: created.uid, details }, now())
-        return created
+      const insert = () =>
+        store.transaction(async (db) => {
+          const created = await databasesStore(db).insert(newDatabase(request, settled, now()))
+          await actionsStore(db).insert(
+            { uid: randomUUID(), databaseUid: created.uid, kind: 'create', goal: steadyGoal(created) },
+            now(),
+          )
+          const details = { name: created.name, build: describeRuns(created) }
+          await auditStore(db).append({ type: 'bdb_created', by, databaseUid: created.uid, details }, now())
+          return created
+        })
+      const database = await inTurn(async () => {
+        await refuseTakenPort(request.endpointPort, { databases, shards, nodes })
+        return insert()
       })
       nudge(database.uid)
       return view(database)
@@ -155,6 +163,19 @@ async function find(databases: DatabasesStore, uid: number): Promise<Database> {
   const database = await databases.get(uid)
   if (database === undefined) throw new Refusal('db_not_exist', `database ${uid} does not exist`)
   return database
+}
+
+/** A port that was asked for is given, or refused: nobody would look for the database anywhere else. */
+async function refuseTakenPort(
+  port: number | null,
+  places: { readonly databases: DatabasesStore; readonly shards: ShardsStore; readonly nodes: Nodes },
+): Promise<void> {
+  if (port === null) return
+  const endpoints = (await places.databases.list()).map(({ endpointPort }) => endpointPort)
+  const ports = (await places.shards.list()).map((shard) => shard.port)
+  const isTaken = endpoints.includes(port) || ports.includes(port) || !(await places.nodes.isFree(port))
+  if (isTaken)
+    throw new Refusal('port_unavailable', `port: ${port} is taken; send another one, or 0 to be given one`)
 }
 
 async function viewOf(database: Database, shards: ShardsStore, actions: ActionsStore): Promise<DatabaseView> {

@@ -18,6 +18,7 @@ export interface DatabasesStore {
   setStatus(uid: number, status: DatabaseStatus, now: string): Promise<void>
   /** Takes over what an upgrade led to. */
   setRuns(uid: number, runs: Runs, now: string): Promise<void>
+  setEndpointPort(uid: number, port: number): Promise<void>
   setPrimary(uid: number, group: number, shard: number): Promise<void>
   setHistory(uid: number, group: number, history: History): Promise<void>
   remove(uid: number): Promise<void>
@@ -79,6 +80,9 @@ export function databasesStore(db: Db): DatabasesStore {
         })
         .execute()
     },
+    async setEndpointPort(uid, port) {
+      await update(uid).set({ endpoint_port: port }).execute()
+    },
     async setPrimary(uid, group, shard) {
       await updateGroup(uid, group).set({ primary_shard: shard }).execute()
     },
@@ -124,6 +128,7 @@ function toRow(uid: number, database: NewDatabase): Row {
     admin_password: database.adminPassword,
     user_password: database.userPassword,
     cluster: Number(database.cluster),
+    endpoint_port: database.endpointPort,
     modules: JSON.stringify(database.modules),
     created_at: database.createdAt,
     changed_at: database.createdAt,
@@ -148,6 +153,7 @@ function fromRow(row: Row, groups: readonly GroupRow[]): Database {
     adminPassword: row.admin_password,
     userPassword: row.user_password,
     cluster: row.cluster === 1,
+    endpointPort: row.endpoint_port,
     groups: groups.map(groupFromRow),
     createdAt: row.created_at,
     changedAt: row.changed_at,

@@ -6,6 +6,8 @@ export interface Nodes {
   list(): Promise<readonly { readonly uid: number; readonly report: NodeReport | null }[]>
   /** The engine builds of the cluster. Throws Refusal unavailable when no agent answers. */
   builds(): Promise<readonly FoundBuild[]>
+  /** Can this port be listened on, on the node where a database would be? Throws Refusal unavailable. */
+  isFree(port: number): Promise<boolean>
   /** Does every agent answer? */
   ready(): Promise<boolean>
   /** Lets every node drop a module file that nothing uses. One that is away keeps it; it does no harm. */
@@ -23,6 +25,12 @@ export function createNodes(agent: AgentLink): Nodes {
       const builds = await orNull(agent.listBuilds({}))
       if (builds === null) throw new Refusal('unavailable', 'the agent does not answer right now; try again')
       return builds
+    },
+    async isFree(port) {
+      const range = { from: port, to: port, except: [], alsoFree: [] }
+      const found = await orNull(agent.findFreePort({ body: range }))
+      if (found === null) throw new Refusal('unavailable', 'the agent does not answer right now; try again')
+      return found.port !== null
     },
     ready: async () => (await report()) !== null,
     async dropModule(sha256) {

@@ -4,6 +4,7 @@ import { dataBytes, surgeBytes } from '../core/surge-bytes.ts'
 import type { Step } from '../core/topology.ts'
 import { shardsStore } from '../databases/shards-store.ts'
 import { member, type Outcome, type Scene } from './carry-out.ts'
+import { takenPorts } from './endpoints.ts'
 import { agentName } from './observe.ts'
 import { raiseBacklog } from './raise-backlog.ts'
 import { wishFor } from './wish.ts'
@@ -153,7 +154,7 @@ async function put(
 const BUS = 10_000
 
 async function findPort({ database, deps, signal }: Scene): Promise<number> {
-  const except = (await deps.shards.list()).map(({ port }) => port)
+  const except = [...(await takenPorts(deps))]
   const { port } = await deps.agent.findFreePort(
     { body: { ...deps.portRange, except, alsoFree: database.cluster ? [BUS] : [] } },
     { signal },

@@ -4,6 +4,7 @@ import type { HandoversStore } from '../actions/handovers-store.ts'
 import type { DatabasesStore } from '../databases/databases-store.ts'
 import type { ShardsStore } from '../databases/shards-store.ts'
 import type { AgentLink } from '../nodes/agent-link.ts'
+import type { ProxyLink } from '../nodes/proxy-link.ts'
 import type { Store } from '../store/open-store.ts'
 import type { Engines } from './engines.ts'
 import type { Trials } from './trials.ts'
@@ -16,6 +17,7 @@ export interface Deps {
   readonly actions: ActionsStore
   readonly handovers: HandoversStore
   readonly agent: AgentLink
+  readonly proxy: ProxyLink
   readonly engines: Engines
   readonly trials: Trials
   readonly portRange: { readonly from: number; readonly to: number }

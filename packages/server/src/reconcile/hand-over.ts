@@ -8,6 +8,7 @@ import { keepAsleepIfItDies } from './carry-out-shards.ts'
 import { carryToFollowers } from './carry-to-followers.ts'
 import { countFullSyncs } from './count-full-syncs.ts'
 import type { Deps } from './deps.ts'
+import { type HeldClients, holdClients } from './endpoints.ts'
 import { passGate, replicationOf } from './handover-gate.ts'
 import { type Moved, type MovingGroup, moveRole } from './move-role.ts'
 import { moveRoleInCluster } from './move-role-in-cluster.ts'
@@ -22,11 +23,12 @@ import { letWritesGo } from './stop-writes.ts'
  *    map. Nothing has stopped yet.
  *    Then users and settings of run time are carried over: the heir must be what the primary is to its clients.
  * 2. The intent is on record.
- * 3. Pause: writes wait at the primary. From here on, clients are held.
+ * 3. Clients are held at the endpoint until all that they asked is answered. Then the pause: writes of those who connect
+ *    to the shard itself wait at the primary.
  * 4. Equal: every follower has everything the primary has, offsets and number of keys. If that takes too long, the
  *    pause ends and nothing happened.
  * 5. The role moves (move-role.ts, move-role-in-cluster.ts): demote, then promote. The write stop ends.
- * 6. The record of who serves, with the certificate; siblings follow; the old primary lets its clients go.
+ * 6. The endpoint takes its clients to the heir. The record of who serves, with the certificate; siblings follow; the old primary lets its clients go.
  */
 export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene: Scene): Promise<Outcome> {
   const { database, members, action, deps } = scene
@@ -84,17 +86,23 @@ async function recordAndMove(
     }),
   )
   const { build } = member(step.from, { members }).runs
+  const clients = await holdClients(database, deps)
+  if (typeof clients === 'string') {
+    await deps.handovers.close(handover.id, null, new Date(deps.now()).toISOString())
+    return { kind: 'not yet', why: clients, afterMs: CALM_MS }
+  }
   const moved = await (database.cluster ? moveRoleInCluster : moveRole)(
     { primary, heir, others, build, errorReplies: errorsOf(step.to, seen) },
     deps,
   )
   if ('why' in moved) {
+    await clients?.release()
     await deps.handovers.close(handover.id, null, new Date(deps.now()).toISOString())
     return moved.hopeless
       ? { kind: 'hopeless', why: moved.why }
       : { kind: 'not yet', why: moved.why, afterMs: CALM_MS }
   }
-  await settleIn({ handover, moved, primary, heir, others, build }, database.cluster, deps)
+  await settleIn({ handover, moved, clients, primary, heir, others, build }, database.cluster, deps)
   return { kind: 'done' }
 }
 
@@ -104,14 +112,19 @@ function errorsOf(shard: number, { shards }: Scene['seen']): number {
 
 /** After an attempt that held clients for nothing. */
 const CALM_MS = 3_000
-/** Step 6. The order is the clients': the record first, because that is where they ask once they are let go. */
+/** Step 6. The order is the clients': their endpoint, then the record, where those ask who connect to the shard itself. */
 async function settleIn(
-  parts: Omit<MovingGroup, 'errorReplies'> & { readonly handover: Handover; readonly moved: Moved },
+  parts: Omit<MovingGroup, 'errorReplies'> & {
+    readonly handover: Handover
+    readonly moved: Moved
+    readonly clients: HeldClients | null
+  },
   inCluster: boolean,
   deps: Deps,
 ): Promise<void> {
-  const { handover, moved, primary, heir, others, build } = parts
+  const { handover, moved, clients, primary, heir, others, build } = parts
   const { store, effect, now } = deps
+  const heldMs = (await clients?.moveTo(heir.address)) ?? null
   const certificate: Certificate = {
     from: handover.from,
     to: handover.to,
@@ -120,6 +133,7 @@ async function settleIn(
     offsetTo: moved.offset,
     keys: moved.keys,
     writeStopMs: moved.writeStopMs,
+    heldMs,
     recovered: false,
     fullSyncs: null,
     at: new Date(now()).toISOString(),

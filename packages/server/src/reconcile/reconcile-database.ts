@@ -8,6 +8,7 @@ import type { Goal, Seen, SeenDatabase, Step } from '../core/topology.ts'
 import { type Scene as CarryOutScene, carryOut, type Outcome } from './carry-out.ts'
 import { carryToFollowers } from './carry-to-followers.ts'
 import { createTurns, type Deps } from './deps.ts'
+import { keepEndpoint } from './endpoints.ts'
 import { endReservations, keepHistory } from './keep-records.ts'
 import { finishAction, giveUpAction, hasToWait, noteAction, warnOf } from './note-action.ts'
 import { observe } from './observe.ts'
@@ -48,6 +49,11 @@ export async function reconcileDatabase(
   const seen = await observe(database, deps, signal)
   await keepHistory(database, seen, deps, memory)
   await endReservations(seen, deps)
+  await keepEndpoint(database, goal, seen, deps, memory).catch((cause: unknown) => {
+    // Nobody knows the address of a database that is being created; any other is not left alone without its endpoint.
+    if (action?.kind === 'create') throw cause
+    deps.log.warn({ err: cause, database: uid }, 'the endpoint is not as it shall be')
+  })
   const lanes = plan(database, action, goal, seen, deps, memory)
   if (action !== undefined) await noteAction(action, seen, lanes, memory, deps)
   return act({ database, action, goal, seen, lanes }, deps, memory, signal)

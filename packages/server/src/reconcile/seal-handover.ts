@@ -3,6 +3,7 @@ import type { Handover } from '../actions/handovers-store.ts'
 import type { Certificate } from '../core/action.ts'
 import { member, type Outcome, type Scene } from './carry-out.ts'
 import { countFullSyncs, fullSyncsSince } from './count-full-syncs.ts'
+import { settleEndpoint } from './endpoints.ts'
 import { ifItAnswers } from './engines.ts'
 import { resumePings } from './move-role-in-cluster.ts'
 import { letWritesGo } from './stop-writes.ts'
@@ -21,6 +22,7 @@ export async function releaseHandover(
       if (database.cluster) await resumePings(connection)
     })
   }
+  await settleEndpoint(database, member(primary, { members }), deps)
   await deps.effect('record-primary', () => deps.databases.setPrimary(database.uid, group, primary))
   const handover = await deps.handovers.open(database.uid, group)
   if (handover !== undefined) await deps.effect('release-handover', () => deps.handovers.release(handover.id))
@@ -62,6 +64,7 @@ async function recoverCertificate(
     offsetTo: heir.secondOffset - 1,
     keys: null,
     writeStopMs: deps.now() - Date.parse(handover.intendedAt),
+    heldMs: null,
     recovered: true,
     fullSyncs: null,
     at: new Date(deps.now()).toISOString(),

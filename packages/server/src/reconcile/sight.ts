@@ -1,11 +1,40 @@
+import type { Address } from '@fairlead/api'
+import { connectEngine, EngineUnreachable } from '@fairlead/engine'
 import type { Database } from '../core/database.ts'
 import type { SeenDatabase } from '../core/topology.ts'
+import type { Knock } from '../endpoints/endpoints-service.ts'
 import type { Deps } from './deps.ts'
 import { observe } from './observe.ts'
 
 /** What services may know of the world without touching it. */
-export function createSight(deps: Deps): { look(database: Database): Promise<SeenDatabase> } {
-  return { look: (database) => observe(database, deps, AbortSignal.timeout(LOOK_WITHIN_MS)) }
+export interface Sight {
+  look(database: Database): Promise<SeenDatabase>
+  /** Connects as a client of the database would. */
+  knock(address: Address, password: string): Promise<Knock>
 }
 
 const LOOK_WITHIN_MS = 5_000
+/** A client that gets no answer for this long calls it a failure, too. */
+const KNOCK_WITHIN_MS = 2_000
+
+export function createSight(deps: Deps): Sight {
+  return {
+    look: (database) => observe(database, deps, AbortSignal.timeout(LOOK_WITHIN_MS)),
+    knock,
+  }
+}
+
+/** Any answer will do: one that refuses the login comes from an engine that serves. */
+async function knock({ host, port }: Address, password: string): Promise<Knock> {
+  try {
+    using _ = await connectEngine({
+      address: { host, port },
+      login: { username: 'default', password },
+      connectTimeoutMs: KNOCK_WITHIN_MS,
+    })
+    return 'served'
+  } catch (cause) {
+    if (!(cause instanceof EngineUnreachable)) return 'served'
+    return /ECONNREFUSED/.test(cause.message) ? 'nobody listens' : 'no engine answers'
+  }
+}

@@ -15,6 +15,8 @@ export interface TurnMemory {
   stepsTaken(databaseUid: number): number
   /** True at most once in `everyMs` for each `what`. */
   isTime(what: string, everyMs: number, now: number): boolean
+  /** What it was time for was not done: it is time again at once. */
+  again(what: string): void
   /** An action on it ended. */
   forget(databaseUid: number): void
 }
@@ -45,6 +47,7 @@ export function createTurnMemory(): TurnMemory {
       times.set(what, now)
       return true
     },
+    again: (what) => void times.delete(what),
     forget(databaseUid) {
       waits.delete(databaseUid)
       steps.delete(databaseUid)

@@ -7,6 +7,7 @@ import * as usersAndRoles from './migrations/0002-users-and-roles.ts'
 import * as actionEvents from './migrations/0003-action-events.ts'
 import * as groups from './migrations/0004-groups.ts'
 import * as modules from './migrations/0005-modules.ts'
+import * as endpoints from './migrations/0006-endpoints.ts'
 import { rememberStatements } from './remember-statements.ts'
 import type { Tables } from './tables.ts'
 
@@ -28,6 +29,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0004-groups': groups,
   '0003-action-events': actionEvents,
   '0005-modules': modules,
+  '0006-endpoints': endpoints,
 }
 
 /**

@@ -61,6 +61,8 @@ export interface Tables {
     admin_password: string
     user_password: string
     cluster: number
+    /** Null in cluster mode, and until it was given one. */
+    endpoint_port: number | null
     /** A list of what it has of the catalogue: {uid, name, semanticVersion, sha256, args}. */
     modules: string
     created_at: string

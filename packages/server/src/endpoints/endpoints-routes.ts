@@ -1,0 +1,27 @@
+import { getAvailability, getEndpointStats } from '@fairlead/api'
+import type { Mount } from '../http/mount.ts'
+import type { Endpoints } from './endpoints-service.ts'
+
+export function endpointsRoutes(mount: Mount, endpoints: Endpoints): void {
+  mount(getAvailability, async ({ params }) => {
+    await endpoints.check(params.uid)
+    return { available: true as const }
+  })
+
+  mount(getEndpointStats, async ({ params }) => {
+    const stats = await endpoints.stats(params.uid)
+    return {
+      port: stats.port,
+      state: stats.state,
+      why: stats.why,
+      connections: stats.connections,
+      commands: stats.commands,
+      held_ms_total: stats.heldMsTotal,
+      held_ms_last: stats.heldMsLast,
+      repoints: stats.repoints,
+      failed_holds: stats.failedHolds,
+      errors: stats.errors,
+      last_error: stats.lastError,
+    }
+  })
+}

@@ -1,0 +1,68 @@
+import { type Address, ApiError, type EndpointReport, Refusal } from '@fairlead/api'
+import { endpointName } from '../core/endpoint-name.ts'
+import type { Databases, DatabaseView } from '../databases/databases-service.ts'
+import { type ProxyLink, ProxyUnreachable } from '../nodes/proxy-link.ts'
+
+export interface Endpoints {
+  /**
+   * Resolves when clients can use the database. Throws Refusal bdb_unavailable_port_unbound where nobody listens, and
+   * bdb_unavailable_shard_unreachable where no engine answers behind that.
+   */
+  check(uid: number): Promise<void>
+  /** Throws Refusal endpoint_not_exist of a database whose clients know its shards, unavailable when the proxy is away. */
+  stats(uid: number): Promise<EndpointReport>
+}
+
+/** What whoever connects to an address as a client finds. */
+export type Knock = 'served' | 'nobody listens' | 'no engine answers'
+
+export function createEndpoints(deps: {
+  readonly databases: Pick<Databases, 'get'>
+  readonly proxy: ProxyLink
+  readonly knock: (address: Address, password: string) => Promise<Knock>
+}): Endpoints {
+  const { databases, proxy, knock } = deps
+  return {
+    async check(uid) {
+      const view = await databases.get(uid)
+      const addresses = addressesOf(view)
+      if (addresses.length < view.database.groups.length)
+        throw new Refusal('bdb_unavailable_port_unbound', `database ${uid} has no address yet`)
+      const knocks = await Promise.all(addresses.map((address) => knock(address, view.database.userPassword)))
+      const where = (found: Knock) => {
+        const address = addresses[knocks.indexOf(found)]
+        return `${found} at ${address?.host}:${address?.port}`
+      }
+      if (knocks.includes('nobody listens'))
+        throw new Refusal('bdb_unavailable_port_unbound', where('nobody listens'))
+      if (knocks.includes('no engine answers'))
+        throw new Refusal('bdb_unavailable_shard_unreachable', where('no engine answers'))
+    },
+
+    async stats(uid) {
+      const { database } = await databases.get(uid)
+      if (database.endpointPort === null)
+        throw new Refusal('endpoint_not_exist', `clients of database ${uid} connect to its shards`)
+      const { endpoints } = await report(proxy)
+      const found = endpoints.find(({ id }) => id === endpointName(uid))
+      if (found === undefined)
+        throw new Refusal('endpoint_not_exist', `the endpoint of database ${uid} is not there yet`)
+      return found
+    },
+  }
+}
+
+/** Where clients connect: one address, or one for each group. */
+function addressesOf({ database, shards }: DatabaseView): readonly Address[] {
+  if (database.endpointPort !== null) return [{ host: '127.0.0.1', port: database.endpointPort }]
+  return database.groups.flatMap(({ primaryShard }) => shards.filter(({ id }) => id === primaryShard))
+}
+
+async function report(proxy: ProxyLink) {
+  try {
+    return await proxy.reportProxy({})
+  } catch (cause) {
+    if (!(cause instanceof ProxyUnreachable) && !(cause instanceof ApiError)) throw cause
+    throw new Refusal('unavailable', cause.message, { cause })
+  }
+}
