@@ -11,7 +11,7 @@ const mayDependOn: Readonly<Record<string, readonly string[]>> = {
   agent: ['api', 'engine'],
   proxy: ['api', 'engine'],
   server: ['api', 'engine'],
-  cli: ['api', 'agent', 'server'],
+  cli: ['api', 'agent', 'proxy', 'server'],
   ledger: [],
 }
 

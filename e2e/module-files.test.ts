@@ -21,6 +21,7 @@ test('what a node lacks of the catalogue is copied to it, once, and again when i
     await createAgent({
       ...{ home, socketPath: agentSocket(home), nodeUid: 1, host: '127.0.0.1', memoryLimitBytes: null },
       builds: { list: () => Promise.resolve([]), find: () => Promise.resolve(undefined) },
+      proxyProgram: null,
       logger: pino({ level: 'silent' }),
     }),
   )

@@ -1,6 +1,6 @@
 import { access, mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { type NodeReport, Refusal } from '@fairlead/api'
+import { type NodeReport, type ProxyState, Refusal } from '@fairlead/api'
 import type { Logger } from 'pino'
 import { type AgentHandlers, serveAgent } from './agent-http.ts'
 import type { BuildsOfNode } from './builds-of-node.ts'
@@ -8,6 +8,7 @@ import { findFreePort } from './find-free-port.ts'
 import { holdSocket } from './hold-socket.ts'
 import { type ModuleFiles, openModuleFiles } from './module-files.ts'
 import { readNode } from './read-node.ts'
+import { superviseProxy } from './supervise-proxy.ts'
 import { type SupervisedShards, superviseShards } from './supervise-shards.ts'
 import { openTrials, type Trials } from './trials.ts'
 import { watchNode } from './watch-node.ts'
@@ -28,6 +29,10 @@ export interface AgentConfig {
   readonly hungAfterMs?: number
   /** A process that is asked to stop and writes nothing for this long is ended by signals. Default 60 s. */
   readonly stopWithinMs?: number
+  /** How the proxy of the node is started: program and arguments, but for its home. Null: this agent keeps none. */
+  readonly proxyProgram: readonly string[] | null
+  /** Of our software: what an adopted proxy runs is compared with it. */
+  readonly proxyVersion?: string
 }
 
 /** A running agent. Disposing of it ends the agent; engine processes run on, and the next agent adopts them. */
@@ -49,6 +54,8 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   const modules = await openModuleFiles(home)
   const settings = { builds, modules, logger, hungAfterMs, stopWithinMs }
   const shards = stack.use(await superviseShards(home, settings))
+  const { proxyProgram: program, proxyVersion: version = '' } = config
+  const proxy = program && stack.use(await superviseProxy({ home, program, version, logger, hungAfterMs }))
 
   const watch = stack.use(watchNode({ read: (pids) => readNode(home, config.memoryLimitBytes, pids) }))
   const report = async (): Promise<NodeReport> => {
@@ -61,6 +68,7 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
       ...resources,
       shards: reports,
       modules: await modules.list(),
+      proxy: proxy?.report() ?? noProxy,
     }
   }
   const trials = stack.use(
@@ -72,6 +80,13 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   logger.info({ socket: config.socketPath, shards: shards.report().length }, 'agent is up')
   const close = stack.move()
   return { socketPath: config.socketPath, report, [Symbol.asyncDispose]: () => close.disposeAsync() }
+}
+
+const noProxy: ProxyState = {
+  state: 'exited',
+  pid: null,
+  why: 'this agent was started without a proxy',
+  crashes: 0,
 }
 
 function answerWith(

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Pulse } from './ask-engine.ts'
 import { type BuildsOfNode, findProgram } from './builds-of-node.ts'
 import { decideAppendonly } from './decide-appendonly.ts'
@@ -10,7 +9,7 @@ import { readDataOnDisk, snapshotWrittenAt } from './read-data-on-disk.ts'
 import { readLastWords } from './read-last-words.ts'
 import { readSettings } from './read-settings.ts'
 import type { ProcessRecord, ShardFolder, WantedRecord } from './shard-folder.ts'
-import { prepareFolder, type StartedProcess, startProcess } from './start-process.ts'
+import { describeEnd, prepareFolder, type StartedProcess, startProcess } from './start-process.ts'
 import { stopProcess, waitForEnd } from './stop-process.ts'
 
 /** What the acts on one shard need. */
@@ -166,12 +165,6 @@ function asDied(record: ProcessRecord, why: string): ProcessRecord {
     crashes: record.crashes + 1,
     streak: nextStreak(record, at),
   }
-}
-
-async function describeEnd(child: StartedProcess | null, identity: ProcessIdentity | null): Promise<string> {
-  if (child === null || child.identity.pid !== identity?.pid) return 'its process is gone'
-  // /proc may say it before the news of the exit has come; that takes milliseconds.
-  return await Promise.race([child.ended, delay(1_000, 'its process is gone', { ref: false })])
 }
 
 function lastWords(folder: ShardFolder, { logFrom, wish }: ProcessRecord): Promise<string> {

@@ -16,7 +16,7 @@ const DYING_MS = 500
  * Throws "another agent runs on …", or when the path is too long for a socket.
  */
 export async function holdSocket(path: string): Promise<AsyncDisposable> {
-  checkSocketPath(path)
+  checkSocketPath(path, 'agent')
   // A name in Linux' abstract namespace: it goes away with the process that holds it, however that ends.
   const name = `\0fairlead-agent-${createHash('sha256').update(resolve(path)).digest('hex').slice(0, 32)}`
   await using stack = new AsyncDisposableStack()
@@ -51,11 +51,12 @@ async function tryListen(name: string): Promise<AsyncDisposable | null> {
   return server
 }
 
-function checkSocketPath(path: string): void {
+/** Throws when Linux takes no socket at this path, `of` being whose it is. */
+export function checkSocketPath(path: string, of: 'agent' | 'proxy'): void {
   const bytes = Buffer.byteLength(path)
   if (bytes > LONGEST_SOCKET_PATH_BYTES)
     throw new Error(
-      `the path of the agent's socket has ${bytes} bytes, Linux allows ${LONGEST_SOCKET_PATH_BYTES}: ${path}; choose a shorter FAIRLEAD_HOME`,
+      `the path of the ${of}'s socket has ${bytes} bytes, Linux allows ${LONGEST_SOCKET_PATH_BYTES}: ${path}; choose a shorter FAIRLEAD_HOME`,
     )
 }
 

@@ -41,10 +41,21 @@ export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals)
  * and is nobody's fork. Null when there is none.
  */
 export function findEngineProcess(folder: string, conf: string, port: number): ProcessIdentity | null {
+  return findProcess(folder, (args) => isEngineOf(args.join(' '), conf, port))
+}
+
+/**
+ * The process that works in `folder` or below and was started with the arguments `isWanted` looks for, the program being
+ * the first of them. Nobody's fork is meant by it. Null when there is none.
+ */
+export function findProcess(
+  folder: string,
+  isWanted: (args: readonly string[]) => boolean,
+): ProcessIdentity | null {
   const candidates = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => worksIn(pid, folder) && isEngineOf(pid, conf, port))
+    .filter((pid) => worksIn(pid, folder) && isWanted(argsOf(pid)))
   const root = candidates.find((pid) => !candidates.includes(readStat(pid)?.parent ?? 0))
   return root === undefined ? null : identifyProcess(root)
 }
@@ -72,8 +83,11 @@ function worksIn(pid: number, folder: string): boolean {
   return cwd === folder || (cwd?.startsWith(`${folder}/`) ?? false)
 }
 
-function isEngineOf(pid: number, conf: string, port: number): boolean {
-  const line = readOrNull(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))?.replaceAll('\0', ' ') ?? ''
+function argsOf(pid: number): readonly string[] {
+  return readOrNull(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))?.split('\0') ?? []
+}
+
+function isEngineOf(line: string, conf: string, port: number): boolean {
   return line.includes(conf) || new RegExp(`-server \\S+:${port}\\b`).test(line)
 }
 

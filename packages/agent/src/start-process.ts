@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { open, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { WantedShard } from '@fairlead/api'
 import { writeDurably } from './durable-file.ts'
 import { engineConfig, userList } from './engine-config.ts'
@@ -22,10 +23,15 @@ export async function prepareFolder(
   await writeFile(folder.conf, engineConfig(wish, folder, appendonly), { mode: 0o600 })
   await writeFile(folder.acl, userList(wish), { mode: 0o600 })
   if (wish.cluster) await mendFile(join(folder.data, 'nodes.conf'))
-  await using log = await open(folder.log, 'a', 0o600)
+  return await prepareLog(folder.log)
+}
+
+/** Puts a long log aside. Answers where in it the lines of the next process will begin, in bytes. */
+export async function prepareLog(path: string): Promise<number> {
+  await using log = await open(path, 'a', 0o600)
   const { size } = await log.stat()
   if (size <= MAX_LOG_BYTES) return size
-  await rename(folder.log, `${folder.log}.1`)
+  await rename(path, `${path}.1`)
   return 0
 }
 
@@ -45,10 +51,21 @@ export interface StartedProcess {
  * Starts the engine on the prepared folder, as a process of its own that outlives the agent. Throws when the program
  * cannot be run.
  */
-export async function startProcess(folder: ShardFolder, program: string): Promise<StartedProcess> {
-  await using log = await open(folder.log, 'a', 0o600)
-  const child = spawn(program, [folder.conf], {
-    cwd: folder.path,
+export function startProcess(folder: ShardFolder, program: string): Promise<StartedProcess> {
+  return startDetached({ program, args: [folder.conf], cwd: folder.path, log: folder.log })
+}
+
+/** Starts a program that outlives the agent, its output in the file `log`. Throws when it cannot be run. */
+export async function startDetached(options: {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  readonly log: string
+}): Promise<StartedProcess> {
+  const { program, args, cwd } = options
+  await using log = await open(options.log, 'a', 0o600)
+  const child = spawn(program, args, {
+    cwd,
     detached: true,
     stdio: ['ignore', log.fd, log.fd],
     // Nothing of ours: the agent's environment may hold secrets.
@@ -68,6 +85,16 @@ function readEnd(child: ChildProcess): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   child.once('exit', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`))
   return promise
+}
+
+/** How the process `identity` ended, as far as it can be known: of a process that another agent has started, it cannot. */
+export async function describeEnd(
+  child: StartedProcess | null,
+  identity: ProcessIdentity | null,
+): Promise<string> {
+  if (child === null || child.identity.pid !== identity?.pid) return 'its process is gone'
+  // /proc may say it before the news of the exit has come; that takes milliseconds.
+  return await Promise.race([child.ended, delay(1_000, 'its process is gone', { ref: false })])
 }
 
 async function explainSpawnError(program: string, cause: unknown): Promise<string> {

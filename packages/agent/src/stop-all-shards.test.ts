@@ -22,9 +22,14 @@ test('all shards are stopped with their data saved, and come back with the next 
   expect(await stopAllShards(home.path, home.logger, signal)).toEqual({
     stopped: ['back', 'waits'],
     refused: [],
+    proxyStopped: false,
   })
   await expect(connectAs('default', wishes.back)).rejects.toThrow('gave no answer')
-  expect(await stopAllShards(home.path, home.logger, signal)).toEqual({ stopped: [], refused: [] })
+  expect(await stopAllShards(home.path, home.logger, signal)).toEqual({
+    stopped: [],
+    refused: [],
+    proxyStopped: false,
+  })
 
   await using _ = await home.start()
   await home.becomes('back', { state: 'running', crashes: 0 })

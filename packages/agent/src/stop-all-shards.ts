@@ -6,6 +6,7 @@ import { holdSocket } from './hold-socket.ts'
 import { type FoundShard, openShards } from './open-shards.ts'
 import { isAlive } from './process-identity.ts'
 import { stopProcess } from './stop-process.ts'
+import { stopProxy } from './stop-proxy.ts'
 import { clearTrials } from './trial-folder.ts'
 
 export interface StoppedShards {
@@ -13,10 +14,12 @@ export interface StoppedShards {
   readonly stopped: readonly string[]
   /** Those that run on: they could not save their data, and say why. */
   readonly refused: readonly { readonly id: string; readonly why: string }[]
+  /** The proxy ran and was stopped. It runs on for as long as one of the shards does. */
+  readonly proxyStopped: boolean
 }
 
 /**
- * Stops every engine process of `home`, each after saving its data, primaries first, while no agent runs. What is wanted
+ * Stops every engine process of `home`, each after saving its data, primaries first, then the proxy, while no agent runs. What is wanted
  * stays: the next agent starts those of `onCrash: restart` again, and reports the others as exited until they are
  * put. Throws "another agent runs on …", and when aborted; what then still runs is adopted by the next agent.
  */
@@ -39,9 +42,11 @@ export async function stopAllShards(
   const results = [...(await stop(primaries)), ...(await stop(replicas))].toSorted((a, b) =>
     a.id.localeCompare(b.id),
   )
+  const refused = results.flatMap(({ id, why }) => (why === null ? [] : [{ id, why }]))
   return {
     stopped: results.filter(({ why }) => why === null).map(({ id }) => id),
-    refused: results.flatMap(({ id, why }) => (why === null ? [] : [{ id, why }])),
+    refused,
+    proxyStopped: refused.length === 0 && (await stopProxy(home, logger, signal)),
   }
 }
 

@@ -59,6 +59,7 @@ export async function makeHome(): Promise<TestHome> {
         host: '127.0.0.1',
         memoryLimitBytes: null,
         builds,
+        proxyProgram: null,
         logger,
         ...config,
       }),

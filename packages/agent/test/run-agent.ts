@@ -2,8 +2,8 @@ import pino from 'pino'
 import { createAgent } from '../src/agent.ts'
 import { builds } from './engines.ts'
 
-/** An agent in a process of its own, for tests that kill it: node run-agent.ts HOME SOCKET. */
-const [home = '', socketPath = ''] = process.argv.slice(2)
+/** An agent in a process of its own, for tests that kill it: node run-agent.ts HOME SOCKET [PROXY_PROGRAM as JSON]. */
+const [home = '', socketPath = '', proxyProgram = 'null'] = process.argv.slice(2)
 await createAgent({
   home,
   socketPath,
@@ -11,5 +11,6 @@ await createAgent({
   host: '127.0.0.1',
   memoryLimitBytes: null,
   builds,
+  proxyProgram: JSON.parse(proxyProgram) as string[] | null,
   logger: pino({ level: 'silent' }),
 })

@@ -103,6 +103,19 @@ export const ShardReport = Type.Object({
 })
 export type ShardReport = Static<typeof ShardReport>
 
+/**
+ * The proxy process of the node. `starting`: it has not answered yet. `exited`: it died, and is started again before long.
+ * `failed`: it died before it ever answered, or cannot be started; that is tried again, too. `why` says what is wrong.
+ */
+export const ProxyState = Type.Object({
+  state: Type.Enum(['starting', 'running', 'exited', 'failed']),
+  pid: Type.Union([Type.Integer(), Type.Null()]),
+  why: Type.String(),
+  /** Times it died on its own since it was last stopped on order. */
+  crashes: Type.Integer(),
+})
+export type ProxyState = Static<typeof ProxyState>
+
 export const NodeReport = Type.Object({
   uid: Type.Integer(),
   host: Type.String(),
@@ -113,6 +126,7 @@ export const NodeReport = Type.Object({
   shards: Type.Array(ShardReport),
   /** SHA-256 of each module file that is there and whole, sorted. */
   modules: Type.Array(Type.String()),
+  proxy: ProxyState,
 })
 export type NodeReport = Static<typeof NodeReport>
 

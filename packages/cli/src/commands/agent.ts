@@ -1,6 +1,7 @@
 import { createAgent, createBuildFinder } from '@fairlead/agent'
-import { agentSocket, type Config } from '@fairlead/server'
+import { agentSocket, type Config, softwareVersion } from '@fairlead/server'
 import { createLog } from '../create-log.ts'
+import { proxyProgram } from '../proxy-program.ts'
 import { announce, untilStopped } from '../until-stopped.ts'
 
 /** Runs the agent of this machine until it is asked to stop. Databases run on. */
@@ -13,6 +14,8 @@ export async function runAgent(config: Config, path: string): Promise<void> {
     host: '127.0.0.1',
     memoryLimitBytes: config.nodeMemoryBytes ?? null,
     builds: createBuildFinder({ path, folder: config.engines }),
+    proxyProgram: proxyProgram(),
+    proxyVersion: softwareVersion,
     logger: createLog(config, 'agent'),
   })
   announce({}, `The agent is ready on ${agent.socketPath}`)

@@ -18,12 +18,13 @@ export async function runDown(config: Config, all: boolean): Promise<void> {
   process.stdout.write(up === null ? 'The control plane was not running\n' : 'The control plane is stopped\n')
   if (!all) return
 
-  const { stopped, refused } = await stopAllShards(
+  const { stopped, refused, proxyStopped } = await stopAllShards(
     config.home,
     createLog(config, 'agent'),
     AbortSignal.timeout(SHARDS_WITHIN_MS),
   )
   process.stdout.write(`${stopped.length} database process${stopped.length === 1 ? '' : 'es'} stopped\n`)
+  if (proxyStopped) process.stdout.write('The proxy is stopped\n')
   for (const { id, why } of refused) process.stderr.write(`fairlead: ${id} runs on: ${why}\n`)
   if (refused.length > 0) process.exitCode = 1
 }

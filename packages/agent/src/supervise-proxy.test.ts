@@ -1,0 +1,275 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { connect, createServer as createTcpServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { createClient, type ProxyState, proxyOperations } from '@fairlead/api'
+import { expect, test } from 'vitest'
+import { makeHome, socketTransport, type TestHome, until } from '../test/agent-home.ts'
+import { createProxyPulse } from './ask-proxy.ts'
+import { identifyProcess, isAlive, signalProcess } from './process-identity.ts'
+import { type ProxyRecord, proxyFolder } from './proxy-folder.ts'
+import { stopAllShards } from './stop-all-shards.ts'
+
+const main = fileURLToPath(new URL('../../proxy/src/main.ts', import.meta.url))
+const proxyProgram = [process.execPath, '--conditions=@fairlead/source', main]
+
+test('a proxy runs with the agent, in a folder and with a log of its owner, and has nothing of the environment', async () => {
+  process.env['FAIRLEAD_STORE_KEY_OF_A_TEST'] = 'hush-hush'
+  await using home = await makeProxyHome()
+  await using agent = await home.start({ proxyProgram })
+  const { pid } = await home.proxyBecomes({ state: 'running', crashes: 0, why: '' })
+  const { path, log, socket } = home.folder
+  expect([(await stat(path)).mode & 0o777, (await stat(log)).mode & 0o777]).toEqual([0o700, 0o600])
+  expect((await stat(socket)).mode & 0o777).toBe(0o600)
+  expect(readFileSync(log, 'utf8')).toContain('proxy runs')
+  const names = readFileSync(`/proc/${pid}/environ`, 'utf8')
+    .split('\0')
+    .map((line) => line.split('=')[0])
+  expect(names.filter((name) => name !== '')).toEqual(['PATH'])
+  expect((await agent.report()).proxy).toEqual({ state: 'running', pid, why: '', crashes: 0 })
+})
+
+test('the next agent adopts the proxy of one that was killed: its clients keep their connections', async () => {
+  await using home = await makeProxyHome()
+  await using database = await echoServer()
+  const killed = await startAgentProcess(home)
+  const { pid } = await home.proxyBecomes({ state: 'running' })
+  const port = await home.putEndpoint(database)
+  await using client = await dial(port)
+  expect(await client.ask()).toBe('+PONG\r\n')
+
+  killed.kill('SIGKILL')
+  await once(killed, 'exit')
+  expect(await client.ask()).toBe('+PONG\r\n')
+  {
+    await using _ = await home.start({ proxyProgram })
+    expect(await home.proxyBecomes({ state: 'running' })).toEqual({
+      state: 'running',
+      pid,
+      why: '',
+      crashes: 0,
+    })
+  }
+  expect(home.logged()).toContain('proxy process is adopted')
+  await using _ = await home.start({ proxyProgram, proxyVersion: '9.9.9' })
+  expect((await home.proxyBecomes({ state: 'running' })).pid).toBe(pid)
+  expect(home.logged()).toContain('proxy process of another version is adopted')
+  expect(await client.ask()).toBe('+PONG\r\n')
+})
+
+test('one that was killed is started again and serves what it served, without anybody telling', async () => {
+  await using home = await makeProxyHome()
+  await using database = await echoServer()
+  await using _ = await home.start({ proxyProgram })
+  const before = await home.proxyBecomes({ state: 'running' })
+  const port = await home.putEndpoint(database)
+  process.kill(before.pid ?? 0, 'SIGKILL')
+  const after = await home.proxyBecomes({ state: 'running', crashes: 1 })
+  expect(after.pid).not.toBe(before.pid)
+  await using client = await dial(port)
+  expect(await client.ask()).toBe('+PONG\r\n')
+  expect(home.logged()).toContain('signal SIGKILL')
+})
+
+test('one that hangs is killed and started again', async () => {
+  await using home = await makeProxyHome()
+  await using _ = await home.start({ proxyProgram, hungAfterMs: 1_500 })
+  const before = await home.proxyBecomes({ state: 'running' })
+  process.kill(before.pid ?? 0, 'SIGSTOP')
+  const after = await home.proxyBecomes({ state: 'running', crashes: 1 }, 15_000)
+  expect(after.pid).not.toBe(before.pid)
+  expect(home.logged()).toMatch(/did not answer for \d\.\d s and was killed/)
+  expect(isRunning(before.pid)).toBe(false)
+})
+
+test('one that no agent has recorded is found again, also when its record is broken', async () => {
+  await using home = await makeProxyHome()
+  for (const text of ['null', '{"identity":', undefined]) {
+    const killed = await startAgentProcess(home)
+    const { pid } = await home.proxyBecomes({ state: 'running' })
+    killed.kill('SIGKILL')
+    await once(killed, 'exit')
+    const record = (await home.folder.read()) as ProxyRecord
+    // As it is between the start of the process and its record.
+    if (text === undefined) await home.folder.write({ ...record, identity: null, answeredAt: null })
+    else await writeFile(join(home.folder.path, 'process.json'), text)
+    await using _ = await home.start({ proxyProgram })
+    expect((await home.proxyBecomes({ state: 'running' })).pid).toBe(pid)
+  }
+})
+
+test('while a stranger has the home, ours says so and tries again, and serves once the stranger is gone', async () => {
+  await using home = await makeProxyHome()
+  await home.folder.create()
+  // It cannot be found in its folder: it works elsewhere.
+  const args = [...proxyProgram.slice(1), '--home', home.folder.path]
+  const stranger = spawn(process.execPath, args, { cwd: '/', stdio: 'ignore' })
+  const client = createClient(proxyOperations, socketTransport(home.folder.socket))
+  const isUp = () =>
+    client.reportProxy({}).then(
+      ({ pid }) => pid === stranger.pid,
+      () => false,
+    )
+  await until(isUp, { withinMs: 10_000 })
+  await using _ = await home.start({ proxyProgram })
+  const { why } = await home.proxyBecomes({ state: 'failed' }, 10_000)
+  expect(why).toMatch(/^exit code 1: Error: another proxy runs on .*stop it first$/)
+  expect(isRunning(stranger.pid)).toBe(true)
+  stranger.kill('SIGKILL')
+  await home.proxyBecomes({ state: 'running' }, 15_000)
+})
+
+test('a program that is missing is told, and tried again', async () => {
+  await using home = await makeProxyHome()
+  const missing = join(home.path, 'no-such-node')
+  await using _ = await home.start({ proxyProgram: [missing] })
+  const { crashes, pid } = await home.proxyBecomes({ state: 'failed', why: `${missing} is missing` })
+  expect(pid).toBeNull()
+  await until(async () => (await home.client.reportNode({})).proxy.crashes > crashes, { withinMs: 5_000 })
+})
+
+test('it is stopped with all shards, stopped in its tracks or not, and comes back with the next agent', async () => {
+  await using home = await makeProxyHome()
+  const stop = () => stopAllShards(home.path, home.logger, AbortSignal.timeout(20_000))
+  for (const signal of ['SIGCONT', 'SIGSTOP'] as const) {
+    const { pid } = await (async () => {
+      await using _ = await home.start({ proxyProgram })
+      return await home.proxyBecomes({ state: 'running', crashes: 0 })
+    })()
+    process.kill(pid ?? 0, signal)
+    expect(await stop()).toEqual({ stopped: [], refused: [], proxyStopped: true })
+    expect(isRunning(pid)).toBe(false)
+  }
+  expect(await stop()).toMatchObject({ proxyStopped: false })
+})
+
+test('an agent whose home is too deep for the socket of the proxy says so', async () => {
+  await using home = await makeHome()
+  const deep = join(home.path, 'x'.repeat(100))
+  await expect(home.start({ home: deep, proxyProgram })).rejects.toThrow(
+    /the path of the proxy's socket has \d+ bytes, Linux allows 107/,
+  )
+})
+
+test('another process that answers does not count as the one that was asked', async () => {
+  await using home = await makeHome()
+  const path = join(home.path, 'proxy.sock')
+  const server = createServer((_, response) => {
+    response.end(JSON.stringify({ pid: 4711, rssBytes: 1, endpoints: [] }))
+  }).listen(path)
+  await once(server, 'listening')
+  const pulse = createProxyPulse(path)
+  expect(await pulse.ask(1)).toEqual({ silentMs: 0 })
+  expect(await pulse.ask(4711)).toBe('answers')
+  server.close()
+})
+
+interface ProxyHome extends TestHome {
+  readonly folder: ReturnType<typeof proxyFolder>
+  proxyBecomes(wanted: Partial<ProxyState>, withinMs?: number): Promise<ProxyState>
+  /** Answers the port. */
+  putEndpoint(database: { readonly port: number }): Promise<number>
+}
+
+/** A home whose proxy is ended with it. */
+async function makeProxyHome(): Promise<ProxyHome> {
+  const home = await makeHome()
+  const folder = proxyFolder(home.path)
+  return {
+    ...home,
+    folder,
+    async proxyBecomes(wanted, withinMs = 10_000) {
+      let seen: ProxyState | undefined
+      const fits = async () => {
+        seen = (await home.client.reportNode({})).proxy
+        return Object.entries(wanted).every(([name, value]) => seen?.[name as keyof ProxyState] === value)
+      }
+      await until(fits, { withinMs, what: () => `${JSON.stringify({ wanted, seen })}\n${home.logged()}` })
+      if (!seen) throw new Error('unreachable')
+      return seen
+    },
+    async putEndpoint({ port: upstream }) {
+      await using free = await listen(createTcpServer())
+      const { port } = free
+      await free[Symbol.asyncDispose]()
+      const client = createClient(proxyOperations, socketTransport(folder.socket))
+      const body = { host: '127.0.0.1', port, upstream: { host: '127.0.0.1', port: upstream } }
+      await client.putEndpoint({ params: { id: 'bdb-1' }, body: { ...body, tls: null, upstreamTls: null } })
+      return port
+    },
+    async [Symbol.asyncDispose]() {
+      for (let left = folder.find(); left !== null; left = folder.find()) {
+        signalProcess(left, 'SIGKILL')
+        await delay(5)
+      }
+      await home[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Answers each piece that comes as an engine answers PING. */
+function echoServer(): Promise<{ readonly port: number } & AsyncDisposable> {
+  return listen(
+    createTcpServer(
+      (socket) => void socket.on('data', () => socket.write('+PONG\r\n')).on('error', () => socket.destroy()),
+    ),
+  )
+}
+
+async function listen(server: Server): Promise<{ readonly port: number } & AsyncDisposable> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return {
+    port: address.port,
+    async [Symbol.asyncDispose]() {
+      if (server.listening) server.close()
+    },
+  }
+}
+
+async function dial(port: number): Promise<{ ask(): Promise<string> } & AsyncDisposable> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  return {
+    async ask() {
+      socket.write('PING\r\n')
+      const [bytes] = (await once(socket, 'data', { signal: AbortSignal.timeout(5_000) })) as [Buffer]
+      return bytes.toString()
+    },
+    async [Symbol.asyncDispose]() {
+      socket.destroy()
+    },
+  }
+}
+
+/** An agent in a process of its own, once it serves. */
+async function startAgentProcess(home: TestHome): Promise<ChildProcess> {
+  const program = fileURLToPath(new URL('../test/run-agent.ts', import.meta.url))
+  const args = [
+    '--conditions=@fairlead/source',
+    program,
+    home.path,
+    home.socketPath,
+    JSON.stringify(proxyProgram),
+  ]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  const answers = () =>
+    home.client.reportNode({}).then(
+      () => true,
+      () => false,
+    )
+  await until(answers, { withinMs: 10_000 })
+  return child
+}
+
+function isRunning(pid: number | null | undefined): boolean {
+  const identity = identifyProcess(pid ?? 0)
+  return identity !== null && isAlive(identity)
+}
