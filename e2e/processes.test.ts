@@ -26,6 +26,7 @@ describe('databases outlive the control plane', () => {
     await using fairlead = await startFairlead()
     const { uid, authentication_engine_pass: password = '' } = await create(fairlead)
     const before = pidsOf(fairlead.home)
+    expect(before).toHaveLength(3)
     await using load = await startLoad({
       kind: 'set',
       connections: 10,
@@ -86,7 +87,7 @@ describe('fairlead up', () => {
         async () => (await get(url, token, `/v1/bdbs/${made['uid']}`))['status'] === 'active',
       )
       const pids = pidsOf(home)
-      expect(pids.length).toBe(2)
+      expect(pids.length).toBe(3)
       expect((await fetch(`${url}/healthz`)).status).toBe(200)
 
       first.process.kill('SIGINT')
@@ -107,7 +108,9 @@ describe('fairlead up', () => {
       const down = await run(['down', '--all'], { FAIRLEAD_HOME: home })
       expect(down).toMatchObject({
         code: 0,
-        stdout: expect.stringMatching(/control plane is stopped\n2 database processes stopped/),
+        stdout: expect.stringMatching(
+          /control plane is stopped\n2 database processes stopped\nThe proxy is stopped\n/,
+        ),
       })
       expect(await again.ended).toBe(0)
       expect(pidsOf(home)).toEqual([])
@@ -153,6 +156,7 @@ describe('fairlead up', () => {
       expect(await next.ended).toBe(0)
     } finally {
       taken.close()
+      await run(['down', '--all'], { FAIRLEAD_HOME: home })
       await rm(home, { recursive: true, force: true })
     }
   })
@@ -207,10 +211,10 @@ test('secrets are in no command line, no environment of another process, and no 
 })
 
 /** The engine processes that work in a folder of this home. */
+/** Of the engines and of the proxy: each works in a folder of its own. */
 function pidsOf(home: string): readonly number[] {
-  const shards = join(home, 'shards')
   return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && worksIn(shards, name))
+    .filter((name) => /^\d+$/.test(name) && worksIn(home, name))
     .map(Number)
     .toSorted((a, b) => a - b)
 }

@@ -38,7 +38,10 @@ function createProgram(config: () => Config, env: NodeJS.ProcessEnv): Command {
   program
     .command('down')
     .description('stop what `fairlead up` runs')
-    .option('--all', 'stop the database processes too; they keep their data and come back at the next start')
+    .option(
+      '--all',
+      'stop the database processes and the proxy too; they keep their data and come back at the next start',
+    )
     .action((options: { readonly all?: boolean }) => runDown(config(), options.all === true))
   program
     .command('server')

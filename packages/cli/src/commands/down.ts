@@ -8,7 +8,7 @@ const ENDS_WITHIN_MS = 60_000
 /** Each process saves its data first: that takes about 5 to 10 s a GiB. */
 const SHARDS_WITHIN_MS = 10 * 60_000
 
-/** Stops `fairlead up`; with `all` also the database processes, each after saving its data. */
+/** Stops `fairlead up`; with `all` also the database processes, each after saving its data, and the proxy. */
 export async function runDown(config: Config, all: boolean): Promise<void> {
   const up = upFile(config).read()
   if (up !== null) {
