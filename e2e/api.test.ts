@@ -228,7 +228,6 @@ describe('a database', () => {
       /no build of valkey 5\.0 here\. There is: redis 7\.0/,
     ],
     [{ engine_version: '8.1', redis_version: '8.0' }, 400, 'conflicting_fields', /same field/],
-    [{ port: 12_000 }, 400, 'port_unavailable', /port/],
     [{ sharding: true, oss_cluster: false }, 400, 'field_not_available', /oss_cluster.*endpoint/],
     [{ sharding: false, shards_count: 3 }, 400, 'conflicting_fields', /shards_count.*sharding/],
     [{ shards_count: 65 }, 400, 'invalid_request', /shards_count/],
@@ -244,6 +243,28 @@ describe('a database', () => {
       expect((await fairlead.api.listDatabases({})).map(({ name }) => name)).not.toContain('refused')
     })
   }
+
+  test('keeps the port that was asked for, which is then nobody else’s', async () => {
+    const port = Number(new URL(fairlead.url).port) - 50
+    const uid = await createAndWait({ name: 'known', memory_size: 0, port })
+    expect((await send('GET', `/v1/bdbs/${uid}`)).body).toMatchObject({
+      port,
+      endpoints: [{ uid: `${uid}:1`, port }],
+    })
+    expect((await send('GET', `/v1/bdbs/${uid}/availability`)).body).toEqual({ available: true })
+    expect((await send('GET', `/v1/bdbs/${uid}/endpoint/stats`)).body).toMatchObject({
+      port,
+      state: 'serving',
+      repoints: 0,
+    })
+    expect(await create({ name: 'second', memory_size: 0, port })).toMatchObject({
+      status: 400,
+      body: { error_code: 'port_unavailable', message: expect.stringMatching(`${port} is taken`) },
+    })
+    const deletion = await send('DELETE', `/v1/bdbs/${uid}`)
+    await fairlead.untilEnded(String(deletion.body['action_uid']))
+    await createAndWait({ name: 'third', memory_size: 0, port })
+  })
 
   test('has one change at a time, and is gone with its processes when deleted', async () => {
     const { body } = await create({ name: 'short-lived', memory_size: 0 })
@@ -279,12 +300,12 @@ describe('an upgrade', () => {
     [{ keep_engine_version: true, engine_version: '8.1' }, 400, 'conflicting_fields', /keep_engine_version/],
     [{ keep_redis_version: true, keep_engine_version: false }, 400, 'conflicting_fields', /same field/],
     [{ force_discard: true, preserve_roles: true }, 400, 'conflicting_fields', /force_discard/],
-    [{ modules: [{ module_name: 'search' }] }, 400, 'field_not_available', /modules/],
+    [{ modules: [{ module_name: 'search' }] }, 406, 'missing_module', /search/],
     [
       { modules: [{}], swap_roles: true, preserve_roles: true, engine_version: '9.9' },
       400,
-      'field_not_available',
-      /modules.*swap_roles.*9\.9/,
+      'conflicting_fields',
+      /swap_roles.*modules\[0\].*9\.9/,
     ],
   ]
   for (const [fields, status, code, message] of refusals) {

@@ -57,10 +57,8 @@ export function settleUpgrade(
 ): { readonly goal: Goal; readonly change: boolean } | Refused {
   const target = settleTarget(request, subject, catalogue)
   const discard = mayDiscard(request, subject)
-  const settled =
-    'refused' in target
-      ? { modules: subject.modules }
-      : settleTargetModules(request, subject, target.build, catalogue)
+  const build = 'refused' in target ? subject.build : target.build
+  const settled = settleTargetModules(request, subject, build, catalogue)
   const obstacles = [
     ...contradictions(request),
     ...('obstacles' in settled ? settled.obstacles : []),
