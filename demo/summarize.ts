@@ -9,6 +9,7 @@ export interface Summary {
   readonly lost: number
   readonly duplicated: number
   readonly errors: number
+  readonly reconnects: number
   readonly full_syncs: number
   readonly write_stop_ms: Spread
   readonly client_gap_ms: Spread
@@ -30,6 +31,7 @@ export function summarize(proofs: readonly Proof[], seconds: number): Summary {
     lost: sum(({ lost }) => lost),
     duplicated: sum(({ duplicated }) => duplicated),
     errors: sum(({ errors }) => errors),
+    reconnects: sum(({ reconnects }) => reconnects),
     full_syncs: sum(({ fullSyncs }) => fullSyncs),
     write_stop_ms: spread(proofs.flatMap(({ writeStopsMs }) => writeStopsMs)),
     client_gap_ms: spread(proofs.flatMap(({ clientGapsMs }) => clientGapsMs)),
@@ -53,7 +55,8 @@ export function printTable(summary: Summary): string {
     ['acknowledged writes', summary.acked.toLocaleString('en')],
     ['lost', summary.lost],
     ['executed twice', summary.duplicated],
-    ['client errors', `${summary.errors} (each client is told READONLY or closed once a handover)`],
+    ['client errors', summary.errors],
+    ['client reconnects', summary.reconnects],
     ['full syncs besides the first', summary.full_syncs],
     ['write stop', ms(summary.write_stop_ms)],
     ['gap that clients saw', ms(summary.client_gap_ms)],

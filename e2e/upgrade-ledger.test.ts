@@ -31,10 +31,10 @@ describe('an upgrade under load loses no acknowledged write and executes none tw
       await using fairlead = await startFairlead()
       const proof = await upgradeUnderLoad(fairlead, upgrade)
       expect(proof.examples).toEqual([])
-      expect({ lost: proof.lost, duplicated: proof.duplicated, fullSyncs: proof.fullSyncs }).toEqual({
-        lost: 0,
-        duplicated: 0,
-        fullSyncs: 0,
+      const { lost, duplicated, fullSyncs, errorKinds, reconnects } = proof
+      expect({ lost, duplicated, fullSyncs, errorKinds, reconnects }).toEqual({
+        ...{ lost: 0, duplicated: 0, fullSyncs: 0 },
+        ...{ errorKinds: {}, reconnects: 0 },
       })
       expect(proof.acked).toBeGreaterThan(20_000)
       expect(proof.to).toBe(upgrade.to.replace('-', ' '))

@@ -16,6 +16,8 @@ export interface Proof {
   readonly lost: number
   readonly duplicated: number
   readonly errors: number
+  /** Times a client had to connect again. */
+  readonly reconnects: number
   /** By kind. `hint`: the API was not there in time to say who the primary is. */
   readonly errorKinds: Readonly<Record<string, number>>
   /** Besides the first one of each shard that was new. */
@@ -111,6 +113,7 @@ export async function upgradeUnderLoad(fairlead: Fairlead, options: LoadedUpgrad
     lost: Math.max(...verdicts.map(({ lost }) => lost)),
     duplicated: Math.max(...verdicts.map(({ duplicated }) => duplicated)),
     errors: Object.values(report.errors).reduce((sum, count) => sum + count, 0),
+    reconnects: report.reconnects,
     errorKinds: report.errors,
     fullSyncs,
     writeStopsMs: certificates.map(({ write_stop_ms }) => write_stop_ms),
