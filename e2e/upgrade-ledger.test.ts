@@ -9,11 +9,8 @@ const valkey81 = build('valkey', '8.1')
 
 const upgrades: readonly (Pick<LoadedUpgrade, 'from' | 'to' | 'kind'> & Partial<LoadedUpgrade>)[] = [
   { from: redis70, to: valkey81, kind: 'set' },
-  { from: redis70, to: valkey81, kind: 'incr' },
   { from: redis70, to: valkey81, kind: 'incr', preserveRoles: true },
-  { from: valkey80, to: valkey81, kind: 'set' },
   { from: valkey80, to: valkey81, kind: 'incr' },
-  { from: valkey80, to: valkey81, kind: 'set', preserveRoles: true },
   { from: redis70, to: valkey81, kind: 'set', persistence: 'aof', preserveRoles: true },
   { from: valkey80, to: valkey81, kind: 'set', persistence: 'snapshot' },
   { from: redis70, to: valkey81, kind: 'incr', replication: false },
