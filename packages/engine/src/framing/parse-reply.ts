@@ -26,7 +26,7 @@ interface Place {
 function readValue(place: Place): ParsedReply {
   const line = readLine(place)
   const rest = line.slice(1)
-  switch (line[0]) {
+  switch (line.charAt(0)) {
     case '-':
       return { error: rest }
     case ':':

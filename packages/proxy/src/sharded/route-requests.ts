@@ -1,5 +1,4 @@
 import { encodeCommand, hashSlot, isBetweenRequests, scanRequest, splitInline } from '@fairlead/engine'
-import { blockingNames, isBlocking, subscriptions } from '../commands.ts'
 import { answer, doAlone, errorReply, takeSilence } from './alone.ts'
 import { dropRouter, endRouter } from './close-router.ts'
 import { findFirstKey, readCommandRules } from './command-rules.ts'
@@ -7,7 +6,8 @@ import { ask, flushLegs, HOME, legTo, pass } from './legs.ts'
 import { flushRun } from './order-replies.ts'
 import { readWords } from './read-words.ts'
 import { followRedirects } from './redirect.ts'
-import { type Leg, makeOwed, type Owed, type Router, steerRouter } from './router.ts'
+import { type Router, steerRouter } from './router.ts'
+import { MOST_WORDS, type Request, type Routed, sendRequest } from './send-request.ts'
 import { specialCommands, type Treatment } from './special-commands.ts'
 import { bind, queueCommand } from './transaction.ts'
 
@@ -15,12 +15,6 @@ import { bind, queueCommand } from './transaction.ts'
 const LARGEST_KEPT_BACK_BYTES = 64 * 1024
 /** A request whose leg is not known by then is refused. */
 const LARGEST_HEAD_BYTES = 1024 * 1024
-/** Of requests that may have to be asked again, in all. Beyond, the client is told to try again. */
-const MOST_KEPT_BYTES = 1024 * 1024
-
-/** `sent`: on its way, or answered. `wait`: not before all is answered. `more`: its leg is not known yet. */
-type Routed = 'sent' | 'wait' | 'more'
-
 /** Bytes of the client: each request goes to the leg of its key. */
 export function takeClientBytes(router: Router, chunk: Buffer): void {
   if (router.closed || router.lastError !== null) return
@@ -163,13 +157,6 @@ function beginLarge(router: Router): void {
   flushRun(router)
 }
 
-/** A request, or the beginning of one (`isWhole` is false), of which the words that are whole can be read. */
-interface Request {
-  readonly name: string
-  readonly bytes: Buffer
-  readonly isWhole: boolean
-}
-
 function routeRequest(router: Router, bytes: Buffer, isWhole: boolean): Routed {
   const { shards, transaction } = router
   const words = readWords(bytes, 2)
@@ -182,16 +169,14 @@ function routeRequest(router: Router, bytes: Buffer, isWhole: boolean): Routed {
     const treatment = treat(router, readWords(bytes, MOST_WORDS))
     if (treatment.kind !== 'ordinary') return routeSpecial(router, request, treatment)
   }
-  if (shards.areRulesOld && !router.triedRules) return renewRules(router)
+  // Inside of a transaction it would be queued.
+  if (shards.areRulesOld && !router.triedRules && transaction === null) return renewRules(router)
   const key = keyOf(router, request, words)
   if (key === 'more') return 'more'
   if (transaction !== null) return routeQueued(router, request, key)
   const slot = key === null ? -1 : hashSlot(key)
-  return send(router, legTo(router, slot < 0 ? HOME : (shards.slots[slot] ?? HOME)), request, slot)
+  return sendRequest(router, legTo(router, slot < 0 ? HOME : (shards.slots[slot] ?? HOME)), request, slot)
 }
-
-/** There is no command with more before its first key. */
-const MOST_WORDS = 1024 * 1024
 
 function keyOf({ shards }: Router, { name, bytes, isWhole }: Request, words: readonly Buffer[]) {
   const { known, other } = shards.rules
@@ -207,7 +192,7 @@ function routeSpecial(router: Router, request: Request, treatment: Treatment): R
       doAlone(router, takeSilence(router), treatment.act)
       return 'sent'
     case 'to group':
-      return send(router, legTo(router, treatment.group), request, -1)
+      return sendRequest(router, legTo(router, treatment.group), request, -1)
     case 'now':
       if (treatment.reply !== null) answer(router, treatment.reply)
       return 'sent'
@@ -226,7 +211,7 @@ function routeQueued(router: Router, request: Request, key: Buffer | null): Rout
     case 'answered':
       return 'sent'
     case 'pass':
-      return send(router, queueing.leg, request, -1)
+      return sendRequest(router, queueing.leg, request, -1)
     case 'bind':
       if (router.owed.size === 0) doAlone(router, false, () => bind(router, transaction, queueing.slot))
       return 'wait'
@@ -252,54 +237,4 @@ function renewRules(router: Router): Routed {
     return null
   })
   return 'wait'
-}
-
-function send(router: Router, leg: Leg, request: Request, slot: number): Routed {
-  const { name, bytes, isWhole } = request
-  if (name in subscriptions && router.transaction === null) return subscribe(router, leg, request)
-  const mayBeAskedAgain =
-    isWhole && router.transaction === null && router.keptBytes + bytes.length <= MOST_KEPT_BYTES
-  if (mayBeAskedAgain) router.keptBytes += bytes.length
-  const blocks = router.transaction === null && isWhole && mayBlock(request)
-  // Nobody carries out what comes behind a command that waits.
-  if (blocks) router.gated = true
-  owe(
-    router,
-    leg,
-    makeOwed({ request: mayBeAskedAgain ? bytes : null, slot, blocks, silent: takeSilence(router) }),
-  )
-  pass(leg, bytes)
-  if (!isWhole) router.rest = leg
-  return 'sent'
-}
-
-function owe(router: Router, leg: Leg, owed: Owed): void {
-  router.owed.push(owed)
-  leg.owed.push(owed)
-}
-
-function mayBlock({ name, bytes }: Request): boolean {
-  if (!blockingNames.has(name)) return false
-  return isBlocking({ name, args: readWords(bytes, MOST_WORDS).slice(1), cutShort: false })
-}
-
-/** Each channel is confirmed on its own; without channels, each of those there are. */
-function subscribe(router: Router, leg: Leg, request: Request): Routed {
-  const { name, bytes, isWhole } = request
-  const change = subscriptions[name]
-  if (change === undefined || !isWhole) return 'more'
-  const channels = readWords(bytes, MOST_WORDS).length - 1
-  if (channels === 0 && router.owed.size > 0) return 'wait'
-  const has = (each: Leg | undefined) => each?.connection.state.subscribed[change.kind].size ?? 0
-  const concerned = channels > 0 ? [leg] : router.legs.filter((each) => each !== undefined && has(each) > 0)
-  router.gated = true
-  const silent = takeSilence(router)
-  for (const each of concerned.length > 0 ? concerned : [leg]) {
-    if (each === undefined) continue
-    each.replies.keepWord = true
-    const left = Math.max(1, channels > 0 ? channels : has(each))
-    owe(router, each, makeOwed({ silent, confirmations: { word: change.word, left } }))
-    pass(each, bytes)
-  }
-  return 'sent'
 }
