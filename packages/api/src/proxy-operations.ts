@@ -7,6 +7,15 @@ import { operation } from './operation.ts'
  * endpoints are put, and kept on disk. It is spoken over a Unix socket that only its owner can reach; hence no permissions.
  */
 
+const Slot = Type.Integer({ minimum: 0, maximum: 16_383 })
+
+/** Slots, both included, and the primary that holds them. Ranges with one upstream belong to one group. */
+export const EndpointShard = Type.Object(
+  { first: Slot, last: Slot, upstream: Address },
+  { additionalProperties: false },
+)
+export type EndpointShard = Static<typeof EndpointShard>
+
 export const WantedEndpoint = Type.Object(
   {
     /** Where clients connect. */
@@ -14,6 +23,11 @@ export const WantedEndpoint = Type.Object(
     port: Type.Integer({ minimum: 1, maximum: 65_535 }),
     /** The primary. Another one than before: all connections are moved there, as `switchEndpoint` does. */
     upstream: Address,
+    /**
+     * Of a sharded database all its slots, for clients that know nothing of slots; `upstream` is then the first one's. Null:
+     * not sharded.
+     */
+    shards: Type.Union([Type.Array(EndpointShard, { minItems: 1, maxItems: 16_384 }), Type.Null()]),
     /** Certificate chain and key (PEM), for clients that speak TLS; null: plain. */
     tls: Type.Union([Type.Object({ cert: Type.String(), key: Type.String() }), Type.Null()]),
     /** The authorities (PEM) of the shards' certificates, if shards speak TLS; null: plain. */
@@ -28,7 +42,8 @@ export const EndpointReport = Type.Object({
   host: Type.String(),
   port: Type.Integer(),
   upstream: Address,
-  /** `held`: nothing is forwarded until a switch, a release, or the deadline. `failed`: it cannot listen; see `why`. */
+  shards: Type.Union([Type.Array(EndpointShard), Type.Null()]),
+  /** `held`: nothing, or nothing to some group, is forwarded until a switch, a release, or the deadline. `failed`: it cannot listen; see `why`. */
   state: Type.Enum(['serving', 'held', 'failed']),
   why: Type.String(),
   connections: Type.Integer(),
@@ -126,6 +141,8 @@ export const holdEndpoint = operation({
       deadlineMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
       /** How long replies may take to come in; half of the deadline unless told. */
       drainMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 60_000 })),
+      /** Of a sharded database only the group that holds this slot. */
+      slot: Type.Optional(Slot),
     },
     { additionalProperties: false },
   ),
@@ -140,7 +157,14 @@ export const switchEndpoint = operation({
   since: '0.1.0',
   permission: null,
   params: EndpointId,
-  body: Type.Object({ upstream: Address }, { additionalProperties: false }),
+  body: Type.Object(
+    {
+      upstream: Address,
+      /** The group that holds this slot, and no other; of a sharded database it has to be named. */
+      slot: Type.Optional(Slot),
+    },
+    { additionalProperties: false },
+  ),
   ok: SwitchResult,
   errors: ['not_found', 'order_not_applicable'],
 })

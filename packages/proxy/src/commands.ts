@@ -28,6 +28,8 @@ const blocking: Readonly<Record<string, 'first' | 'last' | 'block'>> = {
   XREAD: 'block',
   XREADGROUP: 'block',
 }
+/** Commands that may block; whether one does depends on its arguments (`isBlocking`). */
+export const blockingNames: ReadonlySet<string> = new Set(Object.keys(blocking))
 const inMilliseconds = new Set(['WAIT', 'WAITAOF', 'XREAD', 'XREADGROUP'])
 
 /** Which replies confirm it, one for each channel; and the set of the connection that it changes. */

@@ -27,7 +27,7 @@ import { type ConnectionState, freshState } from './connection-state.ts'
 export type Mode = 'opening' | 'serving' | 'draining' | 'held' | 'moving' | 'closed'
 
 export interface Connection {
-  readonly client: Socket
+  readonly client: ClientSide
   readonly requests: RequestScanner
   readonly owner: Owner
   mode: Mode
@@ -116,7 +116,13 @@ export interface Owner {
   readonly count: { commands: number }
 }
 
-export function createConnection(client: Socket, owner: Owner): Connection {
+/** Where replies go: the client's socket or, of a sharded database, what puts them in order with those of other groups. */
+export type ClientSide = Pick<
+  Socket,
+  'isPaused' | 'pause' | 'resume' | 'writableNeedDrain' | 'destroy' | 'destroySoon'
+> & { write(bytes: Buffer | string): boolean }
+
+export function createConnection(client: ClientSide, owner: Owner): Connection {
   return {
     client,
     requests: createRequestScanner(table),

@@ -5,6 +5,7 @@ import { createAdmission } from './admission.ts'
 import { type ProxyHandlers, serveControl } from './control.ts'
 import { type Endpoint, openEndpoint } from './endpoint.ts'
 import { holdHome } from './hold-home.ts'
+import { openShardedEndpoint } from './sharded/sharded-endpoint.ts'
 import { readWanted, type Wanted, writeWanted } from './wanted-file.ts'
 
 /** A line for the log: JSON, with what happened first. */
@@ -42,7 +43,7 @@ export async function createProxy(options: {
     const wish = wanted.get(id)
     if (wish === undefined || open.has(id)) return
     try {
-      open.set(id, await openEndpoint(wish, { admission }))
+      open.set(id, await (wish.shards === null ? openEndpoint : openShardedEndpoint)(wish, { admission }))
       failures.delete(id)
       log('endpoint listens', { id, port: wish.port })
     } catch (cause) {
@@ -63,12 +64,11 @@ export async function createProxy(options: {
       throw new Refusal('not_found', failures.get(id) ?? `there is no endpoint ${id}`)
     return endpoint
   }
-  const switchTo = async (id: string, upstream: WantedEndpoint['upstream']) => {
+  const switchTo = async (id: string, upstream: WantedEndpoint['upstream'], slot?: number) => {
     const endpoint = find(id)
-    const result = await endpoint.switchTo(upstream)
-    const wish = wanted.get(id)
+    const result = await endpoint.switchTo(upstream, slot)
     // Clients do not wait for the disk: killed before it is written, we begin with the old one until we are told again.
-    if (wish !== undefined) wanted.set(id, { ...wish, upstream })
+    if (wanted.has(id)) wanted.set(id, endpoint.wanted)
     await turns(save)
     log('endpoint re-pointed', { id, to: `${upstream.host}:${upstream.port}`, ...result })
     return result
@@ -90,8 +90,7 @@ export async function createProxy(options: {
       })
       const endpoint = open.get(id)
       if (endpoint === undefined) throw new Refusal('unavailable', `it cannot listen: ${failures.get(id)}`)
-      const { host, port } = endpoint.wanted.upstream
-      if (host !== body.upstream.host || port !== body.upstream.port) await switchTo(id, body.upstream)
+      for (const { upstream, slot } of moved(endpoint.wanted, body)) await switchTo(id, upstream, slot)
       return reportOf(id)
     },
     removeEndpoint: async ({ params: { id } }) => {
@@ -102,9 +101,13 @@ export async function createProxy(options: {
       })
       return { id }
     },
-    holdEndpoint: ({ params: { id }, body: { deadlineMs, drainMs } }) =>
-      find(id).hold({ deadlineMs, ...(drainMs !== undefined && { drainMs }) }),
-    switchEndpoint: ({ params: { id }, body }) => switchTo(id, body.upstream),
+    holdEndpoint: ({ params: { id }, body: { deadlineMs, drainMs, slot } }) =>
+      find(id).hold({
+        deadlineMs,
+        ...(drainMs !== undefined && { drainMs }),
+        ...(slot !== undefined && { slot }),
+      }),
+    switchEndpoint: ({ params: { id }, body }) => switchTo(id, body.upstream, body.slot),
     releaseEndpoint: async ({ params: { id } }) => {
       find(id).release()
       return reportOf(id)
@@ -146,7 +149,25 @@ const nothingYet = {
 }
 
 function differsOnlyInUpstream(before: WantedEndpoint, after: WantedEndpoint): boolean {
-  return JSON.stringify({ ...before, upstream: null }) === JSON.stringify({ ...after, upstream: null })
+  return JSON.stringify(withoutUpstreams(before)) === JSON.stringify(withoutUpstreams(after))
+}
+
+function withoutUpstreams({ shards, ...rest }: WantedEndpoint): unknown {
+  const ranges = shards?.map(({ first, last }) => [first, last]) ?? null
+  return { ...rest, upstream: null, shards: ranges }
+}
+
+/** What has to be switched, so that `now` becomes `wish`, which differs only in upstreams. */
+function moved(
+  now: WantedEndpoint,
+  wish: WantedEndpoint,
+): readonly { readonly upstream: WantedEndpoint['upstream']; readonly slot?: number }[] {
+  const isOther = (a: WantedEndpoint['upstream'], b: WantedEndpoint['upstream'] | undefined) =>
+    a.host !== b?.host || a.port !== b.port
+  if (wish.shards === null) return isOther(wish.upstream, now.upstream) ? [{ upstream: wish.upstream }] : []
+  return wish.shards
+    .filter(({ upstream }, n) => isOther(upstream, now.shards?.[n]?.upstream))
+    .map(({ upstream, first }) => ({ upstream, slot: first }))
 }
 
 /** Does one thing after the other, whoever asked. */

@@ -127,7 +127,7 @@ export async function makePair(
 
 export function wish(port: number, upstreamPort: number): WantedEndpoint {
   const upstream = { host: '127.0.0.1', port: upstreamPort }
-  return { host: '127.0.0.1', port, upstream, tls: null, upstreamTls: null }
+  return { host: '127.0.0.1', port, upstream, shards: null, tls: null, upstreamTls: null }
 }
 
 export interface RawClient extends AsyncDisposable {

@@ -1,0 +1,48 @@
+import { endRouter } from './close-router.ts'
+import { advance, flushRun, tell } from './order-replies.ts'
+import { makeOwed, type Router } from './router.ts'
+
+/**
+ * Does what concerns several groups, while nothing else is under way; what the client sends waits. `act` returns the
+ * reply, or null when there is none. Must only be begun when nothing is owed.
+ */
+export function doAlone(router: Router, isSilent: boolean, act: () => Promise<Buffer | null>): void {
+  router.gated = true
+  router.busy = true
+  void carryOut(router, isSilent, act)
+}
+
+async function carryOut(router: Router, isSilent: boolean, act: () => Promise<Buffer | null>): Promise<void> {
+  try {
+    const reply = await act()
+    if (router.closed) return
+    router.busy = false
+    if (reply !== null && !isSilent) tell(router, reply, 0, reply.length)
+    flushRun(router)
+    router.onReplies()
+  } catch (cause) {
+    endRouter(router, `ERR ${cause instanceof Error ? cause.message : String(cause)}`)
+  }
+}
+
+/** A reply of our own, when its turn comes. */
+export function answer(router: Router, reply: Buffer): void {
+  if (!takeSilence(router)) {
+    router.owed.push(makeOwed({ parts: [reply], done: true }))
+    advance(router)
+  }
+}
+
+/** Whether the client wants no reply to the command that is being routed. */
+export function takeSilence(router: Router): boolean {
+  const isSilent = router.silent || router.skipsNext
+  router.skipsNext = false
+  return isSilent
+}
+
+export function errorReply(text: string): Buffer {
+  return Buffer.from(`-${text}\r\n`, 'latin1')
+}
+
+export const ok = Buffer.from('+OK\r\n')
+export const crossSlot = errorReply("CROSSSLOT Keys in request don't hash to the same slot")

@@ -1,0 +1,155 @@
+import { type ParsedReply, parseReply } from '@fairlead/engine'
+
+/** Where the first key of a command stands; the engine itself looks at all others, and refuses those of other slots. */
+export interface CommandRule {
+  /** If the first key is always at one place: its index among the words, the name being 0. Else 0. */
+  readonly index: number
+  /** Places to look at, in order; the first that gives a key counts. */
+  readonly places: readonly KeyPlace[]
+  /** By name in capitals, of commands that have them. */
+  readonly subcommands: ReadonlyMap<string, CommandRule>
+}
+
+/** As the engines describe it: where to begin, and whether a count of keys stands there instead of a key. */
+export interface KeyPlace {
+  readonly begin: { readonly index: number } | { readonly keyword: string; readonly from: number }
+  readonly counted: { readonly count: number; readonly first: number } | null
+}
+
+/** By name in capitals; `other` for all that are not named. */
+export interface CommandRules {
+  readonly known: ReadonlyMap<string, CommandRule>
+  readonly other: CommandRule
+}
+
+/**
+ * The first key among `words`; null if there is none. `more`: it may be among those that have not come (`isWhole` is false).
+ */
+export function findFirstKey(
+  rule: CommandRule,
+  words: readonly Buffer[],
+  isWhole: boolean,
+): Buffer | null | 'more' {
+  if (rule.index > 0) return words[rule.index] ?? (isWhole ? null : 'more')
+  if (rule.subcommands.size > 0) {
+    const name = words[1]
+    if (name === undefined) return isWhole ? null : 'more'
+    const sub = rule.subcommands.get(name.toString('latin1').toUpperCase())
+    if (sub !== undefined) return findFirstKey(sub, words, isWhole)
+  }
+  for (const place of rule.places) {
+    const key = keyAt(place, words, isWhole)
+    // MIGRATE has an empty one where its keys follow elsewhere.
+    if (key === 'more' || (key !== null && key.length > 0)) return key
+  }
+  return null
+}
+
+function keyAt({ begin, counted }: KeyPlace, words: readonly Buffer[], isWhole: boolean) {
+  const at = 'index' in begin ? begin.index : behindKeyword(begin, words, isWhole)
+  const missing = isWhole ? null : 'more'
+  if (at < 0) return missing
+  if (counted === null) return words[at] ?? missing
+  const count = words[at + counted.count]
+  if (count === undefined) return missing
+  return Number(count.toString('latin1')) > 0 ? (words[at + counted.first] ?? missing) : null
+}
+
+function behindKeyword(
+  { keyword, from }: { readonly keyword: string; readonly from: number },
+  words: readonly Buffer[],
+  isWhole: boolean,
+): number {
+  if (from < 0 && !isWhole) return -1
+  const matches = (word: Buffer) =>
+    word.length === keyword.length && word.toString('latin1').toUpperCase() === keyword
+  const at =
+    from < 0
+      ? words.findLastIndex((word, n) => n <= words.length + from && matches(word))
+      : words.findIndex((word, n) => n >= from && matches(word))
+  return at < 0 ? -1 : at + 1
+}
+
+/** Reads the answer to COMMAND. Throws when it is none. */
+export function readCommandRules(answer: Buffer): CommandRules {
+  const commands = parseReply(answer)
+  if (!isList(commands)) throw new Error('the engine did not say which commands it has')
+  return { known: readAll(commands), other: keyless }
+}
+
+function readAll(commands: readonly ParsedReply[]): ReadonlyMap<string, CommandRule> {
+  return new Map(
+    commands.filter(isList).map((command) => {
+      // Of a subcommand the full name is told: object|encoding.
+      const name = String(command[0]).toUpperCase().split('|').at(-1) ?? ''
+      return [name, readRule(command)]
+    }),
+  )
+}
+
+function readRule(command: readonly ParsedReply[]): CommandRule {
+  const [, , , first = 0, , , , , specs = [], subs = []] = command
+  const subcommands = isList(subs) ? readAll(subs) : noRules
+  const places = isList(specs) ? specs.flatMap(readPlace) : []
+  if (places.length === 0 && Number(first) > 0) places.push(at(Number(first)))
+  return makeRule(places, subcommands)
+}
+
+function readPlace(spec: ParsedReply): KeyPlace[] {
+  const search = fieldsOf(fieldsOf(spec)['begin_search'])
+  const found = fieldsOf(fieldsOf(spec)['find_keys'])
+  const where = fieldsOf(search['spec'])
+  const keys = fieldsOf(found['spec'])
+  const counted =
+    found['type'] === 'keynum' ? { count: Number(keys['keynumidx']), first: Number(keys['firstkey']) } : null
+  if (search['type'] === 'index') return [{ begin: { index: Number(where['index']) }, counted }]
+  if (search['type'] !== 'keyword') return []
+  const keyword = String(where['keyword']).toUpperCase()
+  return [{ begin: { keyword, from: Number(where['startfrom']) }, counted }]
+}
+
+/** A map, as the engines tell it in either protocol. */
+function fieldsOf(list: ParsedReply | undefined): Readonly<Record<string, ParsedReply>> {
+  if (list === undefined || !isList(list)) return {}
+  const pairs = list.flatMap((name, n) => (n % 2 === 0 ? [[String(name), list[n + 1] ?? null] as const] : []))
+  return Object.fromEntries(pairs)
+}
+
+function isList(reply: ParsedReply): reply is readonly ParsedReply[] {
+  return Array.isArray(reply)
+}
+
+function makeRule(places: readonly KeyPlace[], subcommands = noRules): CommandRule {
+  const [place] = places
+  const isPlain = places.length === 1 && subcommands.size === 0 && place?.counted === null
+  return { index: isPlain && 'index' in place.begin ? place.begin.index : 0, places, subcommands }
+}
+
+function at(index: number): KeyPlace {
+  return { begin: { index }, counted: null }
+}
+
+function counted(index: number): KeyPlace {
+  return { begin: { index }, counted: { count: 0, first: 1 } }
+}
+
+const noRules: ReadonlyMap<string, CommandRule> = new Map()
+const keyless = makeRule([])
+
+/** For clients that may not ask COMMAND, until one comes that may. What they get wrong, the engines put right (MOVED). */
+export const presumedRules: CommandRules = {
+  known: new Map(
+    [
+      [
+        keyless,
+        'ACL AUTH BGREWRITEAOF BGSAVE CLIENT COMMAND CONFIG DEBUG ECHO FUNCTION HELLO INFO LASTSAVE LATENCY LOLWUT MODULE' +
+          ' MONITOR PING PSUBSCRIBE PUBLISH PUBSUB PUNSUBSCRIBE ROLE SAVE SCRIPT SLOWLOG SUBSCRIBE SWAPDB TIME UNSUBSCRIBE',
+      ] as const,
+      [makeRule([at(2)]), 'BITOP MEMORY OBJECT XGROUP XINFO'] as const,
+      [makeRule([counted(1)]), 'LMPOP SINTERCARD ZDIFF ZINTER ZINTERCARD ZMPOP ZUNION'] as const,
+      [makeRule([counted(2)]), 'BLMPOP BZMPOP EVAL EVALSHA EVALSHA_RO EVAL_RO FCALL FCALL_RO'] as const,
+      [makeRule([{ begin: { keyword: 'STREAMS', from: 1 }, counted: null }]), 'XREAD XREADGROUP'] as const,
+    ].flatMap(([rule, names]) => names.split(' ').map((name) => [name, rule] as const)),
+  ),
+  other: makeRule([at(1)]),
+}

@@ -1,0 +1,240 @@
+import { encodeCommand, hashSlot, isBetweenRequests, scanRequest, splitInline } from '@fairlead/engine'
+import { answer, doAlone, errorReply, takeSilence } from './alone.ts'
+import { dropRouter, endRouter } from './close-router.ts'
+import { findFirstKey, readCommandRules } from './command-rules.ts'
+import { ask, flushLegs, HOME, legTo, pass } from './legs.ts'
+import { flushRun } from './order-replies.ts'
+import { readWords } from './read-words.ts'
+import { followRedirects } from './redirect.ts'
+import { type Router, steerRouter } from './router.ts'
+import { MOST_WORDS, type Request, type Routed, sendRequest } from './send-request.ts'
+import { specialCommands, type Treatment } from './special-commands.ts'
+import { bind, queueCommand } from './transaction.ts'
+
+/** Of a request that is larger only the beginning is kept back until its leg is known; the rest follows as it comes. */
+const LARGEST_KEPT_BACK_BYTES = 64 * 1024
+/** A request whose leg is not known by then is refused. */
+const LARGEST_HEAD_BYTES = 1024 * 1024
+/** Bytes of the client: each request goes to the leg of its key. */
+export function takeClientBytes(router: Router, chunk: Buffer): void {
+  if (router.closed || router.lastError !== null) return
+  if (router.stash.length > 0 || mustWait(router)) {
+    router.stash.push(chunk)
+    router.stashBytes += chunk.length
+    steerRouter(router)
+  } else route(router, chunk)
+}
+
+/** What has been begun to be sent is completed. */
+function mustWait({ gated, rest }: Router): boolean {
+  return gated && rest === null
+}
+
+/** All that could be told is told: what waited for it goes on. */
+export function goOn(router: Router): void {
+  if (router.closed || router.busy) return
+  if (router.diverted.length > 0) {
+    if (router.legs.every((leg) => leg === undefined || leg.owed.size === 0)) followRedirects(router)
+    return
+  }
+  if (router.owed.size > 0) return
+  if (router.lastError !== null) {
+    endRouter(router, router.lastError === '' ? undefined : router.lastError)
+    return
+  }
+  router.gated = false
+  if (router.partBytes > LARGEST_KEPT_BACK_BYTES && router.rest === null) beginLarge(router)
+  while (router.stash.length > 0 && !mustWait(router)) {
+    const chunk = router.stash.shift()
+    if (chunk === undefined) break
+    router.stashBytes -= chunk.length
+    route(router, chunk)
+  }
+  if (router.client.isPaused()) steerRouter(router)
+  endIfAnswered(router)
+}
+
+/** The client will send no more: it gets what it is owed. One that would only wait ends at once. */
+export function endIfAnswered(router: Router): void {
+  const { clientEnded, closed, stash, owed, busy } = router
+  if (!clientEnded || closed || busy) return
+  if (owed.size === 1 && owed.first()?.blocks === true) dropRouter(router)
+  else if (owed.size === 0 && stash.length === 0) endRouter(router)
+}
+
+function route(router: Router, chunk: Buffer): void {
+  const { requests } = router
+  let at = 0
+  while (at < chunk.length && !router.closed && router.lastError === null) {
+    if (mustWait(router) && isBetweenRequests(requests)) {
+      putBack(router, chunk.subarray(at))
+      break
+    }
+    const end = scanRequest(requests, chunk, at)
+    if (requests.error !== undefined) {
+      router.lastError = `ERR Protocol error: ${requests.error}`
+      break
+    }
+    if (end < 0) {
+      takePart(router, chunk.subarray(at))
+      break
+    }
+    const waiting = takeEnd(router, chunk.subarray(at, end))
+    at = end
+    if (waiting !== null) {
+      putBack(router, chunk.subarray(at))
+      putBack(router, waiting)
+      break
+    }
+  }
+  flushLegs(router)
+  flushRun(router)
+  if (router.lastError !== null) goOn(router)
+}
+
+/** To the front: what waits already came later. */
+function putBack(router: Router, bytes: Buffer): void {
+  if (bytes.length === 0) return
+  router.stash.unshift(bytes)
+  router.stashBytes += bytes.length
+  steerRouter(router)
+}
+
+/** The end of a request, or all of it. Returns the request if it has to wait. */
+function takeEnd(router: Router, piece: Buffer): Buffer | null {
+  const { rest, part, requests } = router
+  if (rest !== null) {
+    router.rest = null
+    if (rest !== 'nowhere') pass(rest, piece)
+    return null
+  }
+  if (requests.empty) return null
+  const request = part.length === 0 ? piece : Buffer.concat([...part, piece])
+  if (part.length > 0) router.part = []
+  router.partBytes = 0
+  if (routeRequest(router, asArray(request), true) !== 'wait') return null
+  router.gated = true
+  return request
+}
+
+/** Inline commands go on as arrays. */
+function asArray(request: Buffer): Buffer {
+  if (request[0] === STAR) return request
+  return encodeCommand(splitInline(request.subarray(0, request.at(-2) === CR ? -2 : -1)) ?? [])
+}
+
+const STAR = 0x2a
+const CR = 0x0d
+
+function takePart(router: Router, bytes: Buffer): void {
+  if (router.rest !== null) {
+    if (router.rest !== 'nowhere') pass(router.rest, bytes)
+    return
+  }
+  router.part.push(bytes)
+  router.partBytes += bytes.length
+  if (router.partBytes > LARGEST_KEPT_BACK_BYTES) beginLarge(router)
+}
+
+/** Sends the beginning of a request as soon as it is known where it goes. */
+function beginLarge(router: Router): void {
+  const head = Buffer.concat(router.part)
+  router.part = [head]
+  const routed = routeRequest(router, head, false)
+  if (routed === 'wait') {
+    router.gated = true
+    return
+  }
+  if (routed === 'more') {
+    if (head.length <= LARGEST_HEAD_BYTES) return
+    answer(router, errorReply('ERR the first key of this command comes too late for a sharded database'))
+  }
+  router.part = []
+  router.partBytes = 0
+  // Unless it goes on to a leg it has been answered.
+  router.rest ??= 'nowhere'
+  flushLegs(router)
+  flushRun(router)
+}
+
+function routeRequest(router: Router, bytes: Buffer, isWhole: boolean): Routed {
+  const { shards, transaction } = router
+  const words = readWords(bytes, 2)
+  const name = words[0]?.toString('latin1').toUpperCase()
+  if (name === undefined) return 'more'
+  const request: Request = { name, bytes, isWhole }
+  const treat = transaction === null ? specialCommands.get(name) : undefined
+  if (treat !== undefined) {
+    if (!isWhole) return 'more'
+    const treatment = treat(router, readWords(bytes, MOST_WORDS))
+    if (treatment.kind !== 'ordinary') return routeSpecial(router, request, treatment)
+  }
+  // Inside of a transaction it would be queued.
+  if (shards.areRulesOld && !router.triedRules && transaction === null) return renewRules(router)
+  const key = keyOf(router, request, words)
+  if (key === 'more') return 'more'
+  if (transaction !== null) return routeQueued(router, request, key)
+  const slot = key === null ? -1 : hashSlot(key)
+  return sendRequest(router, legTo(router, slot < 0 ? HOME : (shards.slots[slot] ?? HOME)), request, slot)
+}
+
+function keyOf({ shards }: Router, { name, bytes, isWhole }: Request, words: readonly Buffer[]) {
+  const { known, other } = shards.rules
+  const rule = known.get(name) ?? other
+  const isNear = rule.index === 1 || rule.places.length + rule.subcommands.size === 0
+  return findFirstKey(rule, isNear ? words : readWords(bytes, MOST_WORDS), isWhole)
+}
+
+function routeSpecial(router: Router, request: Request, treatment: Treatment): Routed {
+  switch (treatment.kind) {
+    case 'alone':
+      if (router.owed.size > 0) return 'wait'
+      doAlone(router, takeSilence(router), treatment.act)
+      return 'sent'
+    case 'to group':
+      return sendRequest(router, legTo(router, treatment.group), request, -1)
+    case 'now':
+      if (treatment.reply !== null) answer(router, treatment.reply)
+      return 'sent'
+    case 'ordinary':
+      return 'sent'
+  }
+}
+
+function routeQueued(router: Router, request: Request, key: Buffer | null): Routed {
+  const { transaction } = router
+  if (transaction === null) return 'wait'
+  const { name, bytes } = request
+  const isSpecial = specialCommands.has(name) && name !== 'INFO'
+  const queueing = queueCommand(router, transaction, { name, key, isSpecial, bytes })
+  switch (queueing.kind) {
+    case 'answered':
+      return 'sent'
+    case 'pass':
+      return sendRequest(router, queueing.leg, request, -1)
+    case 'bind':
+      if (router.owed.size === 0) doAlone(router, false, () => bind(router, transaction, queueing.slot))
+      return 'wait'
+    case 'outside':
+      router.transaction = null
+      return routeRequest(router, bytes, request.isWhole)
+  }
+}
+
+/** Asks an engine which commands it has. Until it is known, and for who may not ask, it is presumed. */
+function renewRules(router: Router): Routed {
+  if (router.owed.size > 0) return 'wait'
+  const { shards } = router
+  shards.areRulesOld = false
+  doAlone(router, false, async () => {
+    try {
+      shards.rules = readCommandRules(await ask(legTo(router, HOME), ['COMMAND']))
+    } catch {
+      // It may not ask, or not yet: perhaps it signs in, or another client may.
+      shards.areRulesOld = true
+      router.triedRules = true
+    }
+    return null
+  })
+  return 'wait'
+}

@@ -1,0 +1,222 @@
+import type { Socket } from 'node:net'
+import type { RequestScanner } from '@fairlead/engine'
+import {
+  createReplyScanner,
+  createRequestScanner,
+  makeCommandTable,
+  type ReplyScanner,
+} from '@fairlead/engine'
+import type { Connection } from '../connection.ts'
+import type { Upstream } from '../upstream.ts'
+import type { CommandRules } from './command-rules.ts'
+import { createQueue, type Queue } from './queue.ts'
+
+/** What the clients of a sharded database share. */
+export interface Shards {
+  readonly upstreams: readonly Upstream[]
+  /** Slot → index of its upstream. */
+  readonly slots: Uint16Array
+  rules: CommandRules
+  /** The rules are to be read by the next client that may: engines, and their modules, may have changed. */
+  areRulesOld: boolean
+  /** An engine says who holds a slot. Resolves when requests go there; rejects when they cannot. */
+  learn(slot: number, owner: { readonly host: string; readonly port: number }): Promise<void>
+}
+
+/**
+ * A client of a sharded database. Behind it stands one ordinary connection for each group that it has asked something (a
+ * leg), with all that such a connection can do: it is held, moved and made to remember on its own. The router says which
+ * leg a request goes to, and puts the replies in the order of the requests.
+ */
+export interface Router {
+  readonly client: Socket
+  readonly shards: Shards
+  readonly requests: RequestScanner
+  /** By group; undefined where nothing was asked yet, or the leg was lost while it was idle. */
+  readonly legs: (Leg | undefined)[]
+  /** What its engine remembers (login, protocol, names), every new leg is made to remember. May be lost itself. */
+  home: Leg | undefined
+  /** Replies that the client is due, in the order of its requests. */
+  readonly owed: Queue<Owed>
+  /** Nothing is routed before all that is owed is told: what comes next is done alone. */
+  gated: boolean
+  /** Something is being done alone. */
+  busy: boolean
+  /** Bytes of the client that may not be routed yet. */
+  stash: Buffer[]
+  stashBytes: number
+  /** The beginning of a request whose leg is not known yet. */
+  part: Buffer[]
+  partBytes: number
+  /** The rest of the request that is being read goes there (a leg), or nowhere. */
+  rest: Leg | 'nowhere' | null
+  /** Legs that were given something which is not forwarded yet. */
+  readonly touched: Set<Leg>
+  transaction: Transaction | null
+  /** The slot of what is watched; -1: nothing. */
+  watchedSlot: number
+  /** CLIENT REPLY OFF, and SKIP for the next command. */
+  silent: boolean
+  skipsNext: boolean
+  /** COMMAND was asked with this login, without success. */
+  triedRules: boolean
+  /** Requests that engines have sent elsewhere. */
+  diverted: Diverted[]
+  /** Of requests that may have to be asked again. */
+  keptBytes: number
+  /** Messages that nobody asked for, which came in the middle of a reply. */
+  between: Buffer[]
+  /** Bytes of one chunk on their way to the client. */
+  run: { readonly chunk: Buffer; readonly from: number; to: number } | null
+  clientEnded: boolean
+  /** The connection ends when all that is owed is told: with this error, or without one. */
+  lastError: string | null
+  closed: boolean
+  /** Replies have come: perhaps what waits for them may go on. */
+  readonly onReplies: () => void
+}
+
+export interface Leg {
+  readonly router: Router
+  readonly group: number
+  readonly connection: Connection
+  readonly replies: ReplyScanner
+  readonly owed: Queue<Owed>
+  /** To be forwarded with what else comes in the same chunk. */
+  pending: Buffer[]
+  /** Held back, because earlier replies of other legs are not in. */
+  heldBytes: number
+  /** The reply that is being read has to be seen whole. */
+  careful: boolean
+  parts: Buffer[]
+  partBytes: number
+  /** The reply that came last. */
+  last: Owed | null
+  paused: boolean
+  /** What it had to say when it ended. */
+  lastWords: string
+}
+
+/** One reply that the client is due, or that we wait for ourselves (`take`). */
+export interface Owed {
+  /** Came out of turn, and is held back in this leg. */
+  parts: Buffer[]
+  heldBy: Leg | null
+  /** A part of it has gone to the client. */
+  begun: boolean
+  done: boolean
+  delivered: boolean
+  /** The client wants no reply. */
+  readonly silent: boolean
+  readonly blocks: boolean
+  /** To be asked again where an engine sends it; null: it is too large, or in a transaction. */
+  request: Buffer | null
+  /** Of its key. */
+  readonly slot: number
+  attempts: number
+  /** SUBSCRIBE a b is answered twice, with messages that begin with `word`. */
+  confirmations: { readonly word: string; left: number } | null
+  readonly take: ((reply: Buffer) => void) | null
+}
+
+export interface Diverted {
+  readonly owed: Owed
+  readonly leg: Leg
+  /** The engine's error. */
+  readonly text: string
+}
+
+/** MULTI is answered by us; the group is known with the first key. */
+export interface Transaction {
+  readonly slot: number
+  readonly leg: Leg | null
+  /** Commands without a key that came before the first one with a key. */
+  readonly waiting: readonly Buffer[]
+  readonly waitingBytes: number
+  /** EXEC will be refused. */
+  readonly broken: boolean
+}
+
+export function createRouter(client: Socket, shards: Shards, onReplies: (router: Router) => void): Router {
+  const router: Router = {
+    client,
+    shards,
+    requests: createRequestScanner(noCommands),
+    legs: [],
+    home: undefined,
+    owed: createQueue(),
+    gated: false,
+    busy: false,
+    stash: [],
+    stashBytes: 0,
+    part: [],
+    partBytes: 0,
+    rest: null,
+    touched: new Set(),
+    transaction: null,
+    watchedSlot: -1,
+    silent: false,
+    skipsNext: false,
+    triedRules: false,
+    diverted: [],
+    keptBytes: 0,
+    between: [],
+    run: null,
+    clientEnded: false,
+    lastError: null,
+    closed: false,
+    onReplies: () => onReplies(router),
+  }
+  return router
+}
+
+const noCommands = makeCommandTable({})
+
+export function createLeg(router: Router, group: number, connection: (leg: () => Leg) => Connection): Leg {
+  const leg: Leg = {
+    router,
+    group,
+    connection: connection(() => leg),
+    replies: createReplyScanner(),
+    owed: createQueue(),
+    pending: [],
+    heldBytes: 0,
+    careful: false,
+    parts: [],
+    partBytes: 0,
+    last: null,
+    paused: false,
+    lastWords: '',
+  }
+  return leg
+}
+
+const plain: Owed = {
+  parts: [],
+  heldBy: null,
+  begun: false,
+  done: false,
+  delivered: false,
+  silent: false,
+  blocks: false,
+  request: null,
+  slot: -1,
+  attempts: 0,
+  confirmations: null,
+  take: null,
+}
+
+export function makeOwed(differing: Partial<Owed>): Owed {
+  return { ...plain, parts: [], ...differing }
+}
+
+/** How much a client may send ahead while nothing can be routed, and how many replies it may be due. */
+const LARGEST_STASH_BYTES = 64 * 1024
+const MOST_OWED = 65_536
+
+/** Reads from the client as long as what it sends has somewhere to go. */
+export function steerRouter({ client, legs, stashBytes, owed }: Router): void {
+  const isFull =
+    stashBytes > LARGEST_STASH_BYTES || owed.size > MOST_OWED || legs.some((leg) => leg?.paused === true)
+  if (isFull !== client.isPaused()) isFull ? client.pause() : client.resume()
+}

@@ -1,0 +1,72 @@
+import { blockingNames, isBlocking, subscriptions } from '../commands.ts'
+import { takeSilence } from './alone.ts'
+import { pass } from './legs.ts'
+import { readWords } from './read-words.ts'
+import { type Leg, makeOwed, type Owed, type Router } from './router.ts'
+
+/** Of requests that may have to be asked again, in all. Beyond, the client is told to try again. */
+const MOST_KEPT_BYTES = 1024 * 1024
+
+/** There is no command with more before its first key. */
+export const MOST_WORDS = 1024 * 1024
+
+/** `sent`: on its way, or answered. `wait`: not before all is answered. `more`: its leg is not known yet. */
+export type Routed = 'sent' | 'wait' | 'more'
+
+/** A request, or the beginning of one (`isWhole` is false), of which the words that are whole can be read. */
+export interface Request {
+  readonly name: string
+  readonly bytes: Buffer
+  readonly isWhole: boolean
+}
+
+/** Sends a request, or the beginning of one, to a leg, which then owes the client a reply. `slot`: of its key, or -1. */
+export function sendRequest(router: Router, leg: Leg, request: Request, slot: number): Routed {
+  const { name, bytes, isWhole } = request
+  if (name in subscriptions && router.transaction === null) return subscribe(router, leg, request)
+  const mayBeAskedAgain =
+    isWhole && router.transaction === null && router.keptBytes + bytes.length <= MOST_KEPT_BYTES
+  if (mayBeAskedAgain) router.keptBytes += bytes.length
+  const blocks = router.transaction === null && isWhole && mayBlock(request)
+  // Nobody carries out what comes behind a command that waits.
+  if (blocks) router.gated = true
+  owe(
+    router,
+    leg,
+    makeOwed({ request: mayBeAskedAgain ? bytes : null, slot, blocks, silent: takeSilence(router) }),
+  )
+  pass(leg, bytes)
+  if (!isWhole) router.rest = leg
+  return 'sent'
+}
+
+function owe(router: Router, leg: Leg, owed: Owed): void {
+  router.owed.push(owed)
+  leg.owed.push(owed)
+}
+
+function mayBlock({ name, bytes }: Request): boolean {
+  if (!blockingNames.has(name)) return false
+  return isBlocking({ name, args: readWords(bytes, MOST_WORDS).slice(1), cutShort: false })
+}
+
+/** Each channel is confirmed on its own; without channels, each of those there are. */
+function subscribe(router: Router, leg: Leg, request: Request): Routed {
+  const { name, bytes, isWhole } = request
+  const change = subscriptions[name]
+  if (change === undefined || !isWhole) return 'more'
+  const channels = readWords(bytes, MOST_WORDS).length - 1
+  if (channels === 0 && router.owed.size > 0) return 'wait'
+  const has = (each: Leg | undefined) => each?.connection.state.subscribed[change.kind].size ?? 0
+  const concerned = channels > 0 ? [leg] : router.legs.filter((each) => each !== undefined && has(each) > 0)
+  router.gated = true
+  const silent = takeSilence(router)
+  for (const each of concerned.length > 0 ? concerned : [leg]) {
+    if (each === undefined) continue
+    each.replies.keepWord = true
+    const left = Math.max(1, channels > 0 ? channels : has(each))
+    owe(router, each, makeOwed({ silent, confirmations: { word: change.word, left } }))
+    pass(each, bytes)
+  }
+  return 'sent'
+}

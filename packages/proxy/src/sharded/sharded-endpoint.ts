@@ -1,0 +1,172 @@
+import type { Socket } from 'node:net'
+import { type EndpointShard, type HoldResult, Refusal, type WantedEndpoint } from '@fairlead/api'
+import { SLOTS } from '@fairlead/engine'
+import { createAdmission } from '../admission.ts'
+import { steerLink } from '../connection.ts'
+import { isSubscribed } from '../connection-state.ts'
+import { type Endpoint, type EndpointOptions, LINGER_MS } from '../endpoint.ts'
+import { closeServer, listen, turnAway } from '../listen.ts'
+import { createUpstream, type Seen, type Upstream } from '../upstream.ts'
+import { dropRouter } from './close-router.ts'
+import { presumedRules } from './command-rules.ts'
+import { HOME, legTo } from './legs.ts'
+import { isSame } from './redirect.ts'
+import { endIfAnswered, goOn, takeClientBytes } from './route-requests.ts'
+import { createRouter, type Router, type Shards } from './router.ts'
+
+/**
+ * Serves a sharded database to clients that know nothing of slots. Throws when it cannot listen, and a refusal when the
+ * slots are not all there, each once.
+ */
+export async function openShardedEndpoint(
+  wanted: WantedEndpoint,
+  { reusePort = false, admission = createAdmission() }: EndpointOptions = {},
+): Promise<Endpoint> {
+  const ranges = wanted.shards ?? []
+  const count = { commands: 0 }
+  const routers = new Set<Router>()
+  const upstreams = distinctUpstreams(ranges).map((address) =>
+    createUpstream(address, wanted.upstreamTls, { count, onClosed: () => undefined }),
+  )
+  const groupOf = ({ upstream }: EndpointShard) =>
+    upstreams.findIndex(({ address }) => isSame(address, upstream))
+  const groups = ranges.map(groupOf)
+  const slots = slotsOf(ranges, groups)
+  const shards: Shards = {
+    upstreams,
+    slots,
+    rules: presumedRules,
+    areRulesOld: true,
+    async learn(slot, owner) {
+      const group = upstreams.findIndex(({ address }) => isSame(address, owner))
+      if (group >= 0) slots[slot] = group
+      else await upstreamOf(slot).switchTo(owner)
+    },
+  }
+  const upstreamOf = (slot: number): Upstream => {
+    const upstream = upstreams[slots[slot] ?? -1]
+    if (upstream === undefined) throw new Refusal('not_found', `no group has the slot ${slot}`)
+    return upstream
+  }
+  const concerned = (slot: number | undefined) => (slot === undefined ? upstreams : [upstreamOf(slot)])
+  /** A client may come to have a link to each group, beside its own connection; others have two. */
+  const weight = Math.ceil((1 + upstreams.length) / 2)
+
+  const admit = (socket: Socket): void => {
+    if (admission.open + weight > admission.most) {
+      upstreams[HOME]?.owner.onError('the process has as many connections as it may have')
+      turnAway(socket)
+      return
+    }
+    const router = createRouter(socket, shards, goOn)
+    routers.add(router)
+    admission.open += weight
+    const gone = () => {
+      dropRouter(router)
+      if (routers.delete(router)) admission.open -= weight
+    }
+    socket.on('close', gone)
+    listenTo(router)
+    legTo(router, HOME)
+  }
+
+  const server = await listen(wanted, reusePort, admit)
+  const shardsNow = () =>
+    ranges.map(({ first, last }, n) => ({
+      first,
+      last,
+      upstream: upstreams[groups[n] ?? -1]?.address ?? wanted.upstream,
+    }))
+  const home = () => upstreams[HOME]?.address ?? wanted.upstream
+  return {
+    get wanted() {
+      return { ...wanted, upstream: home(), shards: shardsNow() }
+    },
+    async hold({ slot, ...times }) {
+      return allHeld(await Promise.all(concerned(slot).map((upstream) => upstream.hold(times))))
+    },
+    async switchTo(address, slot) {
+      if (slot === undefined && upstreams.length > 1)
+        throw new Refusal('order_not_applicable', 'the database is sharded: name a slot of the group')
+      const result = await upstreamOf(slot ?? 0).switchTo(address)
+      // Engines differ, and modules add commands.
+      shards.areRulesOld = true
+      for (const router of routers) router.triedRules = false
+      return result
+    },
+    release(slot) {
+      for (const upstream of concerned(slot)) upstream.release()
+    },
+    report: () => ({
+      host: wanted.host,
+      port: wanted.port,
+      upstream: home(),
+      shards: shardsNow(),
+      isHeld: upstreams.some(({ isHeld }) => isHeld),
+      connections: routers.size,
+      commands: count.commands,
+      ...allSeen(upstreams.map(({ seen }) => seen)),
+    }),
+    async [Symbol.asyncDispose]() {
+      for (const router of routers) dropRouter(router)
+      for (const upstream of upstreams) upstream[Symbol.dispose]()
+      await closeServer(server)
+    },
+  }
+}
+
+function distinctUpstreams(ranges: readonly EndpointShard[]): readonly WantedEndpoint['upstream'][] {
+  const all = ranges.map(({ upstream }) => upstream)
+  return all.filter((address, n) => all.findIndex((other) => isSame(address, other)) === n)
+}
+
+function slotsOf(ranges: readonly EndpointShard[], groups: readonly number[]): Uint16Array {
+  const slots = new Uint16Array(SLOTS)
+  let filled = 0
+  for (const [n, { first, last }] of ranges.entries()) {
+    slots.fill(groups[n] ?? 0, first, last + 1)
+    filled += Math.max(0, last + 1 - first)
+  }
+  const sorted = ranges.toSorted((a, b) => a.first - b.first)
+  const isGapless = sorted.every(({ first }, n) => first === (sorted[n - 1]?.last ?? -1) + 1)
+  if (filled !== SLOTS || !isGapless)
+    throw new Refusal('order_not_applicable', 'the shards must hold each slot from 0 to 16383 once')
+  return slots
+}
+
+function allHeld(results: readonly HoldResult[]): HoldResult {
+  return {
+    drained: results.every(({ drained }) => drained),
+    ms: Math.max(...results.map(({ ms }) => ms)),
+    why: results.find(({ drained }) => !drained)?.why ?? '',
+    late: results.reduce((sum, { late }) => sum + late, 0),
+  }
+}
+
+function allSeen(all: readonly Seen[]): Seen {
+  const total = (of: (seen: Seen) => number) => all.reduce((sum, seen) => sum + of(seen), 0)
+  return {
+    errors: total(({ errors }) => errors),
+    lastError: all.find(({ lastError }) => lastError !== '')?.lastError ?? '',
+    repoints: total(({ repoints }) => repoints),
+    failedHolds: total(({ failedHolds }) => failedHolds),
+    heldMsTotal: total(({ heldMsTotal }) => heldMsTotal),
+    heldMsLast: Math.max(...all.map(({ heldMsLast }) => heldMsLast)),
+  }
+}
+
+function listenTo(router: Router): void {
+  const { client } = router
+  client.on('data', (chunk) => takeClientBytes(router, chunk))
+  client.on('drain', () => {
+    for (const leg of router.legs) if (leg !== undefined) steerLink(leg.connection)
+  })
+  client.on('end', () => {
+    router.clientEnded = true
+    // A subscriber that has gone sends nothing and is sent nothing: nobody else would notice.
+    if (router.legs.some((leg) => leg !== undefined && isSubscribed(leg.connection.state))) dropRouter(router)
+    else endIfAnswered(router)
+    client.setTimeout(LINGER_MS, () => dropRouter(router))
+  })
+  client.on('error', () => dropRouter(router))
+}

@@ -1,0 +1,162 @@
+import { hashSlot } from '@fairlead/engine'
+import { crossSlot, errorReply, ok } from './alone.ts'
+import type { Router } from './router.ts'
+import {
+  concatenate,
+  helloWithoutCluster,
+  infoWithoutCluster,
+  least,
+  leastOfAll,
+  random,
+  scan,
+  sum,
+  toAll,
+  toOpen,
+} from './whole-database.ts'
+
+type Words = readonly Buffer[]
+
+/** What becomes of a command that does not simply go to the group of its key. */
+export type Treatment =
+  /** Answered by us; null: not at all. */
+  | { readonly kind: 'now'; readonly reply: Buffer | null }
+  /** Done while nothing else is under way. */
+  | { readonly kind: 'alone'; readonly act: () => Promise<Buffer> }
+  | { readonly kind: 'to group'; readonly group: number }
+  | { readonly kind: 'ordinary' }
+
+type Treat = (router: Router, words: Words) => Treatment
+
+const ordinary: Treatment = { kind: 'ordinary' }
+
+function now(text: string): Treatment {
+  return { kind: 'now', reply: errorReply(`ERR ${text}`) }
+}
+
+function alone(act: (router: Router, words: Words) => Promise<Buffer>): Treat {
+  return (router, words) => ({ kind: 'alone', act: () => act(router, words) })
+}
+
+/** By the word behind the name, in capitals; what is not named is ordinary. */
+function bySubcommand(treats: Readonly<Record<string, Treat>>): Treat {
+  return (router, words) => treats[wordAt(words, 1)]?.(router, words) ?? ordinary
+}
+
+const noCluster: Treat = () => now('This instance has cluster support disabled')
+const notHere: Treat = (_, words) => now(`${wordAt(words, 0)} is not served for a sharded database`)
+
+/** An engine that is asked by somebody else now may have rights that the one before had not. */
+async function signIn(router: Router, words: Words): Promise<Buffer> {
+  router.triedRules = false
+  return toOpen(router, words)
+}
+
+async function reset(router: Router, words: Words): Promise<Buffer> {
+  router.triedRules = false
+  router.silent = false
+  router.watchedSlot = -1
+  return toOpen(router, words)
+}
+
+const clientReply: Treat = (router, words) => {
+  switch (wordAt(words, 2)) {
+    case 'ON':
+      router.silent = false
+      router.skipsNext = false
+      return { kind: 'now', reply: ok }
+    case 'OFF':
+      router.silent = true
+      return { kind: 'now', reply: null }
+    case 'SKIP':
+      router.skipsNext = !router.silent
+      return { kind: 'now', reply: null }
+    default:
+      return ordinary
+  }
+}
+
+const tracking: Treat = (router, words) => {
+  const names = words.map((_, n) => wordAt(words, n))
+  // Another connection is named by a number that only one engine knows.
+  if (names.includes('REDIRECT'))
+    return now('CLIENT TRACKING with REDIRECT is not served for a sharded database')
+  // Of every key that changes they tell whoever has asked them, in all groups.
+  return names.includes('BCAST') ? alone(toAll)(router, words) : alone(toOpen)(router, words)
+}
+
+/** All keys of the connection's watch, and of the transaction that follows, are in one slot. */
+const watch: Treat = (router, words) => {
+  const [, key] = words
+  if (key === undefined) return ordinary
+  const slot = hashSlot(key)
+  if (router.watchedSlot >= 0 && router.watchedSlot !== slot) return { kind: 'now', reply: crossSlot }
+  router.watchedSlot = slot
+  return ordinary
+}
+
+const unwatch: Treat = (router) => {
+  const { watchedSlot, shards } = router
+  router.watchedSlot = -1
+  return watchedSlot < 0 ? ordinary : { kind: 'to group', group: shards.slots[watchedSlot] ?? 0 }
+}
+
+const begin: Treat = (router, words) => {
+  if (words.length > 1) return ordinary
+  router.transaction = { slot: -1, leg: null, waiting: [], waitingBytes: 0, broken: false }
+  return { kind: 'now', reply: ok }
+}
+
+const quit: Treat = (router) => {
+  router.lastError = ''
+  return { kind: 'now', reply: ok }
+}
+
+/** Commands that do not simply go to the group of their key. */
+export const specialCommands: ReadonlyMap<string, Treat> = new Map(
+  Object.entries({
+    AUTH: alone(signIn),
+    HELLO: alone(helloWithoutCluster),
+    SELECT: alone(toOpen),
+    RESET: alone(reset),
+    CLIENT: bySubcommand({
+      SETNAME: alone(toOpen),
+      SETINFO: alone(toOpen),
+      'NO-EVICT': alone(toOpen),
+      'NO-TOUCH': alone(toOpen),
+      TRACKING: tracking,
+      CACHING: notHere,
+      REPLY: clientReply,
+    }),
+    QUIT: quit,
+    MULTI: begin,
+    WATCH: watch,
+    UNWATCH: unwatch,
+    CLUSTER: noCluster,
+    READONLY: noCluster,
+    READWRITE: noCluster,
+    ASKING: noCluster,
+    SYNC: notHere,
+    PSYNC: notHere,
+    REPLCONF: notHere,
+    INFO: alone(infoWithoutCluster),
+    DBSIZE: alone(sum),
+    FLUSHALL: alone(toAll),
+    FLUSHDB: alone(toAll),
+    KEYS: alone(concatenate),
+    SCAN: alone(scan),
+    RANDOMKEY: alone(random),
+    WAIT: alone(least),
+    WAITAOF: alone(least),
+    SCRIPT: bySubcommand({ LOAD: alone(toAll), FLUSH: alone(toAll), EXISTS: alone(leastOfAll) }),
+    FUNCTION: bySubcommand({
+      LOAD: alone(toAll),
+      DELETE: alone(toAll),
+      FLUSH: alone(toAll),
+      RESTORE: alone(toAll),
+    }),
+  }),
+)
+
+function wordAt(words: Words, at: number): string {
+  return (words[at]?.toString('latin1') ?? '').toUpperCase()
+}

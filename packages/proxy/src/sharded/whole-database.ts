@@ -1,0 +1,140 @@
+import { isReplyError, parseReply } from '@fairlead/engine'
+import { errorReply } from './alone.ts'
+import { ask, HOME, legTo } from './legs.ts'
+import type { Leg, Router } from './router.ts'
+
+type Words = readonly Buffer[]
+
+/** What the engines of all groups answer, in the order of the groups. */
+async function askAll(router: Router, words: Words): Promise<readonly Buffer[]> {
+  return Promise.all(router.shards.upstreams.map((_, group) => ask(legTo(router, group), words)))
+}
+
+/** Those that were asked something by this client already; the home leg at any rate. */
+function openLegs(router: Router): readonly Leg[] {
+  const home = legTo(router, HOME)
+  const others = router.legs.flatMap((leg) => (leg === undefined || leg === home ? [] : [leg]))
+  return [home, ...others]
+}
+
+const isError = (reply: Buffer) => reply[0] === MINUS
+const MINUS = 0x2d
+
+/** For commands that are carried out by all groups: the first error, else the first reply. */
+export async function toAll(router: Router, words: Words): Promise<Buffer> {
+  return oneOf(await askAll(router, words))
+}
+
+/** For commands that say something of the connection: new legs are told what the home leg knows. */
+export async function toOpen(router: Router, words: Words): Promise<Buffer> {
+  return oneOf(await Promise.all(openLegs(router).map((leg) => ask(leg, words))))
+}
+
+function oneOf(replies: readonly Buffer[]): Buffer {
+  return replies.find(isError) ?? replies[0] ?? noGroup
+}
+
+const noGroup = errorReply('ERR the database has no groups')
+
+export async function toHome(router: Router, words: Words): Promise<Buffer> {
+  return ask(legTo(router, HOME), words)
+}
+
+/** DBSIZE */
+export async function sum(router: Router, words: Words): Promise<Buffer> {
+  const replies = await askAll(router, words)
+  const total = replies.reduce((all, reply) => all + Number(parseReply(reply)), 0)
+  return replies.find(isError) ?? integer(total)
+}
+
+/** WAIT, WAITAOF: what all groups that this client may have written to have reached. */
+export async function least(router: Router, words: Words): Promise<Buffer> {
+  return leastOf(await Promise.all(openLegs(router).map((leg) => ask(leg, words))))
+}
+
+/** SCRIPT EXISTS: only what exists everywhere. */
+export async function leastOfAll(router: Router, words: Words): Promise<Buffer> {
+  return leastOf(await askAll(router, words))
+}
+
+function leastOf(replies: readonly Buffer[]): Buffer {
+  const values = replies.map(parseReply)
+  const [first] = values
+  if (values.some(isReplyError) || first === undefined) return oneOf(replies)
+  if (!Array.isArray(first)) return integer(Math.min(...values.map(Number)))
+  const lists = values.map((value) => (Array.isArray(value) ? value : []))
+  const least = first.map((_, n) => Math.min(...lists.map((list) => Number(list[n]))))
+  return Buffer.concat([Buffer.from(`*${least.length}\r\n`), ...least.map(integer)])
+}
+
+function integer(value: number): Buffer {
+  return Buffer.from(`:${value}\r\n`)
+}
+
+/** KEYS */
+export async function concatenate(router: Router, words: Words): Promise<Buffer> {
+  const replies = await askAll(router, words)
+  const error = replies.find(isError)
+  if (error !== undefined) return error
+  const heads = replies.map((reply) => reply.indexOf('\n') + 1)
+  const count = replies.reduce(
+    (all, reply, n) => all + Number(reply.toString('latin1', 1, (heads[n] ?? 0) - 2)),
+    0,
+  )
+  return Buffer.concat([Buffer.from(`*${count}\r\n`), ...replies.map((reply, n) => reply.subarray(heads[n]))])
+}
+
+/** RANDOMKEY: of any group that has keys. */
+export async function random(router: Router, words: Words): Promise<Buffer> {
+  const groups = router.shards.upstreams.length
+  const from = Math.floor(Math.random() * groups)
+  let reply = noGroup
+  for (let n = 0; n < groups; n += 1) {
+    reply = await ask(legTo(router, (from + n) % groups), words)
+    if (reply[0] === DOLLAR && reply[1] !== MINUS) return reply
+  }
+  return reply
+}
+const DOLLAR = 0x24
+
+/** SCAN: one group after the other. Its cursor is theirs, times the number of groups, plus the group. */
+export async function scan(router: Router, words: Words): Promise<Buffer> {
+  const text = words[1]?.toString('latin1') ?? ''
+  if (!/^\d{1,20}$/.test(text)) return toHome(router, words)
+  const groups = BigInt(router.shards.upstreams.length)
+  const cursor = BigInt(text)
+  const group = cursor % groups
+  const reply = await ask(legTo(router, Number(group)), words.with(1, Buffer.from(String(cursor / groups))))
+  if (isError(reply)) return reply
+  const [, head = '', next = '0'] = /^(\*2\r\n)\$\d+\r\n(\d+)\r\n/.exec(reply.toString('latin1', 0, 64)) ?? []
+  const length = head.length + `$${next.length}\r\n${next}\r\n`.length
+  const after = nextCursor(BigInt(next), group, groups)
+  return Buffer.concat([Buffer.from(`${head}$${after.length}\r\n${after}\r\n`), reply.subarray(length)])
+}
+
+function nextCursor(next: bigint, group: bigint, groups: bigint): string {
+  if (next !== 0n) return String(next * groups + group)
+  return group + 1n === groups ? '0' : String(group + 1n)
+}
+
+/** INFO: engines say that they are part of a cluster, which this endpoint is not. */
+export async function infoWithoutCluster(router: Router, words: Words): Promise<Buffer> {
+  const text = (await toHome(router, words)).toString('latin1')
+  const head = /^([$=])\d+\r\n/.exec(text)
+  if (head === null) return Buffer.from(text, 'latin1')
+  const body = text
+    .slice(head[0].length, -2)
+    .replace('cluster_enabled:1', 'cluster_enabled:0')
+    .replace(/^(redis_mode|server_mode):cluster/gm, '$1:standalone')
+  return Buffer.from(`${head[1]}${body.length}\r\n${body}\r\n`, 'latin1')
+}
+
+/** HELLO says so too. */
+export async function helloWithoutCluster(router: Router, words: Words): Promise<Buffer> {
+  router.triedRules = false
+  const text = (await toOpen(router, words)).toString('latin1')
+  return Buffer.from(
+    text.replace('$4\r\nmode\r\n$7\r\ncluster\r\n', '$4\r\nmode\r\n$10\r\nstandalone\r\n'),
+    'latin1',
+  )
+}

@@ -1,0 +1,205 @@
+import { type HoldResult, Refusal, type SwitchResult, type WantedEndpoint } from '@fairlead/api'
+import { type Connection, dropConnection, endConnection, type Owner } from './connection.ts'
+import { createHold, type Hold } from './hold.ts'
+import { eachOf, moveAll } from './move-all.ts'
+import { holdConnection, moveConnection, noticeQuiet, releaseConnection, resume } from './move-connection.ts'
+import { adopt, openLink, type Target } from './open-link.ts'
+
+type Address = WantedEndpoint['upstream']
+
+/** The primary of one group, wherever its role is, and the connections that go there. */
+export interface Upstream extends Disposable {
+  readonly address: Address
+  /** What a connection needs to be created for this upstream. */
+  readonly owner: Owner
+  readonly connections: ReadonlySet<Connection>
+  readonly isHeld: boolean
+  readonly seen: Seen
+  /** Takes a connection that is being opened; it has a link soon, or is closed with an error. */
+  add(connection: Connection): void
+  /** Stops forwarding and waits until all replies are in. */
+  hold(times: { readonly deadlineMs: number; readonly drainMs?: number }): Promise<HoldResult>
+  /** Moves everything to `address` and lets clients go there. Throws a refusal if commands are not answered in time. */
+  switchTo(address: Address): Promise<SwitchResult>
+  /** Lets clients go where they were. */
+  release(): void
+}
+
+/** What happened to an upstream; the times in milliseconds. */
+export interface Seen {
+  errors: number
+  lastError: string
+  repoints: number
+  failedHolds: number
+  heldMsTotal: number
+  heldMsLast: number
+}
+
+/** How long a client may wait for an engine that cannot be reached. */
+const REACH_MS = 2_000
+/** The hold of a switch that nobody has prepared. */
+const OWN_HOLD = { deadlineMs: 10_000, drainMs: 3_000 }
+
+/** `onClosed` hears of connections that are no more; `count` counts what is forwarded. */
+export function createUpstream(
+  first: Address,
+  tls: WantedEndpoint['upstreamTls'],
+  { count, onClosed }: { readonly count: { commands: number }; readonly onClosed: () => void },
+): Upstream {
+  const connections = new Set<Connection>()
+  const followers = new Set<Promise<void>>()
+  const seen: Seen = {
+    errors: 0,
+    lastError: '',
+    repoints: 0,
+    failedHolds: 0,
+    heldMsTotal: 0,
+    heldMsLast: 0,
+  }
+  let address = first
+  let hold: Hold | null = null
+  /** All move at this moment: nobody on its own. */
+  let isGoing = false
+  let switching: Promise<SwitchResult> | null = null
+
+  const target = (): Target => ({ ...address, tls })
+  const owner: Owner = {
+    count,
+    onQuiet: (connection) => {
+      if (!noticeQuiet(connection)) return
+      if (connection.late) void follow(connection)
+      else hold?.look()
+    },
+    onWaiting: (connection) => void follow(connection),
+    onClosed: (connection) => {
+      if (connections.delete(connection)) onClosed()
+      hold?.look()
+    },
+    onError: (what) => {
+      seen.errors += 1
+      seen.lastError = what
+    },
+  }
+
+  const open = async (connection: Connection): Promise<void> => {
+    try {
+      const link = await openLink(connection, target(), performance.now() + REACH_MS)
+      if (connection.mode !== 'opening') return void link.socket.destroy()
+      adopt(connection, link)
+      serve(connection)
+    } catch (cause) {
+      // A switch that began meanwhile opens it anew.
+      if (connection.mode !== 'opening') return
+      owner.onError(`no engine could be reached: ${cause instanceof Error ? cause.message : String(cause)}`)
+      endConnection(connection, 'LOADING the database cannot be reached right now; try again')
+    }
+  }
+  /** Moves a connection on its own, after the others. */
+  const follow = async (connection: Connection): Promise<void> => {
+    if (isGoing || !connection.late || connection.mode !== 'held') return
+    connection.late = false
+    const following = moveConnection(connection, target(), performance.now() + REACH_MS)
+    followers.add(following)
+    await following
+    followers.delete(following)
+    serve(connection)
+  }
+  /** It has its link. If another hold has begun meanwhile, it is held with the others. */
+  const serve = (connection: Connection): void => {
+    if (connection.mode === 'closed') return
+    if (hold === null) {
+      resume(connection)
+      return
+    }
+    connection.mode = 'serving'
+    holdConnection(connection)
+  }
+
+  const letGo = (): void => {
+    if (hold === null) return
+    endHold()
+    for (const connection of connections)
+      void releaseConnection(connection, target(), performance.now() + REACH_MS)
+  }
+  const endHold = (): number => {
+    if (hold === null) return 0
+    const heldMs = hold.end()
+    hold = null
+    seen.heldMsLast = heldMs
+    seen.heldMsTotal += heldMs
+    return heldMs
+  }
+  const beginHold: Upstream['hold'] = async ({ deadlineMs, drainMs = Math.ceil(deadlineMs / 2) }) => {
+    const giveUp = () => {
+      if (switching !== null) return
+      seen.failedHolds += 1
+      letGo()
+    }
+    if (hold === null) {
+      hold = createHold(connections, giveUp)
+      for (const connection of connections) holdConnection(connection)
+    }
+    hold.renew(deadlineMs)
+    const result = await hold.drained(drainMs)
+    if (!result.drained) giveUp()
+    return result
+  }
+  const goOver = async (to: Address): Promise<SwitchResult> => {
+    if (hold === null) {
+      const { drained, why } = await beginHold(OWN_HOLD)
+      if (!drained) throw new Refusal('order_not_applicable', `the endpoint cannot be held: ${why}`)
+    }
+    // Whoever still follows the last switch has to arrive there before it can go on from there.
+    isGoing = true
+    while (followers.size > 0) await Promise.all(followers)
+    address = to
+    seen.repoints += 1
+    const move = (connection: Connection) =>
+      moveConnection(connection, target(), performance.now() + REACH_MS)
+    const { ready, later, closed } = await moveAll([...connections], move, target())
+    isGoing = false
+    const heldMs = endHold()
+    for (const connection of ready) resume(connection)
+    // Whoever came meanwhile has the new upstream already, and was held with the others.
+    for (const connection of connections)
+      if (!connection.late) void releaseConnection(connection, target(), performance.now() + REACH_MS)
+    for (const connection of later) if (connection.stash.length > 0) void follow(connection)
+    void eachOf(later, follow)
+    return { moved: ready.length, later: later.length, closed, heldMs }
+  }
+
+  return {
+    get address() {
+      return address
+    },
+    get isHeld() {
+      return hold !== null
+    },
+    owner,
+    connections,
+    seen,
+    add(connection) {
+      connections.add(connection)
+      void open(connection)
+    },
+    hold: beginHold,
+    async switchTo(to) {
+      await switching?.catch(() => null)
+      if (hold === null && to.host === address.host && to.port === address.port)
+        return { moved: 0, later: 0, closed: 0, heldMs: 0 }
+      switching = goOver(to)
+      try {
+        return await switching
+      } finally {
+        switching = null
+      }
+    },
+    release() {
+      if (switching === null) letGo()
+    },
+    [Symbol.dispose]() {
+      endHold()
+      for (const connection of connections) dropConnection(connection)
+    },
+  }
+}
