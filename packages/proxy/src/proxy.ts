@@ -1,10 +1,11 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type EndpointReport, Refusal, type WantedEndpoint } from '@fairlead/api'
+import { type Address, type EndpointReport, Refusal, type WantedEndpoint } from '@fairlead/api'
 import { createAdmission } from './admission.ts'
 import { type ProxyHandlers, serveControl } from './control.ts'
 import { type Endpoint, openEndpoint } from './endpoint.ts'
 import { holdHome } from './hold-home.ts'
+import { openSentinel } from './sentinel.ts'
 import { readWanted, type Wanted, writeWanted } from './wanted-file.ts'
 
 /** A line for the log: JSON, with what happened first. */
@@ -19,6 +20,8 @@ const LISTEN_AGAIN_MS = 500
 export async function createProxy(options: {
   readonly home: string
   readonly socketPath: string
+  /** Where to answer as a Sentinel; port 0: nowhere. */
+  readonly sentinel: { readonly host: string; readonly port: number }
   readonly log: Log
 }): Promise<AsyncDisposable> {
   const { home, socketPath, log } = options
@@ -37,6 +40,23 @@ export async function createProxy(options: {
     await Promise.all([...open.values()].map((endpoint) => endpoint[Symbol.asyncDispose]()))
   })
 
+  const sentinel =
+    options.sentinel.port === 0
+      ? null
+      : stack.use(
+          await openSentinel({
+            ...options.sentinel,
+            admission,
+            databases: () =>
+              [...wanted].flatMap(([id, { name, upstream, replicas = [] }]) => {
+                const primary = open.get(id)?.wanted.upstream ?? upstream
+                if (name === undefined) return []
+                // After a switch the primary is among them until somebody tells us the new ones.
+                return [{ name, primary, replicas: replicas.filter((each) => !isSame(each, primary)) }]
+              }),
+            onTrouble: (why) => log('sentinel cannot listen', { why }),
+          }),
+        )
   const save = () => writeWanted(path, Object.fromEntries(wanted) satisfies Wanted)
   const start = async (id: string): Promise<void> => {
     const wish = wanted.get(id)
@@ -66,6 +86,7 @@ export async function createProxy(options: {
   const switchTo = async (id: string, upstream: WantedEndpoint['upstream']) => {
     const endpoint = find(id)
     const result = await endpoint.switchTo(upstream)
+    sentinel?.look()
     const wish = wanted.get(id)
     // Clients do not wait for the disk: killed before it is written, we begin with the old one until we are told again.
     if (wish !== undefined) wanted.set(id, { ...wish, upstream })
@@ -78,19 +99,20 @@ export async function createProxy(options: {
       pid: process.pid,
       rssBytes: process.memoryUsage.rss(),
       endpoints: [...wanted.keys()].toSorted().map((id) => reportOf(id)),
+      sentinel: sentinel?.report() ?? { ...options.sentinel, ...noSentinel },
     }),
     putEndpoint: async ({ params: { id }, body }) => {
       await turns(async () => {
         const before = wanted.get(id)
         wanted.set(id, body)
         await save()
-        if (before !== undefined && !differsOnlyInUpstream(before, body)) await stop(id)
+        if (before !== undefined && !servesAlike(before, body)) await stop(id)
         await start(id)
+        sentinel?.look()
       })
       const endpoint = open.get(id)
       if (endpoint === undefined) throw new Refusal('unavailable', `it cannot listen: ${failures.get(id)}`)
-      const { host, port } = endpoint.wanted.upstream
-      if (host !== body.upstream.host || port !== body.upstream.port) await switchTo(id, body.upstream)
+      if (!isSame(endpoint.wanted.upstream, body.upstream)) await switchTo(id, body.upstream)
       return reportOf(id)
     },
     removeEndpoint: async ({ params: { id } }) => {
@@ -98,6 +120,7 @@ export async function createProxy(options: {
         wanted.delete(id)
         await save()
         await stop(id)
+        sentinel?.look()
       })
       return { id }
     },
@@ -117,7 +140,16 @@ export async function createProxy(options: {
       return { id, ...rest, state: isHeld ? 'held' : 'serving', why: '' }
     }
     if (wish === undefined) throw new Refusal('not_found', `there is no endpoint ${id}`)
-    return { id, ...wish, ...nothingYet, state: 'failed', why: failures.get(id) ?? 'it is being opened' }
+    const { host, port, upstream } = wish
+    return {
+      id,
+      host,
+      port,
+      upstream,
+      ...nothingYet,
+      state: 'failed',
+      why: failures.get(id) ?? 'it is being opened',
+    }
   }
 
   for (const id of wanted.keys()) await start(id)
@@ -144,8 +176,16 @@ const nothingYet = {
   lastError: '',
 }
 
-function differsOnlyInUpstream(before: WantedEndpoint, after: WantedEndpoint): boolean {
-  return JSON.stringify({ ...before, upstream: null }) === JSON.stringify({ ...after, upstream: null })
+const noSentinel = { state: 'off', why: '', connections: 0, databases: 0 } as const
+
+/** Connections need not go: another upstream moves them, and what the Sentinel answerer tells is not theirs. */
+function servesAlike(before: WantedEndpoint, after: WantedEndpoint): boolean {
+  const own = ({ upstream: _, name: __, replicas: ___, ...rest }: WantedEndpoint) => JSON.stringify(rest)
+  return own(before) === own(after)
+}
+
+function isSame(one: Address, other: Address): boolean {
+  return one.host === other.host && one.port === other.port
 }
 
 /** Does one thing after the other, whoever asked. */
