@@ -17,7 +17,13 @@ export interface RunningProxy extends AsyncDisposable {
 }
 
 /** The proxy as a program of its own, in a home of its own; without its Sentinel answerer unless that gets a port. */
-export async function runProxy({ sentinelPort = 0 } = {}): Promise<RunningProxy> {
+export async function runProxy({
+  sentinelPort = 0,
+  nodeFlags = [],
+}: {
+  readonly sentinelPort?: number
+  readonly nodeFlags?: readonly string[]
+} = {}): Promise<RunningProxy> {
   const home = await mkdtemp(join(tmpdir(), 'proxy-'))
   const client = createClient(proxyOperations, socketTransport(join(home, 'proxy.sock')))
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
@@ -31,7 +37,7 @@ export async function runProxy({ sentinelPort = 0 } = {}): Promise<RunningProxy>
     },
     async start() {
       const args = [main, '--home', home, '--sentinel-port', String(sentinelPort)]
-      child = spawn(process.execPath, ['--conditions=@fairlead/source', ...args], {
+      child = spawn(process.execPath, [...nodeFlags, '--conditions=@fairlead/source', ...args], {
         stdio: ['ignore', 'ignore', 'inherit'],
       })
       const { pid } = child
