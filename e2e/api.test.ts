@@ -228,7 +228,7 @@ describe('a database', () => {
       /no build of valkey 5\.0 here\. There is: redis 7\.0/,
     ],
     [{ engine_version: '8.1', redis_version: '8.0' }, 400, 'conflicting_fields', /same field/],
-    [{ sharding: true, oss_cluster: false }, 400, 'field_not_available', /oss_cluster.*endpoint/],
+    [{ sharding: true, oss_cluster: true, port: 12_000 }, 400, 'conflicting_fields', /port.*oss_cluster/],
     [{ sharding: false, shards_count: 3 }, 400, 'conflicting_fields', /shards_count.*sharding/],
     [{ shards_count: 65 }, 400, 'invalid_request', /shards_count/],
     [{ aof_policy: 'appendfsync-always' }, 400, 'conflicting_fields', /aof_policy needs/],

@@ -35,6 +35,7 @@ describe('an engine that dies in the middle of a handover leaves one primary, an
           replication: true,
           engine_version: build('redis', '7.0'),
           shards_count: groups,
+          ...(groups > 1 && { oss_cluster: true }),
         },
       })
       await fairlead.untilEnded(created.action_uid)

@@ -70,6 +70,7 @@ async function create(fairlead: Fairlead, { pair, groups }: Round): Promise<numb
       memory_size: 0,
       replication: true,
       shards_count: groups,
+      ...(groups > 1 && { oss_cluster: true }),
       engine_version: pair.from,
     },
   })

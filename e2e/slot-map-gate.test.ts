@@ -24,6 +24,7 @@ async function withUngatedHeir(): Promise<Fairlead> {
       memory_size: 0,
       replication: true,
       shards_count: groups,
+      ...(groups > 1 && { oss_cluster: true }),
       engine_version: build('valkey', '8.0'),
     },
   })

@@ -159,7 +159,12 @@ test('what an operator set at run time goes with the role: users with their righ
 })
 
 test('a sharded database shows its slots, its primaries as endpoints, and its share of memory', async () => {
-  const database = await create({ shards_count: 3, replication: true, memory_size: 300_000_000 })
+  const database = await create({
+    shards_count: 3,
+    oss_cluster: true,
+    replication: true,
+    memory_size: 300_000_000,
+  })
   expect(database).toMatchObject({ sharding: true, shards_count: 3, oss_cluster: true })
   expect(database.endpoints.map(({ uid }) => uid)).toEqual(['1', '2', '3'].map((n) => `${database.uid}:${n}`))
   const shards = await fairlead.api.listDatabaseShards({ params: { uid: database.uid } })

@@ -10,7 +10,10 @@ import { untilAction } from './way-back.ts'
 
 /** Each of these once lost data, left a database stuck for good, or hid its reason. */
 
-async function create(fairlead: Fairlead, body: { engine_version: string; shards_count?: number }) {
+async function create(
+  fairlead: Fairlead,
+  body: { engine_version: string; shards_count?: number; oss_cluster?: boolean },
+) {
   const { uid, action_uid } = await fairlead.api.createDatabase({
     body: { name: 'worst', memory_size: 0, replication: true, ...body },
   })
@@ -25,7 +28,11 @@ test('the heir of a sharded group dies right after it took over, and nothing ack
     serverMain: join(import.meta.dirname, 'crash-main.ts'),
     env: { KILL_SHARD: 's7', KILL_WHEN: 'after promote' },
   })
-  const database = await create(fairlead, { engine_version: build('redis', '7.0'), shards_count: 3 })
+  const database = await create(fairlead, {
+    engine_version: build('redis', '7.0'),
+    shards_count: 3,
+    oss_cluster: true,
+  })
   const { uid, authentication_engine_pass: password = '' } = database
   const lookup = { url: `${fairlead.url}/v1/bdbs/${uid}`, token: fairlead.token, groups: 'sharded' } as const
   await using load = await startLoad({ kind: 'incr', connections: 9, perSecond: 2_000, password, lookup })

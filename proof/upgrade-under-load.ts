@@ -133,6 +133,7 @@ async function create(fairlead: Fairlead, options: LoadedUpgrade): Promise<numbe
       data_persistence: persistence,
       engine_version: from,
       shards_count: groups,
+      ...(groups > 1 && { oss_cluster: true }),
       ...(options.modules?.list && { module_list: options.modules.list }),
     },
   })

@@ -48,7 +48,7 @@ export async function loadDatabase(fairlead: Fairlead, wanted: DatabaseToLoad): 
       memory_size: 0,
       replication: wanted.replication,
       engine_version: wanted.build,
-      ...(wanted.groups > 1 && { shards_count: wanted.groups }),
+      ...(wanted.groups > 1 && { shards_count: wanted.groups, oss_cluster: true }),
     },
   })
   completed(await fairlead.untilEnded(action_uid, UPGRADE_WITHIN_MS))

@@ -199,7 +199,10 @@ async function makeProxyHome(): Promise<ProxyHome> {
       await free[Symbol.asyncDispose]()
       const client = createClient(proxyOperations, socketTransport(folder.socket))
       const body = { host: '127.0.0.1', port, upstream: { host: '127.0.0.1', port: upstream } }
-      await client.putEndpoint({ params: { id: 'bdb-1' }, body: { ...body, tls: null, upstreamTls: null } })
+      await client.putEndpoint({
+        params: { id: 'bdb-1' },
+        body: { ...body, shards: null, tls: null, upstreamTls: null },
+      })
       return port
     },
     async [Symbol.asyncDispose]() {

@@ -143,7 +143,9 @@ const CreateDatabaseRequest = Type.Object(
     ),
     oss_cluster: Type.Optional(
       Type.Boolean({
-        description: 'Clients speak the cluster protocol to the shards: so it is when sharded',
+        default: false,
+        description:
+          'Of a sharded database: clients speak the cluster protocol to its shards. Without it they know nothing of shards: the endpoint routes what they ask',
       }),
     ),
     module_list: Type.Optional(

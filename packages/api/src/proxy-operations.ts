@@ -32,6 +32,13 @@ export const WantedEndpoint = Type.Object(
     tls: Type.Union([Type.Object({ cert: Type.String(), key: Type.String() }), Type.Null()]),
     /** The authorities (PEM) of the shards' certificates, if shards speak TLS; null: plain. */
     upstreamTls: Type.Union([Type.Object({ ca: Type.String() }), Type.Null()]),
+    /**
+     * The name by which the proxy's Sentinel answerer tells clients of the primary, for those that connect to shards
+     * themselves. Absent: it does not; so for databases that are sharded, which have several primaries.
+     */
+    name: Type.Optional(Type.String({ pattern: '^[!-~]{1,255}$' })),
+    /** Told with the name. Another name or other replicas alone leave connections as they are. */
+    replicas: Type.Optional(Type.Array(Address)),
   },
   { additionalProperties: false },
 )
@@ -62,10 +69,24 @@ export const EndpointReport = Type.Object({
 })
 export type EndpointReport = Static<typeof EndpointReport>
 
+/** The answerer for clients that ask a Sentinel where the primary is. */
+export const SentinelReport = Type.Object({
+  host: Type.String(),
+  port: Type.Integer(),
+  /** `failed`: it cannot listen, and goes on trying; see `why`. `off`: it was started without. */
+  state: Type.Enum(['serving', 'failed', 'off']),
+  why: Type.String(),
+  connections: Type.Integer(),
+  /** Databases that it tells of. */
+  databases: Type.Integer(),
+})
+export type SentinelReport = Static<typeof SentinelReport>
+
 export const ProxyReport = Type.Object({
   pid: Type.Integer(),
   rssBytes: Type.Integer(),
   endpoints: Type.Array(EndpointReport),
+  sentinel: SentinelReport,
 })
 export type ProxyReport = Static<typeof ProxyReport>
 

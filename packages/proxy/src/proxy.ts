@@ -1,10 +1,11 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type EndpointReport, Refusal, type WantedEndpoint } from '@fairlead/api'
+import { type Address, type EndpointReport, Refusal, type WantedEndpoint } from '@fairlead/api'
 import { createAdmission } from './admission.ts'
 import { type ProxyHandlers, serveControl } from './control.ts'
 import { type Endpoint, openEndpoint } from './endpoint.ts'
 import { holdHome } from './hold-home.ts'
+import { openSentinel } from './sentinel.ts'
 import { openShardedEndpoint } from './sharded/sharded-endpoint.ts'
 import { readWanted, type Wanted, writeWanted } from './wanted-file.ts'
 
@@ -20,6 +21,8 @@ const LISTEN_AGAIN_MS = 500
 export async function createProxy(options: {
   readonly home: string
   readonly socketPath: string
+  /** Where to answer as a Sentinel; port 0: nowhere. */
+  readonly sentinel: { readonly host: string; readonly port: number }
   readonly log: Log
 }): Promise<AsyncDisposable> {
   const { home, socketPath, log } = options
@@ -38,6 +41,23 @@ export async function createProxy(options: {
     await Promise.all([...open.values()].map((endpoint) => endpoint[Symbol.asyncDispose]()))
   })
 
+  const sentinel =
+    options.sentinel.port === 0
+      ? null
+      : stack.use(
+          await openSentinel({
+            ...options.sentinel,
+            admission,
+            databases: () =>
+              [...wanted].flatMap(([id, { name, upstream, replicas = [] }]) => {
+                const primary = open.get(id)?.wanted.upstream ?? upstream
+                if (name === undefined) return []
+                // After a switch the primary is among them until somebody tells us the new ones.
+                return [{ name, primary, replicas: replicas.filter((each) => !isSame(each, primary)) }]
+              }),
+            onTrouble: (why) => log('sentinel cannot listen', { why }),
+          }),
+        )
   const save = () => writeWanted(path, Object.fromEntries(wanted) satisfies Wanted)
   const start = async (id: string): Promise<void> => {
     const wish = wanted.get(id)
@@ -67,8 +87,11 @@ export async function createProxy(options: {
   const switchTo = async (id: string, upstream: WantedEndpoint['upstream'], slot?: number) => {
     const endpoint = find(id)
     const result = await endpoint.switchTo(upstream, slot)
+    sentinel?.look()
+    const wish = wanted.get(id)
     // Clients do not wait for the disk: killed before it is written, we begin with the old one until we are told again.
-    if (wanted.has(id)) wanted.set(id, endpoint.wanted)
+    const { upstream: first, shards } = endpoint.wanted
+    if (wish !== undefined) wanted.set(id, { ...wish, upstream: first, shards })
     await turns(save)
     log('endpoint re-pointed', { id, to: `${upstream.host}:${upstream.port}`, ...result })
     return result
@@ -78,6 +101,7 @@ export async function createProxy(options: {
       pid: process.pid,
       rssBytes: process.memoryUsage.rss(),
       endpoints: [...wanted.keys()].toSorted().map((id) => reportOf(id)),
+      sentinel: sentinel?.report() ?? { ...options.sentinel, ...noSentinel },
     }),
     putEndpoint: async ({ params: { id }, body }) => {
       await turns(async () => {
@@ -85,8 +109,9 @@ export async function createProxy(options: {
         if (before !== undefined && JSON.stringify(before) === JSON.stringify(body)) return start(id)
         wanted.set(id, body)
         await save()
-        if (before !== undefined && !differsOnlyInUpstream(before, body)) await stop(id)
+        if (before !== undefined && !servesAlike(before, body)) await stop(id)
         await start(id)
+        sentinel?.look()
       })
       const endpoint = open.get(id)
       if (endpoint === undefined) throw new Refusal('unavailable', `it cannot listen: ${failures.get(id)}`)
@@ -98,6 +123,7 @@ export async function createProxy(options: {
         wanted.delete(id)
         await save()
         await stop(id)
+        sentinel?.look()
       })
       return { id }
     },
@@ -121,7 +147,17 @@ export async function createProxy(options: {
       return { id, ...rest, state: isHeld ? 'held' : 'serving', why: '' }
     }
     if (wish === undefined) throw new Refusal('not_found', `there is no endpoint ${id}`)
-    return { id, ...wish, ...nothingYet, state: 'failed', why: failures.get(id) ?? 'it is being opened' }
+    const { host, port, upstream, shards } = wish
+    return {
+      id,
+      host,
+      port,
+      upstream,
+      shards,
+      ...nothingYet,
+      state: 'failed',
+      why: failures.get(id) ?? 'it is being opened',
+    }
   }
 
   for (const id of wanted.keys()) await start(id)
@@ -148,13 +184,13 @@ const nothingYet = {
   lastError: '',
 }
 
-function differsOnlyInUpstream(before: WantedEndpoint, after: WantedEndpoint): boolean {
-  return JSON.stringify(withoutUpstreams(before)) === JSON.stringify(withoutUpstreams(after))
-}
+const noSentinel = { state: 'off', why: '', connections: 0, databases: 0 } as const
 
-function withoutUpstreams({ shards, ...rest }: WantedEndpoint): unknown {
-  const ranges = shards?.map(({ first, last }) => [first, last]) ?? null
-  return { ...rest, upstream: null, shards: ranges }
+/** Connections need not go: another upstream moves them, and what the Sentinel answerer tells is not theirs. */
+function servesAlike(before: WantedEndpoint, after: WantedEndpoint): boolean {
+  const own = ({ upstream: _, name: __, replicas: ___, shards, ...rest }: WantedEndpoint) =>
+    JSON.stringify({ ...rest, shards: shards?.map(({ first, last }) => [first, last]) ?? null })
+  return own(before) === own(after)
 }
 
 /** What has to be switched, so that `now` becomes `wish`, which differs only in upstreams. */
@@ -162,12 +198,14 @@ function moved(
   now: WantedEndpoint,
   wish: WantedEndpoint,
 ): readonly { readonly upstream: WantedEndpoint['upstream']; readonly slot?: number }[] {
-  const isOther = (a: WantedEndpoint['upstream'], b: WantedEndpoint['upstream'] | undefined) =>
-    a.host !== b?.host || a.port !== b.port
-  if (wish.shards === null) return isOther(wish.upstream, now.upstream) ? [{ upstream: wish.upstream }] : []
+  if (wish.shards === null) return isSame(wish.upstream, now.upstream) ? [] : [{ upstream: wish.upstream }]
   return wish.shards
-    .filter(({ upstream }, n) => isOther(upstream, now.shards?.[n]?.upstream))
+    .filter(({ upstream }, n) => !isSame(upstream, now.shards?.[n]?.upstream))
     .map(({ upstream, first }) => ({ upstream, slot: first }))
+}
+
+function isSame(one: Address, other: Address | undefined): boolean {
+  return one.host === other?.host && one.port === other.port
 }
 
 /** Does one thing after the other, whoever asked. */

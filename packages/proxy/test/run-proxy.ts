@@ -16,8 +16,14 @@ export interface RunningProxy extends AsyncDisposable {
   start(): Promise<void>
 }
 
-/** The proxy as a program of its own, in a home of its own. */
-export async function runProxy(): Promise<RunningProxy> {
+/** The proxy as a program of its own, in a home of its own; without its Sentinel answerer unless that gets a port. */
+export async function runProxy({
+  sentinelPort = 0,
+  nodeFlags = [],
+}: {
+  readonly sentinelPort?: number
+  readonly nodeFlags?: readonly string[]
+} = {}): Promise<RunningProxy> {
   const home = await mkdtemp(join(tmpdir(), 'proxy-'))
   const client = createClient(proxyOperations, socketTransport(join(home, 'proxy.sock')))
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
@@ -30,7 +36,8 @@ export async function runProxy(): Promise<RunningProxy> {
       return child
     },
     async start() {
-      child = spawn(process.execPath, ['--conditions=@fairlead/source', main, '--home', home], {
+      const args = [main, '--home', home, '--sentinel-port', String(sentinelPort)]
+      child = spawn(process.execPath, [...nodeFlags, '--conditions=@fairlead/source', ...args], {
         stdio: ['ignore', 'ignore', 'inherit'],
       })
       const { pid } = child

@@ -10,6 +10,7 @@ const database = (name: string): NewDatabase => ({
   build: { flavour: 'valkey', version: '8.1.1' },
   restartNonce: 0,
   modules: [],
+  clientsKnowShards: false,
   endpointPort: null,
   memoryBytes: 0,
   replicas: 0,

@@ -31,6 +31,7 @@ beforeEach(async () => {
     build: { flavour: 'valkey', version: '8.1.1' },
     restartNonce: 0,
     modules: [],
+    clientsKnowShards: false,
     endpointPort: null,
     memoryBytes: 0,
     replicas: 1,

@@ -22,7 +22,9 @@ export interface Database {
   readonly userPassword: string
   /** It runs in the engines' cluster mode. */
   readonly cluster: boolean
-  /** Where clients connect, for its whole life; null in cluster mode, and until it was given one. */
+  /** In cluster mode: clients speak the cluster protocol to its shards. */
+  readonly clientsKnowShards: boolean
+  /** Where clients connect, for its whole life; null where they know its shards, and until it was given one. */
   readonly endpointPort: number | null
   /** By number; at least one. */
   readonly groups: readonly GroupRecord[]
@@ -59,6 +61,11 @@ export interface ShardRecord {
   readonly leaving: boolean
   /** Memory kept free for it on its node until it holds its data, in bytes. */
   readonly reservedBytes: number
+}
+
+/** Clients connect to one address that stays. The others know the shards. */
+export function hasEndpoint({ clientsKnowShards }: Pick<Database, 'clientsKnowShards'>): boolean {
+  return !clientsKnowShards
 }
 
 /** What is wanted of a database while no action runs on it. */

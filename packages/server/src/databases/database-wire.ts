@@ -7,7 +7,7 @@ import {
   type Shard,
   type ShardReport,
 } from '@fairlead/api'
-import type { Database, DatabaseStatus } from '../core/database.ts'
+import { type Database, type DatabaseStatus, hasEndpoint } from '../core/database.ts'
 import type { UsedModule } from '../core/goal.ts'
 import { joinArgs } from '../core/module-args.ts'
 import type { DatabaseRequest, DatabaseView, ShardView } from './databases-service.ts'
@@ -18,7 +18,7 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
   const primaries = database.groups.flatMap(
     ({ primaryShard }) => shards.find(({ id }) => id === primaryShard) ?? [],
   )
-  const addresses = database.cluster ? primaries : endpointsOf(database)
+  const addresses = hasEndpoint(database) ? endpointsOf(database) : primaries
   return {
     uid: database.uid,
     name: database.name,
@@ -39,7 +39,7 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
     module_list: database.modules.map((module) => moduleToWire(module, showsPassword)),
     endpoints: addresses.map((address, n) => endpointOf(`${database.uid}:${n + 1}`, address)),
     port: addresses[0]?.port ?? 0,
-    oss_cluster: database.cluster,
+    oss_cluster: database.clientsKnowShards,
     tls_mode: 'disabled',
     crdt: false,
     crdt_guid: '',
@@ -67,7 +67,7 @@ const statusWords: { readonly [Status in DatabaseStatus]: DatabaseAnswer['status
   'creation-failed': 'creation-failed',
 }
 
-/** Clients of a database in cluster mode know its shards; all others know the one address that stays. */
+/** The one address that stays, once somebody serves there. */
 function endpointsOf({ endpointPort, groups }: Database): readonly Address[] {
   const serves = groups.every(({ primaryShard }) => primaryShard !== null)
   return endpointPort === null || !serves ? [] : [{ host: '127.0.0.1', port: endpointPort }]
@@ -97,6 +97,7 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
       body.snapshot_policy ?? (body.data_persistence === 'snapshot' ? [{ secs: 3600, writes: 1 }] : []),
     evictionPolicy: body.eviction_policy ?? 'volatile-lru',
     engineVersion: oneOf('engine_version', body.engine_version, 'redis_version', body.redis_version),
+    clientsKnowShards: body.oss_cluster ?? false,
     endpointPort: body.port === undefined || body.port === 0 ? null : body.port,
     modules: (body.module_list ?? []).map((entry, n) => ({
       place: `module_list[${n}]`,
@@ -126,15 +127,9 @@ function refuseUnavailable(body: Body<typeof createDatabase>): void {
     )
   }
   const sharded = body.sharding ?? (body.shards_count ?? 1) > 1
-  if (sharded && body.oss_cluster === false) {
-    throw new Refusal(
-      'field_not_available',
-      'oss_cluster: false on a sharded database comes with the endpoint; leave it out, and use cluster clients',
-    )
-  }
   const unused = [
-    ...(sharded && (body.port ?? 0) !== 0
-      ? ['port needs an endpoint, and a sharded database has one for each shard']
+    ...(body.oss_cluster === true && (body.port ?? 0) !== 0
+      ? ['port is that of an endpoint, and with oss_cluster clients connect to the shards']
       : []),
     ...(body.sharding === false && (body.shards_count ?? 1) > 1
       ? ['shards_count above 1 needs sharding']

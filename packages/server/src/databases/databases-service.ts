@@ -35,6 +35,7 @@ export interface DatabaseRequest
     | 'aofFsync'
     | 'snapshots'
     | 'evictionPolicy'
+    | 'clientsKnowShards'
     | 'endpointPort'
   > {
   readonly engineVersion: string | undefined

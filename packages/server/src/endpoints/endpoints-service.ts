@@ -26,7 +26,7 @@ export function createEndpoints(deps: {
     async check(uid) {
       const view = await databases.get(uid)
       const addresses = addressesOf(view)
-      if (addresses.length < view.database.groups.length)
+      if (addresses.length === 0)
         throw new Refusal('bdb_unavailable_port_unbound', `database ${uid} has no address yet`)
       const knocks = await Promise.all(addresses.map((address) => knock(address, view.database.userPassword)))
       const where = (found: Knock) => {
@@ -55,7 +55,10 @@ export function createEndpoints(deps: {
 /** Where clients connect: one address, or one for each group. */
 function addressesOf({ database, shards }: DatabaseView): readonly Address[] {
   if (database.endpointPort !== null) return [{ host: '127.0.0.1', port: database.endpointPort }]
-  return database.groups.flatMap(({ primaryShard }) => shards.filter(({ id }) => id === primaryShard))
+  const primaries = database.groups.flatMap(({ primaryShard }) =>
+    shards.filter(({ id }) => id === primaryShard),
+  )
+  return primaries.length === database.groups.length ? primaries : []
 }
 
 async function report(proxy: ProxyLink) {

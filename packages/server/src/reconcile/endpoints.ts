@@ -1,5 +1,5 @@
-import { type Address, ApiError } from '@fairlead/api'
-import type { Database } from '../core/database.ts'
+import { type Address, ApiError, type WantedEndpoint } from '@fairlead/api'
+import { type Database, hasEndpoint, type ShardRecord } from '../core/database.ts'
 import { endpointName } from '../core/endpoint-name.ts'
 import type { Goal } from '../core/goal.ts'
 import type { SeenDatabase } from '../core/topology.ts'
@@ -8,19 +8,15 @@ import type { TurnMemory } from './turn-memory.ts'
 
 /** Where clients of every database connect, until there are more nodes. */
 const HOST = '127.0.0.1'
-
 /** How long clients are held at most before the role moves: what was to be done in milliseconds will not be done. */
 const HOLD_MS = 2_000
 /** How long replies may take to come in: a slow command holds up the others of its client, not a handover. */
 const DRAIN_MS = 500
-
-/** A database in cluster mode has none: its clients know the shards. */
-export function hasEndpoint({ cluster }: Pick<Database, 'cluster'>): boolean {
-  return !cluster
-}
+/** How soon somebody looks whether a proxy that lost its home has the endpoint. */
+const AGAIN_MS = 10_000
 
 /**
- * Makes the endpoint of a database point at its primary on record, and gives it a port if it has none. Not while the
+ * Makes the endpoint of a database point at its primaries on record, and gives it a port if it has none. Not while a
  * role moves: then it is held, and who moves the role points it. Throws ProxyUnreachable.
  */
 export async function keepEndpoint(
@@ -30,18 +26,13 @@ export async function keepEndpoint(
   deps: Deps,
   memory: TurnMemory,
 ): Promise<void> {
-  const [group] = groups
-  if (!hasEndpoint(database) || group === undefined) return
+  if (!hasEndpoint(database)) return
   if (goal.kind === 'remove') return dropEndpoint(database, deps)
-  const primary = group.shards.find(({ id }) => id === group.recordedPrimary)
-  const moves = group.handover !== null && !group.handover.released
-  if (primary === undefined || moves) return
-  const { port: at } = primary.address
-  const what = `endpoint of ${database.uid} at ${at}`
+  if (groups.some(({ handover }) => handover !== null && !handover.released)) return
+  const what = `endpoint of ${database.uid} at ${database.groups.map(({ primaryShard }) => primaryShard).join()}`
   if (!memory.isTime(what, AGAIN_MS, deps.now())) return
   try {
-    const port = database.endpointPort ?? (await givePort(database, deps))
-    await pointEndpoint({ ...database, endpointPort: port }, primary.address, deps)
+    await putEndpoint(database, await deps.shards.listOf(database.uid), deps)
   } catch (cause) {
     memory.again(what)
     throw cause
@@ -52,23 +43,35 @@ async function dropEndpoint({ uid }: Database, { proxy, effect }: Deps): Promise
   await effect('remove-endpoint', () => proxy.removeEndpoint({ params: { id: endpointName(uid) } }))
 }
 
-/** How soon somebody looks whether a proxy that lost its home has the endpoint. */
-const AGAIN_MS = 10_000
-
-/** Idempotent: an endpoint that points there already is left alone. */
-export async function pointEndpoint(
-  database: Pick<Database, 'uid' | 'endpointPort'>,
-  upstream: Address,
-  { proxy, effect }: Deps,
-): Promise<void> {
-  const { uid, endpointPort: port } = database
-  if (port === null) return
-  await effect('put-endpoint', () =>
-    proxy.putEndpoint({
-      params: { id: endpointName(uid) },
-      body: { host: HOST, port, upstream, tls: null, upstreamTls: null },
-    }),
+/** Idempotent: an endpoint that is as it shall be is left alone. One whose primaries are not all known is not yet put. */
+async function putEndpoint(database: Database, shards: readonly ShardRecord[], deps: Deps): Promise<void> {
+  const routes = routesOf(database, shards)
+  const [first] = routes
+  if (first === undefined || routes.length < database.groups.length) return
+  const port = database.endpointPort ?? (await givePort(database, deps))
+  const primaries = database.groups.map(({ primaryShard }) => primaryShard)
+  const replicas = shards.filter(({ id }) => !primaries.includes(id)).map(addressOf)
+  const body: WantedEndpoint = {
+    ...{ host: HOST, port, upstream: first.upstream, tls: null, upstreamTls: null },
+    ...{ name: database.name, replicas },
+    shards: database.cluster ? routes : null,
+  }
+  await deps.effect('put-endpoint', () =>
+    deps.proxy.putEndpoint({ params: { id: endpointName(database.uid) }, body }),
   )
+}
+
+/** Where the slots are served, in their order. */
+function routesOf({ groups }: Database, shards: readonly ShardRecord[]) {
+  return groups.flatMap(({ slots, primaryShard }) =>
+    shards
+      .filter(({ id }) => id === primaryShard)
+      .map((primary) => ({ ...slots, upstream: addressOf(primary) })),
+  )
+}
+
+function addressOf({ host, port }: Address): Address {
+  return { host, port }
 }
 
 /** Placed like shards: one after the other, so that a port is on record before the next is looked for. */
@@ -104,18 +107,20 @@ export interface HeldClients {
 }
 
 /**
- * Holds the clients of a database before its role moves, and waits until all that they asked is answered: nothing is
- * under way then that the demotion could cut. Null when it has no endpoint; in words what is in the way, and nobody is
- * held. Should we die, the proxy lets them go by itself.
+ * Holds the clients of a group before its role moves, and waits until all that they asked is answered: nothing is under
+ * way then that the demotion could cut. Null when it has no endpoint; in words what is in the way, and nobody is held.
+ * Should we die, the proxy lets them go by itself.
  */
 export async function holdClients(
   database: Database,
+  group: number,
   { proxy, effect }: Deps,
 ): Promise<HeldClients | string | null> {
   if (!hasEndpoint(database) || database.endpointPort === null) return null
   const params = { id: endpointName(database.uid) }
+  const only = slotOf(database, group)
   const { drained, why } = await effect('hold-endpoint', () =>
-    proxy.holdEndpoint({ params, body: { deadlineMs: HOLD_MS, drainMs: DRAIN_MS } }),
+    proxy.holdEndpoint({ params, body: { deadlineMs: HOLD_MS, drainMs: DRAIN_MS, ...only } }),
   )
   const release = async () => {
     await effect('release-endpoint', () => proxy.releaseEndpoint({ params }))
@@ -126,19 +131,34 @@ export async function holdClients(
   }
   return {
     release,
-    async moveTo(upstream) {
+    async moveTo({ host, port }) {
       const { heldMs } = await effect('switch-endpoint', () =>
-        proxy.switchEndpoint({ params, body: { upstream } }),
+        proxy.switchEndpoint({ params, body: { upstream: { host, port }, ...only } }),
       )
       return heldMs
     },
   }
 }
 
-/** After an interruption: nobody is held any longer, and clients are where the primary is. */
-export async function settleEndpoint(database: Database, primary: Address, deps: Deps): Promise<void> {
-  if (!hasEndpoint(database) || database.endpointPort === null) return
-  await pointEndpoint(database, primary, deps)
+/** How the proxy is told which group is meant; it holds all clients of a database that is not sharded. */
+function slotOf({ cluster, groups }: Database, number: number): { readonly slot?: number } {
+  const group = groups.find((one) => one.number === number)
+  return cluster && group !== undefined ? { slot: group.slots.first } : {}
+}
+
+/** After an interruption: nobody is held any longer, and clients are where the primary of the group is. */
+export async function settleEndpoint(
+  database: Database,
+  group: number,
+  primary: number,
+  shards: readonly ShardRecord[],
+  deps: Deps,
+): Promise<void> {
+  if (!hasEndpoint(database)) return
+  const groups = database.groups.map((one) =>
+    one.number === group ? { ...one, primaryShard: primary } : one,
+  )
+  await putEndpoint({ ...database, groups }, shards, deps)
   await deps
     .effect('release-endpoint', () =>
       deps.proxy.releaseEndpoint({ params: { id: endpointName(database.uid) } }),

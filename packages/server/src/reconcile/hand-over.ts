@@ -86,7 +86,7 @@ async function recordAndMove(
     }),
   )
   const { build } = member(step.from, { members }).runs
-  const clients = await holdClients(database, deps)
+  const clients = await holdClients(database, group, deps)
   if (typeof clients === 'string') {
     await deps.handovers.close(handover.id, null, new Date(deps.now()).toISOString())
     return { kind: 'not yet', why: clients, afterMs: CALM_MS }

@@ -13,7 +13,7 @@ const done: Outcome = { kind: 'done' }
 /** After an interruption: nobody is held any longer, and the store knows who serves. A dead process holds nobody. */
 export async function releaseHandover(
   primary: number,
-  { database, group, members, deps }: Scene,
+  { database, group, members, everybody, deps }: Scene,
 ): Promise<Outcome> {
   for (const shard of members) {
     await ifItAnswers(async () => {
@@ -22,7 +22,7 @@ export async function releaseHandover(
       if (database.cluster) await resumePings(connection)
     })
   }
-  await settleEndpoint(database, member(primary, { members }), deps)
+  await settleEndpoint(database, group, primary, everybody, deps)
   await deps.effect('record-primary', () => deps.databases.setPrimary(database.uid, group, primary))
   const handover = await deps.handovers.open(database.uid, group)
   if (handover !== undefined) await deps.effect('release-handover', () => deps.handovers.release(handover.id))

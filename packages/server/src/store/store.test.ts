@@ -16,6 +16,7 @@ const orders: NewDatabase = {
   build: { flavour: 'valkey', version: '8.1.1' },
   restartNonce: 0,
   modules: [],
+  clientsKnowShards: false,
   endpointPort: null,
   memoryBytes: 2 ** 40,
   groups: 2,

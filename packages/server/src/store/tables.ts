@@ -61,7 +61,9 @@ export interface Tables {
     admin_password: string
     user_password: string
     cluster: number
-    /** Null in cluster mode, and until it was given one. */
+    /** Its clients speak the cluster protocol to its shards. */
+    oss_cluster: number
+    /** Null where clients know its shards, and until it was given one. */
     endpoint_port: number | null
     /** A list of what it has of the catalogue: {uid, name, semanticVersion, sha256, args}. */
     modules: string

@@ -1,0 +1,104 @@
+/**
+ * What does the endpoint cost? The engine's own benchmark (SETs of 100 bytes, 50 clients) directly, through HAProxy with
+ * one thread and as it comes, and through the endpoint, in turns, with one request under way and with 16; and the memory
+ * of 10,000 idle connections. `npm run bench -- endpoint [--rounds 5] [--requests 100000] [--build BUILD]
+ * [--only load|idle] [--node-flags FLAGS] [--json]`. All share the machine, and all are up at once.
+ */
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { runProxy } from '../../packages/proxy/test/run-proxy.ts'
+import { freePort, wish } from '../../packages/proxy/test/stage.ts'
+import { enginesFolder } from '../../proof/start-fairlead.ts'
+import { newestPair } from '../upgrade/newest-pair.ts'
+import { startEngine } from '../upgrade/start-engines.ts'
+import { measureIdle } from './measure-idle.ts'
+import { type EndpointResult, printEndpoint } from './print-endpoint.ts'
+import { type Course, runLoad } from './run-load.ts'
+import { fetchHaproxy, startHaproxy } from './start-haproxy.ts'
+import { judgeIdle, judgeRuns, type Run, summarizeRuns, type Way } from './summarize-endpoint.ts'
+
+const { values: flags } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    requests: { type: 'string', default: '100000' },
+    build: { type: 'string' },
+    only: { type: 'string' },
+    'node-flags': { type: 'string', default: '' },
+    json: { type: 'boolean', default: false },
+  },
+})
+const rounds = whole('rounds', flags.rounds)
+const requests = whole('requests', flags.requests)
+if (flags.only !== undefined && flags.only !== 'load' && flags.only !== 'idle')
+  throw new Error(`--only is load or idle, not ${flags.only}`)
+const build = flags.build ?? newestPair().to
+const nodeFlags = flags['node-flags'].split(' ').filter((flag) => flag !== '')
+/** With 16 under way the engine answers about eight times as many a second: runs take alike. */
+const depths = [
+  { pipeline: 1, requests },
+  { pipeline: 16, requests: 8 * requests },
+]
+
+await using engine = await startEngine(build, ['requirepass ""', 'maxclients 12000'])
+const enginePid = Number(/process_id:(\d+)/.exec(String(await engine.call('INFO', 'server')))?.[1])
+const noHaproxy = flags.only === 'idle' ? '' : await fetchHaproxy(say)
+const runs = flags.only === 'idle' ? [] : await measureLoad()
+const idle = flags.only === 'load' ? null : await measureIdle(engine.port, nodeFlags)
+
+const result: EndpointResult = {
+  build,
+  rounds,
+  without_haproxy: noHaproxy ?? '',
+  rows: summarizeRuns(runs),
+  idle,
+  goals: [...judgeRuns(runs), ...(idle === null ? [] : [judgeIdle(idle)])],
+}
+process.stdout.write(flags.json ? `${JSON.stringify(result)}\n` : printEndpoint(result))
+
+async function measureLoad(): Promise<readonly Run[]> {
+  await using stack = new AsyncDisposableStack()
+  const proxy = stack.use(await runProxy({ nodeFlags }))
+  const port = await freePort()
+  await proxy.client.putEndpoint({ params: { id: 'bench' }, body: wish(port, engine.port) })
+  const flavour = build.slice(0, build.lastIndexOf('-'))
+  const program = join(enginesFolder(), build, 'bin', `${flavour}-benchmark`)
+  const via = (at: { readonly port: number; readonly pid: number | null }): Course => ({
+    program,
+    port: at.port,
+    betweenPid: at.pid,
+    enginePid,
+  })
+  const courses = new Map<Way, Course>([['direct', via({ port: engine.port, pid: null })]])
+  if (noHaproxy === null) {
+    courses.set('haproxy', via(stack.use(await startHaproxy(engine.port, 1))))
+    courses.set('haproxy-default', via(stack.use(await startHaproxy(engine.port, null))))
+  }
+  courses.set('endpoint', via({ port, pid: proxy.process().pid ?? null }))
+
+  // Nobody is measured cold.
+  for (const course of courses.values()) await runLoad(course, { pipeline: 1, requests: 20_000 })
+  const found: Run[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    for (const depth of depths)
+      for (const [way, course] of turned([...courses], round))
+        found.push({ way, ...(await runLoad(course, depth)) })
+    say(`round ${round + 1} of ${rounds}`)
+  }
+  return found
+}
+
+/** Each begins a round in its turn: who comes first has the machine as the one before left it. */
+function turned<T>(all: readonly T[], by: number): readonly T[] {
+  const at = by % all.length
+  return [...all.slice(at), ...all.slice(0, at)]
+}
+
+function whole(flag: string, text: string): number {
+  const number = Number(text)
+  if (Number.isInteger(number) && number > 0) return number
+  throw new Error(`--${flag} must be a whole number above 0, not ${text}`)
+}
+
+function say(sentence: string): void {
+  process.stderr.write(`${sentence}\n`)
+}

@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import type { Run } from './summarize-endpoint.ts'
+
+/** Where the load goes, and the processes whose CPU it takes. */
+export interface Course {
+  readonly program: string
+  readonly port: number
+  /** Between clients and engine; null when they are connected directly. */
+  readonly betweenPid: number | null
+  readonly enginePid: number
+}
+
+const CLIENTS = 50
+/** Of a value, as in the tables of the facts this is compared with. */
+const VALUE_BYTES = 100
+/** The kernel counts CPU time in hundredths of a second, on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100
+
+/** Runs the engine's own benchmark once: so many SETs by 50 clients with `pipeline` of them under way each. */
+export async function runLoad(
+  { program, port, betweenPid, enginePid }: Course,
+  { pipeline, requests }: { readonly pipeline: number; readonly requests: number },
+): Promise<Omit<Run, 'way'>> {
+  const before = [cpuSeconds(betweenPid), cpuSeconds(enginePid), endedChildrenSeconds()] as const
+  const options = { '-h': '127.0.0.1', '-p': port, '-t': 'set', '-d': VALUE_BYTES, '-c': CLIENTS }
+  const sizes = { '-P': pipeline, '-n': requests, '-r': 100_000 }
+  const args = Object.entries({ ...options, ...sizes })
+    .flat()
+    .map(String)
+  const { stdout } = await promisify(execFile)(program, [...args, '--csv'])
+  const after = [cpuSeconds(betweenPid), cpuSeconds(enginePid), endedChildrenSeconds()] as const
+  const cpu = {
+    between: after[0] - before[0],
+    engine: after[1] - before[1],
+    clients: after[2] - before[2],
+  }
+  return { pipeline, requests, ...readLoad(stdout), cpu }
+}
+
+/** The one row of the table that the benchmark prints as CSV. Throws when it is none. */
+export function readLoad(csv: string): Pick<Run, 'perSecond' | 'p50Ms' | 'p99Ms'> {
+  const [head = [], row = []] = csv
+    .trim()
+    .split('\n')
+    .map((line) => line.split(',').map((cell) => cell.replaceAll('"', '').trim()))
+  const cell = (name: string): number => {
+    const value = Number(row[head.indexOf(name)])
+    if (Number.isFinite(value)) return value
+    throw new Error(`the benchmark printed no ${name}: ${csv.slice(0, 300)}`)
+  }
+  return { perSecond: cell('rps'), p50Ms: cell('p50_latency_ms'), p99Ms: cell('p99_latency_ms') }
+}
+
+function cpuSeconds(pid: number | null): number {
+  if (pid === null) return 0
+  const [user = 0, system = 0] = statOf(pid).slice(11, 13)
+  return (user + system) / TICKS_PER_SECOND
+}
+
+/** Of the children of this process that have ended: the clients, as nothing else ends during a run. */
+function endedChildrenSeconds(): number {
+  const [user = 0, system = 0] = statOf(process.pid).slice(13, 15)
+  return (user + system) / TICKS_PER_SECOND
+}
+
+/** The fields of /proc/PID/stat behind the name, which may hold anything; the first is the state. */
+function statOf(pid: number): readonly number[] {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  return text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)
+}

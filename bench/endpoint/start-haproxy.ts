@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { FetchError, fetchFile } from '@fairlead/agent'
+import { until } from '../../e2e/until.ts'
+import { dial, freePort } from '../../packages/proxy/test/stage.ts'
+
+/** HAProxy before one engine. Disposing of it ends it. */
+export interface Haproxy extends AsyncDisposable {
+  readonly port: number
+  readonly pid: number
+}
+
+const SUITE = 'bookworm'
+const machine = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu'
+/** The program, and the libraries that not every machine has, by package. */
+const files: Readonly<Record<string, string>> = {
+  haproxy: 'usr/sbin/haproxy',
+  'liblua5.3-0': `usr/lib/${machine}/liblua5.3.so.0`,
+  'libopentracing-c-wrapper0': `usr/lib/${machine}/libopentracing-c-wrapper.so.0`,
+  libopentracing1: `usr/lib/${machine}/libopentracing.so.1`,
+}
+const folder = join(import.meta.dirname, '../../.fairlead/bench/haproxy')
+
+/** Fetches HAProxy from Debian, unless it is there. Returns why it cannot be had; null when it can. */
+export async function fetchHaproxy(say: (sentence: string) => void): Promise<string | null> {
+  try {
+    for (const [packageName, path] of Object.entries(files)) {
+      const to = join(folder, basename(path))
+      if (existsSync(to)) continue
+      say(`fetching ${packageName} of ${SUITE}`)
+      await fetchFile({ suite: SUITE, packageName, path, to })
+    }
+    return null
+  } catch (cause) {
+    if (cause instanceof FetchError) return cause.message
+    throw cause
+  }
+}
+
+/** `threads` null: as many as HAProxy thinks right, one for each processor. */
+export async function startHaproxy(enginePort: number, threads: number | null): Promise<Haproxy> {
+  const place = await mkdtemp(join(tmpdir(), 'fairlead-haproxy-'))
+  const port = await freePort()
+  const config = join(place, 'haproxy.cfg')
+  await writeFile(config, configure(port, enginePort, threads))
+  const child = spawn(join(folder, 'haproxy'), ['-db', '-f', config], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { LD_LIBRARY_PATH: folder },
+  })
+  // Also when the bench dies of an error: nothing of it goes on.
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  const end = async () => {
+    process.off('exit', kill)
+    await stop(child)
+    await rm(place, { recursive: true, force: true })
+  }
+  try {
+    await until('HAProxy answers', () => answers(port))
+  } catch (cause) {
+    await end()
+    throw cause
+  }
+  return { port, pid: child.pid ?? 0, [Symbol.asyncDispose]: end }
+}
+
+function configure(port: number, enginePort: number, threads: number | null): string {
+  return `global
+${threads === null ? '' : `  nbthread ${threads}\n`}defaults
+  mode tcp
+  timeout connect 2s
+  timeout client 1h
+  timeout server 1h
+listen engine
+  bind 127.0.0.1:${port}
+  server engine 127.0.0.1:${enginePort}
+`
+}
+
+async function answers(port: number): Promise<boolean> {
+  try {
+    await using client = await dial(port)
+    await client.ask('PING', '+PONG\r\n')
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}

@@ -1,0 +1,97 @@
+import { median } from '../auth/median.ts'
+
+/** Ways to the engine that are compared. */
+export const ways = ['direct', 'haproxy', 'haproxy-default', 'endpoint'] as const
+export type Way = (typeof ways)[number]
+
+/** One run of the load: 50 clients, each with so many SETs under way (`pipeline`). */
+export interface Run {
+  readonly way: Way
+  readonly pipeline: number
+  readonly requests: number
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** CPU seconds spent by the process between client and engine, the engine, and the clients. */
+  readonly cpu: { readonly between: number; readonly engine: number; readonly clients: number }
+}
+
+/** Medians over the rounds; CPU in microseconds a request, since faster runs spend as much in less time. */
+export interface Row {
+  readonly way: Way
+  readonly pipeline: number
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly cpuMicros: { readonly between: number; readonly engine: number; readonly clients: number }
+}
+
+export interface Goal {
+  readonly what: string
+  readonly value: number
+  readonly goal: string
+  readonly met: boolean
+}
+
+/** Of 50 clients with one request under way and with 16, the least part of HAProxy's requests a second. */
+const leastOfHaproxy: Readonly<Record<number, number>> = { 1: 0.8, 16: 0.65 }
+export const IDLE_CONNECTIONS = 10_000
+const MOST_IDLE_MB = 200
+
+export function summarizeRuns(runs: readonly Run[]): readonly Row[] {
+  const keys = [...new Set(runs.map(({ way, pipeline }) => `${pipeline} ${way}`))]
+  return keys
+    .map((key) => runs.filter(({ way, pipeline }) => `${pipeline} ${way}` === key))
+    .flatMap((same) => {
+      const [first] = same
+      if (first === undefined) return []
+      const middle = (pick: (run: Run) => number, digits: number) => round(median(same.map(pick)), digits)
+      const micros = (who: keyof Run['cpu']) => middle((run) => (run.cpu[who] * 1e6) / run.requests, 1)
+      return {
+        way: first.way,
+        pipeline: first.pipeline,
+        perSecond: middle(({ perSecond }) => perSecond, 0),
+        p50Ms: middle(({ p50Ms }) => p50Ms, 3),
+        p99Ms: middle(({ p99Ms }) => p99Ms, 3),
+        cpuMicros: { between: micros('between'), engine: micros('engine'), clients: micros('clients') },
+      }
+    })
+}
+
+/**
+ * The endpoint beside HAProxy with one thread, since it has one too; none where HAProxy was not run. Each round stands
+ * beside its own HAProxy, since the machine's speed changes: `runs` are in the order of the rounds.
+ */
+export function judgeRuns(runs: readonly Run[]): readonly Goal[] {
+  return Object.entries(leastOfHaproxy).flatMap(([text, least]) => {
+    const speeds = (wanted: Way) =>
+      runs
+        .filter(({ way, pipeline }) => way === wanted && pipeline === Number(text))
+        .map(({ perSecond }) => perSecond)
+    const theirs = speeds('haproxy')
+    if (theirs.length === 0) return []
+    const ratio = median(speeds('endpoint').map((ours, n) => ours / (theirs[n] ?? Number.NaN)))
+    const what = `requests a second, endpoint / HAProxy, P=${text}`
+    return { what, value: round(ratio, 2), goal: `≥ ${least}`, met: ratio >= least }
+  })
+}
+
+/** Memory of a process that only holds idle connections, in bytes. */
+export interface IdleMemory {
+  readonly connections: number
+  readonly rssBytesBefore: number
+  readonly rssBytes: number
+}
+
+/** What it would be with 10,000, where the machine allowed fewer files than that takes: the same again for each. */
+export function judgeIdle({ connections, rssBytesBefore, rssBytes }: IdleMemory): Goal {
+  const each = (rssBytes - rssBytesBefore) / connections
+  const megabytes = (rssBytes + each * (IDLE_CONNECTIONS - connections)) / 1e6
+  const how = connections === IDLE_CONNECTIONS ? '' : ` (reckoned from ${connections})`
+  const what = `MB with ${IDLE_CONNECTIONS} idle connections${how}`
+  return { what, value: round(megabytes, 1), goal: `≤ ${MOST_IDLE_MB}`, met: megabytes <= MOST_IDLE_MB }
+}
+
+function round(value: number, digits: number): number {
+  return Number(value.toFixed(digits))
+}

@@ -1,0 +1,49 @@
+/** A value as the Sentinel answerer gives it. Text is a bulk string. */
+export type Reply =
+  | string
+  | number
+  | null
+  | readonly Reply[]
+  | { readonly status: string }
+  | { readonly error: string }
+  /** Nothing where an array would be. */
+  | { readonly missing: 'array' }
+  /** A text to be shown as it is. */
+  | { readonly verbatim: string }
+  | { readonly fields: readonly (readonly [string, Reply])[] }
+  /** Out of turn: to subscribers. */
+  | { readonly push: readonly Reply[] }
+
+export type Protocol = 2 | 3
+
+/** The bytes of a reply. What RESP2 has no form for takes the one that engines give it there: maps are flat arrays. */
+export function encodeReply(reply: Reply, protocol: Protocol): string {
+  if (typeof reply === 'string') return bulk('$', reply)
+  if (typeof reply === 'number') return `:${reply}\r\n`
+  if (reply === null) return protocol === 3 ? '_\r\n' : '$-1\r\n'
+  if (isList(reply)) return list('*', reply, protocol)
+  if ('status' in reply) return `+${reply.status}\r\n`
+  if ('error' in reply) return `-${reply.error}\r\n`
+  if ('missing' in reply) return protocol === 3 ? '_\r\n' : '*-1\r\n'
+  if ('verbatim' in reply)
+    return protocol === 3 ? bulk('=', `txt:${reply.verbatim}`) : bulk('$', reply.verbatim)
+  if ('push' in reply) return list(protocol === 3 ? '>' : '*', reply.push, protocol)
+  const parts = reply.fields.flat()
+  return protocol === 3 ? `%${reply.fields.length}\r\n${join(parts, protocol)}` : list('*', parts, protocol)
+}
+
+function isList(reply: Reply): reply is readonly Reply[] {
+  return Array.isArray(reply)
+}
+
+function list(type: '*' | '>', parts: readonly Reply[], protocol: Protocol): string {
+  return `${type}${parts.length}\r\n${join(parts, protocol)}`
+}
+
+function join(parts: readonly Reply[], protocol: Protocol): string {
+  return parts.map((part) => encodeReply(part, protocol)).join('')
+}
+
+function bulk(type: '$' | '=', text: string): string {
+  return `${type}${Buffer.byteLength(text)}\r\n${text}\r\n`
+}
