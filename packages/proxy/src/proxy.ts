@@ -152,7 +152,10 @@ function differsOnlyInUpstream(before: WantedEndpoint, after: WantedEndpoint): b
 }
 
 function withoutUpstreams({ shards, ...rest }: WantedEndpoint): unknown {
-  const ranges = shards?.map(({ first, last }) => [first, last]) ?? null
+  // Which ranges are one group counts, wherever it is.
+  const groupOf = ({ host, port }: WantedEndpoint['upstream']) =>
+    shards?.findIndex(({ upstream }) => upstream.host === host && upstream.port === port)
+  const ranges = shards?.map(({ first, last, upstream }) => [first, last, groupOf(upstream)]) ?? null
   return { ...rest, upstream: null, shards: ranges }
 }
 
