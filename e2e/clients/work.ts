@@ -61,11 +61,11 @@ export async function startWork(library: Library, login: Login): Promise<Work> {
       return () =>
         loop(`counter ${n}`, async () => {
           count += 1
-          const key = `counter:${n}`
+          const key = `counter:{${n}}` // with its copy in one slot
           if (count % 10 === 0) {
             const [answer, set] = await client.transaction([
               ['INCR', key],
-              ['SET', `copy:${n}`, String(count)],
+              ['SET', `copy:{${n}}`, String(count)],
             ])
             expectSame(`transaction on ${key}`, [answer, set], [count, 'OK'])
           } else if (count % 10 === 5) {

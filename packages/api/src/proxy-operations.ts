@@ -148,6 +148,19 @@ export const removeEndpoint = operation({
   errors: [],
 })
 
+export const prepareEndpoint = operation({
+  method: 'POST',
+  path: '/proxy/endpoints/:id/prepare',
+  summary:
+    'Before a hold: open links at the shard that will have the role, for the clients in use. The switch is shorter by that',
+  since: '0.1.0',
+  permission: null,
+  params: EndpointId,
+  body: Type.Object({ upstream: Address, slot: Type.Optional(Slot) }, { additionalProperties: false }),
+  ok: Type.Object({ prepared: Type.Integer() }),
+  errors: ['not_found'],
+})
+
 export const holdEndpoint = operation({
   method: 'POST',
   path: '/proxy/endpoints/:id/hold',
@@ -205,6 +218,7 @@ export const proxyOperations = {
   reportProxy,
   putEndpoint,
   removeEndpoint,
+  prepareEndpoint,
   holdEndpoint,
   switchEndpoint,
   releaseEndpoint,

@@ -51,8 +51,17 @@ export interface Connection {
   clientEnded: boolean
   /** The role moved without it, because it was idle, or its client slow: it follows when it is quiet and its turn comes. */
   late: boolean
+  /** A link at an engine that is about to have the role, while `state` is what it was. */
+  prepared: Prepared | null
   /** We have closed our side of a link with a blocked command: if it ends without a reply, it was not carried out. */
   takingBack: boolean
+}
+
+export interface Prepared {
+  readonly link: Link
+  readonly state: ConnectionState
+  readonly target: { readonly host: string; readonly port: number }
+  readonly forget: NodeJS.Timeout
 }
 
 export interface Ahead {
@@ -140,6 +149,7 @@ export function createConnection(client: ClientSide, owner: Owner): Connection {
     protocolError: undefined,
     clientEnded: false,
     late: false,
+    prepared: null,
     takingBack: false,
   }
 }
@@ -224,5 +234,10 @@ function close(connection: Connection): void {
   connection.stashBytes = 0
   link?.onOwnAnswered?.('the connection was closed')
   link?.socket.destroy()
+  if (connection.prepared !== null) {
+    clearTimeout(connection.prepared.forget)
+    connection.prepared.link.socket.destroy()
+    connection.prepared = null
+  }
   connection.owner.onClosed(connection)
 }

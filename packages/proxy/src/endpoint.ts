@@ -11,6 +11,8 @@ import { createUpstream } from './upstream.ts'
 export interface Endpoint extends AsyncDisposable {
   /** With the upstreams that it has now. */
   readonly wanted: WantedEndpoint
+  /** Opens links at an engine that is about to have the role, for the connections in use. How many. */
+  prepare(upstream: WantedEndpoint['upstream'], slot?: number): Promise<number>
   /** Stops forwarding and waits until all replies are in. `slot`: only to the group that holds it. */
   hold(times: {
     readonly deadlineMs: number
@@ -63,6 +65,7 @@ export async function openEndpoint(
     get wanted() {
       return { ...wanted, upstream: upstream.address }
     },
+    prepare: upstream.prepare,
     hold: upstream.hold,
     switchTo: upstream.switchTo,
     release: upstream.release,

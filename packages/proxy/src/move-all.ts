@@ -1,10 +1,9 @@
 import type { Connection } from './connection.ts'
 import { isSubscribed } from './connection-state.ts'
+import { eachOf } from './each-of.ts'
 import { askAgain, noticeQuiet } from './move-connection.ts'
 import { connectOnce, type Target } from './open-link.ts'
 
-/** More at once would overrun the engine's queue of connections: the kernel then takes a second to try again. */
-const AT_ONCE = 200
 const PROBE_MS = 500
 
 /** What became of the connections of an endpoint. */
@@ -36,18 +35,6 @@ export async function moveAll(
   for (const connection of waiting) askAgain(connection)
   if (waiting.length > 0 || ready.some(({ state }) => isSubscribed(state))) await hasReadEverything(target)
   return { ready, later, closed: first.length - ready.length }
-}
-
-/** Does `act` for each, some at a time. */
-export async function eachOf(
-  connections: readonly Connection[],
-  act: (connection: Connection) => Promise<void>,
-): Promise<void> {
-  const rest = connections.values()
-  const work = async (): Promise<void> => {
-    for (const connection of rest) await act(connection)
-  }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, connections.length) }, work))
 }
 
 function isAwaited({ state, blocked, stash, mode }: Connection): boolean {

@@ -5,6 +5,7 @@ import { type Connection, endConnection, isOnlyBlocked, steerClient } from './co
 import { isSubscribed } from './connection-state.ts'
 import { forwardStash, isDrained, noted, probe, restoreSilence } from './forward-requests.ts'
 import { adopt, openLink, ownAnswered, type Target } from './open-link.ts'
+import { takePrepared } from './prepare-links.ts'
 
 /** How long an engine that was demoted may take to give up what blocks. It does so at once. */
 const GIVE_UP_MS = 300
@@ -50,7 +51,7 @@ export async function moveConnection(connection: Connection, target: Target, unt
   connection.mode = 'moving'
   try {
     if (connection.blocked && connection.again === null) await letGoOfBlocked(connection)
-    const link = await openLink(connection, target, untilMs)
+    const link = takePrepared(connection, target) ?? (await openLink(connection, target, untilMs))
     await takeLastMessages(connection)
     if (isClosed(connection)) link.socket.destroy()
     else adopt(connection, link)

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { expect, test } from 'vitest'
 import { runProxy } from '../test/run-proxy.ts'
+import { wishSharded } from '../test/sharded-stage.ts'
 import { dial, freePort, newest, rawClient, startEngine, until, wish } from '../test/stage.ts'
 
 test('wanted endpoints are served again after kill -9, where they were switched to', async () => {
@@ -44,6 +45,52 @@ test('wanted endpoints are served again after kill -9, where they were switched 
   await proxy.client.removeEndpoint({ params })
   await until(() => again.ended())
   expect((await proxy.client.reportProxy({})).endpoints).toEqual([])
+})
+
+test('the groups of a sharded database are held, switched and remembered one by one', async () => {
+  await using proxy = await runProxy()
+  await using a = await startEngine(newest)
+  await using b = await startEngine(newest)
+  await using c = await startEngine(newest)
+  const params = { id: 'bdb-2' }
+  const at = ({ port }: typeof a) => ({ host: '127.0.0.1', port })
+  const wanted = await wishSharded([
+    { first: 0, last: 8_191, upstream: at(a) },
+    { first: 8_192, last: 16_383, upstream: at(b) },
+  ])
+  expect(await proxy.client.putEndpoint({ params, body: wanted })).toMatchObject({ shards: wanted.shards })
+  await using client = await dial(wanted.port)
+  client.send('SET {b}k 1\r\nSET {a}k 2\r\n')
+  await client.gets('+OK\r\n+OK\r\n')
+  expect(await a.admin('GET {b}k')).toContain('1')
+  expect(await b.admin('GET {a}k')).toContain('2')
+
+  await expect(proxy.client.switchEndpoint({ params, body: { upstream: at(c) } })).rejects.toThrow(
+    'name a slot',
+  )
+  await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000, slot: 16_000 } })
+  client.send('SET {a}k 3\r\n')
+  await proxy.client.switchEndpoint({ params, body: { upstream: at(c), slot: 8_192 } })
+  await client.gets('+OK\r\n')
+  expect(await c.admin('GET {a}k')).toContain('3')
+  proxy.process().kill('SIGKILL')
+  await proxy.start()
+  await using again = await dial(wanted.port)
+  await again.ask('GET {a}k', '$1\r\n3\r\n')
+  const back = {
+    ...wanted,
+    upstream: at(b),
+    shards: [
+      { first: 0, last: 8_191, upstream: at(b) },
+      { first: 8_192, last: 16_383, upstream: at(c) },
+    ],
+  }
+  await proxy.client.putEndpoint({ params, body: back })
+  await again.ask('GET {b}k', '$-1\r\n')
+  const torn = { ...wanted, shards: [{ first: 1, last: 16_383, upstream: at(a) }] }
+  await expect(proxy.client.putEndpoint({ params, body: torn })).rejects.toThrow(
+    'each slot from 0 to 16383 once',
+  )
 })
 
 test('killed while it holds, it lets its clients go: they come again and go on', async () => {

@@ -133,6 +133,9 @@ export async function createProxy(options: {
         ...(drainMs !== undefined && { drainMs }),
         ...(slot !== undefined && { slot }),
       }),
+    prepareEndpoint: async ({ params: { id }, body: { upstream, slot } }) => ({
+      prepared: await find(id).prepare(upstream, slot),
+    }),
     switchEndpoint: ({ params: { id }, body }) => switchTo(id, body.upstream, body.slot),
     releaseEndpoint: async ({ params: { id } }) => {
       find(id).release()
@@ -188,8 +191,12 @@ const noSentinel = { state: 'off', why: '', connections: 0, databases: 0 } as co
 
 /** Connections need not go: another upstream moves them, and what the Sentinel answerer tells is not theirs. */
 function servesAlike(before: WantedEndpoint, after: WantedEndpoint): boolean {
-  const own = ({ upstream: _, name: __, replicas: ___, shards, ...rest }: WantedEndpoint) =>
-    JSON.stringify({ ...rest, shards: shards?.map(({ first, last }) => [first, last]) ?? null })
+  const own = ({ upstream: _, name: __, replicas: ___, shards, ...rest }: WantedEndpoint) => {
+    // Which ranges are one group counts, wherever it is.
+    const groupOf = (at: Address) => shards?.findIndex(({ upstream }) => isSame(upstream, at))
+    const ranges = shards?.map(({ first, last, upstream }) => [first, last, groupOf(upstream)]) ?? null
+    return JSON.stringify({ ...rest, shards: ranges })
+  }
   return own(before) === own(after)
 }
 

@@ -1,9 +1,11 @@
 import { type HoldResult, Refusal, type SwitchResult, type WantedEndpoint } from '@fairlead/api'
 import { type Connection, dropConnection, endConnection, type Owner } from './connection.ts'
+import { eachOf } from './each-of.ts'
 import { createHold, type Hold } from './hold.ts'
-import { eachOf, moveAll } from './move-all.ts'
+import { moveAll } from './move-all.ts'
 import { holdConnection, moveConnection, noticeQuiet, releaseConnection, resume } from './move-connection.ts'
 import { adopt, openLink, type Target } from './open-link.ts'
+import { prepareLinks } from './prepare-links.ts'
 
 type Address = WantedEndpoint['upstream']
 
@@ -17,6 +19,8 @@ export interface Upstream extends Disposable {
   readonly seen: Seen
   /** Takes a connection that is being opened; it has a link soon, or is closed with an error. */
   add(connection: Connection): void
+  /** Opens links there for those that are in use, before they are held. How many. */
+  prepare(address: Address): Promise<number>
   /** Stops forwarding and waits until all replies are in. */
   hold(times: { readonly deadlineMs: number; readonly drainMs?: number }): Promise<HoldResult>
   /** Moves everything to `address` and lets clients go there. Throws a refusal if commands are not answered in time. */
@@ -182,6 +186,7 @@ export function createUpstream(
       connections.add(connection)
       void open(connection)
     },
+    prepare: (to) => prepareLinks(connections, { ...to, tls }),
     hold: beginHold,
     async switchTo(to) {
       await switching?.catch(() => null)

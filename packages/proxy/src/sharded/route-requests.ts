@@ -1,4 +1,5 @@
 import { encodeCommand, hashSlot, isBetweenRequests, scanRequest, splitInline } from '@fairlead/engine'
+import { type ConnectionState, isSubscribed } from '../connection-state.ts'
 import { answer, doAlone, errorReply, takeSilence } from './alone.ts'
 import { dropRouter, endRouter } from './close-router.ts'
 import { findFirstKey, readCommandRules } from './command-rules.ts'
@@ -54,12 +55,18 @@ export function goOn(router: Router): void {
   endIfAnswered(router)
 }
 
-/** The client will send no more: it gets what it is owed. One that would only wait ends at once. */
+/** The client will send no more: it gets what it is owed. One that would only wait, or listen, ends at once. */
 export function endIfAnswered(router: Router): void {
-  const { clientEnded, closed, stash, owed, busy } = router
-  if (!clientEnded || closed || busy) return
-  if (owed.size === 1 && owed.first()?.blocks === true) dropRouter(router)
-  else if (owed.size === 0 && stash.length === 0) endRouter(router)
+  const { clientEnded, closed, stash, owed, busy, legs } = router
+  if (!clientEnded || closed) return
+  const listens = legs.some((leg) => leg !== undefined && onlyListens(leg.connection.state))
+  if (listens || (owed.size === 1 && owed.first()?.blocks === true)) dropRouter(router)
+  else if (!busy && owed.size === 0 && stash.length === 0) endRouter(router)
+}
+
+/** It is sent what others do, without an end. Nobody else would notice that it has gone. */
+function onlyListens(state: ConnectionState): boolean {
+  return isSubscribed(state) || state.unmovable !== ''
 }
 
 function route(router: Router, chunk: Buffer): void {

@@ -1,9 +1,10 @@
 import { hashSlot } from '@fairlead/engine'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Cluster, keyOf, makeCluster } from '../../test/sharded-stage.ts'
+import { type Cluster, keyOf, makeCluster, wishSharded } from '../../test/sharded-stage.ts'
 import { dial, freePort, newest, oldest, type RawClient, startEngine, until, wish } from '../../test/stage.ts'
 import { openEndpoint } from '../endpoint.ts'
+import { openShardedEndpoint } from './sharded-endpoint.ts'
 
 const crossSlot = "-CROSSSLOT Keys in request don't hash to the same slot\r\n"
 const aborted = '-EXECABORT Transaction discarded because of previous errors.\r\n'
@@ -299,5 +300,81 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
       ),
       { numRuns: 60 },
     )
+  })
+
+  test('garbage, in any pieces, ends at most the connection it came on', async () => {
+    await using other = await dial(cluster.port)
+    const piece = fc.oneof(
+      fc.uint8Array({ minLength: 1, maxLength: 60 }),
+      fc.constantFrom(
+        '*',
+        '*2\r\n',
+        '$3\r\n',
+        'EXEC\r\n',
+        'MULTI\r\n',
+        `WATCH ${one}\r\n`,
+        `GET ${two}\r\n`,
+        '*3\r\n$99999\r\nx',
+      ),
+      fc.constantFrom(
+        'HELLO 3\r\n',
+        'SUBSCRIBE a\r\n',
+        'UNSUBSCRIBE\r\n',
+        `SSUBSCRIBE ${two}\r\n`,
+        'SUNSUBSCRIBE\r\n',
+        'SCAN 1\r\n',
+      ),
+      fc.constantFrom(
+        'CLIENT REPLY SKIP\r\n',
+        'CLIENT REPLY OFF\r\n',
+        `BLPOP ${one} 0\r\n`,
+        'RESET\r\n',
+        'DBSIZE\r\n',
+        'QUIT\r\n',
+        'MONITOR\r\n',
+      ),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 8 }), async (pieces) => {
+        const broken = await dial(cluster.port)
+        for (const bytes of pieces) {
+          broken.send(bytes)
+          await new Promise((tell) => setImmediate(tell))
+        }
+        await other.ask(`SETEX ${one} 9 mine`, '+OK\r\n')
+        await other.ask(`GET ${one}`, '$4\r\nmine\r\n')
+        broken.socket.destroy()
+        await until(() => cluster.endpoint.report().connections === 2)
+      }),
+      { numRuns: 150, endOnFailure: true },
+    )
+    expect(other.text()).toBe('')
+  })
+
+  test('who may not ask which commands there are is served all the same', async () => {
+    await using fresh = await openShardedEndpoint(await wishSharded(cluster.shards))
+    for (const engine of cluster.primaries) await engine.admin('ACL SETUSER bob on >pw ~* +@all -command')
+    await using bob = await dial(fresh.wanted.port)
+    await bob.ask('AUTH bob pw', '+OK\r\n')
+    for (const key of keyOf) {
+      await bob.ask(`SET ${key} 1`, '+OK\r\n')
+      await bob.ask(`EVAL "return redis.call('INCR', KEYS[1])" 1 ${key}`, ':2\r\n')
+      await bob.ask(`XADD ${key}x 1-1 f v`, '$3\r\n1-1\r\n')
+      // Presumed wrongly: the first group says where it belongs.
+      await bob.ask(`XGROUP CREATE ${key}x grp 0`, '+OK\r\n')
+      await bob.ask(`MIGRATE 127.0.0.1 1 ${key}none 0 10`, '+NOKEY\r\n')
+    }
+  })
+
+  test('what a client has cached in any group is told to have changed', async () => {
+    await using caches = await dial(cluster.port)
+    caches.send('HELLO 3\r\n')
+    await until(() => caches.text().includes('modules') && caches.text().endsWith('*0\r\n'))
+    await caches.gets(caches.text())
+    await caches.ask('CLIENT TRACKING ON BCAST', '+OK\r\n')
+    for (const key of keyOf) {
+      await client.ask(`SET ${key} 1`, '+OK\r\n')
+      await caches.gets(`>2\r\n$10\r\ninvalidate\r\n*1\r\n$4\r\n${key}\r\n`)
+    }
   })
 })

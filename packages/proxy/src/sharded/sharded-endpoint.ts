@@ -3,7 +3,6 @@ import { type EndpointShard, type HoldResult, Refusal, type WantedEndpoint } fro
 import { SLOTS } from '@fairlead/engine'
 import { createAdmission } from '../admission.ts'
 import { steerLink } from '../connection.ts'
-import { isSubscribed } from '../connection-state.ts'
 import { type Endpoint, type EndpointOptions, LINGER_MS } from '../endpoint.ts'
 import { closeServer, listen, turnAway } from '../listen.ts'
 import { createUpstream, type Seen, type Upstream } from '../upstream.ts'
@@ -82,6 +81,7 @@ export async function openShardedEndpoint(
     get wanted() {
       return { ...wanted, upstream: home(), shards: shardsNow() }
     },
+    prepare: (address, slot) => upstreamOf(slot ?? 0).prepare(address),
     async hold({ slot, ...times }) {
       return allHeld(await Promise.all(concerned(slot).map((upstream) => upstream.hold(times))))
     },
@@ -163,9 +163,7 @@ function listenTo(router: Router): void {
   })
   client.on('end', () => {
     router.clientEnded = true
-    // A subscriber that has gone sends nothing and is sent nothing: nobody else would notice.
-    if (router.legs.some((leg) => leg !== undefined && isSubscribed(leg.connection.state))) dropRouter(router)
-    else endIfAnswered(router)
+    endIfAnswered(router)
     client.setTimeout(LINGER_MS, () => dropRouter(router))
   })
   client.on('error', () => dropRouter(router))

@@ -102,23 +102,26 @@ export async function takenPorts({
 export interface HeldClients {
   /** Lets them go on with the shard they had. */
   release(): Promise<void>
-  /** Takes them to another shard. How long they were held, in milliseconds. */
-  moveTo(upstream: Address): Promise<number>
+  /** Takes them to the heir. How long they were held, in milliseconds. */
+  moveToHeir(): Promise<number>
 }
 
 /**
- * Holds the clients of a group before its role moves, and waits until all that they asked is answered: nothing is under
+ * Holds the clients of a group before its role moves to `heir`, and waits until all that they asked is answered: nothing is under
  * way then that the demotion could cut. Null when it has no endpoint; in words what is in the way, and nobody is held.
  * Should we die, the proxy lets them go by itself.
  */
 export async function holdClients(
   database: Database,
   group: number,
+  heir: Address,
   { proxy, effect }: Deps,
 ): Promise<HeldClients | string | null> {
   if (!hasEndpoint(database) || database.endpointPort === null) return null
   const params = { id: endpointName(database.uid) }
   const only = slotOf(database, group)
+  const upstream = addressOf(heir)
+  await proxy.prepareEndpoint({ params, body: { upstream, ...only } })
   const { drained, why } = await effect('hold-endpoint', () =>
     proxy.holdEndpoint({ params, body: { deadlineMs: HOLD_MS, drainMs: DRAIN_MS, ...only } }),
   )
@@ -131,9 +134,9 @@ export async function holdClients(
   }
   return {
     release,
-    async moveTo({ host, port }) {
+    async moveToHeir() {
       const { heldMs } = await effect('switch-endpoint', () =>
-        proxy.switchEndpoint({ params, body: { upstream: { host, port }, ...only } }),
+        proxy.switchEndpoint({ params, body: { upstream, ...only } }),
       )
       return heldMs
     },

@@ -86,7 +86,7 @@ async function recordAndMove(
     }),
   )
   const { build } = member(step.from, { members }).runs
-  const clients = await holdClients(database, group, deps)
+  const clients = await holdClients(database, group, heir.address, deps)
   if (typeof clients === 'string') {
     await deps.handovers.close(handover.id, null, new Date(deps.now()).toISOString())
     return { kind: 'not yet', why: clients, afterMs: CALM_MS }
@@ -124,7 +124,7 @@ async function settleIn(
 ): Promise<void> {
   const { handover, moved, clients, primary, heir, others, build } = parts
   const { store, effect, now } = deps
-  const heldMs = (await clients?.moveTo(heir.address)) ?? null
+  const heldMs = (await clients?.moveToHeir()) ?? null
   const certificate: Certificate = {
     from: handover.from,
     to: handover.to,
