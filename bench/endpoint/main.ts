@@ -2,10 +2,11 @@
  * What does the endpoint cost? The engine's own benchmark (SETs of 100 bytes, 50 clients) directly, through HAProxy with
  * one thread and as it comes, and through the endpoint, in turns, with one request under way and with 16; and the memory
  * of 10,000 idle connections. `npm run bench -- endpoint [--rounds 5] [--requests 100000] [--build BUILD]
- * [--only load|idle] [--node-flags FLAGS] [--json]`. All share the machine, and all are up at once.
+ * [--only load|idle] [--node-flags=FLAGS] [--json]`. All share the machine, and all are up at once.
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { nodeFlags as nodeFlagsOf } from '../../packages/cli/src/node-flags.ts'
 import { runProxy } from '../../packages/proxy/test/run-proxy.ts'
 import { freePort, wish } from '../../packages/proxy/test/stage.ts'
 import { enginesFolder } from '../../proof/start-fairlead.ts'
@@ -23,7 +24,7 @@ const { values: flags } = parseArgs({
     requests: { type: 'string', default: '100000' },
     build: { type: 'string' },
     only: { type: 'string' },
-    'node-flags': { type: 'string', default: '' },
+    'node-flags': { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 })
@@ -32,7 +33,8 @@ const requests = whole('requests', flags.requests)
 if (flags.only !== undefined && flags.only !== 'load' && flags.only !== 'idle')
   throw new Error(`--only is load or idle, not ${flags.only}`)
 const build = flags.build ?? newestPair().to
-const nodeFlags = flags['node-flags'].split(' ').filter((flag) => flag !== '')
+/** As the product starts it, unless told; `--node-flags=` is without any. */
+const nodeFlags = flags['node-flags']?.split(' ').filter((flag) => flag !== '') ?? nodeFlagsOf('proxy')
 /** With 16 under way the engine answers about eight times as many a second: runs take alike. */
 const depths = [
   { pipeline: 1, requests },

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { readLoad } from './run-load.ts'
 import { judgeIdle, judgeRuns, type Run, summarizeRuns, type Way } from './summarize-endpoint.ts'
 
 const run = (way: Way, pipeline: number, perSecond: number, cpu = 0.5): Run => ({
@@ -40,4 +41,15 @@ test('memory is reckoned for 10,000 connections', () => {
   expect(judgeIdle(less).what).toContain('reckoned from 5000')
   expect(judgeIdle({ ...less, rssBytes: 160_000_000 })).toMatchObject({ value: 220, met: false })
   expect(judgeIdle({ ...less, connections: 10_000 })).toMatchObject({ value: 140, met: true })
+})
+
+test('the benchmark is read by the names of its columns', () => {
+  const head =
+    '"test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms","p99_latency_ms"'
+  expect(readLoad(`${head}\n"SET","52700.50","0.9","0.1","0.74","1.5","2.34"\n`)).toEqual({
+    perSecond: 52_700.5,
+    p50Ms: 0.74,
+    p99Ms: 2.34,
+  })
+  expect(() => readLoad('Could not connect')).toThrow('printed no rps')
 })

@@ -113,6 +113,16 @@ test('garbage, in any pieces, ends at most the connection it came on', async () 
       'RESET\r\n',
     ),
   )
+  // Found by chance: it waited without a reply, and what stood behind that kept the endpoint from letting it go.
+  const gone = [
+    'RESET\r\n',
+    'CLIENT REPLY OFF\r\n',
+    'BLPOP q 0\r\n',
+    'RESET\r\n',
+    'RESET\r\n',
+    'CLIENT REPLY SKIP\r\n',
+    '\r',
+  ]
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 8 }), async (pieces) => {
       const client = await dial(endpoint.wanted.port)
@@ -124,7 +134,7 @@ test('garbage, in any pieces, ends at most the connection it came on', async () 
       client.socket.destroy()
       await until(() => endpoint.report().connections === 1)
     }),
-    { numRuns: 150, endOnFailure: true },
+    { numRuns: 150, endOnFailure: true, examples: [[gone]] },
   )
   expect(other.text()).toBe('')
 })

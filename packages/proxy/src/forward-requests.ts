@@ -47,8 +47,9 @@ export function endIfDone(connection: Connection): void {
     if (waiting.length === 0) endConnection(connection)
     return
   }
-  if (waiting.length > 0 && !blocked) return
+  // Blocked, the engine would carry out nothing more, and let go of a client that is gone.
   const onlyWaits = clientEnded && (blocked || state.unmovable !== '')
+  if (waiting.length > 0 && !onlyWaits) return
   if (!onlyWaits && link.sent !== link.answered) return
   endConnection(connection, protocolError === undefined ? undefined : `ERR Protocol error: ${protocolError}`)
 }

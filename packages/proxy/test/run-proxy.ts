@@ -20,9 +20,11 @@ export interface RunningProxy extends AsyncDisposable {
 export async function runProxy({
   sentinelPort = 0,
   nodeFlags = [],
+  env = {},
 }: {
   readonly sentinelPort?: number
   readonly nodeFlags?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
 } = {}): Promise<RunningProxy> {
   const home = await mkdtemp(join(tmpdir(), 'proxy-'))
   const client = createClient(proxyOperations, socketTransport(join(home, 'proxy.sock')))
@@ -39,6 +41,7 @@ export async function runProxy({
       const args = [main, '--home', home, '--sentinel-port', String(sentinelPort)]
       child = spawn(process.execPath, [...nodeFlags, '--conditions=@fairlead/source', ...args], {
         stdio: ['ignore', 'ignore', 'inherit'],
+        env: { ...process.env, ...env },
       })
       const { pid } = child
       const answers = () =>
