@@ -1,6 +1,7 @@
 import { endRouter } from './close-router.ts'
-import { advance, flushRun, tell } from './order-replies.ts'
+import { advance } from './order-replies.ts'
 import { makeOwed, type Router } from './router.ts'
+import { flushTold, tell } from './tell-client.ts'
 
 /**
  * Does what concerns several groups, while nothing else is under way; what the client sends waits. `act` returns the
@@ -18,7 +19,7 @@ async function carryOut(router: Router, isSilent: boolean, act: () => Promise<Bu
     if (router.closed) return
     router.busy = false
     if (reply !== null && !isSilent) tell(router, reply, 0, reply.length)
-    flushRun(router)
+    flushTold(router)
     router.onReplies()
   } catch (cause) {
     endRouter(router, `ERR ${cause instanceof Error ? cause.message : String(cause)}`)

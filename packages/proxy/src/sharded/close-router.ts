@@ -1,15 +1,12 @@
 import { dropConnection } from '../connection.ts'
 import type { Router } from './router.ts'
+import { flushTold } from './tell-client.ts'
 
 /** Ends a client after it has got everything that was told, with a last error if there is one. */
 export function endRouter(router: Router, error?: string): void {
   if (router.closed) return
-  const { run, client } = router
-  if (run !== null) {
-    router.run = null
-    client.write(run.chunk.subarray(run.from, run.to))
-    client.uncork()
-  }
+  const { client } = router
+  flushTold(router)
   if (error !== undefined && router.owed.first()?.begun !== true) client.write(`-${error}\r\n`)
   close(router)
   client.destroySoon()

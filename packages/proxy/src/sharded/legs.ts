@@ -3,8 +3,9 @@ import { type ClientSide, createConnection } from '../connection.ts'
 import { type ConnectionState, freshState, isSubscribed } from '../connection-state.ts'
 import { takeRequests } from '../forward-requests.ts'
 import { endRouter } from './close-router.ts'
-import { finish, flushRun, give, isHeldBack, orderReplies } from './order-replies.ts'
+import { finish, give, isHeldBack, orderReplies } from './order-replies.ts'
 import { createLeg, type Leg, makeOwed, type Owed, type Router, steerRouter } from './router.ts'
+import { flushTold } from './tell-client.ts'
 
 /** The leg to `group`; a new one is made to remember what the client has said of itself. */
 export function legTo(router: Router, group: number): Leg {
@@ -72,7 +73,7 @@ function lose(leg: Leg): void {
   const error = Buffer.from(lastWords)
   for (let owed = leg.owed.first(); owed !== undefined; owed = leg.owed.first())
     answerInstead(leg, owed, error)
-  flushRun(router)
+  flushTold(router)
   router.onReplies()
 }
 

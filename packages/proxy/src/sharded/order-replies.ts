@@ -3,6 +3,7 @@ import { steerLink } from '../connection.ts'
 import { isSubscribed } from '../connection-state.ts'
 import { endRouter } from './close-router.ts'
 import { type Leg, type Owed, type Router, steerRouter } from './router.ts'
+import { flushTold, tell } from './tell-client.ts'
 
 /** A leg that has said more than this out of its turn is not read until it has its turn. */
 const MOST_HELD_BYTES = 64 * 1024
@@ -26,7 +27,7 @@ export function orderReplies(leg: Leg, chunk: Buffer): void {
     if (end >= 0) endReply(leg)
     from = to
   }
-  flushRun(router)
+  flushTold(router)
   if (router.owed.size === 0 || router.diverted.length > 0) router.onReplies()
 }
 
@@ -114,7 +115,8 @@ export function give(leg: Leg, owed: Owed | undefined, chunk: Buffer, from: numb
 
 function holdBack(leg: Leg, owed: Owed, bytes: Buffer): void {
   owed.heldBy = leg
-  owed.parts.push(bytes)
+  if (owed.parts.length === 0) owed.parts = [bytes]
+  else owed.parts = [...owed.parts, bytes]
   leg.heldBytes += bytes.length
 }
 
@@ -172,24 +174,4 @@ function tellBetween(leg: Leg, bytes: Buffer): void {
     holdBack(leg, last, bytes)
   } else if (router.owed.first()?.begun === true) router.between.push(bytes)
   else tell(router, bytes, 0, bytes.length)
-}
-
-/** To the client. What follows in the same chunk goes with it. */
-export function tell(router: Router, chunk: Buffer, from: number, to: number): void {
-  const { run } = router
-  if (run !== null && run.chunk === chunk && run.to === from) {
-    run.to = to
-    return
-  }
-  if (run === null) router.client.cork()
-  else router.client.write(run.chunk.subarray(run.from, run.to))
-  router.run = { chunk, from, to }
-}
-
-export function flushRun(router: Router): void {
-  const { run, client } = router
-  if (run === null) return
-  router.run = null
-  client.write(run.chunk.subarray(run.from, run.to))
-  client.uncork()
 }

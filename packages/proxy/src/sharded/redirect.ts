@@ -78,7 +78,7 @@ function refuse(router: Router, { owed, text }: Diverted): void {
   const error = /^-?(MOVED|ASK) /.test(text)
     ? 'TRYAGAIN The slot of this key has just moved'
     : text.replace(/^-/, '')
-  owed.parts.push(errorReply(error))
+  owed.parts = [errorReply(error)]
   owed.done = true
   forget(router, owed)
   advance(router)

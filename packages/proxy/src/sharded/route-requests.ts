@@ -4,12 +4,12 @@ import { answer, doAlone, errorReply, takeSilence } from './alone.ts'
 import { dropRouter, endRouter } from './close-router.ts'
 import { findFirstKey, readCommandRules } from './command-rules.ts'
 import { ask, flushLegs, HOME, legTo, pass } from './legs.ts'
-import { flushRun } from './order-replies.ts'
 import { readWords } from './read-words.ts'
 import { followRedirects } from './redirect.ts'
 import { type Router, steerRouter } from './router.ts'
 import { MOST_WORDS, type Request, type Routed, sendRequest } from './send-request.ts'
 import { specialCommands, type Treatment } from './special-commands.ts'
+import { flushTold } from './tell-client.ts'
 import { bind, queueCommand } from './transaction.ts'
 
 /** Of a request that is larger only the beginning is kept back until its leg is known; the rest follows as it comes. */
@@ -95,7 +95,7 @@ function route(router: Router, chunk: Buffer): void {
     }
   }
   flushLegs(router)
-  flushRun(router)
+  flushTold(router)
   if (router.lastError !== null) goOn(router)
 }
 
@@ -161,7 +161,7 @@ function beginLarge(router: Router): void {
   // Unless it goes on to a leg it has been answered.
   router.rest ??= 'nowhere'
   flushLegs(router)
-  flushRun(router)
+  flushTold(router)
 }
 
 function routeRequest(router: Router, bytes: Buffer, isWhole: boolean): Routed {

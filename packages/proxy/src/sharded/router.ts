@@ -66,7 +66,10 @@ export interface Router {
   keptBytes: number
   /** Messages that nobody asked for, which came in the middle of a reply. */
   between: Buffer[]
-  /** Bytes of one chunk on their way to the client. */
+  /** On its way to the client: written when the chunk that is being looked at is at its end. */
+  told: Buffer[]
+  toldBytes: number
+  /** Bytes of that chunk, to which more may be added. */
   run: { readonly chunk: Buffer; readonly from: number; to: number } | null
   clientEnded: boolean
   /** The connection ends when all that is owed is told: with this error, or without one. */
@@ -100,7 +103,7 @@ export interface Leg {
 /** One reply that the client is due, or that we wait for ourselves (`take`). */
 export interface Owed {
   /** Came out of turn, and is held back in this leg. */
-  parts: Buffer[]
+  parts: readonly Buffer[]
   heldBy: Leg | null
   /** A part of it has gone to the client. */
   begun: boolean
@@ -161,6 +164,8 @@ export function createRouter(client: Socket, shards: Shards, onReplies: (router:
     diverted: [],
     keptBytes: 0,
     between: [],
+    told: [],
+    toldBytes: 0,
     run: null,
     clientEnded: false,
     lastError: null,
@@ -191,24 +196,25 @@ export function createLeg(router: Router, group: number, connection: (leg: () =>
   return leg
 }
 
-const plain: Owed = {
-  parts: [],
-  heldBy: null,
-  begun: false,
-  done: false,
-  delivered: false,
-  silent: false,
-  blocks: false,
-  request: null,
-  slot: -1,
-  attempts: 0,
-  confirmations: null,
-  take: null,
+export function makeOwed(differing: Partial<Owed>): Owed {
+  // One shape for all of them, and no copies: there is one for each request.
+  return {
+    parts: differing.parts ?? none,
+    heldBy: null,
+    begun: false,
+    done: differing.done ?? false,
+    delivered: false,
+    silent: differing.silent ?? false,
+    blocks: differing.blocks ?? false,
+    request: differing.request ?? null,
+    slot: differing.slot ?? -1,
+    attempts: 0,
+    confirmations: differing.confirmations ?? null,
+    take: differing.take ?? null,
+  }
 }
 
-export function makeOwed(differing: Partial<Owed>): Owed {
-  return { ...plain, parts: [], ...differing }
-}
+const none: readonly Buffer[] = []
 
 /** How much a client may send ahead while nothing can be routed, and how many replies it may be due. */
 const LARGEST_STASH_BYTES = 64 * 1024
