@@ -35,6 +35,9 @@ const LARGEST_TRANSACTION_BYTES = 1024 * 1024
 
 const nobody: ReadonlyMap<string, Buffer> = new Map()
 
+/** How `unmovable` ends where a command may wait, and nothing will say when it no longer does. */
+export const WITHOUT_REPLY = 'without a reply'
+
 export const freshState: ConnectionState = {
   protocol: 2,
   login: null,
@@ -75,7 +78,10 @@ export function afterSuccess(state: ConnectionState, command: Command): Connecti
     case 'DISCARD':
       return afterTransaction(state)
     case 'RESET':
-      return freshState
+      // What waits without a reply was sent after it: nothing that is answered now can have ended that.
+      return state.unmovable.endsWith(WITHOUT_REPLY)
+        ? { ...freshState, unmovable: state.unmovable }
+        : freshState
     default:
       return state
   }

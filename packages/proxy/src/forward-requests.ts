@@ -9,7 +9,7 @@ import {
   stash,
   steerClient,
 } from './connection.ts'
-import { afterQueueing, afterSuccess } from './connection-state.ts'
+import { afterQueueing, afterSuccess, WITHOUT_REPLY } from './connection-state.ts'
 
 /** Bytes of the client: they go to the engine as they are, or into the stash where a request begins that may not go yet. */
 export function takeRequests(connection: Connection, chunk: Buffer): void {
@@ -88,8 +88,8 @@ function forward(connection: Connection, link: Link, chunk: Buffer): void {
   }
   if (requests.error !== undefined) {
     send(connection, link, chunk.subarray(from, at))
+    // Read on, and dropped: that it goes away is only seen by reading.
     connection.protocolError = requests.error
-    connection.client.pause()
     endIfDone(connection)
     return
   }
@@ -204,7 +204,7 @@ function isUnanswered({ ahead }: Connection, command: Command): boolean {
 
 function assumeSuccess(connection: Connection, command: Command): void {
   if (command.name in subscriptions || isBlocking(command))
-    connection.state = { ...connection.state, unmovable: `${command.name} without a reply` }
+    connection.state = { ...connection.state, unmovable: `${command.name} ${WITHOUT_REPLY}` }
   connection.state = isQueuedIn(connection, command)
     ? afterQueueing(connection.state, command, true)
     : afterSuccess(connection.state, command)
