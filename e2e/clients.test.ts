@@ -1,4 +1,6 @@
+import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
+import { freePort } from '../proof/modules/start-engine.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
 import { libraries } from './clients/clients.ts'
 import { startWork } from './clients/work.ts'
@@ -62,3 +64,61 @@ for (const [name, library] of Object.entries(libraries)) {
     expect((await api.getDatabase({ params: { uid } })).port).toBe(port)
   })
 }
+
+test('a client that knows nothing of clusters does not notice that a sharded database is upgraded', {
+  timeout: 120_000,
+}, async () => {
+  await using fairlead = await startFairlead()
+  const { api } = fairlead
+  const created = await api.createDatabase({
+    body: { name: 'sharded', memory_size: 0, replication: true, shards_count: 3, engine_version: from },
+  })
+  await fairlead.untilEnded(created.action_uid)
+  const database = await api.getDatabase({ params: { uid: created.uid } })
+  expect(database).toMatchObject({ oss_cluster: false, endpoints: [{ port: database.port }] })
+  const { uid, port, authentication_engine_pass: password = '' } = database
+  const library = libraries['ioredis']
+  if (library === undefined) throw new Error('ioredis is not among the libraries')
+  const work = await startWork(library, { host: '127.0.0.1', port, password })
+  await until('it is at work', async () => work.answers() > 1_000)
+  const { action_uid } = await api.upgradeDatabase({ params: { uid }, body: { engine_version: to } })
+  const { status, certificates } = await fairlead.untilEnded(action_uid, 90_000)
+  expect(status).toBe('completed')
+  expect(certificates.map(({ held_ms }) => held_ms)).toEqual(Array(3).fill(expect.any(Number)))
+  const after = work.answers()
+  await until('it goes on', async () => work.answers() > after + 1_000)
+  expect(await work.stop()).toMatchObject({ wrong: [], reconnects: 0 })
+})
+
+test('a client that asks a Sentinel connects to the primary itself, and follows it', {
+  timeout: 60_000,
+}, async () => {
+  const sentinelPort = await freePort()
+  await using fairlead = await startFairlead({ env: { FAIRLEAD_SENTINEL_PORT: String(sentinelPort) } })
+  const { api } = fairlead
+  const created = await api.createDatabase({
+    body: { name: 'direct', memory_size: 0, replication: true, engine_version: from },
+  })
+  await fairlead.untilEnded(created.action_uid)
+  const { uid, authentication_engine_pass: password = '' } = await api.getDatabase({
+    params: { uid: created.uid },
+  })
+  const client = new Redis({
+    sentinels: [{ host: '127.0.0.1', port: sentinelPort }],
+    name: 'direct',
+    username: 'default',
+    password,
+    reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
+  })
+  await using _ = { [Symbol.asyncDispose]: async () => client.disconnect() }
+  expect(await client.set('a', '1')).toBe('OK')
+  const shardOf = () => client.stream.remotePort
+  const before = shardOf()
+  const { action_uid } = await api.upgradeDatabase({ params: { uid }, body: { engine_version: to } })
+  expect(await fairlead.untilEnded(action_uid)).toMatchObject({ status: 'completed' })
+  await until('it writes to the new primary', async () => {
+    const answer = await client.set('a', '2').catch(() => 'not yet')
+    return answer === 'OK' && shardOf() !== before
+  })
+  expect(await client.get('a')).toBe('2')
+})

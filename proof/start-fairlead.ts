@@ -62,6 +62,7 @@ export async function startFairlead(
     FAIRLEAD_ENGINES: enginesFolder(),
     ...ports(),
     FAIRLEAD_LOG_LEVEL: 'error',
+    FAIRLEAD_SENTINEL_PORT: '0',
     ...options.env,
   }
   const agent = opened.use(await startPart([main, 'agent'], env))

@@ -61,15 +61,17 @@ export async function startDetached(options: {
   readonly args: readonly string[]
   readonly cwd: string
   readonly log: string
+  /** Besides PATH. */
+  readonly env?: Readonly<Record<string, string>>
 }): Promise<StartedProcess> {
-  const { program, args, cwd } = options
+  const { program, args, cwd, env } = options
   await using log = await open(options.log, 'a', 0o600)
   const child = spawn(program, args, {
     cwd,
     detached: true,
     stdio: ['ignore', log.fd, log.fd],
     // Nothing of ours: the agent's environment may hold secrets.
-    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
+    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', ...env },
   })
   child.unref()
   const ended = readEnd(child)

@@ -18,7 +18,7 @@ import { stopAllShards } from './stop-all-shards.ts'
 const main = fileURLToPath(new URL('../../proxy/src/main.ts', import.meta.url))
 const proxyProgram = [process.execPath, '--conditions=@fairlead/source', main]
 
-test('a proxy runs with the agent, in a folder and with a log of its owner, and has nothing of the environment', async () => {
+test('a proxy runs with the agent, in a folder and with a log of its owner, and has nothing of the agent’s environment', async () => {
   process.env['FAIRLEAD_STORE_KEY_OF_A_TEST'] = 'hush-hush'
   await using home = await makeProxyHome()
   await using agent = await home.start({ proxyProgram })
@@ -30,7 +30,7 @@ test('a proxy runs with the agent, in a folder and with a log of its owner, and 
   const names = readFileSync(`/proc/${pid}/environ`, 'utf8')
     .split('\0')
     .map((line) => line.split('=')[0])
-  expect(names.filter((name) => name !== '')).toEqual(['PATH'])
+  expect(names.filter((name) => name !== '')).toEqual(['PATH', 'NODE_COMPILE_CACHE'])
   expect((await agent.report()).proxy).toEqual({ state: 'running', pid, why: '', crashes: 0 })
 })
 

@@ -1,9 +1,14 @@
 import { fileURLToPath } from 'node:url'
+import type { Config } from '@fairlead/server'
 import { nodeFlags } from './node-flags.ts'
 
-/** How the proxy of a node is started: Node, its flags, the program. Run from source or published, as we are ourselves. */
-export function proxyProgram(): readonly string[] {
+/**
+ * How the proxy of a node is started: Node, its flags, the program and its arguments but for its home. Run from source or
+ * published, as we are ourselves.
+ */
+export function proxyProgram({ sentinelPort }: Pick<Config, 'sentinelPort'>): readonly string[] {
   const main = fileURLToPath(import.meta.resolve('@fairlead/proxy/main'))
   const fromSource = main.endsWith('.ts') ? ['--conditions=@fairlead/source'] : []
-  return [process.execPath, ...nodeFlags('proxy'), ...fromSource, main]
+  const sentinel = ['--sentinel-port', String(sentinelPort)]
+  return [process.execPath, ...nodeFlags('proxy'), ...fromSource, main, ...sentinel]
 }

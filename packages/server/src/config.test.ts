@@ -5,6 +5,7 @@ test('an empty environment is a sound configuration', () => {
   const config = loadConfig({ PATH: '/bin', FAIRLEAD_HTTP_PORT: '' })
   expect(config).toMatchObject({
     httpPort: 8080,
+    sentinelPort: 8001,
     adminUsername: 'admin',
     adminPassword: undefined,
     portRange: { from: 10_000, to: 10_999 },

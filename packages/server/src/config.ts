@@ -7,6 +7,8 @@ export interface Config {
   readonly home: string
   /** 0: any free port. */
   readonly httpPort: number
+  /** Where the proxy answers as a Sentinel; 0: nowhere. */
+  readonly sentinelPort: number
   readonly adminUsername: string
   /** Undefined: generated at the first start. */
   readonly adminPassword: string | undefined
@@ -59,6 +61,13 @@ const variables = {
     about: 'Port of the HTTP API, on 127.0.0.1 only. `0` takes any free port.',
     otherwise: '`8080`',
     read: (text, fault) => readInteger(text, 8080, { from: 0, to: 65_535 }, fault),
+  }),
+  sentinelPort: variable({
+    name: 'FAIRLEAD_SENTINEL_PORT',
+    about:
+      'Port on which clients that connect to shards themselves are told of the primary, as by a Sentinel; on 127.0.0.1 only. `0` for none. Taken by another, it is tried again.',
+    otherwise: '`8001`',
+    read: (text, fault) => readInteger(text, 8001, { from: 0, to: 65_535 }, fault),
   }),
   adminUsername: variable({
     name: 'FAIRLEAD_ADMIN_USERNAME',
@@ -161,6 +170,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const values = {
     home: read(variables.home),
     httpPort: read(variables.httpPort),
+    sentinelPort: read(variables.sentinelPort),
     adminUsername: read(variables.adminUsername),
     adminPassword: read(variables.adminPassword),
     bootstrap: read(variables.bootstrap),
@@ -172,10 +182,12 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: read(variables.logLevel),
   }
   faults.push(...unknownVariables(env))
-  const { home, httpPort, adminUsername, bootstrap, keyRotationDays, portRange, logLevel } = values
+  const { home, httpPort, sentinelPort, adminUsername, bootstrap, keyRotationDays, portRange, logLevel } =
+    values
   if (
     home === undefined ||
     httpPort === undefined ||
+    sentinelPort === undefined ||
     adminUsername === undefined ||
     bootstrap === undefined ||
     keyRotationDays === undefined ||
@@ -188,6 +200,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   return Object.freeze({
     home,
     httpPort,
+    sentinelPort,
     adminUsername,
     adminPassword: values.adminPassword,
     bootstrap,
