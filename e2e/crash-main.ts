@@ -2,7 +2,7 @@
  * The server as it is, but for one thing. Either it ends itself with SIGKILL at the point that CRASH_AT counts to;
  * points are the moments just before each effect, from 0: what the one before did is done then; or at the one that CRASH_WHEN names, the
  * first time that it comes ("after cluster replicate"). Or it kills the engine of the shard
- * KILL_SHARD the first time that KILL_WHEN comes ("after demote").
+ * KILL_SHARD the first time that KILL_WHEN comes ("after demote"), or the proxy, where KILL_SHARD is "proxy".
  */
 import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -39,6 +39,7 @@ await server[Symbol.asyncDispose]()
 if (process.connected) process.disconnect()
 
 function killEngine(shard: string): void {
-  const record = readFileSync(join(config.home, 'shards', shard, 'process.json'), 'utf8')
+  const folder = shard === 'proxy' ? 'proxy' : join('shards', shard)
+  const record = readFileSync(join(config.home, folder, 'process.json'), 'utf8')
   process.kill((JSON.parse(record) as { identity: { pid: number } }).identity.pid, 'SIGKILL')
 }

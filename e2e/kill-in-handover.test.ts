@@ -6,13 +6,15 @@ import { build } from './engine-pairs.ts'
 import { rolesOf } from './roles.ts'
 import { until } from './until.ts'
 
-describe('an engine that dies in the middle of a handover leaves one primary, and the upgrade goes on', () => {
+describe('a process that dies in the middle of a handover leaves one primary, and the upgrade goes on', () => {
   const cases = [
     // The pause may still hold what the heir has not received: then replication has not promised it either.
     { who: 'the old primary', shard: 's1', when: 'after pause', mayLose: true },
     { who: 'the old primary', shard: 's1', when: 'after demote', mayLose: false },
     { who: 'the old primary', shard: 's1', when: 'after promote', mayLose: false },
     { who: 'a sibling', shard: 's2', when: 'after pause', mayLose: false },
+    { who: 'the endpoint', shard: 'proxy', when: 'after hold-endpoint', mayLose: false },
+    { who: 'the endpoint', shard: 'proxy', when: 'after promote', mayLose: false },
     // In a group of three, the first to hand over; its heir is the first surge shard.
     { who: 'the old primary', shard: 's1', when: 'after pause', mayLose: true, groups: 3 },
     { who: 'the old primary', shard: 's1', when: 'after promote', mayLose: false, groups: 3 },

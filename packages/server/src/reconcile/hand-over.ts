@@ -8,7 +8,7 @@ import { keepAsleepIfItDies } from './carry-out-shards.ts'
 import { carryToFollowers } from './carry-to-followers.ts'
 import { countFullSyncs } from './count-full-syncs.ts'
 import type { Deps } from './deps.ts'
-import { type HeldClients, holdClients } from './endpoints.ts'
+import { type HeldClients, holdClients, prepareClients } from './endpoints.ts'
 import { passGate, replicationOf } from './handover-gate.ts'
 import { type Moved, type MovingGroup, moveRole } from './move-role.ts'
 import { moveRoleInCluster } from './move-role-in-cluster.ts'
@@ -21,7 +21,8 @@ import { letWritesGo } from './stop-writes.ts'
  *
  * 1. Gates: the stream really flows, to the heir and to its siblings; in cluster mode the heir knows the whole slot
  *    map. Nothing has stopped yet.
- *    Then users and settings of run time are carried over: the heir must be what the primary is to its clients.
+ *    Then users and settings of run time are carried over: the heir must be what the primary is to its clients. Clients of
+ *    the endpoint get connections to it.
  * 2. The intent is on record.
  * 3. Clients are held at the endpoint until all that they asked is answered. Then the pause: writes of those who connect
  *    to the shard itself wait at the primary.
@@ -46,6 +47,7 @@ export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene
 
   await keepAsleepIfItDies(member(step.to, { members }), scene)
 
+  await prepareClients(database, scene.group, heir.address, deps)
   return scene.moveInTurn(
     async () =>
       (await whyNotReady(primary, heir, others, scene)) ??

@@ -50,8 +50,8 @@ export async function reconcileDatabase(
   await keepHistory(database, seen, deps, memory)
   await endReservations(seen, deps)
   await keepEndpoint(database, goal, seen, deps, memory).catch((cause: unknown) => {
-    // Nobody knows the address of a database that is being created; any other is not left alone without its endpoint.
-    if (action?.kind === 'create') throw cause
+    // A database in service is looked after without its endpoint, too; one that comes or goes is done only with it.
+    if (action !== undefined && action.kind !== 'upgrade') throw cause
     deps.log.warn({ err: cause, database: uid }, 'the endpoint is not as it shall be')
   })
   const lanes = plan(database, action, goal, seen, deps, memory)
