@@ -16,6 +16,8 @@ export default defineConfig({
     ],
     // Real engines on two cores: files run one after the other, so that a test's deadline measures the test.
     fileParallelism: false,
+    // Of those that say so themselves (test.concurrent), because most of their time they wait.
+    maxConcurrency: 2,
     reporters: ['default', plainReporter()],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -12,7 +12,7 @@ const from = build('redis', '7.0')
 const to = build('valkey', '8.1')
 
 for (const [name, library] of Object.entries(libraries)) {
-  test(`${name} notices neither an upgrade, nor its rollback, nor roles that are preserved`, {
+  test.concurrent(`${name} notices neither an upgrade, nor its rollback, nor roles that are preserved`, {
     timeout: 120_000,
   }, async () => {
     await using fairlead = await startFairlead()

@@ -22,7 +22,8 @@ describe('a process that dies in the middle of a handover leaves one primary, an
     { who: 'the heir', shard: 's7', when: 'after pause', mayLose: false, groups: 3 },
   ]
   for (const { who, shard, when, mayLose, groups = 1 } of cases) {
-    test(`${who}${groups > 1 ? ' of a group of a sharded database' : ''}, ${when}`, {
+    // Most of the time somebody waits for a deadline.
+    test.concurrent(`${who}${groups > 1 ? ' of a group of a sharded database' : ''}, ${when}`, {
       timeout: 150_000,
     }, async () => {
       await using fairlead = await startFairlead({

@@ -324,7 +324,7 @@ describe('nothing acknowledged is lost while a module rises', () => {
       const old = await addTally(fresh, '1.0.0')
       const next = await addTally(fresh, '2.0.0')
       const proof = await upgradeUnderLoad(fresh, {
-        ...{ from: valkey80, to: valkey80, kind: 'incr', perSecond: 5_000 },
+        ...{ from: valkey80, to: valkey80, kind: 'incr', perSecond: 5_000, warmUp: 3_000 },
         ...shape,
         modules: {
           list: [{ module_id: old }],

@@ -35,6 +35,7 @@ export interface Part {
 
 const root = join(import.meta.dirname, '..')
 const main = join(root, 'packages/cli/src/main.ts')
+const compiled = join(root, '.fairlead', 'compiled')
 export const adminPassword = 'the-proof-is-in-the-ledger'
 
 /**
@@ -65,10 +66,13 @@ export async function startFairlead(
     FAIRLEAD_SENTINEL_PORT: '0',
     ...options.env,
   }
-  const agent = opened.use(await startPart([main, 'agent'], env))
-  const server = opened.use(
-    await startPart(options.serverMain === undefined ? [main, 'server'] : [options.serverMain], env),
-  )
+  // Side by side: each does without the other until it is there.
+  const starting = [
+    startPart([main, 'agent'], env),
+    startPart(options.serverMain === undefined ? [main, 'server'] : [options.serverMain], env),
+  ] as const
+  const agent = opened.use(await starting[0])
+  const server = opened.use(await starting[1])
 
   const transport = (request: Parameters<ReturnType<typeof fetchTransport>>[0]) =>
     fetchTransport(server.url())(request)
@@ -161,7 +165,8 @@ async function startProcess(
     process.execPath,
     [...nodeFlags(args[1] ?? 'server'), '--conditions=@fairlead/source', ...args],
     {
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+      // What Node has compiled once is kept: a Fairlead starts for almost every test.
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_COMPILE_CACHE: compiled, ...env },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     },
   )
