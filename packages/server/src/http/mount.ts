@@ -50,7 +50,7 @@ export function mountOn(app: FastifyInstance): Mount {
           {
             ...{ params: request.params, query: request.query, body: request.body },
             ...(op.upload && { file: fileOf(request, op.upload) }),
-            ...(op.waits && { patience: patienceOf(request, stopping.signal) }),
+            ...(op.waits && { patience: patienceOf(request, reply, stopping.signal) }),
           } as Input<typeof op>,
           // The hook in authenticate.ts has let nobody through without a caller where the operation needs one.
           (request.caller ?? { address: request.ip }) as Asker<typeof op>,
@@ -77,9 +77,10 @@ function fileOf(request: FastifyRequest, upload: NonNullable<Operation['upload']
   return upload === 'octets' ? request.raw : readFormFile(request, upload)
 }
 
-function patienceOf(request: FastifyRequest, stopping: AbortSignal): Patience {
+function patienceOf(request: FastifyRequest, reply: FastifyReply, stopping: AbortSignal): Patience {
   const gone = new AbortController()
-  request.raw.socket.once('close', () => gone.abort())
+  // Of this answer, not of its connection, which may carry others.
+  reply.raw.once('close', () => gone.abort())
   const prefers = [request.headers['prefer'] ?? []].flat().join(',').split(/[,;]/)
   return {
     isAsync: prefers.some((word) => word.trim().toLowerCase() === 'respond-async'),
