@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startLoad } from '@fairlead/ledger'
 import { describe, expect, test } from 'vitest'
+import { claimPorts } from '../proof/claim-ports.ts'
 import { enginesFolder, type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { lastWordsOf, rolesOf, wishOf } from './roles.ts'
 import { until } from './until.ts'
@@ -66,12 +67,13 @@ describe('databases outlive the control plane', () => {
 
 describe('fairlead up', () => {
   test('says where it is and the first password once, stops on Ctrl-C without the databases, and finds them again', async () => {
+    await using ports = await claimPorts()
     const home = await mkdtemp(join(tmpdir(), 'fairlead-'))
     try {
       const first = start(['up'], {
         FAIRLEAD_HOME: home,
         FAIRLEAD_HTTP_PORT: '0',
-        FAIRLEAD_PORT_RANGE: '25000-25099',
+        FAIRLEAD_PORT_RANGE: `${ports.from}-${ports.to}`,
       })
       const url = await first.says(/ready at (http:\S+)/)
       const password = await first.says(/password: (\S+)/)
@@ -97,7 +99,7 @@ describe('fairlead up', () => {
       const again = start(['up'], {
         FAIRLEAD_HOME: home,
         FAIRLEAD_HTTP_PORT: '0',
-        FAIRLEAD_PORT_RANGE: '25000-25099',
+        FAIRLEAD_PORT_RANGE: `${ports.from}-${ports.to}`,
       })
       const nextUrl = await again.says(/ready at (http:\S+)/)
       expect(again.output()).not.toContain('password')

@@ -8,6 +8,7 @@ import { stopAllShards } from '@fairlead/agent'
 import { type Action, type Client, createClient, fetchTransport, operations } from '@fairlead/api'
 import { pino } from 'pino'
 import { nodeFlags } from '../packages/cli/src/node-flags.ts'
+import { claimPorts } from './claim-ports.ts'
 
 /** A whole Fairlead in a folder of its own: agent and server as processes, as users run them. */
 export interface Fairlead extends AsyncDisposable {
@@ -55,13 +56,16 @@ export async function startFairlead(
   await using opened = new AsyncDisposableStack()
   const home = await mkdtemp(join(options.parent ?? tmpdir(), 'fairlead-'))
   opened.defer(() => rm(home, { recursive: true, force: true }))
+  // A shard and a server keep theirs also while they do not run.
+  const ports = opened.use(await claimPorts())
   opened.defer(() => stopEngines(home))
 
   const env = {
     FAIRLEAD_HOME: home,
     FAIRLEAD_ADMIN_PASSWORD: adminPassword,
     FAIRLEAD_ENGINES: enginesFolder(),
-    ...ports(),
+    FAIRLEAD_PORT_RANGE: `${ports.from}-${ports.to - 1}`,
+    FAIRLEAD_HTTP_PORT: String(ports.to),
     FAIRLEAD_LOG_LEVEL: 'error',
     FAIRLEAD_SENTINEL_PORT: '0',
     ...options.env,
@@ -101,17 +105,6 @@ export async function startFairlead(
 export function enginesFolder(): string {
   return process.env['FAIRLEAD_ENGINES'] ?? join(root, '.fairlead', 'engines')
 }
-
-/**
- * Two at once do not take each other's ports: a shard and a server keep theirs also while they do not run. All are below
- * those that outgoing connections are given.
- */
-function ports(): Readonly<Record<string, string>> {
-  const from = 20_000 + ((process.pid + started++) % 100) * 100
-  return { FAIRLEAD_PORT_RANGE: `${from}-${from + 98}`, FAIRLEAD_HTTP_PORT: String(from + 99) }
-}
-
-let started = 0
 
 async function untilEnded(
   api: Fairlead['api'],
