@@ -8,7 +8,7 @@ import { keepAsleepIfItDies } from './carry-out-shards.ts'
 import { carryToFollowers } from './carry-to-followers.ts'
 import { countFullSyncs } from './count-full-syncs.ts'
 import type { Deps } from './deps.ts'
-import { type HeldClients, holdClients, prepareClients } from './endpoints.ts'
+import { holdClients, prepareClients } from './endpoints.ts'
 import { passGate, replicationOf } from './handover-gate.ts'
 import { type Moved, type MovingGroup, moveRole } from './move-role.ts'
 import { moveRoleInCluster } from './move-role-in-cluster.ts'
@@ -28,8 +28,9 @@ import { letWritesGo } from './stop-writes.ts'
  *    to the shard itself wait at the primary.
  * 4. Equal: every follower has everything the primary has, offsets and number of keys. If that takes too long, the
  *    pause ends and nothing happened.
- * 5. The role moves (move-role.ts, move-role-in-cluster.ts): demote, then promote. The write stop ends.
- * 6. The endpoint takes its clients to the heir. The record of who serves, with the certificate; siblings follow; the old primary lets its clients go.
+ * 5. The role moves (move-role.ts, move-role-in-cluster.ts): demote, then promote. The write stop ends. The endpoint
+ *    takes its clients to the heir.
+ * 6. The record of who serves, with the certificate; siblings follow; the old primary lets its clients go.
  */
 export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene: Scene): Promise<Outcome> {
   const { database, members, action, deps } = scene
@@ -94,7 +95,11 @@ async function recordAndMove(
     return { kind: 'not yet', why: clients, afterMs: CALM_MS }
   }
   const moved = await (database.cluster ? moveRoleInCluster : moveRole)(
-    { primary, heir, others, build, errorReplies: errorsOf(step.to, seen) },
+    {
+      ...{ primary, heir, others, build },
+      errorReplies: errorsOf(step.to, seen),
+      takeClients: async () => (await clients?.moveToHeir()) ?? null,
+    },
     deps,
   )
   if ('why' in moved) {
@@ -104,7 +109,7 @@ async function recordAndMove(
       ? { kind: 'hopeless', why: moved.why }
       : { kind: 'not yet', why: moved.why, afterMs: CALM_MS }
   }
-  await settleIn({ handover, moved, clients, primary, heir, others, build }, database.cluster, deps)
+  await settleIn({ handover, moved, primary, heir, others, build }, database.cluster, deps)
   return { kind: 'done' }
 }
 
@@ -114,19 +119,17 @@ function errorsOf(shard: number, { shards }: Scene['seen']): number {
 
 /** After an attempt that held clients for nothing. */
 const CALM_MS = 3_000
-/** Step 6. The order is the clients': their endpoint, then the record, where those ask who connect to the shard itself. */
+/** Step 6. The record comes first: there those ask who connect to the shard itself. */
 async function settleIn(
-  parts: Omit<MovingGroup, 'errorReplies'> & {
+  parts: Pick<MovingGroup, 'primary' | 'heir' | 'others' | 'build'> & {
     readonly handover: Handover
     readonly moved: Moved
-    readonly clients: HeldClients | null
   },
   inCluster: boolean,
   deps: Deps,
 ): Promise<void> {
-  const { handover, moved, clients, primary, heir, others, build } = parts
+  const { handover, moved, primary, heir, others, build } = parts
   const { store, effect, now } = deps
-  const heldMs = (await clients?.moveToHeir()) ?? null
   const certificate: Certificate = {
     from: handover.from,
     to: handover.to,
@@ -135,7 +138,7 @@ async function settleIn(
     offsetTo: moved.offset,
     keys: moved.keys,
     writeStopMs: moved.writeStopMs,
-    heldMs,
+    heldMs: moved.heldMs,
     recovered: false,
     fullSyncs: null,
     at: new Date(now()).toISOString(),

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { EngineConnection } from '@fairlead/engine'
 import type { Deps } from './deps.ts'
 import { replicationOf } from './handover-gate.ts'
-import { becomeEqual, type Moved, type MovingGroup, msSince, type NotMoved } from './move-role.ts'
+import { becomeEqual, look, type Moved, type MovingGroup, msSince, type NotMoved } from './move-role.ts'
 import { letWritesGo, stopWrites } from './stop-writes.ts'
 
 /** How long the old primary may take to hear of it: 4 to 20 ms measured. It stays paused meanwhile. */
@@ -24,17 +24,21 @@ export async function moveRoleInCluster(group: MovingGroup, deps: Deps): Promise
   const period = await readPingPeriod(primary)
   const began = performance.now()
   try {
-    await primary.call('CONFIG', 'SET', PING_SETTING, NEVER_S)
-    await stopWrites(primary, build, deps)
-    const keys = await becomeEqual(group)
-    if (typeof keys !== 'number') {
+    const first = await stopWrites(primary, build, deps, async () => {
+      const [, seen] = await Promise.all([primary.call('CONFIG', 'SET', PING_SETTING, NEVER_S), look(group)])
+      return seen
+    })
+    const equal = await becomeEqual(group, first)
+    if ('why' in equal) {
       await letWritesGo(primary, build, deps)
-      return keys
+      return equal
     }
-    const { replid, offset } = await replicationOf(primary)
     await deps.effect('promote', () => heir.call('CLUSTER', 'FAILOVER', 'TAKEOVER'))
+    // Clients of the endpoint need not wait for the old primary: nobody of them goes there any more.
+    const heldMs = await group.takeClients()
     await untilSteppedDown(primary)
-    return { replid, offset, keys, writeStopMs: msSince(began) }
+    const { replid, offset, keys } = equal
+    return { replid, offset, keys, writeStopMs: msSince(began), heldMs }
   } finally {
     await primary.call('CONFIG', 'SET', PING_SETTING, period)
   }

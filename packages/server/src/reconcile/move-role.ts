@@ -1,5 +1,5 @@
 import type { Build } from '@fairlead/api'
-import { type EngineConnection, numberOf, readInfo } from '@fairlead/engine'
+import { type EngineConnection, numberOf, type ReplicationInfo, readInfo } from '@fairlead/engine'
 import type { Deps } from './deps.ts'
 import { replicationOf } from './handover-gate.ts'
 import { letWritesGo, stopWrites } from './stop-writes.ts'
@@ -13,15 +13,20 @@ export interface MovingGroup {
   readonly build: Build
   /** Commands of its primary that the heir could not carry out, as the plan saw it: none may have come since. */
   readonly errorReplies: number
+  /** Called once, when the heir serves: takes the clients of the endpoint there. How long they were held. */
+  readonly takeClients: () => Promise<number | null>
 }
 
-/** The role has moved: at which point of which history, and how long writes stood still. */
+/** The role has moved: at which point of which history, and for how long what stood still, in milliseconds. */
 export interface Moved {
   readonly replid: string
   readonly offset: number
   /** Keys that both held at that point. */
   readonly keys: number
+  /** Of those who connect to the shard itself. */
   readonly writeStopMs: number
+  /** Of those at the endpoint; null if there are none. */
+  readonly heldMs: number | null
 }
 
 /** It has not, and the primary is what it was. `hopeless`: trying again would not help. */
@@ -43,16 +48,21 @@ export async function moveRole(group: MovingGroup, deps: Deps): Promise<Moved | 
   const { effect } = deps
   const { primary, heir, build } = group
   const began = performance.now()
-  await stopWrites(primary, build, deps)
-  const keys = await becomeEqual(group)
-  if (typeof keys !== 'number') {
+  const equal = await becomeEqual(group, await stopWrites(primary, build, deps, () => look(group)))
+  if ('why' in equal) {
     await letWritesGo(primary, build, deps)
-    return keys
+    return equal
   }
-  await effect('demote', () => primary.call('REPLICAOF', heir.address.host, heir.address.port))
-
-  const [frozen, held] = await Promise.all([replicationOf(primary), replicationOf(heir)])
-  if (frozen.offset !== held.offset || frozen.replid !== held.replid) {
+  // The heir cannot be ahead of its primary: once it is seen there, it stays there.
+  const [, frozen, seen] = await effect('demote', () =>
+    Promise.all([
+      primary.call('REPLICAOF', heir.address.host, heir.address.port),
+      replicationOf(primary),
+      replicationOf(heir),
+    ]),
+  )
+  const held = isAt(seen, frozen) ? seen : await replicationOf(heir)
+  if (!isAt(held, frozen)) {
     await effect('take-back', () => primary.call('REPLICAOF', 'NO', 'ONE'))
     await letWritesGo(primary, build, deps)
     return {
@@ -61,41 +71,73 @@ export async function moveRole(group: MovingGroup, deps: Deps): Promise<Moved | 
     }
   }
   await effect('promote', () => heir.call('REPLICAOF', 'NO', 'ONE'))
-  return { replid: frozen.replid, offset: frozen.offset, keys, writeStopMs: msSince(began) }
+  const writeStopMs = msSince(began)
+  const { replid, offset } = frozen
+  return { replid, offset, keys: equal.keys, writeStopMs, heldMs: await group.takeClients() }
+}
+
+/** Where everybody is, each at some moment after writes were stopped. */
+export interface Look {
+  readonly primary: Standing
+  readonly heir: Standing
+  readonly others: readonly Point[]
+}
+type Point = Pick<ReplicationInfo, 'replid' | 'offset'>
+interface Standing extends Point {
+  /** Read after the offset, like `errorReplies`: at the primary's last offset nothing changes any more. */
+  readonly keys: number
+  readonly errorReplies: number
+}
+
+/** Asks everybody at once; the first question to the primary is sent before this returns. */
+export async function look({ primary, heir, others }: MovingGroup): Promise<Look> {
+  const [mine, theirs, ...rest] = await Promise.all([
+    standingOf(primary),
+    standingOf(heir),
+    ...others.map(replicationOf),
+  ])
+  return { primary: mine, heir: theirs, others: rest }
+}
+
+async function standingOf(shard: EngineConnection): Promise<Standing> {
+  const [{ replid, offset }, keys, stats] = await Promise.all([
+    replicationOf(shard),
+    shard.call('DBSIZE'),
+    shard.info('stats'),
+  ])
+  const errorReplies = numberOf(readInfo(stats), 'unexpected_error_replies')
+  return { replid, offset, keys: Number(keys), errorReplies }
 }
 
 /**
  * With writes stopped, waits until every follower is where the primary is: whoever stands where the heir stands can
- * resume at it. Then the heir must have carried out everything, and hold as many keys as the primary, which is returned:
- * at equal offsets anything else means that it skipped something since the plan looked.
+ * resume at it. Then the heir must have carried out everything, and hold as many keys as the primary: at equal offsets
+ * anything else means that it skipped something since the plan looked. Returns where the primary stands.
  */
-export async function becomeEqual({
-  primary,
-  heir,
-  others,
-  errorReplies,
-}: MovingGroup): Promise<number | NotMoved> {
-  if (!(await areEqualSoon([primary, heir, ...others])))
-    return { why: `not every follower caught up within ${CATCH_UP_MS} ms of stopped writes`, hopeless: false }
-  const [stats, ...sizes] = await Promise.all([
-    heir.info('stats'),
-    ...[primary, heir].map(async (shard) => Number(await shard.call('DBSIZE'))),
-  ])
-  const skipped = numberOf(readInfo(stats), 'unexpected_error_replies') - errorReplies
+export async function becomeEqual(group: MovingGroup, first: Look): Promise<Standing | NotMoved> {
+  const deadline = performance.now() + CATCH_UP_MS
+  let seen = first
+  while (![seen.heir, ...seen.others].every((follower) => isAt(follower, seen.primary))) {
+    if (performance.now() > deadline)
+      return {
+        why: `not every follower caught up within ${CATCH_UP_MS} ms of stopped writes`,
+        hopeless: false,
+      }
+    seen = await look(group)
+  }
+  const { primary, heir } = seen
+  const skipped = heir.errorReplies - group.errorReplies
   if (skipped > 0)
     return { why: `the heir could not carry out ${skipped} command(s) of its primary`, hopeless: true }
-  const [mine, theirs] = sizes
-  if (mine === theirs && mine !== undefined) return mine
-  return { why: `at the same offset the primary holds ${mine} keys and the heir ${theirs}`, hopeless: true }
+  if (primary.keys === heir.keys) return primary
+  return {
+    why: `at the same offset the primary holds ${primary.keys} keys and the heir ${heir.keys}`,
+    hopeless: true,
+  }
 }
 
-async function areEqualSoon(members: readonly EngineConnection[]): Promise<boolean> {
-  const deadline = performance.now() + CATCH_UP_MS
-  do {
-    const [ahead, ...behind] = await Promise.all(members.map(replicationOf))
-    if (behind.every(({ offset, replid }) => offset === ahead?.offset && replid === ahead.replid)) return true
-  } while (performance.now() < deadline)
-  return false
+function isAt(one: Point, other: Point): boolean {
+  return one.offset === other.offset && one.replid === other.replid
 }
 
 /** Milliseconds with two digits: the clock is not better than that across two processes. */

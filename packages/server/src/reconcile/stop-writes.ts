@@ -8,13 +8,24 @@ const PAUSE_MS = 2_000
 const NEVER_REPLICAS = 1_000
 
 /**
- * Stops writes at a primary, on engines of any age. Since redis 6.2 they wait (CLIENT PAUSE … WRITE). Before, a pause
+ * Stops writes at a primary and then has a `look`, which is sent behind the order on the same connection and does not
+ * wait for its answer: what it sees of the primary is what stands still. On engines of any age. Since redis 6.2 they wait (CLIENT PAUSE … WRITE). Before, a pause
  * would hold our own commands too, and its end would carry out what it held: there, writes are refused instead
  * (NOREPLICAS), with a setting that `letWritesGo` takes back.
  */
-export async function stopWrites(primary: EngineConnection, build: Build, { effect }: Deps): Promise<void> {
-  if (canPauseWrites(build)) await effect('pause', () => primary.call('CLIENT', 'PAUSE', PAUSE_MS, 'WRITE'))
-  else await effect('pause', () => primary.call('CONFIG', 'SET', 'min-replicas-to-write', NEVER_REPLICAS))
+export async function stopWrites<T>(
+  primary: EngineConnection,
+  build: Build,
+  { effect }: Deps,
+  look: () => Promise<T>,
+): Promise<T> {
+  const [, seen] = await effect('pause', () => {
+    const stopped = canPauseWrites(build)
+      ? primary.call('CLIENT', 'PAUSE', PAUSE_MS, 'WRITE')
+      : primary.call('CONFIG', 'SET', 'min-replicas-to-write', NEVER_REPLICAS)
+    return Promise.all([stopped, look()])
+  })
+  return seen
 }
 
 /** Lets the clients of a shard go, whatever held them. Idempotent. */
