@@ -4,6 +4,7 @@ import { type Action, lead } from './test-action.ts'
 import type { Pick } from './test-engines.ts'
 import { beginUpgrade, expectReached, expectSound, shapes } from './test-upgrade.ts'
 import { kill, type Member, membersOf } from './test-world.ts'
+import type { Seen, Step } from './topology.ts'
 
 /** The same runs each time: what is rarer than these is looked for by hand. */
 const some = { numRuns: 50, seed: 1 }
@@ -14,7 +15,7 @@ describe('when the server is killed again and again, between any two of its effe
     fc.assert(
       fc.property(shapes, fc.integer({ min: 5, max: 60 }), (shape, deaths) => {
         const { action, pick } = beginUpgrade(shape)
-        expect(lead(action, { step: expectSound, effects: dying(pick, deaths) })).toEqual(done)
+        expect(lead(action, { step: soundAndReleased, effects: dying(pick, deaths) })).toEqual(done)
         expectReached(action)
         const primaries = action.world.teams.map(({ recorded }) => recorded)
         if (shape.preserveRoles) expect(primaries).toEqual(action.asked.homes)
@@ -75,4 +76,10 @@ function isBeyondHelp({ engine, group, wish }: Member): boolean {
   if (engine?.role !== 'primary') return false
   const isStopping = group.members.some(({ state }) => state === 'stopping')
   return isStopping || (group.slots !== null && wish?.follows !== null)
+}
+
+/** A handover is closed only after nobody is held by it any longer. */
+function soundAndReleased(seen: Seen, step: Step): void {
+  expectSound(seen, step)
+  if (step.kind === 'seal-handover') expect(seen.handover?.released).toBe(true)
 }

@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { undoGoal } from './action.ts'
 import { plainPolicy, revisionOf } from './goal.ts'
 import { noOrders } from './orders.ts'
 import { giveUp, lead, undo } from './test-action.ts'
 import { HOLE } from './test-engines.ts'
+import { goalOf, old } from './test-group.ts'
 import { beginUpgrade, expectReached, expectSound, shapes } from './test-upgrade.ts'
 import { look, membersOf } from './test-world.ts'
 import { isLive } from './topology.ts'
@@ -12,6 +14,14 @@ import { wayBack } from './way-back.ts'
 const some = { numRuns: 35 }
 const done = { kind: 'done', why: '' }
 const window = { ...plainPolicy, rollbackWindow: 'until-finalized' } as const
+
+test('the goal that takes an upgrade back wants the old revision and roles, whatever was asked, and discards nothing', () => {
+  const goal = goalOf({ restartNonce: 7, preserveRoles: false, discard: true })
+  const back = undoGoal(goal)
+  expect(back).toMatchObject({ ...old, undo: true, preserveRoles: true, discard: false, homes: goal.homes })
+  expect(back.from).toEqual({ build: goal.build, modules: goal.modules, restartNonce: 7 })
+  expect(undoGoal(goalOf({ from: null }))).toMatchObject({ kind: 'remove', undo: false })
+})
 
 describe('an upgrade that is taken back', () => {
   test('at any moment at which that is possible leads to the old revision and primaries, with every write', () => {

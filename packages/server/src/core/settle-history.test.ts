@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { mayFollow, settleRoles } from './settle-roles.ts'
+import { goalOf, groupOf } from './test-group.ts'
+import { type EngineState, isLive, type LiveShard, type Seen } from './topology.ts'
+
+function shardWith(change: Partial<EngineState>): LiveShard {
+  const [shard] = groupOf(0).shards
+  if (shard === undefined || !isLive(shard)) throw new Error('there is a shard that answers')
+  return { ...shard, engine: { ...shard.engine, ...change } }
+}
+
+describe('a shard may follow a primary', () => {
+  /** Promoted at offset 100 of history a, and now at 150 of its own. */
+  const primary = shardWith({ role: 'primary', replid: 'b', replid2: 'a', secondOffset: 101, offset: 150 })
+
+  test.each([
+    ['at the same point of the same history', { replid: 'b', offset: 150 }, true],
+    ['behind in the same history', { replid: 'b', offset: 1 }, true],
+    ['not ahead in the same history', { replid: 'b', offset: 151 }, false],
+    ['where the history branched', { replid: 'a', offset: 100 }, true],
+    ['before the history branched', { replid: 'a', offset: 7 }, true],
+    ['not one write after the branch', { replid: 'a', offset: 101 }, false],
+    ['not from a history of its own', { replid: 'c', offset: 1 }, false],
+    ['not by its own second history', { replid: 'c', replid2: 'b', offset: 1 }, false],
+    ['as a blank one, whatever it says', { role: 'blank', replid: 'c', offset: 1_000 }, true],
+  ] as const)('%s', (_, mine, may) => {
+    expect(mayFollow(shardWith(mine), primary)).toBe(may)
+  })
+})
+
+describe('a group without a primary', () => {
+  const dead = (change: (seen: Seen) => Seen): Seen => {
+    const seen = groupOf(2)
+    const shards = seen.shards.map((shard) => {
+      if (shard.id === 1 || !isLive(shard)) return { ...shard, process: 'exited' as const, engine: null }
+      return { ...shard, engine: { ...shard.engine, link: 'down' as const, replid: 'a', offset: 100 } }
+    })
+    return change({ ...seen, shards, history: { replid: 'a', offset: 100 } })
+  }
+  const without = (id: number, process: 'starting' | 'running' | 'stopping') => (seen: Seen) => ({
+    ...seen,
+    shards: seen.shards.map((shard) => (shard.id === id ? { ...shard, process, engine: null } : shard)),
+  })
+
+  test('promotes at the very offset on record', () => {
+    expect(
+      settleRoles(
+        dead((seen) => seen),
+        goalOf(),
+      ),
+    ).toMatchObject({ step: { kind: 'promote', shard: 2 } })
+  })
+
+  test('does not promote who is one write behind it, but starts the last primary', () => {
+    const behind = dead((seen) => ({ ...seen, history: { replid: 'a', offset: 101 } }))
+    expect(settleRoles(behind, goalOf())).toMatchObject({
+      step: { kind: 'start-shard', shard: 1, follow: null },
+    })
+  })
+
+  test.each(['starting', 'running', 'stopping'] as const)(
+    'waits for one that is %s and does not answer: it may be the primary, or know more',
+    (process) => {
+      expect(settleRoles(dead(without(3, process)), goalOf())).toMatchObject({ kind: 'wait', shard: 3 })
+    },
+  )
+})
