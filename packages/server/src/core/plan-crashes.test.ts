@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Action, lead } from './test-action.ts'
 import type { Pick } from './test-engines.ts'
 import { beginUpgrade, expectReached, expectSound, shapes } from './test-upgrade.ts'
-import { kill, type Member, membersOf } from './test-world.ts'
+import { kill, membersOf } from './test-world.ts'
 import type { Seen, Step } from './topology.ts'
 
 /** The same runs each time: what is rarer than these is looked for by hand. */
@@ -61,21 +61,10 @@ function killing(pick: Pick, kills: number): (action: Action) => void {
     if (left === 0 || pick(12) > 0) return
     const members = membersOf(world)
     const victim = members[pick(members.length)]
-    if (victim === undefined || isBeyondHelp(victim)) return
+    if (victim === undefined) return
     left -= 1
     kill(world, victim)
   }
-}
-
-/**
- * What nobody here can prevent yet. In cluster mode, an heir that dies after its takeover and before its wish is
- * recorded: its agent starts it again as if it were a replica, and it comes back as the primary, with what its disk
- * holds. And a primary that dies while a replica is being stopped for its restart: that one is promoted, and stopped.
- */
-function isBeyondHelp({ engine, group, wish }: Member): boolean {
-  if (engine?.role !== 'primary') return false
-  const isStopping = group.members.some(({ state }) => state === 'stopping')
-  return isStopping || (group.slots !== null && wish?.follows !== null)
 }
 
 /** A handover is closed only after nobody is held by it any longer. */
