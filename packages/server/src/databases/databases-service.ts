@@ -10,8 +10,9 @@ import { settleDatabase } from '../core/settle-database.ts'
 import type { NewModuleEntry } from '../core/settle-modules.ts'
 import type { SlotRange } from '../core/topology.ts'
 import type { Modules } from '../modules/modules-service.ts'
+import { modulesStore } from '../modules/modules-store.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
-import type { Store } from '../store/open-store.ts'
+import type { Db, Store } from '../store/open-store.ts'
 import { rememberUnchanged } from '../store/remember-unchanged.ts'
 import { type DatabasesStore, databasesStore, type NewDatabase } from './databases-store.ts'
 import { type ShardsStore, shardsStore } from './shards-store.ts'
@@ -98,6 +99,7 @@ export function createDatabases(deps: {
       }
       const insert = () =>
         store.transaction(async (db) => {
+          await refuseGone(db, settled.modules)
           const created = await databasesStore(db).insert(newDatabase(request, settled, now()))
           await actionsStore(db).insert(
             { uid: randomUUID(), databaseUid: created.uid, kind: 'create', goal: steadyGoal(created) },
@@ -141,6 +143,7 @@ export function createDatabases(deps: {
     async begin(uid, { kind, goal }, by) {
       try {
         await store.transaction(async (db) => {
+          if (kind === 'upgrade') await refuseGone(db, goal.modules)
           await actionsStore(db).insert({ uid: randomUUID(), databaseUid: uid, kind, goal }, now())
           await databasesStore(db).setStatus(uid, kind === 'delete' ? 'deleting' : 'changing', now())
           const type = kind === 'delete' ? 'bdb_deleted' : 'bdb_upgrade_requested'
@@ -164,6 +167,14 @@ async function find(databases: DatabasesStore, uid: number): Promise<Database> {
   const database = await databases.get(uid)
   if (database === undefined) throw new Refusal('db_not_exist', `database ${uid} does not exist`)
   return database
+}
+
+/** Whoever deletes a module looks who uses it; whoever begins to use it looks whether it is still there. */
+async function refuseGone(db: Db, modules: Goal['modules']): Promise<void> {
+  for (const { uid, name } of modules) {
+    if ((await modulesStore(db).get(uid)) === undefined)
+      throw new Refusal('module_not_exist', `module ${uid} (${name}) has just been deleted`)
+  }
 }
 
 /** A port that was asked for is given, or refused: nobody would look for the database anywhere else. */

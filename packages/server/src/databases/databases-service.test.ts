@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { steadyGoal } from '../core/database.ts'
+import type { Module } from '../core/module.ts'
+import type { Nodes } from '../nodes/nodes-service.ts'
+import { openStore, type Store } from '../store/open-store.ts'
+import { createDatabases, type DatabaseRequest } from './databases-service.ts'
+
+const build = { flavour: 'valkey', version: '8.1.1' } as const
+const gone: Module = {
+  ...{ uid: 'a'.repeat(32), name: 'tally', displayName: 'Tally', semanticVersion: '1.0.0', version: 10_000 },
+  ...{ capabilities: ['persistence_rdb'], capabilityName: 'Tally' },
+  ...{ minEngineVersion: null, compatibleEngineVersion: null, minEnginePackVersion: null },
+  ...{ commandLineArgs: '', configCommand: '', commands: [], selfTest: [], moduleFile: '' },
+  ...{ author: '', email: '', description: '', homepage: '', license: '', featureSets: null },
+  ...{ bigstoreVersion2: false, sha256: 'f'.repeat(64), sizeBytes: 1, createdAt: '' },
+}
+const request: DatabaseRequest = {
+  ...{ name: 'orders', memoryBytes: 0, groups: 1, cluster: false, replicas: 0, clientsKnowShards: false },
+  ...{ persistence: 'disabled', aofFsync: 'everysec', snapshots: [], evictionPolicy: 'noeviction' },
+  ...{ endpointPort: null, engineVersion: undefined, modules: [], userPassword: undefined },
+}
+const by = { uid: 1, name: 'admin', address: null }
+
+let folder: string
+let store: Store
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fairlead-databases-'))
+  store = await openStore(join(folder, 'store.db'))
+})
+afterEach(async () => {
+  await store[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** The catalogue as it was read a moment ago: what it names has been deleted since. */
+function databasesWith(listed: readonly Module[]) {
+  const nodes = { builds: async () => [{ ...build, path: '' }] } as unknown as Nodes
+  const inTurn = <T>(place: () => Promise<T>) => place()
+  const modules = { list: async () => listed }
+  return createDatabases({ store, nodes, modules, inTurn, nudge: () => undefined, now: () => 0 })
+}
+
+describe('a module that is deleted at the very moment', () => {
+  const named = {
+    place: 'module_list[0]',
+    ...{ uid: gone.uid, name: undefined, semanticVersion: undefined, args: undefined },
+  }
+
+  test('a database is created with it is refused, and there is no database', async () => {
+    const databases = databasesWith([gone])
+    const created = databases.create({ ...request, modules: [named] }, by)
+    await expect(created).rejects.toMatchObject({ code: 'module_not_exist' })
+    expect(await databases.list()).toEqual([])
+  })
+
+  test('an upgrade begins with it is refused, and none has begun', async () => {
+    const databases = databasesWith([])
+    const { database } = await databases.create(request, by)
+    const { uid, name, semanticVersion, sha256 } = gone
+    const goal = { ...steadyGoal(database), modules: [{ uid, name, semanticVersion, sha256, args: [] }] }
+    await store.db.deleteFrom('actions').execute()
+    await expect(databases.begin(1, { kind: 'upgrade', goal }, by)).rejects.toMatchObject({
+      code: 'module_not_exist',
+      message: expect.stringContaining('tally'),
+    })
+    expect((await databases.get(1)).action).toBeUndefined()
+  })
+})
