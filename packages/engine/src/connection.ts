@@ -32,6 +32,8 @@ export interface EngineConnection extends Disposable {
   readonly usable: boolean
 }
 
+const CLOSE_WITHIN_MS = 20
+
 /**
  * Connects and logs in. Retries nothing: whoever called decides what to do about an engine that does not answer.
  *
@@ -62,6 +64,8 @@ export async function connectEngine(options: {
     retryStrategy: () => null,
     connectTimeout: connectTimeoutMs,
     commandTimeout: commandTimeoutMs,
+    // ioredis waits so long for a close that, after a refused connection, has been already: it kept agents from ending.
+    disconnectTimeout: CLOSE_WITHIN_MS,
   })
   let usable = true
   redis.on('end', () => {
