@@ -8,6 +8,13 @@ export interface EngineLogin {
   readonly password: string
 }
 
+/** Speaks TLS to whom one of `ca` vouches for: authorities, or others whom to trust as they are (PEM). */
+export interface EngineTls {
+  readonly ca: readonly string[]
+  /** Whether the certificate must prove the host of the address. */
+  readonly checksHost: boolean
+}
+
 /** What an engine answers to a command. */
 export type Reply = string | number | null | readonly Reply[]
 
@@ -41,10 +48,12 @@ export interface EngineConnection extends Disposable {
 export async function connectEngine(options: {
   readonly address: EngineAddress
   readonly login: EngineLogin
+  /** Plain when absent. */
+  readonly tls?: EngineTls
   readonly connectTimeoutMs?: number
   readonly commandTimeoutMs?: number
 }): Promise<EngineConnection> {
-  const { address, login, connectTimeoutMs = 1_000, commandTimeoutMs = 2_000 } = options
+  const { address, login, tls, connectTimeoutMs = 1_000, commandTimeoutMs = 2_000 } = options
   // Only who connects loads it: the proxy needs nothing but the framing, and its memory is counted.
   const { Redis } = await import('ioredis')
   const redis = new Redis({
@@ -52,6 +61,7 @@ export async function connectEngine(options: {
     port: address.port,
     username: login.username,
     password: login.password,
+    ...(tls !== undefined && { tls: tlsOptions(tls) }),
     protocol: 2,
     lazyConnect: true,
     disableClientInfo: true,
@@ -105,6 +115,11 @@ export async function connectEngine(options: {
       redis.disconnect()
     },
   }
+}
+
+function tlsOptions({ ca, checksHost }: EngineTls) {
+  const trust = { ca: [...ca], allowPartialTrustChain: true, minVersion: 'TLSv1.2' as const }
+  return { ...trust, ...(!checksHost && { checkServerIdentity: () => undefined }) }
 }
 
 function isReplyError(cause: unknown): cause is Error {
