@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { connect } from 'node:tls'
@@ -125,6 +125,17 @@ test('clients that check certificates notice neither an upgrade nor another cert
   await again(takeBack)
   await until('ours is shown', async () => (await shown()) === 'Fairlead endpoint')
   expect(await api.getAvailability({ params: { uid } })).toEqual({ available: true })
+
+  const endpoints = join(fairlead.home, 'proxy/endpoints.json')
+  expect(statSync(endpoints).mode & 0o777).toBe(0o600)
+  const [wanted] = Object.values(JSON.parse(readFileSync(endpoints, 'utf8')) as Record<string, object>)
+  expect(wanted).toMatchObject({ tls: { key: expect.stringContaining('PRIVATE KEY') } })
+  expect(wanted).not.toHaveProperty('name') // what the Sentinel answerer would tell
+  const holders = readdirSync(fairlead.home, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => readFileSync(file, 'latin1').includes('PRIVATE KEY'))
+  expect(holders.toSorted()).toEqual([join(fairlead.home, 'own.key'), endpoints])
 
   const after = work.answers()
   await until('it goes on', async () => work.answers() > after + 1_000)

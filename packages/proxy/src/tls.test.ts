@@ -33,7 +33,7 @@ function makeCertificate(name: string): NonNullable<WantedEndpoint['tls']> {
 }
 
 /** A proxy in this process with what it logged, and one endpoint that speaks TLS. */
-async function serve(tls: NonNullable<WantedEndpoint['tls']>) {
+async function serve(tls: NonNullable<WantedEndpoint['tls']>, shards: WantedEndpoint['shards'] = null) {
   await using stack = new AsyncDisposableStack()
   const home = await mkdtemp(join(folder, 'home-'))
   const logged: string[] = []
@@ -42,7 +42,7 @@ async function serve(tls: NonNullable<WantedEndpoint['tls']>) {
   stack.use(await createProxy({ home, socketPath, sentinel: { host: '127.0.0.1', port: 0 }, log }))
   const client = createClient(proxyOperations, socketTransport(socketPath))
   const params = { id: 'db1' }
-  const wanted = { ...wish(await freePort(), engine.port), tls }
+  const wanted = { ...wish(await freePort(), engine.port), tls, shards }
   const put = (change: Partial<WantedEndpoint>) =>
     client.putEndpoint({ params, body: { ...wanted, ...change } })
   await put({})
@@ -58,22 +58,27 @@ async function dialTls(port: number, ca: string, more: ConnectionOptions = {}) {
   return { ...rawClient(socket), shown: () => socket.getPeerCertificate().subject.CN }
 }
 
-test('another certificate is shown to who comes, and cuts off nobody who is there', async () => {
-  const [first, second] = [makeCertificate('first'), makeCertificate('second')]
-  await using proxy = await serve(first)
-  await using before = await dialTls(proxy.port, first.cert)
-  expect(before.shown()).toBe('first')
-  await before.ask('SET k v', '+OK\r\n')
-  before.send('BLPOP queue 0\r\n')
+test.each(['one group', 'slots'])(
+  'another certificate is shown to who comes, and cuts off nobody who is there: %s',
+  async (kind) => {
+    const [first, second] = [makeCertificate('first'), makeCertificate('second')]
+    const upstream = { host: '127.0.0.1', port: engine.port }
+    await using proxy = await serve(first, kind === 'slots' ? [{ first: 0, last: 16_383, upstream }] : null)
+    await engine.admin('FLUSHALL')
+    await using before = await dialTls(proxy.port, first.cert)
+    expect(before.shown()).toBe('first')
+    await before.ask('SET k v', '+OK\r\n')
+    before.send('BLPOP queue 0\r\n')
 
-  await proxy.put({ tls: second })
-  await using after = await dialTls(proxy.port, second.cert)
-  expect(after.shown()).toBe('second')
-  await after.ask('RPUSH queue a', ':1\r\n')
-  await before.gets('*2\r\n$5\r\nqueue\r\n$1\r\na\r\n')
-  await before.ask('GET k', '$1\r\nv\r\n')
-  await expect(dialTls(proxy.port, first.cert)).rejects.toThrow('self-signed certificate')
-})
+    await proxy.put({ tls: second })
+    await using after = await dialTls(proxy.port, second.cert)
+    expect(after.shown()).toBe('second')
+    await after.ask('RPUSH queue a', ':1\r\n')
+    await before.gets('*2\r\n$5\r\nqueue\r\n$1\r\na\r\n')
+    await before.ask('GET k', '$1\r\nv\r\n')
+    await expect(dialTls(proxy.port, first.cert)).rejects.toThrow('self-signed certificate')
+  },
+)
 
 test('a certificate that cannot be shown is refused, and the one before is shown on', async () => {
   const [first, other] = [makeCertificate('kept'), makeCertificate('other')]

@@ -1,4 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { isIPv6 } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { Refusal } from '@fairlead/api'
 import type { TlsTerms } from '../core/tls-terms.ts'
@@ -13,19 +14,18 @@ const SERVER = '1.3.6.1.5.5.7.3.1'
 export function readTerms(cert: string): TlsTerms & { readonly fingerprint: string } {
   const { validFromDate, validToDate, subjectAltName = '', fingerprint256 } = new X509Certificate(cert)
   return {
-    hosts: subjectAltName
-      .split(', ')
-      .filter((name) => name !== '')
-      .map((name) => plainAddress(name.replace(/^(DNS|IP Address):/, ''))),
+    hosts: subjectAltName.split(', ').flatMap(hostOf),
     fromMs: validFromDate.getTime(),
     toMs: validToDate.getTime(),
     fingerprint: fingerprint256,
   }
 }
 
-/** OpenSSL prints IPv6 addresses without shortening them. */
-function plainAddress(host: string): string {
-  return host.includes(':') ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host
+/** As we write it: OpenSSL prints IPv6 addresses without shortening them. Names of other kinds are no hosts. */
+function hostOf(name: string): string | [] {
+  const [, kind, host = ''] = /^(DNS|IP Address):(.+)$/.exec(name) ?? []
+  if (kind === undefined) return []
+  return isIPv6(host) ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host
 }
 
 /**

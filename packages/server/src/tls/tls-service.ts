@@ -109,8 +109,8 @@ export function createTls(deps: {
     replace: (pair, by) =>
       inTurn(async () => {
         const kept = readOperatorPair(pair, now())
-        await keep('proxy', { ...kept, origin: 'operator' }, 'it was asked for', by)
-        return ensure()
+        const authority = await ensureAuthority()
+        return show(authority, await keep('proxy', { ...kept, origin: 'operator' }, 'it was asked for', by))
       }),
     reset: (by) =>
       inTurn(async () => {

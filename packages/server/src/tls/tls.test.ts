@@ -121,7 +121,8 @@ test('both are the same after a restart, and renewed in time, by who asks for th
 
 test('an operator’s own is shown in place of ours until it is taken back, and is not renewed', async () => {
   const first = await certificates()
-  const own = makeOwn('2', forServers)
+  const manyNames = 'DNS:db.example.org,IP:10.0.0.1,IP:fe80::1,URI:https://[::1]/a,email:ops@example.org'
+  const own = makeOwn('2', `subjectAltName=${manyNames},DNS:*.example.org\nextendedKeyUsage=serverAuth\n`)
   const certificate = `of db.example.org\n${own.leaf}${own.ca}`
   const { status, body } = await update({ name: 'proxy', key: own.key, certificate })
   expect([status, body]).toEqual([200, { ca_cert: first.ca, proxy_cert: own.leaf + own.ca }])
