@@ -77,8 +77,10 @@ export async function connectEngine(options: {
   redis.on('end', () => {
     usable = false
   })
-  // ioredis throws when nobody listens; the pending command carries the same news to its caller.
-  redis.on('error', () => {
+  // ioredis throws when nobody listens; the pending command carries the same news to its caller. Not why TLS was not agreed on.
+  let heard: unknown
+  redis.on('error', (cause) => {
+    heard ??= cause
     usable = false
   })
 
@@ -88,7 +90,7 @@ export async function connectEngine(options: {
     await redis.call('PING')
   } catch (cause) {
     redis.disconnect()
-    throw unreachable(address, cause)
+    throw unreachable(address, heard ?? cause)
   }
 
   const call = async (command: string, ...args: readonly (string | number)[]): Promise<Reply> => {

@@ -25,7 +25,11 @@ export function createSight(deps: Deps): Sight {
 }
 
 /** Any answer will do: one that refuses the login comes from an engine that serves. */
-async function knock({ host, port }: Address, password: string, tls: EngineTls | null): Promise<Knock> {
+export async function knock(
+  { host, port }: Address,
+  password: string,
+  tls: EngineTls | null,
+): Promise<Knock> {
   try {
     using _ = await connectEngine({
       address: { host, port },
