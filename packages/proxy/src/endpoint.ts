@@ -60,7 +60,7 @@ export async function openEndpoint(
     upstream.add(connection)
   }
 
-  const listener = await listen(wanted, reusePort, admit)
+  const listener = await listen(wanted, { reusePort, admission }, admit)
   return {
     get wanted() {
       return { ...wanted, upstream: upstream.address }

@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import { createSecureContext, createServer as createTlsServer } from 'node:tls'
+import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import { Refusal, type WantedEndpoint } from '@fairlead/api'
+import type { Admission } from './admission.ts'
 
 type Tls = NonNullable<WantedEndpoint['tls']>
 
@@ -11,7 +12,7 @@ export interface Listener extends AsyncDisposable {
 }
 
 const BACKLOG = 4_096
-/** Whoever has not agreed on keys by then will not: they count as nobody until they have. */
+/** Whoever has not agreed on keys by then will not. */
 const HANDSHAKE_MS = 5_000
 /** Written out, so that no flag of Node's lowers it. */
 const minVersion = 'TLSv1.2'
@@ -19,7 +20,7 @@ const minVersion = 'TLSv1.2'
 /** Listens for the clients of an endpoint. Throws when it cannot. `reusePort`: several processes may share the port. */
 export async function listen(
   wanted: WantedEndpoint,
-  reusePort: boolean,
+  { reusePort, admission }: { readonly reusePort: boolean; readonly admission: Admission },
   admit: (socket: Socket) => void,
 ): Promise<Listener> {
   const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 300_000 }
@@ -28,14 +29,7 @@ export async function listen(
       ? null
       : createTlsServer({ ...options, ...contextOf(wanted.tls), handshakeTimeout: HANDSHAKE_MS }, admit)
   const server = tlsServer ?? createServer(options, admit)
-  /** What TLS runs over: also who connected and never says hello, whom nobody admitted and nobody else would close. */
-  const raw = new Set<Socket>()
-  tlsServer?.on('connection', (socket: Socket) => {
-    raw.add(socket)
-    socket.once('close', () => raw.delete(socket))
-  })
-  // Node tells of them, and leaves those that were too slow connected.
-  tlsServer?.on('tlsClientError', (_, socket) => socket.destroy())
+  const strangers = tlsServer === null ? null : watchHandshakes(tlsServer, admission)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
   server.listen({ host: wanted.host, port: wanted.port, backlog: BACKLOG, reusePort }, () => resolve())
@@ -45,7 +39,7 @@ export async function listen(
   return {
     renewTls: (tls) => tlsServer?.setSecureContext(contextOf(tls)),
     async [Symbol.asyncDispose]() {
-      for (const socket of raw) socket.destroy()
+      for (const socket of strangers?.values() ?? []) socket.destroy()
       await closeServer(server)
     },
   }
@@ -63,6 +57,29 @@ export function checkTls(tls: Tls): void {
 
 function contextOf({ cert, key }: Tls) {
   return { cert, key, minVersion } as const
+}
+
+/** Those who have connected and not agreed on keys: they take a file each, and nobody else would close them. */
+function watchHandshakes(server: TlsServer, admission: Admission): ReadonlyMap<string, Socket> {
+  const strangers = new Map<string, Socket>()
+  const passed = (peer: string) => {
+    if (strangers.delete(peer)) admission.open -= 1
+  }
+  server.on('connection', (socket: Socket) => {
+    if (admission.open >= admission.most) return void socket.destroy()
+    const peer = peerOf(socket)
+    strangers.set(peer, socket)
+    admission.open += 1
+    socket.once('close', () => passed(peer))
+  })
+  server.prependListener('secureConnection', (socket) => passed(peerOf(socket)))
+  // Node tells of them, and leaves those that were too slow connected.
+  server.on('tlsClientError', (_, socket) => socket.destroy())
+  return strangers
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`
 }
 
 /** For who is one too many: told so, and gone. */

@@ -9,6 +9,7 @@ import { createClient, proxyOperations, type WantedEndpoint } from '@fairlead/ap
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { socketTransport } from '../test/run-proxy.ts'
 import { dial, type Engine, freePort, newest, rawClient, startEngine, until, wish } from '../test/stage.ts'
+import { openEndpoint } from './endpoint.ts'
 import { createProxy } from './proxy.ts'
 
 let folder: string
@@ -119,14 +120,28 @@ test('neither TLS before 1.2 nor plain words are spoken', async () => {
   expect(plain.text()).not.toContain('PONG')
 })
 
-test('who has connected and says nothing is not kept', { timeout: 30_000 }, async () => {
-  await using proxy = await serve(makeCertificate('patient'))
-  await using silent = await dial(proxy.port)
+test('who has not agreed on keys counts among the connections that there may be, and is not kept', {
+  timeout: 30_000,
+}, async () => {
+  const tls = makeCertificate('full')
+  const admission = { open: 0, most: 2 }
+  await using endpoint = await openEndpoint({ ...wish(await freePort(), engine.port), tls }, { admission })
+  const { port } = endpoint.wanted
+  await using first = await dialTls(port, tls.cert)
+  await first.ask('PING', '+PONG\r\n')
+  await using silent = await dial(port)
+  await until(() => admission.open === 2)
+  await expect(dialTls(port, tls.cert)).rejects.toThrow()
   await until(
     () => silent.ended(),
     () => 'it is closed',
     15_000,
   )
+  await until(() => admission.open === 1)
+  await using second = await dialTls(port, tls.cert)
+  await second.ask('PING', '+PONG\r\n')
+  for (const { socket } of [first, second]) socket.destroy()
+  await until(() => admission.open === 0)
 })
 
 test('an endpoint goes, though somebody has connected and says nothing', async () => {

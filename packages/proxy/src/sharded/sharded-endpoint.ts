@@ -69,7 +69,7 @@ export async function openShardedEndpoint(
     legTo(router, HOME)
   }
 
-  const listener = await listen(wanted, reusePort, admit)
+  const listener = await listen(wanted, { reusePort, admission }, admit)
   const shardsNow = () =>
     ranges.map(({ first, last }, n) => ({
       first,
