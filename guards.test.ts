@@ -134,6 +134,7 @@ const hosts = [
 /** The words of the design, and those of the field that the code uses. */
 const words = [
   ...['node', 'engine build', 'flavour', 'database', 'group', 'shard', 'primary', 'replica', 'endpoint'],
+  ...['TLS certificate', 'authority'],
   ...['goal', 'revision', 'plan', 'lane', 'step', 'action', 'surge shard', 'handover', 'standby', 'finalize'],
   ...[
     'replication offset',

@@ -1,10 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { connect } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { adminPassword, type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { libraries } from './clients/clients.ts'
+import { startWork } from './clients/work.ts'
 import { build } from './engine-pairs.ts'
+import { until } from './until.ts'
 
 let fairlead: Fairlead
 beforeAll(async () => {
@@ -60,6 +65,83 @@ test('what is done to a database is written down with who asked, how it ended, a
     ['bdb_deleted', 'admin', {}],
     ['bdb_action_completed', '', { action: deleted.action_uid, kind: 'delete' }],
   ])
+})
+
+test('clients that check certificates notice neither an upgrade nor another certificate, as docs/endpoint.md has it', {
+  timeout: 90_000,
+}, async () => {
+  const { api } = fairlead
+  const page = readFileSync(join(import.meta.dirname, '../docs/endpoint.md'), 'utf8')
+  const [create = '', own = '', takeBack = ''] = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(
+    ([, block = '']) => block,
+  )
+  const main = join(import.meta.dirname, '../packages/cli/src/main.ts')
+  const fairleadIs = `fairlead() { ${process.execPath} --conditions=@fairlead/source ${main} "$@"; }`
+  const first = `export FAIRLEAD_HOME=${fairlead.home}\ncd $FAIRLEAD_HOME\n${fairleadIs}\n${create}`
+    .replace('http://127.0.0.1:8080', fairlead.url)
+    .replace('PASSWORD', adminPassword)
+  const sh = async (script: string) => {
+    const child = spawn('bash', ['-euo', 'pipefail', '-c', script], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const closed = once(child, 'close')
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+    await closed
+    expect(child.exitCode, stderr).toBe(0)
+    return stdout + stderr
+  }
+  // The blocks are one walk: what the first one found, the others use.
+  const found = `${first}\ndeclare -p api json auth uid port > found.sh`
+  expect(await sh(found)).toMatch(/Verification: OK/)
+  const again = (script: string) => sh(`cd ${fairlead.home}\n. ./found.sh\n${script}`)
+
+  const database = (await api.listDatabases({})).find(({ name }) => name === 'private')
+  const { uid = 0, port = 0, authentication_engine_pass: password = '' } = database ?? {}
+  expect(database).toMatchObject({ tls_mode: 'enabled', endpoints: [{ dns_name: '127.0.0.1' }] })
+  const login = { port, password, tls: { ca: readFileSync(join(fairlead.home, 'ca.pem'), 'utf8') } }
+  const [ioredis, nodeRedis] = [libraries['ioredis'], libraries['node-redis']]
+  if (ioredis === undefined || nodeRedis === undefined) throw new Error('a library is not there')
+  const byAddress = await nodeRedis.connect({ ...login, host: '127.0.0.1' }) // there before work counts connections
+  const work = await startWork(ioredis, { ...login, host: 'localhost' })
+  await until('it is at work', async () => work.answers() > 1_000)
+
+  const { action_uid } = await api.upgradeDatabase({
+    params: { uid },
+    body: { engine_version: build('valkey', '8.1') },
+  })
+  expect(await fairlead.untilEnded(action_uid)).toMatchObject({ status: 'completed' })
+  expect(await again(own)).toContain('"proxy_cert"')
+  const shown = async () => {
+    const socket = connect({
+      host: '127.0.0.1',
+      port,
+      servername: 'db.example.org',
+      rejectUnauthorized: false,
+    })
+    using _ = { [Symbol.dispose]: () => void socket.destroy() }
+    await once(socket, 'secureConnect')
+    return socket.getPeerCertificate().subject.CN
+  }
+  await until('the other certificate is shown', async () => (await shown()) === 'db.example.org')
+  expect(await api.getAvailability({ params: { uid } })).toEqual({ available: true })
+  await again(takeBack)
+  await until('ours is shown', async () => (await shown()) === 'Fairlead endpoint')
+  expect(await api.getAvailability({ params: { uid } })).toEqual({ available: true })
+
+  const endpoints = join(fairlead.home, 'proxy/endpoints.json')
+  expect(statSync(endpoints).mode & 0o777).toBe(0o600)
+  const [wanted] = Object.values(JSON.parse(readFileSync(endpoints, 'utf8')) as Record<string, object>)
+  expect(wanted).toMatchObject({ tls: { key: expect.stringContaining('PRIVATE KEY') } })
+  expect(wanted).not.toHaveProperty('name') // what the Sentinel answerer would tell
+  const holders = readdirSync(fairlead.home, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => readFileSync(file, 'latin1').includes('PRIVATE KEY'))
+  expect(holders.toSorted()).toEqual([join(fairlead.home, 'own.key'), endpoints])
+
+  const after = work.answers()
+  await until('it goes on', async () => work.answers() > after + 1_000)
+  expect(await byAddress.call('GET', 'counter:{0}')).toMatch(/^\d+$/)
+  expect(await work.stop()).toMatchObject({ wrong: [], reconnects: 0 })
+  await byAddress.close()
 })
 
 test('the audit is verified on the command line, while the server runs and while it does not', async () => {

@@ -8,6 +8,8 @@ export interface Login {
   readonly host: string
   readonly port: number
   readonly password: string
+  /** Speaks TLS to whom this authority (PEM) has signed, and who has the host's name. */
+  readonly tls?: { readonly ca: string }
 }
 
 /** What the tests ask of a client library, whatever it calls that. */
@@ -108,14 +110,16 @@ function ofRedis(open: (login: Login) => Redis | Valkey): Library {
   }
 }
 
-async function openRedis({ host, port, password }: Login) {
-  const client = createClient({ socket: { host, port }, username: 'default', password })
+async function openRedis({ host, port, password, tls }: Login) {
+  const socket = { host, port, ...(tls && { tls: true as const, ca: tls.ca }) }
+  const client = createClient({ socket, username: 'default', password })
   client.on('error', () => undefined) // whoever asked hears of it
   await client.connect()
   return client
 }
 
-function glideConfiguration({ host, port, password }: Login): GlideClientConfiguration {
+function glideConfiguration({ host, port, password, tls }: Login): GlideClientConfiguration {
+  if (tls !== undefined) throw new Error('no test takes valkey-glide through TLS')
   return {
     addresses: [{ host, port }],
     credentials: { username: 'default', password },

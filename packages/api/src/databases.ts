@@ -89,7 +89,7 @@ export const Database = Type.Object({
   endpoints: Type.Array(Endpoint),
   port: Type.Integer({ description: 'Port of the first endpoint; 0 while there is none' }),
   oss_cluster: Type.Boolean(),
-  tls_mode: Type.Literal('disabled'),
+  tls_mode: Type.Enum(['enabled', 'disabled'], { description: 'enabled: clients speak TLS to the endpoint' }),
   crdt: Type.Boolean(),
   crdt_guid: Type.String(),
   authentication_engine_pass: Type.Optional(
@@ -146,6 +146,13 @@ const CreateDatabaseRequest = Type.Object(
         default: false,
         description:
           'Of a sharded database: clients speak the cluster protocol to its shards. Without it they know nothing of shards: the endpoint routes what they ask',
+      }),
+    ),
+    tls_mode: Type.Optional(
+      Type.Enum(['enabled', 'disabled', 'replica_ssl'], {
+        default: 'disabled',
+        description:
+          'enabled: clients speak TLS to the endpoint, and nothing else. replica_ssl is understood and not available',
       }),
     ),
     module_list: Type.Optional(

@@ -32,6 +32,10 @@ export const errors = {
     status: 400,
     meaning: 'The module needs files besides its own, which Fairlead does not install',
   },
+  invalid_certificate: {
+    status: 400,
+    meaning: 'The certificate or its key cannot be used; the message names which and the fix',
+  },
   unsupported_resource: { status: 400, meaning: 'A role of this management cannot be limited to databases' },
   invalid_credentials: {
     status: 401,

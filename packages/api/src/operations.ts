@@ -14,6 +14,7 @@ import {
 } from './actions.ts'
 import { authorizeUser, getJwks, logOut, refreshToken } from './authorize-user.ts'
 import { createCluster, getBootstrap } from './bootstrap.ts'
+import { deleteCertificate, getCertificates, updateCertificate } from './certificates.ts'
 import { getHealth, getOpenApi, listEngineVersions, listNodes } from './cluster.ts'
 import { getCluster, getPolicy, updateCluster, updatePolicy } from './cluster-settings.ts'
 import {
@@ -103,6 +104,9 @@ export const operations = {
   updateCluster,
   getPolicy,
   updatePolicy,
+  getCertificates,
+  updateCertificate,
+  deleteCertificate,
   getBootstrap,
   createCluster,
   listLogs,

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { getCertificates } from './certificates.ts'
 import { Module, moduleDeletion, moduleUpload } from './modules.ts'
 import { operation } from './operation.ts'
 
@@ -62,6 +63,7 @@ export const operatorOperations = {
     ok: Type.Object({ password: Type.String() }),
     errors: ['user_not_exist', 'too_many_requests'],
   }),
+  getCertificates: operation({ ...getCertificates, permission: null }),
   listModules: operation({
     method: 'GET',
     path: '/v1/modules',

@@ -28,7 +28,7 @@ export const WantedEndpoint = Type.Object(
      * not sharded.
      */
     shards: Type.Union([Type.Array(EndpointShard, { minItems: 1, maxItems: 16_384 }), Type.Null()]),
-    /** Certificate chain and key (PEM), for clients that speak TLS; null: plain. */
+    /** Certificate chain and key (PEM), for clients that speak TLS; null: plain. Others: shown to who comes; who is there stays. */
     tls: Type.Union([Type.Object({ cert: Type.String(), key: Type.String() }), Type.Null()]),
     /** The authorities (PEM) of the shards' certificates, if shards speak TLS; null: plain. */
     upstreamTls: Type.Union([Type.Object({ ca: Type.String() }), Type.Null()]),

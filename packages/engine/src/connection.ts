@@ -8,6 +8,13 @@ export interface EngineLogin {
   readonly password: string
 }
 
+/** Speaks TLS to whom one of `ca` vouches for: authorities, or others whom to trust as they are (PEM). */
+export interface EngineTls {
+  readonly ca: readonly string[]
+  /** Whether the certificate must prove the host of the address. */
+  readonly checksHost: boolean
+}
+
 /** What an engine answers to a command. */
 export type Reply = string | number | null | readonly Reply[]
 
@@ -43,10 +50,12 @@ const CLOSE_WITHIN_MS = 20
 export async function connectEngine(options: {
   readonly address: EngineAddress
   readonly login: EngineLogin
+  /** Plain when absent. */
+  readonly tls?: EngineTls
   readonly connectTimeoutMs?: number
   readonly commandTimeoutMs?: number
 }): Promise<EngineConnection> {
-  const { address, login, connectTimeoutMs = 1_000, commandTimeoutMs = 2_000 } = options
+  const { address, login, tls, connectTimeoutMs = 1_000, commandTimeoutMs = 2_000 } = options
   // Only who connects loads it: the proxy needs nothing but the framing, and its memory is counted.
   const { Redis } = await import('ioredis')
   const redis = new Redis({
@@ -54,6 +63,7 @@ export async function connectEngine(options: {
     port: address.port,
     username: login.username,
     password: login.password,
+    ...(tls !== undefined && { tls: tlsOptions(tls) }),
     protocol: 2,
     lazyConnect: true,
     disableClientInfo: true,
@@ -71,8 +81,10 @@ export async function connectEngine(options: {
   redis.on('end', () => {
     usable = false
   })
-  // ioredis throws when nobody listens; the pending command carries the same news to its caller.
-  redis.on('error', () => {
+  // ioredis throws when nobody listens; the pending command carries the same news to its caller. Not why TLS was not agreed on.
+  let heard: unknown
+  redis.on('error', (cause) => {
+    heard ??= cause
     usable = false
   })
 
@@ -82,7 +94,7 @@ export async function connectEngine(options: {
     await redis.call('PING')
   } catch (cause) {
     redis.disconnect()
-    throw unreachable(address, cause)
+    throw unreachable(address, heard ?? cause)
   }
 
   const call = async (command: string, ...args: readonly (string | number)[]): Promise<Reply> => {
@@ -109,6 +121,11 @@ export async function connectEngine(options: {
       redis.disconnect()
     },
   }
+}
+
+function tlsOptions({ ca, checksHost }: EngineTls) {
+  const trust = { ca: [...ca], allowPartialTrustChain: true, minVersion: 'TLSv1.2' as const }
+  return { ...trust, ...(!checksHost && { checkServerIdentity: () => undefined }) }
 }
 
 function isReplyError(cause: unknown): cause is Error {

@@ -4,11 +4,11 @@ import { type Admission, createAdmission } from './admission.ts'
 import { type Connection, createConnection, dropConnection, steerLink } from './connection.ts'
 import { isSubscribed } from './connection-state.ts'
 import { endIfDone, takeRequests } from './forward-requests.ts'
-import { closeServer, listen, turnAway } from './listen.ts'
+import { type Listener, listen, turnAway } from './listen.ts'
 import { createUpstream } from './upstream.ts'
 
 /** One address for the clients of a database, and the connections that came there. */
-export interface Endpoint extends AsyncDisposable {
+export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
   /** With the upstreams that it has now. */
   readonly wanted: WantedEndpoint
   /** Opens links at an engine that is about to have the role, for the connections in use. How many. */
@@ -60,7 +60,7 @@ export async function openEndpoint(
     upstream.add(connection)
   }
 
-  const server = await listen(wanted, reusePort, admit)
+  const listener = await listen(wanted, { reusePort, admission }, admit)
   return {
     get wanted() {
       return { ...wanted, upstream: upstream.address }
@@ -69,6 +69,7 @@ export async function openEndpoint(
     hold: upstream.hold,
     switchTo: upstream.switchTo,
     release: upstream.release,
+    renewTls: listener.renewTls,
     report: () => ({
       host: wanted.host,
       port: wanted.port,
@@ -81,7 +82,7 @@ export async function openEndpoint(
     }),
     async [Symbol.asyncDispose]() {
       upstream[Symbol.dispose]()
-      await closeServer(server)
+      await listener[Symbol.asyncDispose]()
     },
   }
 }

@@ -1,28 +1,85 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import { createServer as createTlsServer } from 'node:tls'
-import type { WantedEndpoint } from '@fairlead/api'
+import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
+import { Refusal, type WantedEndpoint } from '@fairlead/api'
+import type { Admission } from './admission.ts'
+
+type Tls = NonNullable<WantedEndpoint['tls']>
+
+/** One port, and who comes to it. Whoever disposes of it closes first whom it has admitted. */
+export interface Listener extends AsyncDisposable {
+  /** Who comes from now on is shown this certificate; who is there stays. Nothing where clients speak plain. */
+  renewTls(tls: Tls): void
+}
 
 const BACKLOG = 4_096
+/** Whoever has not agreed on keys by then will not. */
+const HANDSHAKE_MS = 5_000
+/** Written out, so that no flag of Node's lowers it. */
+const minVersion = 'TLSv1.2'
 
 /** Listens for the clients of an endpoint. Throws when it cannot. `reusePort`: several processes may share the port. */
 export async function listen(
   wanted: WantedEndpoint,
-  reusePort: boolean,
+  { reusePort, admission }: { readonly reusePort: boolean; readonly admission: Admission },
   admit: (socket: Socket) => void,
-): Promise<Server> {
+): Promise<Listener> {
   const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 300_000 }
-  const server =
+  const tlsServer =
     wanted.tls === null
-      ? createServer(options, admit)
-      : createTlsServer({ ...options, cert: wanted.tls.cert, key: wanted.tls.key }, admit)
-  server.on('tlsClientError', () => undefined)
+      ? null
+      : createTlsServer({ ...options, ...contextOf(wanted.tls), handshakeTimeout: HANDSHAKE_MS }, admit)
+  const server = tlsServer ?? createServer(options, admit)
+  const strangers = tlsServer === null ? null : watchHandshakes(tlsServer, admission)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
   server.listen({ host: wanted.host, port: wanted.port, backlog: BACKLOG, reusePort }, () => resolve())
   await promise
   server.off('error', reject)
   server.on('error', () => undefined)
-  return server
+  return {
+    renewTls: (tls) => tlsServer?.setSecureContext(contextOf(tls)),
+    async [Symbol.asyncDispose]() {
+      for (const socket of strangers?.values() ?? []) socket.destroy()
+      await closeServer(server)
+    },
+  }
+}
+
+/** Throws a refusal that says why this certificate cannot be shown. Of the key it says nothing. */
+export function checkTls(tls: Tls): void {
+  try {
+    createSecureContext(contextOf(tls))
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new Refusal('unavailable', `the certificate and its key cannot be used: ${why}`, { cause })
+  }
+}
+
+function contextOf({ cert, key }: Tls) {
+  return { cert, key, minVersion } as const
+}
+
+/** Those who have connected and not agreed on keys: they take a file each, and nobody else would close them. */
+function watchHandshakes(server: TlsServer, admission: Admission): ReadonlyMap<string, Socket> {
+  const strangers = new Map<string, Socket>()
+  const passed = (peer: string) => {
+    if (strangers.delete(peer)) admission.open -= 1
+  }
+  server.on('connection', (socket: Socket) => {
+    if (admission.open >= admission.most) return void socket.destroy()
+    const peer = peerOf(socket)
+    strangers.set(peer, socket)
+    admission.open += 1
+    socket.once('close', () => passed(peer))
+  })
+  server.prependListener('secureConnection', (socket) => passed(peerOf(socket)))
+  // Node tells of them, and leaves those that were too slow connected.
+  server.on('tlsClientError', (_, socket) => socket.destroy())
+  return strangers
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`
 }
 
 /** For who is one too many: told so, and gone. */
@@ -33,7 +90,7 @@ export function turnAway(socket: Socket): void {
     .destroySoon()
 }
 
-export async function closeServer(server: Server): Promise<void> {
+async function closeServer(server: Server): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   server.close(() => resolve())
   await promise

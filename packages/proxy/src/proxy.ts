@@ -5,6 +5,7 @@ import { createAdmission } from './admission.ts'
 import { type ProxyHandlers, serveControl } from './control.ts'
 import { type Endpoint, openEndpoint } from './endpoint.ts'
 import { holdHome } from './hold-home.ts'
+import { checkTls } from './listen.ts'
 import { openSentinel } from './sentinel.ts'
 import { openShardedEndpoint } from './sharded/sharded-endpoint.ts'
 import { readWanted, type Wanted, writeWanted } from './wanted-file.ts'
@@ -104,12 +105,14 @@ export async function createProxy(options: {
       sentinel: sentinel?.report() ?? { ...options.sentinel, ...noSentinel },
     }),
     putEndpoint: async ({ params: { id }, body }) => {
+      if (body.tls !== null) checkTls(body.tls)
       await turns(async () => {
         const before = wanted.get(id)
         if (before !== undefined && JSON.stringify(before) === JSON.stringify(body)) return start(id)
         wanted.set(id, body)
         await save()
         if (before !== undefined && !servesAlike(before, body)) await stop(id)
+        else if (body.tls !== null && body.tls.cert !== before?.tls?.cert) open.get(id)?.renewTls(body.tls)
         await start(id)
         sentinel?.look()
       })
@@ -189,13 +192,16 @@ const nothingYet = {
 
 const noSentinel = { state: 'off', why: '', connections: 0, databases: 0 } as const
 
-/** Connections need not go: another upstream moves them, and what the Sentinel answerer tells is not theirs. */
+/**
+ * Connections need not go: another upstream moves them, another certificate is shown to those who come, and what the Sentinel
+ * answerer tells is not theirs.
+ */
 function servesAlike(before: WantedEndpoint, after: WantedEndpoint): boolean {
-  const own = ({ upstream: _, name: __, replicas: ___, shards, ...rest }: WantedEndpoint) => {
+  const own = ({ upstream: _, name: __, replicas: ___, shards, tls, ...rest }: WantedEndpoint) => {
     // Which ranges are one group counts, wherever it is.
     const groupOf = (at: Address) => shards?.findIndex(({ upstream }) => isSame(upstream, at))
     const ranges = shards?.map(({ first, last, upstream }) => [first, last, groupOf(upstream)]) ?? null
-    return JSON.stringify({ ...rest, shards: ranges })
+    return JSON.stringify({ ...rest, speaksTls: tls !== null, shards: ranges })
   }
   return own(before) === own(after)
 }

@@ -63,7 +63,8 @@ export async function runProxy({
   return running
 }
 
-function socketTransport(socketPath: string): Transport {
+/** Speaks to a proxy at its socket. */
+export function socketTransport(socketPath: string): Transport {
   return ({ method, path, headers, body }) => {
     const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
     const sent = request({ socketPath, method, path, headers, agent: false }, (response) => {

@@ -52,6 +52,8 @@ import { createSigningKeys } from './sessions/signing-keys.ts'
 import { createTokens } from './sessions/tokens.ts'
 import { openStore } from './store/open-store.ts'
 import { createSecretBox, readStoreKey } from './store/secret-box.ts'
+import { operatorTlsRoutes, tlsRoutes } from './tls/tls-routes.ts'
+import { createTls } from './tls/tls-service.ts'
 import { upgradesRoutes } from './upgrades/upgrades-routes.ts'
 import { createUpgrades } from './upgrades/upgrades-service.ts'
 import { usersRoutes } from './users/users-routes.ts'
@@ -92,10 +94,11 @@ export async function createControlPlane(config: Config, world: World): Promise<
 
   const hashing = await createHashing()
   const identities = createIdentities(store, now)
+  const box = createSecretBox(config.storeKey ?? readStoreKey(join(config.home, 'store.key')))
   const keys = opened.use(
     await createSigningKeys({
       store,
-      box: createSecretBox(config.storeKey ?? readStoreKey(join(config.home, 'store.key'))),
+      box,
       rotateEveryMs: config.keyRotationDays * DAY_MS,
       now,
       log,
@@ -109,6 +112,8 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const cluster = createCluster({ store, passwords: userPasswords, waitsToBeCreated, now })
   const roles = createRoles({ store, identities, now })
   const audit = createAudit(store, now)
+
+  const tls = createTls({ store, box, now, log })
 
   const moduleFiles = await openModuleFiles(config.home)
   const trials = createTrials({
@@ -126,6 +131,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
     proxy,
     engines,
     trials,
+    tls,
     portRange: config.portRange,
     inTurn: createTurns(),
     now,
@@ -167,11 +173,12 @@ export async function createControlPlane(config: Config, world: World): Promise<
   usersRoutes(mount, createUsers({ store, passwords: userPasswords, identities, now }), roles)
   rolesRoutes(mount, roles)
   clusterRoutes(mount, cluster, nodes, softwareVersion)
+  tlsRoutes(mount, tls)
   auditRoutes(mount, audit)
   modulesRoutes(mount, modules)
   databasesRoutes(mount, databases)
   const sight = createSight(reconciling)
-  endpointsRoutes(mount, createEndpoints({ databases, proxy, knock: sight.knock }))
+  endpointsRoutes(mount, createEndpoints({ databases, proxy, tls, knock: sight.knock }))
   const actions = createActions({ store })
   const upgrades = createUpgrades({
     ...{ databases, nodes, modules, actions },
@@ -188,6 +195,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
   opened.defer(() => local.close())
   operatorRoutes(mountOn(local), { audit, passwords, keys })
   operatorModulesRoutes(mountOn(local), modules)
+  operatorTlsRoutes(mountOn(local), tls)
   await listenOnSocket(local, operatorSocket(config.home))
 
   const url = await listen(http, config.httpPort)

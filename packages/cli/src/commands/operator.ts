@@ -1,10 +1,10 @@
 import { connectOperator, type OperatorLink, verifyAuditOf } from '@fairlead/server'
-import type { Command } from 'commander'
+import { Argument, type Command } from 'commander'
 import { printTable } from './print-table.ts'
 
 /**
- * Adds what whoever has the machine may do without signing in: `audit verify`, `keys list`, `keys rotate` and
- * `users reset-password`. They speak to the server through its socket in FAIRLEAD_HOME.
+ * Adds what whoever has the machine may do without signing in: `audit verify`, `keys list`, `keys rotate`,
+ * `certificates show` and `users reset-password`. They speak to the server through its socket in FAIRLEAD_HOME.
  */
 export function addOperatorCommands(program: Command, home: () => string): void {
   const audit = program.command('audit').description('the record of what was done by whom')
@@ -31,6 +31,19 @@ export function addOperatorCommands(program: Command, home: () => string): void 
     .action(async (options: JsonOption & { readonly dropAll?: boolean }) => {
       const body = { drop_all: options.dropAll === true }
       listKeys(await connectOperator(home()).rotateSigningKeys({ body }), options)
+    })
+
+  program
+    .command('certificates')
+    .description('the TLS certificates of the cluster')
+    .command('show')
+    .description(
+      'print one, PEM: ca, which clients of databases are to trust, or proxy, which they are shown',
+    )
+    .addArgument(new Argument('[name]', 'which').choices(['ca', 'proxy']).default('ca'))
+    .action(async (name: 'ca' | 'proxy') => {
+      const { ca_cert: ca, proxy_cert: proxy } = await connectOperator(home()).getCertificates({})
+      process.stdout.write({ ca, proxy }[name])
     })
 
   program

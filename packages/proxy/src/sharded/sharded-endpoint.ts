@@ -4,7 +4,7 @@ import { SLOTS } from '@fairlead/engine'
 import { createAdmission } from '../admission.ts'
 import { steerLink } from '../connection.ts'
 import { type Endpoint, type EndpointOptions, LINGER_MS } from '../endpoint.ts'
-import { closeServer, listen, turnAway } from '../listen.ts'
+import { listen, turnAway } from '../listen.ts'
 import { createUpstream, type Seen, type Upstream } from '../upstream.ts'
 import { dropRouter } from './close-router.ts'
 import { presumedRules } from './command-rules.ts'
@@ -69,7 +69,7 @@ export async function openShardedEndpoint(
     legTo(router, HOME)
   }
 
-  const server = await listen(wanted, reusePort, admit)
+  const listener = await listen(wanted, { reusePort, admission }, admit)
   const shardsNow = () =>
     ranges.map(({ first, last }, n) => ({
       first,
@@ -97,6 +97,7 @@ export async function openShardedEndpoint(
     release(slot) {
       for (const upstream of concerned(slot)) upstream.release()
     },
+    renewTls: listener.renewTls,
     report: () => ({
       host: wanted.host,
       port: wanted.port,
@@ -110,7 +111,7 @@ export async function openShardedEndpoint(
     async [Symbol.asyncDispose]() {
       for (const router of routers) dropRouter(router)
       for (const upstream of upstreams) upstream[Symbol.dispose]()
-      await closeServer(server)
+      await listener[Symbol.asyncDispose]()
     },
   }
 }

@@ -19,6 +19,7 @@ export const auditTypes = {
   cluster_created: 'INFO',
   cluster_updated: 'INFO',
   signing_key_changed: 'INFO',
+  tls_certificate_changed: 'INFO',
   module_uploaded: 'INFO',
   module_deleted: 'INFO',
   bdb_created: 'INFO',

@@ -24,6 +24,8 @@ export interface Database {
   readonly cluster: boolean
   /** In cluster mode: clients speak the cluster protocol to its shards. */
   readonly clientsKnowShards: boolean
+  /** Clients speak TLS to its endpoint. */
+  readonly tls: boolean
   /** Where clients connect, for its whole life; null where they know its shards, and until it was given one. */
   readonly endpointPort: number | null
   /** By number; at least one. */

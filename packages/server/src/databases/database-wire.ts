@@ -8,6 +8,7 @@ import {
   type ShardReport,
 } from '@fairlead/api'
 import { type Database, type DatabaseStatus, hasEndpoint } from '../core/database.ts'
+import { ENDPOINT_HOST } from '../core/endpoint-name.ts'
 import type { UsedModule } from '../core/goal.ts'
 import { joinArgs } from '../core/module-args.ts'
 import type { DatabaseRequest, DatabaseView, ShardView } from './databases-service.ts'
@@ -40,7 +41,7 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
     endpoints: addresses.map((address, n) => endpointOf(`${database.uid}:${n + 1}`, address)),
     port: addresses[0]?.port ?? 0,
     oss_cluster: database.clientsKnowShards,
-    tls_mode: 'disabled',
+    tls_mode: database.tls ? 'enabled' : 'disabled',
     crdt: false,
     crdt_guid: '',
     ...(showsPassword && { authentication_engine_pass: database.userPassword }),
@@ -70,7 +71,7 @@ const statusWords: { readonly [Status in DatabaseStatus]: DatabaseAnswer['status
 /** The one address that stays, once somebody serves there. */
 function endpointsOf({ endpointPort, groups }: Database): readonly Address[] {
   const serves = groups.every(({ primaryShard }) => primaryShard !== null)
-  return endpointPort === null || !serves ? [] : [{ host: '127.0.0.1', port: endpointPort }]
+  return endpointPort === null || !serves ? [] : [{ host: ENDPOINT_HOST, port: endpointPort }]
 }
 
 function endpointOf(uid: string, { host, port }: Address): DatabaseAnswer['endpoints'][number] {
@@ -98,6 +99,7 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
     evictionPolicy: body.eviction_policy ?? 'volatile-lru',
     engineVersion: oneOf('engine_version', body.engine_version, 'redis_version', body.redis_version),
     clientsKnowShards: body.oss_cluster ?? false,
+    tls: body.tls_mode === 'enabled',
     endpointPort: body.port === undefined || body.port === 0 ? null : body.port,
     modules: (body.module_list ?? []).map((entry, n) => ({
       place: `module_list[${n}]`,
@@ -119,7 +121,10 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
 }
 
 function refuseUnavailable(body: Body<typeof createDatabase>): void {
-  const notYet = [...(body.type === 'memcached' ? ['type memcached'] : [])]
+  const notYet = [
+    ...(body.type === 'memcached' ? ['type memcached'] : []),
+    ...(body.tls_mode === 'replica_ssl' ? ['tls_mode replica_ssl'] : []),
+  ]
   if (notYet.length > 0) {
     throw new Refusal(
       'field_not_available',
@@ -130,6 +135,11 @@ function refuseUnavailable(body: Body<typeof createDatabase>): void {
   const unused = [
     ...(body.oss_cluster === true && (body.port ?? 0) !== 0
       ? ['port is that of an endpoint, and with oss_cluster clients connect to the shards']
+      : []),
+    ...(body.oss_cluster === true && body.tls_mode === 'enabled'
+      ? [
+          'tls_mode enabled is for an endpoint, and with oss_cluster clients connect to the shards, which speak plain',
+        ]
       : []),
     ...(body.sharding === false && (body.shards_count ?? 1) > 1
       ? ['shards_count above 1 needs sharding']

@@ -37,6 +37,7 @@ export interface DatabaseRequest
     | 'snapshots'
     | 'evictionPolicy'
     | 'clientsKnowShards'
+    | 'tls'
     | 'endpointPort'
   > {
   readonly engineVersion: string | undefined

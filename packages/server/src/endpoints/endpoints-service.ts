@@ -1,7 +1,9 @@
 import { type Address, ApiError, type EndpointReport, Refusal } from '@fairlead/api'
-import { endpointName } from '../core/endpoint-name.ts'
+import type { EngineTls } from '@fairlead/engine'
+import { ENDPOINT_HOST, endpointName } from '../core/endpoint-name.ts'
 import type { Databases, DatabaseView } from '../databases/databases-service.ts'
 import { type ProxyLink, ProxyUnreachable } from '../nodes/proxy-link.ts'
+import type { Tls, TlsNow } from '../tls/tls-service.ts'
 
 export interface Endpoints {
   /**
@@ -14,29 +16,36 @@ export interface Endpoints {
 }
 
 /** What whoever connects to an address as a client finds. */
-export type Knock = 'served' | 'nobody listens' | 'no engine answers'
+export interface Knock {
+  readonly found: 'served' | 'nobody listens' | 'no engine answers'
+  /** In words, where it is not served. */
+  readonly why: string
+}
 
 export function createEndpoints(deps: {
   readonly databases: Pick<Databases, 'get'>
   readonly proxy: ProxyLink
-  readonly knock: (address: Address, password: string) => Promise<Knock>
+  readonly knock: (address: Address, password: string, tls: EngineTls | null) => Promise<Knock>
+  readonly tls: Pick<Tls, 'current'>
 }): Endpoints {
-  const { databases, proxy, knock } = deps
+  const { databases, proxy, knock, tls } = deps
   return {
     async check(uid) {
       const view = await databases.get(uid)
       const addresses = addressesOf(view)
       if (addresses.length === 0)
         throw new Refusal('bdb_unavailable_port_unbound', `database ${uid} has no address yet`)
-      const knocks = await Promise.all(addresses.map((address) => knock(address, view.database.userPassword)))
-      const where = (found: Knock) => {
-        const address = addresses[knocks.indexOf(found)]
-        return `${found} at ${address?.host}:${address?.port}`
-      }
-      if (knocks.includes('nobody listens'))
-        throw new Refusal('bdb_unavailable_port_unbound', where('nobody listens'))
-      if (knocks.includes('no engine answers'))
-        throw new Refusal('bdb_unavailable_shard_unreachable', where('no engine answers'))
+      const trust = view.database.tls ? trustOf(await tls.current()) : null
+      const knocks = await Promise.all(
+        addresses.map(async ({ host, port }) => {
+          const { found, why } = await knock({ host, port }, view.database.userPassword, trust)
+          return { found, message: `${found}: ${why}` }
+        }),
+      )
+      const unbound = knocks.find(({ found }) => found === 'nobody listens')
+      if (unbound !== undefined) throw new Refusal('bdb_unavailable_port_unbound', unbound.message)
+      const silent = knocks.find(({ found }) => found === 'no engine answers')
+      if (silent !== undefined) throw new Refusal('bdb_unavailable_shard_unreachable', silent.message)
     },
 
     async stats(uid) {
@@ -52,9 +61,14 @@ export function createEndpoints(deps: {
   }
 }
 
+/** As a client has it. Whom an operator's own clients trust, and by which name they call endpoints, we do not know. */
+function trustOf({ ca, proxy }: TlsNow): EngineTls {
+  return { ca: proxy.isOurs ? [ca] : [ca, proxy.cert], checksHost: proxy.isOurs }
+}
+
 /** Where clients connect: one address, or one for each group. */
 function addressesOf({ database, shards }: DatabaseView): readonly Address[] {
-  if (database.endpointPort !== null) return [{ host: '127.0.0.1', port: database.endpointPort }]
+  if (database.endpointPort !== null) return [{ host: ENDPOINT_HOST, port: database.endpointPort }]
   const primaries = database.groups.flatMap(({ primaryShard }) =>
     shards.filter(({ id }) => id === primaryShard),
   )

@@ -6,6 +6,7 @@ import type { ShardsStore } from '../databases/shards-store.ts'
 import type { AgentLink } from '../nodes/agent-link.ts'
 import type { ProxyLink } from '../nodes/proxy-link.ts'
 import type { Store } from '../store/open-store.ts'
+import type { Tls } from '../tls/tls-service.ts'
 import type { Engines } from './engines.ts'
 import type { Trials } from './trials.ts'
 
@@ -20,6 +21,7 @@ export interface Deps {
   readonly proxy: ProxyLink
   readonly engines: Engines
   readonly trials: Trials
+  readonly tls: Pick<Tls, 'current'>
   readonly portRange: { readonly from: number; readonly to: number }
   /** Shards are placed one after the other: a port that was found free is on record before the next is looked for. */
   readonly inTurn: <T>(place: () => Promise<T>) => Promise<T>

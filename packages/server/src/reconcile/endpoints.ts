@@ -1,14 +1,13 @@
 import { type Address, ApiError, type WantedEndpoint } from '@fairlead/api'
 import { type Database, hasEndpoint, type ShardRecord } from '../core/database.ts'
-import { endpointName } from '../core/endpoint-name.ts'
+import { ENDPOINT_HOST, endpointName } from '../core/endpoint-name.ts'
 import type { Goal } from '../core/goal.ts'
 import type { SeenDatabase } from '../core/topology.ts'
 import { ProxyUnreachable } from '../nodes/proxy-link.ts'
+import type { TlsNow } from '../tls/tls-service.ts'
 import type { Deps } from './deps.ts'
 import type { TurnMemory } from './turn-memory.ts'
 
-/** Where clients of every database connect, until there are more nodes. */
-const HOST = '127.0.0.1'
 /** How long clients are held at most before the role moves: what was to be done in milliseconds will not be done. */
 const HOLD_MS = 2_000
 /** How long replies may take to come in: a slow command holds up the others of its client, not a handover. */
@@ -30,7 +29,9 @@ export async function keepEndpoint(
   if (!hasEndpoint(database)) return
   if (goal.kind === 'remove') return dropEndpoint(database, deps)
   if (groups.some(({ handover }) => handover !== null && !handover.released)) return
-  const what = `endpoint of ${database.uid} at ${database.groups.map(({ primaryShard }) => primaryShard).join()}`
+  const primaries = database.groups.map(({ primaryShard }) => primaryShard).join()
+  const shown = (await tlsOf(database, deps))?.fingerprint ?? 'none'
+  const what = `endpoint of ${database.uid} at ${primaries}, certificate ${shown}`
   if (!memory.isTime(what, AGAIN_MS, deps.now())) return
   try {
     await putEndpoint(database, await deps.shards.listOf(database.uid), deps)
@@ -52,14 +53,22 @@ async function putEndpoint(database: Database, shards: readonly ShardRecord[], d
   const port = database.endpointPort ?? (await givePort(database, deps))
   const primaries = database.groups.map(({ primaryShard }) => primaryShard)
   const replicas = shards.filter(({ id }) => !primaries.includes(id)).map(addressOf)
+  const tls = await tlsOf(database, deps)
   const body: WantedEndpoint = {
-    ...{ host: HOST, port, upstream: first.upstream, tls: null, upstreamTls: null },
-    ...{ name: database.name, replicas },
+    ...{ host: ENDPOINT_HOST, port, upstream: first.upstream, upstreamTls: null },
+    tls: tls === null ? null : { cert: tls.cert, key: tls.key },
+    // Who is told where the primary is connects to it, without TLS: not where clients were promised TLS.
+    ...(tls === null && { name: database.name, replicas }),
     shards: database.cluster ? routes : null,
   }
   await deps.effect('put-endpoint', () =>
     deps.proxy.putEndpoint({ params: { id: endpointName(database.uid) }, body }),
   )
+}
+
+/** What clients are shown now; null where they speak plain. */
+async function tlsOf({ tls }: Database, deps: Deps): Promise<TlsNow['proxy'] | null> {
+  return tls ? (await deps.tls.current()).proxy : null
 }
 
 /** Where the slots are served, in their order. */

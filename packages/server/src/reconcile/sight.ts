@@ -1,5 +1,5 @@
 import type { Address } from '@fairlead/api'
-import { connectEngine, EngineUnreachable } from '@fairlead/engine'
+import { connectEngine, type EngineTls, EngineUnreachable } from '@fairlead/engine'
 import type { Database } from '../core/database.ts'
 import type { SeenDatabase } from '../core/topology.ts'
 import type { Knock } from '../endpoints/endpoints-service.ts'
@@ -10,7 +10,7 @@ import { observe } from './observe.ts'
 export interface Sight {
   look(database: Database): Promise<SeenDatabase>
   /** Connects as a client of the database would. */
-  knock(address: Address, password: string): Promise<Knock>
+  knock(address: Address, password: string, tls: EngineTls | null): Promise<Knock>
 }
 
 const LOOK_WITHIN_MS = 5_000
@@ -25,16 +25,22 @@ export function createSight(deps: Deps): Sight {
 }
 
 /** Any answer will do: one that refuses the login comes from an engine that serves. */
-async function knock({ host, port }: Address, password: string): Promise<Knock> {
+export async function knock(
+  { host, port }: Address,
+  password: string,
+  tls: EngineTls | null,
+): Promise<Knock> {
   try {
     using _ = await connectEngine({
       address: { host, port },
       login: { username: 'default', password },
       connectTimeoutMs: KNOCK_WITHIN_MS,
+      ...(tls !== null && { tls }),
     })
-    return 'served'
+    return { found: 'served', why: '' }
   } catch (cause) {
-    if (!(cause instanceof EngineUnreachable)) return 'served'
-    return /ECONNREFUSED/.test(cause.message) ? 'nobody listens' : 'no engine answers'
+    if (!(cause instanceof EngineUnreachable)) return { found: 'served', why: '' }
+    const isRefused = /ECONNREFUSED/.test(cause.message)
+    return { found: isRefused ? 'nobody listens' : 'no engine answers', why: cause.message }
   }
 }

@@ -129,6 +129,7 @@ test('a database of that time has one group, and an upgrade that was running kno
   await using store = await openStore(file)
   expect(await databasesStore(store.db).get(1)).toMatchObject({
     cluster: false,
+    tls: false,
     groups: [
       {
         number: 0,

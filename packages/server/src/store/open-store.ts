@@ -8,6 +8,7 @@ import * as actionEvents from './migrations/0003-action-events.ts'
 import * as groups from './migrations/0004-groups.ts'
 import * as modules from './migrations/0005-modules.ts'
 import * as endpoints from './migrations/0006-endpoints.ts'
+import * as tls from './migrations/0007-tls.ts'
 import { rememberStatements } from './remember-statements.ts'
 import type { Tables } from './tables.ts'
 
@@ -30,6 +31,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0003-action-events': actionEvents,
   '0005-modules': modules,
   '0006-endpoints': endpoints,
+  '0007-tls': tls,
 }
 
 /**

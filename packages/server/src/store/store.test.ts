@@ -17,6 +17,7 @@ const orders: NewDatabase = {
   restartNonce: 0,
   modules: [],
   clientsKnowShards: false,
+  tls: true,
   endpointPort: null,
   memoryBytes: 2 ** 40,
   groups: 2,

@@ -30,6 +30,14 @@ export interface Tables {
     active_at: string | null
     retired_at: string | null
   }
+  /** By name: `ca` and `proxy`. `private_key` is sealed. */
+  readonly tls_certificates: {
+    name: string
+    certificate: string
+    private_key: string
+    origin: string
+    created_at: string
+  }
   readonly revoked_tokens: { id: string; user_uid: number; expires_at: string }
   readonly settings: { name: string; value: string }
   /** Append-only. Each record covers the one before it. */
@@ -63,6 +71,8 @@ export interface Tables {
     cluster: number
     /** Its clients speak the cluster protocol to its shards. */
     oss_cluster: number
+    /** Its clients speak TLS to its endpoint. */
+    tls: number
     /** Null where clients know its shards, and until it was given one. */
     endpoint_port: number | null
     /** A list of what it has of the catalogue: {uid, name, semanticVersion, sha256, args}. */

@@ -1,0 +1,21 @@
+/** What a TLS certificate says of itself. Times in Unix milliseconds. */
+export interface TlsTerms {
+  /** Whom it proves; of the authority nobody. */
+  readonly hosts: readonly string[]
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** Why another one is due in its place now; undefined while it is good. */
+export function whyRenew(terms: TlsTerms, hosts: readonly string[], nowMs: number): string | undefined {
+  const missing = hosts.filter((host) => !terms.hosts.includes(host))
+  if (missing.length > 0) return `it does not prove ${missing.join(', ')}`
+  if (nowMs < terms.fromMs) return 'it is not valid yet'
+  if (nowMs >= terms.toMs) return 'it has expired'
+  return isAging(terms, nowMs) ? 'less than a third of its life is left' : undefined
+}
+
+/** Early enough for whoever has to do something about it. */
+export function isAging({ fromMs, toMs }: Omit<TlsTerms, 'hosts'>, nowMs: number): boolean {
+  return (toMs - nowMs) * 3 < toMs - fromMs
+}

@@ -1,0 +1,96 @@
+import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, randomBytes } from 'node:crypto'
+import { isIP } from 'node:net'
+import { promisify } from 'node:util'
+import type { TlsPair } from './tls-store.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+/** Whoever checks it may have a clock that is behind. */
+const EARLIER_MS = 60 * 60 * 1000
+const AUTHORITY_MS = 3_650 * DAY_MS
+const ENDPOINT_MS = 90 * DAY_MS
+const AUTHORITY_NAME = 'CN=Fairlead'
+const ENDPOINT_NAME = 'CN=Fairlead endpoint'
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
+
+/**
+ * The authority: signs certificates and nothing below those. With `key` it is the one before with a longer life: what that
+ * has signed is good for whoever trusts this one, and the other way round.
+ */
+export async function makeAuthority(nowMs: number, key?: string): Promise<TlsPair> {
+  const x509 = await loadX509()
+  const pair = key === undefined ? await makeKey() : createPrivateKey(key)
+  const publicKey = publicOf(pair)
+  const usage = x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign
+  const cert = await x509.X509CertificateGenerator.create({
+    ...lifeOf(nowMs, AUTHORITY_MS),
+    ...{ subject: AUTHORITY_NAME, issuer: AUTHORITY_NAME, publicKey, signingKey: privateOf(pair) },
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(usage, true),
+      await x509.SubjectKeyIdentifierExtension.create(publicKey),
+    ],
+  })
+  return { cert: `${cert.toString('pem')}\n`, key: pemOf(pair) }
+}
+
+/** A certificate for a server that clients call by one of `hosts`, with a key of its own. */
+export async function makeEndpointCertificate(
+  authority: TlsPair,
+  hosts: readonly string[],
+  nowMs: number,
+): Promise<TlsPair> {
+  const x509 = await loadX509()
+  const pair = await makeKey()
+  const publicKey = publicOf(pair)
+  const signing = createPrivateKey(authority.key)
+  const names = hosts.map((value) => ({
+    type: isIP(value) === 0 ? ('dns' as const) : ('ip' as const),
+    value,
+  }))
+  const cert = await x509.X509CertificateGenerator.create({
+    ...lifeOf(nowMs, ENDPOINT_MS),
+    ...{ subject: ENDPOINT_NAME, issuer: AUTHORITY_NAME, publicKey, signingKey: privateOf(signing) },
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.SubjectAlternativeNameExtension(names),
+      await x509.SubjectKeyIdentifierExtension.create(publicKey),
+      await x509.AuthorityKeyIdentifierExtension.create(publicOf(signing)),
+    ],
+  })
+  return { cert: `${cert.toString('pem')}\n`, key: pemOf(pair) }
+}
+
+/** Loaded when a certificate is made, which is once in months: it is large. It needs the first to be there before it. */
+async function loadX509() {
+  await import('reflect-metadata')
+  return import('@peculiar/x509')
+}
+
+function lifeOf(nowMs: number, ms: number) {
+  const serial = randomBytes(16)
+  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40 // positive, and never shorter
+  return {
+    serialNumber: serial.toString('hex'),
+    notBefore: new Date(nowMs - EARLIER_MS),
+    notAfter: new Date(nowMs + ms),
+    signingAlgorithm: algorithm,
+  }
+}
+
+async function makeKey(): Promise<KeyObject> {
+  return (await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' })).privateKey
+}
+
+function privateOf(key: KeyObject) {
+  return key.toCryptoKey(algorithm, true, ['sign'])
+}
+
+function publicOf(key: KeyObject) {
+  return createPublicKey(key).toCryptoKey(algorithm, true, ['verify'])
+}
+
+function pemOf(key: KeyObject): string {
+  return String(key.export({ type: 'pkcs8', format: 'pem' }))
+}

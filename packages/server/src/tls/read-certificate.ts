@@ -1,0 +1,99 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { isIPv6 } from 'node:net'
+import { createSecureContext } from 'node:tls'
+import { Refusal } from '@fairlead/api'
+import type { TlsTerms } from '../core/tls-terms.ts'
+import type { TlsPair } from './tls-store.ts'
+
+const block = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+const CHAIN_AT_MOST = 10
+/** As RFC 5280 names the purpose of a server, for whom clients look when purposes are named. */
+const SERVER = '1.3.6.1.5.5.7.3.1'
+
+/** What the first certificate of a chain says of itself, and its hash. The chain is one that we keep. */
+export function readTerms(cert: string): TlsTerms & { readonly fingerprint: string } {
+  const { validFromDate, validToDate, subjectAltName = '', fingerprint256 } = new X509Certificate(cert)
+  return {
+    hosts: subjectAltName.split(', ').flatMap(hostOf),
+    fromMs: validFromDate.getTime(),
+    toMs: validToDate.getTime(),
+    fingerprint: fingerprint256,
+  }
+}
+
+/** As we write it: OpenSSL prints IPv6 addresses without shortening them. Names of other kinds are no hosts. */
+function hostOf(name: string): string | [] {
+  const [, kind, host = ''] = /^(DNS|IP Address):(.+)$/.exec(name) ?? []
+  if (kind === undefined) return []
+  return isIPv6(host) ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host
+}
+
+/**
+ * What an operator sends to be shown to clients, as it is kept. Throws Refusal invalid_certificate when clients could not be
+ * shown it, or would not take it. Of the key nothing is said but what it is not.
+ */
+export function readOperatorPair({ cert, key }: TlsPair, nowMs: number): TlsPair {
+  const chain = readChain(cert)
+  const [leaf] = chain
+  if (leaf === undefined) throw wrong('certificate: it holds no certificate in PEM')
+  const privateKey = readKey(key)
+  if (!leaf.checkPrivateKey(privateKey))
+    throw wrong('key: it does not belong to the first certificate; the chain begins with that of the server')
+  for (const [n, one] of chain.entries()) checkLink(one, chain[n + 1], n, nowMs)
+  const purposes: readonly string[] | undefined = leaf.keyUsage // Node calls the extended ones so
+  if (purposes !== undefined && !purposes.includes(SERVER))
+    throw wrong('certificate: it is not for servers; its extended key usage lacks serverAuth')
+  const pair = {
+    cert: chain.map((one) => one.toString()).join(''),
+    key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
+  }
+  try {
+    createSecureContext({ ...pair, minVersion: 'TLSv1.2' })
+  } catch (cause) {
+    throw wrong(`certificate: it cannot be shown: ${messageOf(cause)}`, cause)
+  }
+  return pair
+}
+
+function readChain(pem: string): readonly X509Certificate[] {
+  const blocks = pem.match(block) ?? []
+  if (blocks.length > CHAIN_AT_MOST)
+    throw wrong(`certificate: a chain has at most ${CHAIN_AT_MOST} certificates, not ${blocks.length}`)
+  return blocks.map((text, n) => {
+    try {
+      return new X509Certificate(text)
+    } catch (cause) {
+      throw wrong(`certificate: number ${n + 1} of the chain cannot be read: ${messageOf(cause)}`, cause)
+    }
+  })
+}
+
+function readKey(pem: string): KeyObject {
+  if (/BEGIN ENCRYPTED|Proc-Type: 4,ENCRYPTED/.test(pem))
+    throw wrong('key: it is encrypted; send it without a passphrase, it is sealed when it is kept')
+  try {
+    return createPrivateKey(pem)
+  } catch (cause) {
+    throw wrong('key: it is no private key in PEM', cause)
+  }
+}
+
+/** Each is valid now, and signed by the next. */
+function checkLink(one: X509Certificate, next: X509Certificate | undefined, n: number, nowMs: number): void {
+  const which = `certificate: number ${n + 1} of the chain (${one.subject.replaceAll('\n', ', ')})`
+  if (nowMs >= one.validToDate.getTime()) throw wrong(`${which} expired at ${one.validTo}`)
+  if (nowMs < one.validFromDate.getTime()) throw wrong(`${which} is not valid before ${one.validFrom}`)
+  if (next === undefined) return
+  if (!next.ca || !one.checkIssued(next) || !one.verify(next.publicKey))
+    throw wrong(
+      `${which} is not signed by the one behind it; order them from the server's to the authority's`,
+    )
+}
+
+function wrong(message: string, cause?: unknown): Refusal {
+  return new Refusal('invalid_certificate', message, { cause })
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

@@ -1,0 +1,52 @@
+import type { Db } from '../store/open-store.ts'
+import type { SecretBox } from '../store/secret-box.ts'
+
+/** A certificate with the key that belongs to it, both PEM. */
+export interface TlsPair {
+  /** The certificate first, each followed by the one of who signed it. */
+  readonly cert: string
+  readonly key: string
+}
+
+/** `ca` is the authority, `proxy` what endpoints show. */
+export type TlsName = 'ca' | 'proxy'
+
+export interface TlsRecord extends TlsPair {
+  /** Who made it. An operator's is theirs to renew. */
+  readonly origin: 'fairlead' | 'operator'
+}
+
+export interface TlsStore {
+  /** Throws when the key does not open. */
+  get(name: TlsName): Promise<TlsRecord | undefined>
+  put(name: TlsName, record: TlsRecord, now: string): Promise<void>
+  remove(name: TlsName): Promise<void>
+}
+
+/** Private keys are sealed on their way into the table, and opened on their way out. */
+export function tlsStore(db: Db, box: SecretBox): TlsStore {
+  const purposeOf = (name: TlsName) => `tls key ${name}`
+  return {
+    async get(name) {
+      const row = await db
+        .selectFrom('tls_certificates')
+        .selectAll()
+        .where('name', '=', name)
+        .executeTakeFirst()
+      if (row === undefined) return undefined
+      const origin = row.origin as TlsRecord['origin'] // written by `put` below
+      return { cert: row.certificate, key: box.open(row.private_key, purposeOf(name)), origin }
+    },
+    async put(name, { cert, key, origin }, now) {
+      const row = { certificate: cert, private_key: box.seal(key, purposeOf(name)), origin, created_at: now }
+      await db
+        .insertInto('tls_certificates')
+        .values({ name, ...row })
+        .onConflict((conflict) => conflict.column('name').doUpdateSet(row))
+        .execute()
+    },
+    async remove(name) {
+      await db.deleteFrom('tls_certificates').where('name', '=', name).execute()
+    },
+  }
+}
