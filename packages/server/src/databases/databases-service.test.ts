@@ -20,7 +20,7 @@ const gone: Module = {
 const request: DatabaseRequest = {
   ...{ name: 'orders', memoryBytes: 0, groups: 1, cluster: false, replicas: 0, clientsKnowShards: false },
   ...{ persistence: 'disabled', aofFsync: 'everysec', snapshots: [], evictionPolicy: 'noeviction' },
-  ...{ endpointPort: null, engineVersion: undefined, modules: [], userPassword: undefined },
+  ...{ tls: false, endpointPort: null, engineVersion: undefined, modules: [], userPassword: undefined },
 }
 const by = { uid: 1, name: 'admin', address: null }
 
