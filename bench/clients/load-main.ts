@@ -9,9 +9,11 @@ if (library === undefined)
 const load = await startPacedLoad(library, login, pace)
 const tell = (news: object) => void process.send?.(news)
 const telling = setInterval(() => tell({ answers: load.answers() }), 50)
-process.once('message', async () => {
-  clearInterval(telling)
-  tell({ report: await load.stop() })
-})
+process.once('message', () => void tellAll())
 // Whoever started it has heard everything, or is gone.
 process.once('disconnect', () => process.exit())
+
+async function tellAll(): Promise<void> {
+  clearInterval(telling)
+  tell({ report: await load.stop() })
+}
