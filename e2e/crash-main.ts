@@ -2,9 +2,9 @@
  * The server as it is, but for one thing. Either it ends itself with SIGKILL at the point that CRASH_AT counts to;
  * points are the moments just before each effect, from 0: what the one before did is done then; or at the one that CRASH_WHEN names, the
  * first time that it comes ("after cluster replicate"). Or it kills the engine of the shard
- * KILL_SHARD the first time that KILL_WHEN comes ("after demote"), or the proxy, where KILL_SHARD is "proxy".
+ * KILL_SHARD the first time that KILL_WHEN comes ("after demote"), or the proxy or the agent, where KILL_SHARD is "proxy" or "agent".
  */
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createControlPlane, loadConfig } from '@fairlead/server'
 import { pino } from 'pino'
@@ -22,7 +22,7 @@ const server = await createControlPlane(config, {
   onEffect(phase, name) {
     if (KILL_SHARD !== undefined && KILL_WHEN === `${phase} ${name}` && !killed) {
       killed = true
-      killEngine(KILL_SHARD)
+      process.kill(KILL_SHARD === 'agent' ? pidOfAgent() : pidOnRecord(KILL_SHARD), 'SIGKILL')
     }
     if (CRASH_WHEN === `${phase} ${name}`) process.kill(process.pid, 'SIGKILL')
     if (CRASH_AT === undefined || phase === 'after') return
@@ -40,8 +40,25 @@ await stopped
 await server[Symbol.asyncDispose]()
 if (process.connected) process.disconnect()
 
-function killEngine(shard: string): void {
+function pidOnRecord(shard: string): number {
   const folder = shard === 'proxy' ? 'proxy' : join('shards', shard)
   const record = readFileSync(join(config.home, folder, 'process.json'), 'utf8')
-  process.kill((JSON.parse(record) as { identity: { pid: number } }).identity.pid, 'SIGKILL')
+  return (JSON.parse(record) as { identity: { pid: number } }).identity.pid
+}
+
+/** Nobody has it on record, as nobody has to find it: it is who has the same home, and is called so. */
+function pidOfAgent(): number {
+  const isOurs = (pid: string) => {
+    try {
+      const [args, settings] = ['cmdline', 'environ'].map((file) =>
+        readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0'),
+      )
+      return args?.at(-2) === 'agent' && settings?.includes(`FAIRLEAD_HOME=${config.home}`) === true
+    } catch {
+      return false // gone meanwhile, or somebody else's
+    }
+  }
+  const pid = readdirSync('/proc').find((name) => /^\d+$/.test(name) && isOurs(name))
+  if (pid === undefined) throw new Error(`no agent runs on ${config.home}`)
+  return Number(pid)
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { startLoad } from '@fairlead/ledger'
+import { nowUnixMs, startLoad } from '@fairlead/ledger'
 import { describe, expect, test } from 'vitest'
 import { startFairlead } from '../proof/start-fairlead.ts'
 import { build } from './engine-pairs.ts'
@@ -71,3 +71,69 @@ describe('a process that dies in the middle of a handover leaves one primary, an
     })
   }
 })
+
+describe('who decides may die while clients are held: they keep their connections, and wait for 2 s at most', () => {
+  const cases = [
+    { who: 'agent', when: 'after demote', env: { KILL_SHARD: 'agent', KILL_WHEN: 'after demote' } },
+    { who: 'server', when: 'after hold-endpoint', env: { CRASH_WHEN: 'after hold-endpoint' } },
+  ] as const
+  for (const { who, when, env } of cases) {
+    test.concurrent(`the ${who}, ${when}`, { timeout: 120_000 }, async () => {
+      await using fairlead = await startFairlead({
+        serverMain: join(import.meta.dirname, 'crash-main.ts'),
+        env,
+      })
+      const { api } = fairlead
+      const created = await api.createDatabase({
+        body: {
+          name: 'undecided',
+          memory_size: 0,
+          replication: true,
+          engine_version: build('redis', '7.0'),
+        },
+      })
+      await fairlead.untilEnded(created.action_uid)
+      const { uid, authentication_engine_pass: password = '' } = await api.getDatabase({
+        params: { uid: created.uid },
+      })
+      const lookup = { url: `${fairlead.url}/v1/bdbs/${uid}`, token: fairlead.token }
+      const pace = { connections: 8, perSecond: 2_000, replyWithinMs: LONGEST_WAIT_MS }
+      await using load = await startLoad({ kind: 'incr', ...pace, password, lookup })
+      await load.untilAcked(100)
+      const ended = fairlead[who].ended
+      const fromMs = nowUnixMs()
+      const upgrade = await api.upgradeDatabase({
+        params: { uid },
+        body: { engine_version: build('valkey', '8.1'), rollback_window: 0 },
+      })
+      await ended
+      // Nobody else is needed for what clients want.
+      await load.untilAcked(load.acked() + 1_000)
+      if (who === 'agent')
+        await until('the role has moved without an agent', async () => {
+          const { certificates } = await api.getAction({ params: { uid: upgrade.action_uid ?? '' } })
+          return certificates.length === 1
+        })
+      await fairlead[who].start({ CRASH_WHEN: '' })
+
+      const action = await fairlead.untilEnded(upgrade.action_uid, 60_000)
+      expect(action.status, action.error).toBe('completed')
+      await load.untilAcked(load.acked() + 100)
+      expect(await load.longestGapMs({ fromMs, toMs: nowUnixMs() })).toBeLessThan(LONGEST_WAIT_MS)
+      const { errors, reconnects, refused, unknown } = await load.stop()
+      expect({ errors, reconnects, refused, unknown }).toEqual({
+        errors: {},
+        reconnects: 0,
+        refused: 0,
+        unknown: 0,
+      })
+      expect(await load.readBack()).toMatchObject({ lost: 0, duplicated: 0 })
+      await until('one primary and one replica', async () => {
+        return (await rolesOf(fairlead, uid)).join() === 'primary,replica'
+      })
+    })
+  }
+})
+
+/** For how long a hold lasts that nobody ends, and what a busy machine adds. */
+const LONGEST_WAIT_MS = 2_000 + 1_000

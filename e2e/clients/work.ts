@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { Client, Library, Login } from './clients.ts'
+import { portsOf } from './ports-of.ts'
 
 /** Clients at work on a database, each thing that they do checked against what it promises. */
 export interface Work {
@@ -119,12 +119,4 @@ export async function startWork(library: Library, login: Login): Promise<Work> {
       return { wrong, reconnects: changed.length, longestStallMs: Math.round(state.longestStallMs) }
     },
   }
-}
-
-/** From where this machine is connected to a port of its own: a client that connects anew has another one. */
-function portsOf(port: number): ReadonlySet<string> {
-  const remote = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`
-  const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n').slice(1)
-  const established = lines.map((line) => line.trim().split(/\s+/)).filter((words) => words[3] === '01')
-  return new Set(established.filter((words) => words[2] === remote).map((words) => words[1] ?? ''))
 }

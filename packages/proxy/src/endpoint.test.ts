@@ -301,18 +301,3 @@ test('who is one too many is told so, and those who are there go on', async () =
   await using third = await dial(endpoint.wanted.port)
   await third.ask('PING', '+PONG\r\n')
 })
-
-test('a value of many megabytes goes through both ways, in little memory', async () => {
-  await using engine = await startEngine(newest)
-  await using endpoint = await openEndpoint(wish(await freePort(), engine.port))
-  await using client = await dial(endpoint.wanted.port)
-  const half = Buffer.alloc(8 * 1024 * 1024, 'x')
-  client.send(`*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$${half.length * 2}\r\n`)
-  client.send(half)
-  client.send(half)
-  client.send('\r\n')
-  await client.gets('+OK\r\n')
-  await client.ask('STRLEN k', `:${half.length * 2}\r\n`)
-  client.send('GET k\r\n')
-  await until(() => client.text().length === half.length * 2 + 13)
-})

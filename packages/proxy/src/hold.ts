@@ -1,6 +1,13 @@
 import type { HoldResult } from '@fairlead/api'
+import { isBetweenRequests } from '@fairlead/engine'
 import type { Connection } from './connection.ts'
 import { isHeldUpByClient, noticeQuiet } from './move-connection.ts'
+
+/**
+ * Who forwards that much in the time of a drain is in the middle of a long value, of which nothing is kept here: it is to
+ * end where it began. More than engines take from who has not logged in: a stranger cannot hold up a handover.
+ */
+const LONG_REQUEST_BYTES = 64 * 1024
 
 /** The time in which an endpoint forwards nothing new. */
 export interface Hold {
@@ -34,7 +41,8 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
       waiting = []
     },
     async drained(withinMs) {
-      if (busy().length > 0) {
+      const before = new Map(busy().map((each) => [each, forwardedBytes(each)]))
+      if (before.size > 0) {
         const { promise, resolve } = Promise.withResolvers<void>()
         waiting.push(resolve)
         const timer = setTimeout(resolve, withinMs)
@@ -42,13 +50,8 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
         clearTimeout(timer)
       }
       const left = busy()
-      const unanswered = left.filter((each) => !isHeldUpByClient(each)).length
-      const reason = isOver
-        ? 'the hold has ended'
-        : `${unanswered} connection(s) wait for replies of the engine`
-      const drained = unanswered === 0 && !isOver
-      const why = drained ? '' : reason
-      return { drained, ms: ms(), why, late: left.length }
+      const why = isOver ? 'the hold has ended' : whyNotDrained(left, before)
+      return { drained: why === '', ms: ms(), why, late: left.length }
     },
     end() {
       clearTimeout(deadline)
@@ -57,4 +60,18 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
       return ms()
     },
   }
+}
+
+/** Empty when only clients stand in the way, and only in their own. `before`: what each had forwarded. */
+function whyNotDrained(left: readonly Connection[], before: ReadonlyMap<Connection, number>): string {
+  const unanswered = left.filter((each) => !isHeldUpByClient(each))
+  if (unanswered.length > 0) return `${unanswered.length} connection(s) wait for replies of the engine`
+  const isSending = (each: Connection) =>
+    !isBetweenRequests(each.requests) && forwardedBytes(each) - (before.get(each) ?? 0) >= LONG_REQUEST_BYTES
+  const sending = left.filter(isSending)
+  return sending.length > 0 ? `${sending.length} connection(s) are in the middle of a long request` : ''
+}
+
+function forwardedBytes({ link }: Connection): number {
+  return link?.socket.bytesWritten ?? 0
 }

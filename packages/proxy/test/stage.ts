@@ -27,9 +27,12 @@ export interface Engine extends AsyncDisposable {
   admin(line: string): Promise<string>
 }
 
+export function programOf(build: string, what: 'server' | 'cli'): string {
+  return join(folder, build, 'bin', `${build.split('-')[0]}-${what}`)
+}
+
 export async function startEngine(build: string, ...args: readonly string[]): Promise<Engine> {
   const port = await freePort()
-  const program = join(folder, build, 'bin', `${build.split('-')[0]}-server`)
   const dir = await mkdtemp(join(tmpdir(), 'proxy-engine-'))
   const options = [
     '--port',
@@ -43,7 +46,7 @@ export async function startEngine(build: string, ...args: readonly string[]): Pr
     '--repl-diskless-sync-delay',
     0,
   ]
-  const child = spawn(program, [...options.map(String), ...args], { stdio: 'ignore' })
+  const child = spawn(programOf(build, 'server'), [...options.map(String), ...args], { stdio: 'ignore' })
   const engine: Engine = {
     port,
     process: child,

@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Redis } from 'ioredis'
+import { expect, test } from 'vitest'
+import { enginesFolder, startFairlead } from '../proof/start-fairlead.ts'
+import { type BuildName, build } from './engine-pairs.ts'
+import { until } from './until.ts'
+import { untilAction } from './way-back.ts'
+
+const from = build('redis', '7.0')
+const to = build('valkey', '8.1')
+const CLIENTS = 25
+const COUNTERS = 1_000
+/** As many as take some seconds: the role moves in their midst. */
+const loads = [
+  { program: 'redis-benchmark', of: from, pipeline: 1, requests: 40_000 },
+  { program: 'valkey-benchmark', of: to, pipeline: 16, requests: 400_000 },
+]
+
+test('the engines’ own benchmarks, one request at a time and 16, do not notice an upgrade, and each INCR counts once', {
+  timeout: 120_000,
+}, async () => {
+  await using fairlead = await startFairlead()
+  const { api } = fairlead
+  const created = await api.createDatabase({
+    body: { name: 'benchmarked', memory_size: 0, replication: true, engine_version: from },
+  })
+  await fairlead.untilEnded(created.action_uid)
+  const {
+    uid,
+    port,
+    authentication_engine_pass: password = '',
+  } = await api.getDatabase({
+    params: { uid: created.uid },
+  })
+  const { action_uid: action = '' } = await api.upgradeDatabase({
+    params: { uid },
+    body: { engine_version: to, supervised: true, rollback_window: 0 },
+  })
+  await untilAction(
+    fairlead,
+    action,
+    'it waits for a word before the role moves',
+    (seen) => seen.needs_person,
+  )
+
+  const running = loads.map((load) => runBenchmark(load, { port, password }))
+  const commands = async () => (await api.getEndpointStats({ params: { uid } })).commands
+  const atFirst = await commands()
+  await until('both are at work', async () => {
+    const { connections } = await api.getEndpointStats({ params: { uid } })
+    return connections >= 2 * CLIENTS && (await commands()) > atFirst + 2_000
+  })
+  await api.resumeAction({ params: { uid: action } })
+  const { status, certificates } = await fairlead.untilEnded(action)
+  expect(status).toBe('completed')
+  const movedAt = Date.parse(certificates[0]?.at ?? '')
+
+  for (const { said, beganAt, endedAt } of await Promise.all(running)) {
+    expect(said).not.toMatch(/error|closed|READONLY/i)
+    expect(beganAt).toBeLessThan(movedAt)
+    expect(endedAt).toBeGreaterThan(movedAt)
+  }
+  const client = new Redis({ host: '127.0.0.1', port, username: 'default', password })
+  await using _ = { [Symbol.asyncDispose]: async () => client.disconnect() }
+  const names = await client.keys('counter:*')
+  const counts = (await client.mget(names)).map(Number)
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(
+    loads.reduce((sum, { requests }) => sum + requests, 0),
+  )
+})
+
+/** Runs it to its end. What it said, on both channels; throws when it ends with an error. */
+async function runBenchmark(
+  load: {
+    readonly program: string
+    readonly of: BuildName
+    readonly pipeline: number
+    readonly requests: number
+  },
+  { port, password }: { readonly port: number; readonly password: string },
+) {
+  const options = {
+    ...{ '-p': port, '--user': 'default', '-a': password, '-t': 'incr', '-c': CLIENTS },
+    ...{ '-r': COUNTERS, '-P': load.pipeline, '-n': load.requests },
+  }
+  const program = join(enginesFolder(), load.of, 'bin', load.program)
+  const beganAt = Date.now()
+  const { stdout, stderr } = await promisify(execFile)(program, [
+    ...Object.entries(options).flat().map(String),
+    '--csv',
+  ])
+  return { said: stdout + stderr, beganAt, endedAt: Date.now() }
+}
