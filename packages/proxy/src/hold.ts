@@ -9,6 +9,9 @@ import { isHeldUpByClient, noticeQuiet } from './move-connection.ts'
  */
 const LONG_REQUEST_BYTES = 64 * 1024
 
+/** How long everybody waits for clients that do not read what they asked for. Most only did not read at this very moment. */
+const READERS_MS = 50
+
 /** The time in which an endpoint forwards nothing new. */
 export interface Hold {
   /** From now on so many milliseconds until it is given up. */
@@ -26,28 +29,35 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
   const { promise: ended, resolve: tellEnded } = Promise.withResolvers<void>()
   let isOver = false
   let waiting: (() => void)[] = []
+  let waitsForReaders = true
   let deadline: NodeJS.Timeout | undefined
   const busy = () => [...connections].filter((each) => each.mode !== 'opening' && !noticeQuiet(each))
   const ms = () => Math.round((performance.now() - began) * 100) / 100
+
+  const look = () => {
+    if (waiting.length === 0 || busy().some((each) => waitsForReaders || !isUnread(each))) return
+    for (const tell of waiting) tell()
+    waiting = []
+  }
+  const waitNoMoreForReaders = () => {
+    waitsForReaders = false
+    look()
+  }
 
   return {
     renew(deadlineMs) {
       clearTimeout(deadline)
       deadline = setTimeout(giveUp, deadlineMs)
     },
-    look() {
-      if (waiting.length === 0 || busy().length > 0) return
-      for (const tell of waiting) tell()
-      waiting = []
-    },
+    look,
     async drained(withinMs) {
       const before = new Map(busy().map((each) => [each, forwardedBytes(each)]))
       if (before.size > 0) {
         const { promise, resolve } = Promise.withResolvers<void>()
         waiting.push(resolve)
-        const timer = setTimeout(resolve, withinMs)
+        const timers = [setTimeout(resolve, withinMs), setTimeout(waitNoMoreForReaders, READERS_MS)]
         await Promise.race([promise, ended])
-        clearTimeout(timer)
+        for (const timer of timers) clearTimeout(timer)
       }
       const left = busy()
       const why = isOver ? 'the hold has ended' : whyNotDrained(left, before)
@@ -74,4 +84,9 @@ function whyNotDrained(left: readonly Connection[], before: ReadonlyMap<Connecti
 
 function forwardedBytes({ link }: Connection): number {
   return link?.socket.bytesWritten ?? 0
+}
+
+/** All that is missing is that its client reads. */
+function isUnread({ client, requests }: Connection): boolean {
+  return client.writableNeedDrain && isBetweenRequests(requests)
 }

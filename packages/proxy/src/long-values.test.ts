@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { runProxy } from '../test/run-proxy.ts'
 import { dial, freePort, makePair, newest, startEngine, until, wish } from '../test/stage.ts'
@@ -58,4 +60,20 @@ test('who stops in the middle of a request holds up nobody but itself', async ()
     drained: true,
     late: 1,
   })
+})
+
+test('who does not read its replies holds up the others for a moment, not for as long as they may take', async () => {
+  await using pair = await makePair()
+  await using other = await dial(pair.port)
+  await setLongValue(pair.port, 'k', 32 * MB)
+  const lazy = connect({ host: '127.0.0.1', port: pair.port })
+  await once(lazy, 'connect')
+  lazy.pause()
+  lazy.write('GET k\r\n')
+  await until(async () => / omem=[1-9]\d{6,}/.test(await pair.a.admin('CLIENT LIST')))
+  await other.ask('PING', '+PONG\r\n')
+  const { drained, late, ms } = await pair.endpoint.hold({ deadlineMs: 10_000, drainMs: 5_000 })
+  expect({ drained, late }).toEqual({ drained: true, late: 1 })
+  expect(ms).toBeLessThan(1_000)
+  lazy.destroy()
 })
