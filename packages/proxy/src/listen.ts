@@ -4,18 +4,22 @@ import type { WantedEndpoint } from '@fairlead/api'
 
 const BACKLOG = 4_096
 
-/** Listens for the clients of an endpoint. Throws when it cannot. `reusePort`: several processes may share the port. */
+/**
+ * Listens for the clients of an endpoint. Throws when it cannot. `reusePort`: several listeners may share the port.
+ * `onStranger` hears of those that do not speak TLS where it is spoken.
+ */
 export async function listen(
   wanted: WantedEndpoint,
   reusePort: boolean,
   admit: (socket: Socket) => void,
+  onStranger: (socket: Socket, why: string) => void,
 ): Promise<Server> {
   const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 300_000 }
   const server =
     wanted.tls === null
       ? createServer(options, admit)
       : createTlsServer({ ...options, cert: wanted.tls.cert, key: wanted.tls.key }, admit)
-  server.on('tlsClientError', () => undefined)
+  server.on('tlsClientError', (cause: Error, socket: Socket) => onStranger(socket, `TLS: ${cause.message}`))
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
   server.listen({ host: wanted.host, port: wanted.port, backlog: BACKLOG, reusePort }, () => resolve())

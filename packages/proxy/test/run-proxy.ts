@@ -19,10 +19,12 @@ export interface RunningProxy extends AsyncDisposable {
 /** The proxy as a program of its own, in a home of its own; without its Sentinel answerer unless that gets a port. */
 export async function runProxy({
   sentinelPort = 0,
+  workers = 1,
   nodeFlags = [],
   env = {},
 }: {
   readonly sentinelPort?: number
+  readonly workers?: number
   readonly nodeFlags?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
 } = {}): Promise<RunningProxy> {
@@ -38,7 +40,15 @@ export async function runProxy({
       return child
     },
     async start() {
-      const args = [main, '--home', home, '--sentinel-port', String(sentinelPort)]
+      const args = [
+        main,
+        '--home',
+        home,
+        '--sentinel-port',
+        String(sentinelPort),
+        '--workers',
+        String(workers),
+      ]
       child = spawn(process.execPath, [...nodeFlags, '--conditions=@fairlead/source', ...args], {
         stdio: ['ignore', 'ignore', 'inherit'],
         env: { ...process.env, ...env },
