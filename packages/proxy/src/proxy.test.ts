@@ -10,88 +10,94 @@ import { runProxy } from '../test/run-proxy.ts'
 import { wishSharded } from '../test/sharded-stage.ts'
 import { dial, freePort, newest, rawClient, startEngine, until, wish } from '../test/stage.ts'
 
-test('wanted endpoints are served again after kill -9, where they were switched to', async () => {
-  await using proxy = await runProxy()
-  await using old = await startEngine(newest)
-  await using engine = await startEngine(newest)
-  const params = { id: 'bdb-1' }
-  const wanted = wish(await freePort(), old.port)
-  const put = await proxy.client.putEndpoint({ params, body: wanted })
-  expect(put).toMatchObject({ id: 'bdb-1', state: 'serving', connections: 0, repoints: 0 })
-  await using client = await dial(wanted.port)
-  await client.ask('PING', '+PONG\r\n')
+test.each([1, 2])(
+  'wanted endpoints are served again after kill -9, where they were switched to, by %i thread(s)',
+  async (workers) => {
+    await using proxy = await runProxy({ workers })
+    await using old = await startEngine(newest)
+    await using engine = await startEngine(newest)
+    const params = { id: 'bdb-1' }
+    const wanted = wish(await freePort(), old.port)
+    const put = await proxy.client.putEndpoint({ params, body: wanted })
+    expect(put).toMatchObject({ id: 'bdb-1', state: 'serving', connections: 0, repoints: 0 })
+    await using client = await dial(wanted.port)
+    await client.ask('PING', '+PONG\r\n')
 
-  expect(await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000 } })).toMatchObject({
-    drained: true,
-  })
-  expect(await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000 } })).toMatchObject({
-    drained: true,
-  })
-  expect((await proxy.client.reportProxy({})).endpoints).toMatchObject([{ state: 'held' }])
-  client.send('SET k v\r\n')
-  const upstream = { host: '127.0.0.1', port: engine.port }
-  expect(await proxy.client.switchEndpoint({ params, body: { upstream } })).toMatchObject({
-    moved: 1,
-    closed: 0,
-  })
-  await client.gets('+OK\r\n')
-  expect(await engine.admin('GET k')).toBe('$1\r\nv\r\n')
+    expect(await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000 } })).toMatchObject({
+      drained: true,
+    })
+    expect(await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000 } })).toMatchObject({
+      drained: true,
+    })
+    expect((await proxy.client.reportProxy({})).endpoints).toMatchObject([{ state: 'held' }])
+    client.send('SET k v\r\n')
+    const upstream = { host: '127.0.0.1', port: engine.port }
+    expect(await proxy.client.switchEndpoint({ params, body: { upstream } })).toMatchObject({
+      moved: 1,
+      closed: 0,
+    })
+    await client.gets('+OK\r\n')
+    expect(await engine.admin('GET k')).toBe('$1\r\nv\r\n')
 
-  proxy.process().kill('SIGKILL')
-  await until(() => client.ended())
-  await proxy.start()
-  await using again = await dial(wanted.port)
-  await again.ask('GET k', '$1\r\nv\r\n')
-  await proxy.client.removeEndpoint({ params })
-  await until(() => again.ended())
-  expect((await proxy.client.reportProxy({})).endpoints).toEqual([])
-})
+    proxy.process().kill('SIGKILL')
+    await until(() => client.ended())
+    await proxy.start()
+    await using again = await dial(wanted.port)
+    await again.ask('GET k', '$1\r\nv\r\n')
+    await proxy.client.removeEndpoint({ params })
+    await until(() => again.ended())
+    expect((await proxy.client.reportProxy({})).endpoints).toEqual([])
+  },
+)
 
-test('the groups of a sharded database are held, switched and remembered one by one', async () => {
-  await using proxy = await runProxy()
-  await using a = await startEngine(newest)
-  await using b = await startEngine(newest)
-  await using c = await startEngine(newest)
-  const params = { id: 'bdb-2' }
-  const at = ({ port }: typeof a) => ({ host: '127.0.0.1', port })
-  const wanted = await wishSharded([
-    { first: 0, last: 8_191, upstream: at(a) },
-    { first: 8_192, last: 16_383, upstream: at(b) },
-  ])
-  expect(await proxy.client.putEndpoint({ params, body: wanted })).toMatchObject({ shards: wanted.shards })
-  await using client = await dial(wanted.port)
-  client.send('SET {b}k 1\r\nSET {a}k 2\r\n')
-  await client.gets('+OK\r\n+OK\r\n')
-  expect(await a.admin('GET {b}k')).toContain('1')
-  expect(await b.admin('GET {a}k')).toContain('2')
+test.each([1, 2])(
+  'the groups of a sharded database are held, switched and remembered one by one, by %i thread(s)',
+  async (workers) => {
+    await using proxy = await runProxy({ workers })
+    await using a = await startEngine(newest)
+    await using b = await startEngine(newest)
+    await using c = await startEngine(newest)
+    const params = { id: 'bdb-2' }
+    const at = ({ port }: typeof a) => ({ host: '127.0.0.1', port })
+    const wanted = await wishSharded([
+      { first: 0, last: 8_191, upstream: at(a) },
+      { first: 8_192, last: 16_383, upstream: at(b) },
+    ])
+    expect(await proxy.client.putEndpoint({ params, body: wanted })).toMatchObject({ shards: wanted.shards })
+    await using client = await dial(wanted.port)
+    client.send('SET {b}k 1\r\nSET {a}k 2\r\n')
+    await client.gets('+OK\r\n+OK\r\n')
+    expect(await a.admin('GET {b}k')).toContain('1')
+    expect(await b.admin('GET {a}k')).toContain('2')
 
-  await expect(proxy.client.switchEndpoint({ params, body: { upstream: at(c) } })).rejects.toThrow(
-    'name a slot',
-  )
-  await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000, slot: 16_000 } })
-  client.send('SET {a}k 3\r\n')
-  await proxy.client.switchEndpoint({ params, body: { upstream: at(c), slot: 8_192 } })
-  await client.gets('+OK\r\n')
-  expect(await c.admin('GET {a}k')).toContain('3')
-  proxy.process().kill('SIGKILL')
-  await proxy.start()
-  await using again = await dial(wanted.port)
-  await again.ask('GET {a}k', '$1\r\n3\r\n')
-  const back = {
-    ...wanted,
-    upstream: at(b),
-    shards: [
-      { first: 0, last: 8_191, upstream: at(b) },
-      { first: 8_192, last: 16_383, upstream: at(c) },
-    ],
-  }
-  await proxy.client.putEndpoint({ params, body: back })
-  await again.ask('GET {b}k', '$-1\r\n')
-  const torn = { ...wanted, shards: [{ first: 1, last: 16_383, upstream: at(a) }] }
-  await expect(proxy.client.putEndpoint({ params, body: torn })).rejects.toThrow(
-    'each slot from 0 to 16383 once',
-  )
-})
+    await expect(proxy.client.switchEndpoint({ params, body: { upstream: at(c) } })).rejects.toThrow(
+      'name a slot',
+    )
+    await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000, slot: 16_000 } })
+    client.send('SET {a}k 3\r\n')
+    await proxy.client.switchEndpoint({ params, body: { upstream: at(c), slot: 8_192 } })
+    await client.gets('+OK\r\n')
+    expect(await c.admin('GET {a}k')).toContain('3')
+    proxy.process().kill('SIGKILL')
+    await proxy.start()
+    await using again = await dial(wanted.port)
+    await again.ask('GET {a}k', '$1\r\n3\r\n')
+    const back = {
+      ...wanted,
+      upstream: at(b),
+      shards: [
+        { first: 0, last: 8_191, upstream: at(b) },
+        { first: 8_192, last: 16_383, upstream: at(c) },
+      ],
+    }
+    await proxy.client.putEndpoint({ params, body: back })
+    await again.ask('GET {b}k', '$-1\r\n')
+    const torn = { ...wanted, shards: [{ first: 1, last: 16_383, upstream: at(a) }] }
+    await expect(proxy.client.putEndpoint({ params, body: torn })).rejects.toThrow(
+      'each slot from 0 to 16383 once',
+    )
+  },
+)
 
 test('killed while it holds, it lets its clients go: they come again and go on', async () => {
   await using proxy = await runProxy()

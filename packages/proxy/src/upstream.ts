@@ -146,7 +146,7 @@ export function createUpstream(
   }
   const beginHold: Upstream['hold'] = async ({ deadlineMs, drainMs = Math.ceil(deadlineMs / 2) }) => {
     const giveUp = () => {
-      if (switching !== null) return
+      if (switching !== null || hold === null) return
       seen.failedHolds += 1
       letGo()
     }
