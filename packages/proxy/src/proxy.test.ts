@@ -177,4 +177,14 @@ test('clients and shards may speak TLS', async () => {
   await using client = rawClient(socket)
   await client.ask('SET k v', '+OK\r\n')
   expect(await engine.admin('GET k')).toBe('$1\r\nv\r\n')
+
+  await using stranger = await dial(wanted.port)
+  stranger.send('PING\r\n')
+  const line = () => /^.*client was cut.*$/m.exec(proxy.log())?.[0]
+  await until(() => line() !== undefined)
+  expect(JSON.parse(line() ?? '')).toMatchObject({
+    endpoint: 'tls',
+    client: stranger.address,
+    why: expect.stringMatching(/^TLS: /),
+  })
 })

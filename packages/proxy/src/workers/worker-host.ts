@@ -29,8 +29,11 @@ export async function createWorkerHost(options: {
 }): Promise<EndpointHost> {
   const { count, admission, log, onBroken } = options
   const endpoints = new Map<string, HostedEndpoint>()
-  const onMove = async (id: string, upstream: Address, slot: number) =>
-    endpoints.get(id)?.switchTo(upstream, slot)
+  const onMove = async (id: string, upstream: Address, slot: number) => {
+    const endpoint = endpoints.get(id)
+    if (endpoint === undefined) throw new Refusal('not_found', `endpoint ${id} is still being opened`)
+    await endpoint.switchTo(upstream, slot)
+  }
   const start = { most: Math.max(1, Math.floor((admission.most * FOR_WORKERS) / count)) }
   await using stack = new AsyncDisposableStack()
   const workers = await allOf(
