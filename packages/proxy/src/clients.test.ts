@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { dialServed, wishSharded } from '../test/sharded-stage.ts'
 import { dial, type Engine, freePort, newest, oldest, startEngine, until, wish } from '../test/stage.ts'
 import { type Cut, createCutLog } from './cut-log.ts'
@@ -150,7 +150,9 @@ test('a client of a sharded database is known by all of its links, and told with
   expect(cuts).toEqual([{ client: client.address, via, why: 'its shard closed the connection' }])
 })
 
-test('the log has the first twenty that are cut in a second, how many more, and nothing of their data', async () => {
+test('the log has the first twenty that are cut in a second, how many more, and nothing of their data', () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
   const lines: unknown[] = []
   const cuts = createCutLog('bdb-1', (what, details) => void lines.push({ what, ...details }))
   const via = [
@@ -169,7 +171,7 @@ test('the log has the first twenty that are cut in a second, how many more, and 
   })
   expect(second).toEqual({ ...line, client: '10.0.0.2:1' })
   expect(lines).toHaveLength(20)
-  await until(() => lines.length > 20)
+  vi.advanceTimersByTime(1_000)
   expect(lines[20]).toEqual({ what: 'more clients were cut', endpoint: 'bdb-1', count: 30 })
   cuts.note({ client: '10.0.0.3:1', via: [], why: 'again' })
   cuts[Symbol.dispose]()

@@ -10,45 +10,42 @@ import { runProxy } from '../test/run-proxy.ts'
 import { wishSharded } from '../test/sharded-stage.ts'
 import { dial, freePort, newest, rawClient, startEngine, until, wish } from '../test/stage.ts'
 
-test.each([1, 2])(
-  'wanted endpoints are served again after kill -9, where they were switched to, by %i thread(s)',
-  async (workers) => {
-    await using proxy = await runProxy({ workers })
-    await using old = await startEngine(newest)
-    await using engine = await startEngine(newest)
-    const params = { id: 'bdb-1' }
-    const wanted = wish(await freePort(), old.port)
-    const put = await proxy.client.putEndpoint({ params, body: wanted })
-    expect(put).toMatchObject({ id: 'bdb-1', state: 'serving', connections: 0, repoints: 0 })
-    await using client = await dial(wanted.port)
-    await client.ask('PING', '+PONG\r\n')
+test('wanted endpoints are served again after kill -9, where they were switched to', async () => {
+  await using proxy = await runProxy()
+  await using old = await startEngine(newest)
+  await using engine = await startEngine(newest)
+  const params = { id: 'bdb-1' }
+  const wanted = wish(await freePort(), old.port)
+  const put = await proxy.client.putEndpoint({ params, body: wanted })
+  expect(put).toMatchObject({ id: 'bdb-1', state: 'serving', connections: 0, repoints: 0 })
+  await using client = await dial(wanted.port)
+  await client.ask('PING', '+PONG\r\n')
 
-    expect(await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000 } })).toMatchObject({
-      drained: true,
-    })
-    expect(await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000 } })).toMatchObject({
-      drained: true,
-    })
-    expect((await proxy.client.reportProxy({})).endpoints).toMatchObject([{ state: 'held' }])
-    client.send('SET k v\r\n')
-    const upstream = { host: '127.0.0.1', port: engine.port }
-    expect(await proxy.client.switchEndpoint({ params, body: { upstream } })).toMatchObject({
-      moved: 1,
-      closed: 0,
-    })
-    await client.gets('+OK\r\n')
-    expect(await engine.admin('GET k')).toBe('$1\r\nv\r\n')
+  expect(await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000 } })).toMatchObject({
+    drained: true,
+  })
+  expect(await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000 } })).toMatchObject({
+    drained: true,
+  })
+  expect((await proxy.client.reportProxy({})).endpoints).toMatchObject([{ state: 'held' }])
+  client.send('SET k v\r\n')
+  const upstream = { host: '127.0.0.1', port: engine.port }
+  expect(await proxy.client.switchEndpoint({ params, body: { upstream } })).toMatchObject({
+    moved: 1,
+    closed: 0,
+  })
+  await client.gets('+OK\r\n')
+  expect(await engine.admin('GET k')).toBe('$1\r\nv\r\n')
 
-    proxy.process().kill('SIGKILL')
-    await until(() => client.ended())
-    await proxy.start()
-    await using again = await dial(wanted.port)
-    await again.ask('GET k', '$1\r\nv\r\n')
-    await proxy.client.removeEndpoint({ params })
-    await until(() => again.ended())
-    expect((await proxy.client.reportProxy({})).endpoints).toEqual([])
-  },
-)
+  proxy.process().kill('SIGKILL')
+  await until(() => client.ended())
+  await proxy.start()
+  await using again = await dial(wanted.port)
+  await again.ask('GET k', '$1\r\nv\r\n')
+  await proxy.client.removeEndpoint({ params })
+  await until(() => again.ended())
+  expect((await proxy.client.reportProxy({})).endpoints).toEqual([])
+})
 
 test.each([1, 2])(
   'the groups of a sharded database are held, switched and remembered one by one, by %i thread(s)',

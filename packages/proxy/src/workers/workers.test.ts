@@ -4,41 +4,38 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningProxy, runProxy } from '../../test/run-proxy.ts'
 import { wishSharded } from '../../test/sharded-stage.ts'
 import { dial, freePort, newest, type RawClient, startEngine, until, wish } from '../../test/stage.ts'
 import { claimPort } from './claim-port.ts'
 import { countWorkers } from './count-workers.ts'
 
-const params = { id: 'bdb-1' }
 const host = '127.0.0.1'
+/** One for all tests, each with an endpoint of its own: three threads take a second to start. The last one ends it. */
+let proxy: RunningProxy
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'proxy-steer-'))
+  const preload = new URL('../../test/steer-threads.ts', import.meta.url).href
+  const env = { STEER_FOLDER: folder }
+  proxy = await runProxy({ workers: 2, nodeFlags: [`--import=${preload}`], env })
+})
+afterAll(async () => {
+  await proxy[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true, force: true })
+})
 
-interface Steered extends AsyncDisposable {
-  readonly proxy: RunningProxy
-  /** Makes a thread hang, or end; 0 is the main one. Resolves when it does. */
-  steer(thread: number, what: string): Promise<void>
+/** Makes a thread of the proxy hang, or end; 0 is the main one. Resolves when it does. */
+async function steer(thread: number, what: string): Promise<void> {
+  const file = join(folder, `thread-${thread}`)
+  await writeFile(file, what)
+  await until(() => !existsSync(file))
 }
 
-/** A proxy with two workers whose threads the test can stop. */
-async function runSteered(): Promise<Steered> {
-  await using stack = new AsyncDisposableStack()
-  const folder = await mkdtemp(join(tmpdir(), 'proxy-steer-'))
-  stack.defer(() => rm(folder, { recursive: true, force: true }))
-  const preload = new URL('../../test/steer-threads.ts', import.meta.url).href
-  const proxy = stack.use(
-    await runProxy({ workers: 2, nodeFlags: [`--import=${preload}`], env: { STEER_FOLDER: folder } }),
-  )
-  const owned = stack.move()
-  return {
-    proxy,
-    async steer(thread, what) {
-      const file = join(folder, `thread-${thread}`)
-      await writeFile(file, what)
-      await until(() => !existsSync(file))
-    },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  }
+async function reportOf({ id }: { readonly id: string }) {
+  const { endpoints } = await proxy.client.reportProxy({})
+  return endpoints.find((endpoint) => endpoint.id === id)
 }
 
 /** So many that both workers have some, as surely as anything. */
@@ -53,8 +50,8 @@ async function each(clients: readonly RawClient[], line: string, answer: string)
 }
 
 test('clients of both workers are counted, listed, prepared, held and moved together', async () => {
+  const params = { id: 'together' }
   await using stack = new AsyncDisposableStack()
-  const proxy = stack.use(await runProxy({ workers: 2 }))
   const old = stack.use(await startEngine(newest))
   const engine = stack.use(await startEngine(newest))
   const wanted = wish(await freePort(), old.port)
@@ -69,22 +66,24 @@ test('clients of both workers are counted, listed, prepared, held and moved toge
   )
 
   const upstream = { host, port: engine.port }
-  const preparing = proxy.client.prepareEndpoint({ params, body: { upstream } })
   let isOver = false
-  const working = Promise.all(
+  const working = Promise.allSettled(
     clients.map(async (client) => {
       while (!isOver) await client.ask('SET k v', '+OK\r\n')
     }),
   )
-  expect(await preparing).toEqual({ prepared: 40 })
-  isOver = true
-  await working
+  // More than one worker has, by any chance; on a busy machine not all of them say something in the moment that counts.
+  const prepare = () => proxy.client.prepareEndpoint({ params, body: { upstream } })
+  await until(async () => (await prepare()).prepared >= 34, undefined, 15_000).finally(() => {
+    isOver = true
+  })
+  expect((await working).filter(({ status }) => status === 'rejected')).toEqual([])
   expect(await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000 } })).toMatchObject({
     drained: true,
   })
   for (const client of clients) client.send('INCR n\r\n')
   const some = (text: string) => clients.filter((client) => client.text() === text).length
-  expect((await proxy.client.reportProxy({})).endpoints).toMatchObject([{ state: 'held', connections: 40 }])
+  expect(await reportOf(params)).toMatchObject({ state: 'held', connections: 40 })
   await until(async () => {
     const { clients: held } = await proxy.client.listClients({ params, query: { limit: 100 } })
     return held.every((client) => client.held)
@@ -95,14 +94,14 @@ test('clients of both workers are counted, listed, prepared, held and moved toge
   expect({ all: moved + later, closed }).toEqual({ all: 40, closed: 0 })
   await until(() => clients.every((client) => client.text() !== ''))
   expect(await engine.admin('GET n')).toBe('$2\r\n40\r\n')
-  const { commands, ...report } = (await proxy.client.reportProxy({})).endpoints[0] ?? { commands: 0 }
+  const { commands, ...report } = (await reportOf(params)) ?? { commands: 0 }
   expect(report).toMatchObject({ state: 'serving', repoints: 1, failedHolds: 0, errors: 0, upstream })
   expect(commands).toBeGreaterThanOrEqual(120)
 })
 
 test('who listens in one worker misses nothing that clients of the other do first after a switch', async () => {
+  const params = { id: 'listeners' }
   await using stack = new AsyncDisposableStack()
-  const proxy = stack.use(await runProxy({ workers: 2 }))
   const old = stack.use(await startEngine(newest))
   const engine = stack.use(await startEngine(newest))
   const wanted = wish(await freePort(), old.port)
@@ -122,8 +121,8 @@ test('who listens in one worker misses nothing that clients of the other do firs
 })
 
 test('a worker that does not answer holds nobody up: the others are let go, and it serves when it can', async () => {
+  const params = { id: 'hangs' }
   await using stack = new AsyncDisposableStack()
-  const { proxy, steer } = stack.use(await runSteered())
   const engine = stack.use(await startEngine(newest))
   const wanted = wish(await freePort(), engine.port)
   await proxy.client.putEndpoint({ params, body: wanted })
@@ -135,20 +134,20 @@ test('a worker that does not answer holds nobody up: the others are let go, and 
   await expect(held).rejects.toThrow('a worker of the proxy has not answered (hold)')
   const answered = () => clients.filter((client) => client.text() === '+PONG\r\n').length
   await until(() => answered() === 40)
-  await until(async () => (await proxy.client.reportProxy({})).endpoints[0]?.state === 'serving')
-  expect((await proxy.client.reportProxy({})).endpoints).toMatchObject([{ failedHolds: 1 }])
+  await until(async () => (await reportOf(params))?.state === 'serving')
+  expect(await reportOf(params)).toMatchObject({ failedHolds: 1 })
 })
 
 test('the workers end a hold themselves when the main thread is silent', async () => {
+  const params = { id: 'silent' }
   await using stack = new AsyncDisposableStack()
-  const { proxy, steer } = stack.use(await runSteered())
   const engine = stack.use(await startEngine(newest))
   const wanted = wish(await freePort(), engine.port)
   await proxy.client.putEndpoint({ params, body: wanted })
   const clients = await dialMany(wanted.port, stack)
   await each(clients, 'PING', '+PONG\r\n')
-  await proxy.client.holdEndpoint({ params, body: { deadlineMs: 500 } })
-  await steer(0, 'hang 2000')
+  await proxy.client.holdEndpoint({ params, body: { deadlineMs: 400 } })
+  await steer(0, 'hang 1500')
   let reports = 0
   const report = proxy.client.reportProxy({}).then(() => {
     reports += 1
@@ -158,25 +157,9 @@ test('the workers end a hold themselves when the main thread is silent', async (
   await report
 })
 
-test('a worker that ends takes the whole proxy with it, and says so', async () => {
-  await using stack = new AsyncDisposableStack()
-  const { proxy, steer } = stack.use(await runSteered())
-  const engine = stack.use(await startEngine(newest))
-  const wanted = wish(await freePort(), engine.port)
-  await proxy.client.putEndpoint({ params, body: wanted })
-  const clients = await dialMany(wanted.port, stack)
-  await each(clients, 'PING', '+PONG\r\n')
-  const exited = once(proxy.process(), 'exit')
-  await steer(2, 'end')
-  expect(await exited).toEqual([1, null])
-  await until(() => clients.every((client) => client.ended()))
-  expect(proxy.log()).toContain('"what":"a worker has ended, and the proxy with it"')
-  expect(proxy.log()).toMatch(/^Error: a worker of the proxy has ended: the test has ended this thread$/m)
-})
-
 test('a group that an engine says is elsewhere is switched for the clients of all workers', async () => {
+  const params = { id: 'elsewhere' }
   await using stack = new AsyncDisposableStack()
-  const proxy = stack.use(await runProxy({ workers: 2 }))
   const engine = stack.use(await startEngine(newest))
   let redirects = 0
   const gone = createServer((socket) => {
@@ -197,13 +180,11 @@ test('a group that an engine says is elsewhere is switched for the clients of al
   const before = redirects
   await each(clients, 'GET k', '$1\r\nv\r\n')
   expect(redirects).toBe(before)
-  expect((await proxy.client.reportProxy({})).endpoints).toMatchObject([
-    { upstream: { host, port: engine.port }, repoints: 1 },
-  ])
+  expect(await reportOf(params)).toMatchObject({ upstream: { host, port: engine.port }, repoints: 1 })
 })
 
 test('an address has one proxy: where anybody listens it cannot be had, told once, and is had when they are gone', async () => {
-  await using proxy = await runProxy({ workers: 2 })
+  const params = { id: 'taken' }
   const wanted = wish(await freePort(), 1)
   const address = { host, port: wanted.port }
   const other = createServer().listen({ ...address, reusePort: true })
@@ -211,8 +192,8 @@ test('an address has one proxy: where anybody listens it cannot be had, told onc
   await expect(proxy.client.putEndpoint({ params, body: wanted })).rejects.toThrow('EADDRINUSE')
   await expect(proxy.client.putEndpoint({ params, body: wanted })).rejects.toThrow('EADDRINUSE')
   other.close()
-  await until(async () => (await proxy.client.reportProxy({})).endpoints[0]?.state === 'serving')
-  expect(proxy.log().match(/endpoint cannot listen/g)).toHaveLength(1)
+  await until(async () => (await reportOf(params))?.state === 'serving')
+  expect(proxy.log().match(/"endpoint cannot listen","id":"taken"/g)).toHaveLength(1)
   await expect(claimPort(address)).rejects.toThrow('EADDRINUSE')
   await proxy.client.removeEndpoint({ params })
   await using claim = await claimPort(address)
@@ -223,4 +204,20 @@ test('an address has one proxy: where anybody listens it cannot be had, told onc
 test('the shards keep most of the cores', () => {
   const cores = [1, 2, 4, 7, 8, 16, 128]
   expect(cores.map(countWorkers)).toEqual([1, 1, 1, 1, 2, 4, 4])
+})
+
+test('a worker that ends takes the whole proxy with it, and says so', async () => {
+  const params = { id: 'ends' }
+  await using stack = new AsyncDisposableStack()
+  const engine = stack.use(await startEngine(newest))
+  const wanted = wish(await freePort(), engine.port)
+  await proxy.client.putEndpoint({ params, body: wanted })
+  const clients = await dialMany(wanted.port, stack)
+  await each(clients, 'PING', '+PONG\r\n')
+  const exited = once(proxy.process(), 'exit')
+  await steer(2, 'end')
+  expect(await exited).toEqual([1, null])
+  await until(() => clients.every((client) => client.ended()))
+  expect(proxy.log()).toContain('"what":"a worker has ended, and the proxy with it"')
+  expect(proxy.log()).toMatch(/^Error: a worker of the proxy has ended: the test has ended this thread$/m)
 })
