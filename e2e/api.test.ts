@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { errors, operations } from '@fairlead/api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
@@ -265,6 +267,24 @@ describe('a database', () => {
       state: 'serving',
       repoints: 0,
     })
+    const client = connect({ host: '127.0.0.1', port })
+    await once(client, 'connect')
+    const address = `127.0.0.1:${client.localPort}`
+    const listed = await send('GET', `/v1/bdbs/${uid}/endpoint/clients?limit=1`)
+    expect(listed.body).toEqual({
+      connections: 1,
+      clients: [
+        {
+          ...{ client: address, name: '', user: 'default', held: false },
+          via: expect.any(Array),
+          connected_at: expect.stringMatching(/^\d{4}-.*Z$/),
+        },
+      ],
+    })
+    const none = await send('GET', `/v1/bdbs/${uid}/endpoint/clients?via=10.0.0.1:1`)
+    expect(none.body).toEqual({ connections: 1, clients: [] })
+    expect(await send('GET', `/v1/bdbs/${uid}/endpoint/clients?limit=0`)).toMatchObject({ status: 400 })
+    client.destroy()
     expect(await create({ name: 'second', memory_size: 0, port })).toMatchObject({
       status: 400,
       body: { error_code: 'port_unavailable', message: expect.stringMatching(`${port} is taken`) },

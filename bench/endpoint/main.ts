@@ -2,7 +2,7 @@
  * What does the endpoint cost? The engine's own benchmark (SETs of 100 bytes, 50 clients) directly, through HAProxy with
  * one thread and as it comes, and through the endpoint, in turns, with one request under way and with 16; and the memory
  * of 10,000 idle connections. `npm run bench -- endpoint [--rounds 5] [--requests 100000] [--build BUILD]
- * [--only load|idle] [--node-flags=FLAGS] [--json]`. All share the machine, and all are up at once.
+ * [--only load|idle] [--workers 1] [--node-flags=FLAGS] [--json]`. All share the machine, and all are up at once.
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -24,12 +24,14 @@ const { values: flags } = parseArgs({
     requests: { type: 'string', default: '100000' },
     build: { type: 'string' },
     only: { type: 'string' },
+    workers: { type: 'string', default: '1' },
     'node-flags': { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 })
 const rounds = whole('rounds', flags.rounds)
 const requests = whole('requests', flags.requests)
+const workers = whole('workers', flags.workers)
 if (flags.only !== undefined && flags.only !== 'load' && flags.only !== 'idle')
   throw new Error(`--only is load or idle, not ${flags.only}`)
 const build = flags.build ?? newestPair().to
@@ -45,7 +47,7 @@ await using engine = await startEngine(build, ['requirepass ""', 'maxclients 120
 const enginePid = Number(/process_id:(\d+)/.exec(String(await engine.call('INFO', 'server')))?.[1])
 const noHaproxy = flags.only === 'idle' ? '' : await fetchHaproxy(say)
 const runs = flags.only === 'idle' ? [] : await measureLoad()
-const idle = flags.only === 'load' ? null : await measureIdle(engine.port, nodeFlags)
+const idle = flags.only === 'load' ? null : await measureIdle(engine.port, nodeFlags, workers)
 
 const result: EndpointResult = {
   build,
@@ -59,7 +61,7 @@ process.stdout.write(flags.json ? `${JSON.stringify(result)}\n` : printEndpoint(
 
 async function measureLoad(): Promise<readonly Run[]> {
   await using stack = new AsyncDisposableStack()
-  const proxy = stack.use(await runProxy({ nodeFlags }))
+  const proxy = stack.use(await runProxy({ nodeFlags, workers }))
   const port = await freePort()
   await proxy.client.putEndpoint({ params: { id: 'bench' }, body: wish(port, engine.port) })
   const flavour = build.slice(0, build.lastIndexOf('-'))

@@ -19,13 +19,17 @@ const params = { id: 'idle' }
  * The memory of a fresh proxy before and after many clients have come that then say nothing. It is not its first start:
  * then Node keeps what its modules became, and needs not load the 20 MB that strip their types.
  */
-export async function measureIdle(enginePort: number, nodeFlags: readonly string[]): Promise<IdleMemory> {
+export async function measureIdle(
+  enginePort: number,
+  nodeFlags: readonly string[],
+  workers: number,
+): Promise<IdleMemory> {
   await using stack = new AsyncDisposableStack()
   const cache = await mkdtemp(join(tmpdir(), 'fairlead-bench-'))
   stack.defer(() => rm(cache, { recursive: true, force: true }))
   const env = { NODE_COMPILE_CACHE: cache }
-  await endFirst(await runProxy({ nodeFlags, env }))
-  const proxy = stack.use(await runProxy({ nodeFlags, env }))
+  await endFirst(await runProxy({ nodeFlags, workers, env }))
+  const proxy = stack.use(await runProxy({ nodeFlags, workers, env }))
   const port = await freePort()
   await proxy.client.putEndpoint({ params, body: wish(port, enginePort) })
   const connections = Math.min(IDLE_CONNECTIONS, Math.floor((mostFiles() - KEPT_FILES) / 2))

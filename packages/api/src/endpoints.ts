@@ -41,3 +41,48 @@ export const getEndpointStats = operation({
   ok: EndpointStats,
   errors: ['db_not_exist', 'endpoint_not_exist', 'unavailable'],
 })
+
+/** A client of an endpoint, and the connections to shards behind which it is. */
+const EndpointClient = Type.Object({
+  client: Type.String({ description: 'Address and port of the client' }),
+  via: Type.Array(
+    Type.Object({
+      address: Type.String({
+        description: 'As the shard knows it: `addr` in its CLIENT LIST, the client in its slow log',
+      }),
+      shard: Type.String({ description: 'Address and port of that shard' }),
+    }),
+    { description: 'Of a sharded database one for each group that it has asked something' },
+  ),
+  connected_at: Type.String({ description: 'ISO 8601' }),
+  name: Type.String({ description: 'As it has named itself with CLIENT SETNAME; empty without' }),
+  user: Type.String({ description: 'As whom it has signed in' }),
+  held: Type.Boolean({ description: 'It waits for a handover' }),
+})
+
+export const listEndpointClients = operation({
+  method: 'GET',
+  path: '/v1/bdbs/:uid/endpoint/clients',
+  summary: 'Ours: who is connected to the endpoint of a database, and who that is in the eyes of its shards',
+  since: '0.1.0',
+  permission: 'view_endpoint_stats',
+  params: OfDatabase,
+  query: Type.Object(
+    {
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
+      via: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 100,
+          description: 'Only who is behind this `address` of a `via`',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  ok: Type.Object({
+    connections: Type.Integer({ description: 'All clients, listed or not' }),
+    clients: Type.Array(EndpointClient, { description: 'Who came first, first' }),
+  }),
+  errors: ['db_not_exist', 'endpoint_not_exist', 'unavailable'],
+})

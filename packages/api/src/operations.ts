@@ -24,7 +24,7 @@ import {
   listDatabaseShards,
   listDatabases,
 } from './databases.ts'
-import { getAvailability, getEndpointStats } from './endpoints.ts'
+import { getAvailability, getEndpointStats, listEndpointClients } from './endpoints.ts'
 import { listLogs } from './logs.ts'
 import {
   deleteModule,
@@ -76,6 +76,7 @@ export const operations = {
   listDatabaseShards,
   getAvailability,
   getEndpointStats,
+  listEndpointClients,
   upgradeDatabase,
   upgradeModules,
   upgradeModulesOlder,

@@ -113,6 +113,28 @@ export const SwitchResult = Type.Object({
 })
 export type SwitchResult = Static<typeof SwitchResult>
 
+/** Our own end of a connection to a shard, as the shard's CLIENT LIST and slow log name it, and the shard's. */
+const ClientVia = Type.Object({ address: Type.String(), shard: Type.String() })
+
+export const ClientList = Type.Object({
+  /** All that there are, whether listed or not. */
+  connections: Type.Integer(),
+  clients: Type.Array(
+    Type.Object({
+      client: Type.String(),
+      /** None while it waits for its first; of a sharded database one for each group that it has asked something. */
+      via: Type.Array(ClientVia),
+      /** In milliseconds since 1970. */
+      connectedAt: Type.Integer(),
+      /** As it has named itself, and as whom it has signed in; the beginning of either. */
+      name: Type.String(),
+      user: Type.String(),
+      held: Type.Boolean(),
+    }),
+  ),
+})
+export type ClientList = Static<typeof ClientList>
+
 const EndpointId = Type.Object({ id: Type.String({ pattern: '^[a-z0-9-]{1,40}$' }) })
 
 export const reportProxy = operation({
@@ -214,6 +236,25 @@ export const releaseEndpoint = operation({
   errors: ['not_found'],
 })
 
+export const listClients = operation({
+  method: 'GET',
+  path: '/proxy/endpoints/:id/clients',
+  summary: 'Who is connected, and behind which connections to shards; who came first, first',
+  since: '0.1.0',
+  permission: null,
+  params: EndpointId,
+  query: Type.Object(
+    {
+      limit: Type.Integer({ minimum: 1, maximum: 10_000 }),
+      /** Only who is behind this end of a connection to a shard. */
+      via: Type.Optional(Type.String({ maxLength: 100 })),
+    },
+    { additionalProperties: false },
+  ),
+  ok: ClientList,
+  errors: ['not_found'],
+})
+
 export const proxyOperations = {
   reportProxy,
   putEndpoint,
@@ -222,4 +263,5 @@ export const proxyOperations = {
   holdEndpoint,
   switchEndpoint,
   releaseEndpoint,
+  listClients,
 }

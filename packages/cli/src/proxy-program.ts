@@ -6,9 +6,13 @@ import { nodeFlags } from './node-flags.ts'
  * How the proxy of a node is started: Node, its flags, the program and its arguments but for its home. Run from source or
  * published, as we are ourselves.
  */
-export function proxyProgram({ sentinelPort }: Pick<Config, 'sentinelPort'>): readonly string[] {
+export function proxyProgram({
+  sentinelPort,
+  proxyWorkers,
+}: Pick<Config, 'sentinelPort' | 'proxyWorkers'>): readonly string[] {
   const main = fileURLToPath(import.meta.resolve('@fairlead/proxy/main'))
   const fromSource = main.endsWith('.ts') ? ['--conditions=@fairlead/source'] : []
   const sentinel = ['--sentinel-port', String(sentinelPort)]
-  return [process.execPath, ...nodeFlags('proxy'), ...fromSource, main, ...sentinel]
+  const workers = proxyWorkers === undefined ? [] : ['--workers', String(proxyWorkers)]
+  return [process.execPath, ...nodeFlags('proxy'), ...fromSource, main, ...sentinel, ...workers]
 }

@@ -65,6 +65,7 @@ export const table: CommandTable = makeCommandTable({
   WATCH: 0,
   UNWATCH: 0,
   RESET: 0,
+  QUIT: 0,
 })
 
 export function wordAt({ args }: Command, at: number): string {

@@ -18,6 +18,8 @@ export interface ConnectionState {
   readonly subscribed: Readonly<Record<SubscriptionKind, ReadonlyMap<string, Buffer>>>
   readonly watches: boolean
   readonly transaction: Transaction | null
+  /** QUIT: the engine is about to close it. */
+  readonly isLeaving: boolean
   /** Why it cannot be taken up elsewhere; empty while it can. */
   readonly unmovable: string
 }
@@ -48,6 +50,7 @@ export const freshState: ConnectionState = {
   subscribed: { channels: nobody, patterns: nobody, shardChannels: nobody },
   watches: false,
   transaction: null,
+  isLeaving: false,
   unmovable: '',
 }
 
@@ -77,6 +80,8 @@ export function afterSuccess(state: ConnectionState, command: Command): Connecti
       return (state.transaction?.queued ?? []).reduce(afterQueued, afterTransaction(state))
     case 'DISCARD':
       return afterTransaction(state)
+    case 'QUIT':
+      return { ...state, isLeaving: true }
     case 'RESET':
       // What waits without a reply was sent after it: nothing that is answered now can have ended that.
       return state.unmovable.endsWith(WITHOUT_REPLY)

@@ -28,6 +28,11 @@ export type Mode = 'opening' | 'serving' | 'draining' | 'held' | 'moving' | 'clo
 
 export interface Connection {
   readonly client: ClientSide
+  readonly visitor: Visitor
+  /** Where its link is, or was last; null before the first. */
+  via: Via | null
+  /** Why it was cut; empty while it is not, and when its client ended it. */
+  cutBecause: string
   readonly requests: RequestScanner
   readonly owner: Owner
   mode: Mode
@@ -57,6 +62,18 @@ export interface Connection {
   takingBack: boolean
 }
 
+/** Who a client is: its address and port, and since when it is there, in milliseconds since 1970. */
+export interface Visitor {
+  readonly address: string
+  readonly sinceMs: number
+}
+
+/** Our own end of a link, as the shard's CLIENT LIST names it, and the shard's. */
+export interface Via {
+  readonly address: string
+  readonly shard: string
+}
+
 export interface Prepared {
   readonly link: Link
   readonly state: ConnectionState
@@ -80,6 +97,7 @@ export interface Asked {
 /** One connection to an engine, and what is under way on it. */
 export interface Link {
   readonly socket: Socket
+  readonly via: Via
   readonly replies: ReplyScanner
   /** Requests forwarded, and replies received. They are equal when nothing is under way. */
   sent: number
@@ -121,6 +139,8 @@ export interface Owner {
   /** The client has sent something that cannot be forwarded yet. */
   readonly onWaiting: (connection: Connection) => void
   readonly onClosed: (connection: Connection) => void
+  /** It is about to be closed, and not because its client ended it: see `cutBecause`. */
+  readonly onCut: (connection: Connection) => void
   readonly onError: (what: string) => void
   readonly count: { commands: number }
 }
@@ -131,9 +151,12 @@ export type ClientSide = Pick<
   'isPaused' | 'pause' | 'resume' | 'writableNeedDrain' | 'destroy' | 'destroySoon'
 > & { write(bytes: Buffer | string): boolean }
 
-export function createConnection(client: ClientSide, owner: Owner): Connection {
+export function createConnection(client: ClientSide, visitor: Visitor, owner: Owner): Connection {
   return {
     client,
+    visitor,
+    via: null,
+    cutBecause: '',
     requests: createRequestScanner(table),
     owner,
     mode: 'opening',
@@ -154,9 +177,10 @@ export function createConnection(client: ClientSide, owner: Owner): Connection {
   }
 }
 
-export function createLink(socket: Socket): Link {
+export function createLink(socket: Socket, via: Via): Link {
   return {
     socket,
+    via,
     replies: createReplyScanner(),
     sent: 0,
     answered: 0,
@@ -211,23 +235,28 @@ export function isOnlyBlocked({ blocked, link }: Connection): boolean {
   return blocked && link !== null && link.sent - link.answered <= 1 && !link.unproven
 }
 
-/** Ends the connection after the client has got everything, with a last error if there is one to tell. */
-export function endConnection(connection: Connection, error?: string): void {
+/**
+ * Ends the connection after the client has got everything, with a last error if there is one to tell. `why`: for the log, if
+ * that is not as the client would have it.
+ */
+export function endConnection(connection: Connection, error?: string, why = error): void {
   if (connection.mode === 'closed') return
   if (error !== undefined) connection.client.write(`-${error}\r\n`)
-  close(connection)
+  close(connection, why)
   connection.client.destroySoon()
 }
 
-/** Ends the connection at once. */
-export function dropConnection(connection: Connection): void {
+/** Ends the connection at once; `why` as above. */
+export function dropConnection(connection: Connection, why?: string): void {
   if (connection.mode === 'closed') return
-  close(connection)
+  close(connection, why)
   connection.client.destroy()
 }
 
-function close(connection: Connection): void {
+function close(connection: Connection, why = ''): void {
   const { link } = connection
+  connection.cutBecause = why
+  if (why !== '') connection.owner.onCut(connection)
   connection.mode = 'closed'
   connection.link = null
   connection.stash = []

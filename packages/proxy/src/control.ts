@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type Input, type Operation, type Output, proxyOperations, Refusal } from '@fairlead/api'
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
-import type { Log } from './proxy.ts'
+import type { Log } from './cut-log.ts'
 
 /** What answers each operation of the proxy. */
 export type ProxyHandlers = {
@@ -47,14 +47,17 @@ async function answer(
   log: Log,
 ): Promise<void> {
   try {
-    const { name, params } = route(request)
+    const { name, params, search } = route(request)
     const op: Operation = proxyOperations[name]
     const body = op.body ? parse(await readBody(request), op.body) : undefined
     if (op.params && !Value.Check(op.params, params))
       throw new Refusal('invalid_request', 'the id is not valid')
+    const query = op.query ? Value.Convert(op.query, search) : undefined
+    if (op.query && !Value.Check(op.query, query))
+      throw new Refusal('invalid_request', 'the query is not valid')
     // The schemas above have checked the parts, so they are what the operation says.
     const handler = handlers[name] as (input: unknown) => Promise<unknown>
-    send(response, 200, await handler({ params, body }))
+    send(response, 200, await handler({ params, query, body }))
   } catch (cause) {
     const refusal = cause instanceof Refusal ? cause : null
     const message = cause instanceof Error ? cause.message : String(cause)
@@ -67,12 +70,15 @@ function send(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** Which operation is asked for, and the parameters in its path. */
+/** Which operation is asked for, the parameters in its path, and what stands behind it. */
 function route({ method, url = '' }: IncomingMessage) {
+  const { pathname, searchParams } = new URL(url, 'http://proxy')
+  const search = Object.fromEntries(searchParams)
   for (const [name, op] of Object.entries(proxyOperations)) {
     const pattern = new RegExp(`^${op.path.replace(/:(\w+)/g, '(?<$1>[^/?]+)')}$`)
-    const found = method === op.method ? pattern.exec(url) : null
-    if (found !== null) return { name: name as keyof typeof proxyOperations, params: { ...found.groups } }
+    const found = method === op.method ? pattern.exec(pathname) : null
+    if (found !== null)
+      return { name: name as keyof typeof proxyOperations, params: { ...found.groups }, search }
   }
   throw new Refusal('not_found', `there is no ${method} ${url} here`)
 }

@@ -34,8 +34,9 @@ export function takeReplies(connection: Connection, link: Link, chunk: Buffer): 
     }
   }
   if (replies.error !== undefined) {
-    connection.owner.onError(`the engine's reply was not understood: ${replies.error}`)
-    endConnection(connection)
+    const trouble = `the engine's reply was not understood: ${replies.error}`
+    connection.owner.onError(trouble)
+    endConnection(connection, undefined, trouble)
     return
   }
   const rest = chunk.subarray(from)
@@ -192,7 +193,8 @@ export function takeEnd(connection: Connection, link: Link): void {
   const isQuiet =
     wasReady && connection.mode !== 'serving' && link.sent === link.answered && link.parts.length === 0
   if (!isQuiet) {
-    endConnection(connection)
+    const isAskedFor = connection.state.isLeaving || connection.clientEnded
+    endConnection(connection, undefined, isAskedFor ? undefined : 'its shard closed the connection')
     return
   }
   // Nothing was under way: whoever has the role now will be asked instead.

@@ -253,11 +253,15 @@ test('half-closed clients get every reply; blocked ones leave the engine at once
 })
 
 test('when the engine dies its clients are closed; who comes then waits a little, and is told', async () => {
-  await using endpoint = await openEndpoint(wish(await freePort(), await freePort()))
+  const cuts: unknown[] = []
+  await using endpoint = await openEndpoint(wish(await freePort(), await freePort()), {
+    onCut: (cut) => void cuts.push(cut),
+  })
   await using early = await dial(endpoint.wanted.port)
   early.send('PING\r\n')
   await early.gets('-LOADING the database cannot be reached right now; try again\r\n')
   await until(() => early.ended())
+  expect(cuts).toEqual([{ client: early.address, via: [], why: expect.stringContaining('ECONNREFUSED') }])
   await using engine = await startEngine(newest)
   await endpoint.switchTo({ host: '127.0.0.1', port: engine.port })
   await using client = await dial(endpoint.wanted.port)
@@ -265,6 +269,7 @@ test('when the engine dies its clients are closed; who comes then waits a little
   engine.process.kill('SIGKILL')
   await until(() => client.ended())
   expect(endpoint.report().connections).toBe(0)
+  expect(cuts).toMatchObject([{}, { client: client.address, why: 'its shard closed the connection' }])
 })
 
 test('idle connections follow by themselves, and at once when they are asked, also over two switches in a row', async () => {

@@ -1,9 +1,12 @@
 import type { Socket } from 'node:net'
-import type { EndpointReport, HoldResult, SwitchResult, WantedEndpoint } from '@fairlead/api'
+import type { ClientList, EndpointReport, HoldResult, SwitchResult, WantedEndpoint } from '@fairlead/api'
+import { remoteAddress } from './address-text.ts'
 import { type Admission, createAdmission } from './admission.ts'
 import { type Connection, createConnection, dropConnection, steerLink } from './connection.ts'
 import { isSubscribed } from './connection-state.ts'
+import type { Cut } from './cut-log.ts'
 import { endIfDone, takeRequests } from './forward-requests.ts'
+import { type ClientQuery, listClients, viasOf } from './list-clients.ts'
 import { type Listener, listen, turnAway } from './listen.ts'
 import { createUpstream } from './upstream.ts'
 
@@ -14,62 +17,93 @@ export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
   /** Opens links at an engine that is about to have the role, for the connections in use. How many. */
   prepare(upstream: WantedEndpoint['upstream'], slot?: number): Promise<number>
   /** Stops forwarding and waits until all replies are in. `slot`: only to the group that holds it. */
-  hold(times: {
-    readonly deadlineMs: number
-    readonly drainMs?: number
-    readonly slot?: number
-  }): Promise<HoldResult>
+  hold(times: HoldTimes): Promise<HoldResult>
   /**
-   * Moves everything, or what goes to the group of `slot`, to `upstream` and lets clients go there. Throws a refusal if
-   * commands are not answered in time.
+   * Moves everything, or what goes to the group of `slot`, to `upstream`, waits for `allThere`, and lets clients go there.
+   * Throws a refusal if commands are not answered in time.
    */
-  switchTo(upstream: WantedEndpoint['upstream'], slot?: number): Promise<SwitchResult>
-  /** Lets clients go where they were. */
-  release(slot?: number): void
-  report(): Omit<EndpointReport, 'id' | 'state' | 'why'> & { readonly isHeld: boolean }
+  switchTo(
+    upstream: WantedEndpoint['upstream'],
+    slot?: number,
+    allThere?: () => Promise<void>,
+  ): Promise<SwitchResult>
+  /** Lets clients go where they were. `hasFailed`: it counts as a hold that failed. */
+  release(slot?: number, hasFailed?: boolean): void
+  report(): EndpointView
+  clients(query: ClientQuery): ClientList
 }
+
+export interface HoldTimes {
+  readonly deadlineMs: number
+  readonly drainMs?: number
+  readonly slot?: number
+}
+
+/** How an endpoint fares that is open; held means that some of its clients are. */
+export type EndpointView = Omit<EndpointReport, 'id' | 'state' | 'why'> & { readonly isHeld: boolean }
 
 export interface EndpointOptions {
   readonly reusePort?: boolean
   readonly admission?: Admission
+  /** Hears of every client that is cut, refused or fails. */
+  readonly onCut?: (cut: Cut) => void
+  /**
+   * A group is at `upstream`, as one of its engines has said. Told, whoever does it switches it, here and in other threads;
+   * else it is switched here alone.
+   */
+  readonly moveGroup?: (upstream: WantedEndpoint['upstream'], slot: number) => Promise<unknown>
 }
 
 /** For a client that has closed its side: how long no reply may come before it is given up. */
 export const LINGER_MS = 60_000
+export const LINGERED = 'its shard owed it a reply for too long after it had closed its side'
+export const TOO_MANY = 'the process has as many connections as it may have'
 
-/** Serves a database of one group. Throws when it cannot listen. `reusePort`: several processes may share the port. */
+/** Serves a database of one group. Throws when it cannot listen. `reusePort`: several listeners may share the port. */
 export async function openEndpoint(
   wanted: WantedEndpoint,
-  { reusePort = false, admission = createAdmission() }: EndpointOptions = {},
+  { reusePort = false, admission = createAdmission(), onCut = () => undefined }: EndpointOptions = {},
 ): Promise<Endpoint> {
   const count = { commands: 0 }
-  const onClosed = () => {
-    admission.open -= 1
-  }
-  const upstream = createUpstream(wanted.upstream, wanted.upstreamTls, { count, onClosed })
+  const upstream = createUpstream(wanted.upstream, wanted.upstreamTls, {
+    count,
+    onClosed: () => {
+      admission.open -= 1
+    },
+    onCut: (connection) =>
+      onCut({
+        client: connection.visitor.address,
+        via: viasOf([connection]),
+        why: connection.cutBecause,
+      }),
+  })
+  const refuse = (socket: Socket, why: string) => onCut({ client: remoteAddress(socket), via: [], why })
 
   const admit = (socket: Socket): void => {
     if (admission.open >= admission.most) {
-      upstream.owner.onError('the process has as many connections as it may have')
+      upstream.owner.onError(TOO_MANY)
+      refuse(socket, TOO_MANY)
       turnAway(socket)
       return
     }
-    const connection = createConnection(socket, upstream.owner)
+    const visitor = { address: remoteAddress(socket), sinceMs: Date.now() }
+    const connection = createConnection(socket, visitor, upstream.owner)
     admission.open += 1
     listenTo(connection, socket)
     upstream.add(connection)
   }
 
-  const listener = await listen(wanted, { reusePort, admission }, admit)
+  const listener = await listen(wanted, { reusePort, admission }, admit, refuse)
   return {
     get wanted() {
       return { ...wanted, upstream: upstream.address }
     },
     prepare: upstream.prepare,
     hold: upstream.hold,
-    switchTo: upstream.switchTo,
-    release: upstream.release,
     renewTls: listener.renewTls,
+    switchTo: (address, _, allThere) => upstream.switchTo(address, allThere),
+    release: (_, hasFailed) => upstream.release(hasFailed),
+    clients: (query) => listClients(presentIn(upstream.connections), query),
     report: () => ({
       host: wanted.host,
       port: wanted.port,
@@ -87,6 +121,11 @@ export async function openEndpoint(
   }
 }
 
+function* presentIn(connections: ReadonlySet<Connection>) {
+  for (const connection of connections)
+    yield { visitor: connection.visitor, connections: [connection], state: connection.state }
+}
+
 function listenTo(connection: Connection, client: Socket): void {
   client.on('data', (chunk) => takeRequests(connection, chunk))
   client.on('drain', () => steerLink(connection))
@@ -95,8 +134,13 @@ function listenTo(connection: Connection, client: Socket): void {
     // A subscriber that has gone sends nothing and is sent nothing: nobody else would notice.
     if (isSubscribed(connection.state)) dropConnection(connection)
     else endIfDone(connection)
-    client.setTimeout(LINGER_MS, () => dropConnection(connection))
+    client.setTimeout(LINGER_MS, () => dropConnection(connection, LINGERED))
   })
-  client.on('error', () => dropConnection(connection))
+  client.on('error', (cause) => dropConnection(connection, troubleOf(cause)))
   client.on('close', () => dropConnection(connection))
+}
+
+/** Why a client's socket has failed; undefined when the client itself has ended it, orderly or not. */
+export function troubleOf({ code, message }: NodeJS.ErrnoException): string | undefined {
+  return code === 'ECONNRESET' || code === 'EPIPE' ? undefined : message
 }

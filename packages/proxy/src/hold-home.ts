@@ -11,13 +11,14 @@ export async function holdHome(home: string): Promise<AsyncDisposable> {
   // A name in Linux' abstract namespace: it goes away with the process that holds it, however that ends.
   const digest = createHash('sha256').update(resolve(home)).digest('hex').slice(0, 32)
   for (const until = performance.now() + DYING_MS; performance.now() < until; await delay(20)) {
-    const held = await tryListen(`\0fairlead-proxy-${digest}`)
+    const held = await tryHold(`\0fairlead-proxy-${digest}`)
     if (held !== null) return held
   }
   throw new Error(`another proxy runs on ${home}; stop it first`)
 }
 
-async function tryListen(name: string): Promise<AsyncDisposable | null> {
+/** Holds a name of the abstract namespace, until disposed of; null when somebody has it. */
+export async function tryHold(name: string): Promise<AsyncDisposable | null> {
   const server = createServer((socket) => socket.destroy())
   const { promise, resolve: answer, reject } = Promise.withResolvers<boolean>()
   server.once('error', (cause: NodeJS.ErrnoException) =>

@@ -17,11 +17,15 @@ const HANDSHAKE_MS = 5_000
 /** Written out, so that no flag of Node's lowers it. */
 const minVersion = 'TLSv1.2'
 
-/** Listens for the clients of an endpoint. Throws when it cannot. `reusePort`: several processes may share the port. */
+/**
+ * Listens for the clients of an endpoint. Throws when it cannot. `reusePort`: several listeners may share the port.
+ * `onStranger` hears of those that do not speak TLS where it is spoken.
+ */
 export async function listen(
   wanted: WantedEndpoint,
   { reusePort, admission }: { readonly reusePort: boolean; readonly admission: Admission },
   admit: (socket: Socket) => void,
+  onStranger: (socket: Socket, why: string) => void,
 ): Promise<Listener> {
   const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 300_000 }
   const tlsServer =
@@ -29,7 +33,7 @@ export async function listen(
       ? null
       : createTlsServer({ ...options, ...contextOf(wanted.tls), handshakeTimeout: HANDSHAKE_MS }, admit)
   const server = tlsServer ?? createServer(options, admit)
-  const strangers = tlsServer === null ? null : watchHandshakes(tlsServer, admission)
+  const strangers = tlsServer === null ? null : watchHandshakes(tlsServer, admission, onStranger)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
   server.listen({ host: wanted.host, port: wanted.port, backlog: BACKLOG, reusePort }, () => resolve())
@@ -60,7 +64,11 @@ function contextOf({ cert, key }: Tls) {
 }
 
 /** Those who have connected and not agreed on keys: they take a file each, and nobody else would close them. */
-function watchHandshakes(server: TlsServer, admission: Admission): ReadonlyMap<string, Socket> {
+function watchHandshakes(
+  server: TlsServer,
+  admission: Admission,
+  onStranger: (socket: Socket, why: string) => void,
+): ReadonlyMap<string, Socket> {
   const strangers = new Map<string, Socket>()
   const passed = (peer: string) => {
     if (strangers.delete(peer)) admission.open -= 1
@@ -74,7 +82,10 @@ function watchHandshakes(server: TlsServer, admission: Admission): ReadonlyMap<s
   })
   server.prependListener('secureConnection', (socket) => passed(peerOf(socket)))
   // Node tells of them, and leaves those that were too slow connected.
-  server.on('tlsClientError', (_, socket) => socket.destroy())
+  server.on('tlsClientError', (cause: Error, socket: Socket) => {
+    onStranger(socket, `TLS: ${cause.message}`)
+    socket.destroy()
+  })
   return strangers
 }
 

@@ -1,10 +1,14 @@
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createProxy, type Log } from './proxy.ts'
+import type { Log } from './cut-log.ts'
+import { createProxy } from './proxy.ts'
+import { countWorkers } from './workers/count-workers.ts'
 
 /**
- * The program: node main.ts --home FOLDER [--socket PATH] [--sentinel-host 127.0.0.1] [--sentinel-port 8001]. Port 0: no
- * Sentinel answerer. Runs until SIGTERM; logs JSON lines to standard error.
+ * The program: node main.ts --home FOLDER [--socket PATH] [--sentinel-host 127.0.0.1] [--sentinel-port 8001] [--workers N].
+ * Port 0: no Sentinel answerer. Workers: as many threads serve the endpoints; by the machine's cores unless told. Runs until
+ * SIGTERM; logs JSON lines to standard error.
  */
 const { values } = parseArgs({
   options: {
@@ -12,6 +16,7 @@ const { values } = parseArgs({
     socket: { type: 'string' },
     'sentinel-host': { type: 'string', default: '127.0.0.1' },
     'sentinel-port': { type: 'string', default: '8001' },
+    workers: { type: 'string', default: String(countWorkers(availableParallelism())) },
   },
 })
 const { home, socket } = values
@@ -19,10 +24,20 @@ if (home === undefined) throw new Error('usage: main.ts --home FOLDER [--socket 
 const sentinel = { host: values['sentinel-host'], port: Number(values['sentinel-port']) }
 if (!(Number.isInteger(sentinel.port) && sentinel.port >= 0 && sentinel.port <= 65_535))
   throw new Error(`--sentinel-port is a port, not ${values['sentinel-port']}`)
+const workers = Number(values.workers)
+if (!(Number.isInteger(workers) && workers >= 1 && workers <= 64))
+  throw new Error(`--workers is a number from 1 to 64, not ${values.workers}`)
 
 const log: Log = (what, details) =>
   process.stderr.write(`${JSON.stringify({ at: new Date().toISOString(), what, ...details })}\n`)
-const proxy = await createProxy({ home, socketPath: socket ?? join(home, 'proxy.sock'), sentinel, log })
+const proxy = await createProxy({
+  ...{ home, socketPath: socket ?? join(home, 'proxy.sock'), sentinel, workers, log },
+  onBroken(why) {
+    log('a worker has ended, and the proxy with it', { why })
+    // Half a proxy would serve half of its clients: the agent starts a whole one.
+    throw new Error(`a worker of the proxy has ended: ${why}`)
+  },
+})
 
 const end = (): void => {
   void proxy[Symbol.asyncDispose]().then(() => process.exit(0))

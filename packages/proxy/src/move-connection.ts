@@ -57,8 +57,9 @@ export async function moveConnection(connection: Connection, target: Target, unt
     else adopt(connection, link)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    connection.owner.onError(`a connection could not be moved: ${why}`)
-    endConnection(connection, `LOADING the database cannot be reached: ${why}`)
+    const trouble = `a connection could not be moved: ${why}`
+    connection.owner.onError(trouble)
+    endConnection(connection, `LOADING the database cannot be reached: ${why}`, trouble)
   }
 }
 

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
+import { addressText, localAddress } from './address-text.ts'
 import { type Connection, createLink, type Link, steerClient, tellClient } from './connection.ts'
 import { isSubscribed, replayOf } from './connection-state.ts'
 import { takeEnd, takeReplies } from './deliver-replies.ts'
@@ -21,7 +22,8 @@ const REPLAY_MS = 2_000
  * performance.now) has come. Throws what was in the way. What the engine says meanwhile waits in the link (`adopt`).
  */
 export async function openLink(connection: Connection, target: Target, untilMs: number): Promise<Link> {
-  const link = createLink(await connectUntil(connection, target, untilMs))
+  const socket = await connectUntil(connection, target, untilMs)
+  const link = createLink(socket, { address: localAddress(socket), shard: addressText(target) })
   link.early = []
   link.replies.keepWord = isSubscribed(connection.state)
   link.socket.on('data', (chunk) => takeReplies(connection, link, chunk))
@@ -42,6 +44,7 @@ export async function openLink(connection: Connection, target: Target, untilMs: 
 export function adopt(connection: Connection, link: Link): void {
   const { link: old, state } = connection
   connection.link = link
+  connection.via = link.via
   old?.socket.destroy()
   const early = link.early ?? []
   link.early = null

@@ -47,51 +47,54 @@ test('wanted endpoints are served again after kill -9, where they were switched 
   expect((await proxy.client.reportProxy({})).endpoints).toEqual([])
 })
 
-test('the groups of a sharded database are held, switched and remembered one by one', async () => {
-  await using proxy = await runProxy()
-  await using a = await startEngine(newest)
-  await using b = await startEngine(newest)
-  await using c = await startEngine(newest)
-  const params = { id: 'bdb-2' }
-  const at = ({ port }: typeof a) => ({ host: '127.0.0.1', port })
-  const wanted = await wishSharded([
-    { first: 0, last: 8_191, upstream: at(a) },
-    { first: 8_192, last: 16_383, upstream: at(b) },
-  ])
-  expect(await proxy.client.putEndpoint({ params, body: wanted })).toMatchObject({ shards: wanted.shards })
-  await using client = await dial(wanted.port)
-  client.send('SET {b}k 1\r\nSET {a}k 2\r\n')
-  await client.gets('+OK\r\n+OK\r\n')
-  expect(await a.admin('GET {b}k')).toContain('1')
-  expect(await b.admin('GET {a}k')).toContain('2')
+test.each([1, 2])(
+  'the groups of a sharded database are held, switched and remembered one by one, by %i thread(s)',
+  async (workers) => {
+    await using proxy = await runProxy({ workers })
+    await using a = await startEngine(newest)
+    await using b = await startEngine(newest)
+    await using c = await startEngine(newest)
+    const params = { id: 'bdb-2' }
+    const at = ({ port }: typeof a) => ({ host: '127.0.0.1', port })
+    const wanted = await wishSharded([
+      { first: 0, last: 8_191, upstream: at(a) },
+      { first: 8_192, last: 16_383, upstream: at(b) },
+    ])
+    expect(await proxy.client.putEndpoint({ params, body: wanted })).toMatchObject({ shards: wanted.shards })
+    await using client = await dial(wanted.port)
+    client.send('SET {b}k 1\r\nSET {a}k 2\r\n')
+    await client.gets('+OK\r\n+OK\r\n')
+    expect(await a.admin('GET {b}k')).toContain('1')
+    expect(await b.admin('GET {a}k')).toContain('2')
 
-  await expect(proxy.client.switchEndpoint({ params, body: { upstream: at(c) } })).rejects.toThrow(
-    'name a slot',
-  )
-  await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000, slot: 16_000 } })
-  client.send('SET {a}k 3\r\n')
-  await proxy.client.switchEndpoint({ params, body: { upstream: at(c), slot: 8_192 } })
-  await client.gets('+OK\r\n')
-  expect(await c.admin('GET {a}k')).toContain('3')
-  proxy.process().kill('SIGKILL')
-  await proxy.start()
-  await using again = await dial(wanted.port)
-  await again.ask('GET {a}k', '$1\r\n3\r\n')
-  const back = {
-    ...wanted,
-    upstream: at(b),
-    shards: [
-      { first: 0, last: 8_191, upstream: at(b) },
-      { first: 8_192, last: 16_383, upstream: at(c) },
-    ],
-  }
-  await proxy.client.putEndpoint({ params, body: back })
-  await again.ask('GET {b}k', '$-1\r\n')
-  const torn = { ...wanted, shards: [{ first: 1, last: 16_383, upstream: at(a) }] }
-  await expect(proxy.client.putEndpoint({ params, body: torn })).rejects.toThrow(
-    'each slot from 0 to 16383 once',
-  )
-})
+    await expect(proxy.client.switchEndpoint({ params, body: { upstream: at(c) } })).rejects.toThrow(
+      'name a slot',
+    )
+    await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000, slot: 16_000 } })
+    client.send('SET {a}k 3\r\n')
+    await proxy.client.switchEndpoint({ params, body: { upstream: at(c), slot: 8_192 } })
+    await client.gets('+OK\r\n')
+    expect(await c.admin('GET {a}k')).toContain('3')
+    proxy.process().kill('SIGKILL')
+    await proxy.start()
+    await using again = await dial(wanted.port)
+    await again.ask('GET {a}k', '$1\r\n3\r\n')
+    const back = {
+      ...wanted,
+      upstream: at(b),
+      shards: [
+        { first: 0, last: 8_191, upstream: at(b) },
+        { first: 8_192, last: 16_383, upstream: at(c) },
+      ],
+    }
+    await proxy.client.putEndpoint({ params, body: back })
+    await again.ask('GET {b}k', '$-1\r\n')
+    const torn = { ...wanted, shards: [{ first: 1, last: 16_383, upstream: at(a) }] }
+    await expect(proxy.client.putEndpoint({ params, body: torn })).rejects.toThrow(
+      'each slot from 0 to 16383 once',
+    )
+  },
+)
 
 test('killed while it holds, it lets its clients go: they come again and go on', async () => {
   await using proxy = await runProxy()
@@ -171,4 +174,14 @@ test('clients and shards may speak TLS', async () => {
   await using client = rawClient(socket)
   await client.ask('SET k v', '+OK\r\n')
   expect(await engine.admin('GET k')).toBe('$1\r\nv\r\n')
+
+  await using stranger = await dial(wanted.port)
+  stranger.send('PING\r\n')
+  const line = () => /^.*client was cut.*$/m.exec(proxy.log())?.[0]
+  await until(() => line() !== undefined)
+  expect(JSON.parse(line() ?? '')).toMatchObject({
+    endpoint: 'tls',
+    client: stranger.address,
+    why: expect.stringMatching(/^TLS: /),
+  })
 })

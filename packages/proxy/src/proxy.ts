@@ -3,30 +3,32 @@ import { join } from 'node:path'
 import { type Address, type EndpointReport, Refusal, type WantedEndpoint } from '@fairlead/api'
 import { createAdmission } from './admission.ts'
 import { type ProxyHandlers, serveControl } from './control.ts'
-import { type Endpoint, openEndpoint } from './endpoint.ts'
+import type { Log } from './cut-log.ts'
+import { createHost, type HostedEndpoint } from './endpoint-host.ts'
 import { holdHome } from './hold-home.ts'
 import { checkTls } from './listen.ts'
 import { openSentinel } from './sentinel.ts'
-import { openShardedEndpoint } from './sharded/sharded-endpoint.ts'
 import { readWanted, type Wanted, writeWanted } from './wanted-file.ts'
-
-/** A line for the log: JSON, with what happened first. */
-export type Log = (what: string, details: Readonly<Record<string, string | number>>) => void
+import { createWorkerHost } from './workers/worker-host.ts'
 
 const LISTEN_AGAIN_MS = 500
 
 /**
  * Serves the endpoints that were wanted when it last ran, and takes orders at `socketPath`. What is wanted is on disk
- * before an order is answered. Throws when another proxy has this home.
+ * before an order is answered. Throws when another proxy has this home. `onBroken`: one of several workers has ended, and
+ * the process is to end.
  */
 export async function createProxy(options: {
   readonly home: string
   readonly socketPath: string
   /** Where to answer as a Sentinel; port 0: nowhere. */
   readonly sentinel: { readonly host: string; readonly port: number }
+  /** Threads that serve endpoints; 1: this one, and no other. */
+  readonly workers: number
+  readonly onBroken: (why: string) => void
   readonly log: Log
 }): Promise<AsyncDisposable> {
-  const { home, socketPath, log } = options
+  const { home, socketPath, workers, onBroken, log } = options
   await mkdir(home, { recursive: true, mode: 0o700 })
   await chmod(home, 0o700)
   const path = join(home, 'endpoints.json')
@@ -35,9 +37,14 @@ export async function createProxy(options: {
 
   const wanted = new Map<string, WantedEndpoint>(Object.entries(await readWanted(path)))
   const admission = createAdmission()
-  const open = new Map<string, Endpoint>()
+  const open = new Map<string, HostedEndpoint>()
   const failures = new Map<string, string>()
   const turns = createTurns()
+  const host = stack.use(
+    workers === 1
+      ? createHost(admission, log)
+      : await createWorkerHost({ count: workers, admission, log, onBroken }),
+  )
   stack.defer(async () => {
     await Promise.all([...open.values()].map((endpoint) => endpoint[Symbol.asyncDispose]()))
   })
@@ -64,7 +71,7 @@ export async function createProxy(options: {
     const wish = wanted.get(id)
     if (wish === undefined || open.has(id)) return
     try {
-      open.set(id, await (wish.shards === null ? openEndpoint : openShardedEndpoint)(wish, { admission }))
+      open.set(id, await host.open(id, wish))
       failures.delete(id)
       log('endpoint listens', { id, port: wish.port })
     } catch (cause) {
@@ -79,7 +86,7 @@ export async function createProxy(options: {
     failures.delete(id)
     await endpoint?.[Symbol.asyncDispose]()
   }
-  const find = (id: string): Endpoint => {
+  const find = (id: string): HostedEndpoint => {
     const endpoint = open.get(id)
     if (endpoint === undefined)
       throw new Refusal('not_found', failures.get(id) ?? `there is no endpoint ${id}`)
@@ -101,7 +108,7 @@ export async function createProxy(options: {
     reportProxy: async () => ({
       pid: process.pid,
       rssBytes: process.memoryUsage.rss(),
-      endpoints: [...wanted.keys()].toSorted().map((id) => reportOf(id)),
+      endpoints: await Promise.all([...wanted.keys()].toSorted().map((id) => reportOf(id))),
       sentinel: sentinel?.report() ?? { ...options.sentinel, ...noSentinel },
     }),
     putEndpoint: async ({ params: { id }, body }) => {
@@ -112,7 +119,8 @@ export async function createProxy(options: {
         wanted.set(id, body)
         await save()
         if (before !== undefined && !servesAlike(before, body)) await stop(id)
-        else if (body.tls !== null && body.tls.cert !== before?.tls?.cert) open.get(id)?.renewTls(body.tls)
+        else if (body.tls !== null && body.tls.cert !== before?.tls?.cert)
+          await open.get(id)?.renewTls(body.tls)
         await start(id)
         sentinel?.look()
       })
@@ -141,15 +149,16 @@ export async function createProxy(options: {
     }),
     switchEndpoint: ({ params: { id }, body }) => switchTo(id, body.upstream, body.slot),
     releaseEndpoint: async ({ params: { id } }) => {
-      find(id).release()
+      await find(id).release()
       return reportOf(id)
     },
+    listClients: async ({ params: { id }, query }) => find(id).clients(query),
   }
-  const reportOf = (id: string): EndpointReport => {
+  const reportOf = async (id: string): Promise<EndpointReport> => {
     const endpoint = open.get(id)
     const wish = wanted.get(id)
     if (endpoint !== undefined) {
-      const { isHeld, ...rest } = endpoint.report()
+      const { isHeld, ...rest } = await endpoint.report()
       return { id, ...rest, state: isHeld ? 'held' : 'serving', why: '' }
     }
     if (wish === undefined) throw new Refusal('not_found', `there is no endpoint ${id}`)
@@ -174,7 +183,7 @@ export async function createProxy(options: {
   stack.defer(() => clearInterval(timer))
   stack.use(await serveControl(socketPath, handlers, log))
   stack.defer(() => rm(socketPath, { force: true }))
-  log('proxy runs', { pid: process.pid, endpoints: wanted.size })
+  log('proxy runs', { pid: process.pid, endpoints: wanted.size, workers })
   const running = stack.move()
   return { [Symbol.asyncDispose]: () => running.disposeAsync() }
 }

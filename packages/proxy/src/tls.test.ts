@@ -40,7 +40,9 @@ async function serve(tls: NonNullable<WantedEndpoint['tls']>, shards: WantedEndp
   const logged: string[] = []
   const log = (what: string, details: object) => void logged.push(`${what} ${JSON.stringify(details)}`)
   const socketPath = join(home, 'proxy.sock')
-  stack.use(await createProxy({ home, socketPath, sentinel: { host: '127.0.0.1', port: 0 }, log }))
+  const sentinel = { host: '127.0.0.1', port: 0 }
+  const onBroken = (why: string) => log(why, {})
+  stack.use(await createProxy({ home, socketPath, sentinel, workers: 1, onBroken, log }))
   const client = createClient(proxyOperations, socketTransport(socketPath))
   const params = { id: 'db1' }
   const wanted = { ...wish(await freePort(), engine.port), tls, shards }

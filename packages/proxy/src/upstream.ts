@@ -23,10 +23,13 @@ export interface Upstream extends Disposable {
   prepare(address: Address): Promise<number>
   /** Stops forwarding and waits until all replies are in. */
   hold(times: { readonly deadlineMs: number; readonly drainMs?: number }): Promise<HoldResult>
-  /** Moves everything to `address` and lets clients go there. Throws a refusal if commands are not answered in time. */
-  switchTo(address: Address): Promise<SwitchResult>
-  /** Lets clients go where they were. */
-  release(): void
+  /**
+   * Moves everything to `address`, waits for `allThere`, and lets clients go there. Throws a refusal if commands are not
+   * answered in time.
+   */
+  switchTo(address: Address, allThere?: () => Promise<void>): Promise<SwitchResult>
+  /** Lets clients go where they were. `hasFailed`: it counts as a hold that failed. */
+  release(hasFailed?: boolean): void
 }
 
 /** What happened to an upstream; the times in milliseconds. */
@@ -41,15 +44,21 @@ export interface Seen {
 
 /** How long a client may wait for an engine that cannot be reached. */
 const REACH_MS = 2_000
+/** Why connections are cut when nobody wants their endpoint any more, or the proxy ends. */
+export const TAKEN_AWAY = 'the endpoint was taken away'
 /** The hold of a switch that nobody has prepared. */
-const OWN_HOLD = { deadlineMs: 10_000, drainMs: 3_000 }
+export const OWN_HOLD = { deadlineMs: 10_000, drainMs: 3_000 }
 
-/** `onClosed` hears of connections that are no more; `count` counts what is forwarded. */
+/**
+ * `onClosed` hears of connections that are no more, `onCut` of those that are cut, before that; `count` counts what is
+ * forwarded.
+ */
 export function createUpstream(
   first: Address,
   tls: WantedEndpoint['upstreamTls'],
-  { count, onClosed }: { readonly count: { commands: number }; readonly onClosed: () => void },
+  events: Pick<Owner, 'count' | 'onCut'> & { readonly onClosed: () => void },
 ): Upstream {
+  const { count, onCut, onClosed } = events
   const connections = new Set<Connection>()
   const followers = new Set<Promise<void>>()
   const seen: Seen = {
@@ -69,6 +78,7 @@ export function createUpstream(
   const target = (): Target => ({ ...address, tls })
   const owner: Owner = {
     count,
+    onCut,
     onQuiet: (connection) => {
       if (!noticeQuiet(connection)) return
       if (connection.late) void follow(connection)
@@ -94,8 +104,9 @@ export function createUpstream(
     } catch (cause) {
       // A switch that began meanwhile opens it anew.
       if (connection.mode !== 'opening') return
-      owner.onError(`no engine could be reached: ${cause instanceof Error ? cause.message : String(cause)}`)
-      endConnection(connection, 'LOADING the database cannot be reached right now; try again')
+      const why = `no engine could be reached: ${cause instanceof Error ? cause.message : String(cause)}`
+      owner.onError(why)
+      endConnection(connection, 'LOADING the database cannot be reached right now; try again', why)
     }
   }
   /** Moves a connection on its own, after the others. */
@@ -135,7 +146,7 @@ export function createUpstream(
   }
   const beginHold: Upstream['hold'] = async ({ deadlineMs, drainMs = Math.ceil(deadlineMs / 2) }) => {
     const giveUp = () => {
-      if (switching !== null) return
+      if (switching !== null || hold === null) return
       seen.failedHolds += 1
       letGo()
     }
@@ -148,7 +159,7 @@ export function createUpstream(
     if (!result.drained) giveUp()
     return result
   }
-  const goOver = async (to: Address): Promise<SwitchResult> => {
+  const goOver = async (to: Address, allThere: () => Promise<void>): Promise<SwitchResult> => {
     if (hold === null) {
       const { drained, why } = await beginHold(OWN_HOLD)
       if (!drained) throw new Refusal('order_not_applicable', `the endpoint cannot be held: ${why}`)
@@ -161,6 +172,7 @@ export function createUpstream(
     const move = (connection: Connection) =>
       moveConnection(connection, target(), performance.now() + REACH_MS)
     const { ready, later, closed } = await moveAll([...connections], move, target())
+    await allThere()
     isGoing = false
     const heldMs = endHold()
     for (const connection of ready) resume(connection)
@@ -188,23 +200,25 @@ export function createUpstream(
     },
     prepare: (to) => prepareLinks(connections, { ...to, tls }),
     hold: beginHold,
-    async switchTo(to) {
+    async switchTo(to, allThere = async () => undefined) {
       await switching?.catch(() => null)
       if (hold === null && to.host === address.host && to.port === address.port)
         return { moved: 0, later: 0, closed: 0, heldMs: 0 }
-      switching = goOver(to)
+      switching = goOver(to, allThere)
       try {
         return await switching
       } finally {
         switching = null
       }
     },
-    release() {
-      if (switching === null) letGo()
+    release(hasFailed = false) {
+      if (switching !== null) return
+      if (hasFailed && hold !== null) seen.failedHolds += 1
+      letGo()
     },
     [Symbol.dispose]() {
       endHold()
-      for (const connection of connections) dropConnection(connection)
+      for (const connection of connections) dropConnection(connection, TAKEN_AWAY)
     },
   }
 }

@@ -12,6 +12,8 @@ export interface RunningProxy extends AsyncDisposable {
   readonly home: string
   readonly client: Client<typeof proxyOperations>
   process(): ChildProcess
+  /** What it has logged so far, by all of its processes. */
+  log(): string
   /** Starts it again after it has died. */
   start(): Promise<void>
 }
@@ -19,10 +21,12 @@ export interface RunningProxy extends AsyncDisposable {
 /** The proxy as a program of its own, in a home of its own; without its Sentinel answerer unless that gets a port. */
 export async function runProxy({
   sentinelPort = 0,
+  workers = 1,
   nodeFlags = [],
   env = {},
 }: {
   readonly sentinelPort?: number
+  readonly workers?: number
   readonly nodeFlags?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
 } = {}): Promise<RunningProxy> {
@@ -30,6 +34,7 @@ export async function runProxy({
   const client = createClient(proxyOperations, socketTransport(join(home, 'proxy.sock')))
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
   let child: ChildProcess | undefined
+  let log = ''
   const running: RunningProxy = {
     home,
     client,
@@ -37,13 +42,26 @@ export async function runProxy({
       if (child === undefined) throw new Error('not started')
       return child
     },
+    log: () => log,
     async start() {
-      const args = [main, '--home', home, '--sentinel-port', String(sentinelPort)]
+      const args = [
+        main,
+        '--home',
+        home,
+        '--sentinel-port',
+        String(sentinelPort),
+        '--workers',
+        String(workers),
+      ]
       child = spawn(process.execPath, [...nodeFlags, '--conditions=@fairlead/source', ...args], {
-        stdio: ['ignore', 'ignore', 'inherit'],
+        stdio: ['ignore', 'ignore', 'pipe'],
         env: { ...process.env, ...env },
       })
-      const { pid } = child
+      const { pid, stderr } = child
+      stderr?.on('data', (text: Buffer) => {
+        log += text.toString('utf8')
+        process.stderr.write(text)
+      })
       const answers = () =>
         client.reportProxy({}).then(
           (report) => report.pid === pid,

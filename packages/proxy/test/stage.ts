@@ -135,6 +135,8 @@ export function wish(port: number, upstreamPort: number): WantedEndpoint {
 
 export interface RawClient extends AsyncDisposable {
   readonly socket: Socket
+  /** Its own address and port, also when it is closed. */
+  readonly address: string
   send(bytes: string | Uint8Array): void
   /** Everything that came and was not taken. */
   text(): string
@@ -164,6 +166,7 @@ export function rawClient(socket: Socket): RawClient {
   socket.on('error', () => undefined)
   const client: RawClient = {
     socket,
+    address: `${socket.localAddress}:${socket.localPort}`,
     send: (bytes) => void socket.write(bytes),
     text: () => text,
     ended: () => ended,

@@ -6,6 +6,7 @@ test('an empty environment is a sound configuration', () => {
   expect(config).toMatchObject({
     httpPort: 8080,
     sentinelPort: 8001,
+    proxyWorkers: undefined,
     adminUsername: 'admin',
     adminPassword: undefined,
     portRange: { from: 10_000, to: 10_999 },
@@ -18,12 +19,14 @@ test('every fault is named at once, with the value, but never a password', () =>
     loadConfig({
       FAIRLEAD_HTTP_PORT: '80a',
       FAIRLEAD_PORT_RANGE: '5-1',
+      FAIRLEAD_PROXY_WORKERS: '0',
       FAIRLEAD_ADMIN_PASSWORD: 'tiny',
       FAIRLEAD_HOEM: 'x',
     })
   expect(load).toThrow(ConfigError)
   expect(load).toThrow(/FAIRLEAD_HTTP_PORT must be a whole number from 0 to 65535 \(it is "80a"\)/)
   expect(load).toThrow(/FAIRLEAD_PORT_RANGE must be two ports/)
+  expect(load).toThrow(/FAIRLEAD_PROXY_WORKERS must be a whole number from 1 to 64/)
   expect(load).toThrow(/FAIRLEAD_ADMIN_PASSWORD must have 8 to 256 characters\n/)
   expect(load).toThrow(/FAIRLEAD_HOEM is not a variable of Fairlead/)
   expect(load).not.toThrow(/tiny/)

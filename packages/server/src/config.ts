@@ -9,6 +9,8 @@ export interface Config {
   readonly httpPort: number
   /** Where the proxy answers as a Sentinel; 0: nowhere. */
   readonly sentinelPort: number
+  /** Threads of the proxy that serve endpoints. Undefined: by the machine's cores. */
+  readonly proxyWorkers: number | undefined
   readonly adminUsername: string
   /** Undefined: generated at the first start. */
   readonly adminPassword: string | undefined
@@ -68,6 +70,14 @@ const variables = {
       'Port on which clients that connect to shards themselves are told of the primary, as by a Sentinel; on 127.0.0.1 only. `0` for none. Taken by another, it is tried again.',
     otherwise: '`8001`',
     read: (text, fault) => readInteger(text, 8001, { from: 0, to: 65_535 }, fault),
+  }),
+  proxyWorkers: variable({
+    name: 'FAIRLEAD_PROXY_WORKERS',
+    about:
+      'Threads of the proxy, among which the clients of every endpoint are divided. `1` is best where shards need the cores. Counts when the proxy is next started: `fairlead down --all`.',
+    otherwise: 'one for each four cores, at least 1 and at most 4',
+    read: (text, fault) =>
+      text === undefined ? undefined : readInteger(text, 0, { from: 1, to: 64 }, fault),
   }),
   adminUsername: variable({
     name: 'FAIRLEAD_ADMIN_USERNAME',
@@ -171,6 +181,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     home: read(variables.home),
     httpPort: read(variables.httpPort),
     sentinelPort: read(variables.sentinelPort),
+    proxyWorkers: read(variables.proxyWorkers),
     adminUsername: read(variables.adminUsername),
     adminPassword: read(variables.adminPassword),
     bootstrap: read(variables.bootstrap),
@@ -201,6 +212,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     home,
     httpPort,
     sentinelPort,
+    proxyWorkers: values.proxyWorkers,
     adminUsername,
     adminPassword: values.adminPassword,
     bootstrap,

@@ -1,29 +1,39 @@
-import { dropConnection } from '../connection.ts'
+import { type Connection, dropConnection } from '../connection.ts'
+import { viasOf } from '../list-clients.ts'
 import type { Router } from './router.ts'
 import { flushTold } from './tell-client.ts'
 
-/** Ends a client after it has got everything that was told, with a last error if there is one. */
-export function endRouter(router: Router, error?: string): void {
+/**
+ * Ends a client after it has got everything that was told, with a last error if there is one. `why`: for the log, if that is
+ * not as the client would have it.
+ */
+export function endRouter(router: Router, error?: string, why = error): void {
   if (router.closed) return
   const { client } = router
   flushTold(router)
   if (error !== undefined && router.owed.first()?.begun !== true) client.write(`-${error}\r\n`)
-  close(router)
+  close(router, why)
   client.destroySoon()
 }
 
-/** Ends a client at once. */
-export function dropRouter(router: Router): void {
+/** Ends a client at once; `why` as above. */
+export function dropRouter(router: Router, why?: string): void {
   if (router.closed) return
-  close(router)
+  close(router, why)
   router.client.destroy()
 }
 
-function close(router: Router): void {
+function close(router: Router, why = ''): void {
+  const { visitor, shards } = router
+  if (why !== '') shards.onCut({ client: visitor.address, via: viasOf(connectionsOf(router)), why })
   router.closed = true
   router.stash = []
   router.part = []
   router.diverted = []
   router.touched.clear()
-  for (const leg of router.legs) if (leg !== undefined) dropConnection(leg.connection)
+  for (const connection of connectionsOf(router)) dropConnection(connection)
+}
+
+export function connectionsOf({ legs }: Router): Connection[] {
+  return legs.flatMap((leg) => leg?.connection ?? [])
 }

@@ -13,7 +13,9 @@ export function legTo(router: Router, group: number): Leg {
   if (leg !== undefined) return leg
   const upstream = router.shards.upstreams[group]
   if (upstream === undefined) throw new Error(`there is no group ${group}`)
-  const opened = createLeg(router, group, (self) => createConnection(clientSideOf(self), upstream.owner))
+  const opened = createLeg(router, group, (self) =>
+    createConnection(clientSideOf(self), router.visitor, upstream.owner),
+  )
   opened.connection.state = carriedOver(router.home?.connection.state ?? freshState)
   router.legs[group] = opened
   if (group === HOME) router.home = opened
@@ -59,7 +61,6 @@ function pause(leg: Leg, isPaused: boolean): void {
 /** A leg is no more. What it was asked and certainly has not done is answered with why; else the client has to know. */
 function lose(leg: Leg): void {
   const { router, group, lastWords, connection } = leg
-  if (router.legs[group] === leg) router.legs[group] = undefined
   if (router.closed) return
   const { state } = connection
   const isMissed =
@@ -67,9 +68,10 @@ function lose(leg: Leg): void {
   const isUntouched = leg.owed.size === 0 && leg.parts.length === 0
   const isUnreached = lastWords.startsWith('-LOADING')
   if (isMissed || state.unmovable !== '' || !(isUntouched || isUnreached)) {
-    endRouter(router, lastWords === '' ? undefined : lastWords.slice(1).trimEnd())
+    endRouter(router, lastWords === '' ? undefined : lastWords.slice(1).trimEnd(), connection.cutBecause)
     return
   }
+  if (router.legs[group] === leg) router.legs[group] = undefined
   const error = Buffer.from(lastWords)
   for (let owed = leg.owed.first(); owed !== undefined; owed = leg.owed.first())
     answerInstead(leg, owed, error)

@@ -18,7 +18,7 @@ export function orderReplies(leg: Leg, chunk: Buffer): void {
     if (isBetweenReplies(replies)) leg.careful = needsCare(leg, chunk[from])
     const end = scanReply(replies, chunk, from)
     if (replies.error !== undefined) {
-      endRouter(router)
+      endRouter(router, undefined, `the engine's reply was not understood: ${replies.error}`)
       return
     }
     const to = end < 0 ? chunk.length : end

@@ -6,7 +6,8 @@ import {
   makeCommandTable,
   type ReplyScanner,
 } from '@fairlead/engine'
-import type { Connection } from '../connection.ts'
+import type { Connection, Visitor } from '../connection.ts'
+import type { Cut } from '../cut-log.ts'
 import type { Upstream } from '../upstream.ts'
 import type { CommandRules } from './command-rules.ts'
 import { createQueue, type Queue } from './queue.ts'
@@ -21,6 +22,7 @@ export interface Shards {
   areRulesOld: boolean
   /** An engine says who holds a slot. Resolves when requests go there; rejects when they cannot. */
   learn(slot: number, owner: { readonly host: string; readonly port: number }): Promise<void>
+  onCut(cut: Cut): void
 }
 
 /**
@@ -30,6 +32,7 @@ export interface Shards {
  */
 export interface Router {
   readonly client: Socket
+  readonly visitor: Visitor
   readonly shards: Shards
   readonly requests: RequestScanner
   /** By group; undefined where nothing was asked yet, or the leg was lost while it was idle. */
@@ -140,9 +143,15 @@ export interface Transaction {
   readonly broken: boolean
 }
 
-export function createRouter(client: Socket, shards: Shards, onReplies: (router: Router) => void): Router {
+export function createRouter(
+  client: Socket,
+  visitor: Visitor,
+  shards: Shards,
+  onReplies: (router: Router) => void,
+): Router {
   const router: Router = {
     client,
+    visitor,
     shards,
     requests: createRequestScanner(noCommands),
     legs: [],

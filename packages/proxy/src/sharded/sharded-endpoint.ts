@@ -1,12 +1,14 @@
 import type { Socket } from 'node:net'
 import { type EndpointShard, type HoldResult, Refusal, type WantedEndpoint } from '@fairlead/api'
 import { SLOTS } from '@fairlead/engine'
+import { remoteAddress } from '../address-text.ts'
 import { createAdmission } from '../admission.ts'
 import { steerLink } from '../connection.ts'
-import { type Endpoint, type EndpointOptions, LINGER_MS } from '../endpoint.ts'
+import { type Endpoint, type EndpointOptions, LINGER_MS, LINGERED, TOO_MANY, troubleOf } from '../endpoint.ts'
+import { listClients } from '../list-clients.ts'
 import { listen, turnAway } from '../listen.ts'
-import { createUpstream, type Seen, type Upstream } from '../upstream.ts'
-import { dropRouter } from './close-router.ts'
+import { createUpstream, type Seen, TAKEN_AWAY, type Upstream } from '../upstream.ts'
+import { connectionsOf, dropRouter } from './close-router.ts'
 import { presumedRules } from './command-rules.ts'
 import { HOME, legTo } from './legs.ts'
 import { isSame } from './redirect.ts'
@@ -19,13 +21,19 @@ import { createRouter, type Router, type Shards } from './router.ts'
  */
 export async function openShardedEndpoint(
   wanted: WantedEndpoint,
-  { reusePort = false, admission = createAdmission() }: EndpointOptions = {},
+  options: EndpointOptions = {},
 ): Promise<Endpoint> {
+  const { reusePort = false, admission = createAdmission(), onCut = () => undefined } = options
   const ranges = wanted.shards ?? []
   const count = { commands: 0 }
   const routers = new Set<Router>()
   const upstreams = distinctUpstreams(ranges).map((address) =>
-    createUpstream(address, wanted.upstreamTls, { count, onClosed: () => undefined }),
+    // A leg that is lost is no client that is cut, unless its router says so.
+    createUpstream(address, wanted.upstreamTls, {
+      count,
+      onClosed: () => undefined,
+      onCut: () => undefined,
+    }),
   )
   const groupOf = ({ upstream }: EndpointShard) =>
     upstreams.findIndex(({ address }) => isSame(address, upstream))
@@ -39,11 +47,15 @@ export async function openShardedEndpoint(
     async learn(slot, owner) {
       const group = upstreams.findIndex(({ address }) => isSame(address, owner))
       if (group >= 0) slots[slot] = group
-      else await upstreamOf(slot).switchTo(owner)
+      else await moveGroup(owner, ranges[groups.indexOf(slots[slot] ?? -1)]?.first ?? slot)
     },
+    onCut,
   }
+  const { moveGroup = (address, slot) => upstreamOf(slot).switchTo(address) } = options
+  /** Of an order: it names a group by a slot that was wanted of it, wherever that slot is now. */
   const upstreamOf = (slot: number): Upstream => {
-    const upstream = upstreams[slots[slot] ?? -1]
+    const upstream =
+      upstreams[groups[ranges.findIndex(({ first, last }) => first <= slot && slot <= last)] ?? -1]
     if (upstream === undefined) throw new Refusal('not_found', `no group has the slot ${slot}`)
     return upstream
   }
@@ -51,13 +63,16 @@ export async function openShardedEndpoint(
   /** A client may come to have a link to each group, beside its own connection; others have two. */
   const weight = Math.ceil((1 + upstreams.length) / 2)
 
+  const refuse = (socket: Socket, why: string) => onCut({ client: remoteAddress(socket), via: [], why })
   const admit = (socket: Socket): void => {
     if (admission.open + weight > admission.most) {
-      upstreams[HOME]?.owner.onError('the process has as many connections as it may have')
+      upstreams[HOME]?.owner.onError(TOO_MANY)
+      refuse(socket, TOO_MANY)
       turnAway(socket)
       return
     }
-    const router = createRouter(socket, shards, goOn)
+    const visitor = { address: remoteAddress(socket), sinceMs: Date.now() }
+    const router = createRouter(socket, visitor, shards, goOn)
     routers.add(router)
     admission.open += weight
     const gone = () => {
@@ -69,7 +84,7 @@ export async function openShardedEndpoint(
     legTo(router, HOME)
   }
 
-  const listener = await listen(wanted, { reusePort, admission }, admit)
+  const listener = await listen(wanted, { reusePort, admission }, admit, refuse)
   const shardsNow = () =>
     ranges.map(({ first, last }, n) => ({
       first,
@@ -85,19 +100,20 @@ export async function openShardedEndpoint(
     async hold({ slot, ...times }) {
       return allHeld(await Promise.all(concerned(slot).map((upstream) => upstream.hold(times))))
     },
-    async switchTo(address, slot) {
+    async switchTo(address, slot, allThere) {
       if (slot === undefined && upstreams.length > 1)
         throw new Refusal('order_not_applicable', 'the database is sharded: name a slot of the group')
-      const result = await upstreamOf(slot ?? 0).switchTo(address)
+      const result = await upstreamOf(slot ?? 0).switchTo(address, allThere)
       // Engines differ, and modules add commands.
       shards.areRulesOld = true
       for (const router of routers) router.triedRules = false
       return result
     },
-    release(slot) {
-      for (const upstream of concerned(slot)) upstream.release()
+    release(slot, hasFailed) {
+      for (const upstream of concerned(slot)) upstream.release(hasFailed)
     },
     renewTls: listener.renewTls,
+    clients: (query) => listClients(presentIn(routers), query),
     report: () => ({
       host: wanted.host,
       port: wanted.port,
@@ -109,7 +125,7 @@ export async function openShardedEndpoint(
       ...allSeen(upstreams.map(({ seen }) => seen)),
     }),
     async [Symbol.asyncDispose]() {
-      for (const router of routers) dropRouter(router)
+      for (const router of routers) dropRouter(router, TAKEN_AWAY)
       for (const upstream of upstreams) upstream[Symbol.dispose]()
       await listener[Symbol.asyncDispose]()
     },
@@ -156,6 +172,13 @@ function allSeen(all: readonly Seen[]): Seen {
   }
 }
 
+function* presentIn(routers: ReadonlySet<Router>) {
+  for (const router of routers) {
+    const { visitor, home } = router
+    yield { visitor, connections: connectionsOf(router), state: home?.connection.state }
+  }
+}
+
 function listenTo(router: Router): void {
   const { client } = router
   client.on('data', (chunk) => takeClientBytes(router, chunk))
@@ -165,7 +188,7 @@ function listenTo(router: Router): void {
   client.on('end', () => {
     router.clientEnded = true
     endIfAnswered(router)
-    client.setTimeout(LINGER_MS, () => dropRouter(router))
+    client.setTimeout(LINGER_MS, () => dropRouter(router, LINGERED))
   })
-  client.on('error', () => dropRouter(router))
+  client.on('error', (cause) => dropRouter(router, troubleOf(cause)))
 }

@@ -1,4 +1,4 @@
-import { getAvailability, getEndpointStats } from '@fairlead/api'
+import { getAvailability, getEndpointStats, listEndpointClients } from '@fairlead/api'
 import type { Mount } from '../http/mount.ts'
 import type { Endpoints } from './endpoints-service.ts'
 
@@ -22,6 +22,20 @@ export function endpointsRoutes(mount: Mount, endpoints: Endpoints): void {
       failed_holds: stats.failedHolds,
       errors: stats.errors,
       last_error: stats.lastError,
+    }
+  })
+
+  mount(listEndpointClients, async ({ params, query: { limit = 1_000, via } }) => {
+    const { connections, clients } = await endpoints.clients(params.uid, {
+      limit,
+      ...(via !== undefined && { via }),
+    })
+    return {
+      connections,
+      clients: clients.map(({ connectedAt, ...client }) => ({
+        ...client,
+        connected_at: new Date(connectedAt).toISOString(),
+      })),
     }
   })
 }

@@ -1,4 +1,4 @@
-import { type Address, ApiError, type EndpointReport, Refusal } from '@fairlead/api'
+import { type Address, ApiError, type ClientList, type EndpointReport, Refusal } from '@fairlead/api'
 import type { EngineTls } from '@fairlead/engine'
 import { ENDPOINT_HOST, endpointName } from '../core/endpoint-name.ts'
 import type { Databases, DatabaseView } from '../databases/databases-service.ts'
@@ -13,6 +13,8 @@ export interface Endpoints {
   check(uid: number): Promise<void>
   /** Throws Refusal endpoint_not_exist of a database whose clients know its shards, unavailable when the proxy is away. */
   stats(uid: number): Promise<EndpointReport>
+  /** Who is connected; at most so many, and only the one behind `via`, if that is named. Throws as `stats` does. */
+  clients(uid: number, which: { readonly limit: number; readonly via?: string }): Promise<ClientList>
 }
 
 /** What whoever connects to an address as a client finds. */
@@ -49,14 +51,17 @@ export function createEndpoints(deps: {
     },
 
     async stats(uid) {
-      const { database } = await databases.get(uid)
-      if (database.endpointPort === null)
-        throw new Refusal('endpoint_not_exist', `clients of database ${uid} connect to its shards`)
-      const { endpoints } = await report(proxy)
+      await mustHaveEndpoint(databases, uid)
+      const { endpoints } = await asked(proxy.reportProxy({}))
       const found = endpoints.find(({ id }) => id === endpointName(uid))
       if (found === undefined)
         throw new Refusal('endpoint_not_exist', `the endpoint of database ${uid} is not there yet`)
       return found
+    },
+
+    async clients(uid, query) {
+      await mustHaveEndpoint(databases, uid)
+      return asked(proxy.listClients({ params: { id: endpointName(uid) }, query }))
     },
   }
 }
@@ -64,6 +69,12 @@ export function createEndpoints(deps: {
 /** As a client has it. Whom an operator's own clients trust, and by which name they call endpoints, we do not know. */
 function trustOf({ ca, proxy }: TlsNow): EngineTls {
   return { ca: proxy.isOurs ? [ca] : [ca, proxy.cert], checksHost: proxy.isOurs }
+}
+
+async function mustHaveEndpoint(databases: Pick<Databases, 'get'>, uid: number): Promise<void> {
+  const { database } = await databases.get(uid)
+  if (database.endpointPort === null)
+    throw new Refusal('endpoint_not_exist', `clients of database ${uid} connect to its shards`)
 }
 
 /** Where clients connect: one address, or one for each group. */
@@ -75,11 +86,12 @@ function addressesOf({ database, shards }: DatabaseView): readonly Address[] {
   return primaries.length === database.groups.length ? primaries : []
 }
 
-async function report(proxy: ProxyLink) {
+async function asked<T>(answer: Promise<T>): Promise<T> {
   try {
-    return await proxy.reportProxy({})
+    return await answer
   } catch (cause) {
     if (!(cause instanceof ProxyUnreachable) && !(cause instanceof ApiError)) throw cause
-    throw new Refusal('unavailable', cause.message, { cause })
+    const isMissing = cause instanceof ApiError && cause.code === 'not_found'
+    throw new Refusal(isMissing ? 'endpoint_not_exist' : 'unavailable', cause.message, { cause })
   }
 }

@@ -1,0 +1,17 @@
+import type { Socket } from 'node:net'
+import type { Address } from '@fairlead/api'
+
+/** As engines write addresses: 127.0.0.1:6379, [::1]:6379. */
+export function addressText({ host, port }: Address): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
+
+/** Our own end. Empty when the socket is gone. */
+export function localAddress({ localAddress: host, localPort: port }: Socket): string {
+  return host === undefined || port === undefined ? '' : addressText({ host, port })
+}
+
+/** The other end. Empty when the socket is gone: to be asked when it comes. */
+export function remoteAddress({ remoteAddress: host, remotePort: port }: Socket): string {
+  return host === undefined || port === undefined ? '' : addressText({ host, port })
+}

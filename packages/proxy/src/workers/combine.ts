@@ -1,0 +1,58 @@
+import type { ClientList, HoldResult, SwitchResult } from '@fairlead/api'
+import type { EndpointView } from '../endpoint.ts'
+
+/** What the parts of an endpoint say, as one. There is at least one part. */
+
+/** Held when all are; as late as the last. */
+export function combineHolds(parts: readonly HoldResult[]): HoldResult {
+  return {
+    drained: parts.every(({ drained }) => drained),
+    ms: most(parts, ({ ms }) => ms),
+    why: parts.find(({ drained }) => !drained)?.why ?? '',
+    late: sum(parts, ({ late }) => late),
+  }
+}
+
+export function combineSwitches(parts: readonly SwitchResult[]): SwitchResult {
+  return {
+    moved: sum(parts, ({ moved }) => moved),
+    later: sum(parts, ({ later }) => later),
+    closed: sum(parts, ({ closed }) => closed),
+    heldMs: most(parts, ({ heldMs }) => heldMs),
+  }
+}
+
+/** All are held, released and switched together: these are counted by each, and are no more for being counted twice. */
+export function combineViews(
+  where: Pick<EndpointView, 'host' | 'port' | 'upstream' | 'shards'>,
+  parts: readonly EndpointView[],
+): EndpointView {
+  return {
+    ...where,
+    isHeld: parts.some(({ isHeld }) => isHeld),
+    connections: sum(parts, ({ connections }) => connections),
+    commands: sum(parts, ({ commands }) => commands),
+    heldMsTotal: most(parts, ({ heldMsTotal }) => heldMsTotal),
+    heldMsLast: most(parts, ({ heldMsLast }) => heldMsLast),
+    repoints: most(parts, ({ repoints }) => repoints),
+    failedHolds: most(parts, ({ failedHolds }) => failedHolds),
+    errors: sum(parts, ({ errors }) => errors),
+    lastError: parts.find(({ lastError }) => lastError !== '')?.lastError ?? '',
+  }
+}
+
+export function combineClients(limit: number, parts: readonly ClientList[]): ClientList {
+  const clients = parts.flatMap((part) => part.clients)
+  return {
+    connections: sum(parts, ({ connections }) => connections),
+    clients: clients.toSorted((a, b) => a.connectedAt - b.connectedAt).slice(0, limit),
+  }
+}
+
+function sum<T>(parts: readonly T[], of: (part: T) => number): number {
+  return parts.reduce((total, part) => total + of(part), 0)
+}
+
+function most<T>(parts: readonly T[], of: (part: T) => number): number {
+  return Math.max(...parts.map(of))
+}

@@ -1,0 +1,76 @@
+import type { Address, ClientList, ErrorCode, HoldResult, SwitchResult, WantedEndpoint } from '@fairlead/api'
+import type { Admission } from '../admission.ts'
+import type { EndpointView, HoldTimes } from '../endpoint.ts'
+import type { ClientQuery } from '../list-clients.ts'
+
+/** What the main thread orders of a worker, and what that answers. */
+export interface Orders {
+  readonly open: { readonly ask: { readonly wanted: WantedEndpoint }; readonly answer: null }
+  readonly close: { readonly ask: null; readonly answer: null }
+  readonly prepare: { readonly ask: Group; readonly answer: number }
+  readonly hold: { readonly ask: HoldTimes; readonly answer: HoldResult }
+  readonly switch: { readonly ask: Group; readonly answer: Switched }
+  readonly release: {
+    readonly ask: { readonly slot: number | undefined; readonly hasFailed: boolean }
+    readonly answer: null
+  }
+  readonly 'renew tls': { readonly ask: NonNullable<WantedEndpoint['tls']>; readonly answer: null }
+  readonly report: { readonly ask: null; readonly answer: EndpointView }
+  readonly clients: { readonly ask: ClientQuery; readonly answer: ClientList }
+}
+export type OrderName = keyof Orders
+
+export interface Group {
+  readonly upstream: Address
+  readonly slot: number | undefined
+}
+
+export interface Switched {
+  readonly result: SwitchResult
+  /** With the upstreams after it. */
+  readonly wanted: WantedEndpoint
+}
+
+/** An order; its answer bears its number. */
+export type Order = {
+  [Name in OrderName]: {
+    readonly kind: 'order'
+    readonly number: number
+    readonly id: string
+    readonly name: Name
+    readonly ask: Orders[Name]['ask']
+  }
+}[OrderName]
+
+export type ToWorker =
+  | Order
+  /** The connections of all workers have arrived: those of the switch with this number may go on. */
+  | { readonly kind: 'all there'; readonly number: number }
+  /** What the worker has asked for is done, or is not: why. */
+  | { readonly kind: 'moved'; readonly number: number; readonly why: string | null }
+
+export type FromWorker =
+  /** It takes orders. */
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'answer'; readonly number: number; readonly answer: Orders[OrderName]['answer'] }
+  | { readonly kind: 'refusal'; readonly number: number; readonly refusal: Refused }
+  /** The connections of this worker are at the new upstream, and wait for those of the others. */
+  | { readonly kind: 'there'; readonly number: number }
+  /** An engine has said that a group is elsewhere: all workers are to switch it. */
+  | ({ readonly kind: 'move'; readonly number: number; readonly id: string } & Required<Group>)
+  | {
+      readonly kind: 'log'
+      readonly what: string
+      readonly details: Readonly<Record<string, string | number>>
+    }
+
+/** An error on its way between threads; the code is null of what is no refusal. */
+export interface Refused {
+  readonly code: ErrorCode | null
+  readonly message: string
+}
+
+/** What a worker is started with. */
+export interface WorkerStart {
+  readonly most: Admission['most']
+}

@@ -1,0 +1,165 @@
+import { type Address, Refusal, type SwitchResult, type WantedEndpoint } from '@fairlead/api'
+import type { Admission } from '../admission.ts'
+import type { Log } from '../cut-log.ts'
+import type { EndpointHost, HostedEndpoint } from '../endpoint-host.ts'
+import { OWN_HOLD } from '../upstream.ts'
+import { claimPort } from './claim-port.ts'
+import { combineClients, combineHolds, combineSwitches, combineViews } from './combine.ts'
+import type { OrderName, Orders } from './messages.ts'
+import { type ProxyWorker, startWorker } from './start-worker.ts'
+
+/** Of the connections that the process may have; the rest is for those who ask the Sentinel answerer. */
+const FOR_WORKERS = 0.9
+/** A worker answers from memory. */
+const ANSWER_WITHIN_MS = 3_000
+/** Beyond the time that a drain may take. */
+const HOLD_LATE_MS = 1_000
+/** Beyond what a worker takes to drain, to move, and to wait for the others. */
+const SWITCH_WITHIN_MS = 15_000
+
+/**
+ * Opens endpoints in `count` threads at once, among which the kernel divides the clients. `admission` is divided among them
+ * too. `onBroken`: a thread has ended, and its clients with it; what is left is not to go on.
+ */
+export async function createWorkerHost(options: {
+  readonly count: number
+  readonly admission: Admission
+  readonly log: Log
+  readonly onBroken: (why: string) => void
+}): Promise<EndpointHost> {
+  const { count, admission, log, onBroken } = options
+  const endpoints = new Map<string, HostedEndpoint>()
+  const onMove = async (id: string, upstream: Address, slot: number) => {
+    const endpoint = endpoints.get(id)
+    if (endpoint === undefined) throw new Refusal('not_found', `endpoint ${id} is still being opened`)
+    await endpoint.switchTo(upstream, slot)
+  }
+  const start = { most: Math.max(1, Math.floor((admission.most * FOR_WORKERS) / count)) }
+  await using stack = new AsyncDisposableStack()
+  const workers = await allOf(
+    Array.from({ length: count }, async () =>
+      stack.use(await startWorker(start, { log, onMove, onEnd: onBroken })),
+    ),
+  )
+  const running = stack.move()
+  return {
+    async open(id, wanted) {
+      await using stack = new AsyncDisposableStack()
+      stack.use(await claimPort(wanted))
+      const toAll = fanOut(workers, id)
+      stack.defer(async () => {
+        endpoints.delete(id)
+        await toAll('close', null).catch((cause: unknown) =>
+          log('endpoint is not closed', { id, why: String(cause) }),
+        )
+      })
+      await toAll('open', { wanted })
+      const opened = stack.move()
+      const endpoint = createFannedOut(workers, id, wanted, () => opened.disposeAsync())
+      endpoints.set(id, endpoint)
+      return endpoint
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
+}
+
+type ToAll = <Name extends OrderName>(
+  name: Name,
+  ask: Orders[Name]['ask'],
+  withinMs?: number,
+) => Promise<Orders[Name]['answer'][]>
+
+/** Orders the same of all workers. Throws the first refusal, when all have answered. */
+function fanOut(workers: readonly ProxyWorker[], id: string): ToAll {
+  return async (name, ask, withinMs = ANSWER_WITHIN_MS) =>
+    allOf(workers.map((worker) => worker.order(name, { id, ask, withinMs })))
+}
+
+async function allOf<T>(answers: readonly Promise<T>[]): Promise<T[]> {
+  const settled = await Promise.allSettled(answers)
+  return settled.map((answer) => {
+    if (answer.status === 'rejected') throw answer.reason
+    return answer.value
+  })
+}
+
+function createFannedOut(
+  workers: readonly ProxyWorker[],
+  id: string,
+  first: WantedEndpoint,
+  close: () => Promise<void>,
+): HostedEndpoint {
+  const toAll = fanOut(workers, id)
+  let wanted = first
+  let switching: Promise<unknown> = Promise.resolve()
+
+  const view = async () => {
+    const { host, port, upstream, shards } = wanted
+    return combineViews({ host, port, upstream, shards }, await toAll('report', null))
+  }
+  /** One that cannot hold lets all go: nobody waits for what will not come. */
+  const hold: HostedEndpoint['hold'] = async (times) => {
+    const { deadlineMs, drainMs = deadlineMs, slot } = times
+    try {
+      const held = combineHolds(await toAll('hold', times, drainMs + HOLD_LATE_MS))
+      if (!held.drained) await toAll('release', { slot, hasFailed: true })
+      return held
+    } catch (cause) {
+      await toAll('release', { slot, hasFailed: true }).catch(() => null)
+      throw cause
+    }
+  }
+  const goOver = async (upstream: Address, slot: number | undefined): Promise<SwitchResult> => {
+    const views = await toAll('report', null)
+    if (!views.some(({ isHeld }) => isHeld) && isAlreadyAt(wanted, upstream, slot))
+      return { moved: 0, later: 0, closed: 0, heldMs: 0 }
+    if (!views.every(({ isHeld }) => isHeld)) {
+      const { drained, why } = await hold({ ...OWN_HOLD, ...(slot !== undefined && { slot }) })
+      if (!drained) throw new Refusal('order_not_applicable', `the endpoint cannot be held: ${why}`)
+    }
+    const ask = { upstream, slot }
+    const switches = workers.map((worker) => worker.switch({ id, ask, withinMs: SWITCH_WITHIN_MS }))
+    const answers = allOf(switches.map(({ answer }) => answer))
+    // Nobody is served before everybody has arrived, in whichever thread: a subscriber must not miss what others do first.
+    await Promise.all(switches.map(({ there }) => there))
+    for (const each of switches) each.goOn()
+    const switched = await answers
+    wanted = switched[0]?.wanted ?? wanted
+    return combineSwitches(switched.map(({ result }) => result))
+  }
+  return {
+    get wanted() {
+      return wanted
+    },
+    async prepare(upstream, slot) {
+      const prepared = await toAll('prepare', { upstream, slot })
+      return prepared.reduce((sum, one) => sum + one, 0)
+    },
+    hold,
+    async switchTo(upstream, slot) {
+      const mine = switching.then(() => goOver(upstream, slot))
+      switching = mine.catch(() => null)
+      return mine
+    },
+    async release(slot) {
+      await toAll('release', { slot, hasFailed: false })
+    },
+    async renewTls(tls) {
+      await toAll('renew tls', tls)
+    },
+    report: view,
+    async clients(query) {
+      return combineClients(query.limit, await toAll('clients', query))
+    },
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** The group of `slot`, or all of a database that has but one. */
+function isAlreadyAt({ upstream, shards }: WantedEndpoint, to: Address, slot: number | undefined): boolean {
+  const now =
+    shards === null
+      ? upstream
+      : shards.find(({ first, last }) => slot !== undefined && first <= slot && slot <= last)?.upstream
+  return now?.host === to.host && now.port === to.port
+}

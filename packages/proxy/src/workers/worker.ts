@@ -1,0 +1,134 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { type Address, Refusal } from '@fairlead/api'
+import type { Log } from '../cut-log.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { openLogged } from '../endpoint-host.ts'
+import type { FromWorker, Order, OrderName, Orders, ToWorker, WorkerStart } from './messages.ts'
+
+/**
+ * A worker thread of the proxy: its share of the connections of every endpoint. It does what the main thread orders, and keeps
+ * the deadlines of holds by itself, whether the main thread answers or not.
+ */
+
+/** So long connections that have arrived wait for those of other workers: longer than a move can take. */
+const ALL_THERE_MS = 4_000
+/** A switch of all workers takes no longer, but for one that hangs. */
+const MOVED_WITHIN_MS = 20_000
+
+const port = parentPort
+if (port === null) throw new Error('this is a worker of the proxy: main.ts starts it')
+const { most } = workerData as WorkerStart
+const admission = { open: 0, most }
+const endpoints = new Map<string, Endpoint>()
+/** By the number of a switch: lets its connections go on. */
+const goOn = new Map<number, () => void>()
+const asked = new Map<number, (why: string | null) => void>()
+let lastAsked = 0
+let lastTurn: Promise<unknown> = Promise.resolve()
+
+const tell = (message: FromWorker): void => port.postMessage(message)
+const log: Log = (what, details) => tell({ kind: 'log', what, details })
+
+port.on('message', (message: ToWorker) => {
+  switch (message.kind) {
+    case 'order':
+      void obey(message)
+      return
+    case 'all there':
+      goOn.get(message.number)?.()
+      return
+    case 'moved':
+      asked.get(message.number)?.(message.why)
+  }
+})
+
+async function obey(order: Order): Promise<void> {
+  const { number } = order
+  try {
+    tell({ kind: 'answer', number, answer: await carryOut(order) })
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause)
+    const code = cause instanceof Refusal ? cause.code : null
+    tell({ kind: 'refusal', number, refusal: { code, message } })
+  }
+}
+
+async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
+  const { id, number } = order
+  switch (order.name) {
+    case 'open':
+      return inTurn(() => open(id, order.ask))
+    case 'close':
+      return inTurn(() => close(id))
+    case 'prepare':
+      return find(id).prepare(order.ask.upstream, order.ask.slot)
+    case 'hold':
+      return find(id).hold(order.ask)
+    case 'switch': {
+      const endpoint = find(id)
+      const { upstream, slot } = order.ask
+      const result = await endpoint.switchTo(upstream, slot, () => allThere(number))
+      return { result, wanted: endpoint.wanted }
+    }
+    case 'release':
+      find(id).release(order.ask.slot, order.ask.hasFailed)
+      return null
+    case 'renew tls':
+      find(id).renewTls(order.ask)
+      return null
+    case 'report':
+      return find(id).report()
+    case 'clients':
+      return find(id).clients(order.ask)
+  }
+}
+
+/** What is closed while it is being opened is closed afterwards. */
+function inTurn(act: () => Promise<void>): Promise<null> {
+  const mine = lastTurn.then(act)
+  lastTurn = mine.catch(() => undefined)
+  return mine.then(() => null)
+}
+
+async function open(id: string, { wanted }: Orders['open']['ask']): Promise<void> {
+  const moveGroup = (upstream: Address, slot: number) => askToMove(id, upstream, slot)
+  endpoints.set(id, await openLogged(id, wanted, { reusePort: true, admission, moveGroup }, log))
+}
+
+async function close(id: string): Promise<void> {
+  const endpoint = endpoints.get(id)
+  endpoints.delete(id)
+  await endpoint?.[Symbol.asyncDispose]()
+}
+
+function find(id: string): Endpoint {
+  const endpoint = endpoints.get(id)
+  if (endpoint === undefined) throw new Refusal('not_found', `there is no endpoint ${id}`)
+  return endpoint
+}
+
+/** Never throws: who has moved goes on there, whatever the others do. */
+async function allThere(number: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ALL_THERE_MS)
+  goOn.set(number, resolve)
+  tell({ kind: 'there', number })
+  await promise
+  clearTimeout(timer)
+  goOn.delete(number)
+}
+
+async function askToMove(id: string, upstream: Address, slot: number): Promise<void> {
+  lastAsked += 1
+  const number = lastAsked
+  const { promise, resolve } = Promise.withResolvers<string | null>()
+  const timer = setTimeout(() => resolve('the main thread did not answer'), MOVED_WITHIN_MS)
+  asked.set(number, resolve)
+  tell({ kind: 'move', number, id, upstream, slot })
+  const why = await promise
+  clearTimeout(timer)
+  asked.delete(number)
+  if (why !== null) throw new Error(why)
+}
+
+tell({ kind: 'ready' })

@@ -1,0 +1,223 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RunningProxy, runProxy } from '../../test/run-proxy.ts'
+import { wishSharded } from '../../test/sharded-stage.ts'
+import { dial, freePort, newest, type RawClient, startEngine, until, wish } from '../../test/stage.ts'
+import { claimPort } from './claim-port.ts'
+import { countWorkers } from './count-workers.ts'
+
+const host = '127.0.0.1'
+/** One for all tests, each with an endpoint of its own: three threads take a second to start. The last one ends it. */
+let proxy: RunningProxy
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'proxy-steer-'))
+  const preload = new URL('../../test/steer-threads.ts', import.meta.url).href
+  const env = { STEER_FOLDER: folder }
+  proxy = await runProxy({ workers: 2, nodeFlags: [`--import=${preload}`], env })
+})
+afterAll(async () => {
+  await proxy[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Makes a thread of the proxy hang, or end; 0 is the main one. Resolves when it does. */
+async function steer(thread: number, what: string): Promise<void> {
+  const file = join(folder, `thread-${thread}`)
+  await writeFile(file, what)
+  await until(() => !existsSync(file))
+}
+
+async function reportOf({ id }: { readonly id: string }) {
+  const { endpoints } = await proxy.client.reportProxy({})
+  return endpoints.find((endpoint) => endpoint.id === id)
+}
+
+/** So many that both workers have some, as surely as anything. */
+async function dialMany(port: number, stack: AsyncDisposableStack, count = 40): Promise<RawClient[]> {
+  const clients = await Promise.all(Array.from({ length: count }, () => dial(port)))
+  for (const client of clients) stack.use(client)
+  return clients
+}
+
+async function each(clients: readonly RawClient[], line: string, answer: string): Promise<void> {
+  await Promise.all(clients.map((client) => client.ask(line, answer)))
+}
+
+test('clients of both workers are counted, listed, prepared, held and moved together', async () => {
+  const params = { id: 'together' }
+  await using stack = new AsyncDisposableStack()
+  const old = stack.use(await startEngine(newest))
+  const engine = stack.use(await startEngine(newest))
+  const wanted = wish(await freePort(), old.port)
+  await proxy.client.putEndpoint({ params, body: wanted })
+  const clients = await dialMany(wanted.port, stack)
+  await each(clients, 'CLIENT SETNAME us', '+OK\r\n')
+  const listed = await proxy.client.listClients({ params, query: { limit: 30 } })
+  expect(listed.connections).toBe(40)
+  expect(listed.clients).toHaveLength(30)
+  expect(listed.clients.map(({ connectedAt }) => connectedAt)).toEqual(
+    listed.clients.map(({ connectedAt }) => connectedAt).toSorted((a, b) => a - b),
+  )
+
+  const upstream = { host, port: engine.port }
+  let isOver = false
+  const working = Promise.allSettled(
+    clients.map(async (client) => {
+      while (!isOver) await client.ask('SET k v', '+OK\r\n')
+    }),
+  )
+  // More than one worker has, by any chance; on a busy machine not all of them say something in the moment that counts.
+  const prepare = () => proxy.client.prepareEndpoint({ params, body: { upstream } })
+  await until(async () => (await prepare()).prepared >= 34, undefined, 15_000).finally(() => {
+    isOver = true
+  })
+  expect((await working).filter(({ status }) => status === 'rejected')).toEqual([])
+  expect(await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000 } })).toMatchObject({
+    drained: true,
+  })
+  for (const client of clients) client.send('INCR n\r\n')
+  const some = (text: string) => clients.filter((client) => client.text() === text).length
+  expect(await reportOf(params)).toMatchObject({ state: 'held', connections: 40 })
+  await until(async () => {
+    const { clients: held } = await proxy.client.listClients({ params, query: { limit: 100 } })
+    return held.every((client) => client.held)
+  })
+  expect(some('')).toBe(40)
+  expect(await old.admin('EXISTS n')).toBe(':0\r\n')
+  const { moved, later, closed } = await proxy.client.switchEndpoint({ params, body: { upstream } })
+  expect({ all: moved + later, closed }).toEqual({ all: 40, closed: 0 })
+  await until(() => clients.every((client) => client.text() !== ''))
+  expect(await engine.admin('GET n')).toBe('$2\r\n40\r\n')
+  const { commands, ...report } = (await reportOf(params)) ?? { commands: 0 }
+  expect(report).toMatchObject({ state: 'serving', repoints: 1, failedHolds: 0, errors: 0, upstream })
+  expect(commands).toBeGreaterThanOrEqual(120)
+})
+
+test('who listens in one worker misses nothing that clients of the other do first after a switch', async () => {
+  const params = { id: 'listeners' }
+  await using stack = new AsyncDisposableStack()
+  const old = stack.use(await startEngine(newest))
+  const engine = stack.use(await startEngine(newest))
+  const wanted = wish(await freePort(), old.port)
+  await proxy.client.putEndpoint({ params, body: wanted })
+  const listeners = await dialMany(wanted.port, stack, 150)
+  await each(listeners, 'SUBSCRIBE news', '*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n')
+  const speakers = await dialMany(wanted.port, stack, 10)
+  await each(speakers, 'PING', '+PONG\r\n')
+  const message = '*3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$2\r\nhi\r\n'
+  for (const port of [engine.port, old.port, engine.port]) {
+    await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000 } })
+    for (const speaker of speakers) speaker.send('PUBLISH news hi\r\n')
+    await proxy.client.switchEndpoint({ params, body: { upstream: { host, port } } })
+    await Promise.all(speakers.map((speaker) => speaker.gets(':150\r\n')))
+    await Promise.all(listeners.map((listener) => listener.gets(message.repeat(10))))
+  }
+})
+
+test('a worker that does not answer holds nobody up: the others are let go, and it serves when it can', async () => {
+  const params = { id: 'hangs' }
+  await using stack = new AsyncDisposableStack()
+  const engine = stack.use(await startEngine(newest))
+  const wanted = wish(await freePort(), engine.port)
+  await proxy.client.putEndpoint({ params, body: wanted })
+  const clients = await dialMany(wanted.port, stack)
+  await each(clients, 'PING', '+PONG\r\n')
+  await steer(1, 'hang 1800')
+  const held = proxy.client.holdEndpoint({ params, body: { deadlineMs: 20_000, drainMs: 100 } })
+  for (const client of clients) client.send('PING\r\n')
+  await expect(held).rejects.toThrow('a worker of the proxy has not answered (hold)')
+  const answered = () => clients.filter((client) => client.text() === '+PONG\r\n').length
+  await until(() => answered() === 40)
+  await until(async () => (await reportOf(params))?.state === 'serving')
+  expect(await reportOf(params)).toMatchObject({ failedHolds: 1 })
+})
+
+test('the workers end a hold themselves when the main thread is silent', async () => {
+  const params = { id: 'silent' }
+  await using stack = new AsyncDisposableStack()
+  const engine = stack.use(await startEngine(newest))
+  const wanted = wish(await freePort(), engine.port)
+  await proxy.client.putEndpoint({ params, body: wanted })
+  const clients = await dialMany(wanted.port, stack)
+  await each(clients, 'PING', '+PONG\r\n')
+  await proxy.client.holdEndpoint({ params, body: { deadlineMs: 400 } })
+  await steer(0, 'hang 1500')
+  let reports = 0
+  const report = proxy.client.reportProxy({}).then(() => {
+    reports += 1
+  })
+  await each(clients, 'PING', '+PONG\r\n')
+  expect(reports).toBe(0)
+  await report
+})
+
+test('a group that an engine says is elsewhere is switched for the clients of all workers', async () => {
+  const params = { id: 'elsewhere' }
+  await using stack = new AsyncDisposableStack()
+  const engine = stack.use(await startEngine(newest))
+  let redirects = 0
+  const gone = createServer((socket) => {
+    socket.on('data', () => {
+      redirects += 1
+      socket.write(`-MOVED 0 ${host}:${engine.port}\r\n`)
+    })
+  }).listen(0, host)
+  await once(gone, 'listening')
+  stack.defer(() => void gone.close())
+  const { port } = gone.address() as { readonly port: number }
+  const body = await wishSharded([{ first: 0, last: 16_383, upstream: { host, port } }])
+  await proxy.client.putEndpoint({ params, body })
+  const clients = await dialMany(body.port, stack)
+  const [first] = clients
+  await first?.ask('SET k v', '+OK\r\n')
+  expect(redirects).toBeGreaterThan(0)
+  const before = redirects
+  await each(clients, 'GET k', '$1\r\nv\r\n')
+  expect(redirects).toBe(before)
+  expect(await reportOf(params)).toMatchObject({ upstream: { host, port: engine.port }, repoints: 1 })
+})
+
+test('an address has one proxy: where anybody listens it cannot be had, told once, and is had when they are gone', async () => {
+  const params = { id: 'taken' }
+  const wanted = wish(await freePort(), 1)
+  const address = { host, port: wanted.port }
+  const other = createServer().listen({ ...address, reusePort: true })
+  await once(other, 'listening')
+  await expect(proxy.client.putEndpoint({ params, body: wanted })).rejects.toThrow('EADDRINUSE')
+  await expect(proxy.client.putEndpoint({ params, body: wanted })).rejects.toThrow('EADDRINUSE')
+  other.close()
+  await until(async () => (await reportOf(params))?.state === 'serving')
+  expect(proxy.log().match(/"endpoint cannot listen","id":"taken"/g)).toHaveLength(1)
+  await expect(claimPort(address)).rejects.toThrow('EADDRINUSE')
+  await proxy.client.removeEndpoint({ params })
+  await using claim = await claimPort(address)
+  expect(claim).toBeDefined()
+  await expect(claimPort(address)).rejects.toThrow(`another proxy has ${host}:${address.port}`)
+})
+
+test('the shards keep most of the cores', () => {
+  const cores = [1, 2, 4, 7, 8, 16, 128]
+  expect(cores.map(countWorkers)).toEqual([1, 1, 1, 1, 2, 4, 4])
+})
+
+test('a worker that ends takes the whole proxy with it, and says so', async () => {
+  const params = { id: 'ends' }
+  await using stack = new AsyncDisposableStack()
+  const engine = stack.use(await startEngine(newest))
+  const wanted = wish(await freePort(), engine.port)
+  await proxy.client.putEndpoint({ params, body: wanted })
+  const clients = await dialMany(wanted.port, stack)
+  await each(clients, 'PING', '+PONG\r\n')
+  const exited = once(proxy.process(), 'exit')
+  await steer(2, 'end')
+  expect(await exited).toEqual([1, null])
+  await until(() => clients.every((client) => client.ended()))
+  expect(proxy.log()).toContain('"what":"a worker has ended, and the proxy with it"')
+  expect(proxy.log()).toMatch(/^Error: a worker of the proxy has ended: the test has ended this thread$/m)
+})

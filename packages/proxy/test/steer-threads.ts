@@ -1,0 +1,19 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { threadId } from 'node:worker_threads'
+
+/**
+ * Loaded into every thread of a proxy (--import), so that a test may end or stop one: it writes what is to happen into the
+ * file `thread-N` of this folder; 0 is the main thread. The file goes away when it happens.
+ */
+const folder = process.env['STEER_FOLDER']
+const file = folder === undefined ? '' : join(folder, `thread-${threadId}`)
+
+setInterval(() => {
+  if (file === '' || !existsSync(file)) return
+  const [what, ms] = readFileSync(file, 'utf8').split(' ')
+  if (what === undefined || what === '') return
+  rmSync(file)
+  if (what === 'hang') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(ms))
+  else throw new Error('the test has ended this thread')
+}, 10).unref()

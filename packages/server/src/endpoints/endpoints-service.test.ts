@@ -1,0 +1,45 @@
+import { ApiError, type ClientList } from '@fairlead/api'
+import { expect, test } from 'vitest'
+import type { DatabaseView } from '../databases/databases-service.ts'
+import { type ProxyLink, ProxyUnreachable } from '../nodes/proxy-link.ts'
+import { createEndpoints } from './endpoints-service.ts'
+
+/** The endpoints of one database, whose proxy answers, or fails, so. */
+function endpointsWith(endpointPort: number | null, listClients: ProxyLink['listClients']) {
+  // Of both, only this is looked at.
+  const view = { database: { endpointPort } } as DatabaseView
+  const proxy = { listClients } as ProxyLink
+  return createEndpoints({
+    databases: { get: async () => view },
+    proxy,
+    tls: { current: () => Promise.reject(new Error('nobody is to be trusted')) },
+    knock: () => Promise.reject(new Error('nobody is to knock')),
+  })
+}
+
+const which = { limit: 5, via: '127.0.0.1:7' }
+
+test('clients are asked of the proxy as they are asked for', async () => {
+  const none: ClientList = { connections: 3, clients: [] }
+  const asked: unknown[] = []
+  const endpoints = endpointsWith(1, async (input) => {
+    asked.push(input)
+    return none
+  })
+  expect(await endpoints.clients(7, which)).toEqual(none)
+  expect(asked).toEqual([{ params: { id: 'db7' }, query: which }])
+})
+
+test('a database whose clients know its shards has no list of them', async () => {
+  const endpoints = endpointsWith(null, () => Promise.reject(new Error('the proxy is not to be asked')))
+  await expect(endpoints.clients(7, which)).rejects.toMatchObject({ code: 'endpoint_not_exist' })
+})
+
+test.each([
+  ['endpoint_not_exist', new ApiError(404, 'not_found', 'there is no endpoint db7')],
+  ['unavailable', new ApiError(503, 'unavailable', 'a worker of the proxy has not answered (clients)')],
+  ['unavailable', new ProxyUnreachable('the endpoint does not answer')],
+])('%s is what its asker is told when the proxy says: %s', async (code, cause) => {
+  const endpoints = endpointsWith(1, () => Promise.reject(cause))
+  await expect(endpoints.clients(7, which)).rejects.toMatchObject({ code, message: cause.message })
+})
