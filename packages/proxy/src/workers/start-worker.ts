@@ -53,6 +53,7 @@ export async function startWorker(start: WorkerStart, events: WorkerEvents): Pro
   thread.on('message', (message: FromWorker) => {
     switch (message.kind) {
       case 'ready':
+        isReady = true
         tellReady()
         return
       case 'answer':
@@ -107,7 +108,6 @@ export async function startWorker(start: WorkerStart, events: WorkerEvents): Pro
   const late = setTimeout(() => end('it was not ready in time'), READY_WITHIN_MS)
   try {
     await ready
-    isReady = true
   } catch (cause) {
     await thread.terminate()
     throw cause
