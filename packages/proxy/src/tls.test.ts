@@ -1,14 +1,11 @@
-import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ConnectionOptions, connect } from 'node:tls'
 import { createClient, proxyOperations, type WantedEndpoint } from '@fairlead/api'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { socketTransport } from '../test/run-proxy.ts'
-import { dial, type Engine, freePort, newest, rawClient, startEngine, until, wish } from '../test/stage.ts'
+import { dial, type Engine, freePort, newest, startEngine, until, wish } from '../test/stage.ts'
+import { certificateOf, dialTls } from '../test/tls-stage.ts'
 import { openEndpoint } from './endpoint.ts'
 import { createProxy } from './proxy.ts'
 
@@ -23,15 +20,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** A certificate of its own authority, for localhost. */
-function makeCertificate(name: string): NonNullable<WantedEndpoint['tls']> {
-  const [key, cert] = ['key', 'cert'].map((what) => join(folder, `${name}-${what}.pem`))
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
-  const names = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost']
-  const files = ['-keyout', key ?? '', '-out', cert ?? '']
-  execFileSync('openssl', ['req', '-x509', ...curve, ...names, ...files], { stdio: 'ignore' })
-  return { key: readFileSync(key ?? '', 'utf8'), cert: readFileSync(cert ?? '', 'utf8') }
-}
+const makeCertificate = (name: string) => certificateOf(folder, name)
 
 /** A proxy in this process with what it logged, and one endpoint that speaks TLS. */
 async function serve(tls: NonNullable<WantedEndpoint['tls']>, shards: WantedEndpoint['shards'] = null) {
@@ -52,13 +41,6 @@ async function serve(tls: NonNullable<WantedEndpoint['tls']>, shards: WantedEndp
   const owned = stack.move()
   const remove = () => client.removeEndpoint({ params })
   return { home, logged, put, remove, port: wanted.port, [Symbol.asyncDispose]: () => owned.disposeAsync() }
-}
-
-/** Connects as a client that trusts only this certificate, and checks the name. */
-async function dialTls(port: number, ca: string, more: ConnectionOptions = {}) {
-  const socket = connect({ host: '127.0.0.1', servername: 'localhost', port, ca, ...more })
-  await once(socket, 'secureConnect')
-  return { ...rawClient(socket), shown: () => socket.getPeerCertificate().subject.CN }
 }
 
 test.each(['one group', 'slots'])(

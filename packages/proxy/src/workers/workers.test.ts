@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningProxy, runProxy } from '../../test/run-proxy.ts'
 import { wishSharded } from '../../test/sharded-stage.ts'
 import { dial, freePort, newest, type RawClient, startEngine, until, wish } from '../../test/stage.ts'
+import { certificateOf, dialTls } from '../../test/tls-stage.ts'
 import { claimPort } from './claim-port.ts'
 import { countWorkers } from './count-workers.ts'
 
@@ -199,6 +200,21 @@ test('an address has one proxy: where anybody listens it cannot be had, told onc
   await using claim = await claimPort(address)
   expect(claim).toBeDefined()
   await expect(claimPort(address)).rejects.toThrow(`another proxy has ${host}:${address.port}`)
+})
+
+test('another certificate is shown to who comes, whichever worker that is', async () => {
+  const params = { id: 'certificate' }
+  await using stack = new AsyncDisposableStack()
+  const engine = stack.use(await startEngine(newest))
+  const wanted = wish(await freePort(), engine.port)
+  const [first, second] = [certificateOf(folder, 'first'), certificateOf(folder, 'second')]
+  await proxy.client.putEndpoint({ params, body: { ...wanted, tls: first } })
+  const before = await dialTls(wanted.port, first.cert)
+  await proxy.client.putEndpoint({ params, body: { ...wanted, tls: second } })
+  const after = await Promise.all(Array.from({ length: 20 }, () => dialTls(wanted.port, second.cert)))
+  expect(new Set(after.map((client) => client.shown()))).toEqual(new Set(['second']))
+  for (const client of [before, ...after]) stack.use(client)
+  await each([before, ...after], 'PING', '+PONG\r\n')
 })
 
 test('the shards keep most of the cores', () => {
