@@ -47,10 +47,9 @@ function isAwaited({ state, blocked, stash, mode }: Connection): boolean {
  */
 async function hasReadEverything(target: Target): Promise<void> {
   try {
-    const socket = await connectOnce(target, performance.now() + PROBE_MS)
     const { promise, resolve } = Promise.withResolvers<void>()
+    const socket = await connectOnce(target, performance.now() + PROBE_MS, () => resolve())
     const timer = setTimeout(resolve, PROBE_MS)
-    socket.on('data', () => resolve())
     socket.on('close', () => resolve())
     socket.write('PING\r\n')
     await promise

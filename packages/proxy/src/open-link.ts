@@ -6,6 +6,7 @@ import { type Connection, createLink, type Link, steerClient, tellClient } from 
 import { isSubscribed, replayOf } from './connection-state.ts'
 import { takeEnd, takeReplies } from './deliver-replies.ts'
 import { restoreSilence, sendOwn } from './forward-requests.ts'
+import { readInto, type Take } from './read-into.ts'
 
 /** An engine to connect to; `tls` holds whom to trust, or is null for plain connections. */
 export interface Target {
@@ -22,11 +23,12 @@ const REPLAY_MS = 2_000
  * performance.now) has come. Throws what was in the way. What the engine says meanwhile waits in the link (`adopt`).
  */
 export async function openLink(connection: Connection, target: Target, untilMs: number): Promise<Link> {
-  const socket = await connectUntil(connection, target, untilMs)
+  let take = takeNothing
+  const socket = await connectUntil(connection, target, untilMs, (bytes) => take(bytes))
   const link = createLink(socket, { address: localAddress(socket), shard: addressText(target) })
   link.early = []
   link.replies.keepWord = isSubscribed(connection.state)
-  link.socket.on('data', (chunk) => takeReplies(connection, link, chunk))
+  take = (bytes) => takeReplies(connection, link, bytes)
   link.socket.on('end', () => takeEnd(connection, link))
   link.socket.on('close', () => takeEnd(connection, link))
   link.socket.on('drain', () => steerClient(connection))
@@ -61,10 +63,18 @@ export function adopt(connection: Connection, link: Link): void {
 
 const everythingChanged = Buffer.from('>2\r\n$10\r\ninvalidate\r\n_\r\n')
 
-async function connectUntil(connection: Connection, target: Target, untilMs: number): Promise<Socket> {
+/** An engine that speaks before it is asked refuses the connection, and closes it. */
+const takeNothing: Take = () => undefined
+
+async function connectUntil(
+  connection: Connection,
+  target: Target,
+  untilMs: number,
+  take: Take,
+): Promise<Socket> {
   for (;;) {
     try {
-      return await connectOnce(target, untilMs)
+      return await connectOnce(target, untilMs, take)
     } catch (cause) {
       if (connection.mode === 'closed' || performance.now() + TRY_AGAIN_MS > untilMs) throw cause
       await delay(TRY_AGAIN_MS)
@@ -72,15 +82,15 @@ async function connectUntil(connection: Connection, target: Target, untilMs: num
   }
 }
 
-/** A socket on which `target` can be spoken to. Throws what was in the way. */
-export async function connectOnce(target: Target, untilMs: number): Promise<Socket> {
+/** A socket on which `target` can be spoken to, and of which `take` gets what comes. Throws what was in the way. */
+export async function connectOnce(target: Target, untilMs: number, take: Take): Promise<Socket> {
   const { host, port, tls } = target
   // The certificate's chain is checked; its name is not, because shards are known by address.
   const socket =
     tls === null
-      ? connect({ host, port, noDelay: true, keepAlive: true })
+      ? connect({ host, port, noDelay: true, keepAlive: true, onread: readInto(take) })
       : connectTls({ host, port, ca: tls.ca, checkServerIdentity: () => undefined })
-  if (tls !== null) socket.setNoDelay(true)
+  if (tls !== null) socket.setNoDelay(true).on('data', take)
   const { promise, resolve, reject } = Promise.withResolvers<Socket>()
   const timer = setTimeout(
     () => reject(new Error(`no connection to ${host}:${port} in time`)),
