@@ -78,10 +78,10 @@ test('one that was killed is started again and serves what it served, without an
 
 test('one that hangs is killed and started again', async () => {
   await using home = await makeProxyHome()
-  await using _ = await home.start({ proxyProgram, hungAfterMs: 1_500 })
+  await using _ = await home.start({ proxyProgram, hungAfterMs: 3_000 })
   const before = await home.proxyBecomes({ state: 'running' })
   process.kill(before.pid ?? 0, 'SIGSTOP')
-  const after = await home.proxyBecomes({ state: 'running', crashes: 1 }, 15_000)
+  const after = await home.proxyBecomes({ state: 'running', crashes: 1 }, 30_000)
   expect(after.pid).not.toBe(before.pid)
   expect(home.logged()).toMatch(/did not answer for \d\.\d s and was killed/)
   expect(isRunning(before.pid)).toBe(false)
@@ -183,7 +183,7 @@ async function makeProxyHome(): Promise<ProxyHome> {
   return {
     ...home,
     folder,
-    async proxyBecomes(wanted, withinMs = 10_000) {
+    async proxyBecomes(wanted, withinMs = 20_000) {
       let seen: ProxyState | undefined
       const fits = async () => {
         seen = (await home.client.reportNode({})).proxy

@@ -64,7 +64,7 @@ export async function makeHome(): Promise<TestHome> {
         ...config,
       }),
     shard,
-    async becomes(id, wanted, withinMs = 5_000) {
+    async becomes(id, wanted, withinMs = 10_000) {
       let seen: ShardReport | undefined
       const fits = async (): Promise<boolean> => {
         seen = await shard(id)
