@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { Body, createDatabase } from '@fairlead/api'
 import { connectEngine } from '@fairlead/engine'
@@ -6,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { build } from './engine-pairs.ts'
 import { asAdmin } from './roles.ts'
+import { until } from './until.ts'
 
 let fairlead: Fairlead
 beforeAll(async () => {
@@ -156,6 +158,42 @@ test('what an operator set at run time goes with the role: users with their righ
       '4321',
     ])
   }
+})
+
+test('who reads a long reply slowly gets all of it, from a shard that is kept until then', async () => {
+  const password = 'for-slow-readers'
+  const made = await create({ engine_version: build('redis', '7.0'), authentication_engine_pass: password })
+  const { uid, port, shard_list } = made
+  const bytes = 32 * 1024 * 1024
+  {
+    using admin = await asAdmin(fairlead, shard_list[0] ?? 0)
+    await admin.call('SETRANGE', 'long', bytes - 1, 'x')
+  }
+  const client = connect({ host: '127.0.0.1', port: port ?? 0 })
+  let read = 0
+  client.on('data', (chunk: Buffer) => {
+    if (read === 0) client.pause()
+    read += chunk.length
+  })
+  client.write(`AUTH ${password}\r\nGET long\r\n`)
+  await until('the reply has begun', async () => read > 0)
+
+  const body = { engine_version: build('valkey', '8.1'), rollback_window: 0 }
+  const { action_uid = '' } = await fairlead.api.upgradeDatabase({ params: { uid }, body })
+  const waits = async () => {
+    const { waiting_for, certificates } = await fairlead.api.getAction({ params: { uid: action_uid } })
+    return certificates.length === 1 && waiting_for.includes('1 client(s) still read')
+  }
+  await until('the old shard is kept for its reader', waits)
+  client.resume()
+  await until('all of it has come', async () => read === `+OK\r\n$${bytes}\r\n\r\n`.length + bytes)
+  expect(await fairlead.untilEnded(action_uid)).toMatchObject({ status: 'completed' })
+  client.write('STRLEN long\r\n')
+  await until(
+    'it goes on at the new primary',
+    async () => read === `+OK\r\n$${bytes}\r\n\r\n:${bytes}\r\n`.length + bytes,
+  )
+  client.destroy()
 })
 
 test('a sharded database shows its slots, its primaries as endpoints, and its share of memory', async () => {

@@ -63,6 +63,11 @@ export const EndpointReport = Type.Object({
   repoints: Type.Integer(),
   /** Holds that ended without a switch, because commands were not answered or the deadline came. */
   failedHolds: Type.Integer(),
+  /**
+   * Connections still at a shard that lost its role not long ago: their clients have yet to read what it answered. Which
+   * shard, as `host:port`, and how many.
+   */
+  behind: Type.Array(Type.Object({ shard: Type.String(), connections: Type.Integer() })),
   errors: Type.Integer(),
   /** The last of them, in words; empty when there was none. */
   lastError: Type.String(),

@@ -112,6 +112,7 @@ export async function openEndpoint(
       isHeld: upstream.isHeld,
       connections: upstream.connections.size,
       commands: count.commands,
+      behind: [...upstream.behind],
       ...upstream.seen,
     }),
     async [Symbol.asyncDispose]() {

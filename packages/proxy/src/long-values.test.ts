@@ -75,5 +75,19 @@ test('who does not read its replies holds up the others for a moment, not for as
   const { drained, late, ms } = await pair.endpoint.hold({ deadlineMs: 10_000, drainMs: 5_000 })
   expect({ drained, late }).toEqual({ drained: true, late: 1 })
   expect(ms).toBeLessThan(1_000)
+
+  await pair.moveRole()
+  await pair.endpoint.switchTo({ host: '127.0.0.1', port: pair.b.port })
+  const behind = () => pair.endpoint.report().behind
+  // The other one follows at once; it was idle.
+  await until(() => behind()[0]?.connections === 1)
+  expect(behind()).toEqual([{ shard: `127.0.0.1:${pair.a.port}`, connections: 1 }])
+  let bytes = 0
+  lazy.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+  })
+  lazy.resume()
+  await until(() => bytes === `$${32 * MB}\r\n\r\n`.length + 32 * MB)
+  await until(() => behind().length === 0)
   lazy.destroy()
 })

@@ -195,6 +195,7 @@ const nothingYet = {
   heldMsLast: 0,
   repoints: 0,
   failedHolds: 0,
+  behind: [],
   errors: 0,
   lastError: '',
 }

@@ -1,4 +1,11 @@
-import { type HoldResult, Refusal, type SwitchResult, type WantedEndpoint } from '@fairlead/api'
+import {
+  type EndpointReport,
+  type HoldResult,
+  Refusal,
+  type SwitchResult,
+  type WantedEndpoint,
+} from '@fairlead/api'
+import { addressText } from './address-text.ts'
 import { type Connection, dropConnection, endConnection, type Owner } from './connection.ts'
 import { eachOf } from './each-of.ts'
 import { createHold, type Hold } from './hold.ts'
@@ -17,6 +24,8 @@ export interface Upstream extends Disposable {
   readonly connections: ReadonlySet<Connection>
   readonly isHeld: boolean
   readonly seen: Seen
+  /** Where connections are that have not followed yet, for a while after the switch. */
+  readonly behind: readonly Behind[]
   /** Takes a connection that is being opened; it has a link soon, or is closed with an error. */
   add(connection: Connection): void
   /** Opens links there for those that are in use, before they are held. How many. */
@@ -42,6 +51,10 @@ export interface Seen {
   heldMsLast: number
 }
 
+export type Behind = EndpointReport['behind'][number]
+
+/** Whoever has not read its replies by then is not waited for. */
+const BEHIND_MS = 30_000
 /** How long a client may wait for an engine that cannot be reached. */
 const REACH_MS = 2_000
 /** Why connections are cut when nobody wants their endpoint any more, or the proxy ends. */
@@ -70,6 +83,7 @@ export function createUpstream(
     heldMsLast: 0,
   }
   let address = first
+  let switchedMs = Number.NEGATIVE_INFINITY
   let hold: Hold | null = null
   /** All move at this moment: nobody on its own. */
   let isGoing = false
@@ -168,6 +182,7 @@ export function createUpstream(
     isGoing = true
     while (followers.size > 0) await Promise.all(followers)
     address = to
+    switchedMs = performance.now()
     seen.repoints += 1
     const move = (connection: Connection) =>
       moveConnection(connection, target(), performance.now() + REACH_MS)
@@ -194,6 +209,9 @@ export function createUpstream(
     owner,
     connections,
     seen,
+    get behind() {
+      return performance.now() - switchedMs > BEHIND_MS ? [] : behindOf(connections, addressText(address))
+    },
     add(connection) {
       connections.add(connection)
       void open(connection)
@@ -221,4 +239,13 @@ export function createUpstream(
       for (const connection of connections) dropConnection(connection, TAKEN_AWAY)
     },
   }
+}
+
+function behindOf(connections: ReadonlySet<Connection>, here: string): readonly Behind[] {
+  const elsewhere = new Map<string, number>()
+  for (const { link } of connections) {
+    const shard = link?.via.shard ?? here
+    if (shard !== here) elsewhere.set(shard, (elsewhere.get(shard) ?? 0) + 1)
+  }
+  return [...elsewhere].map(([shard, count]) => ({ shard, connections: count }))
 }

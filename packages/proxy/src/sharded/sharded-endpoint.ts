@@ -122,6 +122,7 @@ export async function openShardedEndpoint(
       isHeld: upstreams.some(({ isHeld }) => isHeld),
       connections: routers.size,
       commands: count.commands,
+      behind: upstreams.flatMap(({ behind }) => behind),
       ...allSeen(upstreams.map(({ seen }) => seen)),
     }),
     async [Symbol.asyncDispose]() {

@@ -36,6 +36,7 @@ export function combineViews(
     heldMsLast: most(parts, ({ heldMsLast }) => heldMsLast),
     repoints: most(parts, ({ repoints }) => repoints),
     failedHolds: most(parts, ({ failedHolds }) => failedHolds),
+    behind: parts.flatMap(({ behind }) => behind),
     errors: sum(parts, ({ errors }) => errors),
     lastError: parts.find(({ lastError }) => lastError !== '')?.lastError ?? '',
   }

@@ -4,7 +4,7 @@ import { dataBytes, surgeBytes } from '../core/surge-bytes.ts'
 import type { Step } from '../core/topology.ts'
 import { shardsStore } from '../databases/shards-store.ts'
 import { member, type Outcome, type Scene } from './carry-out.ts'
-import { takenPorts } from './endpoints.ts'
+import { takenPorts, whyStillRead } from './endpoints.ts'
 import { agentName } from './observe.ts'
 import { raiseBacklog } from './raise-backlog.ts'
 import { wishFor } from './wish.ts'
@@ -62,7 +62,10 @@ export async function restartShard(
   const runs = runsOf(step.runs)
   const why = await deps.trials.whyUnproven(database, runs)
   if (why !== null) return { kind: 'hopeless', why }
-  const shard = { ...member(step.shard, scene), runs, follows: step.follow }
+  const before = member(step.shard, scene)
+  const readers = await whyStillRead(database, before, deps)
+  if (readers !== undefined) return { kind: 'not yet', why: readers }
+  const shard = { ...before, runs, follows: step.follow }
   await raiseBacklog(await deps.engines.connect(database, member(step.follow, scene)), deps, scene.signal)
   await deps.effect('record-runs', () =>
     deps.store.transaction(async (db) => {
@@ -94,10 +97,14 @@ export async function retireShard(
   step: Extract<Step, { kind: 'retire-shard' }>,
   scene: Scene,
 ): Promise<Outcome> {
-  const { deps, members } = scene
+  const { database, deps, members } = scene
   const name = agentName(step.shard)
-  if (!member(step.shard, scene).leaving)
+  const shard = member(step.shard, scene)
+  if (!shard.leaving) {
+    const readers = await whyStillRead(database, shard, deps)
+    if (readers !== undefined) return { kind: 'not yet', why: readers }
     await deps.effect('record-leaving', () => deps.shards.setLeaving(step.shard))
+  }
   deps.engines.forget(step.shard)
   await deps.effect('remove-shard', () => deps.agent.removeShard({ params: { id: name } }))
   const { shards } = await deps.agent.reportNode({})

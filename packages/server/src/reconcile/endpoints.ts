@@ -124,6 +124,28 @@ function isServed(database: Database): boolean {
   return hasEndpoint(database) && database.endpointPort !== null
 }
 
+/**
+ * Why the process of a shard may not end yet: clients of the endpoint are still reading what it answered before its role went away.
+ * The proxy says so for half a minute at most: a client that does not read is not waited for. Undefined: nobody is.
+ */
+export async function whyStillRead(
+  { uid }: Database,
+  shard: Address,
+  { proxy }: Deps,
+): Promise<string | undefined> {
+  const { endpoints } = await proxy.reportProxy({}).catch((cause: unknown) => {
+    if (cause instanceof ProxyUnreachable) return { endpoints: [] } // and its clients with it
+    throw cause
+  })
+  const at = `${shard.host}:${shard.port}`
+  const readers = endpoints
+    .filter(({ id }) => id === endpointName(uid))
+    .flatMap(({ behind }) => behind)
+    .filter((each) => each.shard === at)
+    .reduce((sum, { connections }) => sum + connections, 0)
+  return readers === 0 ? undefined : `${readers} client(s) still read what the shard at ${at} answered`
+}
+
 /** Clients of an endpoint that wait, each behind an answered request. */
 export interface HeldClients {
   /** Lets them go on with the shard they had. */
