@@ -69,6 +69,18 @@ describe('a database mends itself', () => {
     expect(await admin.call('GET', 'kept')).toBe('yes')
   })
 
+  test('when all its processes die at once and nothing was saved, empty, and says so', async () => {
+    await using fairlead = await startFairlead()
+    const uid = await create(fairlead)
+    const told = async () => {
+      const logs = await fairlead.api.listLogs({ query: { order: 'desc', limit: 200 } })
+      return logs.filter(({ type, bdb_uid }) => type === 'bdb_primary_lost_memory' && bdb_uid === uid).length
+    }
+    await Promise.all([kill(fairlead, 1), kill(fairlead, 2)])
+    await serves(fairlead, uid)
+    await until('it is in the logs', async () => (await told()) === 1)
+  })
+
   test('when somebody makes its replica follow nobody', async () => {
     await using fairlead = await startFairlead()
     const uid = await create(fairlead)

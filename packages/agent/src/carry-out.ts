@@ -55,7 +55,11 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
     appendonly: appendonly.atStart,
     appendonlyLater: appendonly.later,
     aofFrom: startedAt,
-    before: { aofComplete: disk.aofComplete, stoppedCleanly: disk.stoppedCleanly },
+    before: {
+      aofComplete: disk.aofComplete,
+      stoppedCleanly: disk.stoppedCleanly,
+      died: last !== null && !disk.stoppedCleanly && (last.answeredAt !== null || last.before.died === true),
+    },
     logFrom,
     stoppingAt: null,
     ended: null,

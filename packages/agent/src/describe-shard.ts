@@ -32,6 +32,7 @@ export function describeShard(
     startedAt: here?.startedAt ?? null,
     crashes: last && last.order >= wanted.order ? last.crashes : 0,
     endedInOrder: last?.ended?.how === 'stopped',
+    beganAfterDeath: here?.before.died ?? false,
     why: view.why,
     asleep: view.state === 'exited' && wanted.wish.onCrash === 'wait',
     trouble: here ? trouble.of(here.startedAt) : '',

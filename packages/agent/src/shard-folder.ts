@@ -38,7 +38,12 @@ const ProcessRecord = Type.Object({
   /** An AOF rewritten after this moment holds every write, too: it was switched on while the process ran. */
   aofFrom: Type.Integer(),
   /** What was so about the data on disk when it was started. */
-  before: Type.Object({ aofComplete: Type.Boolean(), stoppedCleanly: Type.Boolean() }),
+  before: Type.Object({
+    aofComplete: Type.Boolean(),
+    stoppedCleanly: Type.Boolean(),
+    /** There was a process before that had answered, and it died. Absent in records of older agents. */
+    died: Type.Optional(Type.Boolean()),
+  }),
   /** Where in engine.log its own lines begin, in bytes. */
   logFrom: Type.Integer(),
   /** When we asked it to save and stop. */

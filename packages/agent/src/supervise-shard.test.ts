@@ -10,7 +10,8 @@ test('a process that is killed comes back by itself, a little later each time', 
   await using _ = await home.start()
   await home.client.putShard({ params: { id: 'a-1' }, body: await makeWish() })
   for (const crashes of [1, 2, 3]) {
-    const { pid } = await home.becomes('a-1', { state: 'running', crashes: crashes - 1 })
+    const { pid, beganAfterDeath } = await home.becomes('a-1', { state: 'running', crashes: crashes - 1 })
+    expect(beganAfterDeath).toBe(crashes > 1)
     process.kill(pid ?? 0, 'SIGKILL')
     const exited = await home.becomes('a-1', { state: 'exited', crashes })
     expect(exited).toMatchObject({ pid: null, startedAt: null })
@@ -31,7 +32,9 @@ test('a shard whose data others may have newer waits for the server when it has 
 
   const put = await home.client.putShard({ params: { id: 'a-1' }, body: wish })
   expect([put.state, put.crashes]).toEqual(['starting', 0])
-  await home.becomes('a-1', { state: 'running', crashes: 0 })
+  await home.becomes('a-1', { state: 'running', crashes: 0, beganAfterDeath: true })
+  await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, revision: 'another' } })
+  await home.becomes('a-1', { state: 'running', revision: 'another', beganAfterDeath: false })
 })
 
 test('a process that keeps its port open but does not answer is dead', async () => {

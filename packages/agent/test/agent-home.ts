@@ -21,8 +21,9 @@ import { openShards } from '../src/open-shards.ts'
 import { signalProcess } from '../src/process-identity.ts'
 import { anyEngine, builds } from './engines.ts'
 
-const LAST_PORT = 21_499
-let nextPort = 21_000
+/** Test files run side by side; a shard keeps its port also while it does not run, so each worker has ports of its own. */
+let nextPort = 12_000 + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 8) * 500
+const LAST_PORT = nextPort + 499
 
 /** A home of its own for one test. Disposing of it ends every engine process that was started there. */
 export interface TestHome extends AsyncDisposable {

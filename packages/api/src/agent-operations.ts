@@ -92,6 +92,8 @@ export const ShardReport = Type.Object({
   crashes: Type.Integer(),
   /** Its last process was stopped on order, and saved everything before: its disk is as good as its memory was. */
   endedInOrder: Type.Boolean(),
+  /** The process that is there took the place of one that had died: what that one had not saved is gone. */
+  beganAfterDeath: Type.Boolean(),
   why: Type.String(),
   /** It ended, and only a put starts it again (`onCrash` wait). */
   asleep: Type.Boolean(),

@@ -26,6 +26,7 @@ export const auditTypes = {
   bdb_upgrade_requested: 'INFO',
   bdb_deleted: 'INFO',
   bdb_primary_replaced: 'WARNING',
+  bdb_primary_lost_memory: 'WARNING',
   bdb_action_ordered: 'INFO',
   bdb_action_completed: 'INFO',
   bdb_action_failed: 'WARNING',

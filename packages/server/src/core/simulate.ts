@@ -206,6 +206,7 @@ function freshShard(taken: readonly number[], step: Extract<Step, { kind: 'add-s
     leaving: false,
     processWhy: 'it was just put',
     endedCleanly: false,
+    beganAfterDeath: false,
     asleep: false,
     trouble: '',
     engine: null,

@@ -24,6 +24,7 @@ export function groupOf(replicas: number, aof = false, firstId = 1): Seen {
       leaving: false,
       processWhy: '',
       endedCleanly: false,
+      beganAfterDeath: false,
       asleep: false,
       trouble: '',
       engine: {

@@ -297,6 +297,7 @@ function seeMember(member: Member, world: World): SeenShard {
     leaving,
     trouble: '',
     asleep: false,
+    beganAfterDeath: false,
   }
   const process = { process: state, processWhy: state, endedCleanly: state === 'exited' && endedCleanly }
   if (engine === null) return { ...records, ...process, engine: null }

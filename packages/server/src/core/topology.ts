@@ -76,6 +76,8 @@ export interface SeenShard {
   readonly processWhy: string
   /** Its last end was ordered, not a crash: its disk holds everything. */
   readonly endedCleanly: boolean
+  /** Its process took the place of one that had died: what that one had not saved is gone. */
+  readonly beganAfterDeath: boolean
   /** It ended, and its agent starts it only when it is put again. */
   readonly asleep: boolean
   /** The engine's last word in its log on replication or persistence gone wrong; '' when there is none. */

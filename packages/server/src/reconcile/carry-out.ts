@@ -1,6 +1,4 @@
-import { auditStore } from '../audit/audit-store.ts'
 import type { Action } from '../core/action.ts'
-import { fairlead } from '../core/audit-record.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
 import type { Seen, Step } from '../core/topology.ts'
 import { assignSlots, followInCluster, forgetNode, meetInCluster } from './carry-out-cluster.ts'
@@ -15,8 +13,8 @@ import {
 } from './carry-out-shards.ts'
 import type { Deps } from './deps.ts'
 import { handOver } from './hand-over.ts'
-import { warnOf } from './note-action.ts'
 import { releaseHandover, sealHandover } from './seal-handover.ts'
+import { tellOfPromotion } from './tell-of-loss.ts'
 
 /**
  * `not yet`: nothing went wrong and nothing is left half-done; look again, after `afterMs` where clients were held for
@@ -66,7 +64,7 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
       : ['REPLICAOF', 'NO', 'ONE']
     await keepAsleepIfItDies(member(step.shard, scene), scene)
     const outcome = await command(step.shard, scene, ...promotion)
-    await tellOfLoss(step, scene)
+    await tellOfPromotion(step.shard, scene)
     return outcome
   },
   fence: async ({ shards }, scene) => {
@@ -114,28 +112,4 @@ export async function command(shard: number, scene: Scene, ...words: readonly st
   const connection = await deps.engines.connect(database, member(shard, { members: everybody }))
   await deps.effect(`${name} ${args[0] ?? ''}`.trim().toLowerCase(), () => connection.call(name, ...args))
   return done
-}
-
-/**
- * A replica was promoted because its primary was gone, not because it was handed the role: what the primary had
- * acknowledged and not yet sent is lost. That is what asynchronous replication allows, and it is said.
- */
-async function tellOfLoss({ shard }: { readonly shard: number }, scene: Scene): Promise<void> {
-  const { action, seen, database, deps } = scene
-  if (seen.handover !== null || seen.recordedPrimary === null) return
-  const heir = seen.shards.find(({ id }) => id === shard)
-  const gone = seen.shards.find(({ id }) => id === seen.recordedPrimary)
-  const warning =
-    `shard ${shard} was promoted in place of shard ${seen.recordedPrimary}, which was gone` +
-    `${gone === undefined ? '' : ` (${gone.processWhy})`}: writes that it had acknowledged and not yet sent,` +
-    ` after offset ${heir?.engine?.offset ?? 0}, are lost`
-  deps.log.error({ database: database.uid, shard }, warning)
-  if (action !== undefined) await warnOf(action, warning, deps)
-  const details = { shard: String(shard), instead_of: String(seen.recordedPrimary) }
-  await deps.store.transaction((db) =>
-    auditStore(db).append(
-      { type: 'bdb_primary_replaced', by: fairlead, databaseUid: database.uid, details },
-      new Date(deps.now()).toISOString(),
-    ),
-  )
 }

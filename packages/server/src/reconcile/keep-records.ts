@@ -1,21 +1,30 @@
+import type { Action } from '../core/action.ts'
 import type { Database } from '../core/database.ts'
 import { isLinked, isLive, type SeenDatabase } from '../core/topology.ts'
 import type { Deps } from './deps.ts'
+import { tellOfReturn } from './tell-of-loss.ts'
 import type { TurnMemory } from './turn-memory.ts'
 
-/** How far each primary's history is, for the night when the primary is gone. Not while its role moves. */
+/**
+ * How far each primary's history is, for the night when the primary is gone. Not while its role moves. A primary that has come
+ * back from the dead has another one: that is told before it is on record.
+ */
 export async function keepHistory(
-  database: Database,
+  about: { readonly database: Database; readonly action: Action | undefined },
   { groups }: SeenDatabase,
-  { databases, now }: Deps,
+  deps: Deps,
   memory: TurnMemory,
 ): Promise<void> {
-  for (const { group, history, handover, recordedPrimary, shards: members } of groups) {
+  const { database } = about
+  const { databases, now } = deps
+  for (const seen of groups) {
+    const { group, history, handover, recordedPrimary, shards: members } = seen
     const primary = members.find(({ id }) => id === recordedPrimary)
     const moves = handover !== null && !handover.released
     if (moves || primary === undefined || !isLive(primary)) continue
-    const { role, replid, offset } = primary.engine
-    if (role !== 'primary') continue
+    const { role, loading, replid, offset } = primary.engine
+    if (role !== 'primary' || loading) continue
+    if (history !== null) await tellOfReturn(seen, history, about, deps)
     const advanced =
       history?.offset !== offset &&
       memory.isTime(`history of ${database.uid}:${group}`, HISTORY_EVERY_MS, now())

@@ -72,6 +72,7 @@ async function observeShard(
     leaving: record.leaving,
     process: found?.state ?? 'absent',
     processWhy: found?.why ?? 'the agent knows nothing of it',
+    beganAfterDeath: found?.beganAfterDeath ?? false,
     asleep: found?.asleep ?? false,
     trouble: found?.trouble ?? '',
     endedCleanly: found?.state === 'exited' && found.endedInOrder,

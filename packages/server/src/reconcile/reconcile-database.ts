@@ -47,7 +47,7 @@ export async function reconcileDatabase(
 
   const goal = action?.goal ?? steadyGoal(database)
   const seen = await observe(database, deps, signal)
-  await keepHistory(database, seen, deps, memory)
+  await keepHistory({ database, action }, seen, deps, memory)
   await endReservations(seen, deps)
   await keepEndpoint(database, goal, seen, deps, memory).catch((cause: unknown) => {
     // A database in service is looked after without its endpoint, too; one that comes or goes is done only with it.

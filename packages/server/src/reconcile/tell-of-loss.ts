@@ -1,0 +1,62 @@
+import { auditStore } from '../audit/audit-store.ts'
+import type { Action } from '../core/action.ts'
+import { type AuditType, fairlead } from '../core/audit-record.ts'
+import type { Database } from '../core/database.ts'
+import { type History, isLive, type Seen } from '../core/topology.ts'
+import type { Scene } from './carry-out.ts'
+import type { Deps } from './deps.ts'
+import { warnOf } from './note-action.ts'
+
+/**
+ * A replica was promoted because its primary was gone, not because it was handed the role: what the primary had
+ * acknowledged and not yet sent is lost. That is what asynchronous replication allows, and it is said.
+ */
+export async function tellOfPromotion(shard: number, { action, seen, database, deps }: Scene): Promise<void> {
+  if (seen.handover !== null || seen.recordedPrimary === null) return
+  const heir = seen.shards.find(({ id }) => id === shard)
+  const gone = seen.shards.find(({ id }) => id === seen.recordedPrimary)
+  const words =
+    `shard ${shard} was promoted in place of shard ${seen.recordedPrimary}, which was gone` +
+    `${gone === undefined ? '' : ` (${gone.processWhy})`}: writes that it had acknowledged and not yet sent,` +
+    ` after offset ${heir?.engine?.offset ?? 0}, are lost`
+  const details = { shard: String(shard), instead_of: String(seen.recordedPrimary) }
+  await tell({ type: 'bdb_primary_replaced', words, details }, { database, action }, deps)
+}
+
+/**
+ * A primary died, nobody stood in for it, and it serves again: with what was on its disk. It has another history then than the one
+ * on record. With `appendfsync always` its disk held whatever it had acknowledged, and nothing is said.
+ */
+export async function tellOfReturn(
+  seen: Seen,
+  known: History,
+  about: { readonly database: Database; readonly action: Action | undefined },
+  deps: Deps,
+): Promise<void> {
+  const { persistence, aofFsync } = about.database
+  const primary = seen.shards.find(({ id }) => id === seen.recordedPrimary)
+  if (primary === undefined || !isLive(primary) || !primary.beganAfterDeath) return
+  if (primary.engine.replid === known.replid || (persistence === 'aof' && aofFsync === 'always')) return
+  const words =
+    `shard ${primary.id} died as a primary with nobody to stand in for it, and serves again with what was on its disk` +
+    ` (data_persistence: ${persistence}): writes that it had acknowledged and not yet saved, up to offset ${known.offset} and beyond, are lost`
+  const details = { shard: String(primary.id), persistence }
+  await tell({ type: 'bdb_primary_lost_memory', words, details }, about, deps)
+}
+
+async function tell(
+  {
+    type,
+    words,
+    details,
+  }: { readonly type: AuditType; readonly words: string; readonly details: Record<string, string> },
+  { database, action }: { readonly database: Database; readonly action: Action | undefined },
+  deps: Deps,
+): Promise<void> {
+  deps.log.error({ database: database.uid, ...details }, words)
+  if (action !== undefined) await warnOf(action, words, deps)
+  const at = new Date(deps.now()).toISOString()
+  await deps.store.transaction((db) =>
+    auditStore(db).append({ type, by: fairlead, databaseUid: database.uid, details }, at),
+  )
+}
