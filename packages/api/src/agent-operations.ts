@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { operation } from './operation.ts'
+import { ProxyState } from './proxy-state.ts'
 
 /**
  * The small API between the server and the agent of a node. It is declarative: the server puts the shard it wants,
@@ -104,19 +105,6 @@ export const ShardReport = Type.Object({
   trouble: Type.String(),
 })
 export type ShardReport = Static<typeof ShardReport>
-
-/**
- * The proxy process of the node. `starting`: it has not answered yet. `exited`: it died, and is started again before long.
- * `failed`: it died before it ever answered, or cannot be started; that is tried again, too. `why` says what is wrong.
- */
-export const ProxyState = Type.Object({
-  state: Type.Enum(['starting', 'running', 'exited', 'failed']),
-  pid: Type.Union([Type.Integer(), Type.Null()]),
-  why: Type.String(),
-  /** Times it died on its own since it was last stopped on order. */
-  crashes: Type.Integer(),
-})
-export type ProxyState = Static<typeof ProxyState>
 
 export const NodeReport = Type.Object({
   uid: Type.Integer(),
