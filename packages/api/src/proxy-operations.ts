@@ -237,6 +237,13 @@ export const releaseEndpoint = operation({
   since: '0.1.0',
   permission: null,
   params: EndpointId,
+  body: Type.Object(
+    {
+      /** Only those of the group that holds this slot. */
+      slot: Type.Optional(Slot),
+    },
+    { additionalProperties: false },
+  ),
   ok: EndpointReport,
   errors: ['not_found'],
 })

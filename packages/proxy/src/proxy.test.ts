@@ -145,7 +145,9 @@ test('only one proxy has a home, only its owner reaches it, and a wrong order is
     })
   expect(second).toThrow('another proxy runs')
   const params = { id: 'none' }
-  await expect(proxy.client.releaseEndpoint({ params })).rejects.toThrow('there is no endpoint none')
+  await expect(proxy.client.releaseEndpoint({ params, body: {} })).rejects.toThrow(
+    'there is no endpoint none',
+  )
   const body = { ...wish(1, 1), port: 0 }
   await expect(proxy.client.putEndpoint({ params, body })).rejects.toThrow('/port must be >= 1')
 })

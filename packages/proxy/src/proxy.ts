@@ -148,8 +148,8 @@ export async function createProxy(options: {
       prepared: await find(id).prepare(upstream, slot),
     }),
     switchEndpoint: ({ params: { id }, body }) => switchTo(id, body.upstream, body.slot),
-    releaseEndpoint: async ({ params: { id } }) => {
-      await find(id).release()
+    releaseEndpoint: async ({ params: { id }, body: { slot } }) => {
+      await find(id).release(slot)
       return reportOf(id)
     },
     listClients: async ({ params: { id }, query }) => find(id).clients(query),

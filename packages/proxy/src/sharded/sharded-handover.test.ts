@@ -128,6 +128,22 @@ test.for([...new Set([builds.at(0) ?? newest, newest])])(
   },
 )
 
+test('of two groups that are held, the one that is let go goes on', async () => {
+  await using cluster = await makeCluster()
+  await using client = await dial(cluster.port)
+  for (const key of [zero, one]) await client.ask(`SET ${key} 1`, '+OK\r\n')
+  await cluster.endpoint.hold({ deadlineMs: 10_000, slot: 0 })
+  await cluster.endpoint.hold({ deadlineMs: 10_000, slot: 8_000 })
+  cluster.endpoint.release(0)
+  await client.ask(`INCR ${zero}`, ':2\r\n')
+  client.send(`INCR ${one}\r\n`)
+  expect(cluster.endpoint.report().isHeld).toBe(true)
+  expect(client.text()).toBe('')
+  cluster.endpoint.release(8_000)
+  await client.gets(':2\r\n')
+  expect(cluster.endpoint.report().isHeld).toBe(false)
+})
+
 test('a slot that is being moved, and then is, is asked where it is', { timeout: 30_000 }, async () => {
   await using cluster = await makeCluster()
   await using client = await dial(cluster.port)

@@ -176,7 +176,7 @@ export async function holdClients(
     proxy.holdEndpoint({ params, body: { deadlineMs: HOLD_MS, drainMs: DRAIN_MS, ...only } }),
   )
   const release = async () => {
-    await effect('release-endpoint', () => proxy.releaseEndpoint({ params }))
+    await effect('release-endpoint', () => proxy.releaseEndpoint({ params, body: only }))
   }
   if (!drained) {
     await release()
@@ -219,7 +219,10 @@ export async function settleEndpoint(
   await putEndpoint({ ...database, groups }, shards, deps)
   await deps
     .effect('release-endpoint', () =>
-      deps.proxy.releaseEndpoint({ params: { id: endpointName(database.uid) } }),
+      deps.proxy.releaseEndpoint({
+        params: { id: endpointName(database.uid) },
+        body: slotOf(database, group),
+      }),
     )
     .catch((cause: unknown) => {
       if (!(cause instanceof ApiError)) throw cause // it cannot listen just now: then it holds nobody
