@@ -35,10 +35,12 @@ export async function moveRoleInCluster(group: MovingGroup, deps: Deps): Promise
     }
     await deps.effect('promote', () => heir.call('CLUSTER', 'FAILOVER', 'TAKEOVER'))
     // Clients of the endpoint need not wait for the old primary: nobody of them goes there any more.
-    const heldMs = await group.takeClients()
-    await untilSteppedDown(primary)
+    const [heldMs, writeStopMs] = await Promise.all([
+      group.takeClients(),
+      untilSteppedDown(primary).then(() => msSince(began)),
+    ])
     const { replid, offset, keys } = equal
-    return { replid, offset, keys, writeStopMs: msSince(began), heldMs }
+    return { replid, offset, keys, writeStopMs, heldMs }
   } finally {
     await primary.call('CONFIG', 'SET', PING_SETTING, period)
   }
