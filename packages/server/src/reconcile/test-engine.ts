@@ -37,7 +37,8 @@ export function digest(password: string): string {
   return createHash('sha256').update(password).digest('hex')
 }
 
-export async function startTestEngine(build: Build): Promise<TestEngine> {
+/** `settings`: further lines of its configuration. */
+export async function startTestEngine(build: Build, settings: readonly string[] = []): Promise<TestEngine> {
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-settings-'))
   const address = { host: '127.0.0.1', port: await freePort() }
   const aclfile = join(folder, 'users.acl')
@@ -48,7 +49,16 @@ export async function startTestEngine(build: Build): Promise<TestEngine> {
   const conf = join(folder, 'engine.conf')
   await writeFile(
     conf,
-    `bind ${address.host}\nport ${address.port}\ndir ${folder}\naclfile ${aclfile}\nsave 900 1\n`,
+    [
+      ...[
+        `bind ${address.host}`,
+        `port ${address.port}`,
+        `dir ${folder}`,
+        `aclfile ${aclfile}`,
+        'save 900 1',
+      ],
+      ...settings,
+    ].join('\n'),
   )
   const program = join(folderOfBuilds, `${build.flavour}-${build.version}`, 'bin', `${build.flavour}-server`)
   const child = spawn(program, [conf], { stdio: 'ignore', cwd: folder })
