@@ -129,7 +129,7 @@ test('a trial that is not waited for any more is ended, and so is one whose agen
 test('what a killed agent has left of a trial is ended and removed by the next one, or with all shards', async () => {
   await using home = await makeHome()
   for (const next of ['agent', 'stop'] as const) {
-    const { agent, port } = await killDuringTrial(home)
+    const agent = await killDuringTrial(home)
     expect(agent.signalCode).toBe('SIGKILL')
     expect(trialsIn(home)).toHaveLength(1)
     expect(processesIn(home)).toHaveLength(1)
@@ -138,7 +138,6 @@ test('what a killed agent has left of a trial is ended and removed by the next o
       expect([trialsIn(home), processesIn(home)]).toEqual([[], []])
     } else await stopAllShards(home.path, home.logger, AbortSignal.timeout(10_000))
     expect([trialsIn(home), processesIn(home)]).toEqual([[], []])
-    expect(await isFree(port)).toBe(true)
   }
 })
 
@@ -152,7 +151,7 @@ test('a trial does not touch the shards of its node', async () => {
 })
 
 /** Kills an agent whose trial has not ended yet, and waits until the engine that it has started serves. */
-async function killDuringTrial(home: TestHome): Promise<{ agent: ChildProcess; port: number }> {
+async function killDuringTrial(home: TestHome): Promise<ChildProcess> {
   const slow = await makeProgram(home, 'slow', `sleep 1\nexec ${anyEngine().program} "$@"`)
   const env = { ...process.env, FAIRLEAD_ENGINES: join(home.path, 'builds') }
   const program = fileURLToPath(new URL('../test/run-agent.ts', import.meta.url))
@@ -173,7 +172,7 @@ async function killDuringTrial(home: TestHome): Promise<{ agent: ChildProcess; p
   await once(agent, 'exit')
   const port = Number.parseInt(trialsIn(home)[0] ?? '', 10)
   await until(async () => !(await isFree(port)), { withinMs: 10_000 })
-  return { agent, port }
+  return agent
 }
 
 /** Asks for a trial on a connection of its own. What it gives is for hanging up. */
