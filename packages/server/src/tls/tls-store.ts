@@ -20,7 +20,6 @@ export interface TlsStore {
   /** Throws when the key does not open. */
   get(name: TlsName): Promise<TlsRecord | undefined>
   put(name: TlsName, record: TlsRecord, now: string): Promise<void>
-  remove(name: TlsName): Promise<void>
 }
 
 /** Private keys are sealed on their way into the table, and opened on their way out. */
@@ -44,9 +43,6 @@ export function tlsStore(db: Db, box: SecretBox): TlsStore {
         .values({ name, ...row })
         .onConflict((conflict) => conflict.column('name').doUpdateSet(row))
         .execute()
-    },
-    async remove(name) {
-      await db.deleteFrom('tls_certificates').where('name', '=', name).execute()
     },
   }
 }
