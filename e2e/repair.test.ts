@@ -48,12 +48,19 @@ describe('a database mends itself', () => {
     }
   })
 
-  test('when the process of its replica dies', async () => {
+  test('when the process of its replica dies; and that of its primary later, which is told as what it is', async () => {
     await using fairlead = await startFairlead()
     const uid = await create(fairlead)
     await kill(fairlead, 2)
     await serves(fairlead, uid)
     expect(await primaryOf(fairlead, uid)).toBe(1)
+
+    await kill(fairlead, 1)
+    await until('the replica is the primary on record', async () => (await primaryOf(fairlead, uid)) === 2)
+    await serves(fairlead, uid)
+    const logs = await fairlead.api.listLogs({ query: { order: 'desc', limit: 200 } })
+    const losses = logs.map(({ type }) => type).filter((type) => type.startsWith('bdb_primary'))
+    expect(losses).toEqual(['bdb_primary_replaced'])
   })
 
   test('when all its processes die at once, from what the primary had on disk', async () => {

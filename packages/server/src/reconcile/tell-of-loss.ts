@@ -1,6 +1,7 @@
 import { auditStore } from '../audit/audit-store.ts'
 import type { Action } from '../core/action.ts'
 import { type AuditType, fairlead } from '../core/audit-record.ts'
+import { hasBrokenHistory } from '../core/broken-history.ts'
 import type { Database } from '../core/database.ts'
 import { type History, isLive, type Seen } from '../core/topology.ts'
 import type { Scene } from './carry-out.ts'
@@ -24,8 +25,8 @@ export async function tellOfPromotion(shard: number, { action, seen, database, d
 }
 
 /**
- * A primary died, nobody stood in for it, and it serves again: with what was on its disk. It has another history then than the one
- * on record. With `appendfsync always` its disk held whatever it had acknowledged, and nothing is said.
+ * A primary died, nobody stood in for it, and it serves again: with what was on its disk. With `appendfsync always` that
+ * was whatever it had acknowledged, and nothing is said.
  */
 export async function tellOfReturn(
   seen: Seen,
@@ -35,8 +36,8 @@ export async function tellOfReturn(
 ): Promise<void> {
   const { persistence, aofFsync } = about.database
   const primary = seen.shards.find(({ id }) => id === seen.recordedPrimary)
-  if (primary === undefined || !isLive(primary) || !primary.beganAfterDeath) return
-  if (primary.engine.replid === known.replid || (persistence === 'aof' && aofFsync === 'always')) return
+  if (primary === undefined || !isLive(primary) || !hasBrokenHistory(primary, known)) return
+  if (persistence === 'aof' && aofFsync === 'always') return
   const words =
     `shard ${primary.id} died as a primary with nobody to stand in for it, and serves again with what was on its disk` +
     ` (data_persistence: ${persistence}): writes that it had acknowledged and not yet saved, up to offset ${known.offset} and beyond, are lost`
