@@ -37,17 +37,10 @@ async function withUngatedHeir(): Promise<Fairlead> {
   return fairlead
 }
 
-/** As the reconciler would ask, of engines that nobody touches meanwhile. */
+/** As the reconciler would ask, of engines that nobody touches meanwhile: the primary of the first group, the heir, and its sibling. */
 function askGate(connections: ReadonlyMap<number, EngineConnection>) {
-  const shards = [...connections.keys()].map((id) => ({ id, group: id === heir ? 0 : (id - 1) % groups }))
-  const scene = {
-    group: 0,
-    everybody: shards,
-    database: { groups: [1, 2, 3].map((primaryShard) => ({ primaryShard })) },
-    deps: { engines: { connect: async (_: unknown, { id }: { id: number }) => connections.get(id) } },
-  }
-  // Only these parts of the scene are read.
-  return whyNotMapped(connectionOf(connections, heir), scene as never)
+  const of = (id: number) => connectionOf(connections, id)
+  return whyNotMapped(of(1), of(heir), [of(1 + groups)])
 }
 
 function connectionOf(connections: ReadonlyMap<number, EngineConnection>, id: number): EngineConnection {

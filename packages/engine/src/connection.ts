@@ -97,8 +97,22 @@ export async function connectEngine(options: {
     throw unreachable(address, heard ?? cause)
   }
 
+  // What is called in one go leaves in one write: a look asks three things of each of dozens of engines.
+  let isCorked = false
+  const gather = () => {
+    if (isCorked) return
+    isCorked = true
+    const { stream } = redis
+    stream.cork()
+    process.nextTick(() => {
+      isCorked = false
+      stream.uncork()
+    })
+  }
+
   const call = async (command: string, ...args: readonly (string | number)[]): Promise<Reply> => {
     try {
+      gather()
       return (await redis.call(command, ...args.map(String))) as Reply
     } catch (cause) {
       if (isReplyError(cause)) throw new EngineError(cause.message, { cause })

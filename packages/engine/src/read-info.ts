@@ -64,9 +64,16 @@ export function replicationIn(fields: InfoFields): ReplicationInfo {
     replid2: fields['master_replid2'] ?? '',
     secondOffset: numberOf(fields, 'second_repl_offset'),
     offset: isReplica ? replicaOffset(fields) : numberOf(fields, 'master_repl_offset'),
-    replicas: Object.entries(fields)
-      .filter(([name]) => /^slave\d+$/.test(name))
-      .map(([, value]) => readAttachedReplica(value)),
+    replicas: [...numbered(fields, 'slave')].map(readAttachedReplica),
+  }
+}
+
+/** The values of "slave0", "slave1" and so on: engines number them without a gap. */
+function* numbered(fields: InfoFields, name: string): Generator<string> {
+  for (let n = 0; ; n += 1) {
+    const value = fields[`${name}${n}`]
+    if (value === undefined) return
+    yield value
   }
 }
 

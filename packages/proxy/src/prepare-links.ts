@@ -16,6 +16,7 @@ const OPEN_MS = 1_000
  * is in the midst of something, gets its link at the move, as all did before.
  */
 export async function prepareLinks(connections: ReadonlySet<Connection>, target: Target): Promise<number> {
+  if (connections.size === 0) return 0
   const before = new Map([...connections].map((connection) => [connection, connection.link?.sent ?? 0]))
   await delay(LOOK_MS)
   const inUse = [...before].flatMap(([connection, sent]) =>

@@ -1,5 +1,14 @@
 import { act } from './group.ts'
-import { isAt, isLive, type LiveShard, type Seen, type SeenDatabase, type Verdict } from './topology.ts'
+import {
+  type Greeting,
+  isAt,
+  isLive,
+  type LiveShard,
+  type Seen,
+  type SeenDatabase,
+  type Step,
+  type Verdict,
+} from './topology.ts'
 
 /**
  * The membership of a database in cluster mode: everybody knows everybody, and nobody else. By group, what is to be
@@ -29,22 +38,76 @@ export function planCluster({ groups }: SeenDatabase): ReadonlyMap<number, Verdi
 }
 
 /**
- * Whoever serves a group must serve, and know every other shard: clients ask any of them for the way. What is left to do
- * is to wait for gossip; undefined when it has come.
+ * Whoever serves a group must serve, and know every other shard: clients ask any of them for the way. Gossip brings that about in
+ * the end; greetings do at once.
  */
-export function planWhole(seen: Seen, { groups }: SeenDatabase): Verdict | undefined {
-  const everybody = groups.flatMap(({ shards }) => shards.flatMap(({ engine }) => engine?.cluster?.id ?? []))
-  for (const shard of seen.shards.filter(isLive)) {
-    const view = shard.engine.cluster
-    if (view === null) continue
-    if (!view.serves)
-      return { kind: 'wait', shard: shard.id, why: `shard ${shard.id} does not serve its slots yet` }
-    const unknown = everybody.filter((id) => !view.nodes.some((node) => node.id === id))
-    if (unknown.length === 0) continue
+export function planWhole(own: Seen, { groups }: SeenDatabase): Verdict | undefined {
+  const everybody = groups.flatMap(({ shards }) => shards.filter(isLive))
+  for (const shard of own.shards.filter(isLive)) {
+    if (shard.engine.cluster === null) continue
+    const unknown = everybody.filter((other) => nodeOf(other, shard) === undefined)
     const why = `shard ${shard.id} does not know ${unknown.length} other shard(s) of the cluster yet`
-    return { kind: 'wait', shard: shard.id, why }
+    // Where neither knows the other, one greeting is enough for both. Who is blank is for its own primary to introduce.
+    const due = unknown.filter(
+      (other) => other.engine.role !== 'blank' && (shard.id < other.id || nodeOf(shard, other) !== undefined),
+    )
+    const greetings = greet(due.map((other) => [shard, other]))
+    if (greetings.length > 0) return act({ kind: 'meet', greetings, why })
+    if (unknown.length > 0) return { kind: 'wait', shard: shard.id, why }
+    if (!shard.engine.cluster.serves)
+      return { kind: 'wait', shard: shard.id, why: `shard ${shard.id} does not serve its slots yet` }
   }
   return undefined
+}
+
+/**
+ * Before a shard takes over (reconcile/slot-map-gate.ts) every primary and every sibling must know whom it follows, and it
+ * what each primary serves. Gossip spreads within 0.2 s that a node exists; what it is, it says only to whom it pings, and
+ * pings one node a second: 4 to 8 s with 24 groups. So they greet each other.
+ */
+export function planIntroduction(
+  { from, to }: Extract<Step, { kind: 'hand-over' }>,
+  own: Seen,
+  { groups }: SeenDatabase,
+): Verdict | undefined {
+  const [primary, heir] = [from, to].map((id) => own.shards.filter(isLive).find((shard) => shard.id === id))
+  if (primary === undefined || heir === undefined) return undefined
+  const live = groups.flatMap(({ shards }) => shards.filter(isLive))
+  const primaries = live.filter(({ engine }) => engine.role === 'primary')
+  const others = live.filter(
+    (shard) => shard !== heir && (primaries.includes(shard) || own.shards.includes(shard)),
+  )
+  const unaware = others.filter((other) => nodeOf(heir, other)?.primary !== primary.engine.cluster?.id)
+  const unheard = primaries.filter((other) => !isKnownAsItIs(other, heir))
+  if (unaware.length + unheard.length === 0) return undefined
+  const greetings = greet([
+    ...unaware.map((other) => [heir, other] as const),
+    ...unheard.map((other) => [other, heir] as const),
+  ])
+  const why = `shard ${heir.id} has to be known to ${unaware.length} shard(s) of the cluster, and to hear from ${unheard.length}`
+  return greetings.length === 0
+    ? { kind: 'wait', shard: heir.id, why }
+    : act({ kind: 'meet', greetings, why })
+}
+
+/** A shard in the eyes of another one. */
+function nodeOf({ engine }: LiveShard, other: LiveShard): ClusterNode | undefined {
+  return other.engine.cluster?.nodes.find(({ id }) => id === engine.cluster?.id)
+}
+
+function isKnownAsItIs(primary: LiveShard, other: LiveShard): boolean {
+  const [itself, seen] = [nodeOf(primary, primary), nodeOf(primary, other)]
+  return seen !== undefined && seen.slots === itself?.slots && seen.epoch === itself.epoch
+}
+
+/** Those greetings, one by the first to the second of each pair, that are not on their way yet. */
+function greet(pairs: readonly (readonly [LiveShard, LiveShard])[]): readonly Greeting[] {
+  return pairs.filter(([by, to]) => !greets(by, to)).map(([by, to]) => ({ by: by.id, to: to.id }))
+}
+
+/** Its introduction is on its way, under an id that is not the real one. */
+function greets({ engine }: LiveShard, other: LiveShard): boolean {
+  return engine.cluster?.nodes.some(({ address, handshake }) => handshake && isAt(address, other)) ?? false
 }
 
 function planMeeting({ shards }: Seen, anchor: LiveShard): Verdict | undefined {
@@ -58,14 +121,11 @@ function planMeeting({ shards }: Seen, anchor: LiveShard): Verdict | undefined {
       : { shard: group.find((shard) => shard !== primary && !isIntroduced(shard, primary)), by: primary }
   if (unknown.shard === undefined) return undefined
   const why = `the cluster shall know shard ${unknown.shard.id}`
-  return act({ kind: 'meet', shard: unknown.shard.id, anchor: unknown.by.id, why })
+  return act({ kind: 'meet', greetings: [{ by: unknown.by.id, to: unknown.shard.id }], why })
 }
 
-/** By its own id; or its introduction is on its way, under an id that is not its real one. */
-function isIntroduced(shard: LiveShard, { engine }: LiveShard): boolean {
-  return (engine.cluster?.nodes ?? []).some(
-    ({ id, address, handshake }) => id === shard.engine.cluster?.id || (handshake && isAt(address, shard)),
-  )
+function isIntroduced(shard: LiveShard, by: LiveShard): boolean {
+  return nodeOf(shard, by) !== undefined || greets(by, shard)
 }
 
 /** Nodes that are nobody's, and who knows them. */

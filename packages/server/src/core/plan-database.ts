@@ -1,6 +1,6 @@
 import { revisionOf } from './goal.ts'
 import type { Leave } from './orders.ts'
-import { planCluster, planWhole } from './plan-cluster.ts'
+import { planCluster, planIntroduction, planWhole } from './plan-cluster.ts'
 import { planGroup, type Stage } from './plan-group.ts'
 import { dataBytes, surgeBytes } from './surge-bytes.ts'
 import { type Goal, isLinked, isLive, type Seen, type SeenDatabase, type Verdict } from './topology.ts'
@@ -32,6 +32,8 @@ function planLane(group: Seen, seen: SeenDatabase, goal: Goal, leave: Leave): Ve
   const { stage, held } = chooseStage(group, seen, goal, leave)
   const verdict = planGroup(group, goal, stage)
   if (verdict.kind === 'done' && goal.kind === 'keep') return planWhole(group, seen) ?? verdict
+  if (verdict.kind === 'do' && verdict.step.kind === 'hand-over' && goal.cluster)
+    return planIntroduction(verdict.step, group, seen) ?? verdict
   return verdict.kind === 'hold' ? held : verdict
 }
 

@@ -15,13 +15,12 @@ export function expectDatabase(seen: SeenDatabase, group: number, step: Step, hi
   const ids = [highestId, ...seen.groups.flatMap(({ shards }) => shards.map(({ id }) => id))]
   const groups = seen.groups.map((one) => (one.group === group ? expect(one, step, ids) : one))
   if (step.kind !== 'meet' && step.kind !== 'forget-node') return { groups }
-  const met =
-    step.kind === 'meet' ? groups.flatMap((one) => one.shards).find(({ id }) => id === step.shard) : undefined
-  const all = groups.flatMap(({ shards }) => shards.filter(isLive).map(nodeOf))
+  const live = groups.flatMap(({ shards }) => shards.filter(isLive))
+  const all = live.map((shard) => nodeOf(shard, live))
   return {
     groups: groups.map((one) => ({
       ...one,
-      shards: one.shards.map((shard) => (isLive(shard) ? withNodes(shard, step, met, all) : shard)),
+      shards: one.shards.map((shard) => (isLive(shard) ? withNodes(shard, step, all) : shard)),
     })),
   }
 }
@@ -29,20 +28,27 @@ export function expectDatabase(seen: SeenDatabase, group: number, step: Step, hi
 /** Everybody learns of everybody at once: gossip as it will have been. */
 function withNodes(
   shard: SeenShard,
-  step: Step,
-  met: SeenShard | undefined,
+  step: Extract<Step, { kind: 'meet' | 'forget-node' }>,
   all: readonly ClusterNode[],
 ): SeenShard {
   const view = shard.engine?.cluster
   if (view == null) return shard
-  if (shard.id === met?.id) return withEngine(shard, { cluster: { ...view, nodes: all } })
-  const known = view.nodes.filter(({ id }) => step.kind !== 'forget-node' || id !== step.node)
-  const add = met === undefined || known.some(({ id }) => id === nodeOf(met).id) ? [] : [nodeOf(met)]
-  return withEngine(shard, { cluster: { ...view, nodes: [...known, ...add] } })
+  const nodes =
+    step.kind === 'meet'
+      ? [...view.nodes.filter(({ id }) => !all.some((node) => node.id === id)), ...all]
+      : view.nodes.filter(({ id }) => id !== step.node)
+  return withEngine(shard, { cluster: { ...view, nodes } })
 }
 
-function nodeOf({ id, address, engine }: SeenShard): ClusterNode {
-  return { id: engine?.cluster?.id ?? `node-${id}`, address, handshake: false, epoch: id, slots: '' }
+function nodeOf(shard: SeenShard, all: readonly SeenShard[]): ClusterNode {
+  const { id, address, engine } = shard
+  const primary = all.find((one) => isAt(engine?.primary ?? null, one))
+  const names = { id: nameOf(shard), primary: primary === undefined ? null : nameOf(primary) }
+  return { ...names, address, handshake: false, epoch: id, slots: '' }
+}
+
+function nameOf({ id, engine }: SeenShard): string {
+  return engine?.cluster?.id ?? `node-${id}`
 }
 
 /** What is seen after everything that is on its way has arrived, in every group. */
@@ -61,9 +67,8 @@ export function settleDatabase(seen: SeenDatabase): SeenDatabase {
 function introduce(shard: SeenShard, groups: readonly Seen[]): SeenShard {
   const view = shard.engine?.cluster
   if (view == null || view.nodes.length > 0 || shard.engine?.role === 'blank') return shard
-  const nodes = groups.flatMap(({ shards }) =>
-    shards.filter((one) => one.engine?.role !== 'blank').map(nodeOf),
-  )
+  const all = groups.flatMap(({ shards }) => shards)
+  const nodes = all.filter((one) => one.engine?.role !== 'blank').map((one) => nodeOf(one, all))
   return withEngine(shard, { cluster: { ...view, nodes } })
 }
 
@@ -157,7 +162,7 @@ export function settle(seen: Seen): Seen {
           : ({ role: 'replica', primary: primary.address } as const)
       const came = seen.slots !== null && shard.processWhy !== AGAIN ? blank : up
       const link = came !== blank && primary && isLive(primary) ? 'up' : 'down'
-      const cluster = seen.slots === null ? null : { id: nodeOf(shard).id, serves: true, nodes: [] }
+      const cluster = seen.slots === null ? null : { id: nameOf(shard), serves: true, nodes: [] }
       return { ...shard, process: 'running', engine: { ...emptyEngine, ...came, link, cluster } }
     }
     if (!isLive(shard)) return shard

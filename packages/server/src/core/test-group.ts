@@ -67,9 +67,12 @@ export function shardedOf(groups: number, replicas: number, aof = false): SeenDa
       slots,
     }),
   )
-  const nodes = seen
-    .flatMap(({ shards }) => shards)
-    .map(({ id, address }) => ({ id: `node-${id}`, address, handshake: false, epoch: id, slots: '' }))
+  const nodes = seen.flatMap(({ shards, recordedPrimary }) =>
+    shards.map(({ id, address }) => {
+      const primary = id === recordedPrimary ? null : `node-${recordedPrimary}`
+      return { id: `node-${id}`, address, handshake: false, primary, epoch: id, slots: '' }
+    }),
+  )
   return {
     groups: seen.map((group) => ({
       ...group,

@@ -113,9 +113,11 @@ function doStep(step: Step, scene: Scene): void {
       put(team, Object.assign(memberOf(team, step.shard), { follows: step.follow }))
       return
     case 'meet': {
-      const anchor = membersOf(world).find(({ id }) => id === step.anchor)?.engine
-      effect()
-      if (anchor != null) anchor.greeted = new Set([...anchor.greeted, step.shard])
+      for (const { by, to } of step.greetings) {
+        const greeter = membersOf(world).find(({ id }) => id === by)?.engine
+        effect()
+        if (greeter != null) greeter.greeted = new Set([...greeter.greeted, to])
+      }
       return
     }
     case 'forget-node':

@@ -304,8 +304,8 @@ function seeMember(member: Member, world: World): SeenShard {
   const { runId, role, primary, link, syncing, replid, replid2, secondOffset, offset, aof, errorReplies } =
     engine
   const own = { runId, role, link, syncing, replid, replid2, secondOffset, offset, aof, errorReplies }
-  const nodes = [...engine.known].map((node) => nodeOf(node, false))
-  const greeted = [...engine.greeted].map((node) => nodeOf(node, true))
+  const nodes = [...engine.known].map((node) => nodeOf(node, world, false))
+  const greeted = [...engine.greeted].map((node) => nodeOf(node, world, true))
   const cluster = world.cluster ? { id: `node-${id}`, serves: true, nodes: [...nodes, ...greeted] } : null
   const address = primary === null ? null : { host: '', port: primary }
   return {
@@ -322,9 +322,12 @@ function seeMember(member: Member, world: World): SeenShard {
   }
 }
 
-function nodeOf(id: number, handshake: boolean) {
+/** Whoever is known is known with its place: that it is not always so is for the gate on real engines. */
+function nodeOf(id: number, world: World, handshake: boolean) {
+  const followed = membersOf(world).find((one) => one.id === id)?.engine?.primary ?? null
+  const primary = followed === null ? null : `node-${followed}`
   const name = handshake ? freshName() : `node-${id}`
-  return { id: name, address: { host: '', port: id }, handshake, epoch: id, slots: '' }
+  return { id: name, address: { host: '', port: id }, handshake, primary, epoch: id, slots: '' }
 }
 
 export const holes = ({ log }: Engine) => log.filter((id) => id === HOLE).length

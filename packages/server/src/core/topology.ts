@@ -124,6 +124,8 @@ export interface ClusterNode {
   readonly address: Address
   /** It was just introduced: its id is not its real one yet. */
   readonly handshake: boolean
+  /** The id of the node that it follows; null for a primary. */
+  readonly primary: string | null
   readonly epoch: number
   /** Ranges as the engines write them, in order: "0-5460 7000". Empty for a replica. */
   readonly slots: string
@@ -150,6 +152,12 @@ export function isLinked(shard: SeenShard, primary: SeenShard): boolean {
   )
 }
 
+/** One shard tells another one at once who it is, whom it follows and which slots it has, whether that one knows it or not. */
+export interface Greeting {
+  readonly by: number
+  readonly to: number
+}
+
 /** One effect on the world, with its reason. Steps are idempotent, and each ends in an observation. */
 export type Step = (
   | { readonly kind: 'add-shard'; readonly runs: Runs; readonly follow: number | null }
@@ -164,7 +172,7 @@ export type Step = (
   | { readonly kind: 'hand-over'; readonly from: number; readonly to: number }
   | { readonly kind: 'release-handover'; readonly primary: number }
   | { readonly kind: 'seal-handover' }
-  | { readonly kind: 'meet'; readonly shard: number; readonly anchor: number }
+  | { readonly kind: 'meet'; readonly greetings: readonly Greeting[] }
   | { readonly kind: 'assign-slots'; readonly shard: number; readonly slots: SlotRange }
   | { readonly kind: 'forget-node'; readonly node: string; readonly shards: readonly number[] }
   | { readonly kind: 'record-primary'; readonly shard: number }

@@ -10,14 +10,18 @@ export async function followInCluster(shard: number, primary: number, scene: Sce
   return command(shard, scene, 'CLUSTER', 'REPLICATE', String(await connection.call('CLUSTER', 'MYID')))
 }
 
-/** Introduces a shard to one that serves slots; the others learn of it by gossip. */
+/** Others learn of it by gossip. */
 export async function meetInCluster(
-  { shard, anchor }: Extract<Step, { kind: 'meet' }>,
+  { greetings, why }: Extract<Step, { kind: 'meet' }>,
   scene: Scene,
 ): Promise<Outcome> {
-  const { host, port } = member(shard, { members: scene.everybody })
-  await command(anchor, scene, 'CLUSTER', 'MEET', host, String(port))
-  return { kind: 'not yet', why: `shard ${shard} is being introduced to the cluster` }
+  await Promise.all(
+    greetings.map(({ by, to }) => {
+      const { host, port } = member(to, { members: scene.everybody })
+      return command(by, scene, 'CLUSTER', 'MEET', host, String(port))
+    }),
+  )
+  return { kind: 'not yet', why }
 }
 
 /** One command for all of its slots, which every version understands. */

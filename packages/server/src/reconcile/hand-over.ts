@@ -39,8 +39,8 @@ export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene
   const siblings = members.filter(({ id }) => id !== step.from && id !== step.to)
   const others = await Promise.all(siblings.map(({ id }) => of(id)))
 
-  const unready = await whyNotReady(primary, heir, others, scene)
-  if (unready !== undefined) return unready
+  const gate = await passGate(primary, [heir, ...others], scene.signal)
+  if (gate !== 'open') return { kind: 'not yet', why: gate }
   const old = member(step.from, { members })
   const followers = members.filter(({ id }) => id !== step.from)
   const missing = await carryToFollowers({ database, primary: old, followers, action }, deps)
@@ -56,14 +56,14 @@ export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene
   )
 }
 
-/** Step 1. Asked again when it is this group's turn: other groups' handovers change the slot map. */
+/** Step 1, when it is this group's turn: other groups' handovers change the slot map. */
 async function whyNotReady(
   primary: EngineConnection,
   heir: EngineConnection,
   others: readonly EngineConnection[],
   scene: Scene,
 ): Promise<Outcome | undefined> {
-  const unmapped = scene.database.cluster ? await whyNotMapped(heir, scene) : undefined
+  const unmapped = scene.database.cluster ? await whyNotMapped(primary, heir, others) : undefined
   const gate = unmapped ?? (await passGate(primary, [heir, ...others], scene.signal))
   return gate === 'open' ? undefined : { kind: 'not yet', why: gate }
 }

@@ -1,52 +1,40 @@
 import { type EngineConnection, EngineError, readClusterNodes } from '@fairlead/engine'
 import { whyNotKnown } from '../core/slot-map.ts'
-import type { Scene } from './carry-out.ts'
 
 /**
- * Is the cluster ready for this heir? Undefined when it is, else in words what is lacking. These take gossip up to
- * some seconds after a shard has joined:
+ * Is the group ready for this heir, in cluster mode? Undefined when it is, else in words what is lacking. Asked of the engines
+ * right before the role moves. The planner has seen a moment ago that all primaries know the heir too (core/plan-cluster.ts):
+ * clients ask them the way, and nothing is lost if one is late.
  *
- * - The heir must know of every primary what that primary itself knows. One that believes its primary to own less than
- *   it does would take over just that; the data of the other slots would be deleted (facts on handover, finding 4).
+ * - The heir must know every slot served, and of its primary what that one itself knows. If it believes its primary to own
+ *   less, it would take over just that; the data of the other slots would be deleted (facts on handover, finding 4).
  * - Every other member of the group must count it to its primary's shard of the cluster, where the engine has such a thing:
  *   otherwise its slots "migrate" one by one to a stranger (5,461 lines in the log, 90 ms), and who followed the old
  *   primary takes a full sync.
- * - Every primary and every sibling must know the heir, and whom it follows. A sibling that does not takes it for a
- *   stranger that takes slots away: it keeps following the old primary, or takes a full sync.
+ * - Every other member must know the heir, and whom it follows. A sibling that does not takes it for a stranger that takes
+ *   slots away: it keeps following the old primary, or takes a full sync.
  */
 export async function whyNotMapped(
+  primary: EngineConnection,
   heir: EngineConnection,
-  scene: Pick<Scene, 'database' | 'group' | 'everybody' | 'deps'>,
+  siblings: readonly EngineConnection[],
 ): Promise<string | undefined> {
-  const { database, group, everybody, deps } = scene
-  const isPrimary = (id: number) => database.groups.some(({ primaryShard }) => primaryShard === id)
-  const others = everybody.filter((shard) => isPrimary(shard.id) || shard.group === group)
-  const views = await Promise.all(
-    others.map(async ({ id, ...shard }) => ({
-      id,
-      nodes: await nodesOf(await deps.engines.connect(database, { id, ...shard })),
-    })),
-  )
-  const view = await nodesOf(heir)
-  const members = await Promise.all(
-    everybody.filter((shard) => shard.group === group).map((shard) => deps.engines.connect(database, shard)),
-  )
-  const beside = members.filter(({ address }) => address.port !== heir.address.port)
+  const [view = [], lead = [], ...rest] = await Promise.all([heir, primary, ...siblings].map(nodesOf))
   const own = view.find(({ myself }) => myself)
-  const unaware = views.find(
-    ({ nodes }) => own?.primary == null || nodes.find(({ id }) => id === own.id)?.primary !== own.primary,
-  )
+  const beside = [primary, ...siblings]
+  const port = heir.address.port
+  const unaware = beside.find((_, n) => {
+    const nodes = [lead, ...rest][n]
+    return own?.primary == null || nodes?.find(({ id }) => id === own.id)?.primary !== own.primary
+  })
   if (unaware !== undefined)
-    return `shard ${unaware.id} does not know yet whom the shard at port ${heir.address.port} follows in the cluster`
-  for (const member of beside) {
-    if (await isOneShard(member, own?.id ?? '', own?.primary ?? '')) continue
-    return `the shard at port ${member.address.port} does not count the one at port ${heir.address.port} to its own shard of the cluster yet`
-  }
-  const obstacle = whyNotKnown(
-    view,
-    views.filter(({ id }) => isPrimary(id)).map(({ nodes }) => nodes),
-  )
-  return obstacle && `the shard at port ${heir.address.port} ${obstacle}`
+    return `the shard at port ${unaware.address.port} does not know yet whom the one at port ${port} follows in the cluster`
+  const counted = await Promise.all(beside.map((one) => isOneShard(one, own?.id ?? '', own?.primary ?? '')))
+  const stranger = beside.find((_, n) => counted[n] === false)
+  if (stranger !== undefined)
+    return `the shard at port ${stranger.address.port} does not count the one at port ${port} to its own shard of the cluster yet`
+  const obstacle = whyNotKnown(view, [lead])
+  return obstacle && `the shard at port ${port} ${obstacle}`
 }
 
 async function nodesOf(connection: EngineConnection) {

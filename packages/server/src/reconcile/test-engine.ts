@@ -23,7 +23,9 @@ export const USER_PASSWORD = 'of-the-database'
 export const ADMIN_PASSWORD = 'of-the-admin'
 const folderOfBuilds =
   process.env['FAIRLEAD_ENGINES'] ?? fileURLToPath(new URL('../../../../.fairlead/engines', import.meta.url))
-const ports = { next: 21_600, last: 21_699 }
+// Two files of tests run at a time: each process has ports of its own.
+const first = 21_600 + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 4) * 100
+const ports = { next: first, last: first + 99 }
 
 /** Every engine build that lies unpacked in the folder of builds. */
 export const builds: readonly Build[] = readdirSync(folderOfBuilds)
