@@ -3,6 +3,7 @@ import type { Deps } from './deps.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { giveUpAction, noteTrouble } from './note-action.ts'
 import { observe } from './observe.ts'
+import { createPreparations } from './preparations.ts'
 import { reconcileDatabase } from './reconcile-database.ts'
 import { createTurnMemory } from './turn-memory.ts'
 
@@ -10,15 +11,23 @@ import { createTurnMemory } from './turn-memory.ts'
 const GIVE_UP_AFTER = 9
 
 /** Starts to look after every database on record, and after each that it is nudged for. */
-export async function createReconciler(deps: Deps): Promise<Loop> {
+export async function createReconciler(given: Omit<Deps, 'preparations'>): Promise<Loop> {
   const memory = createTurnMemory()
+  const preparations = createPreparations()
+  const deps = { ...given, preparations }
   const loop = startLoop({
     turn: (uid, signal) => reconcileDatabase(uid, deps, memory, signal),
     trouble: (uid, cause, timesInARow) => meetTrouble(uid, cause, timesInARow, deps),
     log: deps.log,
   })
   for (const { uid } of await deps.databases.list()) loop.nudge(uid)
-  return loop
+  return {
+    nudge: loop.nudge,
+    async [Symbol.asyncDispose]() {
+      await loop[Symbol.asyncDispose]()
+      await preparations[Symbol.asyncDispose]()
+    },
+  }
 }
 
 async function meetTrouble(uid: number, cause: unknown, timesInARow: number, deps: Deps): Promise<void> {

@@ -8,6 +8,7 @@ import type { ProxyLink } from '../nodes/proxy-link.ts'
 import type { Store } from '../store/open-store.ts'
 import type { Tls } from '../tls/tls-service.ts'
 import type { Engines } from './engines.ts'
+import type { Preparations } from './preparations.ts'
 import type { Trials } from './trials.ts'
 
 /** What a turn works with. */
@@ -21,6 +22,7 @@ export interface Deps {
   readonly proxy: ProxyLink
   readonly engines: Engines
   readonly trials: Trials
+  readonly preparations: Preparations
   readonly tls: Pick<Tls, 'current'>
   readonly portRange: { readonly from: number; readonly to: number }
   /** Shards are placed one after the other: a port that was found free is on record before the next is looked for. */

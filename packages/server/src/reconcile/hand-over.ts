@@ -1,4 +1,3 @@
-import type { EngineConnection } from '@fairlead/engine'
 import { type Handover, handoversStore } from '../actions/handovers-store.ts'
 import type { Certificate } from '../core/action.ts'
 import type { Step } from '../core/topology.ts'
@@ -12,6 +11,7 @@ import { holdClients, prepareClients } from './endpoints.ts'
 import { passGate, replicationOf } from './handover-gate.ts'
 import { type Moved, type MovingGroup, moveRole } from './move-role.ts'
 import { moveRoleInCluster } from './move-role-in-cluster.ts'
+import type { Prepared } from './preparations.ts'
 import { whyNotMapped } from './slot-map-gate.ts'
 import { letWritesGo } from './stop-writes.ts'
 
@@ -19,10 +19,10 @@ import { letWritesGo } from './stop-writes.ts'
  * Moves the primary role from `from` to `to` without losing an acknowledged write: demote first, then promote.
  * Measured, with the reasons behind each word: facts on handover. In this order:
  *
- * 1. Gates: the stream really flows, to the heir and to its siblings; in cluster mode the heir knows the whole slot
- *    map. Nothing has stopped yet.
- *    Then users and settings of run time are carried over: the heir must be what the primary is to its clients. Clients of
- *    the endpoint get connections to it.
+ * 1. Beside the turns (preparations.ts), because nothing stops and it takes the longest: the stream really flows, to the heir and
+ *    to its siblings. Users and settings of run time are carried over: the heir must be what the primary is to its clients.
+ *    Clients of the endpoint get connections to it. In the turn in which all that is done, the gates once more, and in
+ *    cluster mode whether the group knows the heir, and it the slot map.
  * 2. The intent is on record.
  * 3. Clients are held at the endpoint until all that they asked is answered. Then the pause: writes of those who connect
  *    to the shard itself wait at the primary.
@@ -33,48 +33,60 @@ import { letWritesGo } from './stop-writes.ts'
  * 6. The record of who serves, with the certificate; siblings follow; the old primary lets its clients go.
  */
 export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene: Scene): Promise<Outcome> {
-  const { database, members, action, deps } = scene
+  const { database, members, deps } = scene
   const of = (id: number) => deps.engines.connect(database, member(id, { members }))
   const [primary, heir] = [await of(step.from), await of(step.to)]
   const siblings = members.filter(({ id }) => id !== step.from && id !== step.to)
   const others = await Promise.all(siblings.map(({ id }) => of(id)))
 
-  const gate = await passGate(primary, [heir, ...others], scene.signal)
+  const what = `handover of ${database.uid}: ${step.from} to ${step.to}`
+  const prepared = deps.preparations.ask({ databaseUid: database.uid, what }, (signal) =>
+    prepare(step, { primary, heir, others }, { ...scene, signal }),
+  )
+  if (prepared !== 'ready') return prepared
+  const [fullSyncsBefore, gate] = await Promise.all([
+    countFullSyncs(database, members, deps.engines),
+    passGate(primary, [heir, ...others], scene.signal),
+    keepAsleepIfItDies(member(step.to, { members }), scene),
+  ])
+  if (gate !== 'open') return { kind: 'not yet', why: gate }
+  return scene.moveInTurn(async () => {
+    deps.preparations.end(what)
+    const unmapped = database.cluster ? await whyNotMapped(primary, heir, others) : undefined
+    if (unmapped !== undefined) return { kind: 'not yet', why: unmapped }
+    return recordAndMove(step, { primary, heir, others, fullSyncsBefore }, scene)
+  })
+}
+
+type Roles = Pick<MovingGroup, 'primary' | 'heir' | 'others'>
+
+/** Most of step 1. Nothing has stopped yet, and nothing is different for anybody if it ends here. */
+async function prepare(
+  step: Extract<Step, { kind: 'hand-over' }>,
+  { primary, heir, others }: Roles,
+  { database, members, action, deps, group, signal }: Scene,
+): Promise<Prepared> {
+  const gate = await passGate(primary, [heir, ...others], signal)
   if (gate !== 'open') return { kind: 'not yet', why: gate }
   const old = member(step.from, { members })
   const followers = members.filter(({ id }) => id !== step.from)
   const missing = await carryToFollowers({ database, primary: old, followers, action }, deps)
   if (missing !== undefined) return { kind: 'hopeless', why: missing }
-
-  await keepAsleepIfItDies(member(step.to, { members }), scene)
-
-  await prepareClients(database, scene.group, heir.address, deps)
-  return scene.moveInTurn(
-    async () =>
-      (await whyNotReady(primary, heir, others, scene)) ??
-      (await recordAndMove(step, { primary, heir, others }, scene)),
-  )
-}
-
-/** Step 1, when it is this group's turn: other groups' handovers change the slot map. */
-async function whyNotReady(
-  primary: EngineConnection,
-  heir: EngineConnection,
-  others: readonly EngineConnection[],
-  scene: Scene,
-): Promise<Outcome | undefined> {
-  const unmapped = scene.database.cluster ? await whyNotMapped(primary, heir, others) : undefined
-  const gate = unmapped ?? (await passGate(primary, [heir, ...others], scene.signal))
-  return gate === 'open' ? undefined : { kind: 'not yet', why: gate }
+  await prepareClients(database, group, heir.address, deps)
+  return 'ready'
 }
 
 /** Steps 2 to 6. */
 async function recordAndMove(
   step: Extract<Step, { kind: 'hand-over' }>,
-  { primary, heir, others }: Pick<MovingGroup, 'primary' | 'heir' | 'others'>,
+  {
+    primary,
+    heir,
+    others,
+    fullSyncsBefore,
+  }: Roles & { readonly fullSyncsBefore: Handover['fullSyncsBefore'] },
   { database, members, action, seen, deps, group }: Scene,
 ): Promise<Outcome> {
-  const fullSyncsBefore = await countFullSyncs(database, members, deps.engines)
   const engine = seen.shards.find(({ id }) => id === step.from)?.engine
   const handover = await deps.effect('record-intent', () =>
     deps.handovers.intend({

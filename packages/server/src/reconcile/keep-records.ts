@@ -1,6 +1,7 @@
 import type { Action } from '../core/action.ts'
 import type { Database } from '../core/database.ts'
-import { isLinked, isLive, type SeenDatabase } from '../core/topology.ts'
+import { type History, isLinked, isLive, type SeenDatabase } from '../core/topology.ts'
+import { databasesStore } from '../databases/databases-store.ts'
 import type { Deps } from './deps.ts'
 import { tellOfReturn } from './tell-of-loss.ts'
 import type { TurnMemory } from './turn-memory.ts'
@@ -16,7 +17,8 @@ export async function keepHistory(
   memory: TurnMemory,
 ): Promise<void> {
   const { database } = about
-  const { databases, now } = deps
+  const { store, now } = deps
+  const news: { readonly group: number; readonly history: History }[] = []
   for (const seen of groups) {
     const { group, history, handover, recordedPrimary, shards: members } = seen
     const primary = members.find(({ id }) => id === recordedPrimary)
@@ -28,12 +30,16 @@ export async function keepHistory(
     const advanced =
       history?.offset !== offset &&
       memory.isTime(`history of ${database.uid}:${group}`, HISTORY_EVERY_MS, now())
-    if (history?.replid !== replid || advanced)
-      await databases.setHistory(database.uid, group, { replid, offset })
+    if (history?.replid !== replid || advanced) news.push({ group, history: { replid, offset } })
   }
+  if (news.length === 0) return
+  await store.transaction(async (db) => {
+    const databases = databasesStore(db)
+    for (const { group, history } of news) await databases.setHistory(database.uid, group, history)
+  })
 }
 
-/** A commit to disk each; a replica that is further behind than this is not promoted in place of a dead primary. */
+/** A commit to disk; a replica that is further behind than this is not promoted in place of a dead primary. */
 const HISTORY_EVERY_MS = 1_000
 
 /** Who follows its primary has taken the memory that was kept free for it: from now on the node itself counts it. */

@@ -13,8 +13,11 @@ import type { ClusterView, EngineState, Seen, SeenDatabase, SeenShard } from '..
 import type { Deps } from './deps.ts'
 import type { Engines } from './engines.ts'
 
+/** What a look needs. */
+export type Eyes = Pick<Deps, 'agent' | 'shards' | 'handovers' | 'engines' | 'now'>
+
 /** Looks at everything a decision about the database may depend on. Throws AgentUnreachable. */
-export async function observe(database: Database, deps: Deps, signal: AbortSignal): Promise<SeenDatabase> {
+export async function observe(database: Database, deps: Eyes, signal: AbortSignal): Promise<SeenDatabase> {
   const report = await deps.agent.reportNode({}, { signal })
   const everywhere = await deps.shards.list()
   const records = everywhere.filter(({ databaseUid }) => databaseUid === database.uid)

@@ -103,36 +103,32 @@ async function act(scene: Scene, deps: Deps, memory: TurnMemory, signal: AbortSi
     memory.forget(database.uid)
     return { next: 'again', afterMs: 0 }
   }
-  const hands = { ...scene, moveInTurn: createTurns() }
-  const handovers = fewAtOnce(HANDOVERS_MS)
-  const turns = await Promise.allSettled(
-    lanes.map((lane) => {
-      const begin = () => actInLane(lane, hands, deps, memory, signal)
-      return isHandover(lane) ? handovers(begin) : begin()
-    }),
-  )
+  const hands = { ...scene, moveInTurn: oneAfterTheOther(lanes.every(isAtHandover)) }
+  const turns = await Promise.allSettled(lanes.map((lane) => actInLane(lane, hands, deps, memory, signal)))
   const failed = turns.find((turn) => turn.status === 'rejected')
   if (failed !== undefined) throw failed.reason
   return { next: 'again', afterMs: Math.min(...turns.map((turn) => ('value' in turn ? turn.value : 0))) }
 }
 
-function isHandover({ verdict }: Lane): boolean {
-  return verdict.kind === 'do' && verdict.step.kind === 'hand-over'
+/**
+ * Roles move one after the other. A turn begins no further move after a while, so that pauses, cancels and whatever else is new
+ * need not wait for all of them; after a short while if a group has something else to do.
+ */
+function oneAfterTheOther(isAll: boolean): CarryOutScene['moveInTurn'] {
+  const deadline = performance.now() + (isAll ? MOVES_MS : MOVES_BESIDE_MS)
+  const inTurn = createTurns()
+  return (move) =>
+    inTurn(async () =>
+      performance.now() > deadline ? { kind: 'not yet', why: 'other groups hand over first' } : move(),
+    )
 }
 
-/** A few prepare at once: one whose gate is shut holds up nobody. Who has not begun after `withinMs` waits for the next turn. */
-function fewAtOnce(withinMs: number): (handOver: () => Promise<number>) => Promise<number> {
-  const began = performance.now()
-  const queues = Array.from({ length: 4 }, createTurns)
-  let next = 0
-  return (handOver) => {
-    const inTurn = queues[next++ % queues.length] ?? createTurns()
-    return inTurn(async () => (performance.now() - began > withinMs ? 0 : handOver()))
-  }
-}
+const MOVES_MS = 1_000
+const MOVES_BESIDE_MS = 200
 
-/** After this no further handover is begun in a turn: pauses, cancels and whatever else is new shall not wait for all of them. */
-const HANDOVERS_MS = 1_000
+function isAtHandover({ verdict }: Lane): boolean {
+  return verdict.kind === 'do' ? verdict.step.kind === 'hand-over' : verdict.kind !== 'wait'
+}
 
 async function finish(scene: Scene, deps: Deps, memory: TurnMemory): Promise<Turn> {
   const { database, action } = scene

@@ -3,8 +3,7 @@ import { connectEngine, type EngineTls, EngineUnreachable } from '@fairlead/engi
 import type { Database } from '../core/database.ts'
 import type { SeenDatabase } from '../core/topology.ts'
 import type { Knock } from '../endpoints/endpoints-service.ts'
-import type { Deps } from './deps.ts'
-import { observe } from './observe.ts'
+import { type Eyes, observe } from './observe.ts'
 
 /** What services may know of the world without touching it. */
 export interface Sight {
@@ -17,7 +16,7 @@ const LOOK_WITHIN_MS = 5_000
 /** A client that gets no answer for this long calls it a failure, too. */
 const KNOCK_WITHIN_MS = 2_000
 
-export function createSight(deps: Deps): Sight {
+export function createSight(deps: Eyes): Sight {
   return {
     look: (database) => observe(database, deps, AbortSignal.timeout(LOOK_WITHIN_MS)),
     knock,

@@ -19,21 +19,29 @@ export async function whyNotMapped(
   heir: EngineConnection,
   siblings: readonly EngineConnection[],
 ): Promise<string | undefined> {
-  const [view = [], lead = [], ...rest] = await Promise.all([heir, primary, ...siblings].map(nodesOf))
-  const own = view.find(({ myself }) => myself)
   const beside = [primary, ...siblings]
   const port = heir.address.port
-  const unaware = beside.find((_, n) => {
-    const nodes = [lead, ...rest][n]
-    return own?.primary == null || nodes?.find(({ id }) => id === own.id)?.primary !== own.primary
-  })
+  const [view, ...known] = await Promise.all([
+    nodesOf(heir),
+    ...beside.map(async (member) => {
+      const [nodes, shards] = await Promise.all([nodesOf(member), shardsOf(member)])
+      return { at: member.address.port, nodes, shards }
+    }),
+  ])
+  const own = view.find(({ myself }) => myself)
+  const follows = own?.primary ?? null
+  const unaware = known.find(
+    ({ nodes }) => follows === null || nodes.find(({ id }) => id === own?.id)?.primary !== follows,
+  )
   if (unaware !== undefined)
-    return `the shard at port ${unaware.address.port} does not know yet whom the one at port ${port} follows in the cluster`
-  const counted = await Promise.all(beside.map((one) => isOneShard(one, own?.id ?? '', own?.primary ?? '')))
-  const stranger = beside.find((_, n) => counted[n] === false)
+    return `the shard at port ${unaware.at} does not know yet whom the one at port ${port} follows in the cluster`
+  const stranger = known.find(({ shards }) => !isOneShard(shards, [own?.id, follows]))
   if (stranger !== undefined)
-    return `the shard at port ${stranger.address.port} does not count the one at port ${port} to its own shard of the cluster yet`
-  const obstacle = whyNotKnown(view, [lead])
+    return `the shard at port ${stranger.at} does not count the one at port ${port} to its own shard of the cluster yet`
+  const obstacle = whyNotKnown(
+    view,
+    known.slice(0, 1).map(({ nodes }) => nodes),
+  )
   return obstacle && `the shard at port ${port} ${obstacle}`
 }
 
@@ -41,14 +49,20 @@ async function nodesOf(connection: EngineConnection) {
   return readClusterNodes(String(await connection.call('CLUSTER', 'NODES')))
 }
 
-/** Does this member see both nodes in one shard of the cluster? Engines before redis 7.0 know no such thing. */
-async function isOneShard(member: EngineConnection, a: string, b: string): Promise<boolean> {
+/** The shards of the cluster as this member sees them, each as a text that names its nodes; null before redis 7.0, which knows none. */
+async function shardsOf(member: EngineConnection): Promise<readonly string[] | null> {
   try {
     const shards = await member.call('CLUSTER', 'SHARDS')
-    const texts = Array.isArray(shards) ? shards.map((shard) => JSON.stringify(shard)) : []
-    return texts.some((text) => text.includes(`"${a}"`) && text.includes(`"${b}"`))
+    return Array.isArray(shards) ? shards.map((shard) => JSON.stringify(shard)) : []
   } catch (cause) {
-    if (cause instanceof EngineError) return true
+    if (cause instanceof EngineError) return null
     throw cause
   }
+}
+
+function isOneShard(
+  shards: readonly string[] | null,
+  nodes: readonly (string | null | undefined)[],
+): boolean {
+  return shards === null || shards.some((text) => nodes.every((id) => text.includes(`"${id}"`)))
 }

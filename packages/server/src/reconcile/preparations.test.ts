@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import { createPreparations, type Prepared } from './preparations.ts'
+
+const of = (what: string, databaseUid = 1) => ({ what, databaseUid })
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+test('a preparation goes on while nobody waits for it, and is ready until it is made use of', async () => {
+  await using preparations = createPreparations()
+  const work = Promise.withResolvers<Prepared>()
+  let begun = 0
+  const ask = () =>
+    preparations.ask(of('a'), () => {
+      begun += 1
+      return work.promise
+    })
+  expect(ask()).toEqual({ kind: 'not yet', why: 'the handover is being prepared' })
+  expect(ask()).toEqual({ kind: 'not yet', why: 'the handover is being prepared' })
+  work.resolve('ready')
+  await settled()
+  expect([ask(), ask(), begun]).toEqual(['ready', 'ready', 1])
+  preparations.end('a')
+  expect(ask()).toMatchObject({ kind: 'not yet' })
+  expect(begun).toBe(2)
+})
+
+test('what was ready a second ago is not ready any more', async () => {
+  let now = 0
+  await using preparations = createPreparations(() => now)
+  const ask = () => preparations.ask(of('a'), async () => 'ready')
+  ask()
+  await settled()
+  now = 1_000
+  expect(ask()).toBe('ready')
+  now = 1_001
+  expect(ask()).toMatchObject({ kind: 'not yet' })
+})
+
+test('what is in the way is said once, and then it is begun anew', async () => {
+  await using preparations = createPreparations()
+  const answers: Prepared[] = [{ kind: 'hopeless', why: 'user app cannot be carried' }, 'ready']
+  const ask = () => preparations.ask(of('a'), async () => answers.shift() ?? 'ready')
+  ask()
+  await settled()
+  expect(ask()).toEqual({ kind: 'hopeless', why: 'user app cannot be carried' })
+  expect(ask()).toMatchObject({ kind: 'not yet' })
+  await settled()
+  expect(ask()).toBe('ready')
+})
+
+test('trouble is thrown once, where somebody asks', async () => {
+  await using preparations = createPreparations()
+  const ask = () => preparations.ask(of('a'), () => Promise.reject(new Error('no answer')))
+  ask()
+  await settled()
+  expect(ask).toThrow('no answer')
+  expect(ask()).toMatchObject({ kind: 'not yet' })
+})
+
+test('of one database four are in hand at once, and others are not held up by it', async () => {
+  await using preparations = createPreparations()
+  const begun: string[] = []
+  const ask = (what: string, databaseUid?: number) =>
+    preparations.ask(of(what, databaseUid), async () => {
+      begun.push(what)
+      return 'ready'
+    })
+  for (const what of ['a', 'b', 'c', 'd', 'e']) ask(what)
+  expect(ask('e')).toEqual({ kind: 'not yet', why: 'other groups hand over first' })
+  ask('f', 2)
+  expect(begun).toEqual(['a', 'b', 'c', 'd', 'f'])
+  await settled()
+  preparations.end('a')
+  ask('e')
+  expect(begun).toContain('e')
+})
+
+test('who ends them waits for those that run, and tells them', async () => {
+  const preparations = createPreparations()
+  let told = false
+  preparations.ask(of('a'), async (signal) => {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    told = true
+    throw signal.reason
+  })
+  await preparations[Symbol.asyncDispose]()
+  expect(told).toBe(true)
+})

@@ -1,0 +1,78 @@
+import type { Outcome } from './carry-out.ts'
+
+/** What comes of a preparation: ready, or what is in the way. */
+export type Prepared = Outcome | 'ready'
+
+/**
+ * Work of some tenths of a second that comes before a step and changes nothing by itself. It goes on beside the turns, so that
+ * no other group waits for it: a step asks for it in each turn, and goes on in the first one in which it is ready.
+ */
+export interface Preparations extends AsyncDisposable {
+  /**
+   * How it stands with `what`: begun now, running, or what `prepare` has answered less than a second ago. Anything but 'ready' is
+   * answered, or thrown, once, and begun anew the next time. Of the same database a few are in hand at once.
+   */
+  ask(
+    of: { readonly databaseUid: number; readonly what: string },
+    prepare: (signal: AbortSignal) => Promise<Prepared>,
+  ): Prepared
+  /** It was made use of. */
+  end(what: string): void
+}
+
+/** More would only take the processors from each other, and be out of date when their turn comes. */
+const AT_ONCE = 4
+/** What was found and given longer ago may not be so any more. */
+const COUNTS_MS = 1_000
+
+interface Entry {
+  readonly databaseUid: number
+  readonly running: Promise<void>
+  /** Null while it runs. */
+  answer: ({ readonly prepared: Prepared } | { readonly cause: unknown }) | null
+  answeredAt: number
+}
+
+/** `now`: milliseconds that only rise. */
+export function createPreparations(now = () => performance.now()): Preparations {
+  const stop = new AbortController()
+  const entries = new Map<string, Entry>()
+
+  const begin = (databaseUid: number, prepare: (signal: AbortSignal) => Promise<Prepared>): Entry => {
+    const done = (answer: Entry['answer']) => Object.assign(entry, { answer, answeredAt: now() })
+    const running = prepare(stop.signal).then(
+      (prepared) => void done({ prepared }),
+      (cause: unknown) => void done({ cause }),
+    )
+    const entry: Entry = { databaseUid, running, answer: null, answeredAt: 0 }
+    return entry
+  }
+
+  const dropOld = () => {
+    for (const [what, { answer, answeredAt }] of entries)
+      if (answer !== null && now() - answeredAt > COUNTS_MS) entries.delete(what)
+  }
+
+  return {
+    ask({ databaseUid, what }, prepare) {
+      dropOld()
+      const entry = entries.get(what)
+      if (entry === undefined) {
+        const inHand = [...entries.values()].filter((one) => one.databaseUid === databaseUid)
+        if (inHand.length >= AT_ONCE) return { kind: 'not yet', why: 'other groups hand over first' }
+        entries.set(what, begin(databaseUid, prepare))
+      }
+      const answer = entry?.answer ?? null
+      if (answer === null) return { kind: 'not yet', why: 'the handover is being prepared' }
+      if ('prepared' in answer && answer.prepared === 'ready') return 'ready'
+      entries.delete(what)
+      if ('cause' in answer) throw answer.cause
+      return answer.prepared
+    },
+    end: (what) => void entries.delete(what),
+    async [Symbol.asyncDispose]() {
+      stop.abort(new Error('the server stops'))
+      await Promise.all([...entries.values()].map(({ running }) => running))
+    },
+  }
+}
