@@ -72,19 +72,20 @@ export function planIntroduction(
 ): Verdict | undefined {
   const [primary, heir] = [from, to].map((id) => own.shards.filter(isLive).find((shard) => shard.id === id))
   if (primary === undefined || heir === undefined) return undefined
-  const live = groups.flatMap(({ shards }) => shards.filter(isLive))
-  const primaries = live.filter(({ engine }) => engine.role === 'primary')
-  const others = live.filter(
-    (shard) => shard !== heir && (primaries.includes(shard) || own.shards.includes(shard)),
-  )
-  const unaware = others.filter((other) => nodeOf(heir, other)?.primary !== primary.engine.cluster?.id)
+  const others = groups.flatMap(({ shards }) => shards.filter(isLive)).filter((shard) => shard !== heir)
+  const primaries = others.filter(({ engine }) => engine.role === 'primary')
+  const unaware = others
+    .filter(({ engine }) => engine.role !== 'blank')
+    .filter((other) => nodeOf(heir, other)?.primary !== primary.engine.cluster?.id)
   const unheard = primaries.filter((other) => !isKnownAsItIs(other, heir))
-  if (unaware.length + unheard.length === 0) return undefined
+  const due = unaware.filter((other) => primaries.includes(other) || own.shards.includes(other))
+  if (due.length + unheard.length === 0) return undefined
+  // Those of other groups who may be primaries soon are told in the same breath: nobody waits for them.
   const greetings = greet([
     ...unaware.map((other) => [heir, other] as const),
     ...unheard.map((other) => [other, heir] as const),
   ])
-  const why = `shard ${heir.id} has to be known to ${unaware.length} shard(s) of the cluster, and to hear from ${unheard.length}`
+  const why = `shard ${heir.id} has to be known to ${due.length} shard(s) of the cluster, and to hear from ${unheard.length}`
   return greetings.length === 0
     ? { kind: 'wait', shard: heir.id, why }
     : act({ kind: 'meet', greetings, why })

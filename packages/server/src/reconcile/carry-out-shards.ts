@@ -17,6 +17,9 @@ export async function addShard(step: Extract<Step, { kind: 'add-shard' }>, scene
   const { database, group, seen, deps, members } = scene
   const why = await deps.trials.whyUnproven(database, step.runs)
   if (why !== null) return { kind: 'hopeless', why }
+  // A primary alone is restarted by its agent; with a replica that would be dangerous, so that ends before there is one.
+  const alone = members.length === 1 ? members.find(({ id }) => id === step.follow) : undefined
+  if (alone !== undefined) await put(alone, [alone, { ...alone, id: 0 }], scene)
   const shard = await deps.inTurn(async () => {
     const row = {
       databaseUid: database.uid,
@@ -28,9 +31,6 @@ export async function addShard(step: Extract<Step, { kind: 'add-shard' }>, scene
       runs: runsOf(step.runs),
       follows: step.follow,
     }
-    // A primary alone is restarted by its agent; with a replica that would be dangerous, so that ends before there is one.
-    const primary = members.length === 1 ? members.find(({ id }) => id === step.follow) : undefined
-    if (primary !== undefined) await put(primary, [primary, { ...row, id: 0, leaving: false }], scene)
     return deps.effect('record-shard', () =>
       deps.store.transaction((db) => shardsStore(db).insert(row, new Date(deps.now()).toISOString())),
     )
@@ -92,29 +92,30 @@ export async function restartPrimary(
   return done
 }
 
-/** The intent first and the record last: a shard that is on record may still run, and one that leaves stays gone. */
+/**
+ * The intent first and the record last: a shard that is on record may still run, and one that leaves stays gone. Its record goes
+ * when a look has found that its agent knows nothing of it any more.
+ */
 export async function retireShard(
   step: Extract<Step, { kind: 'retire-shard' }>,
   scene: Scene,
 ): Promise<Outcome> {
-  const { database, deps, members } = scene
-  const name = agentName(step.shard)
+  const { database, deps, members, seen } = scene
   const shard = member(step.shard, scene)
   if (!shard.leaving) {
     const readers = await whyStillRead(database, shard, deps)
     if (readers !== undefined) return { kind: 'not yet', why: readers }
     await deps.effect('record-leaving', () => deps.shards.setLeaving(step.shard))
+  } else if (seen.shards.find(({ id }) => id === step.shard)?.process === 'absent') {
+    await deps.effect('forget-shard', () => deps.shards.remove(step.shard))
+    const [last, ...others] = members.filter(({ id }) => id !== step.shard)
+    if (last !== undefined && others.length === 0) await put(last, [last], scene)
+    return done
   }
   deps.engines.forget(step.shard)
-  await deps.effect('remove-shard', () => deps.agent.removeShard({ params: { id: name } }))
-  const { shards } = await deps.agent.reportNode({})
-  if (shards.some(({ id }) => id === name))
-    return { kind: 'not yet', why: `shard ${step.shard} is being stopped` }
-
-  await deps.effect('forget-shard', () => deps.shards.remove(step.shard))
-  const [last, ...others] = members.filter(({ id }) => id !== step.shard)
-  if (last !== undefined && others.length === 0) await put(last, [last], scene)
-  return done
+  const params = { id: agentName(step.shard) }
+  await deps.effect('remove-shard', () => deps.agent.removeShard({ params }))
+  return { kind: 'not yet', why: `shard ${step.shard} is being stopped` }
 }
 
 /** The agent first: the record is what the planner reads, and must not run ahead of what the agent holds. */

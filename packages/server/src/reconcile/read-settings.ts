@@ -22,19 +22,21 @@ export async function readUserLines(engine: EngineConnection): Promise<readonly 
 }
 
 /**
- * What the rules of users can speak of there: its commands and categories, those of modules included. Read once from
- * each process: it is hundreds of kilobytes, and stays the same for as long as the process lives.
+ * What the rules of users can speak of there: its commands and categories, those of modules included. Read once of each build with
+ * the same modules: it is hundreds of kilobytes, and takes some 30 ms of a processor.
  */
-export function readAclDialect(engine: EngineConnection, build: Build): Promise<AclDialect> {
-  const known = dialects.get(engine)
+export async function readAclDialect(engine: EngineConnection, build: Build): Promise<AclDialect> {
+  const what = JSON.stringify([build, await engine.call('MODULE', 'LIST')])
+  const known = dialects.get(what)
   if (known !== undefined) return known
   const dialect = readCommands(engine, build)
-  dialects.set(engine, dialect)
-  dialect.catch(() => dialects.delete(engine))
+  dialects.set(what, dialect)
+  dialect.catch(() => dialects.delete(what))
   return dialect
 }
 
-const dialects = new WeakMap<EngineConnection, Promise<AclDialect>>()
+/** One for each build and set of modules that was met: a few. */
+const dialects = new Map<string, Promise<AclDialect>>()
 
 async function readCommands(engine: EngineConnection, build: Build): Promise<AclDialect> {
   const commands = listOf(await engine.call('COMMAND')).flatMap(readCommand)

@@ -111,23 +111,28 @@ async function act(scene: Scene, deps: Deps, memory: TurnMemory, signal: AbortSi
 }
 
 /**
- * Roles move one after the other. A turn begins no further move after a while, so that pauses, cancels and whatever else is new
- * need not wait for all of them; after a short while if a group has something else to do.
+ * Roles move one after the other. While a group is on its way to its handover a turn moves one and looks again, because that group
+ * waits for the end of the turn. Else it goes on for a while: then pauses, cancels and whatever else is new are heard.
  */
 function oneAfterTheOther(isAll: boolean): CarryOutScene['moveInTurn'] {
-  const deadline = performance.now() + (isAll ? MOVES_MS : MOVES_BESIDE_MS)
+  const deadline = performance.now() + MOVES_MS
   const inTurn = createTurns()
+  let moves = 0
   return (move) =>
-    inTurn(async () =>
-      performance.now() > deadline ? { kind: 'not yet', why: 'other groups hand over first' } : move(),
-    )
+    inTurn(async () => {
+      if (isAll ? performance.now() > deadline : moves > 0)
+        return { kind: 'not yet', why: 'other groups hand over first' }
+      moves += 1
+      return move()
+    })
 }
 
 const MOVES_MS = 1_000
-const MOVES_BESIDE_MS = 200
 
+/** It has got as far as its handover, or has nothing to do before the others have. */
 function isAtHandover({ verdict }: Lane): boolean {
-  return verdict.kind === 'do' ? verdict.step.kind === 'hand-over' : verdict.kind !== 'wait'
+  if (verdict.kind !== 'do') return verdict.kind !== 'wait'
+  return ['hand-over', 'record-wish', 'seal-handover'].includes(verdict.step.kind)
 }
 
 async function finish(scene: Scene, deps: Deps, memory: TurnMemory): Promise<Turn> {
