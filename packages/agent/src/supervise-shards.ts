@@ -33,22 +33,21 @@ export async function superviseShards(
     return shard
   }
   for (const found of await openShards(home, settings.logger)) supervise(found)
-  const inTurn = createTurns()
+  const turns = createTurns()
   return {
     put: (id, wish) =>
-      inTurn(async () => {
+      turns.take(id, async () => {
         const known = shards.get(id)
         return known ? await known.put(wish) : supervise(await putFirst(home, id, wish, settings)).report()
       }),
-    remove: (id) => inTurn(async () => await shards.get(id)?.remove()),
+    remove: (id) => turns.take(id, async () => await shards.get(id)?.remove()),
     report: () => [...shards.keys()].toSorted().flatMap((id) => shards.get(id)?.report() ?? []),
     baseline: async (id) => (await shards.get(id)?.baseline()) ?? null,
     ports: () => [...shards.values()].flatMap(({ ports }) => ports),
     modules: () => [...shards.values()].flatMap(({ modules }) => modules),
     async [Symbol.asyncDispose]() {
-      await inTurn(async () => {
-        await Promise.all([...shards.values()].map((shard) => shard[Symbol.asyncDispose]()))
-      })
+      await turns.taken()
+      await Promise.all([...shards.values()].map((shard) => shard[Symbol.asyncDispose]()))
     },
   }
 }
@@ -71,13 +70,29 @@ async function putFirst(
   return { ...found, wanted }
 }
 
-/** Lets one piece of work follow the other, so that each sees what the one before has written. */
+/**
+ * Lets one piece of work on a shard follow the other, so that each sees what the one before has written. Shards do not wait for
+ * each other: each piece waits for the disk, which takes many at once.
+ */
 function createTurns() {
-  let last: Promise<unknown> = Promise.resolve()
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const done = last.then(work)
-    // Its failure is for who asked for it, not for who comes next.
-    last = done.catch(() => undefined)
-    return done
+  const last = new Map<string, Promise<void>>()
+  return {
+    take<T>(id: string, work: () => Promise<T>): Promise<T> {
+      const done = (last.get(id) ?? Promise.resolve()).then(work)
+      // Its failure is for who asked for it, not for who comes next.
+      const ended = done.then(
+        () => forget(),
+        () => forget(),
+      )
+      const forget = () => {
+        if (last.get(id) === ended) last.delete(id)
+      }
+      last.set(id, ended)
+      return done
+    },
+    /** Resolves when all that was begun has ended. */
+    async taken(): Promise<void> {
+      await Promise.all(last.values())
+    },
   }
 }

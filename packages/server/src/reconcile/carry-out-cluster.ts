@@ -1,5 +1,7 @@
+import { EngineError } from '@fairlead/engine'
 import type { Step } from '../core/topology.ts'
 import { command, member, type Outcome, type Scene } from './carry-out.ts'
+import { ifItAnswers } from './engines.ts'
 
 const done: Outcome = { kind: 'done' }
 
@@ -33,11 +35,20 @@ export async function assignSlots(
   return command(shard, scene, 'CLUSTER', 'ADDSLOTS', ...numbers)
 }
 
-/** Everybody forgets it within the minute in which they do not let each other remember. */
+/**
+ * Everybody forgets it within the minute in which they do not let each other remember. Who has ended meanwhile, or knows nothing of
+ * it any more, has nothing to forget.
+ */
 export async function forgetNode(
   { node, shards }: Extract<Step, { kind: 'forget-node' }>,
   scene: Scene,
 ): Promise<Outcome> {
-  for (const shard of shards) await command(shard, scene, 'CLUSTER', 'FORGET', node)
+  await Promise.all(
+    shards.map((shard) =>
+      ifItAnswers(() => command(shard, scene, 'CLUSTER', 'FORGET', node)).catch((cause: unknown) => {
+        if (!(cause instanceof EngineError && /unknown node/i.test(cause.message))) throw cause
+      }),
+    ),
+  )
   return done
 }

@@ -45,6 +45,7 @@ export async function reconcileDatabase(
   if (action === undefined && database.status === 'creation-failed') return { next: 'watch' }
   if (action !== undefined && (await hasToWait(action, deps))) return { next: 'again', afterMs: QUEUED_MS }
 
+  const began = performance.now()
   const goal = action?.goal ?? steadyGoal(database)
   const seen = await observe(database, deps, signal)
   await keepHistory({ database, action }, seen, deps, memory)
@@ -56,7 +57,7 @@ export async function reconcileDatabase(
   })
   const lanes = plan(database, action, goal, seen, deps, memory)
   if (action !== undefined) await noteAction(action, seen, lanes, memory, deps)
-  return act({ database, action, goal, seen, lanes }, deps, memory, signal)
+  return act({ began, database, action, goal, seen, lanes }, deps, memory, signal)
 }
 
 function plan(
@@ -84,6 +85,8 @@ function groupOf({ groups }: SeenDatabase, number: number): Seen {
 }
 
 interface Scene {
+  /** When the look began, by performance.now(). */
+  readonly began: number
   readonly database: Database
   readonly action: Action | undefined
   readonly goal: Goal
@@ -94,7 +97,7 @@ interface Scene {
 type Hands = Scene & Pick<CarryOutScene, 'moveInTurn'>
 
 async function act(scene: Scene, deps: Deps, memory: TurnMemory, signal: AbortSignal): Promise<Turn> {
-  const { database, action, lanes } = scene
+  const { began, database, action, lanes } = scene
   if (lanes.every(({ verdict }) => verdict.kind === 'done')) return finish(scene, deps, memory)
 
   const hopeless = lanes.find(({ verdict }) => verdict.kind === 'hopeless')?.verdict
@@ -103,24 +106,34 @@ async function act(scene: Scene, deps: Deps, memory: TurnMemory, signal: AbortSi
     memory.forget(database.uid)
     return { next: 'again', afterMs: 0 }
   }
-  const hands = { ...scene, moveInTurn: oneAfterTheOther(lanes.every(isAtHandover)) }
-  const turns = await Promise.allSettled(lanes.map((lane) => actInLane(lane, hands, deps, memory, signal)))
+  const withinMs = lanes.every(isAtHandover) ? MOVES_MS : performance.now() - began
+  const hands = { ...scene, moveInTurn: oneAfterTheOther(withinMs) }
+  const queues = Array.from({ length: STEPS_AT_ONCE }, createTurns)
+  const turns = await Promise.allSettled(
+    lanes.map(
+      async (lane, n) => queues[n % queues.length]?.(() => actInLane(lane, hands, deps, memory, signal)) ?? 0,
+    ),
+  )
   const failed = turns.find((turn) => turn.status === 'rejected')
   if (failed !== undefined) throw failed.reason
   return { next: 'again', afterMs: Math.min(...turns.map((turn) => ('value' in turn ? turn.value : 0))) }
 }
 
+/** Over all groups: more would wait for the disk of the node longer than anybody waits for an answer. */
+const STEPS_AT_ONCE = 16
+
 /**
- * Roles move one after the other. While a group is on its way to its handover a turn moves one and looks again, because that group
- * waits for the end of the turn. Else it goes on for a while: then pauses, cancels and whatever else is new are heard.
+ * Roles move one after the other, and a turn begins no further move after `withinMs`. While a group is on its way to its handover, it
+ * waits for the end of the turn: then a turn spends as long on moves as on looking. Else it goes on for a while; then pauses,
+ * cancels and whatever else is new are heard.
  */
-function oneAfterTheOther(isAll: boolean): CarryOutScene['moveInTurn'] {
-  const deadline = performance.now() + MOVES_MS
+function oneAfterTheOther(withinMs: number): CarryOutScene['moveInTurn'] {
+  const deadline = performance.now() + withinMs
   const inTurn = createTurns()
   let moves = 0
   return (move) =>
     inTurn(async () => {
-      if (isAll ? performance.now() > deadline : moves > 0)
+      if (moves > 0 && performance.now() > deadline)
         return { kind: 'not yet', why: 'other groups hand over first' }
       moves += 1
       return move()
