@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Body, createDatabase } from '@fairlead/api'
 import { connectEngine } from '@fairlead/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { claimPorts } from '../proof/claim-ports.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { build } from './engine-pairs.ts'
 import { asAdmin } from './roles.ts'
@@ -121,6 +122,27 @@ describe('discarding', () => {
     await using reader = await asUser(uid)
     expect(await reader.call('DBSIZE')).toBe(0)
   })
+})
+
+test('without ports for its shards a database is refused, and so is its upgrade, with nothing begun', async () => {
+  await using ports = await claimPorts()
+  const range = `${ports.from}-${ports.from + 4}`
+  await using crowded = await startFairlead({ env: { FAIRLEAD_PORT_RANGE: range } })
+  const { uid, action_uid } = await crowded.api.createDatabase({
+    body: { name: 'three', memory_size: 0, shards_count: 3, engine_version: build('valkey', '8.0') },
+  })
+  await crowded.untilEnded(action_uid)
+  const second = crowded.api.createDatabase({ body: { name: 'two', memory_size: 0, replication: true } })
+  await expect(second).rejects.toMatchObject({ status: 406, code: 'insufficient_resources' })
+  for (const query of [{}, { dry_run: 'true' as const }]) {
+    const body = { engine_version: build('valkey', '8.1') }
+    const upgrade = crowded.api.upgradeDatabase({ params: { uid }, query, body })
+    await expect(upgrade).rejects.toMatchObject({
+      status: 406,
+      message: expect.stringMatching(/FAIRLEAD_PORT_RANGE/),
+    })
+  }
+  expect(await crowded.api.listDatabases({})).toMatchObject([{ uid, status: 'active' }])
 })
 
 test('what an operator set at run time goes with the role: users with their rights, and settings', async () => {

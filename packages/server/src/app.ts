@@ -153,6 +153,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
     ...{ store, nodes, modules, now },
     nudge: loop.nudge,
     inTurn: reconciling.inTurn,
+    portRange: config.portRange,
   })
 
   const http = createHttp({

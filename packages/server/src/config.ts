@@ -134,7 +134,7 @@ const variables = {
   portRange: variable({
     name: 'FAIRLEAD_PORT_RANGE',
     about:
-      'Ports for shards and endpoints, first to last. An upgrade needs one more than the database has shards.',
+      'Ports for shards and endpoints, first to last. An upgrade needs one more for each group of the database until it ends.',
     otherwise: '`10000-10999`',
     read: (text, fault) => readRange(text, fault),
   }),

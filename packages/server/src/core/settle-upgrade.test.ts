@@ -21,6 +21,7 @@ const subject: UpgradeSubject = {
   cluster: false,
   primaries: [7],
   lackOfMemory: null,
+  lackOfPorts: null,
 }
 const plain: UpgradeRequest = {
   forceRestart: false,
@@ -154,6 +155,25 @@ describe('discarding', () => {
     })
     expect(discards({ mayDiscard: true }, narrow)).toBe(true)
     expect(discards({}, { ...narrow, persistence: 'snapshot' })).toBe(false)
+  })
+})
+
+describe('without ports for surge shards', () => {
+  const crowded = { lackOfPorts: '3 port(s) are needed and 1 of 10000 to 10004 are free' }
+
+  test('an upgrade is refused before anything is begun', () => {
+    expect(settle({ engineVersion: '8.1' }, crowded)).toMatchObject({
+      refused: 'insufficient_resources',
+      message: expect.stringMatching(/3 port.*1 of 10000 to 10004 are free/),
+    })
+  })
+
+  test.each([
+    ['a request that changes nothing', { keepEngineVersion: true }, crowded],
+    ['one that begins empty', { engineVersion: '8.1', forceDiscard: true }, crowded],
+    ['one in place, for lack of memory', { engineVersion: '8.1' }, { ...crowded, lackOfMemory: '97 MB' }],
+  ])('%s needs none', (_, request, of) => {
+    expect(settle(request, of)).not.toHaveProperty('refused')
   })
 })
 

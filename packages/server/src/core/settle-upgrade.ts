@@ -43,6 +43,8 @@ export interface UpgradeSubject {
   readonly primaries: readonly number[]
   /** Why a further shard would find no memory on the node; null when it would, and when nobody knows. */
   readonly lackOfMemory: string | null
+  /** Why a further shard in each group would find no port on the node; null when it would. */
+  readonly lackOfPorts: string | null
 }
 
 /**
@@ -77,8 +79,15 @@ export function settleUpgrade(
     restartNonce: from.restartNonce + (request.forceRestart ? 1 : 0),
     modules: settled.modules,
   }
+  const change = revisionOf(runs) !== revisionOf(from)
+  // What is upgraded in place, or begins empty, does so where it is.
+  if (change && !discard && subject.lackOfMemory === null && subject.lackOfPorts !== null)
+    return {
+      refused: 'insufficient_resources',
+      message: `${subject.lackOfPorts}: each group is upgraded through a further shard`,
+    }
   return {
-    change: revisionOf(runs) !== revisionOf(from),
+    change,
     goal: {
       kind: 'keep',
       ...runs,

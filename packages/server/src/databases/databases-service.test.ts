@@ -40,8 +40,20 @@ function databasesWith(listed: readonly Module[]) {
   const nodes = { builds: async () => [{ ...build, path: '' }] } as unknown as Nodes
   const inTurn = <T>(place: () => Promise<T>) => place()
   const modules = { list: async () => listed }
-  return createDatabases({ store, nodes, modules, inTurn, nudge: () => undefined, now: () => 0 })
+  const portRange = { from: 10_000, to: 10_003 }
+  return createDatabases({ store, nodes, modules, portRange, inTurn, nudge: () => undefined, now: () => 0 })
 }
+
+test('a database for whose shards and endpoint there are not enough ports is refused, and there is none', async () => {
+  const databases = databasesWith([])
+  const large = { ...request, groups: 2, cluster: true, replicas: 1 }
+  await expect(databases.create(large, by)).rejects.toMatchObject({
+    code: 'insufficient_resources',
+    message: expect.stringMatching(/5 port.*4 of 10000 to 10003/),
+  })
+  expect(await databases.list()).toEqual([])
+  await databases.create({ ...large, clientsKnowShards: true }, by)
+})
 
 describe('a module that is deleted at the very moment', () => {
   const named = {

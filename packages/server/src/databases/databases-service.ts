@@ -6,6 +6,7 @@ import type { Actor } from '../core/access.ts'
 import type { Action } from '../core/action.ts'
 import { type Database, type ShardRecord, steadyGoal } from '../core/database.ts'
 import type { Goal, Runs } from '../core/goal.ts'
+import { lackOfPorts } from '../core/lack-of-ports.ts'
 import { settleDatabase } from '../core/settle-database.ts'
 import type { NewModuleEntry } from '../core/settle-modules.ts'
 import type { SlotRange } from '../core/topology.ts'
@@ -16,6 +17,7 @@ import type { Db, Store } from '../store/open-store.ts'
 import { rememberUnchanged } from '../store/remember-unchanged.ts'
 import { type DatabasesStore, databasesStore, type NewDatabase } from './databases-store.ts'
 import { type ShardsStore, shardsStore } from './shards-store.ts'
+import { takenPorts } from './taken-ports.ts'
 
 /** A database as people see it: with its shards, and the action that runs on it. */
 export interface DatabaseView {
@@ -67,6 +69,8 @@ export interface Databases {
   create(request: DatabaseRequest, by: Actor): Promise<DatabaseView>
   remove(uid: number, by: Actor): Promise<{ readonly actionUid: string }>
   shards(uid: number): Promise<readonly ShardView[]>
+  /** Why so many more shards would find no port on the node, in words; null when they would. */
+  lackOfPorts(needed: number): Promise<string | null>
   /** Begins an action on a database and wakes the reconciler. Throws Refusal db_busy while another one runs. */
   begin(uid: number, change: Change, by: Actor): Promise<DatabaseView>
 }
@@ -76,6 +80,8 @@ export function createDatabases(deps: {
   readonly nodes: Nodes
   readonly modules: Pick<Modules, 'list'>
   readonly nudge: (databaseUid: number) => void
+  /** Both ends belong to it. */
+  readonly portRange: { readonly from: number; readonly to: number }
   /** Ports are given out one after the other. */
   readonly inTurn: <T>(place: () => Promise<T>) => Promise<T>
   readonly now: () => number
@@ -112,6 +118,8 @@ export function createDatabases(deps: {
         })
       const database = await inTurn(async () => {
         await refuseTakenPort(request.endpointPort, { databases, shards, nodes })
+        const lacking = await this.lackOfPorts(portsFor(request))
+        if (lacking !== null) throw new Refusal('insufficient_resources', lacking)
         return insert()
       })
       nudge(database.uid)
@@ -140,6 +148,9 @@ export function createDatabases(deps: {
           })),
       )
     },
+
+    lackOfPorts: async (needed) =>
+      lackOfPorts(needed, deps.portRange, await takenPorts({ databases, shards })),
 
     async begin(uid, { kind, goal }, by) {
       try {
@@ -184,11 +195,14 @@ async function refuseTakenPort(
   places: { readonly databases: DatabasesStore; readonly shards: ShardsStore; readonly nodes: Nodes },
 ): Promise<void> {
   if (port === null) return
-  const endpoints = (await places.databases.list()).map(({ endpointPort }) => endpointPort)
-  const ports = (await places.shards.list()).map((shard) => shard.port)
-  const isTaken = endpoints.includes(port) || ports.includes(port) || !(await places.nodes.isFree(port))
+  const isTaken = (await takenPorts(places)).includes(port) || !(await places.nodes.isFree(port))
   if (isTaken)
     throw new Refusal('port_unavailable', `port: ${port} is taken; send another one, or 0 to be given one`)
+}
+
+/** One for each shard, and one for the endpoint if it has one that nobody asked for by name. */
+function portsFor({ groups, replicas, clientsKnowShards, endpointPort }: DatabaseRequest): number {
+  return groups * (1 + replicas) + (clientsKnowShards || endpointPort !== null ? 0 : 1)
 }
 
 async function viewOf(database: Database, shards: ShardsStore, actions: ActionsStore): Promise<DatabaseView> {

@@ -3,6 +3,7 @@ import { type Database, hasEndpoint, type ShardRecord } from '../core/database.t
 import { ENDPOINT_HOST, endpointName } from '../core/endpoint-name.ts'
 import type { Goal } from '../core/goal.ts'
 import type { SeenDatabase } from '../core/topology.ts'
+import { takenPorts } from '../databases/taken-ports.ts'
 import { ProxyUnreachable } from '../nodes/proxy-link.ts'
 import type { TlsNow } from '../tls/tls-service.ts'
 import type { Deps } from './deps.ts'
@@ -97,15 +98,6 @@ async function givePort({ uid }: Database, deps: Deps): Promise<number> {
     await deps.effect('record-endpoint', () => deps.databases.setEndpointPort(uid, port))
     return port
   })
-}
-
-/** On record, whether anybody listens there just now or not. */
-export async function takenPorts({
-  shards,
-  databases,
-}: Pick<Deps, 'shards' | 'databases'>): Promise<readonly number[]> {
-  const endpoints = (await databases.list()).flatMap(({ endpointPort }) => endpointPort ?? [])
-  return [...(await shards.list()).map(({ port }) => port), ...endpoints]
 }
 
 /** Makes the switch shorter: clients that are in use have a connection to the heir before they are held. */

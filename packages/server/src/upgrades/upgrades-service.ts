@@ -58,7 +58,13 @@ export function createUpgrades(deps: {
     const seen = await look(database)
     const settled = settleUpgrade(
       request,
-      { ...database, groups: database.groups.length, primaries, lackOfMemory: lackOfMemoryFor(seen) },
+      {
+        ...database,
+        groups: database.groups.length,
+        primaries,
+        lackOfMemory: lackOfMemoryFor(seen),
+        lackOfPorts: await databases.lackOfPorts(database.groups.length),
+      },
       { builds: await nodes.builds(), modules: await modules.list() },
     )
     if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
