@@ -11,11 +11,15 @@ async function create(fairlead: Fairlead, fields: object = {}): Promise<number> 
   return uid
 }
 
-/** Kills the process of a shard as a machine would, at the moment of the last write. */
-async function kill(fairlead: Fairlead, shard: number): Promise<void> {
-  using admin = await asAdmin(fairlead, shard)
-  const pid = Number(/process_id:(\d+)/.exec(await admin.info('server'))?.[1])
-  process.kill(pid, 'SIGKILL')
+/** Kills the processes of shards as a machine would, at the moment of the last write, and all at once. */
+async function kill(fairlead: Fairlead, ...shards: readonly number[]): Promise<void> {
+  const pids = await Promise.all(
+    shards.map(async (shard) => {
+      using admin = await asAdmin(fairlead, shard)
+      return Number(/process_id:(\d+)/.exec(await admin.info('server'))?.[1])
+    }),
+  )
+  for (const pid of pids) process.kill(pid, 'SIGKILL')
 }
 
 async function primaryOf(fairlead: Fairlead, uid: number): Promise<number> {
@@ -70,7 +74,7 @@ describe('a database mends itself', () => {
       using admin = await asAdmin(fairlead, 1)
       await admin.call('SET', 'kept', 'yes')
     }
-    await Promise.all([kill(fairlead, 1), kill(fairlead, 2)])
+    await kill(fairlead, 1, 2)
     await serves(fairlead, uid)
     using admin = await asAdmin(fairlead, await primaryOf(fairlead, uid))
     expect(await admin.call('GET', 'kept')).toBe('yes')
@@ -83,7 +87,7 @@ describe('a database mends itself', () => {
       const logs = await fairlead.api.listLogs({ query: { order: 'desc', limit: 200 } })
       return logs.filter(({ type, bdb_uid }) => type === 'bdb_primary_lost_memory' && bdb_uid === uid).length
     }
-    await Promise.all([kill(fairlead, 1), kill(fairlead, 2)])
+    await kill(fairlead, 1, 2)
     await serves(fairlead, uid)
     await until('it is in the logs', async () => (await told()) === 1)
   })

@@ -9,7 +9,7 @@ function primaryWith(beganAfterDeath: boolean, change: Partial<EngineState>): Li
   return { ...shard, beganAfterDeath, engine: { ...shard.engine, ...change } }
 }
 
-const known = { replid: 'a', offset: 100 }
+const known = { replid: 'a', offset: 100, runId: 'before' }
 
 test.each([
   ['began anew with a history of its own', true, { replid: 'b', replid2: '', secondOffset: -1 }, true],
@@ -21,6 +21,12 @@ test.each([
     false,
   ],
   ['goes on with the history on record', true, { replid: 'a', replid2: '', secondOffset: -1 }, false],
+  [
+    'began another history by itself, as the process that it was',
+    true,
+    { replid: 'b', replid2: '', secondOffset: -1, runId: 'before' },
+    false,
+  ],
   ['was stopped in order and started again', false, { replid: 'b', replid2: '', secondOffset: -1 }, false],
 ] as const)('a primary that %s', (_, died, change, broken) => {
   expect(hasBrokenHistory(primaryWith(died, change), known)).toBe(broken)

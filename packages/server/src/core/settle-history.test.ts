@@ -35,7 +35,7 @@ describe('a group without a primary', () => {
       if (shard.id === 1 || !isLive(shard)) return { ...shard, process: 'exited' as const, engine: null }
       return { ...shard, engine: { ...shard.engine, link: 'down' as const, replid: 'a', offset: 100 } }
     })
-    return change({ ...seen, shards, history: { replid: 'a', offset: 100 } })
+    return change({ ...seen, shards, history: { replid: 'a', offset: 100, runId: null } })
   }
   const without = (id: number, process: 'starting' | 'running' | 'stopping') => (seen: Seen) => ({
     ...seen,
@@ -52,7 +52,7 @@ describe('a group without a primary', () => {
   })
 
   test('does not promote who is one write behind it, but starts the last primary', () => {
-    const behind = dead((seen) => ({ ...seen, history: { replid: 'a', offset: 101 } }))
+    const behind = dead((seen) => ({ ...seen, history: { replid: 'a', offset: 101, runId: null } }))
     expect(settleRoles(behind, goalOf())).toMatchObject({
       step: { kind: 'start-shard', shard: 1, follow: null },
     })

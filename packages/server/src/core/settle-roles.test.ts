@@ -65,7 +65,7 @@ describe('a database that is kept', () => {
     const seen = groupOf(2)
     const died: Seen = {
       ...seen,
-      history: { replid: 'a', offset: 90 },
+      history: { replid: 'a', offset: 90, runId: null },
       shards: seen.shards.map((shard) =>
         shard.id === 1 || !isLive(shard)
           ? { ...shard, process: 'exited', engine: null }
@@ -82,7 +82,7 @@ describe('a database that is kept', () => {
     const seen = groupOf(1)
     const died: Seen = {
       ...seen,
-      history: { replid: 'a', offset: 90 },
+      history: { replid: 'a', offset: 90, runId: null },
       shards: seen.shards.map((shard) =>
         shard.id === 1 || !isLive(shard)
           ? { ...shard, process: 'exited', engine: null }
@@ -154,7 +154,7 @@ describe('a database that is kept', () => {
       const role = { role: 'replica', primary: { host: '', port: 2 }, link: 'down', replid: 'x' } as const
       return { ...shard, engine: { ...shard.engine, ...role } }
     })
-    const lost: Seen = { ...seen, shards, history: { replid: 'a', offset: 20 } }
+    const lost: Seen = { ...seen, shards, history: { replid: 'a', offset: 20, runId: null } }
     const verdict = planGroup(lost, goalOf())
     expect(verdict.kind).toBe('stuck')
     const retry = verdict.kind === 'stuck' ? verdict.retry : undefined

@@ -283,7 +283,7 @@ function keepHistory(team: Team): void {
   const moves = team.handover !== null && !team.handover.released
   if (moves || engine == null || engine.role !== 'primary') return
   const linked = liveOf(team).flatMap((one) => (one.engine?.link === 'up' ? [one.engine.offset] : []))
-  team.history = { replid: engine.replid, offset: Math.min(engine.offset, ...linked) }
+  team.history = { replid: engine.replid, offset: Math.min(engine.offset, ...linked), runId: engine.runId }
 }
 
 function seeMember(member: Member, world: World): SeenShard {

@@ -42,6 +42,8 @@ export interface Standby {
 export interface History {
   readonly replid: string
   readonly offset: number
+  /** Of the process that had it; null when the record is older than this. */
+  readonly runId: string | null
 }
 
 export interface OpenHandover {

@@ -86,8 +86,10 @@ export function databasesStore(db: Db): DatabasesStore {
     async setPrimary(uid, group, shard) {
       await updateGroup(uid, group).set({ primary_shard: shard }).execute()
     },
-    async setHistory(uid, group, { replid, offset }) {
-      await updateGroup(uid, group).set({ history_replid: replid, history_offset: offset }).execute()
+    async setHistory(uid, group, { replid, offset, runId }) {
+      await updateGroup(uid, group)
+        .set({ history_replid: replid, history_offset: offset, history_run_id: runId })
+        .execute()
     },
     async remove(uid) {
       await db.deleteFrom('groups').where('database_uid', '=', uid).execute()
@@ -108,6 +110,7 @@ function newGroup(database_uid: number, number: number, { first, last }: SlotRan
     primary_shard: null,
     history_replid: null,
     history_offset: null,
+    history_run_id: null,
   }
 }
 
@@ -170,6 +173,12 @@ function groupFromRow(row: GroupRow): GroupRecord {
     slots: { first: row.first_slot, last: row.last_slot },
     primaryShard: row.primary_shard,
     history:
-      row.history_replid === null ? null : { replid: row.history_replid, offset: Number(row.history_offset) },
+      row.history_replid === null
+        ? null
+        : {
+            replid: row.history_replid,
+            offset: Number(row.history_offset),
+            runId: row.history_run_id,
+          },
   }
 }

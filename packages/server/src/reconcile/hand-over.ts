@@ -121,7 +121,8 @@ async function recordAndMove(
       ? { kind: 'hopeless', why: moved.why }
       : { kind: 'not yet', why: moved.why, afterMs: CALM_MS }
   }
-  await settleIn({ handover, moved, primary, heir, others, build }, database.cluster, deps)
+  const runId = seen.shards.find(({ id }) => id === step.to)?.engine?.runId ?? null
+  await settleIn({ handover, moved, primary, heir, runId, others, build }, database.cluster, deps)
   return { kind: 'done' }
 }
 
@@ -136,11 +137,13 @@ async function settleIn(
   parts: Pick<MovingGroup, 'primary' | 'heir' | 'others' | 'build'> & {
     readonly handover: Handover
     readonly moved: Moved
+    /** Of the heir's process. */
+    readonly runId: string | null
   },
   inCluster: boolean,
   deps: Deps,
 ): Promise<void> {
-  const { handover, moved, primary, heir, others, build } = parts
+  const { handover, moved, primary, heir, runId, others, build } = parts
   const { store, effect, now } = deps
   const certificate: Certificate = {
     from: handover.from,
@@ -164,7 +167,7 @@ async function settleIn(
   await letWritesGo(primary, build, deps)
   // Whoever stands in for the new primary, should it die this very second, must hold its history, not the old one.
   const { replid, offset } = await replicationOf(heir)
-  await deps.databases.setHistory(handover.databaseUid, handover.group, { replid, offset })
+  await deps.databases.setHistory(handover.databaseUid, handover.group, { replid, offset, runId })
   if (inCluster) return // there, the siblings follow by themselves
   for (const sibling of others) {
     await effect('follow', () => sibling.call('REPLICAOF', heir.address.host, heir.address.port))

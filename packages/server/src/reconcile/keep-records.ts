@@ -24,13 +24,14 @@ export async function keepHistory(
     const primary = members.find(({ id }) => id === recordedPrimary)
     const moves = handover !== null && !handover.released
     if (moves || primary === undefined || !isLive(primary)) continue
-    const { role, loading, replid, offset } = primary.engine
+    const { role, loading, replid, offset, runId } = primary.engine
     if (role !== 'primary' || loading) continue
     if (history !== null) await tellOfReturn(seen, history, about, deps)
     const advanced =
       history?.offset !== offset &&
       memory.isTime(`history of ${database.uid}:${group}`, HISTORY_EVERY_MS, now())
-    if (history?.replid !== replid || advanced) news.push({ group, history: { replid, offset } })
+    const another = history?.replid !== replid || history.runId !== runId
+    if (another || advanced) news.push({ group, history: { replid, offset, runId } })
   }
   if (news.length === 0) return
   await store.transaction(async (db) => {

@@ -135,7 +135,7 @@ test('a database of that time has one group, and an upgrade that was running kno
         number: 0,
         slots: { first: 0, last: 16_383 },
         primaryShard: 5,
-        history: { replid: 'replid', offset: 77 },
+        history: { replid: 'replid', offset: 77, runId: null },
       },
     ],
   })

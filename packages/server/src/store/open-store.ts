@@ -9,6 +9,7 @@ import * as groups from './migrations/0004-groups.ts'
 import * as modules from './migrations/0005-modules.ts'
 import * as endpoints from './migrations/0006-endpoints.ts'
 import * as tls from './migrations/0007-tls.ts'
+import * as historyOfProcess from './migrations/0008-history-of-process.ts'
 import { rememberStatements } from './remember-statements.ts'
 import type { Tables } from './tables.ts'
 
@@ -32,6 +33,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0005-modules': modules,
   '0006-endpoints': endpoints,
   '0007-tls': tls,
+  '0008-history-of-process': historyOfProcess,
 }
 
 /**

@@ -44,7 +44,7 @@ test('what was written is there after the store is opened again, and only its ow
   {
     await using store = await openStore(file)
     await databasesStore(store.db).insert(orders)
-    await databasesStore(store.db).setHistory(1, 1, { replid: 'r', offset: 2 ** 41 })
+    await databasesStore(store.db).setHistory(1, 1, { replid: 'r', offset: 2 ** 41, runId: 'p' })
   }
   await using store = await openStore(file)
   expect(await databasesStore(store.db).get(1)).toMatchObject({
@@ -56,7 +56,7 @@ test('what was written is there after the store is opened again, and only its ow
         number: 1,
         slots: { first: 8_192, last: 16_383 },
         primaryShard: null,
-        history: { replid: 'r', offset: 2 ** 41 },
+        history: { replid: 'r', offset: 2 ** 41, runId: 'p' },
       },
     ],
   })

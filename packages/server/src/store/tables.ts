@@ -89,6 +89,7 @@ export interface Tables {
     primary_shard: number | null
     history_replid: string | null
     history_offset: number | null
+    history_run_id: string | null
   }
   readonly shards: {
     id: number
