@@ -39,7 +39,9 @@ export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene
   const siblings = members.filter(({ id }) => id !== step.from && id !== step.to)
   const others = await Promise.all(siblings.map(({ id }) => of(id)))
 
-  const what = `handover of ${database.uid}: ${step.from} to ${step.to}`
+  // A process that began since then has none of what was given to the one before.
+  const runs = [step.from, step.to].map((id) => runIdOf(id, scene.seen))
+  const what = `handover of ${database.uid} from ${step.from} to ${step.to}, processes ${runs.join(' and ')}`
   const prepared = deps.preparations.ask({ databaseUid: database.uid, what }, (signal) =>
     prepare(step, { primary, heir, others }, { ...scene, signal }),
   )
@@ -121,9 +123,13 @@ async function recordAndMove(
       ? { kind: 'hopeless', why: moved.why }
       : { kind: 'not yet', why: moved.why, afterMs: CALM_MS }
   }
-  const runId = seen.shards.find(({ id }) => id === step.to)?.engine?.runId ?? null
+  const runId = runIdOf(step.to, seen)
   await settleIn({ handover, moved, primary, heir, runId, others, build }, database.cluster, deps)
   return { kind: 'done' }
+}
+
+function runIdOf(shard: number, { shards }: Scene['seen']): string | null {
+  return shards.find(({ id }) => id === shard)?.engine?.runId ?? null
 }
 
 function errorsOf(shard: number, { shards }: Scene['seen']): number {
