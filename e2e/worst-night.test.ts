@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startLoad } from '@fairlead/ledger'
 import { expect, test } from 'vitest'
@@ -51,6 +52,66 @@ test('the heir of a sharded group dies right after it took over, and nothing ack
   )
   expect(await load.readBack()).toMatchObject({ lost: 0, examples: [] })
 })
+
+test('an heir that died before anybody heard that it had taken over does not come back empty to empty the others', {
+  timeout: 150_000,
+}, async () => {
+  await using fairlead = await startFairlead({
+    serverMain: join(import.meta.dirname, 'crash-main.ts'),
+    env: { CRASH_WHEN: 'before promote' },
+  })
+  const { uid } = await create(fairlead, {
+    engine_version: build('valkey', '8.0'),
+    shards_count: 3,
+    oss_cluster: true,
+  })
+  {
+    using primary = await asAdmin(fairlead, 1)
+    await primary.call('SET', '{3}', 'kept')
+  }
+  const body = { engine_version: build('valkey', '8.1') }
+  const { action_uid } = await fairlead.api.upgradeDatabase({ params: { uid }, body })
+  await fairlead.server.ended
+  process.kill(await pidOf(fairlead, 7), 'SIGKILL')
+  pretendTakeover(join(fairlead.home, 'shards', 's7', 'data', 'nodes.conf'))
+  await fairlead.server.start({ CRASH_WHEN: 'never' })
+
+  expect(await fairlead.untilEnded(action_uid, 100_000)).toMatchObject({ status: 'completed' })
+  for (const shard of await fairlead.api.listDatabaseShards({ params: { uid } })) {
+    if (!shard.assigned_slots?.startsWith('0-')) continue
+    using connection = await asAdmin(fairlead, Number(shard.uid))
+    if (shard.role === 'slave') await connection.call('READONLY')
+    expect(await connection.call('GET', '{3}'), `shard ${shard.uid}`).toBe('kept')
+  }
+})
+
+/**
+ * What a replica's nodes.conf says after CLUSTER FAILOVER TAKEOVER, which it writes before it tells anybody: it has the
+ * slots of its primary, by an epoch above all others.
+ */
+function pretendTakeover(path: string): void {
+  const lines = readFileSync(path, 'utf8').split('\n')
+  const own = lines.find((line) => line.includes('myself,slave'))?.split(' ') ?? []
+  const primary = lines.find((line) => line.startsWith(`${own[3]} `))?.split(' ') ?? []
+  const epoch = 1 + Math.max(...lines.map((line) => Number(line.split(' ')[6] ?? 0) || 0))
+  const rewritten = lines.map((line) => {
+    const words = line.split(' ')
+    if (words[0] === 'vars') return `vars currentEpoch ${epoch} lastVoteEpoch 0`
+    if (words[0] === own[0])
+      return [
+        ...words.slice(0, 2),
+        'myself,master',
+        '-',
+        ...words.slice(4, 6),
+        epoch,
+        'connected',
+        ...primary.slice(8),
+      ].join(' ')
+    if (words[0] === primary[0]) return words.slice(0, 8).join(' ')
+    return line
+  })
+  writeFileSync(path, rewritten.join('\n'))
+}
 
 test('primary and surge shard die at once: the replica takes over, and the others follow it', {
   timeout: 100_000,

@@ -1,4 +1,4 @@
-import { isAt, isLinked, isLive, type Seen, type SeenShard, type Step } from './topology.ts'
+import { isAt, isLinked, isLive, type Seen, type SeenShard, type Step, wouldClaimSlots } from './topology.ts'
 
 /**
  * What must hold before a step is carried out, whatever plan it comes from. Returns what it would break; empty is
@@ -28,6 +28,10 @@ export function violations(seen: Seen, step: Step): readonly string[] {
     case 'start-shard':
       must(shard?.engine == null || step.follow !== null, 'a shard that answers is not started as a primary')
       must(step.follow !== null || primaries.length === 0, 'no second primary is started')
+      must(
+        step.follow === null || shard === undefined || !wouldClaimSlots(shard, seen),
+        'who would claim the slots of another one is not started',
+      )
       break
     case 'assign-slots':
       must(seen.slots !== null && primaries.length === 0, 'slots are given only to a group that serves none')

@@ -1,6 +1,6 @@
 import { revisionOf } from './goal.ts'
 import { act, type Group } from './group.ts'
-import { isLinked, isLive, type SeenShard, type Verdict } from './topology.ts'
+import { isLinked, isLive, type SeenShard, type Verdict, wouldClaimSlots } from './topology.ts'
 
 /** What is held must be let go first; then the store and the agents must know who the primary is. */
 export function planRecords({ seen, primary, replicas }: Group): Verdict | undefined {
@@ -43,6 +43,12 @@ export function planReturns(group: Group): Verdict | undefined {
   if (unmoved !== undefined) {
     const why = `it still runs ${unmoved.revision}, and shall`
     return act({ kind: 'restart-shard', shard: unmoved.id, runs: goal, follow: primary.id, why })
+  }
+  const pretender = replicas.find((shard) => wouldClaimSlots(shard, group.seen))
+  if (pretender !== undefined) {
+    const why =
+      'it would come back with the slots of the group and without its data; a fresh shard takes its place'
+    return act({ kind: 'retire-shard', shard: pretender.id, why })
   }
   const lost = replicas.find((shard) => whyStart(shard, primary) !== undefined)
   if (lost !== undefined) {

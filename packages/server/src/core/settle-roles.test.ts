@@ -175,6 +175,23 @@ describe('a database that is kept', () => {
     })
   })
 
+  test.each([
+    ['sleeps because it was to take over', { process: 'exited', asleep: true, follows: 1 }],
+    ['was the primary', { process: 'exited', asleep: true, follows: null }],
+    ['was the primary and does not start', { process: 'failed', follows: null }],
+  ] as const)(
+    'in cluster mode never wakes who %s: it would claim the slots, and empty the others',
+    (_, change) => {
+      const seen = groupOf(1)
+      const shards = seen.shards.map((shard) =>
+        shard.id === 2 ? { ...shard, ...change, engine: null } : shard,
+      )
+      const sharded: Seen = { ...seen, slots: { first: 0, last: 16_383 }, shards }
+      expect(planGroup(sharded, goal)).toMatchObject({ kind: 'do', step: { kind: 'retire-shard', shard: 2 } })
+      expect(violations(sharded, { kind: 'start-shard', shard: 2, follow: 1, why: '' })).toHaveLength(1)
+    },
+  )
+
   test('with two primaries that share no history is left to a person, and takes no more writes', () => {
     const seen = groupOf(1)
     const split: Seen = {

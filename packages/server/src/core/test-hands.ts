@@ -2,7 +2,16 @@
 import { runsOf } from './goal.ts'
 import { type Engine, follow, promote, write } from './test-engines.ts'
 import { obey } from './test-gossip.ts'
-import { enlist, liveOf, type Member, membersOf, put, type Team, type World } from './test-world.ts'
+import {
+  claimSlots,
+  enlist,
+  liveOf,
+  type Member,
+  membersOf,
+  put,
+  type Team,
+  type World,
+} from './test-world.ts'
 import type { Step } from './topology.ts'
 
 /** The server was killed, or an engine it spoke to did not answer: the rest of the step does not happen. */
@@ -102,7 +111,7 @@ function doStep(step: Step, scene: Scene): void {
     case 'assign-slots':
       effect()
       Object.assign(engineOf(team, step.shard), { role: 'primary', paused: false })
-      team.owner = step.shard
+      claimSlots(team, memberOf(team, step.shard))
       return
     case 'record-primary':
       effect()
@@ -181,8 +190,10 @@ function followIn({ team, effect, world }: Scene, id: number, primary: number): 
 function promoteIn({ team, effect }: Scene, id: number): void {
   const engine = engineOf(team, id)
   effect()
+  put(team, memberOf(team, id), 1, 'wait')
+  effect()
   promote(engine)
-  team.owner = id
+  claimSlots(team, memberOf(team, id))
 }
 
 function forget({ node, shards }: Extract<Step, { kind: 'forget-node' }>, { world, effect }: Scene): void {
@@ -203,6 +214,8 @@ function handOver({ from, to }: Extract<Step, { kind: 'hand-over' }>, scene: Sce
   const [primary, heir] = [engineOf(team, from), engineOf(team, to)]
   const others = team.members.filter(({ id }) => id !== from && id !== to)
   const followers = [heir, ...others.map(({ id }) => engineOf(team, id))]
+  effect()
+  put(team, memberOf(team, to), 1, 'wait')
   if (!isOpen(world, from, to, followers)) return
   effect()
   team.standbyBefore = team.standby
@@ -226,7 +239,7 @@ function handOver({ from, to }: Extract<Step, { kind: 'hand-over' }>, scene: Sce
     effect()
   }
   promote(heir)
-  team.owner = to
+  claimSlots(team, memberOf(team, to))
   if (world.cluster) stepDown(team, primary, to, world)
   effect()
   team.recorded = to

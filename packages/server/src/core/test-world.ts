@@ -22,8 +22,9 @@ export interface Member {
   endedCleanly: boolean
   disk: Disk | null
   engine: Engine | null
-  /** In cluster mode, what its last process knew. */
+  /** In cluster mode, what its last process knew, and the epoch of its last claim on slots. */
   place: Place | null
+  epoch: number
 }
 type Place = { readonly [Key in 'role' | 'primary' | 'known']: Engine[Key] }
 interface Wish {
@@ -43,8 +44,9 @@ export interface Team {
   standby: Standby | null
   /** The standby as it was before the open handover. */
   standbyBefore: Standby | null
-  /** Who took the slots over last. */
+  /** In cluster mode, who took the slots over last, as far as the others have heard; and the highest epoch of a claim. */
   owner: number | null
+  epoch: number
   readonly acknowledged: Set<number>
   /** Writes that no plan could have saved: who held them was killed. */
   readonly lost: Set<number>
@@ -91,7 +93,8 @@ export function worldOf({ groups, replicas, persistence, runs }: Shape, pick: Pi
         engine: bornWell(member, first, persistence),
       })
     }
-    Object.assign(team, { recorded: first, owner: first })
+    Object.assign(team, { recorded: first, owner: first, epoch: 1 })
+    for (const member of team.members) if (member.id === first) member.epoch = 1
   }
   const everybody = new Set(membersOf(world).map(({ id }) => id))
   for (const { engine } of membersOf(world)) if (engine !== null) engine.known = everybody
@@ -100,8 +103,8 @@ export function worldOf({ groups, replicas, persistence, runs }: Shape, pick: Pi
 
 function teamOf(number: number, slots: SlotRange | null): Team {
   const records = { members: [], recorded: null, history: null, handover: null, standby: null }
-  const rest = { standbyBefore: null, owner: null, acknowledged: new Set<number>(), lost: new Set<number>() }
-  return { number, slots, ...records, ...rest }
+  const sets = { acknowledged: new Set<number>(), lost: new Set<number>() }
+  return { number, slots, ...records, standbyBefore: null, owner: null, epoch: 0, ...sets }
 }
 
 function bornWell(member: Member, first: number, persistence: Goal['persistence']): Engine {
@@ -124,15 +127,19 @@ export function enlist(world: World, group: Team, wanted: Runs, follows: number 
     revision: null,
     endedCleanly: false,
   } as const
-  const rest = { leaving: false, disk: null, engine: null, place: null }
+  const rest = { leaving: false, disk: null, engine: null, place: null, epoch: 0 }
   const member: Member = { id: world.nextShard++, group, wanted, follows, ...process, ...rest }
   group.members.push(member)
   return member
 }
 
 /** What the agent makes of a wish: a new process where the revision differs, or where nothing else would start one. */
-export function put(team: Team, member: Member, others = team.members.length - 1): void {
-  const onCrash = member.follows === null && others > 0 ? 'wait' : 'restart'
+export function put(
+  team: Team,
+  member: Member,
+  others = team.members.length - 1,
+  onCrash: Wish['onCrash'] = member.follows === null && others > 0 ? 'wait' : 'restart',
+): void {
   const wish: Wish = { runs: member.wanted, follows: member.follows, onCrash }
   const before = member.wish
   member.wish = wish
@@ -150,6 +157,13 @@ export function put(team: Team, member: Member, others = team.members.length - 1
   member.state = member.engine === null ? 'starting' : 'stopping'
 }
 
+/** It has the slots, and the others hear of it if it lives long enough. */
+export function claimSlots(team: Team, member: Member): void {
+  team.epoch += 1
+  Object.assign(member, { epoch: team.epoch })
+  team.owner = member.id
+}
+
 /** Its process is gone at once, with all it had not written to disk. */
 export function kill(world: World, member: Member): void {
   const { engine, group } = member
@@ -161,6 +175,8 @@ export function kill(world: World, member: Member): void {
   const { log, aof } = engine
   if (aof === 'on') member.disk = { log: log.slice(0, log.length - world.pick(2)), replid: null, offset: 0 }
   end(member, false)
+  const unaware = liveOf(group).find((other) => other.engine?.role === 'primary')
+  if (member.id === group.owner && unaware !== undefined) group.owner = unaware.id
   if (member.ordered && member.wish?.onCrash === 'wait') member.ordered = false
   member.state = member.ordered ? 'starting' : 'exited'
   if (engine.role === 'primary' || !liveOf(group).some((other) => other.engine?.role === 'primary'))
@@ -233,6 +249,9 @@ function boot(world: World, member: Member): void {
     engine.known = new Set([...engine.known, member.id])
     // One that served takes no writes before the others have told it who serves now.
     engine.paused = engine.role === 'primary'
+    const { group } = member
+    const owner = group.members.find(({ id }) => id === group.owner)
+    if (engine.paused && member.epoch > (owner?.epoch ?? 0)) group.owner = member.id
   }
   engines.load(engine, disk)
   if (engine.role === 'primary' && world.persistence === 'aof') engine.aof = 'on'
@@ -296,7 +315,7 @@ function seeMember(member: Member, world: World): SeenShard {
     follows,
     leaving,
     trouble: '',
-    asleep: false,
+    asleep: state === 'exited' && member.wish?.onCrash === 'wait',
     beganAfterDeath: false,
   }
   const process = { process: state, processWhy: state, endedCleanly: state === 'exited' && endedCleanly }

@@ -154,6 +154,14 @@ export function isLinked(shard: SeenShard, primary: SeenShard): boolean {
   )
 }
 
+/**
+ * In cluster mode a process begins in the role in which the one before ended, whomever it is asked to follow. One that
+ * took over and died before anybody heard of it has the highest epoch: everybody would follow it, and be as empty as it is.
+ */
+export function wouldClaimSlots({ process, asleep, follows }: SeenShard, { slots }: Seen): boolean {
+  return slots !== null && ['exited', 'failed'].includes(process) && (asleep || follows === null)
+}
+
 /** One shard tells another one at once who it is, whom it follows and which slots it has, whether that one knows it or not. */
 export interface Greeting {
   readonly by: number

@@ -44,13 +44,14 @@ export async function sealHandover(scene: Scene): Promise<Outcome> {
 
 /**
  * The certificate of a handover that we did not see through, from what the engines themselves remember of it: the
- * replication id and offset at which their history branched. Null when the role did not move to the intended heir; throws when
- * one of the two does not answer: then nobody can vouch for it.
+ * replication id and offset at which their history branched. Null when the role did not move to the intended heir, or when one of
+ * the two is gone; throws when one does not answer: nobody can vouch for it then.
  */
 async function recoverCertificate(
   handover: Handover,
   { database, members, deps }: Scene,
 ): Promise<Certificate | null> {
+  if ([handover.from, handover.to].some((id) => !members.some((one) => one.id === id))) return null
   const connect = async (id: number) => deps.engines.connect(database, member(id, { members }))
   const heir = readReplication(await (await connect(handover.to)).info('replication'))
   if (heir.role !== 'primary') return null
