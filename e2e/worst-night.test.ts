@@ -113,6 +113,26 @@ function pretendTakeover(path: string): void {
   writeFileSync(path, rewritten.join('\n'))
 }
 
+test('an heir that took over and died, and the server with it, may have taken writes along: that is said', {
+  timeout: 100_000,
+}, async () => {
+  await using fairlead = await startFairlead({
+    serverMain: join(import.meta.dirname, 'crash-main.ts'),
+    env: { KILL_SHARD: 's3', KILL_WHEN: 'after promote', CRASH_WHEN: 'after promote' },
+  })
+  const { uid } = await create(fairlead, { engine_version: build('valkey', '8.0') })
+  const body = { engine_version: build('valkey', '8.1') }
+  const { action_uid } = await fairlead.api.upgradeDatabase({ params: { uid }, body })
+  await fairlead.server.ended
+  await fairlead.server.start({ CRASH_WHEN: 'never', KILL_WHEN: 'never' })
+
+  const action = await fairlead.untilEnded(action_uid)
+  expect(action.status, action.error).toBe('completed')
+  expect(action.warnings).toEqual([
+    expect.stringMatching(/in place of shard 3.*handover from shard 1 .*are lost/),
+  ])
+})
+
 test('primary and surge shard die at once: the replica takes over, and the others follow it', {
   timeout: 100_000,
 }, async () => {

@@ -3,6 +3,7 @@ import type { Action } from '../core/action.ts'
 import { type AuditType, fairlead } from '../core/audit-record.ts'
 import { hasBrokenHistory } from '../core/broken-history.ts'
 import type { Database } from '../core/database.ts'
+import { lostWith } from '../core/lost-with.ts'
 import { type History, isLive, type Seen } from '../core/topology.ts'
 import type { Scene } from './carry-out.ts'
 import type { Deps } from './deps.ts'
@@ -13,14 +14,17 @@ import { warnOf } from './note-action.ts'
  * acknowledged and not yet sent is lost. That is what asynchronous replication allows, and it is said.
  */
 export async function tellOfPromotion(shard: number, { action, seen, database, deps }: Scene): Promise<void> {
-  if (seen.handover !== null || seen.recordedPrimary === null) return
+  const lost = lostWith(seen)
+  if (lost === null) return
   const heir = seen.shards.find(({ id }) => id === shard)
-  const gone = seen.shards.find(({ id }) => id === seen.recordedPrimary)
+  const gone = seen.shards.find(({ id }) => id === lost)
+  const { handover } = seen
+  const when = handover === null ? '' : ` in the handover from shard ${handover.from} to shard ${handover.to}`
   const words =
-    `shard ${shard} was promoted in place of shard ${seen.recordedPrimary}, which was gone` +
+    `shard ${shard} was promoted in place of shard ${lost}, which was gone${when}` +
     `${gone === undefined ? '' : ` (${gone.processWhy})`}: writes that it had acknowledged and not yet sent,` +
     ` after offset ${heir?.engine?.offset ?? 0}, are lost`
-  const details = { shard: String(shard), instead_of: String(seen.recordedPrimary) }
+  const details = { shard: String(shard), instead_of: String(lost) }
   await tell({ type: 'bdb_primary_replaced', words, details }, { database, action }, deps)
 }
 
