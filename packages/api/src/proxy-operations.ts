@@ -214,7 +214,8 @@ export const holdEndpoint = operation({
 export const switchEndpoint = operation({
   method: 'POST',
   path: '/proxy/endpoints/:id/switch',
-  summary: 'Move all connections to this upstream and let clients go there. Holds first, if nobody has',
+  summary:
+    'Move all connections to this upstream and let clients go there. Holds first, if nobody has. On disk soon; the next put waits for it',
   since: '0.1.0',
   permission: null,
   params: EndpointId,

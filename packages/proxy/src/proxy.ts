@@ -15,8 +15,8 @@ const LISTEN_AGAIN_MS = 500
 
 /**
  * Serves the endpoints that were wanted when it last ran, and takes orders at `socketPath`. What is wanted is on disk
- * before an order is answered. Throws when another proxy has this home. `onBroken`: one of several workers has ended, and
- * the process is to end.
+ * before an order is answered, but for a switch: nobody waits for the disk then, and the next put of the endpoint does.
+ * Throws when another proxy has this home. `onBroken`: one of several workers has ended, and the process is to end.
  */
 export async function createProxy(options: {
   readonly home: string
@@ -66,7 +66,25 @@ export async function createProxy(options: {
             onTrouble: (why) => log('sentinel cannot listen', { why }),
           }),
         )
-  const save = () => writeWanted(path, Object.fromEntries(wanted) satisfies Wanted)
+  let isSaved = true
+  const save = async () => {
+    isSaved = false
+    await writeWanted(path, Object.fromEntries(wanted) satisfies Wanted)
+    isSaved = true
+  }
+  let saveIsDue = false
+  /** What is switched until it begins is written in one go. */
+  const saveSoon = () => {
+    isSaved = false
+    if (saveIsDue) return
+    saveIsDue = true
+    const saved = turns(() => {
+      saveIsDue = false
+      return save()
+    })
+    saved.catch((cause: unknown) => log('what is wanted cannot be written', { why: String(cause) }))
+  }
+  stack.defer(() => turns(async () => undefined))
   const start = async (id: string): Promise<void> => {
     const wish = wanted.get(id)
     if (wish === undefined || open.has(id)) return
@@ -97,10 +115,10 @@ export async function createProxy(options: {
     const result = await endpoint.switchTo(upstream, slot)
     sentinel?.look()
     const wish = wanted.get(id)
-    // Clients do not wait for the disk: killed before it is written, we begin with the old one until we are told again.
+    // Nobody waits for the disk: killed before it is written, we begin with the old one until we are told again.
     const { upstream: first, shards } = endpoint.wanted
     if (wish !== undefined) wanted.set(id, { ...wish, upstream: first, shards })
-    await turns(save)
+    saveSoon()
     log('endpoint re-pointed', { id, to: `${upstream.host}:${upstream.port}`, ...result })
     return result
   }
@@ -115,7 +133,8 @@ export async function createProxy(options: {
       if (body.tls !== null) checkTls(body.tls)
       await turns(async () => {
         const before = wanted.get(id)
-        if (before !== undefined && JSON.stringify(before) === JSON.stringify(body)) return start(id)
+        if (before !== undefined && JSON.stringify(before) === JSON.stringify(body))
+          return isSaved ? start(id) : save().then(() => start(id))
         wanted.set(id, body)
         await save()
         if (before !== undefined && !servesAlike(before, body)) await stop(id)

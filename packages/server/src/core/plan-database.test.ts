@@ -15,7 +15,7 @@ import {
   shapes,
 } from './test-upgrade.ts'
 import { look } from './test-world.ts'
-import { isLinked, type Seen, type Step } from './topology.ts'
+import { findGroup, type Goal, isLinked, type Seen, type Step } from './topology.ts'
 
 const some = { numRuns: 30 }
 const done = { kind: 'done', why: '' }
@@ -95,6 +95,25 @@ describe('an upgrade of a database', () => {
             if (group > 0) expect(canary !== undefined && hasHandedOver(canary, goal)).toBe(true)
           },
         })
+      }),
+      some,
+    )
+  })
+
+  test('moves no role but the canary’s before every group has somebody to move it to', () => {
+    const moves = fc.record({ groups: fc.integer({ min: 2, max: 6 }), parallel: fc.nat({ max: 2 }) })
+    fc.assert(
+      fc.property(shapes, moves, (shape, change) => {
+        const { action } = beginUpgrade({ ...shape, ...change, restart: false })
+        const end = lead(action, {
+          step: ({ group }, step, { seen }, { goal }) => {
+            const ahead = shape.canary && group === 0
+            if (step.kind !== 'hand-over' || ahead || hasHandedOver(findGroup(seen, group), goal)) return
+            const without = seen.groups.filter((one) => !hasHandedOver(one, goal) && !hasHeir(one, goal))
+            expect(without).toEqual([])
+          },
+        })
+        expect(end).toEqual(done)
       }),
       some,
     )
@@ -280,6 +299,14 @@ function onTheirWay(seen: Seen, revision: string): readonly number[] {
     .filter((shard) => shard !== primary && !shard.leaving && revisionOf(shard.wanted) === revision)
     .filter((shard) => shard.revision !== revision || primary === undefined || !isLinked(shard, primary))
     .map(({ id }) => id)
+}
+
+function hasHeir(seen: Seen, goal: Goal): boolean {
+  const primary = primaryOf(seen)
+  return (
+    primary !== undefined &&
+    seen.shards.some((shard) => shard.revision === revisionOf(goal) && isLinked(shard, primary))
+  )
 }
 
 function hasStandby({ shards, standby }: Seen): boolean {

@@ -3,7 +3,16 @@ import type { Leave } from './orders.ts'
 import { planCluster, planIntroduction, planWhole } from './plan-cluster.ts'
 import { planGroup, type Stage } from './plan-group.ts'
 import { dataBytes, surgeBytes } from './surge-bytes.ts'
-import { type Goal, isLinked, isLive, type Seen, type SeenDatabase, type Verdict } from './topology.ts'
+import {
+  findGroup,
+  type Goal,
+  isLinked,
+  isLive,
+  type Seen,
+  type SeenDatabase,
+  type Step,
+  type Verdict,
+} from './topology.ts'
 
 /** What one group is to do now. */
 export interface Lane {
@@ -15,9 +24,10 @@ export interface Lane {
  * What to do next so that a database becomes its goal: one verdict for each group, in their order. Their steps may be
  * carried out at the same time.
  *
- * The groups go their ways by themselves (plan-group.ts). Here is what they share: the first one is the canary; nobody
- * finalizes before all have handed over, so that all can go back; those that are ready to hand over do so one after the
- * other, which is for who carries it out; not more shards than allowed are in hand at once, those already begun first; and the memory of the node is given out once.
+ * The groups go their ways by themselves (plan-group.ts). Here is what they share: the first one is the canary; nobody else
+ * hands over before all are ready to; nobody finalizes before all have handed over, so that all can go back; roles move one after the
+ * other, which is for who carries it out; not more shards than allowed are in hand at once, those already begun first; and
+ * the memory of the node is given out once.
  */
 export function planDatabase(seen: SeenDatabase, goal: Goal, leave: Leave): readonly Lane[] {
   const chores = goal.cluster && goal.kind === 'keep' ? planCluster(seen) : new Map<number, Verdict>()
@@ -25,15 +35,13 @@ export function planDatabase(seen: SeenDatabase, goal: Goal, leave: Leave): read
     const chore = chores.get(group.group)
     return { group: group.group, verdict: chore ?? planLane(group, seen, goal, leave) }
   })
-  return goal.kind === 'remove' ? planned : share(planned, seen, goal)
+  return goal.kind === 'remove' ? planned : share(gather(planned, seen, goal), seen, goal)
 }
 
 function planLane(group: Seen, seen: SeenDatabase, goal: Goal, leave: Leave): Verdict {
   const { stage, held } = chooseStage(group, seen, goal, leave)
   const verdict = planGroup(group, goal, stage)
   if (verdict.kind === 'done' && goal.kind === 'keep') return planWhole(group, seen) ?? verdict
-  if (verdict.kind === 'do' && verdict.step.kind === 'hand-over' && goal.cluster)
-    return planIntroduction(verdict.step, group, seen) ?? verdict
   return verdict.kind === 'hold' ? held : verdict
 }
 
@@ -71,8 +79,43 @@ function isBehind({ shards, recordedPrimary }: Seen, goal: Goal): boolean {
   return primary !== undefined && primary.revision !== revisionOf(goal)
 }
 
+/**
+ * Roles move when every group has somebody to move them to: within moments of each other, and a group that cannot be upgraded is found
+ * before another one has handed over. The canary is ahead of all by its nature; an undo waits for nobody, and nobody waits for
+ * a group that only a person can help.
+ */
+function gather(lanes: readonly Lane[], seen: SeenDatabase, goal: Goal): readonly Lane[] {
+  const [canary] = seen.groups
+  const behind = new Set(seen.groups.filter((group) => isBehind(group, goal)).map(({ group }) => group))
+  const coming = lanes.find(
+    ({ group, verdict }) =>
+      behind.has(group) && !movesRole(verdict) && verdict.kind !== 'stuck' && verdict.kind !== 'hopeless',
+  )
+  return lanes.map((lane) => {
+    const { group, verdict } = lane
+    if (!movesRole(verdict)) return lane
+    const isAhead = goal.undo || !behind.has(group) || (goal.policy.canary && group === canary?.group)
+    if (coming !== undefined && !isAhead)
+      return {
+        group,
+        verdict: wait(`roles move when all groups are ready, and group ${coming.group} is not yet`),
+      }
+    if (!goal.cluster || verdict.step.kind !== 'hand-over') return lane
+    return { group, verdict: planIntroduction(verdict.step, findGroup(seen, group), seen) ?? verdict }
+  })
+}
+
+function movesRole(verdict: Verdict): verdict is Verdict & { readonly kind: 'do'; readonly step: Move } {
+  return (
+    verdict.kind === 'do' && (verdict.step.kind === 'hand-over' || verdict.step.kind === 'restart-primary')
+  )
+}
+
+type Move = Extract<Step, { kind: 'hand-over' | 'restart-primary' }>
+
 /** Gives out what the groups share, in their order, those already begun first. */
-function share(lanes: readonly Lane[], { groups }: SeenDatabase, goal: Goal): readonly Lane[] {
+function share(lanes: readonly Lane[], database: SeenDatabase, goal: Goal): readonly Lane[] {
+  const { groups } = database
   const inHand = groups.map((group) => countInHand(group, goal))
   const limit = goal.policy.parallel === 0 ? Number.POSITIVE_INFINITY : goal.policy.parallel
   let free = limit - inHand.reduce((sum, count) => sum + count, 0)
@@ -84,9 +127,9 @@ function share(lanes: readonly Lane[], { groups }: SeenDatabase, goal: Goal): re
     Number(groups.some((seen) => seen.group === lane.group && hasBegun(seen, goal)))
   for (const lane of lanes.toSorted((a, b) => begun(b) - begun(a))) {
     const { verdict } = lane
-    const seen = groups.find(({ group }) => group === lane.group)
+    const seen = findGroup(database, lane.group)
     given.set(lane.group, verdict)
-    if (verdict.kind !== 'do' || seen === undefined) continue
+    if (verdict.kind !== 'do') continue
     const { kind } = verdict.step
     if (kind === 'hand-over' && handsOver) given.set(lane.group, wait('another group hands over just now'))
     if (kind !== 'add-shard' && kind !== 'restart-shard') continue

@@ -6,7 +6,7 @@ import { planDatabase } from './plan-database.ts'
 import { gossip } from './test-gossip.ts'
 import { carryOut } from './test-hands.ts'
 import { arrive, look, type World, write } from './test-world.ts'
-import type { Goal, Seen, SeenDatabase, Step, Verdict } from './topology.ts'
+import { findGroup, type Goal, type Seen, type SeenDatabase, type Step, type Verdict } from './topology.ts'
 import { hasLeft, wayBack } from './way-back.ts'
 
 export interface Action {
@@ -104,7 +104,7 @@ function take({ world, goal, orders, handedOverAt, waits }: Action): Moment {
   const planned = planDatabase(seen, goal, leaveOf(goal, orders, handedOverAt, now))
   const lanes = planned.map(({ group, verdict }) => ({
     group,
-    verdict: judge(verdict, waitedMs(waits, group, verdict, now), groupOf(seen, group), undoable),
+    verdict: judge(verdict, waitedMs(waits, group, verdict, now), findGroup(seen, group), undoable),
   }))
   return { seen, now, lanes }
 }
@@ -126,11 +126,11 @@ function act(action: Action, moment: Moment, watch: Watch): void {
     const step = stepOf(verdict)
     const team = world.teams.find(({ number }) => number === group)
     if (step === undefined || team === undefined) continue
-    watch.step?.(groupOf(seen, group), step, moment, action)
+    watch.step?.(findGroup(seen, group), step, moment, action)
     action.steps.push({ group, step })
     const effects = watch.effects?.() ?? Number.POSITIVE_INFINITY
     const errorsSeen = new Map(
-      groupOf(seen, group).shards.map(({ id, engine }) => [id, engine?.errorReplies ?? 0]),
+      findGroup(seen, group).shards.map(({ id, engine }) => [id, engine?.errorReplies ?? 0]),
     )
     if (!carryOut(world, team, step, effects, errorsSeen)) return
   }
@@ -139,12 +139,6 @@ function act(action: Action, moment: Moment, watch: Watch): void {
 function stepOf(verdict: Verdict): Step | undefined {
   if (verdict.kind === 'do') return verdict.step
   return verdict.kind === 'stuck' ? verdict.retry : undefined
-}
-
-export function groupOf({ groups }: SeenDatabase, number: number): Seen {
-  const group = groups.find((one) => one.group === number)
-  if (group === undefined) throw new Error(`there is no group ${number}`)
-  return group
 }
 
 export function giveUp(action: Action, why: string): void {

@@ -133,6 +133,12 @@ export interface ClusterNode {
   readonly slots: string
 }
 
+export function findGroup({ groups }: SeenDatabase, number: number): Seen {
+  const group = groups.find((one) => one.group === number)
+  if (group === undefined) throw new Error(`there is no group ${number}`)
+  return group
+}
+
 /** A shard that answers. */
 export type LiveShard = SeenShard & { readonly engine: EngineState }
 

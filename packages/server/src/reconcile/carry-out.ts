@@ -37,10 +37,16 @@ export interface Scene {
   /** The group as the step was planned on. */
   readonly seen: Seen
   readonly action: Action | undefined
-  /** Groups prepare their handovers side by side; roles move one after the other. */
-  readonly moveInTurn: (move: () => Promise<Outcome>) => Promise<Outcome>
+  readonly moves: Moves
   readonly deps: Deps
   readonly signal: AbortSignal
+}
+
+/** Groups prepare their handovers side by side; roles move one after the other. */
+export interface Moves {
+  readonly inTurn: (move: () => Promise<Outcome>) => Promise<Outcome>
+  /** How long a step may wait for its preparation within the turn, by performance.now(). */
+  readonly waitUntil: number
 }
 
 type Carrier<Kind extends Step['kind']> = (

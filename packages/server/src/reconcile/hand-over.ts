@@ -11,7 +11,7 @@ import { holdClients, prepareClients } from './endpoints.ts'
 import { passGate, replicationOf } from './handover-gate.ts'
 import { type Moved, type MovingGroup, moveRole } from './move-role.ts'
 import { moveRoleInCluster } from './move-role-in-cluster.ts'
-import type { Prepared } from './preparations.ts'
+import type { Pending, Prepared } from './preparations.ts'
 import { whyNotMapped } from './slot-map-gate.ts'
 import { letWritesGo } from './stop-writes.ts'
 
@@ -39,12 +39,24 @@ export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene
   const siblings = members.filter(({ id }) => id !== step.from && id !== step.to)
   const others = await Promise.all(siblings.map(({ id }) => of(id)))
 
+  const whyUnmapped = async () => (database.cluster ? await whyNotMapped(primary, heir, others) : undefined)
+  // Before anything else: it may take seconds, and others can be prepared meanwhile.
+  const unmapped = await whyUnmapped()
+  if (unmapped !== undefined) return { kind: 'not yet', why: unmapped }
+
   // A process that began since then has none of what was given to the one before.
   const runs = [step.from, step.to].map((id) => runIdOf(id, scene.seen))
   const what = `handover of ${database.uid} from ${step.from} to ${step.to}, processes ${runs.join(' and ')}`
-  const prepared = deps.preparations.ask({ databaseUid: database.uid, what }, (signal) =>
-    prepare(step, { primary, heir, others }, { ...scene, signal }),
-  )
+  const ask = () =>
+    deps.preparations.ask({ databaseUid: database.uid, what }, (signal) =>
+      prepare(step, { primary, heir, others }, { ...scene, signal }),
+    )
+  let prepared = ask()
+  while (isPending(prepared) && performance.now() < scene.moves.waitUntil && !scene.signal.aborted) {
+    await deps.preparations.change(scene.moves.waitUntil - performance.now())
+    prepared = ask()
+  }
+  if (isPending(prepared)) return { kind: 'not yet', why: prepared.why }
   if (prepared !== 'ready') return prepared
   const [fullSyncsBefore, gate] = await Promise.all([
     countFullSyncs(database, members, deps.engines),
@@ -52,12 +64,16 @@ export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene
     keepAsleepIfItDies(member(step.to, { members }), scene),
   ])
   if (gate !== 'open') return { kind: 'not yet', why: gate }
-  return scene.moveInTurn(async () => {
+  return scene.moves.inTurn(async () => {
     deps.preparations.end(what)
-    const unmapped = database.cluster ? await whyNotMapped(primary, heir, others) : undefined
-    if (unmapped !== undefined) return { kind: 'not yet', why: unmapped }
+    const still = await whyUnmapped()
+    if (still !== undefined) return { kind: 'not yet', why: still }
     return recordAndMove(step, { primary, heir, others, fullSyncsBefore }, scene)
   })
+}
+
+function isPending(prepared: Prepared | Pending): prepared is Pending {
+  return prepared !== 'ready' && prepared.kind === 'pending'
 }
 
 type Roles = Pick<MovingGroup, 'primary' | 'heir' | 'others'>

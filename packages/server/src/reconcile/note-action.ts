@@ -49,7 +49,7 @@ export async function noteAction(
 }
 
 /** The plan to the end is worked out for people: they do not read faster. */
-const PLAN_EVERY_MS = 200
+const PLAN_EVERY_MS = 500
 
 /** Of what the groups do and wait for, what people should know first. */
 function mostTelling(lanes: readonly Lane[]): Verdict {

@@ -13,13 +13,13 @@ test('a preparation goes on while nobody waits for it, and is ready until it is 
       begun += 1
       return work.promise
     })
-  expect(ask()).toEqual({ kind: 'not yet', why: 'the handover is being prepared' })
-  expect(ask()).toEqual({ kind: 'not yet', why: 'the handover is being prepared' })
+  expect(ask()).toEqual({ kind: 'pending', why: 'the handover is being prepared' })
+  expect(ask()).toEqual({ kind: 'pending', why: 'the handover is being prepared' })
   work.resolve('ready')
   await settled()
   expect([ask(), ask(), begun]).toEqual(['ready', 'ready', 1])
   preparations.end('a')
-  expect(ask()).toMatchObject({ kind: 'not yet' })
+  expect(ask()).toMatchObject({ kind: 'pending' })
   expect(begun).toBe(2)
 })
 
@@ -32,7 +32,7 @@ test('what was ready a second ago is not ready any more', async () => {
   now = 1_000
   expect(ask()).toBe('ready')
   now = 1_001
-  expect(ask()).toMatchObject({ kind: 'not yet' })
+  expect(ask()).toMatchObject({ kind: 'pending' })
 })
 
 test('what is in the way is said once, and then it is begun anew', async () => {
@@ -42,7 +42,7 @@ test('what is in the way is said once, and then it is begun anew', async () => {
   ask()
   await settled()
   expect(ask()).toEqual({ kind: 'hopeless', why: 'user app cannot be carried' })
-  expect(ask()).toMatchObject({ kind: 'not yet' })
+  expect(ask()).toMatchObject({ kind: 'pending' })
   await settled()
   expect(ask()).toBe('ready')
 })
@@ -53,7 +53,7 @@ test('trouble is thrown once, where somebody asks', async () => {
   ask()
   await settled()
   expect(ask).toThrow('no answer')
-  expect(ask()).toMatchObject({ kind: 'not yet' })
+  expect(ask()).toMatchObject({ kind: 'pending' })
 })
 
 test('of one database four are in hand at once, and others are not held up by it', async () => {
@@ -65,13 +65,28 @@ test('of one database four are in hand at once, and others are not held up by it
       return 'ready'
     })
   for (const what of ['a', 'b', 'c', 'd', 'e']) ask(what)
-  expect(ask('e')).toEqual({ kind: 'not yet', why: 'other groups hand over first' })
+  expect(ask('e')).toEqual({ kind: 'pending', why: 'other groups hand over first' })
   ask('f', 2)
   expect(begun).toEqual(['a', 'b', 'c', 'd', 'f'])
   await settled()
   preparations.end('a')
   ask('e')
   expect(begun).toContain('e')
+})
+
+test('who waits for one is told when something has come of any, or when it takes too long', async () => {
+  await using preparations = createPreparations()
+  const work = Promise.withResolvers<Prepared>()
+  const ask = () => preparations.ask(of('a'), () => work.promise)
+  ask()
+  const told = preparations.change(60_000)
+  work.resolve('ready')
+  await told
+  expect(ask()).toBe('ready')
+  const next = preparations.change(60_000)
+  preparations.end('a')
+  await next
+  await preparations.change(1)
 })
 
 test('who ends them waits for those that run, and tells them', async () => {

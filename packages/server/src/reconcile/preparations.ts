@@ -1,11 +1,18 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Outcome } from './carry-out.ts'
 
 /** What comes of a preparation: ready, or what is in the way. */
 export type Prepared = Outcome | 'ready'
+/** It runs, or waits for others to be made use of. */
+export interface Pending {
+  readonly kind: 'pending'
+  readonly why: string
+}
 
 /**
  * Work of some tenths of a second that comes before a step and changes nothing by itself. It goes on beside the turns, so that
- * no other group waits for it: a step asks for it in each turn, and goes on in the first one in which it is ready.
+ * no other group waits for it: a step asks for it in each turn, and goes on in the first one in which it is ready. In a turn in
+ * which all others do the same it waits for that.
  */
 export interface Preparations extends AsyncDisposable {
   /**
@@ -15,9 +22,11 @@ export interface Preparations extends AsyncDisposable {
   ask(
     of: { readonly databaseUid: number; readonly what: string },
     prepare: (signal: AbortSignal) => Promise<Prepared>,
-  ): Prepared
+  ): Prepared | Pending
   /** It was made use of. */
   end(what: string): void
+  /** Resolves when something has come of one, or one was made use of, and after `withinMs` at the latest. */
+  change(withinMs: number): Promise<void>
 }
 
 /** More would only take the processors from each other, and be out of date when their turn comes. */
@@ -37,12 +46,20 @@ interface Entry {
 export function createPreparations(now = () => performance.now()): Preparations {
   const stop = new AbortController()
   const entries = new Map<string, Entry>()
+  let changed = Promise.withResolvers<void>()
+  const tell = () => {
+    changed.resolve()
+    changed = Promise.withResolvers()
+  }
 
   const begin = (databaseUid: number, prepare: (signal: AbortSignal) => Promise<Prepared>): Entry => {
-    const done = (answer: Entry['answer']) => Object.assign(entry, { answer, answeredAt: now() })
+    const done = (answer: Entry['answer']) => {
+      Object.assign(entry, { answer, answeredAt: now() })
+      tell()
+    }
     const running = prepare(stop.signal).then(
-      (prepared) => void done({ prepared }),
-      (cause: unknown) => void done({ cause }),
+      (prepared) => done({ prepared }),
+      (cause: unknown) => done({ cause }),
     )
     const entry: Entry = { databaseUid, running, answer: null, answeredAt: 0 }
     return entry
@@ -59,17 +76,26 @@ export function createPreparations(now = () => performance.now()): Preparations 
       const entry = entries.get(what)
       if (entry === undefined) {
         const inHand = [...entries.values()].filter((one) => one.databaseUid === databaseUid)
-        if (inHand.length >= AT_ONCE) return { kind: 'not yet', why: 'other groups hand over first' }
+        if (inHand.length >= AT_ONCE) return { kind: 'pending', why: 'other groups hand over first' }
         entries.set(what, begin(databaseUid, prepare))
       }
       const answer = entry?.answer ?? null
-      if (answer === null) return { kind: 'not yet', why: 'the handover is being prepared' }
+      if (answer === null) return { kind: 'pending', why: 'the handover is being prepared' }
       if ('prepared' in answer && answer.prepared === 'ready') return 'ready'
       entries.delete(what)
       if ('cause' in answer) throw answer.cause
       return answer.prepared
     },
-    end: (what) => void entries.delete(what),
+    end(what) {
+      entries.delete(what)
+      tell()
+    },
+    async change(withinMs) {
+      const enough = new AbortController()
+      const late = delay(withinMs, undefined, { signal: enough.signal }).catch(() => undefined)
+      await Promise.race([changed.promise, late])
+      enough.abort()
+    },
     async [Symbol.asyncDispose]() {
       stop.abort(new Error('the server stops'))
       await Promise.all([...entries.values()].map(({ running }) => running))

@@ -4,8 +4,8 @@ import { violations } from '../core/invariants.ts'
 import { isUndoable, judge } from '../core/judge.ts'
 import { everything, leaveOf } from '../core/orders.ts'
 import { type Lane, planDatabase } from '../core/plan-database.ts'
-import type { Goal, Seen, SeenDatabase, Step } from '../core/topology.ts'
-import { type Scene as CarryOutScene, carryOut, type Outcome } from './carry-out.ts'
+import { findGroup, type Goal, type SeenDatabase, type Step } from '../core/topology.ts'
+import { carryOut, type Moves, type Outcome } from './carry-out.ts'
 import { carryToFollowers } from './carry-to-followers.ts'
 import { createTurns, type Deps } from './deps.ts'
 import { keepEndpoint } from './endpoints.ts'
@@ -74,14 +74,8 @@ function plan(
   const undoable = action !== undefined && isUndoable(seen, goal)
   return planDatabase(seen, goal, leave).map(({ group, verdict }) => ({
     group,
-    verdict: judge(verdict, memory.waitedMs(uid, group, verdict, now), groupOf(seen, group), undoable),
+    verdict: judge(verdict, memory.waitedMs(uid, group, verdict, now), findGroup(seen, group), undoable),
   }))
-}
-
-function groupOf({ groups }: SeenDatabase, number: number): Seen {
-  const group = groups.find((one) => one.group === number)
-  if (group === undefined) throw new Error(`group ${number} was planned and is not there`)
-  return group
 }
 
 interface Scene {
@@ -94,7 +88,7 @@ interface Scene {
   readonly lanes: readonly Lane[]
 }
 
-type Hands = Scene & Pick<CarryOutScene, 'moveInTurn'>
+type Hands = Scene & { readonly moves: Moves }
 
 async function act(scene: Scene, deps: Deps, memory: TurnMemory, signal: AbortSignal): Promise<Turn> {
   const { began, database, action, lanes } = scene
@@ -106,8 +100,7 @@ async function act(scene: Scene, deps: Deps, memory: TurnMemory, signal: AbortSi
     memory.forget(database.uid)
     return { next: 'again', afterMs: 0 }
   }
-  const withinMs = lanes.every(isAtHandover) ? MOVES_MS : performance.now() - began
-  const hands = { ...scene, moveInTurn: oneAfterTheOther(withinMs) }
+  const hands = { ...scene, moves: oneAfterTheOther(performance.now() - began, lanes.every(isAtHandover)) }
   const queues = Array.from({ length: STEPS_AT_ONCE }, createTurns)
   const turns = await Promise.allSettled(
     lanes.map(
@@ -123,21 +116,25 @@ async function act(scene: Scene, deps: Deps, memory: TurnMemory, signal: AbortSi
 const STEPS_AT_ONCE = 16
 
 /**
- * Roles move one after the other, and a turn begins no further move after `withinMs`. While a group is on its way to its handover, it
+ * Roles move one after the other, and a turn begins no further move after some time. While a group is on its way to its handover, it
  * waits for the end of the turn: then a turn spends as long on moves as on looking. Else it goes on for a while; then pauses,
  * cancels and whatever else is new are heard.
  */
-function oneAfterTheOther(withinMs: number): CarryOutScene['moveInTurn'] {
-  const deadline = performance.now() + withinMs
+function oneAfterTheOther(lookedMs: number, isAll: boolean): Moves {
+  const now = performance.now()
+  const deadline = now + (isAll ? MOVES_MS : lookedMs)
   const inTurn = createTurns()
   let moves = 0
-  return (move) =>
-    inTurn(async () => {
-      if (moves > 0 && performance.now() > deadline)
-        return { kind: 'not yet', why: 'other groups hand over first' }
-      moves += 1
-      return move()
-    })
+  return {
+    waitUntil: isAll ? deadline : now,
+    inTurn: (move) =>
+      inTurn(async () => {
+        if (moves > 0 && performance.now() > deadline)
+          return { kind: 'not yet', why: 'other groups hand over first' }
+        moves += 1
+        return move()
+      }),
+  }
 }
 
 const MOVES_MS = 1_000
@@ -241,22 +238,22 @@ function afterStep(
 async function doStep(
   step: Step,
   group: number,
-  { database, action, seen, moveInTurn }: Hands,
+  { database, action, seen, moves }: Hands,
   deps: Deps,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const broken = violations(groupOf(seen, group), step)
+  const broken = violations(findGroup(seen, group), step)
   if (broken.length > 0) throw new Error(`the plan would break an invariant: ${broken.join('; ')}`)
   const everybody = await deps.shards.listOf(database.uid)
   const members = everybody.filter((shard) => shard.group === group)
   const scene = {
     database,
     group,
-    seen: groupOf(seen, group),
+    seen: findGroup(seen, group),
     everybody,
     members,
     action,
-    moveInTurn,
+    moves,
     deps,
     signal,
   }
