@@ -55,9 +55,12 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
       if (before.size > 0) {
         const { promise, resolve } = Promise.withResolvers<void>()
         waiting.push(resolve)
-        const timers = [setTimeout(resolve, withinMs), setTimeout(waitNoMoreForReaders, READERS_MS)]
+        const end = setTimeout(resolve, withinMs)
+        // Again and again: who stops reading later tells nobody.
+        const readers = setInterval(waitNoMoreForReaders, READERS_MS)
         await Promise.race([promise, ended])
-        for (const timer of timers) clearTimeout(timer)
+        clearTimeout(end)
+        clearInterval(readers)
       }
       const left = busy()
       const why = isOver ? 'the hold has ended' : whyNotDrained(left, before)

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { runProxy } from '../test/run-proxy.ts'
 import { dial, freePort, makePair, newest, startEngine, until, wish } from '../test/stage.ts'
@@ -89,5 +90,34 @@ test('who does not read its replies holds up the others for a moment, not for as
   lazy.resume()
   await until(() => bytes === `$${32 * MB}\r\n\r\n`.length + 32 * MB)
   await until(() => behind().length === 0)
+  lazy.destroy()
+})
+
+test('who stops reading only while clients are held holds them up no longer', async () => {
+  await using pair = await makePair()
+  await setLongValue(pair.port, 'k', 32 * MB)
+  const lazy = connect({ host: '127.0.0.1', port: pair.port })
+  await once(lazy, 'connect')
+  let bytes = 0
+  lazy.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    // Its engine stops in the middle of the answer: all that came has been read.
+    if (bytes > MB) pair.a.process.kill('SIGSTOP')
+  })
+  lazy.write('GET k\r\n')
+  await until(() => bytes > MB)
+  let before = -1
+  await until(() => {
+    const stands = bytes === before
+    before = bytes
+    return stands
+  })
+  lazy.pause()
+  const hold = pair.endpoint.hold({ deadlineMs: 10_000, drainMs: 5_000 })
+  await delay(200) // by then those who did not read when the hold began are waited for no more
+  pair.a.process.kill('SIGCONT')
+  const { drained, late, ms } = await hold
+  expect({ drained, late }).toEqual({ drained: true, late: 1 })
+  expect(ms).toBeLessThan(2_000)
   lazy.destroy()
 })
