@@ -4,7 +4,8 @@
  * An engine writes down what it knows, also while gossip is on its way: that a replica belongs to another shard of the
  * cluster than its primary does. Valkey 8 refuses such a file ("corrupted cluster config file", and ends with SIGSEGV),
  * so a shard that restarts in the seconds after a handover elsewhere would never come back. Each replica gets the shard
- * id of the primary it follows; everything else stays as it is.
+ * id of the primary it follows, those that follow each other in a circle (a role that went there and back) get one id;
+ * everything else stays as it is.
  */
 export function mendClusterNodes(text: string): string {
   const lines = text.split('\n')
@@ -24,16 +25,16 @@ function shardIdOf(line: string): string | undefined {
   return SHARD_ID.exec(line)?.[1]
 }
 
-/** The node at the end of the chain of followers. One that leads nowhere, or in a circle, ends where it began. */
+/** The node at the end of the chain of followers; of a chain that ends in a circle, the least of the circle. */
 function rootOf(id: string, primaries: ReadonlyMap<string, string>): string {
-  const seen = new Set<string>()
-  let root = id
-  for (;;) {
-    const next = primaries.get(root)
-    if (next === undefined || next === '-' || !primaries.has(next)) return root
-    if (seen.has(root)) return id
-    seen.add(root)
-    root = next
+  const chain: string[] = []
+  for (let next = id; ; ) {
+    const begin = chain.indexOf(next)
+    if (begin >= 0) return chain.slice(begin).toSorted()[0] ?? id
+    chain.push(next)
+    const primary = primaries.get(next)
+    if (primary === undefined || primary === '-' || !primaries.has(primary)) return next
+    next = primary
   }
 }
 
