@@ -66,6 +66,7 @@ export async function createProxy(options: {
             onTrouble: (why) => log('sentinel cannot listen', { why }),
           }),
         )
+  /** What could not be written is written with the next put, also when that changes nothing. */
   let isSaved = true
   const save = async () => {
     isSaved = false

@@ -4,6 +4,7 @@ import { foresee } from './foresee.ts'
 import { plainPolicy, revisionOf } from './goal.ts'
 import { lead } from './test-action.ts'
 import { noMemory } from './test-group.ts'
+import { look } from './test-look.ts'
 import {
   beginUpgrade,
   expectReached,
@@ -14,7 +15,7 @@ import {
   primaryOf,
   shapes,
 } from './test-upgrade.ts'
-import { look } from './test-world.ts'
+
 import { findGroup, type Goal, isLinked, type Seen, type Step } from './topology.ts'
 
 const some = { numRuns: 30 }

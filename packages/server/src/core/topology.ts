@@ -133,6 +133,7 @@ export interface ClusterNode {
   readonly slots: string
 }
 
+/** Throws when there is none: whoever asks has the number from there. */
 export function findGroup({ groups }: SeenDatabase, number: number): Seen {
   const group = groups.find((one) => one.group === number)
   if (group === undefined) throw new Error(`there is no group ${number}`)
