@@ -1,4 +1,4 @@
-import { ARRAY, ERROR, isBetweenReplies, PUSH, scanReply } from '@fairlead/engine'
+import { ARRAY, ERROR, isBetweenReplies, isBetweenRequests, PUSH, scanReply } from '@fairlead/engine'
 import { type Command, subscriptions } from './commands.ts'
 import { type Connection, endConnection, type Link, type Noted, steerLink, tellClient } from './connection.ts'
 import {
@@ -190,8 +190,9 @@ export function takeEnd(connection: Connection, link: Link): void {
   tell?.('the engine closed the connection')
   if (connection.link !== link || connection.mode === 'closed') return
   takeBack(connection, link)
-  const isQuiet =
-    wasReady && connection.mode !== 'serving' && link.sent === link.answered && link.parts.length === 0
+  // In the middle of a request, another engine would take its rest for requests of their own, and carry them out.
+  const isWhole = isBetweenRequests(connection.requests) && link.parts.length === 0
+  const isQuiet = wasReady && connection.mode !== 'serving' && link.sent === link.answered && isWhole
   if (!isQuiet) {
     const isAskedFor = connection.state.isLeaving || connection.clientEnded
     endConnection(connection, undefined, isAskedFor ? undefined : 'its shard closed the connection')
