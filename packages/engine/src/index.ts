@@ -1,6 +1,7 @@
 export * from './connection.ts'
 export * from './framing/command-table.ts'
 export * from './framing/encode-command.ts'
+export * from './framing/gathered-bytes.ts'
 export * from './framing/hash-slot.ts'
 export * from './framing/parse-reply.ts'
 export { createRequestScanner, type RequestScanner } from './framing/request-scanner.ts'

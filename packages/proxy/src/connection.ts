@@ -1,7 +1,10 @@
 import type { Socket } from 'node:net'
 import {
+  createGatheredBytes,
   createReplyScanner,
   createRequestScanner,
+  type GatheredBytes,
+  isBetweenRequests,
   type ReplyScanner,
   type RequestScanner,
 } from '@fairlead/engine'
@@ -16,7 +19,7 @@ import { type ConnectionState, freshState } from './connection-state.ts'
  *   closed, with an error, when no engine can be reached.
  * serving — bytes go both ways as they come. Only this mode forwards requests that begin. Ends by a hold, or when
  *   either side is gone: then the other is closed once it has got everything.
- * draining — a hold has begun. A request of which a part is forwarded is completed, everything behind it is stashed,
+ * draining — a hold has begun. A long request of which a part is forwarded is completed, everything else is stashed,
  *   replies go on being delivered. Ends as soon as nothing is asked that is not answered, but by a command that blocks.
  * held — nothing is under way but, perhaps, a blocking command. The engine may be demoted now: if it says UNBLOCKED and
  *   closes, the client sees neither, and the command is asked `again` with the time it has left.
@@ -49,8 +52,8 @@ export interface Connection {
   again: Asked | null
   /** What was watched is lost with the old engine: the next EXEC answers nil, as if it had been changed. */
   watchLost: boolean
-  /** The beginning of a request whose name is not known yet, kept back because it may be an EXEC. */
-  nameless: Buffer | null
+  /** The beginning of a request that is not whole yet, as long as it is short: nothing of it is forwarded. */
+  readonly begun: GatheredBytes
   /** No request can be understood any more: told to the client behind its last reply. */
   protocolError: string | undefined
   clientEnded: boolean
@@ -168,7 +171,7 @@ export function createConnection(client: ClientSide, visitor: Visitor, owner: Ow
     blocked: false,
     again: null,
     watchLost: false,
-    nameless: null,
+    begun: createGatheredBytes(),
     protocolError: undefined,
     clientEnded: false,
     late: false,
@@ -223,6 +226,11 @@ export function tellClient(connection: Connection, link: Link | null, bytes: Buf
   if (bytes.length === 0) return
   if (link?.early) link.early.push(bytes)
   else if (!connection.client.write(bytes)) link?.socket.pause()
+}
+
+/** Of the request that is being read, a long one, a part is forwarded: the rest has to go the same way. */
+export function isPartlySent({ requests, begun }: Connection): boolean {
+  return begun.length === 0 && !isBetweenRequests(requests)
 }
 
 /** Nothing is asked that is not answered. */

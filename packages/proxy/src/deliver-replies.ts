@@ -1,6 +1,14 @@
-import { ARRAY, ERROR, isBetweenReplies, isBetweenRequests, PUSH, scanReply } from '@fairlead/engine'
+import { ARRAY, ERROR, isBetweenReplies, PUSH, scanReply } from '@fairlead/engine'
 import { type Command, subscriptions } from './commands.ts'
-import { type Connection, endConnection, type Link, type Noted, steerLink, tellClient } from './connection.ts'
+import {
+  type Connection,
+  endConnection,
+  isPartlySent,
+  type Link,
+  type Noted,
+  steerLink,
+  tellClient,
+} from './connection.ts'
 import {
   afterQueueing,
   afterSubscription,
@@ -191,8 +199,8 @@ export function takeEnd(connection: Connection, link: Link): void {
   if (connection.link !== link || connection.mode === 'closed') return
   takeBack(connection, link)
   // In the middle of a request, another engine would take its rest for requests of their own, and carry them out.
-  const isWhole = isBetweenRequests(connection.requests) && link.parts.length === 0
-  const isQuiet = wasReady && connection.mode !== 'serving' && link.sent === link.answered && isWhole
+  const isCut = isPartlySent(connection) || link.parts.length > 0
+  const isQuiet = wasReady && connection.mode !== 'serving' && link.sent === link.answered && !isCut
   if (!isQuiet) {
     const isAskedFor = connection.state.isLeaving || connection.clientEnded
     endConnection(connection, undefined, isAskedFor ? undefined : 'its shard closed the connection')

@@ -8,7 +8,8 @@ import type { Cut } from './cut-log.ts'
 import { endIfDone, takeRequests } from './forward-requests.ts'
 import { type ClientQuery, listClients, viasOf } from './list-clients.ts'
 import { type Listener, listen, turnAway } from './listen.ts'
-import { createUpstream } from './upstream.ts'
+import { notBegun } from './long-requests.ts'
+import { createUpstream, drainOf } from './upstream.ts'
 
 /** One address for the clients of a database, and the connections that came there. */
 export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
@@ -16,7 +17,9 @@ export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
   readonly wanted: WantedEndpoint
   /** Opens links at an engine that is about to have the role, for the connections in use. How many. */
   prepare(upstream: WantedEndpoint['upstream'], slot?: number): Promise<number>
-  /** Stops forwarding and waits until all replies are in. `slot`: only to the group that holds it. */
+  /** Waits, while nobody is held, until no long request is on its way. How many still are: then a hold has failed. */
+  calm(withinMs: number, slot?: number): Promise<number>
+  /** Once that is so, stops forwarding and waits until all replies are in. `slot`: only to the group that holds it. */
   hold(times: HoldTimes): Promise<HoldResult>
   /**
    * Moves everything, or what goes to the group of `slot`, to `upstream`, waits for `allThere`, and lets clients go there.
@@ -99,7 +102,11 @@ export async function openEndpoint(
       return { ...wanted, upstream: upstream.address }
     },
     prepare: upstream.prepare,
-    hold: upstream.hold,
+    calm: upstream.calm,
+    async hold(times) {
+      const long = await upstream.calm(drainOf(times))
+      return long > 0 ? notBegun(long) : upstream.hold(times)
+    },
     renewTls: listener.renewTls,
     switchTo: (address, _, allThere) => upstream.switchTo(address, allThere),
     release: (_, hasFailed) => upstream.release(hasFailed),

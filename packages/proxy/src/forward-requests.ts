@@ -1,9 +1,10 @@
-import { encodeCommand, hasReadName, isBetweenRequests, scanRequest } from '@fairlead/engine'
+import { encodeCommand, gather, scanRequest, takeGathered } from '@fairlead/engine'
 import { type Command, isBlocking, subscriptions, unmovable, wordAt } from './commands.ts'
 import {
   type Connection,
   endConnection,
   isAnswered,
+  isPartlySent,
   type Link,
   type Noted,
   stash,
@@ -11,14 +12,19 @@ import {
 } from './connection.ts'
 import { afterQueueing, afterSuccess, WITHOUT_REPLY } from './connection-state.ts'
 
+/**
+ * As much of a request is kept until it is whole, so that it can go to whichever engine has the role by then. A longer one is
+ * forwarded as it comes. More than engines take from a client that has not logged in: a stranger cannot hold up a handover.
+ */
+export const LONGEST_BEGUN_BYTES = 64 * 1024
+
 /** Bytes of the client: they go to the engine as they are, or into the stash where a request begins that may not go yet. */
 export function takeRequests(connection: Connection, chunk: Buffer): void {
-  const { link, requests, protocolError } = connection
+  const { link, protocolError, mode } = connection
   // It will be closed as soon as it has its replies; nothing can be read any more.
-  if (protocolError !== undefined) return
-  const mayBegin = isFlowing(connection)
-  if (link === null || (!mayBegin && isBetweenRequests(requests)) || connection.stash.length > 0)
-    stash(connection, chunk)
+  if (protocolError !== undefined || mode === 'closed') return
+  const mayGo = isFlowing(connection) || isPartlySent(connection)
+  if (link === null || !mayGo || connection.stash.length > 0) stash(connection, chunk)
   else forward(connection, link, chunk)
 }
 
@@ -60,7 +66,8 @@ function isFlowing({ mode, blocked, protocolError }: Connection): boolean {
 }
 
 function forward(connection: Connection, link: Link, chunk: Buffer): void {
-  const { requests, ahead, owner } = connection
+  const { requests, ahead, owner, begun } = connection
+  const goesOn = isPartlySent(connection)
   let from = 0
   let at = 0
   while (at < chunk.length) {
@@ -72,16 +79,18 @@ function forward(connection: Connection, link: Link, chunk: Buffer): void {
       owner.count.commands += 1
       if (requests.command === undefined && !ahead.inTransaction && !ahead.silent && !ahead.skipsNext)
         link.sent += 1
-      else if (note(connection, link)) {
+      else if (note(connection, link, !goesOn || begin > 0)) {
         // The request is replaced by another: its own bytes do not go.
-        if (begin > from) link.socket.write(chunk.subarray(from, begin))
+        if (begin > 0) send(connection, link, chunk.subarray(from, begin))
+        else takeGathered(begun)
         link.socket.write(discard)
-        connection.nameless = null
         from = end
       }
     }
     if (!isFlowing(connection)) {
       send(connection, link, chunk.subarray(from, at))
+      // Before, it would have become a part of the long request that has just ended.
+      if (connection.mode === 'draining' && link.unproven) probe(connection, link)
       stash(connection, chunk.subarray(at))
       return
     }
@@ -93,30 +102,40 @@ function forward(connection: Connection, link: Link, chunk: Buffer): void {
     endIfDone(connection)
     return
   }
-  if (connection.watchLost && !hasReadName(requests)) {
-    send(connection, link, chunk.subarray(from, at))
-    const rest = chunk.subarray(at)
-    connection.nameless = connection.nameless === null ? rest : Buffer.concat([connection.nameless, rest])
-  } else send(connection, link, chunk.subarray(from))
+  const unwhole = chunk.length - at + (at === 0 ? begun.length : 0)
+  if ((goesOn && at === 0) || unwhole > LONGEST_BEGUN_BYTES) {
+    send(connection, link, chunk.subarray(from))
+    return
+  }
+  send(connection, link, chunk.subarray(from, at))
+  if (at < chunk.length) gather(begun, chunk.subarray(at))
 }
 
 const discard = encodeCommand(['DISCARD'])
 
-function send(connection: Connection, link: Link, bytes: Buffer): void {
+function send({ begun, client }: Connection, link: Link, bytes: Buffer): void {
+  const { socket } = link
   if (bytes.length === 0) return
-  if (connection.nameless !== null) {
-    link.socket.write(connection.nameless)
-    connection.nameless = null
+  if (begun.length === 0) {
+    if (!socket.write(bytes)) client.pause()
+    return
   }
-  if (!link.socket.write(bytes)) connection.client.pause()
+  socket.cork()
+  socket.write(takeGathered(begun))
+  if (!socket.write(bytes)) client.pause()
+  socket.uncork()
 }
 
-/** Takes down what its reply will change. True: it is an EXEC for which DISCARD has to go. */
-function note(connection: Connection, link: Link): boolean {
+/**
+ * Takes down what the reply to a request will change; of one that `isUnsent` nothing is forwarded. True: it is an EXEC for which
+ * DISCARD has to go.
+ */
+function note(connection: Connection, link: Link, isUnsent: boolean): boolean {
   const { ahead, requests, watchLost } = connection
   const command = readCommand(connection)
   const wasInTransaction = ahead.inTransaction
-  const nilInstead = watchLost && wasInTransaction && command.name === 'EXEC'
+  const isExec = command.name === 'EXEC' && command.args.length === 0
+  const nilInstead = watchLost && wasInTransaction && isExec && isUnsent
   lookAhead(connection, command)
   requests.keepAll = ahead.inTransaction
   if (unmovable.has(command.name)) connection.state = { ...connection.state, unmovable: command.name }
@@ -241,6 +260,7 @@ export function restoreSilence({ ahead }: Connection, link: Link): void {
 }
 
 /** Whether the replies of everything forwarded are in. */
-export function isDrained({ link, requests }: Connection): boolean {
-  return link === null || (isBetweenRequests(requests) && isAnswered(link))
+export function isDrained(connection: Connection): boolean {
+  const { link } = connection
+  return link === null || (!isPartlySent(connection) && isAnswered(link))
 }

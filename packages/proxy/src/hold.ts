@@ -1,16 +1,14 @@
 import type { HoldResult } from '@fairlead/api'
-import { isBetweenRequests } from '@fairlead/engine'
-import type { Connection } from './connection.ts'
+import { type Connection, isPartlySent } from './connection.ts'
+import { LONGEST_BEGUN_BYTES } from './forward-requests.ts'
+import { forwardedBytes, inTheMiddle } from './long-requests.ts'
 import { isHeldUpByClient, noticeQuiet } from './move-connection.ts'
 
 /**
- * Who forwards that much in the time of a drain is in the middle of a long value, of which nothing is kept here: it is to
- * end where it began. More than engines take from who has not logged in: a stranger cannot hold up a handover.
+ * How long everybody waits for clients that do not read what they asked for, or send nothing more of a long request. Most only did
+ * not at this very moment.
  */
-const LONG_REQUEST_BYTES = 64 * 1024
-
-/** How long everybody waits for clients that do not read what they asked for. Most only did not read at this very moment. */
-const READERS_MS = 50
+const PATIENCE_MS = 50
 
 /** The time in which an endpoint forwards nothing new. */
 export interface Hold {
@@ -30,18 +28,27 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
   let isOver = false
   let waiting: (() => void)[] = []
   let waitsForReaders = true
+  /** What those that are in the middle of a long request had forwarded when the hold began, and lately. */
+  let first: ReadonlyMap<Connection, number> = new Map()
+  let lately = first
   let deadline: NodeJS.Timeout | undefined
   const busy = () => [...connections].filter((each) => each.mode !== 'opening' && !noticeQuiet(each))
   const ms = () => Math.round((performance.now() - began) * 100) / 100
 
+  const isIdle = (each: Connection) => forwardedBytes(each) === lately.get(each)
+  const isGivenUp = (each: Connection) =>
+    isPartlySent(each)
+      ? isHeldUpByClient(each) && isIdle(each) && !isSending(each, first)
+      : !waitsForReaders && isUnread(each)
   const look = () => {
-    if (waiting.length === 0 || busy().some((each) => waitsForReaders || !isUnread(each))) return
+    if (waiting.length === 0 || !busy().every(isGivenUp)) return
     for (const tell of waiting) tell()
     waiting = []
   }
-  const waitNoMoreForReaders = () => {
+  const lookAtClients = () => {
     waitsForReaders = false
     look()
+    lately = forwardedBy(busy())
   }
 
   return {
@@ -51,19 +58,20 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
     },
     look,
     async drained(withinMs) {
-      const before = new Map(busy().map((each) => [each, forwardedBytes(each)]))
-      if (before.size > 0) {
+      first = forwardedBy(busy())
+      if (first.size > 0) {
+        lately = first
         const { promise, resolve } = Promise.withResolvers<void>()
         waiting.push(resolve)
         const end = setTimeout(resolve, withinMs)
         // Again and again: who stops reading later tells nobody.
-        const readers = setInterval(waitNoMoreForReaders, READERS_MS)
+        const clients = setInterval(lookAtClients, PATIENCE_MS)
         await Promise.race([promise, ended])
         clearTimeout(end)
-        clearInterval(readers)
+        clearInterval(clients)
       }
       const left = busy()
-      const why = isOver ? 'the hold has ended' : whyNotDrained(left, before)
+      const why = isOver ? 'the hold has ended' : whyNotDrained(left, first)
       return { drained: why === '', ms: ms(), why, late: left.length }
     },
     end() {
@@ -79,17 +87,24 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
 function whyNotDrained(left: readonly Connection[], before: ReadonlyMap<Connection, number>): string {
   const unanswered = left.filter((each) => !isHeldUpByClient(each))
   if (unanswered.length > 0) return `${unanswered.length} connection(s) wait for replies of the engine`
-  const isSending = (each: Connection) =>
-    !isBetweenRequests(each.requests) && forwardedBytes(each) - (before.get(each) ?? 0) >= LONG_REQUEST_BYTES
-  const sending = left.filter(isSending)
-  return sending.length > 0 ? `${sending.length} connection(s) are in the middle of a long request` : ''
+  const sending = left.filter((each) => isSending(each, before)).length
+  return sending > 0 ? inTheMiddle(sending) : ''
 }
 
-function forwardedBytes({ link }: Connection): number {
-  return link?.socket.bytesWritten ?? 0
+/**
+ * It is in the middle of a long request, and forwards so much of it that waiting is worth while: nothing of it is kept here, so it is to
+ * end where it began.
+ */
+function isSending(connection: Connection, before: ReadonlyMap<Connection, number>): boolean {
+  const forwarded = forwardedBytes(connection) - (before.get(connection) ?? 0)
+  return isPartlySent(connection) && forwarded >= LONGEST_BEGUN_BYTES
+}
+
+function forwardedBy(connections: readonly Connection[]): ReadonlyMap<Connection, number> {
+  return new Map(connections.map((each) => [each, forwardedBytes(each)]))
 }
 
 /** All that is missing is that its client reads. */
-function isUnread({ client, requests }: Connection): boolean {
-  return client.writableNeedDrain && isBetweenRequests(requests)
+function isUnread(connection: Connection): boolean {
+  return connection.client.writableNeedDrain && !isPartlySent(connection)
 }

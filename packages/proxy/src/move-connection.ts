@@ -1,7 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isBetweenRequests } from '@fairlead/engine'
 import { encodeWithTimeLeft } from './commands.ts'
-import { type Connection, endConnection, isOnlyBlocked, steerClient } from './connection.ts'
+import {
+  type Connection,
+  endConnection,
+  isAnswered,
+  isOnlyBlocked,
+  isPartlySent,
+  steerClient,
+} from './connection.ts'
 import { isSubscribed } from './connection-state.ts'
 import { forwardStash, isDrained, noted, probe, restoreSilence } from './forward-requests.ts'
 import { adopt, openLink, ownAnswered, type Target } from './open-link.ts'
@@ -17,25 +23,25 @@ export function holdConnection(connection: Connection): void {
   if (connection.mode !== 'serving') return
   connection.mode = 'draining'
   const { link } = connection
-  if (link?.unproven) probe(connection, link)
+  if (link?.unproven && !isPartlySent(connection)) probe(connection, link)
   noticeQuiet(connection)
 }
 
 /** Whether nothing is under way that a move would lose; a draining connection is then held. */
 export function noticeQuiet(connection: Connection): boolean {
-  const { mode, state, requests } = connection
+  const { mode, state } = connection
   const isQuiet =
     state.unmovable !== '' ||
     isDrained(connection) ||
-    (isOnlyBlocked(connection) && isBetweenRequests(requests))
+    (isOnlyBlocked(connection) && !isPartlySent(connection))
   if (isQuiet && mode === 'draining') connection.mode = 'held'
   return isQuiet
 }
 
-/** Only its client stands in the way: it does not read its replies, or has sent half of a request. Others need not wait. */
-export function isHeldUpByClient({ client, link, requests }: Connection): boolean {
-  if (link === null || client.writableNeedDrain) return true
-  return !isBetweenRequests(requests) && link.sent === link.answered && !link.unproven
+/** Only its client stands in the way: it does not read its replies, or has sent a part of a long request. Others need not wait. */
+export function isHeldUpByClient(connection: Connection): boolean {
+  const { client, link } = connection
+  return link === null || client.writableNeedDrain || (isPartlySent(connection) && isAnswered(link))
 }
 
 /**
@@ -125,6 +131,6 @@ export async function releaseConnection(
   const { mode, link, again } = connection
   if (mode !== 'draining' && mode !== 'held') return
   if (link === null || again !== null) await moveConnection(connection, target, untilMs)
-  else restoreSilence(connection, link)
+  else if (!isPartlySent(connection)) restoreSilence(connection, link)
   resume(connection)
 }

@@ -9,6 +9,7 @@ import { addressText } from './address-text.ts'
 import { type Connection, dropConnection, endConnection, type Owner } from './connection.ts'
 import { eachOf } from './each-of.ts'
 import { createHold, type Hold } from './hold.ts'
+import { longRequestsEnd } from './long-requests.ts'
 import { moveAll } from './move-all.ts'
 import { holdConnection, moveConnection, noticeQuiet, releaseConnection, resume } from './move-connection.ts'
 import { adopt, openLink, type Target } from './open-link.ts'
@@ -30,6 +31,8 @@ export interface Upstream extends Disposable {
   add(connection: Connection): void
   /** Opens links there for those that are in use, before they are held. How many. */
   prepare(address: Address): Promise<number>
+  /** Waits, while nobody is held, until no long request is on its way. How many are after `withinMs`: then a hold has failed. */
+  calm(withinMs: number): Promise<number>
   /** Stops forwarding and waits until all replies are in. */
   hold(times: { readonly deadlineMs: number; readonly drainMs?: number }): Promise<HoldResult>
   /**
@@ -158,7 +161,7 @@ export function createUpstream(
     seen.heldMsTotal += heldMs
     return heldMs
   }
-  const beginHold: Upstream['hold'] = async ({ deadlineMs, drainMs = Math.ceil(deadlineMs / 2) }) => {
+  const beginHold: Upstream['hold'] = async ({ deadlineMs, drainMs = drainOf({ deadlineMs }) }) => {
     const giveUp = () => {
       if (switching !== null || hold === null) return
       seen.failedHolds += 1
@@ -217,6 +220,11 @@ export function createUpstream(
       void open(connection)
     },
     prepare: (to) => prepareLinks(connections, { ...to, tls }),
+    async calm(withinMs) {
+      const long = hold === null ? await longRequestsEnd(connections, withinMs) : 0
+      if (long > 0) seen.failedHolds += 1
+      return long
+    },
     hold: beginHold,
     async switchTo(to, allThere = async () => undefined) {
       await switching?.catch(() => null)
@@ -239,6 +247,11 @@ export function createUpstream(
       for (const connection of connections) dropConnection(connection, TAKEN_AWAY)
     },
   }
+}
+
+/** How long a hold waits for replies: half of it, unless it is told. */
+export function drainOf(times: { readonly deadlineMs: number; readonly drainMs?: number }): number {
+  return times.drainMs ?? Math.ceil(times.deadlineMs / 2)
 }
 
 function behindOf(connections: ReadonlySet<Connection>, here: string): readonly Behind[] {

@@ -1,4 +1,5 @@
 import type { CommandTable, NotedCommand } from './command-table.ts'
+import { createGatheredBytes, type GatheredBytes } from './gathered-bytes.ts'
 
 /**
  * Finds where the requests of one client end, in bytes that arrive cut anywhere. Nothing is copied but the arguments of
@@ -31,8 +32,8 @@ export interface RequestScanner {
   index: number
   bytesLeft: number
   keptBytes: number
-  /** Parts of a word, or of an inline line, that was cut. */
-  parts: Buffer[]
+  /** What has come of a word, or of an inline line, that was cut. */
+  readonly part: GatheredBytes
 }
 
 /** Where in a message a scanner stands. */
@@ -65,6 +66,6 @@ export function createRequestScanner(table: CommandTable): RequestScanner {
     index: 0,
     bytesLeft: 0,
     keptBytes: 0,
-    parts: [],
+    part: createGatheredBytes(),
   }
 }

@@ -1,5 +1,6 @@
 import { findCommand } from './command-table.ts'
 import { endOfPlainRequest } from './end-of-plain-request.ts'
+import { gather, takeGathered } from './gathered-bytes.ts'
 import {
   BODY,
   BODY_END,
@@ -24,11 +25,6 @@ export const KEPT_BYTES = 1024 * 1024
 /** No part of a further message has been read. */
 export function isBetweenRequests(scanner: RequestScanner): boolean {
   return scanner.phase === START
-}
-
-/** The name of the command is known, or will not be looked at. */
-export function hasReadName(scanner: RequestScanner): boolean {
-  return scanner.phase === START || scanner.index > 0
 }
 
 /**
@@ -206,10 +202,9 @@ function takePart(scanner: RequestScanner, part: Buffer): void {
     scanner.cutShort = true
     return
   }
-  scanner.parts.push(Buffer.from(part))
+  gather(scanner.part, part)
   if (part.length < scanner.bytesLeft) return
-  const word = Buffer.concat(scanner.parts)
-  scanner.parts = []
+  const word = takeGathered(scanner.part)
   if (scanner.index === 0) scanner.command = findCommand(scanner.table, word, 0, word.length)
   if (isKept(scanner)) keep(scanner, word)
 }
@@ -229,11 +224,14 @@ function readInline(scanner: RequestScanner, chunk: Buffer, from: number): numbe
   scanner.lineBytes += part.length
   if (scanner.lineBytes > LONGEST_LINE) return fail(scanner, 'too big inline request')
   if (end < 0) {
-    scanner.parts.push(Buffer.from(part))
+    gather(scanner.part, part)
     return -1
   }
-  const line = scanner.parts.length > 0 ? Buffer.concat([...scanner.parts, part]) : part
-  scanner.parts = []
+  let line = part
+  if (scanner.part.length > 0) {
+    gather(scanner.part, part)
+    line = takeGathered(scanner.part)
+  }
   takeLine(scanner, line.at(-1) === CR ? line.subarray(0, -1) : line)
   return scanner.error === undefined ? end + 1 : -1
 }

@@ -72,6 +72,8 @@ function lose(leg: Leg): void {
     return
   }
   if (router.legs[group] === leg) router.legs[group] = undefined
+  // Of a request that is answered here the rest has nowhere to go.
+  if (router.rest === leg) router.rest = 'nowhere'
   const error = Buffer.from(lastWords)
   for (let owed = leg.owed.first(); owed !== undefined; owed = leg.owed.first())
     answerInstead(leg, owed, error)

@@ -7,7 +7,8 @@ import { steerLink } from '../connection.ts'
 import { type Endpoint, type EndpointOptions, LINGER_MS, LINGERED, TOO_MANY, troubleOf } from '../endpoint.ts'
 import { listClients } from '../list-clients.ts'
 import { listen, turnAway } from '../listen.ts'
-import { createUpstream, type Seen, TAKEN_AWAY, type Upstream } from '../upstream.ts'
+import { notBegun } from '../long-requests.ts'
+import { createUpstream, drainOf, type Seen, TAKEN_AWAY, type Upstream } from '../upstream.ts'
 import { connectionsOf, dropRouter } from './close-router.ts'
 import { presumedRules } from './command-rules.ts'
 import { HOME, legTo } from './legs.ts'
@@ -63,6 +64,10 @@ export async function openShardedEndpoint(
   /** A client may come to have a link to each group, beside its own connection; others have two. */
   const weight = Math.ceil((1 + upstreams.length) / 2)
 
+  const calm = async (withinMs: number, slot?: number): Promise<number> => {
+    const long = await Promise.all(concerned(slot).map((upstream) => upstream.calm(withinMs)))
+    return long.reduce((sum, one) => sum + one, 0)
+  }
   const refuse = (socket: Socket, why: string) => onCut({ client: remoteAddress(socket), via: [], why })
   const admit = (socket: Socket): void => {
     if (admission.open + weight > admission.most) {
@@ -97,7 +102,10 @@ export async function openShardedEndpoint(
       return { ...wanted, upstream: home(), shards: shardsNow() }
     },
     prepare: (address, slot) => upstreamOf(slot ?? 0).prepare(address),
+    calm,
     async hold({ slot, ...times }) {
+      const long = await calm(drainOf(times), slot)
+      if (long > 0) return notBegun(long)
       return allHeld(await Promise.all(concerned(slot).map((upstream) => upstream.hold(times))))
     },
     async switchTo(address, slot, allThere) {

@@ -8,6 +8,10 @@ export interface Orders {
   readonly open: { readonly ask: { readonly wanted: WantedEndpoint }; readonly answer: null }
   readonly close: { readonly ask: null; readonly answer: null }
   readonly prepare: { readonly ask: Group; readonly answer: number }
+  readonly calm: {
+    readonly ask: { readonly withinMs: number; readonly slot: number | undefined }
+    readonly answer: number
+  }
   readonly hold: { readonly ask: HoldTimes; readonly answer: HoldResult }
   readonly switch: { readonly ask: Group; readonly answer: Switched }
   readonly release: {

@@ -2,6 +2,7 @@ import { type Address, Refusal, type SwitchResult, type WantedEndpoint } from '@
 import type { Admission } from '../admission.ts'
 import type { Log } from '../cut-log.ts'
 import type { EndpointHost, HostedEndpoint } from '../endpoint-host.ts'
+import { notBegun } from '../long-requests.ts'
 import { OWN_HOLD } from '../upstream.ts'
 import { claimPort } from './claim-port.ts'
 import { combineClients, combineHolds, combineSwitches, combineViews } from './combine.ts'
@@ -100,6 +101,9 @@ function createFannedOut(
   /** One that cannot hold lets all go: nobody waits for what will not come. */
   const hold: HostedEndpoint['hold'] = async (times) => {
     const { deadlineMs, drainMs = deadlineMs, slot } = times
+    // In all threads, before anybody is held in one of them: not while one of them hangs either.
+    const long = sum(await toAll('calm', { withinMs: drainMs, slot }, drainMs + HOLD_LATE_MS))
+    if (long > 0) return notBegun(long)
     try {
       const held = combineHolds(await toAll('hold', times, drainMs + HOLD_LATE_MS))
       if (!held.drained) await toAll('release', { slot, hasFailed: true })
@@ -132,8 +136,7 @@ function createFannedOut(
       return wanted
     },
     async prepare(upstream, slot) {
-      const prepared = await toAll('prepare', { upstream, slot })
-      return prepared.reduce((sum, one) => sum + one, 0)
+      return sum(await toAll('prepare', { upstream, slot }))
     },
     hold,
     async switchTo(upstream, slot) {
@@ -153,6 +156,10 @@ function createFannedOut(
     },
     [Symbol.asyncDispose]: close,
   }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0)
 }
 
 /** The group of `slot`, or all of a database that has but one. */

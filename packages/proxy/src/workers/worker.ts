@@ -62,6 +62,8 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
       return inTurn(() => close(id))
     case 'prepare':
       return find(id).prepare(order.ask.upstream, order.ask.slot)
+    case 'calm':
+      return find(id).calm(order.ask.withinMs, order.ask.slot)
     case 'hold':
       return find(id).hold(order.ask)
     case 'switch': {

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningProxy, runProxy } from '../../test/run-proxy.ts'
 import { wishSharded } from '../../test/sharded-stage.ts'
 import { dial, freePort, newest, type RawClient, startEngine, until, wish } from '../../test/stage.ts'
+import { beginLongValue } from '../../test/stream-value.ts'
 import { certificateOf, dialTls } from '../../test/tls-stage.ts'
 import { claimPort } from './claim-port.ts'
 import { countWorkers } from './count-workers.ts'
@@ -121,7 +122,7 @@ test('who listens in one worker misses nothing that clients of the other do firs
   }
 })
 
-test('a worker that does not answer holds nobody up: the others are let go, and it serves when it can', async () => {
+test('while a worker does not answer nobody is held, and it serves when it can', async () => {
   const params = { id: 'hangs' }
   await using stack = new AsyncDisposableStack()
   const engine = stack.use(await startEngine(newest))
@@ -132,11 +133,33 @@ test('a worker that does not answer holds nobody up: the others are let go, and 
   await steer(1, 'hang 1800')
   const held = proxy.client.holdEndpoint({ params, body: { deadlineMs: 20_000, drainMs: 100 } })
   for (const client of clients) client.send('PING\r\n')
-  await expect(held).rejects.toThrow('a worker of the proxy has not answered (hold)')
+  await expect(held).rejects.toThrow('a worker of the proxy has not answered (calm)')
   const answered = () => clients.filter((client) => client.text() === '+PONG\r\n').length
   await until(() => answered() === 40)
   await until(async () => (await reportOf(params))?.state === 'serving')
-  expect(await reportOf(params)).toMatchObject({ failedHolds: 1 })
+  expect(await reportOf(params)).toMatchObject({ heldMsTotal: 0 })
+})
+
+test('a long upload in one worker keeps nobody waiting in any of them', async () => {
+  const params = { id: 'uploads' }
+  await using stack = new AsyncDisposableStack()
+  const engine = stack.use(await startEngine(newest))
+  const wanted = wish(await freePort(), engine.port)
+  await proxy.client.putEndpoint({ params, body: wanted })
+  const clients = await dialMany(wanted.port, stack)
+  const value = stack.use(await beginLongValue(wanted.port, 'k', 32 * 1024 * 1024))
+  let isOver = false
+  const held = proxy.client
+    .holdEndpoint({ params, body: { deadlineMs: 2_000, drainMs: 200 } })
+    .finally(() => {
+      isOver = true
+    })
+  for (let bytes = 512 * 1024; !isOver; bytes += 64 * 1024) {
+    await value.sendUpTo(bytes)
+    await each(clients, 'PING', '+PONG\r\n')
+  }
+  expect(await held).toMatchObject({ drained: false, ms: 0, why: expect.stringContaining('1 connection') })
+  expect(await reportOf(params)).toMatchObject({ heldMsTotal: 0, failedHolds: 1 })
 })
 
 test('the workers end a hold themselves when the main thread is silent', async () => {
