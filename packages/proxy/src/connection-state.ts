@@ -1,5 +1,6 @@
 import { encodeCommand } from '@fairlead/engine'
 import { type Command, type SubscriptionKind, wordAt } from './commands.ts'
+import { argsForEngine, isScan } from './scan-cursors.ts'
 
 /**
  * What an engine remembers of a connection, learnt from commands that it has carried out. Values, never changed in place.
@@ -30,6 +31,9 @@ export interface Transaction {
   /** The engine will answer EXEC with EXECABORT, because it has refused something; or has to, because we lost count. */
   readonly broken: boolean
   readonly bytes: number
+  /** How many commands the engine has queued, kept here or not, and which of them are scans. */
+  readonly count: number
+  readonly scans: readonly number[]
 }
 
 /** A transaction of more is not kept: moved while it is open, its EXEC answers EXECABORT. */
@@ -75,7 +79,7 @@ export function afterSuccess(state: ConnectionState, command: Command): Connecti
     case 'UNWATCH':
       return { ...state, watches: false }
     case 'MULTI':
-      return { ...state, transaction: { queued: [], broken: false, bytes: 0 } }
+      return { ...state, transaction: { queued: [], broken: false, bytes: 0, count: 0, scans: [] } }
     case 'EXEC':
       return (state.transaction?.queued ?? []).reduce(afterQueued, afterTransaction(state))
     case 'DISCARD':
@@ -105,12 +109,15 @@ export function afterQueueing(state: ConnectionState, command: Command, isQueued
     (sum, arg) => sum + arg.length + 64,
     transaction.bytes + command.name.length,
   )
+  const count = transaction.count + (isQueued ? 1 : 0)
+  // Nobody else holds these lists: they grow in place, since a copy for each command would make long transactions slow.
+  const scans = transaction.scans as number[]
+  if (isQueued && isScan(command)) scans.push(transaction.count)
   const isKept = isQueued && !transaction.broken && !command.cutShort && bytes <= LARGEST_TRANSACTION_BYTES
-  if (!isKept) return { ...state, transaction: { queued: [], broken: true, bytes: 0 } }
-  // Nobody else holds the list: it grows in place, since a copy for each command would make long transactions slow.
+  if (!isKept) return { ...state, transaction: { queued: [], broken: true, bytes: 0, count, scans } }
   const queued = transaction.queued as Command[]
   queued.push(command)
-  return { ...state, transaction: { queued, broken: false, bytes } }
+  return { ...state, transaction: { queued, broken: false, bytes, count, scans } }
 }
 
 export function afterSubscription(
@@ -205,8 +212,11 @@ export interface Replayed {
   readonly must: boolean
 }
 
-/** What makes a new connection remember `state`, in an order that works. WATCH cannot be had again. */
-export function replayOf(state: ConnectionState): readonly Replayed[] {
+/**
+ * What makes a new connection remember `state`, in an order that works. WATCH cannot be had again. `generation`: of the
+ * cursors of its engine.
+ */
+export function replayOf(state: ConnectionState, generation: number): readonly Replayed[] {
   const { protocol, login, database, settings, tracking, readsFromReplica, transaction } = state
   return [
     ...(login === null ? [] : [one('AUTH', login)]),
@@ -216,7 +226,7 @@ export function replayOf(state: ConnectionState): readonly Replayed[] {
     ...(readsFromReplica ? [one('READONLY', [])] : []),
     ...(tracking === null ? [] : [one('CLIENT', tracking)]),
     ...subscriptionsOf(state),
-    ...(transaction === null ? [] : replayTransaction(transaction)),
+    ...(transaction === null ? [] : replayTransaction(transaction, generation)),
   ]
 }
 
@@ -231,10 +241,10 @@ function subscriptionsOf({ subscribed }: ConnectionState): readonly Replayed[] {
     .map(([name, set]) => ({ ...one(name, [...set.values()]), replies: set.size }))
 }
 
-function replayTransaction({ queued, broken }: Transaction): readonly Replayed[] {
+function replayTransaction({ queued, broken }: Transaction, generation: number): readonly Replayed[] {
   // A command that the engine refuses makes it answer EXEC with EXECABORT.
   if (broken) return [one('MULTI', []), { ...one('GET', []), must: false }]
-  return [one('MULTI', []), ...queued.map(({ name, args }) => one(name, args))]
+  return [one('MULTI', []), ...queued.map((command) => one(command.name, argsForEngine(command, generation)))]
 }
 
 function one(name: string, args: readonly (string | Buffer)[]): Replayed {

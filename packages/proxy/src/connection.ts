@@ -102,6 +102,8 @@ export interface Link {
   readonly socket: Socket
   readonly via: Via
   readonly replies: ReplyScanner
+  /** Of the cursors that its engine gives (scan-cursors.ts). */
+  generation: number
   /** Requests forwarded, and replies received. They are equal when nothing is under way. */
   sent: number
   answered: number
@@ -112,6 +114,8 @@ export interface Link {
   /** The reply that is being read has to be seen whole before it is passed on. */
   careful: boolean
   parts: Buffer[]
+  /** The beginning of a reply to a scan that is kept back until its cursor is there; null: none is. */
+  beginning: Buffer | null
   /** While the link is being made ready: what it had to say to the client meanwhile. */
   early: Buffer[] | null
   /** Called when nothing of ours (replay, probes) is under way any more, or with what went wrong. */
@@ -180,17 +184,19 @@ export function createConnection(client: ClientSide, visitor: Visitor, owner: Ow
   }
 }
 
-export function createLink(socket: Socket, via: Via): Link {
+export function createLink(socket: Socket, via: Via, generation: number): Link {
   return {
     socket,
     via,
     replies: createReplyScanner(),
+    generation,
     sent: 0,
     answered: 0,
     noted: [],
     unproven: false,
     careful: false,
     parts: [],
+    beginning: null,
     early: null,
     onOwnAnswered: null,
   }

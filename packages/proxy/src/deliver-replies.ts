@@ -17,6 +17,7 @@ import {
   isSubscribed,
 } from './connection-state.ts'
 import { endIfDone, forwardStash, isQueuedIn } from './forward-requests.ts'
+import { isScan, markExec, markReply } from './scan-cursors.ts'
 
 /** Bytes of an engine: they go to the client as they are, but for replies that are ours, or that we know better. */
 export function takeReplies(connection: Connection, link: Link, chunk: Buffer): void {
@@ -26,17 +27,25 @@ export function takeReplies(connection: Connection, link: Link, chunk: Buffer): 
   while (at < chunk.length) {
     if (isBetweenReplies(replies)) {
       link.careful = link.noted.length > 0 && needsCare(connection, link, chunk[at])
-      if (link.careful) {
+      link.beginning = !link.careful && isOfScan(link) ? nothing : null
+      if (link.careful || link.beginning !== null) {
         tellClient(connection, link, chunk.subarray(from, at))
         from = at
       }
     }
     const end = scanReply(replies, chunk, at)
+    if (link.beginning !== null) {
+      const to = end < 0 ? chunk.length : end
+      tellOfScan(connection, link, chunk.subarray(from, to), end >= 0)
+      from = to
+    }
     if (end < 0) break
     at = end
+    const scans = link.careful ? scansToMark(connection, link) : []
     const isSwallowed = takeReply(connection, link)
     if (link.careful) {
-      if (!isSwallowed) tellClient(connection, link, whole(link, chunk.subarray(from, end)))
+      if (!isSwallowed)
+        tellClient(connection, link, markExec(whole(link, chunk.subarray(from, end)), scans, link.generation))
       link.parts = []
       from = end
     }
@@ -57,6 +66,27 @@ function whole({ parts }: Link, last: Buffer): Buffer {
   return parts.length > 0 ? Buffer.concat([...parts, last]) : last
 }
 
+/** The next part of a reply to a scan: held back until the cursor in it is there, which becomes one of ours. */
+function tellOfScan(connection: Connection, link: Link, part: Buffer, isWhole: boolean): void {
+  const { beginning, generation } = link
+  const bytes = beginning === null || beginning.length === 0 ? part : Buffer.concat([beginning, part])
+  const marked = markReply(bytes, isWhole, generation)
+  link.beginning = marked === null ? bytes : null
+  if (marked !== null) tellClient(connection, link, marked)
+}
+
+const nothing = Buffer.alloc(0)
+
+function isOfScan(link: Link): boolean {
+  const head = link.noted.length > 0 ? headOf(link) : undefined
+  return head !== undefined && isScan(head.command)
+}
+
+/** Which parts of the reply that has come are replies to scans: those of an EXEC. */
+function scansToMark({ state }: Connection, link: Link): readonly number[] {
+  return headOf(link)?.command.name === 'EXEC' ? (state.transaction?.scans ?? []) : []
+}
+
 function afterReplies(connection: Connection, link: Link): void {
   if (connection.link === link) {
     steerLink(connection)
@@ -72,6 +102,7 @@ function needsCare(connection: Connection, link: Link, firstByte: number | undef
   const head = headOf(link)
   if (head === undefined) return false
   if (head.isOwn) return firstByte !== PUSH || link.early !== null
+  if (scansToMark(connection, link).length > 0) return true
   return head.nilInstead || (head.blocks && firstByte === ERROR && connection.mode !== 'serving')
 }
 

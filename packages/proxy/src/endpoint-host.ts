@@ -1,5 +1,4 @@
 import type { ClientList, HoldResult, SwitchResult, WantedEndpoint } from '@fairlead/api'
-import type { Admission } from './admission.ts'
 import { createCutLog, type Log } from './cut-log.ts'
 import {
   type Endpoint,
@@ -32,9 +31,12 @@ export interface HostedEndpoint extends AsyncDisposable {
 }
 
 /** Opens them in this thread. */
-export function createHost(admission: Admission, log: Log): EndpointHost {
+export function createHost(
+  options: Pick<EndpointOptions, 'admission' | 'generations'>,
+  log: Log,
+): EndpointHost {
   return {
-    open: (id, wanted) => openLogged(id, wanted, { admission }, log),
+    open: (id, wanted) => openLogged(id, wanted, options, log),
     // Whoever has opened an endpoint closes it.
     [Symbol.asyncDispose]: async () => undefined,
   }

@@ -4,6 +4,7 @@ import { remoteAddress } from './address-text.ts'
 import { type Admission, createAdmission } from './admission.ts'
 import { type Connection, createConnection, dropConnection, steerLink } from './connection.ts'
 import { isSubscribed } from './connection-state.ts'
+import type { CursorGenerations } from './cursor-generations.ts'
 import type { Cut } from './cut-log.ts'
 import { endIfDone, takeRequests } from './forward-requests.ts'
 import { type ClientQuery, listClients, viasOf } from './list-clients.ts'
@@ -23,12 +24,13 @@ export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
   hold(times: HoldTimes): Promise<HoldResult>
   /**
    * Moves everything, or what goes to the group of `slot`, to `upstream`, waits for `allThere`, and lets clients go there.
-   * Throws a refusal if commands are not answered in time.
+   * Throws a refusal if commands are not answered in time. `generation`: of the cursors that are given there.
    */
   switchTo(
     upstream: WantedEndpoint['upstream'],
     slot?: number,
     allThere?: () => Promise<void>,
+    generation?: number,
   ): Promise<SwitchResult>
   /** Lets clients go where they were. `hasFailed`: it counts as a hold that failed. */
   release(slot?: number, hasFailed?: boolean): void
@@ -48,6 +50,8 @@ export type EndpointView = Omit<EndpointReport, 'id' | 'state' | 'why'> & { read
 export interface EndpointOptions {
   readonly reusePort?: boolean
   readonly admission?: Admission
+  /** For cursors that clients are given. */
+  readonly generations?: CursorGenerations
   /** Hears of every client that is cut, refused or fails. */
   readonly onCut?: (cut: Cut) => void
   /**
@@ -63,23 +67,22 @@ export const LINGERED = 'its shard owed it a reply for too long after it had clo
 export const TOO_MANY = 'the process has as many connections as it may have'
 
 /** Serves a database of one group. Throws when it cannot listen. `reusePort`: several listeners may share the port. */
-export async function openEndpoint(
-  wanted: WantedEndpoint,
-  { reusePort = false, admission = createAdmission(), onCut = () => undefined }: EndpointOptions = {},
-): Promise<Endpoint> {
+export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOptions = {}): Promise<Endpoint> {
+  const { reusePort = false, admission = createAdmission(), onCut = () => undefined, generations } = options
   const count = { commands: 0 }
-  const upstream = createUpstream(wanted.upstream, wanted.upstreamTls, {
+  const events = {
     count,
     onClosed: () => {
       admission.open -= 1
     },
-    onCut: (connection) =>
+    onCut: (connection: Connection) =>
       onCut({
         client: connection.visitor.address,
         via: viasOf([connection]),
         why: connection.cutBecause,
       }),
-  })
+  }
+  const upstream = createUpstream(wanted.upstream, wanted.upstreamTls, events, generations)
   const refuse = (socket: Socket, why: string) => onCut({ client: remoteAddress(socket), via: [], why })
 
   const admit = (socket: Socket): void => {
@@ -108,7 +111,7 @@ export async function openEndpoint(
       return long > 0 ? notBegun(long) : upstream.hold(times)
     },
     renewTls: listener.renewTls,
-    switchTo: (address, _, allThere) => upstream.switchTo(address, allThere),
+    switchTo: (address, _, allThere, generation) => upstream.switchTo(address, allThere, generation),
     release: (_, hasFailed) => upstream.release(hasFailed),
     clients: (query) => listClients(presentIn(upstream.connections), query),
     report: () => ({

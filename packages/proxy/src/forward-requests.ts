@@ -11,6 +11,7 @@ import {
   steerClient,
 } from './connection.ts'
 import { afterQueueing, afterSuccess, WITHOUT_REPLY } from './connection-state.ts'
+import { encodeScan, isScan } from './scan-cursors.ts'
 
 /**
  * As much of a request is kept until it is whole, so that it can go to whichever engine has the role by then. A longer one is
@@ -79,12 +80,15 @@ function forward(connection: Connection, link: Link, chunk: Buffer): void {
       owner.count.commands += 1
       if (requests.command === undefined && !ahead.inTransaction && !ahead.silent && !ahead.skipsNext)
         link.sent += 1
-      else if (note(connection, link, !goesOn || begin > 0)) {
-        // The request is replaced by another: its own bytes do not go.
-        if (begin > 0) send(connection, link, chunk.subarray(from, begin))
-        else takeGathered(begun)
-        link.socket.write(discard)
-        from = end
+      else {
+        const instead = note(connection, link, !goesOn || begin > 0)
+        if (instead !== null) {
+          // The request is replaced by another: its own bytes do not go.
+          if (begin > 0) send(connection, link, chunk.subarray(from, begin))
+          else takeGathered(begun)
+          if (!link.socket.write(instead)) connection.client.pause()
+          from = end
+        }
       }
     }
     if (!isFlowing(connection)) {
@@ -103,12 +107,14 @@ function forward(connection: Connection, link: Link, chunk: Buffer): void {
     return
   }
   const unwhole = chunk.length - at + (at === 0 ? begun.length : 0)
-  if ((goesOn && at === 0) || unwhole > LONGEST_BEGUN_BYTES) {
+  const isOfScan = requests.command !== undefined && isScan(requests.command)
+  if (((goesOn && at === 0) || unwhole > LONGEST_BEGUN_BYTES) && !isOfScan) {
     send(connection, link, chunk.subarray(from))
     return
   }
   send(connection, link, chunk.subarray(from, at))
-  if (at < chunk.length) gather(begun, chunk.subarray(at))
+  // Another request goes instead of a scan: once its name is known, all that is needed of it is in the scanner.
+  if (at < chunk.length && !(isOfScan && begun.length > 0)) gather(begun, chunk.subarray(at))
 }
 
 const discard = encodeCommand(['DISCARD'])
@@ -127,15 +133,16 @@ function send({ begun, client }: Connection, link: Link, bytes: Buffer): void {
 }
 
 /**
- * Takes down what the reply to a request will change; of one that `isUnsent` nothing is forwarded. True: it is an EXEC for which
- * DISCARD has to go.
+ * Takes down what the reply to a request will change; of one that `isUnsent` nothing is forwarded. What has to go instead of
+ * it; null: it goes as it is.
  */
-function note(connection: Connection, link: Link, isUnsent: boolean): boolean {
+function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | null {
   const { ahead, requests, watchLost } = connection
   const command = readCommand(connection)
   const wasInTransaction = ahead.inTransaction
   const isExec = command.name === 'EXEC' && command.args.length === 0
   const nilInstead = watchLost && wasInTransaction && isExec && isUnsent
+  const instead = isScan(command) ? encodeScan(command, link.generation) : nilInstead ? discard : null
   lookAhead(connection, command)
   requests.keepAll = ahead.inTransaction
   if (unmovable.has(command.name)) connection.state = { ...connection.state, unmovable: command.name }
@@ -146,13 +153,13 @@ function note(connection: Connection, link: Link, isUnsent: boolean): boolean {
   if (isUnanswered(connection, command)) {
     link.unproven = true
     assumeSuccess(connection, command)
-    return false
+    return instead
   }
   link.sent += 1
   const blocks = !wasInTransaction && isBlocking(command)
   connection.blocked ||= blocks
   link.noted.push({ ...noted(link, command), nilInstead, blocks })
-  return nilInstead
+  return instead
 }
 
 /** A request of the client that was sent last, as it is taken down. */

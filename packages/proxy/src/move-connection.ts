@@ -58,6 +58,8 @@ export async function moveConnection(connection: Connection, target: Target, unt
   try {
     if (connection.blocked && connection.again === null) await letGoOfBlocked(connection)
     const link = takePrepared(connection, target) ?? (await openLink(connection, target, untilMs))
+    // One that was prepared did not know it yet.
+    link.generation = target.generation
     await takeLastMessages(connection)
     if (isClosed(connection)) link.socket.destroy()
     else adopt(connection, link)

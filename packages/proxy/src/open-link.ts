@@ -13,6 +13,8 @@ export interface Target {
   readonly host: string
   readonly port: number
   readonly tls: { readonly ca: string } | null
+  /** Of the cursors that are given there. */
+  readonly generation: number
 }
 
 const TRY_AGAIN_MS = 20
@@ -25,7 +27,11 @@ const REPLAY_MS = 2_000
 export async function openLink(connection: Connection, target: Target, untilMs: number): Promise<Link> {
   let take = takeNothing
   const socket = await connectUntil(connection, target, untilMs, (bytes) => take(bytes))
-  const link = createLink(socket, { address: localAddress(socket), shard: addressText(target) })
+  const link = createLink(
+    socket,
+    { address: localAddress(socket), shard: addressText(target) },
+    target.generation,
+  )
   link.early = []
   link.replies.keepWord = isSubscribed(connection.state)
   take = (bytes) => takeReplies(connection, link, bytes)
@@ -110,7 +116,7 @@ export async function connectOnce(target: Target, untilMs: number, take: Take): 
 }
 
 async function replay(connection: Connection, link: Link): Promise<void> {
-  const commands = replayOf(connection.state)
+  const commands = replayOf(connection.state, link.generation)
   if (commands.length === 0) return
   await ownAnswered(link, REPLAY_MS, () => {
     for (const { bytes, replies, must } of commands) sendOwn(link, bytes, replies, must)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Address, type EndpointReport, Refusal, type WantedEndpoint } from '@fairlead/api'
 import { createAdmission } from './admission.ts'
 import { type ProxyHandlers, serveControl } from './control.ts'
+import { openGenerations } from './cursor-generations.ts'
 import type { Log } from './cut-log.ts'
 import { createHost, type HostedEndpoint } from './endpoint-host.ts'
 import { holdHome } from './hold-home.ts'
@@ -37,13 +38,14 @@ export async function createProxy(options: {
 
   const wanted = new Map<string, WantedEndpoint>(Object.entries(await readWanted(path)))
   const admission = createAdmission()
+  const generations = stack.use(await openGenerations(join(home, 'cursors.json'), log))
   const open = new Map<string, HostedEndpoint>()
   const failures = new Map<string, string>()
   const turns = createTurns()
   const host = stack.use(
     workers === 1
-      ? createHost(admission, log)
-      : await createWorkerHost({ count: workers, admission, log, onBroken }),
+      ? createHost({ admission, generations }, log)
+      : await createWorkerHost({ count: workers, admission, generations, log, onBroken }),
   )
   stack.defer(async () => {
     await Promise.all([...open.values()].map((endpoint) => endpoint[Symbol.asyncDispose]()))

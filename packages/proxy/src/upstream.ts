@@ -7,6 +7,7 @@ import {
 } from '@fairlead/api'
 import { addressText } from './address-text.ts'
 import { type Connection, dropConnection, endConnection, type Owner } from './connection.ts'
+import { type CursorGenerations, createGenerations } from './cursor-generations.ts'
 import { eachOf } from './each-of.ts'
 import { createHold, type Hold } from './hold.ts'
 import { longRequestsEnd } from './long-requests.ts'
@@ -37,9 +38,9 @@ export interface Upstream extends Disposable {
   hold(times: { readonly deadlineMs: number; readonly drainMs?: number }): Promise<HoldResult>
   /**
    * Moves everything to `address`, waits for `allThere`, and lets clients go there. Throws a refusal if commands are not
-   * answered in time.
+   * answered in time. `generation`: of the cursors that are given there; taken if it is not named.
    */
-  switchTo(address: Address, allThere?: () => Promise<void>): Promise<SwitchResult>
+  switchTo(address: Address, allThere?: () => Promise<void>, generation?: number): Promise<SwitchResult>
   /** Lets clients go where they were. `hasFailed`: it counts as a hold that failed. */
   release(hasFailed?: boolean): void
 }
@@ -67,12 +68,13 @@ export const OWN_HOLD = { deadlineMs: 10_000, drainMs: 3_000 }
 
 /**
  * `onClosed` hears of connections that are no more, `onCut` of those that are cut, before that; `count` counts what is
- * forwarded.
+ * forwarded. `generations`: for cursors that clients are given.
  */
 export function createUpstream(
   first: Address,
   tls: WantedEndpoint['upstreamTls'],
   events: Pick<Owner, 'count' | 'onCut'> & { readonly onClosed: () => void },
+  generations: CursorGenerations = createGenerations(),
 ): Upstream {
   const { count, onCut, onClosed } = events
   const connections = new Set<Connection>()
@@ -86,13 +88,14 @@ export function createUpstream(
     heldMsLast: 0,
   }
   let address = first
+  let generation = generations.take()
   let switchedMs = Number.NEGATIVE_INFINITY
   let hold: Hold | null = null
   /** All move at this moment: nobody on its own. */
   let isGoing = false
   let switching: Promise<SwitchResult> | null = null
 
-  const target = (): Target => ({ ...address, tls })
+  const target = (): Target => ({ ...address, tls, generation })
   const owner: Owner = {
     count,
     onCut,
@@ -176,7 +179,11 @@ export function createUpstream(
     if (!result.drained) giveUp()
     return result
   }
-  const goOver = async (to: Address, allThere: () => Promise<void>): Promise<SwitchResult> => {
+  const goOver = async (
+    to: Address,
+    allThere: () => Promise<void>,
+    ofCursors = generations.take(),
+  ): Promise<SwitchResult> => {
     if (hold === null) {
       const { drained, why } = await beginHold(OWN_HOLD)
       if (!drained) throw new Refusal('order_not_applicable', `the endpoint cannot be held: ${why}`)
@@ -185,6 +192,7 @@ export function createUpstream(
     isGoing = true
     while (followers.size > 0) await Promise.all(followers)
     address = to
+    generation = ofCursors
     switchedMs = performance.now()
     seen.repoints += 1
     const move = (connection: Connection) =>
@@ -219,18 +227,18 @@ export function createUpstream(
       connections.add(connection)
       void open(connection)
     },
-    prepare: (to) => prepareLinks(connections, { ...to, tls }),
+    prepare: (to) => prepareLinks(connections, { ...target(), ...to }),
     async calm(withinMs) {
       const long = hold === null ? await longRequestsEnd(connections, withinMs) : 0
       if (long > 0) seen.failedHolds += 1
       return long
     },
     hold: beginHold,
-    async switchTo(to, allThere = async () => undefined) {
+    async switchTo(to, allThere = async () => undefined, ofCursors) {
       await switching?.catch(() => null)
       if (hold === null && to.host === address.host && to.port === address.port)
         return { moved: 0, later: 0, closed: 0, heldMs: 0 }
-      switching = goOver(to, allThere)
+      switching = goOver(to, allThere, ofCursors)
       try {
         return await switching
       } finally {

@@ -1,8 +1,8 @@
-import { open, readFile, rename } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { WantedEndpoint } from '@fairlead/api'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
+import { replaceFile } from './replace-file.ts'
 
 /** The wanted endpoints, by id. */
 const Wanted = Type.Record(Type.String(), WantedEndpoint)
@@ -22,19 +22,7 @@ export async function readWanted(path: string): Promise<Wanted> {
   return value
 }
 
-/**
- * Replaces the file, which only its owner can read (keys are in it). After a crash at any point it holds the old text or
- * the new one, whole. Writers must take turns.
- */
+/** Replaces the file, which only its owner can read (keys are in it). Writers must take turns. */
 export async function writeWanted(path: string, wanted: Wanted): Promise<void> {
-  const draft = `${path}.draft`
-  {
-    await using file = await open(draft, 'w', 0o600)
-    await file.writeFile(JSON.stringify(wanted))
-    await file.sync()
-  }
-  await rename(draft, path)
-  // The new name itself is only durable once the folder is.
-  await using folder = await open(dirname(path), 'r')
-  await folder.sync()
+  await replaceFile(path, JSON.stringify(wanted))
 }

@@ -30,11 +30,12 @@ export async function openShardedEndpoint(
   const routers = new Set<Router>()
   const upstreams = distinctUpstreams(ranges).map((address) =>
     // A leg that is lost is no client that is cut, unless its router says so.
-    createUpstream(address, wanted.upstreamTls, {
-      count,
-      onClosed: () => undefined,
-      onCut: () => undefined,
-    }),
+    createUpstream(
+      address,
+      wanted.upstreamTls,
+      { count, onClosed: () => undefined, onCut: () => undefined },
+      options.generations,
+    ),
   )
   const groupOf = ({ upstream }: EndpointShard) =>
     upstreams.findIndex(({ address }) => isSame(address, upstream))
@@ -108,10 +109,10 @@ export async function openShardedEndpoint(
       if (long > 0) return notBegun(long)
       return allHeld(await Promise.all(concerned(slot).map((upstream) => upstream.hold(times))))
     },
-    async switchTo(address, slot, allThere) {
+    async switchTo(address, slot, allThere, generation) {
       if (slot === undefined && upstreams.length > 1)
         throw new Refusal('order_not_applicable', 'the database is sharded: name a slot of the group')
-      const result = await upstreamOf(slot ?? 0).switchTo(address, allThere)
+      const result = await upstreamOf(slot ?? 0).switchTo(address, allThere, generation)
       // Engines differ, and modules add commands.
       shards.areRulesOld = true
       for (const router of routers) router.triedRules = false

@@ -5,7 +5,10 @@ import type { ClientQuery } from '../list-clients.ts'
 
 /** What the main thread orders of a worker, and what that answers. */
 export interface Orders {
-  readonly open: { readonly ask: { readonly wanted: WantedEndpoint }; readonly answer: null }
+  readonly open: {
+    readonly ask: { readonly wanted: WantedEndpoint; readonly generation: number }
+    readonly answer: null
+  }
   readonly close: { readonly ask: null; readonly answer: null }
   readonly prepare: { readonly ask: Group; readonly answer: number }
   readonly calm: {
@@ -13,7 +16,7 @@ export interface Orders {
     readonly answer: number
   }
   readonly hold: { readonly ask: HoldTimes; readonly answer: HoldResult }
-  readonly switch: { readonly ask: Group; readonly answer: Switched }
+  readonly switch: { readonly ask: Group & { readonly generation: number }; readonly answer: Switched }
   readonly release: {
     readonly ask: { readonly slot: number | undefined; readonly hasFailed: boolean }
     readonly answer: null

@@ -1,5 +1,6 @@
 import { type Address, Refusal, type SwitchResult, type WantedEndpoint } from '@fairlead/api'
 import type { Admission } from '../admission.ts'
+import type { CursorGenerations } from '../cursor-generations.ts'
 import type { Log } from '../cut-log.ts'
 import type { EndpointHost, HostedEndpoint } from '../endpoint-host.ts'
 import { notBegun } from '../long-requests.ts'
@@ -25,10 +26,11 @@ const SWITCH_WITHIN_MS = 15_000
 export async function createWorkerHost(options: {
   readonly count: number
   readonly admission: Admission
+  readonly generations: CursorGenerations
   readonly log: Log
   readonly onBroken: (why: string) => void
 }): Promise<EndpointHost> {
-  const { count, admission, log, onBroken } = options
+  const { count, admission, generations, log, onBroken } = options
   const endpoints = new Map<string, HostedEndpoint>()
   const onMove = async (id: string, upstream: Address, slot: number) => {
     const endpoint = endpoints.get(id)
@@ -54,9 +56,12 @@ export async function createWorkerHost(options: {
           log('endpoint is not closed', { id, why: String(cause) }),
         )
       })
-      await toAll('open', { wanted })
+      await toAll('open', { wanted, generation: generations.take() })
       const opened = stack.move()
-      const endpoint = createFannedOut(workers, id, wanted, () => opened.disposeAsync())
+      const endpoint = createFannedOut(workers, id, wanted, {
+        generations,
+        close: () => opened.disposeAsync(),
+      })
       endpoints.set(id, endpoint)
       return endpoint
     },
@@ -88,7 +93,7 @@ function createFannedOut(
   workers: readonly ProxyWorker[],
   id: string,
   first: WantedEndpoint,
-  close: () => Promise<void>,
+  { generations, close }: { readonly generations: CursorGenerations; readonly close: () => Promise<void> },
 ): HostedEndpoint {
   const toAll = fanOut(workers, id)
   let wanted = first
@@ -121,7 +126,8 @@ function createFannedOut(
       const { drained, why } = await hold({ ...OWN_HOLD, ...(slot !== undefined && { slot }) })
       if (!drained) throw new Refusal('order_not_applicable', `the endpoint cannot be held: ${why}`)
     }
-    const ask = { upstream, slot }
+    // One for all threads: a client may take its cursor from one to another.
+    const ask = { upstream, slot, generation: generations.take() }
     const switches = workers.map((worker) => worker.switch({ id, ask, withinMs: SWITCH_WITHIN_MS }))
     const answers = allOf(switches.map(({ answer }) => answer))
     // Nobody is served before everybody has arrived, in whichever thread: a subscriber must not miss what others do first.

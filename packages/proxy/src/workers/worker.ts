@@ -68,8 +68,8 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
       return find(id).hold(order.ask)
     case 'switch': {
       const endpoint = find(id)
-      const { upstream, slot } = order.ask
-      const result = await endpoint.switchTo(upstream, slot, () => allThere(number))
+      const { upstream, slot, generation } = order.ask
+      const result = await endpoint.switchTo(upstream, slot, () => allThere(number), generation)
       return { result, wanted: endpoint.wanted }
     }
     case 'release':
@@ -92,9 +92,12 @@ function inTurn(act: () => Promise<void>): Promise<null> {
   return mine.then(() => null)
 }
 
-async function open(id: string, { wanted }: Orders['open']['ask']): Promise<void> {
+async function open(id: string, { wanted, generation }: Orders['open']['ask']): Promise<void> {
   const moveGroup = (upstream: Address, slot: number) => askToMove(id, upstream, slot)
-  endpoints.set(id, await openLogged(id, wanted, { reusePort: true, admission, moveGroup }, log))
+  // The main thread gives one with each order, the same to all.
+  const generations = { take: () => generation }
+  const options = { reusePort: true, admission, generations, moveGroup }
+  endpoints.set(id, await openLogged(id, wanted, options, log))
 }
 
 async function close(id: string): Promise<void> {

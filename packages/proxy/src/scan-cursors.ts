@@ -1,0 +1,94 @@
+import { createReplyScanner, encodeCommand, scanReply } from '@fairlead/engine'
+import type { Command } from './commands.ts'
+
+/**
+ * Cursors of SCAN, HSCAN, SSCAN and ZSCAN mean something to one engine process only: each hashes with a seed of its own.
+ * So a client is given the engine's cursor times 65,536, plus a number for that engine, the generation. A cursor of another
+ * generation is sent as 0: the scan begins again, elements may be told twice, none is missed (ADR 20).
+ */
+
+/** Where the cursor stands among the arguments. */
+const places: Readonly<Record<string, number>> = { SCAN: 0, HSCAN: 1, SSCAN: 1, ZSCAN: 1 }
+export const scanNames: readonly string[] = Object.keys(places)
+
+/** Generations are numbers below this. */
+export const GENERATIONS = 65_536
+const BITS = 16n
+const MASK = BigInt(GENERATIONS - 1)
+
+export function isScan({ name }: { readonly name: string }): boolean {
+  return places[name] !== undefined
+}
+
+/** A scan as its engine, of which `generation` is given, understands it. */
+export function encodeScan(command: Command, generation: number): Buffer {
+  // It has more than is kept of a request, and could not be told whole: without arguments the engine refuses it.
+  if (command.cutShort) return encodeCommand([command.name])
+  return encodeCommand([command.name, ...argsForEngine(command, generation)])
+}
+
+/** The arguments of a scan with the engine's own cursor; those of any other command as they are. */
+export function argsForEngine({ name, args }: Command, generation: number): readonly Buffer[] {
+  const place = places[name]
+  const cursor = place === undefined ? undefined : args[place]
+  if (place === undefined || cursor === undefined) return args
+  return args.with(place, cursorForEngine(cursor, generation))
+}
+
+function cursorForEngine(cursor: Buffer, generation: number): Buffer {
+  const text = cursor.toString('latin1')
+  // What is none, the engine itself refuses.
+  if (text === '0' || !/^\d{1,24}$/.test(text)) return cursor
+  const value = BigInt(text)
+  return (value & MASK) === BigInt(generation) ? Buffer.from(String(value >> BITS)) : zero
+}
+
+const zero = Buffer.from('0')
+
+function cursorForClient(text: string, generation: number): string {
+  return text === '0' ? text : String((BigInt(text) << BITS) | BigInt(generation))
+}
+
+/** No reply of a scan is longer before its elements begin. */
+const LONGEST_HEAD_BYTES = 64
+const head = /^\*2\r\n\$\d+\r\n(\d+)\r\n/
+
+/**
+ * The beginning of a reply to a scan, as its client is to see it. Null: more of it is needed to tell. What is not such a
+ * reply (an error, QUEUED) is as it was.
+ */
+export function markReply(bytes: Buffer, isWhole: boolean, generation: number): Buffer | null {
+  const [all = '', cursor] = head.exec(bytes.toString('latin1', 0, LONGEST_HEAD_BYTES)) ?? []
+  if (cursor !== undefined) return Buffer.concat([headOf(cursor, generation), bytes.subarray(all.length)])
+  return isWhole || bytes[0] !== ARRAY_SIGN || bytes.length >= LONGEST_HEAD_BYTES ? bytes : null
+}
+
+const ARRAY_SIGN = 0x2a
+
+function headOf(cursor: string, generation: number): Buffer {
+  const text = cursorForClient(cursor, generation)
+  return Buffer.from(`*2\r\n$${text.length}\r\n${text}\r\n`)
+}
+
+/** The whole reply of an EXEC, in which the parts with these indexes (rising) are replies to scans. */
+export function markExec(reply: Buffer, scans: readonly number[], generation: number): Buffer {
+  if (reply[0] !== ARRAY_SIGN) return reply
+  const pieces: Buffer[] = []
+  const scanner = createReplyScanner()
+  let told = 0
+  let part = 0
+  let at = reply.indexOf('\n') + 1
+  for (const index of scans) {
+    for (; part < index && at > 0; part += 1) at = scanReply(scanner, reply, at)
+    const end = at > 0 ? scanReply(scanner, reply, at) : -1
+    if (end < 0) break
+    pieces.push(
+      reply.subarray(told, at),
+      markReply(reply.subarray(at, end), true, generation) ?? reply.subarray(at, end),
+    )
+    told = end
+    at = end
+    part = index + 1
+  }
+  return Buffer.concat([...pieces, reply.subarray(told)])
+}
