@@ -7,6 +7,7 @@ import {
   listBuilds,
   type Operation,
   type Output,
+  putLimits,
   putModule,
   putShard,
   Refusal,
@@ -50,6 +51,7 @@ export async function serveAgent(
   const mount = mountOn(app)
   mount(reportNode, handlers.reportNode)
   mount(putShard, handlers.putShard)
+  mount(putLimits, handlers.putLimits)
   mount(removeShard, handlers.removeShard)
   mount(readBaseline, handlers.readBaseline)
   mount(listBuilds, handlers.listBuilds)

@@ -106,6 +106,10 @@ function answerWith(
   return {
     reportNode: report,
     putShard: ({ params, body }) => shards.put(params.id, body),
+    async putLimits({ params, body }) {
+      await shards.limit(params.id, body)
+      return { id: params.id }
+    },
     async removeShard({ params }) {
       await shards.remove(params.id)
       return { id: params.id }

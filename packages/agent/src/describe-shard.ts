@@ -34,6 +34,8 @@ export function describeShard(
     endedInOrder: last?.ended?.how === 'stopped',
     beganAfterDeath: here?.before.died ?? false,
     why: view.why,
+    memoryBytes: wanted.wish.memoryBytes,
+    evictionPolicy: wanted.wish.evictionPolicy,
     asleep: view.state === 'exited' && wanted.wish.onCrash === 'wait',
     trouble: here ? trouble.of(here.startedAt) : '',
   }

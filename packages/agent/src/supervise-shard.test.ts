@@ -37,6 +37,28 @@ test('a shard whose data others may have newer waits for the server when it has 
   await home.becomes('a-1', { state: 'running', revision: 'another', beganAfterDeath: false })
 })
 
+test('limits are for the next process: the one that runs goes on, and one that waits for the server is not started', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const wish = await makeWish({ onCrash: 'wait' })
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const { pid } = await home.becomes('a-1', { state: 'running' })
+  const limits = { memoryBytes: 50_000_000, evictionPolicy: 'allkeys-lfu' }
+  await home.client.putLimits({ params: { id: 'a-1' }, body: limits })
+  expect(await home.shard('a-1')).toMatchObject({ pid, state: 'running', ...limits })
+  process.kill(pid ?? 0, 'SIGKILL')
+  await home.becomes('a-1', { state: 'exited' })
+  await home.client.putLimits({ params: { id: 'a-1' }, body: { ...limits, memoryBytes: 60_000_000 } })
+  expect(await home.shard('a-1')).toMatchObject({ state: 'exited', asleep: true, memoryBytes: 60_000_000 })
+
+  const next = { ...wish, ...limits, memoryBytes: 60_000_000 }
+  await home.client.putShard({ params: { id: 'a-1' }, body: next })
+  await home.becomes('a-1', { state: 'running' })
+  using admin = await connectAs('fairlead', next)
+  expect(await admin.call('CONFIG', 'GET', 'maxmemory')).toEqual(['maxmemory', '60000000'])
+  await home.client.putLimits({ params: { id: 'nobody' }, body: limits })
+})
+
 test('a process that keeps its port open but does not answer is dead', async () => {
   await using home = await makeHome()
   await using _ = await home.start({ hungAfterMs: 600 })

@@ -29,6 +29,8 @@ export interface SupervisedShard extends AsyncDisposable {
   readonly modules: readonly string[]
   /** Takes a wish. It is durable when this resolves. Refuses while the shard is being removed. */
   put(wish: WantedShard): Promise<ShardReport>
+  /** Takes another limit for its next process; the one that runs is not touched. It is durable when this resolves. */
+  limit(limits: Pick<WantedShard, 'memoryBytes' | 'evictionPolicy'>): Promise<void>
   remove(): Promise<void>
   report(): ShardReport
   /** The settings with which its last process began; null when they are not known. */
@@ -96,6 +98,12 @@ export function superviseShard(
     async put(wish) {
       await put(state, folder, wish)
       return describeShard(folder.id, state)
+    },
+    async limit(limits) {
+      if (state.wanted.gone) return
+      const next = { ...state.wanted, wish: { ...state.wanted.wish, ...limits } }
+      await folder.writeWanted(next)
+      state.wanted = next
     },
     async remove() {
       if (state.wanted.gone) return

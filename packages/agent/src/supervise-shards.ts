@@ -8,6 +8,8 @@ import { type SupervisedShard, type SupervisionSettings, superviseShard } from '
 export interface SupervisedShards extends AsyncDisposable {
   /** Resolves once the wish is durable. Refuses while the shard is being removed. */
   put(id: string, wish: WantedShard): Promise<ShardReport>
+  /** The next process of a shard begins with these. Resolves once that is durable. */
+  limit(id: string, limits: Pick<WantedShard, 'memoryBytes' | 'evictionPolicy'>): Promise<void>
   /** Resolves once the removal is durable; of a shard that is not there, at once. */
   remove(id: string): Promise<void>
   /** The settings with which the last process began; null when they, or the shard, are not known. */
@@ -40,6 +42,7 @@ export async function superviseShards(
         const known = shards.get(id)
         return known ? await known.put(wish) : supervise(await putFirst(home, id, wish, settings)).report()
       }),
+    limit: (id, limits) => turns.take(id, async () => await shards.get(id)?.limit(limits)),
     remove: (id) => turns.take(id, async () => await shards.get(id)?.remove()),
     report: () => [...shards.keys()].toSorted().flatMap((id) => shards.get(id)?.report() ?? []),
     baseline: async (id) => (await shards.get(id)?.baseline()) ?? null,

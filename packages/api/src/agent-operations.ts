@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { operation } from './operation.ts'
 import { ProxyState } from './proxy-state.ts'
+import { putLimits, ShardId, ShardLimits } from './put-limits.ts'
 
 /**
  * The small API between the server and the agent of a node. It is declarative: the server puts the shard it wants,
@@ -57,8 +58,7 @@ export const WantedShard = Type.Object(
      * server, because others may hold newer data: a primary that comes back empty would empty its replicas.
      */
     onCrash: Type.Enum(['restart', 'wait']),
-    memoryBytes: Type.Integer({ minimum: 0 }),
-    evictionPolicy: Type.String(),
+    ...ShardLimits.properties,
     persistence: Type.Enum(['disabled', 'aof', 'snapshot']),
     aofFsync: Type.Enum(['everysec', 'always']),
     snapshots: Type.Array(Type.Object({ secs: Type.Integer(), writes: Type.Integer() })),
@@ -98,6 +98,8 @@ export const ShardReport = Type.Object({
   why: Type.String(),
   /** It ended, and only a put starts it again (`onCrash` wait). */
   asleep: Type.Boolean(),
+  /** Of its wish: what its next process begins with. The one that runs may have been told otherwise since. */
+  ...ShardLimits.properties,
   /**
    * The engine's last words, since its process started, about replication or persistence gone wrong. They stay when
    * it has recovered. Empty when there are none, and while there is no process.
@@ -119,8 +121,6 @@ export const NodeReport = Type.Object({
   proxy: ProxyState,
 })
 export type NodeReport = Static<typeof NodeReport>
-
-const ShardId = Type.Object({ id: Type.String({ pattern: '^[a-z0-9-]{1,40}$' }) })
 
 export const reportNode = operation({
   method: 'GET',
@@ -279,6 +279,7 @@ export const removeModule = operation({
 export const agentOperations = {
   reportNode,
   putShard,
+  putLimits,
   removeShard,
   readBaseline,
   listBuilds,

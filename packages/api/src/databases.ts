@@ -75,7 +75,7 @@ export const Database = Type.Object({
   version: Type.String({ description: 'Full version of the engine' }),
   memory_size: Type.Integer({
     description:
-      'Memory limit of all primaries together in bytes; 0 is unlimited. Replicas have as much again',
+      'Memory for the clients of all primaries together in bytes; 0 is unlimited. What replication takes comes on top, and replicas have as much again',
   }),
   replication: Type.Boolean(),
   sharding: Type.Boolean(),

@@ -11,7 +11,7 @@ export interface Database {
   readonly restartNonce: number
   /** By name. */
   readonly modules: readonly UsedModule[]
-  /** Limit of one shard in bytes; 0 is unlimited. */
+  /** Limit of all primaries together in bytes, ours not counted (engine-memory.ts); 0 is unlimited. */
   readonly memoryBytes: number
   readonly replicas: number
   readonly persistence: Goal['persistence']

@@ -57,5 +57,5 @@ test('memory is wanted for all surge shards at once', () => {
     ...group,
     node: { memoryFreeBytes: 150 * 1024 * 1024, diskFreeBytes: 1e12 },
   }))
-  expect(lackOfMemoryFor({ groups: narrow })).toMatch(/need 292 MB of memory and the node has 150 MB free/)
+  expect(lackOfMemoryFor({ groups: narrow })).toMatch(/need 293 MB of memory and the node has 150 MB free/)
 })

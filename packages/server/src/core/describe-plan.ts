@@ -50,7 +50,7 @@ export function describePlan(
     handovers: count(steps, 'hand-over'),
     writeStopMs: count(steps, 'hand-over') === 0 ? NO_STOP : goal.cluster ? IN_CLUSTER : ALONE,
     outageMs: outageOf(steps, goal, Math.max(0, ...data)),
-    memoryNeededBytes: surges === 0 ? 0 : sum(data.map(surgeBytes)),
+    memoryNeededBytes: surges === 0 ? 0 : sum(seen.groups.map(surgeBytes)),
     memoryFreeBytes: node?.memoryFreeBytes ?? 0,
     diskNeededBytes: change ? sum(data) * 2 : 0,
     diskFreeBytes: node?.diskFreeBytes ?? 0,
@@ -137,7 +137,7 @@ function sum(numbers: readonly number[]): number {
 
 /** Why surge shards for all groups would find no memory on the node; null when they would. */
 export function lackOfMemoryFor(seen: SeenDatabase): string | null {
-  const needed = sum(seen.groups.map((group) => surgeBytes(dataBytes(group))))
+  const needed = sum(seen.groups.map(surgeBytes))
   const free = Math.min(...seen.groups.map(({ node }) => node.memoryFreeBytes))
   if (free >= needed) return null
   const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024)

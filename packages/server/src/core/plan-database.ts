@@ -2,7 +2,7 @@ import { revisionOf } from './goal.ts'
 import type { Leave } from './orders.ts'
 import { planCluster, planIntroduction, planWhole } from './plan-cluster.ts'
 import { planGroup, type Stage } from './plan-group.ts'
-import { dataBytes, surgeBytes } from './surge-bytes.ts'
+import { surgeBytes } from './surge-bytes.ts'
 import {
   findGroup,
   type Goal,
@@ -135,11 +135,11 @@ function share(lanes: readonly Lane[], database: SeenDatabase, goal: Goal): read
     if (kind !== 'add-shard' && kind !== 'restart-shard') continue
     if (free <= 0)
       given.set(lane.group, wait(`${limit} shard(s) are in hand already (parallel_shards_upgrade)`))
-    else if (kind === 'add-shard' && taken > 0 && memory - taken < surgeBytes(dataBytes(seen)))
+    else if (kind === 'add-shard' && taken > 0 && memory - taken < surgeBytes(seen))
       given.set(lane.group, wait('the memory of the node is given to another group first'))
     else {
       free -= 1
-      taken += kind === 'add-shard' ? surgeBytes(dataBytes(seen)) : 0
+      taken += kind === 'add-shard' ? surgeBytes(seen) : 0
     }
   }
   return lanes.map(({ group, verdict }) => ({ group, verdict: given.get(group) ?? verdict }))

@@ -1,7 +1,7 @@
 import { revisionOf } from './goal.ts'
 import { act, awaitShard, type Group, isReady } from './group.ts'
 import { obstacleToReplication } from './replication-paths.ts'
-import { SPARE_BYTES, surgeBytes } from './surge-bytes.ts'
+import { surgeBytes } from './surge-bytes.ts'
 import { type Goal, isLinked, type LiveShard, type Seen, type SeenShard, type Verdict } from './topology.ts'
 import { whyUnsound } from './way-back.ts'
 
@@ -55,7 +55,7 @@ function planNewHeir({ seen, goal, primary, replicas }: Group): Verdict {
   }
   const noDisk = lackOfDisk(seen, primary)
   if (noDisk !== undefined) return { kind: 'hopeless', why: noDisk }
-  const lacking = lackOfMemory(seen, primary)
+  const lacking = lackOfMemory(seen)
   if (lacking === undefined) {
     return act({
       kind: 'add-shard',
@@ -101,18 +101,21 @@ function planInPlace(lacking: string, { goal, primary }: Pick<Group, 'goal' | 'p
 }
 
 /** A surge shard needs the primary's data once more, with room to receive it. Without it a replica can stand in. */
-function lackOfMemory({ node }: Seen, { engine }: LiveShard): string | undefined {
-  const bytes = surgeBytes(engine.usedMemoryBytes)
+function lackOfMemory(seen: Seen): string | undefined {
+  const { node } = seen
+  const bytes = surgeBytes(seen)
   if (node.memoryFreeBytes >= bytes) return undefined
   return `a surge shard needs ${megabytes(bytes)} MB of memory and the node has ${megabytes(node.memoryFreeBytes)} MB free`
 }
 
 /** Every way needs it: a surge shard writes its files, and a replica saves its data before it restarts. */
 function lackOfDisk({ node }: Seen, { engine }: LiveShard): string | undefined {
-  const bytes = engine.usedMemoryBytes * 2 + SPARE_BYTES
+  const bytes = engine.usedMemoryBytes * 2 + SPARE_DISK_BYTES
   if (node.diskFreeBytes >= bytes) return undefined
   return `the upgrade needs ${megabytes(bytes)} MB of disk and the node has ${megabytes(node.diskFreeBytes)} MB free`
 }
+
+const SPARE_DISK_BYTES = 96 * 1024 * 1024
 
 const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024)
 
@@ -149,7 +152,7 @@ export function planUnsound(group: Group): Verdict | undefined {
   const coming = sound.find((shard) => !isReady(shard, group))
   if (coming !== undefined) return awaitShard(coming, group)
   const why = whyUnsound(first, group) ?? ''
-  if (sound.length < goal.replicas && lackOfMemory(seen, primary) === undefined)
+  if (sound.length < goal.replicas && lackOfMemory(seen) === undefined)
     return act({ kind: 'add-shard', runs: goal, follow: primary.id, why: `in place of another: ${why}` })
   return act({ kind: 'retire-shard', shard: first.id, why })
 }
@@ -192,7 +195,8 @@ function firstToLeave(shards: readonly SeenShard[], goal: Goal): readonly SeenSh
   )
 }
 
-export function planHome({ goal, primary, replicas }: Group): Verdict | undefined {
+export function planHome(group: Group): Verdict | undefined {
+  const { goal, primary, replicas } = group
   const home = replicas.find((shard) => goal.homes.includes(shard.id))
   if (!goal.preserveRoles || home === undefined) return undefined
   return act({

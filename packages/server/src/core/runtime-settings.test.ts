@@ -82,6 +82,13 @@ test('the same buffers and the same events in other words are the same', () => {
   expect(carry(now, before, parameters('replica', 'AE')).set).toEqual([['notify-keyspace-events', 'KA']])
 })
 
+test('the limits of an engine are on record, and come from there', () => {
+  const limits = (bytes: string, policy: string) => ({ maxmemory: bytes, 'maxmemory-policy': policy })
+  expect(carry(limits('2', 'allkeys-lru'), limits('1', 'noeviction'), limits('1', 'noeviction'))).toEqual(
+    nothing,
+  )
+})
+
 test('a password is in no baseline, and what no baseline holds is not taken for set', () => {
   const secrets = { requirepass: 'a', masterauth: 'b', 'tls-key-file-pass': 'c', hz: '10' }
   expect(baselineOf(secrets)).toEqual({ hz: '10' })

@@ -214,6 +214,7 @@ function freshShard(taken: readonly number[], step: Extract<Step, { kind: 'add-s
     beganAfterDeath: false,
     asleep: false,
     trouble: '',
+    next: null,
     engine: null,
   }
 }
@@ -238,6 +239,14 @@ const emptyEngine: EngineState = {
   secondOffset: -1,
   offset: 0,
   usedMemoryBytes: 0,
+  memory: {
+    limitBytes: 0,
+    evictionPolicy: '',
+    backlogBytes: 0,
+    hasBacklog: true,
+    dataBytes: 0,
+    clientBytes: 0,
+  },
   keys: 0,
   aof: 'off',
   errorReplies: 0,

@@ -1,14 +1,24 @@
+import { LEAST_BACKLOG_BYTES } from './backlog-bytes.ts'
+import { engineOverhead } from './engine-memory.ts'
 import { isLive, type Seen } from './topology.ts'
 
-/** What the data of a group takes in memory now, in bytes: in the fullest of its shards that answer. */
+/** What the data of a group takes in memory now, in bytes, without backlogs: in the fullest of its shards that answer. */
 export function dataBytes({ shards }: Pick<Seen, 'shards'>): number {
-  return Math.max(0, ...shards.filter(isLive).map(({ engine }) => engine.usedMemoryBytes))
+  return Math.max(0, ...shards.filter(isLive).map(({ engine }) => engine.memory.dataBytes))
 }
 
-/** What a further shard with this much data takes at most, in bytes. */
-export function surgeBytes(data: number): number {
-  return Math.ceil(data * 1.25) + SPARE_BYTES
+/**
+ * What a further shard of the group takes at most, in bytes: the data with room to receive it, and a backlog as large as the
+ * largest there is, which it is given before it takes over.
+ */
+export function surgeBytes(group: Pick<Seen, 'shards'>): number {
+  const backlogs = group.shards.filter(isLive).map(({ engine }) => engine.memory.backlogBytes)
+  return (
+    Math.ceil(dataBytes(group) * 1.25) +
+    engineOverhead(Math.max(LEAST_BACKLOG_BYTES, ...backlogs)) +
+    AIR_BYTES
+  )
 }
 
-/** An empty engine with its 64 MB backlog, and some air. */
-export const SPARE_BYTES = 96 * 1024 * 1024
+/** An empty engine, and some air. */
+export const AIR_BYTES = 30 * 1024 * 1024

@@ -5,7 +5,15 @@ import { type Goal, plainPolicy, revisionOf } from './goal.ts'
 import { noOrders } from './orders.ts'
 import { planGroup } from './plan-group.ts'
 import { expect as expected, settle } from './simulate.ts'
-import { isLinked, isLive, type Seen, type SeenDatabase, type SeenShard, type Step } from './topology.ts'
+import {
+  type EngineMemory,
+  isLinked,
+  isLive,
+  type Seen,
+  type SeenDatabase,
+  type SeenShard,
+  type Step,
+} from './topology.ts'
 
 export const old = { build: { flavour: 'redis', version: '7.0.15' }, restartNonce: 0, modules: [] }
 export const plenty = { memoryFreeBytes: 1e12, diskFreeBytes: 1e12 }
@@ -27,6 +35,7 @@ export function groupOf(replicas: number, aof = false, firstId = 1): Seen {
       beganAfterDeath: false,
       asleep: false,
       trouble: '',
+      next: null,
       engine: {
         runId: `run-${firstId + n}`,
         role: isPrimary ? 'primary' : 'replica',
@@ -39,6 +48,7 @@ export function groupOf(replicas: number, aof = false, firstId = 1): Seen {
         secondOffset: -1,
         offset: 0,
         usedMemoryBytes: 1e6,
+        memory: unlimited(1e6),
         keys: 100,
         aof: aof ? 'on' : 'off',
         errorReplies: 0,
@@ -54,6 +64,7 @@ export function groupOf(replicas: number, aof = false, firstId = 1): Seen {
     history: null,
     handover: null,
     standby: null,
+    limits: { shareBytes: 0, evictionPolicy: 'noeviction' },
     node: plenty,
   }
 }
@@ -173,4 +184,16 @@ export const runningAction: Action = {
   error: null,
   createdAt: '',
   changedAt: '',
+}
+
+/** The memory of an engine without a limit. */
+export function unlimited(dataBytes: number): EngineMemory {
+  return {
+    limitBytes: 0,
+    evictionPolicy: 'noeviction',
+    backlogBytes: 0,
+    hasBacklog: true,
+    dataBytes,
+    clientBytes: 0,
+  }
 }

@@ -1,5 +1,6 @@
 /** The tests' world as the planner sees it. */
 import { freshName } from './test-engines.ts'
+import { unlimited } from './test-group.ts'
 import { liveOf, type Member, membersOf, type Team, type World } from './test-world.ts'
 import type { Seen, SeenDatabase, SeenShard } from './topology.ts'
 
@@ -7,6 +8,7 @@ import type { Seen, SeenDatabase, SeenShard } from './topology.ts'
 export function look(world: World): SeenDatabase {
   for (const team of world.teams) keepHistory(team)
   const node = { memoryFreeBytes: world.memoryFreeBytes, diskFreeBytes: 1e12 }
+  const limits = { shareBytes: 0, evictionPolicy: 'noeviction' }
   const groups = world.teams.map((team): Seen => {
     const { number, slots, members, recorded, history, handover, standby } = team
     const seen = handover && {
@@ -14,7 +16,17 @@ export function look(world: World): SeenDatabase {
       ageMs: (world.turn - handover.since) * 500,
     }
     const shards = members.map((member) => seeMember(member, world))
-    return { group: number, slots, shards, recordedPrimary: recorded, history, handover: seen, standby, node }
+    return {
+      group: number,
+      slots,
+      shards,
+      recordedPrimary: recorded,
+      history,
+      handover: seen,
+      standby,
+      limits,
+      node,
+    }
   })
   return { groups }
 }
@@ -38,6 +50,7 @@ function seeMember(member: Member, world: World): SeenShard {
     follows,
     leaving,
     trouble: '',
+    next: null,
     asleep: state === 'exited' && member.wish?.onCrash === 'wait',
     beganAfterDeath: false,
   }
@@ -58,6 +71,7 @@ function seeMember(member: Member, world: World): SeenShard {
       primary: address,
       loading: false,
       usedMemoryBytes: 1e6,
+      memory: unlimited(1e6),
       keys: engine.log.length,
       cluster,
     },

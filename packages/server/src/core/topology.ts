@@ -1,4 +1,5 @@
 import type { Address } from '@fairlead/api'
+import type { Limits } from './engine-memory.ts'
 import type { Goal, Runs } from './goal.ts'
 
 /** What is seen of a database at one moment: the whole input of every decision. */
@@ -22,6 +23,8 @@ export interface Seen {
   readonly handover: OpenHandover | null
   /** Who handed the primary role over last, and how it was then; null before the first handover of an action. */
   readonly standby: Standby | null
+  /** What the database grants each of its shards. */
+  readonly limits: Limits
   readonly node: NodeRoom
 }
 
@@ -84,6 +87,8 @@ export interface SeenShard {
   readonly asleep: boolean
   /** The engine's last word in its log on replication or persistence gone wrong; '' when there is none. */
   readonly trouble: string
+  /** What its next process would begin with, by the wish that the agent holds; null while the agent knows nothing of it. */
+  readonly next: Pick<EngineMemory, 'limitBytes' | 'evictionPolicy'> | null
   /** Null while the engine does not answer. */
   readonly engine: EngineState | null
 }
@@ -103,6 +108,7 @@ export interface EngineState {
   readonly secondOffset: number
   readonly offset: number
   readonly usedMemoryBytes: number
+  readonly memory: EngineMemory
   /** Over all its databases. */
   readonly keys: number
   readonly aof: 'off' | 'rewriting' | 'on'
@@ -110,6 +116,20 @@ export interface EngineState {
   readonly errorReplies: number
   /** Null when it is not in cluster mode. */
   readonly cluster: ClusterView | null
+}
+
+/** What an engine may use and what it uses, by its own account, in bytes. */
+export interface EngineMemory {
+  /** `maxmemory`; 0 is unlimited. */
+  readonly limitBytes: number
+  readonly evictionPolicy: string
+  /** As large as its backlog may become; one that `hasBacklog` is false of begins it with its first replica. */
+  readonly backlogBytes: number
+  readonly hasBacklog: boolean
+  /** What counts against its limit and is not replication's: data, connections, and what an empty engine takes. */
+  readonly dataBytes: number
+  /** Of `dataBytes`, what the connections of clients take. */
+  readonly clientBytes: number
 }
 
 /** What a process in cluster mode knows of the cluster. Its view lags behind: gossip takes up to some seconds. */

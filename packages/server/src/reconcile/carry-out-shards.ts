@@ -1,11 +1,12 @@
 import type { ShardRecord } from '../core/database.ts'
 import { runsOf } from '../core/goal.ts'
-import { dataBytes, surgeBytes } from '../core/surge-bytes.ts'
+import { surgeBytes } from '../core/surge-bytes.ts'
 import type { Step } from '../core/topology.ts'
 import { shardsStore } from '../databases/shards-store.ts'
 import { takenPorts } from '../databases/taken-ports.ts'
 import { member, type Outcome, type Scene } from './carry-out.ts'
 import { whyStillRead } from './endpoints.ts'
+import { setLimits } from './keep-limits.ts'
 import { agentName } from './observe.ts'
 import { raiseBacklog } from './raise-backlog.ts'
 import { wishFor } from './wish.ts'
@@ -21,11 +22,14 @@ export async function addShard(step: Extract<Step, { kind: 'add-shard' }>, scene
   // A primary alone is restarted by its agent; with a replica that would be dangerous, so that ends before there is one.
   const alone = members.length === 1 ? members.find(({ id }) => id === step.follow) : undefined
   if (alone !== undefined) await put(alone, [alone, { ...alone, id: 0 }], scene)
+  // From now on its primary keeps a backlog, which is not the clients'.
+  const primary = members.find(({ id }) => id === step.follow)
+  if (primary !== undefined) await setLimits(await deps.engines.connect(database, primary), seen.limits, deps)
   const shard = await deps.inTurn(async () => {
     const row = {
       databaseUid: database.uid,
       group,
-      reservedBytes: step.follow === null ? 0 : surgeBytes(dataBytes(seen)),
+      reservedBytes: step.follow === null ? 0 : surgeBytes(seen),
       nodeUid: THIS_NODE.uid,
       host: THIS_NODE.host,
       port: await findPort(scene),
@@ -67,7 +71,8 @@ export async function restartShard(
   const readers = await whyStillRead(database, before, deps)
   if (readers !== undefined) return { kind: 'not yet', why: readers }
   const shard = { ...before, runs, follows: step.follow }
-  await raiseBacklog(await deps.engines.connect(database, member(step.follow, scene)), deps, scene.signal)
+  const primary = await deps.engines.connect(database, member(step.follow, scene))
+  await raiseBacklog(primary, scene.seen.limits, deps, scene.signal)
   await deps.effect('record-runs', () =>
     deps.store.transaction(async (db) => {
       await shardsStore(db).setRuns(shard.id, runs)

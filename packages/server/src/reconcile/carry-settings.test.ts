@@ -29,7 +29,7 @@ const settings: Readonly<Record<string, string>> = {
   'notify-keyspace-events': 'Elgx',
   'client-output-buffer-limit': 'normal 1048576 524288 30 replica 268435456 67108864 61',
   save: '3600 7 60 1234',
-  'maxmemory-policy': 'allkeys-lfu',
+  'maxmemory-samples': '9',
   'hash-max-ziplist-entries': '99',
   'slave-priority': '42',
   timeout: '600',

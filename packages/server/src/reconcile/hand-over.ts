@@ -9,6 +9,7 @@ import { countFullSyncs } from './count-full-syncs.ts'
 import type { Deps } from './deps.ts'
 import { holdClients, prepareClients } from './endpoints.ts'
 import { passGate, replicationOf } from './handover-gate.ts'
+import { setLimits } from './keep-limits.ts'
 import { type Moved, type MovingGroup, moveRole } from './move-role.ts'
 import { moveRoleInCluster } from './move-role-in-cluster.ts'
 import type { Pending, Prepared } from './preparations.ts'
@@ -82,7 +83,7 @@ type Roles = Pick<MovingGroup, 'primary' | 'heir' | 'others'>
 async function prepare(
   step: Extract<Step, { kind: 'hand-over' }>,
   { primary, heir, others }: Roles,
-  { database, members, action, deps, group, signal }: Scene,
+  { database, members, action, deps, group, seen, signal }: Scene,
 ): Promise<Prepared> {
   const gate = await passGate(primary, [heir, ...others], signal)
   if (gate !== 'open') return { kind: 'not yet', why: gate }
@@ -90,6 +91,8 @@ async function prepare(
   const followers = members.filter(({ id }) => id !== step.from)
   const missing = await carryToFollowers({ database, primary: old, followers, action }, deps)
   if (missing !== undefined) return { kind: 'hopeless', why: missing }
+  // They may have been given a larger backlog just now.
+  for (const follower of [heir, ...others]) await setLimits(follower, seen.limits, deps)
   await prepareClients(database, group, heir.address, deps)
   return 'ready'
 }

@@ -9,9 +9,11 @@ import {
 } from '@fairlead/engine'
 import type { Handover } from '../actions/handovers-store.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
+import { limitsOf } from '../core/engine-memory.ts'
 import type { ClusterView, EngineState, Seen, SeenDatabase, SeenShard } from '../core/topology.ts'
 import type { Deps } from './deps.ts'
 import type { Engines } from './engines.ts'
+import { readEngineMemory } from './read-engine-memory.ts'
 
 /** What a look needs. */
 export type Eyes = Pick<Deps, 'agent' | 'shards' | 'handovers' | 'engines' | 'now'>
@@ -37,6 +39,7 @@ export async function observe(database: Database, deps: Eyes, signal: AbortSigna
       recordedPrimary: primaryShard,
       history,
       ...describeHandover(handovers.get(number), deps.now()),
+      limits: limitsOf(database),
       node,
     })),
   }
@@ -78,6 +81,8 @@ async function observeShard(
     beganAfterDeath: found?.beganAfterDeath ?? false,
     asleep: found?.asleep ?? false,
     trouble: found?.trouble ?? '',
+    next:
+      found === undefined ? null : { limitBytes: found.memoryBytes, evictionPolicy: found.evictionPolicy },
     endedCleanly: found?.state === 'exited' && found.endedInOrder,
     engine: mayAnswer ? await inspect(record, database, engines) : null,
   }
@@ -127,6 +132,7 @@ function readEngine(text: string, cluster: ClusterView | null): EngineState {
     secondOffset: replication.secondOffset,
     offset: replication.offset,
     usedMemoryBytes: numberOf(fields, 'used_memory'),
+    memory: readEngineMemory(fields),
     keys: countKeys(fields),
     aof: isOn('aof_enabled') ? aof : 'off',
     errorReplies: numberOf(fields, 'unexpected_error_replies'),

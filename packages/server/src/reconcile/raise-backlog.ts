@@ -1,18 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type EngineConnection, numberOf, readInfo } from '@fairlead/engine'
 import { backlogBytes } from '../core/backlog-bytes.ts'
+import type { Limits } from '../core/engine-memory.ts'
 import type { Deps } from './deps.ts'
+import { makeRoom } from './keep-limits.ts'
 
 /** Over this time the write rate is taken. */
 const SAMPLE_MS = 100
 
 /**
  * Makes the backlog of a primary large enough for a replica that is about to restart: what is written meanwhile must
- * still be in it, or the replica needs a full sync. It is only ever raised; the engine's next start begins anew.
+ * still be in it, or the replica needs a full sync. It is only ever raised; the engine's next start begins anew. The limit of
+ * the engine rises first: what the backlog takes is not the clients'.
  */
 export async function raiseBacklog(
   primary: EngineConnection,
-  { effect }: Deps,
+  limits: Limits,
+  deps: Pick<Deps, 'effect'>,
   signal: AbortSignal,
 ): Promise<void> {
   const before = readInfo(await primary.info())
@@ -24,5 +28,6 @@ export async function raiseBacklog(
     dataBytes: numberOf(after, 'used_memory'),
   })
   if (wanted <= numberOf(after, 'repl_backlog_size')) return
-  await effect('raise-backlog', () => primary.call('CONFIG', 'SET', 'repl-backlog-size', wanted))
+  await makeRoom(primary, limits, wanted, deps)
+  await deps.effect('raise-backlog', () => primary.call('CONFIG', 'SET', 'repl-backlog-size', wanted))
 }

@@ -9,6 +9,7 @@ import { carryOut, type Moves, type Outcome } from './carry-out.ts'
 import { carryToFollowers } from './carry-to-followers.ts'
 import { createTurns, type Deps } from './deps.ts'
 import { keepEndpoint } from './endpoints.ts'
+import { keepLimits } from './keep-limits.ts'
 import { endReservations, keepHistory } from './keep-records.ts'
 import { finishAction, giveUpAction, hasToWait, noteAction, warnOf } from './note-action.ts'
 import { observe } from './observe.ts'
@@ -50,6 +51,7 @@ export async function reconcileDatabase(
   const seen = await observe(database, deps, signal)
   await keepHistory({ database, action }, seen, deps, memory)
   await endReservations(seen, deps)
+  if (goal.kind === 'keep') await keepLimits(database, seen, deps)
   await keepEndpoint(database, goal, seen, deps, memory).catch((cause: unknown) => {
     // A database in service is looked after without its endpoint, too; one that comes or goes is done only with it.
     if (action !== undefined && action.kind !== 'upgrade') throw cause

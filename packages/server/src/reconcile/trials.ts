@@ -6,7 +6,7 @@ import { replicationPath } from '../core/replication-paths.ts'
 import type { ModulesStore } from '../modules/modules-store.ts'
 import type { AgentLink } from '../nodes/agent-link.ts'
 import { ensureModules, type ModuleSource } from '../nodes/ensure-modules.ts'
-import { memoryOfShard, modulesFor } from './wish.ts'
+import { modulesFor, nextLimits } from './wish.ts'
 
 /** What is to be run is tried in a process of its own before a shard is asked for it. */
 export interface Trials {
@@ -42,8 +42,7 @@ export function createTrials(deps: {
         build: runs.build,
         cluster: database.cluster,
         rdbVersionCheck: replicationPath(database.build, runs.build).relaxed ? 'relaxed' : 'strict',
-        memoryBytes: memoryOfShard(database),
-        evictionPolicy: database.evictionPolicy,
+        ...nextLimits(database, 1 + database.replicas),
         persistence: database.persistence,
         aofFsync: database.aofFsync,
         snapshots: [...database.snapshots],

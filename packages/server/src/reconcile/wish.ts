@@ -1,6 +1,7 @@
 import type { WantedShard } from '@fairlead/api'
 import { LEAST_BACKLOG_BYTES } from '../core/backlog-bytes.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
+import { engineLimit, limitsOf } from '../core/engine-memory.ts'
 import { type Runs, revisionOf } from '../core/goal.ts'
 import { replicationPath } from '../core/replication-paths.ts'
 
@@ -24,8 +25,7 @@ export function wishFor(
         : 'strict',
     // A primary that came back empty would empty its replicas: with others in the group, the server decides.
     onCrash: primary === undefined && members.length > 1 ? 'wait' : 'restart',
-    memoryBytes: memoryOfShard(database),
-    evictionPolicy: database.evictionPolicy,
+    ...nextLimits(database, members.length),
     persistence: database.persistence,
     aofFsync: database.aofFsync,
     snapshots: [...database.snapshots],
@@ -41,7 +41,11 @@ export function modulesFor({ modules }: Runs): WantedShard['modules'] {
   return modules.map(({ sha256, name, args }) => ({ sha256, name, args: [...args] }))
 }
 
-/** Each group has its share of the limit, in bytes; 0 is unlimited. */
-export function memoryOfShard({ memoryBytes, groups }: Database): number {
-  return Math.floor(memoryBytes / groups.length)
+/** With what a process begins, in a group of so many. Alone it has no backlog; one that it gets later is seen (keep-limits.ts). */
+export function nextLimits(
+  database: Database,
+  members: number,
+): Pick<WantedShard, 'memoryBytes' | 'evictionPolicy'> {
+  const { shareBytes, evictionPolicy } = limitsOf(database)
+  return { memoryBytes: engineLimit(shareBytes, members > 1 ? LEAST_BACKLOG_BYTES : 0), evictionPolicy }
 }

@@ -1,0 +1,27 @@
+import { Type } from 'typebox'
+import { operation } from './operation.ts'
+
+/** With what an engine process begins. */
+export const ShardLimits = Type.Object(
+  {
+    /** `maxmemory`; 0 is unlimited. */
+    memoryBytes: Type.Integer({ minimum: 0 }),
+    evictionPolicy: Type.String(),
+  },
+  { additionalProperties: false },
+)
+
+export const ShardId = Type.Object({ id: Type.String({ pattern: '^[a-z0-9-]{1,40}$' }) })
+
+export const putLimits = operation({
+  method: 'PUT',
+  path: '/agent/shards/:id/limits',
+  summary:
+    'Start the next process of this shard with these limits. Starts, stops and tells no process anything; of a shard that is not there, or is being removed: no error',
+  since: '0.1.0',
+  permission: null,
+  params: ShardId,
+  body: ShardLimits,
+  ok: Type.Object({ id: Type.String() }),
+  errors: [],
+})
