@@ -107,6 +107,38 @@ describe('the limit of an engine', () => {
   })
 })
 
+describe('an upgrade to a build that needs more memory for the same data', () => {
+  const older = build('valkey', '8.1')
+  const newer = findBuild('redis', '8.0')
+
+  test.runIf(newer !== undefined).each(['noeviction', 'allkeys-lru'] as const)(
+    'is taken back before the role moves when the data would not fit: %s',
+    async (eviction_policy) => {
+      const uid = await create({ engine_version: older, memory_size: 12 * MB, eviction_policy })
+      using client = await asUser(uid)
+      await fill(client, 150_000)
+      const [primary] = await shardsOf(uid)
+      const pid = await pidOf(fairlead, primary)
+      const request = { params: { uid }, body: { engine_version: newer ?? '' } }
+      const { plan } = await fairlead.api.upgradeDatabase({ ...request, query: { dry_run: '' } })
+      expect(plan?.risks).toEqual([
+        expect.stringMatching(/may take \d+ MB, and 11 MB are allowed \(memory_size\)/),
+      ])
+
+      const { action_uid } = await fairlead.api.upgradeDatabase(request)
+      expect(await fairlead.untilEnded(action_uid)).toMatchObject({
+        status: 'failed',
+        error: expect.stringMatching(/the data takes .* MB on redis-8.* set memory_size to \d+ or more/),
+        certificates: [],
+      })
+      expect(await pidOf(fairlead, primary)).toBe(pid)
+      expect(await client.call('DBSIZE')).toBe(150_000)
+      expect(await client.call('SET', 'still', 'served')).toBe('OK')
+      expect(await evictedFrom(uid)).toBe(0)
+    },
+  )
+})
+
 /** What an engine may use for 16 MB of its clients, beside a backlog of so many MiB. */
 const limitWith = (backlog: number) => 16 * MB + backlog * MiB * (1 + 1 / 128) + 2 * MiB
 
@@ -128,6 +160,19 @@ async function asUser(uid: number): Promise<EngineConnection> {
     address: { host: '127.0.0.1', port: endpoints[0]?.port ?? 0 },
     login: { username: 'default', password },
   })
+}
+
+/** Small keys, of which builds keep account differently. */
+async function fill(client: EngineConnection, keys: number): Promise<void> {
+  const some = 10_000
+  for (let from = 0; from < keys; from += some)
+    await client.call(
+      'EVAL',
+      "for n = ARGV[1], ARGV[2] do redis.call('SET', 'small:' .. n, n) end",
+      0,
+      from,
+      from + some - 1,
+    )
 }
 
 /** Writes `keys` strings over and over again. Returns how many writes were refused. */

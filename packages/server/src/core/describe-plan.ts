@@ -2,6 +2,7 @@ import type { Build, TrialResult } from '@fairlead/api'
 import { backlogBytes } from './backlog-bytes.ts'
 import { type Foreseen, foresee } from './foresee.ts'
 import { type Goal, revisionOf, type UsedModule } from './goal.ts'
+import { mostGrowth } from './heir-memory.ts'
 import { replicationPath } from './replication-paths.ts'
 import { dataBytes, surgeBytes } from './surge-bytes.ts'
 import { isLive, type Seen, type SeenDatabase, type Step } from './topology.ts'
@@ -59,7 +60,7 @@ export function describePlan(
     risks: change
       ? [...risksOf(seen, goal, steps), ...(trial?.ok === false ? [failed(goal, trial)] : [])]
       : [],
-    unproven: change ? unprovenOf(goal, steps) : [],
+    unproven: change ? unprovenOf(seen, goal, steps) : [],
   }
 }
 
@@ -90,7 +91,7 @@ function risksOf(seen: SeenDatabase, goal: Goal, steps: readonly Foreseen[]): re
           `${goal.build.flavour} reads the data of another flavour: types that only that one has end the upgrade, cleanly`,
         ]
       : []),
-    ...seen.groups.flatMap((group) => unlinked(group)),
+    ...seen.groups.flatMap((group) => [...unlinked(group), ...crowded(group, goal, steps)]),
     ...(steps.length === 0
       ? [`no way to ${revisionOf(goal)} is seen from here; the first turn will say why`]
       : []),
@@ -104,12 +105,26 @@ function unlinked({ group, shards }: Seen): readonly string[] {
   return broken.map(({ id }) => `replica ${id} of group ${group} is not linked: nothing begins before it is`)
 }
 
+/** What is known before anything holds the data on the target. */
+function crowded(seen: Seen, { from, build, discard }: Goal, steps: readonly Foreseen[]): readonly string[] {
+  const { shareBytes } = seen.limits
+  const most = dataBytes(seen) * (from === null ? 1 : mostGrowth(from.build, build))
+  if (discard || shareBytes === 0 || most <= shareBytes) return []
+  const end =
+    count(steps, 'restart-primary') > 0
+      ? 'it would refuse writes or evict keys then, and nothing shows that before'
+      : 'the upgrade ends before anything old is touched if it does not fit'
+  return [
+    `on ${build.flavour} ${build.version} the data of group ${seen.group} may take ${megabytes(most)} MB, and ${megabytes(shareBytes)} MB are allowed (memory_size): ${end}`,
+  ]
+}
+
 function failed({ build }: Goal, { why }: TrialResult): string {
   return `${build.flavour} ${build.version} does not start as this database needs it: ${why}`
 }
 
 /** What only the upgrade itself shows; each of these ends it before anything old is touched. */
-function unprovenOf(goal: Goal, steps: readonly Foreseen[]): readonly string[] {
+function unprovenOf(seen: SeenDatabase, goal: Goal, steps: readonly Foreseen[]): readonly string[] {
   const path = goal.from === null ? null : replicationPath(goal.from.build, goal.build)
   if (goal.discard) return []
   return [
@@ -121,6 +136,11 @@ function unprovenOf(goal: Goal, steps: readonly Foreseen[]): readonly string[] {
     ...(count(steps, 'add-shard') > 0
       ? [
           'whether the target can read this very data: its surge shard shows it, before anything old is touched',
+        ]
+      : []),
+    ...(count(steps, 'hand-over') > 0 && seen.groups.some(({ limits }) => limits.shareBytes > 0)
+      ? [
+          'whether the data fits memory_size on the target: the shard that is to take over shows it, before anything old is touched',
         ]
       : []),
     'whether every user and setting given at run time can be said to the target: shown before the handover',
@@ -140,6 +160,7 @@ export function lackOfMemoryFor(seen: SeenDatabase): string | null {
   const needed = sum(seen.groups.map(surgeBytes))
   const free = Math.min(...seen.groups.map(({ node }) => node.memoryFreeBytes))
   if (free >= needed) return null
-  const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024)
   return `surge shards need ${megabytes(needed)} MB of memory and the node has ${megabytes(free)} MB free`
 }
+
+const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024)

@@ -1,8 +1,17 @@
 import { revisionOf } from './goal.ts'
 import { act, awaitShard, type Group, isReady } from './group.ts'
+import { planRoom } from './heir-memory.ts'
 import { obstacleToReplication } from './replication-paths.ts'
 import { surgeBytes } from './surge-bytes.ts'
-import { type Goal, isLinked, type LiveShard, type Seen, type SeenShard, type Verdict } from './topology.ts'
+import {
+  type Goal,
+  isLinked,
+  isLive,
+  type LiveShard,
+  type Seen,
+  type SeenShard,
+  type Verdict,
+} from './topology.ts'
 import { whyUnsound } from './way-back.ts'
 
 /** The primary runs another revision than the goal's: it hands over to a shard that does not. */
@@ -23,6 +32,8 @@ export function planHeir(group: Group): Verdict | undefined {
     }
   const unready = replicas.find((shard) => !isReady(shard, group))
   if (unready !== undefined) return awaitShard(unready, group)
+  const crowded = isLive(heir) ? planRoom(heir, group) : undefined
+  if (crowded !== undefined) return crowded
   return act({
     kind: 'hand-over',
     from: primary.id,
@@ -199,6 +210,8 @@ export function planHome(group: Group): Verdict | undefined {
   const { goal, primary, replicas } = group
   const home = replicas.find((shard) => goal.homes.includes(shard.id))
   if (!goal.preserveRoles || home === undefined) return undefined
+  const crowded = isLive(home) ? planRoom(home, group) : undefined
+  if (crowded !== undefined) return crowded
   return act({
     kind: 'hand-over',
     from: primary.id,

@@ -15,6 +15,7 @@ import { moveRoleInCluster } from './move-role-in-cluster.ts'
 import type { Pending, Prepared } from './preparations.ts'
 import { whyNotMapped } from './slot-map-gate.ts'
 import { letWritesGo } from './stop-writes.ts'
+import { tellOfRoom } from './tell-of-room.ts'
 
 /**
  * Moves the primary role from `from` to `to` without losing an acknowledged write: demote first, then promote.
@@ -93,6 +94,7 @@ async function prepare(
   if (missing !== undefined) return { kind: 'hopeless', why: missing }
   // They may have been given a larger backlog just now.
   for (const follower of [heir, ...others]) await setLimits(follower, seen.limits, deps)
+  await tellOfRoom(step, { seen, action, deps })
   await prepareClients(database, group, heir.address, deps)
   return 'ready'
 }
