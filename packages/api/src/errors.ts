@@ -83,6 +83,10 @@ export const errors = {
     status: 406,
     meaning: 'The upgrade was begun and taken back: the message says why; the database serves as before',
   },
+  memory_size_too_small: {
+    status: 406,
+    meaning: 'The database uses more than the new memory_size; the message says how much would do',
+  },
   insufficient_resources: { status: 406, meaning: 'The cluster has no room for what was asked' },
   change_last_admin_role_not_allowed: {
     status: 406,

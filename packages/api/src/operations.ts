@@ -23,6 +23,7 @@ import {
   getDatabase,
   listDatabaseShards,
   listDatabases,
+  updateDatabase,
 } from './databases.ts'
 import { getAvailability, getEndpointStats, listEndpointClients } from './endpoints.ts'
 import { listLogs } from './logs.ts'
@@ -72,6 +73,7 @@ export const operations = {
   listDatabases,
   createDatabase,
   getDatabase,
+  updateDatabase,
   deleteDatabase,
   listDatabaseShards,
   getAvailability,

@@ -18,6 +18,8 @@ import { actorOf } from './core/access.ts'
 import { databasesRoutes } from './databases/databases-routes.ts'
 import { createDatabases } from './databases/databases-service.ts'
 import { databasesStore } from './databases/databases-store.ts'
+import { limitsRoutes } from './databases/limits-routes.ts'
+import { createLimitChanges } from './databases/limits-service.ts'
 import { shardsStore } from './databases/shards-store.ts'
 import { endpointsRoutes } from './endpoints/endpoints-routes.ts'
 import { createEndpoints } from './endpoints/endpoints-service.ts'
@@ -180,6 +182,10 @@ export async function createControlPlane(config: Config, world: World): Promise<
   databasesRoutes(mount, databases)
   const sight = createSight(reconciling)
   endpointsRoutes(mount, createEndpoints({ databases, proxy, tls, knock: sight.knock }))
+  limitsRoutes(
+    mount,
+    createLimitChanges({ ...{ store, databases, modules, now }, look: sight.look, nudge: loop.nudge }),
+  )
   const actions = createActions({ store })
   const upgrades = createUpgrades({
     ...{ databases, nodes, modules, actions },

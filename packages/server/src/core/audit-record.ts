@@ -23,6 +23,7 @@ export const auditTypes = {
   module_uploaded: 'INFO',
   module_deleted: 'INFO',
   bdb_created: 'INFO',
+  bdb_updated: 'INFO',
   bdb_upgrade_requested: 'INFO',
   bdb_deleted: 'INFO',
   bdb_primary_replaced: 'WARNING',

@@ -18,6 +18,7 @@ export interface DatabasesStore {
   setStatus(uid: number, status: DatabaseStatus, now: string): Promise<void>
   /** Takes over what an upgrade led to. */
   setRuns(uid: number, runs: Runs, now: string): Promise<void>
+  setLimits(uid: number, limits: Pick<Database, 'memoryBytes' | 'evictionPolicy'>, now: string): Promise<void>
   setEndpointPort(uid: number, port: number): Promise<void>
   setPrimary(uid: number, group: number, shard: number): Promise<void>
   setHistory(uid: number, group: number, history: History): Promise<void>
@@ -78,6 +79,11 @@ export function databasesStore(db: Db): DatabasesStore {
           modules: JSON.stringify(modules),
           changed_at: now,
         })
+        .execute()
+    },
+    async setLimits(uid, { memoryBytes, evictionPolicy }, now) {
+      await update(uid)
+        .set({ memory_bytes: memoryBytes, eviction_policy: evictionPolicy, changed_at: now })
         .execute()
     },
     async setEndpointPort(uid, port) {

@@ -1,0 +1,87 @@
+import { Refusal } from '@fairlead/api'
+import { actionsStore } from '../actions/actions-store.ts'
+import { auditStore } from '../audit/audit-store.ts'
+import type { Actor } from '../core/access.ts'
+import type { Database } from '../core/database.ts'
+import { type LimitsRequest, type NewLimits, settleLimits } from '../core/settle-limits.ts'
+import type { SeenDatabase } from '../core/topology.ts'
+import type { Modules } from '../modules/modules-service.ts'
+import type { Store } from '../store/open-store.ts'
+import type { Databases, DatabaseView } from './databases-service.ts'
+import { databasesStore } from './databases-store.ts'
+
+/** Other limits of databases that run: nothing restarts. */
+export interface LimitChanges {
+  /**
+   * Writes them down; the engines have them within the next turn, and so does every process that comes later. Throws Refusal, with
+   * every obstacle in its message.
+   */
+  change(uid: number, request: LimitsRequest, by: Actor): Promise<DatabaseView>
+  /** Says what `change` would do, and refuses what it refuses. */
+  foresee(uid: number, request: LimitsRequest): Promise<DatabaseView>
+}
+
+export function createLimitChanges(deps: {
+  readonly store: Store
+  readonly databases: Pick<Databases, 'get'>
+  readonly modules: Pick<Modules, 'list'>
+  /** What is seen of a database right now. */
+  readonly look: (database: Database) => Promise<SeenDatabase>
+  readonly nudge: (databaseUid: number) => void
+  readonly now: () => number
+}): LimitChanges {
+  const { store, databases, modules, look, nudge } = deps
+  const settle = async ({ database, action }: DatabaseView, request: LimitsRequest) => {
+    const settled = settleLimits(request, {
+      ...{ database, action },
+      ...{ seen: await look(database), catalogue: await modules.list() },
+    })
+    if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
+    return settled
+  }
+  return {
+    async change(uid, request, by) {
+      const view = await databases.get(uid)
+      const limits = await settle(view, request)
+      if (!limits.change) return view
+      const at = new Date(deps.now()).toISOString()
+      await store.transaction(async (db) => {
+        // What was judged must still be so: another action, or another change of limits, came first.
+        const [before, action] = [await databasesStore(db).get(uid), await actionsStore(db).active(uid)]
+        if (before === undefined) throw new Refusal('db_not_exist', `database ${uid} does not exist`)
+        const isSame =
+          before.memoryBytes === view.database.memoryBytes &&
+          before.evictionPolicy === view.database.evictionPolicy
+        if (!isSame || action?.uid !== view.action?.uid)
+          throw new Refusal(
+            'db_busy',
+            `database ${uid} was changed at the same moment; look at it, and send this again`,
+          )
+        await databasesStore(db).setLimits(uid, limits, at)
+        const details = describeChange(before, limits)
+        await auditStore(db).append({ type: 'bdb_updated', by, databaseUid: uid, details }, at)
+      })
+      nudge(uid)
+      return databases.get(uid)
+    },
+
+    async foresee(uid, request) {
+      const view = await databases.get(uid)
+      const { memoryBytes, evictionPolicy } = await settle(view, request)
+      return { ...view, database: { ...view.database, memoryBytes, evictionPolicy } }
+    },
+  }
+}
+
+function describeChange(before: Database, { memoryBytes, evictionPolicy }: NewLimits) {
+  return {
+    ...(memoryBytes !== before.memoryBytes && {
+      memory_size: memoryBytes,
+      memory_size_before: before.memoryBytes,
+    }),
+    ...(evictionPolicy !== before.evictionPolicy && {
+      eviction_policy: evictionPolicy,
+      eviction_policy_before: before.evictionPolicy,
+    }),
+  }
+}
