@@ -2,6 +2,7 @@ import { chmod } from 'node:fs/promises'
 import {
   type agentOperations,
   type ErrorCode,
+  endShardProcess,
   findFreePort,
   type Input,
   listBuilds,
@@ -53,6 +54,7 @@ export async function serveAgent(
   mount(putShard, handlers.putShard)
   mount(putLimits, handlers.putLimits)
   mount(removeShard, handlers.removeShard)
+  mount(endShardProcess, handlers.endShardProcess)
   mount(readBaseline, handlers.readBaseline)
   mount(listBuilds, handlers.listBuilds)
   mount(findFreePort, handlers.findFreePort)

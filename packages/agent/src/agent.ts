@@ -25,8 +25,10 @@ export interface AgentConfig {
   readonly memoryLimitBytes: number | null
   readonly builds: BuildsOfNode
   readonly logger: Logger
-  /** A process that has not answered PING for this long is dead. Default 10 s. */
+  /** A process that answers nobody and does nothing for this long is killed, if nothing is lost by that. Default 20 s. */
   readonly hungAfterMs?: number
+  /** The same for one with which something may be lost: whoever may decide so does. Default 2 minutes. */
+  readonly primaryHungAfterMs?: number
   /** A process that is asked to stop and writes nothing for this long is ended by signals. Default 60 s. */
   readonly stopWithinMs?: number
   /** How the proxy of the node is started: program and arguments, but for its home. Null: this agent keeps none. */
@@ -50,9 +52,11 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   await using stack = new AsyncDisposableStack()
   await mkdir(dirname(config.socketPath), { recursive: true, mode: 0o700 })
   stack.use(await holdSocket(config.socketPath))
-  const { home, builds, logger, hungAfterMs = 10_000, stopWithinMs = 60_000 } = config
+  const { home, builds, logger, hungAfterMs = 20_000, stopWithinMs = 60_000 } = config
+  const { primaryHungAfterMs = 120_000 } = config
   const modules = await openModuleFiles(home)
-  const settings = { builds, modules, logger, hungAfterMs, stopWithinMs }
+  const silence = { hungAfterMs, primaryHungAfterMs }
+  const settings = { builds, modules, logger, silence, stopWithinMs }
   const shards = stack.use(await superviseShards(home, settings))
   const { proxyProgram: program, proxyVersion: version = '' } = config
   const proxy = program && stack.use(await superviseProxy({ home, program, version, logger, hungAfterMs }))
@@ -114,6 +118,7 @@ function answerWith(
       await shards.remove(params.id)
       return { id: params.id }
     },
+    endShardProcess: async ({ params, body }) => shards.end(params.id, body.startedAt),
     readBaseline: async ({ params }) => ({ settings: await shards.baseline(params.id) }),
     listBuilds: async () => [...(await builds.list())],
     async findFreePort({ body }) {

@@ -8,7 +8,12 @@ import {
 } from '@fairlead/engine'
 import type { Answer } from './decide-next.ts'
 
-/** A loaded engine may be slower than this now and then: only `hungAfterMs` of silence is held against it. */
+/** `silent`: it gave no answer, for so long now. */
+export type PulseAnswer =
+  | Exclude<Answer, { kind: 'silent' }>
+  | { readonly kind: 'silent'; readonly forMs: number }
+
+/** A loaded engine may be slower than this now and then: only a long silence in which it does nothing is held against it. */
 const ASK_WITHIN_MS = 1_000
 
 export interface EngineTarget {
@@ -19,7 +24,7 @@ export interface EngineTarget {
 /** Keeps one connection to one engine process and asks it again and again whether it lives. */
 export interface Pulse extends Disposable {
   /** PING. Never throws for what the engine does. */
-  ask(target: EngineTarget): Promise<Answer>
+  ask(target: EngineTarget): Promise<PulseAnswer>
   /** Sends a command on the connection of the last `ask`. Throws EngineError or EngineUnreachable. */
   call(command: string, ...args: readonly string[]): Promise<Reply>
   /** Another process is asked from now on. */
@@ -59,7 +64,7 @@ export function createPulse(): Pulse {
       return { kind: 'silent', forMs: Math.round(performance.now() - silentSince) }
     },
     async call(command, ...args) {
-      if (!connection) throw new Error('nobody was asked yet')
+      if (!connection) throw new Error('no engine was asked yet')
       return await connection.call(command, ...args)
     },
     forget,
@@ -67,7 +72,9 @@ export function createPulse(): Pulse {
   }
 }
 
-async function ping(connected: () => Promise<EngineConnection>): Promise<Answer | 'silence'> {
+async function ping(
+  connected: () => Promise<EngineConnection>,
+): Promise<Exclude<Answer, { kind: 'silent' }> | 'silence'> {
   try {
     const connection = await connected()
     await connection.call('PING')

@@ -1,8 +1,11 @@
 import { request } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createClient, proxyOperations, type Transport } from '@fairlead/api'
 
-/** A loaded proxy may be slower than this now and then: only a long silence is held against it. */
+/** A look waits this long for an answer; one that comes later counts as much, for then its loop goes on. */
 const ASK_WITHIN_MS = 1_000
+/** A question without an answer for this long is asked anew. */
+const ASK_AGAIN_MS = 30_000
 /** One that has answered is not asked again for this long. */
 const ASK_EVERY_MS = 1_000
 
@@ -20,12 +23,24 @@ export function createProxyPulse(socketPath: string): ProxyPulse {
   const client = createClient(proxyOperations, socketTransport(socketPath))
   let answeredAt: number | null = null
   let silentSince: number | null = null
+  /** Who answers the question that is open; null: it failed. */
+  let open: Promise<number | null> | null = null
+  const ask = async (): Promise<number | null> => {
+    const asked = client.reportProxy({}).then(
+      (report) => report.pid,
+      () => null,
+    )
+    open = asked
+    const pid = await asked
+    if (open === asked) open = null
+    return pid
+  }
   const answersNow = async (pid: number): Promise<boolean> => {
-    try {
-      return (await client.reportProxy({})).pid === pid
-    } catch {
-      return false
-    }
+    const late = new AbortController()
+    const tooLate = delay(ASK_WITHIN_MS, null, { signal: late.signal, ref: false }).catch(() => null)
+    const answered = await Promise.race([open ?? ask(), tooLate])
+    late.abort()
+    return answered === pid
   }
   return {
     async ask(pid) {
@@ -41,6 +56,7 @@ export function createProxyPulse(socketPath: string): ProxyPulse {
       return { silentMs: Math.round(performance.now() - silentSince) }
     },
     forget() {
+      open = null
       answeredAt = null
       silentSince = null
     },
@@ -50,7 +66,7 @@ export function createProxyPulse(socketPath: string): ProxyPulse {
 function socketTransport(socketPath: string): Transport {
   return ({ method, path, headers }) => {
     const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
-    const signal = AbortSignal.timeout(ASK_WITHIN_MS)
+    const signal = AbortSignal.timeout(ASK_AGAIN_MS)
     const sent = request({ socketPath, method, path, headers, agent: false, signal }, (response) => {
       let text = ''
       response.setEncoding('utf8')

@@ -8,9 +8,11 @@ import { type ProcessIdentity, signalProcess } from './process-identity.ts'
 import { readDataOnDisk, snapshotWrittenAt } from './read-data-on-disk.ts'
 import { readLastWords } from './read-last-words.ts'
 import { readSettings } from './read-settings.ts'
+import { type SilenceRules, whatIsLost } from './see-silence.ts'
 import type { ProcessRecord, ShardFolder, WantedRecord } from './shard-folder.ts'
 import { describeEnd, prepareFolder, type StartedProcess, startProcess } from './start-process.ts'
 import { stopProcess, waitForEnd } from './stop-process.ts'
+import type { ActivityWatch } from './watch-activity.ts'
 
 /** What the acts on one shard need. */
 export interface ShardWorkplace {
@@ -18,7 +20,9 @@ export interface ShardWorkplace {
   readonly builds: BuildsOfNode
   readonly modules: ModuleFiles
   readonly pulse: Pulse
-  readonly hungAfterMs: number
+  readonly silence: SilenceRules
+  /** What the process does while it is silent. */
+  readonly activity: ActivityWatch
   readonly stopWithinMs: number
   readonly signal: AbortSignal
   /** Records the state of the last process, durably. */
@@ -39,6 +43,7 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
   const { folder } = place
   const { wish, order } = wanted
   place.pulse.forget()
+  place.activity.forget()
   place.killedBecause = null
   const disk = await readDataOnDisk(folder.data, last)
   const appendonly = decideAppendonly(wish, disk)
@@ -102,9 +107,14 @@ export async function welcome(place: ShardWorkplace, last: ProcessRecord): Promi
   })
 }
 
-/** Asks the process to stop, with or without saving its data. */
-export async function stop(place: ShardWorkplace, last: ProcessRecord, save: boolean): Promise<ActResult> {
-  const { folder, hungAfterMs, signal } = place
+/** Asks the process to stop, with or without saving its data. One that cannot save is ended only if nothing is lost by that. */
+export async function stop(
+  place: ShardWorkplace,
+  { wish }: WantedRecord,
+  last: ProcessRecord,
+  save: boolean,
+): Promise<ActResult> {
+  const { folder, signal, silence } = place
   if (!last.identity) return {}
   const record = { ...last, stoppingAt: Date.now() }
   await place.save(record)
@@ -115,7 +125,8 @@ export async function stop(place: ShardWorkplace, last: ProcessRecord, save: boo
     data: folder.data,
     // Without saving there is nothing that could take long.
     stopWithinMs: save ? place.stopWithinMs : Math.min(place.stopWithinMs, 5_000),
-    hungAfterMs: save ? hungAfterMs : Math.min(hungAfterMs, 1_000),
+    hungAfterMs: save ? silence.hungAfterMs : Math.min(silence.hungAfterMs, 1_000),
+    mayForce: !save || (await whatIsLost(last, wish, folder, silence.serves)) === 'nothing',
     signal,
   })
   if (result.kind === 'gone') {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Answer, decideNext, type ShardSight } from './decide-next.ts'
+import type { Silence } from './decide-silent.ts'
 
 type Last = NonNullable<ShardSight['last']>
 const running: Last = {
@@ -30,10 +31,23 @@ const sight = (
   last: running,
   answer: { kind: 'pong' },
   refusedToStop: null,
-  hungAfterMs: 10_000,
   ...over,
 })
-const silent = (forMs: number): Answer => ({ kind: 'silent', forMs })
+const silent = (forMs: number, over: Partial<Silence> = {}): Answer => ({
+  kind: 'silent',
+  silence: {
+    ...{
+      pid: 7,
+      forMs,
+      activity: { doing: 'idle', idleMs: forMs },
+      loss: 'nothing',
+      onDisk: false,
+      ordered: false,
+    },
+    ...{ hungAfterMs: 10_000, primaryHungAfterMs: 100_000 },
+    ...over,
+  },
+})
 const gone = { order: 1, gone: true, onCrash: 'restart' } as const
 
 test.for<[string, ShardSight, object]>([
@@ -48,9 +62,18 @@ test.for<[string, ShardSight, object]>([
   [
     'one that is silent for a while is still running',
     sight({ answer: silent(9_999) }),
-    { kind: 'rest', state: 'running', why: 'has not answered for 10.0 s' },
+    { kind: 'rest', state: 'running', why: 'has not answered for 10.0 s: it does nothing' },
   ],
-  ['one that is silent for too long is killed', sight({ answer: silent(10_000) }), { kind: 'kill' }],
+  [
+    'one that is silent, does nothing for too long, and loses nothing, is killed',
+    sight({ answer: silent(10_000) }),
+    { kind: 'kill' },
+  ],
+  [
+    'one that works is not killed, however long it is silent',
+    sight({ answer: silent(9e9, { activity: { doing: 'works', idleMs: 0 } }) }),
+    { kind: 'rest', state: 'running', why: 'has not answered for 9000000 s: it is busy' },
+  ],
   ['another revision replaces the process', sight({}, 'restart', 2), { kind: 'stop', save: true }],
   [
     'one that refuses to stop runs on',
@@ -133,7 +156,7 @@ const anyAnswer: fc.Arbitrary<Answer | 'gone'> = fc.oneof(
   fc.constant({ kind: 'pong' } as const),
   fc.constant({ kind: 'loading' } as const),
   fc.constant({ kind: 'busy', why: 'why' } as const),
-  fc.nat(20_000).map(silent),
+  fc.nat(20_000).map((forMs) => silent(forMs)),
 )
 const anySight: fc.Arbitrary<ShardSight> = fc.record({
   now: fc.nat(200_000),
@@ -156,7 +179,6 @@ const anySight: fc.Arbitrary<ShardSight> = fc.record({
   ),
   answer: anyAnswer,
   refusedToStop: fc.option(fc.constant('why')),
-  hungAfterMs: fc.constant(10_000),
 })
 
 test('whatever is seen: no second process beside a live one, no start of what waits or goes, no busy loop', () => {

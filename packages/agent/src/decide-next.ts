@@ -1,5 +1,6 @@
 import type { ShardReport, WantedShard } from '@fairlead/api'
 import { backOffMs } from './decide-restart.ts'
+import { decideSilent, type Silence } from './decide-silent.ts'
 
 /** What one look at a shard has shown. Times in milliseconds; `at` ones since 1970. */
 export interface ShardSight {
@@ -25,7 +26,6 @@ export interface ShardSight {
   readonly answer: Answer | 'gone'
   /** The engine would not stop when asked. Null once enough time has passed to ask again. */
   readonly refusedToStop: string | null
-  readonly hungAfterMs: number
 }
 
 /** `loading`: it reads its data. `busy`: it answers, but not PONG; `why` says what. */
@@ -33,7 +33,7 @@ export type Answer =
   | { readonly kind: 'pong' }
   | { readonly kind: 'loading' }
   | { readonly kind: 'busy'; readonly why: string }
-  | { readonly kind: 'silent'; readonly forMs: number }
+  | { readonly kind: 'silent'; readonly silence: Silence }
 
 export type Next =
   | { readonly kind: 'start' | 'kill' | 'bury' | 'welcome' | 'delete'; readonly why: string }
@@ -69,21 +69,25 @@ export function decideNext(sight: ShardSight): Next {
 }
 
 function decideAlive(sight: ShardSight, last: NonNullable<ShardSight['last']>, answer: Answer): Next {
-  const { wanted, refusedToStop, hungAfterMs, now } = sight
+  const { wanted, refusedToStop, now } = sight
   const outdated = last.order < wanted.order
   if (wanted.gone) return { kind: 'stop', save: false, why: 'the shard is to be removed' }
-  if (outdated && refusedToStop === null)
+  const verdict = answer.kind === 'silent' ? decideSilent(answer.silence) : null
+  if (verdict?.kind === 'kill') return verdict
+  // A silent one hears no order: it is asked as soon as it answers.
+  if (outdated && refusedToStop === null && verdict === null)
     return { kind: 'stop', save: true, why: 'a new process is wanted: another revision, or a new put' }
-  if (answer.kind === 'silent' && answer.forMs >= hungAfterMs)
-    return { kind: 'kill', why: `did not answer PING for ${seconds(answer.forMs)} and was killed` }
   if (answer.kind === 'pong' && !last.answered) return { kind: 'welcome', why: 'it answers' }
   const closely = outdated || !last.answered || answer.kind !== 'pong'
-  const young = !last.answered && now - last.startedAt < YOUNG_MS
+  // The clock may have been set back meanwhile.
+  const young = !last.answered && Math.abs(now - last.startedAt) < YOUNG_MS
   return {
     kind: 'rest',
     state: last.answered ? 'running' : 'starting',
     afterMs: young ? YOUNG_LOOK_MS : closely ? CHANGING_MS : SETTLED_MS,
-    why: refusedToStop !== null && outdated ? `cannot be stopped: ${refusedToStop}` : describe(answer),
+    why: outdated
+      ? `cannot be stopped: ${refusedToStop ?? (verdict?.why || 'it does not answer')}`
+      : (verdict?.why ?? describe(answer)),
   }
 }
 
@@ -108,18 +112,6 @@ function decideEnded(
 }
 
 function describe(answer: Answer): string {
-  switch (answer.kind) {
-    case 'pong':
-      return ''
-    case 'loading':
-      return 'loads its data'
-    case 'busy':
-      return answer.why
-    case 'silent':
-      return answer.forMs < 1_000 ? '' : `has not answered for ${seconds(answer.forMs)}`
-  }
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`
+  if (answer.kind === 'busy') return answer.why
+  return answer.kind === 'loading' ? 'loads its data' : ''
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { decideProxy, type ProxySight } from './decide-proxy.ts'
+import type { Doing } from './watch-activity.ts'
 
 const last = { started: true, startedAt: 0, answered: true, ended: null, crashes: 0, streak: 0 }
 const sight: ProxySight = { now: 1_000_000, last, answer: 'answers', hungAfterMs: 10_000 }
@@ -29,11 +30,22 @@ test('one that died before it answered has failed, one that answered has exited,
   expect(decideProxy({ ...sight, last: stopped, answer: 'gone' }).kind).toBe('start')
 })
 
-test('silence is told after a second and ends the process after the time that is allowed', () => {
-  const silent = (silentMs: number) => decideProxy({ ...sight, answer: { silentMs } })
+test('silence is told after a second, and ends a process that does nothing after the time that is allowed', () => {
+  const silent = (silentMs: number, doing: Doing = 'idle') => {
+    const idleMs = doing === 'idle' || doing === 'stopped' ? silentMs : 0
+    return decideProxy({ ...sight, answer: { silentMs, activity: { doing, idleMs } } })
+  }
   expect(silent(999)).toMatchObject({ kind: 'rest', state: 'running', why: '' })
   expect(silent(2_000)).toMatchObject({ kind: 'rest', state: 'running', why: 'has not answered for 2.0 s' })
-  expect(silent(10_000)).toEqual({ kind: 'kill', why: 'did not answer for 10 s and was killed' })
+  expect(silent(10_000)).toEqual({
+    kind: 'kill',
+    why: 'did not answer for 10 s while it did nothing, and was killed',
+  })
+  expect(silent(10_000, 'stopped').kind).toBe('kill')
+  // In one piece of work, which may end: its clients would lose their connections.
+  expect(silent(29_999, 'works').kind).toBe('rest')
+  expect(silent(30_000, 'works').kind).toBe('kill')
+  expect(silent(9e9, 'disk').kind).toBe('rest')
 })
 
 test('a first process is started, one that was never started again, one that is gone is buried', () => {

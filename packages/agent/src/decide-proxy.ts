@@ -1,6 +1,6 @@
 import type { ProxyState } from '@fairlead/api'
-import type { ProxyAnswer } from './ask-proxy.ts'
 import { backOffMs } from './decide-restart.ts'
+import type { Activity } from './watch-activity.ts'
 
 /** What one look at the proxy has shown. Times in milliseconds; `at` ones since 1970. */
 export interface ProxySight {
@@ -14,10 +14,14 @@ export interface ProxySight {
     readonly crashes: number
     readonly streak: number
   } | null
-  /** Is that process there, and what does it say? */
-  readonly answer: ProxyAnswer | 'gone'
+  /** Is that process there, and what does it say? Silent since its first question without an answer. */
+  readonly answer: 'answers' | 'gone' | { readonly silentMs: number; readonly activity: Activity }
+  /** One that does nothing for this long is killed. */
   readonly hungAfterMs: number
 }
+
+/** Its loop answers between two pieces of work: one that works on a single piece for so many times hungAfterMs never ends it. */
+const STUCK_FACTOR = 3
 
 export type NextOfProxy =
   | { readonly kind: 'start' | 'kill' | 'bury' | 'welcome'; readonly why: string }
@@ -44,16 +48,37 @@ export function decideProxy({ now, last, answer, hungAfterMs }: ProxySight): Nex
   if (last.ended) return decideEnded(now, last, last.ended)
   if (!last.started) return { kind: 'start', why: 'the start was interrupted' }
   if (answer === 'gone') return { kind: 'bury', why: 'its process is gone' }
-  const silentMs = answer === 'answers' ? 0 : answer.silentMs
-  if (silentMs >= hungAfterMs)
-    return { kind: 'kill', why: `did not answer for ${seconds(silentMs)} and was killed` }
+  const stuck = answer === 'answers' ? null : whyStuck(answer, hungAfterMs)
+  if (stuck !== null) return { kind: 'kill', why: stuck }
   if (answer === 'answers' && !last.answered) return { kind: 'welcome', why: 'it answers' }
   return {
     kind: 'rest',
     state: last.answered ? 'running' : 'starting',
     afterMs: last.answered ? SETTLED_MS : STARTING_MS,
-    why: silentMs < 1_000 ? '' : `has not answered for ${seconds(silentMs)}`,
+    why:
+      answer === 'answers' || answer.silentMs < 1_000
+        ? ''
+        : `has not answered for ${seconds(answer.silentMs)}`,
   }
+}
+
+/**
+ * Its clients lose their connections with it, so it is ended only when it is truly stuck. Null: it is not, or it waits for the disk,
+ * where no signal reaches it either.
+ */
+function whyStuck(
+  { silentMs, activity }: Exclude<ProxySight['answer'], string>,
+  hungAfterMs: number,
+): string | null {
+  const { doing, idleMs } = activity
+  if (doing === 'disk') return null
+  if (doing === 'works')
+    return silentMs < hungAfterMs * STUCK_FACTOR
+      ? null
+      : `did not answer for ${seconds(silentMs)} while it used the processor, and was killed`
+  if (Math.min(idleMs, silentMs) < hungAfterMs) return null
+  const did = doing === 'stopped' ? 'was stopped by a signal or a debugger' : 'did nothing'
+  return `did not answer for ${seconds(silentMs)} while it ${did}, and was killed`
 }
 
 function decideEnded(

@@ -1,4 +1,5 @@
 import type { ShardReport } from '@fairlead/api'
+import { decideSilent, type Silence } from './decide-silent.ts'
 import type { ProcessRecord, WantedRecord } from './shard-folder.ts'
 import type { TroubleWatch } from './watch-trouble.ts'
 
@@ -11,11 +12,13 @@ export function describeShard(
     wanted,
     last,
     view,
+    silence,
     trouble,
   }: {
     readonly wanted: WantedRecord
     readonly last: ProcessRecord | null
     readonly view: View
+    readonly silence: Silence | null
     readonly trouble: TroubleWatch
   },
 ): ShardReport {
@@ -38,7 +41,15 @@ export function describeShard(
     evictionPolicy: wanted.wish.evictionPolicy,
     asleep: view.state === 'exited' && wanted.wish.onCrash === 'wait',
     trouble: here ? trouble.of(here.startedAt) : '',
+    silence: here && silence ? describeSilence(silence) : null,
   }
+}
+
+function describeSilence(silence: Silence): ShardReport['silence'] {
+  const { forMs, activity, onDisk } = silence
+  const verdict = decideSilent(silence)
+  const hung = verdict.kind === 'leave' && verdict.hung
+  return { forMs, doing: activity.doing, hung, why: verdict.why, onDisk }
 }
 
 /** Before the first look, at the start of the agent. */

@@ -60,16 +60,29 @@ export function findProcess(
   return root === undefined ? null : identifyProcess(root)
 }
 
-export interface ProcessStat {
+export interface ThreadStat {
   readonly state: string
+  /** Processor time that it has used, its own and the kernel's for it, in hundredths of a second. */
+  readonly ticks: number
+}
+
+export interface ProcessStat extends ThreadStat {
   readonly parent: number
   readonly startTime: string
 }
 
-/** Reads /proc/<pid>/stat: state (field 3), parent (4), start time (22). The name in field 2 may hold anything. */
+/**
+ * Reads /proc/<pid>/stat, or that of a thread: state (field 3), parent (4), processor time (14 and 15), start time (22). The name in
+ * field 2 may hold anything.
+ */
 export function parseStat(text: string): ProcessStat {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return { state: fields[0] ?? '', parent: Number(fields[1]), startTime: fields[19] ?? '' }
+  return {
+    state: fields[0] ?? '',
+    parent: Number(fields[1]),
+    ticks: Number(fields[11]) + Number(fields[12]),
+    startTime: fields[19] ?? '',
+  }
 }
 
 function readStat(pid: number): ProcessStat | null {
@@ -96,7 +109,7 @@ function readBootId(): string {
 }
 
 /** What /proc says; null when the process is gone or hides from us, which for us is the same: not ours. */
-function readOrNull(read: () => string): string | null {
+export function readOrNull<T>(read: () => T): T | null {
   try {
     return read()
   } catch (cause) {

@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { WantedShard } from '@fairlead/api'
 import type { DataOnDisk } from './decide-appendonly.ts'
 import type { ProcessRecord } from './shard-folder.ts'
 
@@ -25,16 +26,33 @@ export async function readDataOnDisk(data: string, last: ProcessRecord | null): 
   }
 }
 
+/** Does what its persistence writes lie in the folder? Of a database without any, what lies there is of another time. */
+export async function hasDataOnDisk(data: string, persistence: WantedShard['persistence']): Promise<boolean> {
+  if (persistence === 'aof') return (await aofWrittenAt(data)) !== null
+  return persistence === 'snapshot' && (await snapshotWrittenAt(data)) !== null
+}
+
 /** When the snapshot was written, Unix milliseconds; null when there is none. */
 export async function snapshotWrittenAt(data: string): Promise<number | null> {
   return writtenAt(join(data, 'dump.rdb'))
 }
 
-/** When anything in the folder was last written: while it moves on, the engine is busy saving. */
-export async function lastWriteAt(data: string): Promise<number> {
+/** Another text after anything in the folder was written: while it changes, the engine is busy saving. */
+export async function traceOfWrites(data: string): Promise<string> {
   const names = await readdir(data)
-  const times = await Promise.all(names.map((name) => writtenAt(join(data, name))))
-  return Math.max(0, ...times.map((time) => time ?? 0))
+  const traces = await Promise.all(names.toSorted().map((name) => traceOf(join(data, name))))
+  return traces.join()
+}
+
+async function traceOf(path: string): Promise<string> {
+  try {
+    const { ino, size, mtimeMs } = await stat(path)
+    return `${ino}:${size}:${mtimeMs}`
+  } catch (cause) {
+    // Gone between two looks.
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw cause
+  }
 }
 
 /**

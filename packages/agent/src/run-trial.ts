@@ -144,6 +144,7 @@ async function end(child: StartedProcess, wish: WantedShard, folder: ShardFolder
     data: folder.data,
     stopWithinMs: 2_000,
     hungAfterMs: 500,
+    mayForce: true,
     signal: new AbortController().signal,
   })
 }

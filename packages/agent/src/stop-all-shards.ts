@@ -51,7 +51,7 @@ export async function stopAllShards(
 }
 
 /** By the wish: what it became at run time is put before long. */
-function isPrimary({ wanted }: FoundShard): boolean {
+function isPrimary({ wanted }: Pick<FoundShard, 'wanted'>): boolean {
   return wanted.wish.replicaOf === null
 }
 
@@ -67,6 +67,8 @@ async function stopShard({ folder, wanted, last }: FoundShard, logger: Logger, s
     data: folder.data,
     stopWithinMs: 60_000,
     hungAfterMs: 10_000,
+    // A replica is stopped after its primary: what it holds was saved there.
+    mayForce: wanted.gone || !isPrimary({ wanted }),
     signal,
   })
   if (result.kind === 'refused') {

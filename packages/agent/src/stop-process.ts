@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { connectEngine, type EngineConnection } from '@fairlead/engine'
 import { type EngineTarget, readErrorReply } from './ask-engine.ts'
 import { isAlive, type ProcessIdentity, signalProcess } from './process-identity.ts'
-import { lastWriteAt } from './read-data-on-disk.ts'
+import { traceOfWrites } from './read-data-on-disk.ts'
+import { type Activity, watchActivity } from './watch-activity.ts'
 
 export interface StopOptions {
   readonly identity: ProcessIdentity
@@ -14,6 +15,8 @@ export interface StopOptions {
   readonly stopWithinMs: number
   /** How long it may leave us without a connection. */
   readonly hungAfterMs: number
+  /** Nothing is lost when it is ended by signals. Otherwise one that cannot be stopped in order runs on. */
+  readonly mayForce: boolean
   readonly signal: AbortSignal
 }
 
@@ -28,11 +31,12 @@ const TERM_WITHIN_MS = 10_000
 const LONGEST_SHUTDOWN_MS = 24 * 60 * 60 * 1000
 
 /**
- * Stops an engine process by SHUTDOWN. One that cannot save refuses and is left running, so that nothing is lost; one
- * that does not answer, or stands still in its shutdown, is ended by SIGTERM and SIGKILL. Throws when aborted.
+ * Stops an engine process by SHUTDOWN. One that cannot save refuses and is left running, so that nothing is lost, and so is one that
+ * is busy. One that does nothing and does not answer, or stands still in its shutdown, is ended by SIGTERM and SIGKILL if it may
+ * be; otherwise it runs on, too. Throws when aborted.
  */
 export async function stopProcess(options: StopOptions): Promise<StopResult> {
-  const { identity, hungAfterMs, save, signal } = options
+  const { identity, hungAfterMs, save, mayForce, signal } = options
   const opened = await openConnection(options)
   switch (opened.kind) {
     case 'gone':
@@ -43,6 +47,11 @@ export async function stopProcess(options: StopOptions): Promise<StopResult> {
     case 'refused':
       return save ? opened : await endBySignals(identity, 'because it refused our login', signal)
     case 'silent': {
+      if (!mayForce || (save && opened.busy))
+        return {
+          kind: 'refused',
+          why: `it has not answered for ${hungAfterMs} ms${opened.busy ? ': it is busy' : ''}`,
+        }
       signalProcess(identity, 'SIGKILL')
       await waitForEnd(identity, TERM_WITHIN_MS, signal)
       return { kind: 'gone', forced: `did not answer for ${hungAfterMs} ms and was killed` }
@@ -55,13 +64,16 @@ export async function stopProcess(options: StopOptions): Promise<StopResult> {
 }
 
 type Opened =
-  | { readonly kind: 'gone' | 'loading' | 'silent' }
+  | { readonly kind: 'gone' | 'loading' }
+  | { readonly kind: 'silent'; readonly busy: boolean }
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'open'; readonly connection: EngineConnection }
 
 async function openConnection({ identity, target, hungAfterMs, signal }: StopOptions): Promise<Opened> {
   const until = performance.now() + hungAfterMs
+  const activity = watchActivity()
   while (isAlive(identity)) {
+    const seen = activity.look(identity.pid, performance.now())
     signal.throwIfAborted()
     try {
       const connection = await connectEngine({ ...target, commandTimeoutMs: LONGEST_SHUTDOWN_MS })
@@ -71,14 +83,14 @@ async function openConnection({ identity, target, hungAfterMs, signal }: StopOpt
       if (words?.startsWith('LOADING')) return { kind: 'loading' }
       if (words !== null && !words.startsWith('BUSY')) return { kind: 'refused', why: words }
     }
-    if (performance.now() > until) return { kind: 'silent' }
+    if (performance.now() > until) return { kind: 'silent', busy: isBusy(seen) }
     await delay(50, undefined, { signal })
   }
   return { kind: 'gone' }
 }
 
 async function shutDown(connection: EngineConnection, options: StopOptions): Promise<StopResult> {
-  const { identity, save, data, stopWithinMs, signal } = options
+  const { identity, save, data, stopWithinMs, mayForce, signal } = options
   let refusal: string | null = null
   const answered = connection.call('SHUTDOWN', save ? 'SAVE' : 'NOSAVE').then(
     () => undefined,
@@ -87,17 +99,31 @@ async function shutDown(connection: EngineConnection, options: StopOptions): Pro
       refusal = readErrorReply(cause)
     },
   )
-  const asked = Date.now()
+  const activity = watchActivity()
+  let stillSince = performance.now()
+  let written = ''
   for (let pauseMs = 5; isAlive(identity); pauseMs = Math.min(pauseMs * 1.5, 100)) {
     if (refusal !== null) return { kind: 'refused', why: refusal }
-    const stillSince = Math.max(asked, save ? await lastWriteAt(data) : 0)
-    if (Date.now() - stillSince > stopWithinMs)
-      return await endBySignals(identity, `after ${stopWithinMs} ms without progress in SHUTDOWN`, signal)
+    const before = written
+    written = save ? await traceOfWrites(data) : ''
+    // By what changes, not by times of files: the clock may be set while it saves.
+    const moves = save && (written !== before || isBusy(activity.look(identity.pid, performance.now())))
+    if (moves) stillSince = performance.now()
+    if (performance.now() - stillSince > stopWithinMs) {
+      const why = `after ${stopWithinMs} ms without progress in SHUTDOWN`
+      return mayForce
+        ? await endBySignals(identity, why, signal)
+        : { kind: 'refused', why: `it runs on ${why}` }
+    }
     await delay(pauseMs, undefined, { signal })
   }
   connection[Symbol.dispose]()
   await answered
   return { kind: 'gone', forced: null }
+}
+
+function isBusy(activity: Activity | null): boolean {
+  return activity !== null && activity.doing !== 'idle' && activity.doing !== 'stopped'
 }
 
 async function endBySignals(

@@ -83,7 +83,9 @@ test('one that hangs is killed and started again', async () => {
   process.kill(before.pid ?? 0, 'SIGSTOP')
   const after = await home.proxyBecomes({ state: 'running', crashes: 1 }, 30_000)
   expect(after.pid).not.toBe(before.pid)
-  expect(home.logged()).toMatch(/did not answer for \d\.\d s and was killed/)
+  expect(home.logged()).toMatch(
+    /did not answer for \d\.\d s while it was stopped by a signal or a debugger, and was killed/,
+  )
   expect(isRunning(before.pid)).toBe(false)
 })
 
@@ -154,6 +156,22 @@ test('an agent whose home is too deep for the socket of the proxy says so', asyn
   await expect(home.start({ home: deep, proxyProgram })).rejects.toThrow(
     /the path of the proxy's socket has \d+ bytes, Linux allows 107/,
   )
+})
+
+test('an answer that comes late counts, and the question before it is not asked again', async () => {
+  await using home = await makeHome()
+  const path = join(home.path, 'proxy.sock')
+  let asked = 0
+  const server = createServer((_, response) => {
+    asked += 1
+    setTimeout(() => response.end(JSON.stringify({ pid: 4711, rssBytes: 1, endpoints: [] })), 1_500)
+  }).listen(path)
+  await once(server, 'listening')
+  const pulse = createProxyPulse(path)
+  expect(await pulse.ask(4711)).toEqual({ silentMs: 0 })
+  expect(await pulse.ask(4711)).toBe('answers')
+  expect(asked).toBe(1)
+  server.close()
 })
 
 test('another process that answers does not count as the one that was asked', async () => {

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ProxyState } from '@fairlead/api'
 import type { Logger } from 'pino'
 import { createProxyPulse, type ProxyPulse } from './ask-proxy.ts'
-import { decideProxy, type NextOfProxy } from './decide-proxy.ts'
+import { decideProxy, type NextOfProxy, type ProxySight } from './decide-proxy.ts'
 import { nextStreak } from './decide-restart.ts'
 import { readLog } from './engine-log.ts'
 import { checkSocketPath } from './hold-socket.ts'
@@ -11,6 +11,7 @@ import { isAlive, signalProcess } from './process-identity.ts'
 import { type ProxyFolder, type ProxyRecord, proxyFolder } from './proxy-folder.ts'
 import { describeEnd, prepareLog, type StartedProcess, startDetached } from './start-process.ts'
 import { waitForEnd } from './stop-process.ts'
+import { type ActivityWatch, watchActivity } from './watch-activity.ts'
 
 export interface ProxySettings {
   readonly home: string
@@ -36,6 +37,8 @@ interface Supervision {
   readonly settings: ProxySettings
   readonly folder: ProxyFolder
   readonly pulse: ProxyPulse
+  /** What the process does while it is silent. */
+  readonly activity: ActivityWatch
   readonly log: Logger
   readonly end: AbortController
   last: ProxyRecord | null
@@ -64,6 +67,7 @@ export async function superviseProxy(settings: ProxySettings): Promise<Supervise
   })
   const supervision: Supervision = {
     ...{ settings, folder, log, last, pulse: createProxyPulse(folder.socket), end: new AbortController() },
+    activity: watchActivity(),
     ...{ view: { state: 'starting', why: '' }, child: null, killedBecause: null, wake: () => undefined },
   }
   if (last?.identity && !last.ended && isAlive(last.identity)) tellAdoption(supervision, last)
@@ -129,14 +133,24 @@ async function turn(supervision: Supervision): Promise<number> {
   }
 }
 
-async function look({ last, pulse, settings }: Supervision) {
+async function look({ last, pulse, activity, settings }: Supervision): Promise<ProxySight> {
   const here = last?.identity && !last.ended && isAlive(last.identity)
   return {
     now: Date.now(),
     last: last && { ...last, started: last.identity !== null, answered: last.answeredAt !== null },
-    answer: here && last?.identity ? await pulse.ask(last.identity.pid) : ('gone' as const),
+    answer: here && last?.identity ? await ask(last.identity.pid, pulse, activity) : 'gone',
     hungAfterMs: settings.hungAfterMs,
   }
+}
+
+async function ask(pid: number, pulse: ProxyPulse, activity: ActivityWatch): Promise<ProxySight['answer']> {
+  const answer = await pulse.ask(pid)
+  if (answer === 'answers') {
+    activity.forget()
+    return answer
+  }
+  const seen = activity.look(pid, performance.now())
+  return seen === null ? 'gone' : { ...answer, activity: seen }
 }
 
 async function act(supervision: Supervision, next: Exclude<NextOfProxy, { kind: 'rest' }>): Promise<void> {
@@ -164,6 +178,7 @@ async function act(supervision: Supervision, next: Exclude<NextOfProxy, { kind: 
 async function start(supervision: Supervision, why: string): Promise<void> {
   const { settings, folder, pulse, last, log } = supervision
   pulse.forget()
+  supervision.activity.forget()
   supervision.killedBecause = null
   supervision.child = null
   const { program, version } = settings

@@ -179,14 +179,22 @@ test('an engine that cannot save its data is not stopped, and says why, until it
   expect(await after.call('GET', 'key')).toBe('value')
 })
 
-test('a hung process is killed for a new revision too, and counts as a crash', async () => {
+test('a hung process is not killed for a new revision, unless the server orders it; that counts as a crash', async () => {
   await using home = await makeHome()
-  await using _ = await home.start({ hungAfterMs: 300 })
+  await using _ = await home.start({ hungAfterMs: 300, primaryHungAfterMs: 600 })
   const wish = await makeWish({ onCrash: 'wait' })
   await home.client.putShard({ params: { id: 'a-1' }, body: wish })
-  const { pid } = await home.becomes('a-1', { state: 'running' })
+  const { pid, startedAt } = await home.becomes('a-1', { state: 'running' })
   process.kill(pid ?? 0, 'SIGSTOP')
   await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, revision: 'second' } })
+  await until(
+    async () => /^cannot be stopped: .*the server decides/.test((await home.shard('a-1'))?.why ?? ''),
+    {
+      withinMs: 15_000,
+    },
+  )
+  await until(async () => (await home.shard('a-1'))?.silence?.hung ?? false, { withinMs: 15_000 })
+  await home.client.endShardProcess({ params: { id: 'a-1' }, body: { startedAt: startedAt ?? 0 } })
   const exited = await home.becomes('a-1', { state: 'exited' }, 8_000)
   expect(exited.why).toContain('did not answer')
   await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, revision: 'second' } })

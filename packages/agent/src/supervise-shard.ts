@@ -3,20 +3,23 @@ import type { Logger } from 'pino'
 import { createPulse } from './ask-engine.ts'
 import type { BuildsOfNode } from './builds-of-node.ts'
 import { bury, kill, type ShardWorkplace, start, stop, welcome } from './carry-out.ts'
-import { decideNext, type Next, type ShardSight } from './decide-next.ts'
+import { type Answer, decideNext, type Next, type ShardSight } from './decide-next.ts'
+import type { Silence } from './decide-silent.ts'
 import { describeShard, firstView, type View, viewOfPut } from './describe-shard.ts'
 import { engineTarget, portsOf } from './engine-config.ts'
 import type { ModuleFiles } from './module-files.ts'
 import { isAlive } from './process-identity.ts'
+import { type SilenceRules, seeSilence } from './see-silence.ts'
 import { settleWanted } from './settle-wanted.ts'
 import type { Baseline, ProcessRecord, ShardFolder, WantedRecord } from './shard-folder.ts'
+import { watchActivity } from './watch-activity.ts'
 import { type TroubleWatch, watchTrouble } from './watch-trouble.ts'
 
 export interface SupervisionSettings {
   readonly builds: BuildsOfNode
   readonly modules: ModuleFiles
   readonly logger: Logger
-  readonly hungAfterMs: number
+  readonly silence: SilenceRules
   readonly stopWithinMs: number
 }
 
@@ -32,6 +35,8 @@ export interface SupervisedShard extends AsyncDisposable {
   /** Takes another limit for its next process; the one that runs is not touched. It is durable when this resolves. */
   limit(limits: Pick<WantedShard, 'memoryBytes' | 'evictionPolicy'>): Promise<void>
   remove(): Promise<void>
+  /** Ends the process that was started then, if it hangs: see decide-silent.ts. Refuses when it is not that one, or answers. */
+  end(startedAt: number): ShardReport
   report(): ShardReport
   /** The settings with which its last process began; null when they are not known. */
   baseline(): Promise<Baseline['settings'] | null>
@@ -48,6 +53,10 @@ interface ShardState {
   last: ProcessRecord | null
   view: View
   refusal: { readonly why: string; readonly until: number } | null
+  /** While its process answers nobody. */
+  silence: Silence | null
+  /** The server wants the process that was started then to end, if it hangs. Unix milliseconds. */
+  toEnd: number | null
   readonly trouble: TroubleWatch
   /** Ends the rest of the loop. */
   wake: () => void
@@ -75,6 +84,7 @@ export function superviseShard(
   const end = new AbortController()
   const state: ShardState = {
     ...{ wanted, last, view: firstView(last), refusal: null, trouble: watchTrouble(folder.log) },
+    ...{ silence: null, toEnd: null },
     wake: () => undefined,
   }
   const place = openWorkplace(settings, folder, state, end.signal)
@@ -90,6 +100,13 @@ export function superviseShard(
       return wishes.flatMap(({ modules }) => modules.map(({ sha256 }) => sha256))
     },
     report: () => describeShard(folder.id, state),
+    end(startedAt) {
+      if (state.silence === null || state.last?.startedAt !== startedAt)
+        throw new Refusal('unavailable', `shard ${folder.id} answers, or has another process by now`)
+      state.toEnd = startedAt
+      state.wake()
+      return describeShard(folder.id, state)
+    },
     async baseline() {
       const known = await folder.readBaseline()
       // Of a process before this one it says nothing about this one.
@@ -121,14 +138,14 @@ export function superviseShard(
 }
 
 function openWorkplace(
-  { builds, modules, hungAfterMs, stopWithinMs }: SupervisionSettings,
+  { builds, modules, silence, stopWithinMs }: SupervisionSettings,
   folder: ShardFolder,
   state: ShardState,
   signal: AbortSignal,
 ): ShardWorkplace {
   const pulse = createPulse()
   return {
-    ...{ folder, builds, modules, hungAfterMs, stopWithinMs, pulse, signal },
+    ...{ folder, builds, modules, silence, stopWithinMs, pulse, signal, activity: watchActivity() },
     child: null,
     killedBecause: null,
     async save(record) {
@@ -197,7 +214,8 @@ async function lookForTrouble({ last, wanted, trouble }: ShardState): Promise<vo
 async function look(state: ShardState, place: ShardWorkplace): Promise<ShardSight> {
   const { last } = state
   const here = last?.identity && !last.ended && isAlive(last.identity)
-  const answer = here && last ? await place.pulse.ask(engineTarget(last.wish)) : 'gone'
+  const answer = here && last ? await ask(state, last, place) : 'gone'
+  state.silence = answer !== 'gone' && answer.kind === 'silent' ? answer.silence : null
   const { wanted, refusal } = state
   return {
     now: Date.now(),
@@ -205,8 +223,21 @@ async function look(state: ShardState, place: ShardWorkplace): Promise<ShardSigh
     last: last && { ...last, started: last.identity !== null, answered: last.answeredAt !== null },
     answer,
     refusedToStop: refusal && performance.now() < refusal.until ? refusal.why : null,
-    hungAfterMs: place.hungAfterMs,
   }
+}
+
+async function ask(state: ShardState, last: ProcessRecord, place: ShardWorkplace): Promise<Answer | 'gone'> {
+  const { folder, activity, silence: rules } = place
+  const answer = await place.pulse.ask(engineTarget(last.wish))
+  if (answer.kind !== 'silent') {
+    activity.forget()
+    state.toEnd = null
+    return answer
+  }
+  const { wish } = state.wanted
+  const ordered = state.toEnd === last.startedAt
+  const silence = await seeSilence({ last, wish, folder, forMs: answer.forMs, ordered, activity }, rules)
+  return silence === null ? 'gone' : { kind: 'silent', silence }
 }
 
 async function act(supervision: Supervision, next: Exclude<Next, { kind: 'rest' }>): Promise<void> {
@@ -246,7 +277,7 @@ async function startNext({ state, place, log }: Supervision): Promise<void> {
 
 async function stopLast({ state, place, log }: Supervision, save: boolean): Promise<void> {
   if (!state.last) return
-  const { refused } = await stop(place, state.last, save)
+  const { refused } = await stop(place, state.wanted, state.last, save)
   if (refused !== undefined && state.refusal?.why !== refused)
     log.error({ why: refused }, 'shard process refuses to stop')
   state.refusal = refused === undefined ? null : { why: refused, until: performance.now() + AFTER_REFUSAL_MS }

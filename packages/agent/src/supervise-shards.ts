@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ShardReport, WantedShard } from '@fairlead/api'
+import { type Address, Refusal, type ShardReport, type WantedShard } from '@fairlead/api'
 import { type FoundShard, openShard, openShards } from './open-shards.ts'
 import { shardFolder } from './shard-folder.ts'
 import { type SupervisedShard, type SupervisionSettings, superviseShard } from './supervise-shard.ts'
@@ -12,6 +12,8 @@ export interface SupervisedShards extends AsyncDisposable {
   limit(id: string, limits: Pick<WantedShard, 'memoryBytes' | 'evictionPolicy'>): Promise<void>
   /** Resolves once the removal is durable; of a shard that is not there, at once. */
   remove(id: string): Promise<void>
+  /** See SupervisedShard.end. Refuses for a shard that is not there. */
+  end(id: string, startedAt: number): ShardReport
   /** The settings with which the last process began; null when they, or the shard, are not known. */
   baseline(id: string): Promise<Record<string, string> | null>
   /** Sorted by id. */
@@ -25,9 +27,21 @@ export interface SupervisedShards extends AsyncDisposable {
 /** Takes up every shard that was put under `home` before. */
 export async function superviseShards(
   home: string,
-  settings: SupervisionSettings,
+  {
+    silence,
+    ...others
+  }: Omit<SupervisionSettings, 'silence'> & {
+    readonly silence: Omit<SupervisionSettings['silence'], 'serves'>
+  },
 ): Promise<SupervisedShards> {
   const shards = new Map<string, SupervisedShard>()
+  const serves = ({ host, port }: Address) =>
+    [...shards.values()]
+      .map((shard) => shard.report())
+      .some(
+        (one) => one.host === host && one.port === port && one.state === 'running' && one.silence === null,
+      )
+  const settings: SupervisionSettings = { ...others, silence: { ...silence, serves } }
   const supervise = (found: FoundShard): SupervisedShard => {
     const { id } = found.folder
     const shard = superviseShard(settings, found, () => shards.delete(id))
@@ -43,6 +57,11 @@ export async function superviseShards(
         return known ? await known.put(wish) : supervise(await putFirst(home, id, wish, settings)).report()
       }),
     limit: (id, limits) => turns.take(id, async () => await shards.get(id)?.limit(limits)),
+    end(id, startedAt) {
+      const shard = shards.get(id)
+      if (shard === undefined) throw new Refusal('unavailable', `there is no shard ${id}`)
+      return shard.end(startedAt)
+    },
     remove: (id) => turns.take(id, async () => await shards.get(id)?.remove()),
     report: () => [...shards.keys()].toSorted().flatMap((id) => shards.get(id)?.report() ?? []),
     baseline: async (id) => (await shards.get(id)?.baseline()) ?? null,

@@ -105,6 +105,20 @@ export const ShardReport = Type.Object({
    * it has recovered. Empty when there are none, and while there is no process.
    */
   trouble: Type.String(),
+  /** While its process answers nobody; null otherwise. */
+  silence: Type.Union([
+    Type.Object({
+      forMs: Type.Integer(),
+      /** `works`: it uses the processor. `disk`: it waits for its disk. `stopped`: by a signal or a debugger. */
+      doing: Type.Enum(['works', 'disk', 'stopped', 'idle']),
+      /** It has done nothing for too long, and the agent will not end it by itself: see endShardProcess. */
+      hung: Type.Boolean(),
+      why: Type.String(),
+      /** Its disk holds data of its persistence: they do not all end with it. */
+      onDisk: Type.Boolean(),
+    }),
+    Type.Null(),
+  ]),
 })
 export type ShardReport = Static<typeof ShardReport>
 
@@ -153,6 +167,19 @@ export const removeShard = operation({
   params: ShardId,
   ok: Type.Object({ id: Type.String() }),
   errors: [],
+})
+
+export const endShardProcess = operation({
+  method: 'POST',
+  path: '/agent/shards/:id/end',
+  summary:
+    'End the process that was started then, because another shard can take its place: killed once it has hung for long enough. Void as soon as it answers',
+  since: '0.1.0',
+  permission: null,
+  params: ShardId,
+  body: Type.Object({ startedAt: Type.Integer() }, { additionalProperties: false }),
+  ok: ShardReport,
+  errors: ['unavailable'],
 })
 
 export const readBaseline = operation({
@@ -281,6 +308,7 @@ export const agentOperations = {
   putShard,
   putLimits,
   removeShard,
+  endShardProcess,
   readBaseline,
   listBuilds,
   findFreePort,

@@ -281,7 +281,10 @@ export const Shard = Type.Object({
   role: Type.Enum(['master', 'slave']),
   assigned_slots: Type.String(),
   status: Type.Enum(['active', 'inactive']),
+  /** `busy`: it answers nobody because it works. `timeout`: it answers nobody and does nothing. */
   detailed_status: Type.Enum(['ok', 'busy', 'down', 'loading', 'timeout', 'unknown']),
+  /** Why, and what becomes of it (ours); '' when it is ok. */
+  status_reason: Type.String(),
   engine: Type.String(),
   engine_version: Type.String(),
   port: Type.Integer(),

@@ -19,6 +19,8 @@ export interface Config {
   /** What secrets in the store are sealed with. Undefined: a file in `home`, made at the first start. */
   readonly storeKey: Uint8Array | undefined
   readonly keyRotationDays: number
+  /** How long a process that may not be lost may answer nobody and do nothing. */
+  readonly hungAfterSeconds: number
   readonly engines: string
   readonly portRange: { readonly from: number; readonly to: number }
   /** Undefined: all of the machine's. */
@@ -124,6 +126,13 @@ const variables = {
     otherwise: '`90`',
     read: (text, fault) => readInteger(text, 90, { from: 1, to: 3_650 }, fault),
   }),
+  hungAfterSeconds: variable({
+    name: 'FAIRLEAD_HUNG_AFTER_SECONDS',
+    about:
+      'How long the only copy of data, or a primary, may answer nobody and do nothing before something is done about it: see docs/busy-and-hung.md. One that works, or waits for its disk, may take as long as it takes.',
+    otherwise: '`120`',
+    read: (text, fault) => readInteger(text, 120, { from: 1, to: 86_400 }, fault),
+  }),
   engines: variable({
     name: 'FAIRLEAD_ENGINES',
     about:
@@ -187,14 +196,24 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     bootstrap: read(variables.bootstrap),
     storeKey: read(variables.storeKey),
     keyRotationDays: read(variables.keyRotationDays),
+    hungAfterSeconds: read(variables.hungAfterSeconds),
     engines: read(variables.engines),
     portRange: read(variables.portRange),
     nodeMemoryBytes: read(variables.nodeMemoryBytes),
     logLevel: read(variables.logLevel),
   }
   faults.push(...unknownVariables(env))
-  const { home, httpPort, sentinelPort, adminUsername, bootstrap, keyRotationDays, portRange, logLevel } =
-    values
+  const {
+    home,
+    httpPort,
+    sentinelPort,
+    adminUsername,
+    bootstrap,
+    keyRotationDays,
+    hungAfterSeconds,
+    portRange,
+    logLevel,
+  } = values
   if (
     home === undefined ||
     httpPort === undefined ||
@@ -202,6 +221,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     adminUsername === undefined ||
     bootstrap === undefined ||
     keyRotationDays === undefined ||
+    hungAfterSeconds === undefined ||
     portRange === undefined ||
     logLevel === undefined ||
     faults.length > 0
@@ -218,6 +238,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     bootstrap,
     storeKey: values.storeKey,
     keyRotationDays,
+    hungAfterSeconds,
     engines: values.engines ?? join(home, 'engines'),
     portRange,
     nodeMemoryBytes: values.nodeMemoryBytes,

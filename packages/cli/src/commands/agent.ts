@@ -14,6 +14,7 @@ export async function runAgent(config: Config, path: string): Promise<void> {
     host: '127.0.0.1',
     memoryLimitBytes: config.nodeMemoryBytes ?? null,
     builds: createBuildFinder({ path, folder: config.engines }),
+    primaryHungAfterMs: config.hungAfterSeconds * 1_000,
     proxyProgram: proxyProgram(config),
     proxyVersion: softwareVersion,
     logger: createLog(config, 'agent'),

@@ -25,6 +25,12 @@ export function violations(seen: Seen, step: Step): readonly string[] {
     case 'restart-primary':
       must(seen.shards.length === 1, 'a primary restarts in place only where nobody else is')
       break
+    case 'end-process':
+      must(
+        shard !== undefined && !isLive(shard) && shard.silence?.hung === true,
+        'only a process that hangs is ended',
+      )
+      break
     case 'start-shard':
       must(shard?.engine == null || step.follow !== null, 'a shard that answers is not started as a primary')
       must(step.follow !== null || primaries.length === 0, 'no second primary is started')

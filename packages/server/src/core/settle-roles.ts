@@ -108,13 +108,7 @@ function settleMissingPrimary(seen: Seen, live: readonly LiveShard[], goal: Goal
     (shard) =>
       shard.process === 'stopping' || (!isLive(shard) && ['starting', 'running'].includes(shard.process)),
   )
-  if (silent !== undefined) {
-    return {
-      kind: 'wait',
-      shard: silent.id,
-      why: `shard ${silent.id} may be the primary and does not answer yet (${silent.processWhy})`,
-    }
-  }
+  if (silent !== undefined) return settleSilent(silent, seen, live)
 
   const recorded = seen.shards.find((shard) => shard.id === seen.recordedPrimary)
   if (recorded?.process === 'exited' && recorded.endedCleanly)
@@ -123,6 +117,30 @@ function settleMissingPrimary(seen: Seen, live: readonly LiveShard[], goal: Goal
   const heir = chooseHeir(seen, live)
   if (heir !== undefined) return act({ kind: 'promote', shard: heir.id, why: whyPromote(seen, heir) })
   return settleWithoutHeir(recorded ?? seen.shards[0], goal)
+}
+
+/**
+ * A process that may be the primary answers nobody. While it is busy, or has only just begun to be silent, it is waited for: no other
+ * shard is promoted beside it. One that hangs is ended if another shard, or its own disk, holds what is known of its history.
+ */
+function settleSilent(silent: SeenShard, seen: Seen, live: readonly LiveShard[]): Verdict {
+  const { id, processWhy, silence } = silent
+  if (silence == null || !silence.hung) {
+    const why = `shard ${id} may be the primary and does not answer yet (${processWhy})`
+    return { kind: 'wait', shard: id, why }
+  }
+  const heir = seen.history === null ? undefined : chooseHeir(seen, live)
+  if (heir === undefined && !silence.onDisk) {
+    const why = `shard ${id} hangs (${processWhy}), and no other shard and no disk holds its data: a person has to decide whether its process shall end`
+    return { kind: 'stuck', why }
+  }
+  const holder = heir === undefined ? 'its own disk' : `shard ${heir.id}`
+  return act({
+    kind: 'end-process',
+    shard: id,
+    startedAt: silence.startedAt,
+    why: `it hangs (${processWhy}), and ${holder} holds what is known of its history`,
+  })
 }
 
 /** Nobody who runs holds the history: what the last primary left on its disk is the best there is. */

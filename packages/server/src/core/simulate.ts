@@ -114,6 +114,14 @@ export function expect(seen: Seen, step: Step, taken = seen.shards.map(({ id }) 
       return change(step.shard, (shard) =>
         withEngine(shard, { role: 'primary', primary: null, link: 'down' }),
       )
+    case 'end-process':
+      return change(step.shard, (shard) => ({
+        ...shard,
+        process: 'exited',
+        asleep: true,
+        silence: null,
+        engine: null,
+      }))
     case 'retire-shard':
       return { ...seen, shards: seen.shards.filter((shard) => shard.id !== step.shard) }
     case 'follow':

@@ -89,8 +89,20 @@ export interface SeenShard {
   readonly trouble: string
   /** What its next process would begin with, by the wish that the agent holds; null while the agent knows nothing of it. */
   readonly next: Pick<EngineMemory, 'limitBytes' | 'evictionPolicy'> | null
+  /** What its agent sees of a process that answers nobody. Null or absent: it answers, or there is none. */
+  readonly silence?: Silence | null
   /** Null while the engine does not answer. */
   readonly engine: EngineState | null
+}
+
+/** A process that answers nobody, as its agent sees it. */
+export interface Silence {
+  /** It has done nothing for too long, and its agent will not end it by itself. A busy one is not hung. */
+  readonly hung: boolean
+  /** Its disk holds data of the database: they are not all lost with it. */
+  readonly onDisk: boolean
+  /** Unix milliseconds: which process it is. */
+  readonly startedAt: number
 }
 
 export interface EngineState {
@@ -201,6 +213,7 @@ export type Step = (
   | { readonly kind: 'start-shard'; readonly shard: number; readonly follow: number | null }
   | { readonly kind: 'restart-shard'; readonly shard: number; readonly runs: Runs; readonly follow: number }
   | { readonly kind: 'retire-shard'; readonly shard: number }
+  | { readonly kind: 'end-process'; readonly shard: number; readonly startedAt: number }
   | { readonly kind: 'restart-primary'; readonly shard: number; readonly runs: Runs }
   | { readonly kind: 'follow'; readonly shard: number; readonly primary: number }
   | { readonly kind: 'promote'; readonly shard: number }

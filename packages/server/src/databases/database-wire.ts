@@ -179,11 +179,18 @@ export function shardToWire({ shard, slots, isPrimary, report }: ShardView): Sha
     role: isPrimary ? 'master' : 'slave',
     assigned_slots: `${slots.first}-${slots.last}`,
     status: report?.state === 'running' ? 'active' : 'inactive',
-    detailed_status: report === undefined ? 'unknown' : detailWords[report.state],
+    detailed_status: report === undefined ? 'unknown' : detailOf(report),
+    status_reason: report?.silence?.why ?? report?.why ?? '',
     engine: report?.build.flavour ?? shard.runs.build.flavour,
     engine_version: report?.build.version ?? shard.runs.build.version,
     port: shard.port,
   }
+}
+
+/** A silence that is worth no words is none: an engine may be slow now and then. */
+function detailOf({ state, silence }: ShardReport): Shard['detailed_status'] {
+  if (state !== 'running' || silence === null || silence.why === '') return detailWords[state]
+  return silence.doing === 'works' || silence.doing === 'disk' ? 'busy' : 'timeout'
 }
 
 const detailWords: { readonly [State in ShardReport['state']]: Shard['detailed_status'] } = {

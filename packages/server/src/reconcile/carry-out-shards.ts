@@ -124,6 +124,24 @@ export async function retireShard(
   return { kind: 'not yet', why: `shard ${step.shard} is being stopped` }
 }
 
+/** An order to the agent, which looks once more: it is void as soon as the process answers. The next look finds it gone, or not. */
+export async function endProcess(
+  step: Extract<Step, { kind: 'end-process' }>,
+  { deps, signal }: Scene,
+): Promise<Outcome> {
+  const params = { id: agentName(step.shard) }
+  const body = { startedAt: step.startedAt }
+  await deps.effect('end-process', () => deps.agent.endShardProcess({ params, body }, { signal }))
+  return {
+    kind: 'not yet',
+    why: `the process of shard ${step.shard} hangs and is being ended`,
+    afterMs: ENDS_MS,
+  }
+}
+
+/** An agent looks at a silent process about once a second. */
+const ENDS_MS = 250
+
 /** The agent first: the record is what the planner reads, and must not run ahead of what the agent holds. */
 export async function recordWish(
   step: Extract<Step, { kind: 'record-wish' }>,

@@ -4,6 +4,7 @@ import type { Seen, Step } from '../core/topology.ts'
 import { assignSlots, followInCluster, forgetNode, meetInCluster } from './carry-out-cluster.ts'
 import {
   addShard,
+  endProcess,
   keepAsleepIfItDies,
   recordWish,
   restartPrimary,
@@ -61,6 +62,7 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   'restart-shard': restartShard,
   'restart-primary': restartPrimary,
   'retire-shard': retireShard,
+  'end-process': endProcess,
   'record-wish': recordWish,
   follow: async ({ shard, primary }, scene) =>
     scene.database.cluster ? followInCluster(shard, primary, scene) : followAlone(shard, primary, scene),

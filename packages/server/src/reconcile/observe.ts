@@ -1,4 +1,4 @@
-import type { NodeReport } from '@fairlead/api'
+import type { NodeReport, ShardReport } from '@fairlead/api'
 import {
   type ClusterNodeInfo,
   type InfoFields,
@@ -10,7 +10,7 @@ import {
 import type { Handover } from '../actions/handovers-store.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
 import { limitsOf } from '../core/engine-memory.ts'
-import type { ClusterView, EngineState, Seen, SeenDatabase, SeenShard } from '../core/topology.ts'
+import type { ClusterView, EngineState, Seen, SeenDatabase, SeenShard, Silence } from '../core/topology.ts'
 import type { Deps } from './deps.ts'
 import type { Engines } from './engines.ts'
 import { readEngineMemory } from './read-engine-memory.ts'
@@ -83,9 +83,15 @@ async function observeShard(
     trouble: found?.trouble ?? '',
     next:
       found === undefined ? null : { limitBytes: found.memoryBytes, evictionPolicy: found.evictionPolicy },
+    silence: found === undefined ? null : silenceOf(found),
     endedCleanly: found?.state === 'exited' && found.endedInOrder,
     engine: mayAnswer ? await inspect(record, database, engines) : null,
   }
+}
+
+function silenceOf({ silence, startedAt }: ShardReport): Silence | null {
+  if (silence === null || startedAt === null) return null
+  return { hung: silence.hung, onDisk: silence.onDisk, startedAt }
 }
 
 /** The engine's own words; null when it does not answer. That is a fact to decide on, not a fault. */

@@ -13,6 +13,7 @@ import { keepLimits } from './keep-limits.ts'
 import { endReservations, keepHistory } from './keep-records.ts'
 import { finishAction, giveUpAction, hasToWait, noteAction, warnOf } from './note-action.ts'
 import { observe } from './observe.ts'
+import { tellOfHanging } from './tell-of-loss.ts'
 import type { TurnMemory } from './turn-memory.ts'
 
 /** When to look at a database again. A throw means: with back-off. */
@@ -52,6 +53,7 @@ export async function reconcileDatabase(
   await keepHistory({ database, action }, seen, deps, memory)
   await endReservations(seen, deps)
   if (goal.kind === 'keep') await keepLimits(database, seen, deps)
+  await tellOfHanging(seen, { database, action }, deps, memory)
   await keepEndpoint(database, goal, seen, deps, memory).catch((cause: unknown) => {
     // A database in service is looked after without its endpoint, too; one that comes or goes is done only with it.
     if (action !== undefined && action.kind !== 'upgrade') throw cause

@@ -4,10 +4,11 @@ import { type AuditType, fairlead } from '../core/audit-record.ts'
 import { hasBrokenHistory } from '../core/broken-history.ts'
 import type { Database } from '../core/database.ts'
 import { lostWith } from '../core/lost-with.ts'
-import { type History, isLive, type Seen } from '../core/topology.ts'
+import { type History, isLive, type Seen, type SeenDatabase } from '../core/topology.ts'
 import type { Scene } from './carry-out.ts'
 import type { Deps } from './deps.ts'
 import { warnOf } from './note-action.ts'
+import type { TurnMemory } from './turn-memory.ts'
 
 /**
  * A replica was promoted because its primary was gone, not because it was handed the role: what the primary had
@@ -48,6 +49,23 @@ export async function tellOfReturn(
   const details = { shard: String(primary.id), persistence }
   await tell({ type: 'bdb_primary_lost_memory', words, details }, about, deps)
 }
+
+/** A process hangs, and is not ended by itself: people must hear of that, also when there is no action. Said once an hour. */
+export async function tellOfHanging(
+  { groups }: SeenDatabase,
+  about: { readonly database: Database; readonly action: Action | undefined },
+  deps: Deps,
+  memory: TurnMemory,
+): Promise<void> {
+  for (const { id, processWhy, silence } of groups.flatMap(({ shards }) => shards)) {
+    if (silence?.hung !== true) continue
+    if (!memory.isTime(`hanging of ${id} since ${silence.startedAt}`, TELL_EVERY_MS, deps.now())) continue
+    const details = { shard: String(id), why: processWhy }
+    await tell({ type: 'bdb_shard_hung', words: `shard ${id} ${processWhy}`, details }, about, deps)
+  }
+}
+
+const TELL_EVERY_MS = 60 * 60 * 1_000
 
 async function tell(
   {
