@@ -59,17 +59,6 @@ test('limits are for the next process: the one that runs goes on, and one that w
   await home.client.putLimits({ params: { id: 'nobody' }, body: limits })
 })
 
-test('a process that keeps its port open but does not answer is dead', async () => {
-  await using home = await makeHome()
-  await using _ = await home.start({ hungAfterMs: 600 })
-  await home.client.putShard({ params: { id: 'a-1' }, body: await makeWish({ onCrash: 'wait' }) })
-  const { pid } = await home.becomes('a-1', { state: 'running' })
-  process.kill(pid ?? 0, 'SIGSTOP')
-  const exited = await home.becomes('a-1', { state: 'exited' }, 8_000)
-  expect(exited.why).toMatch(/^did not answer PING for [\d.]+ s and was killed/)
-  expect(exited.crashes).toBe(1)
-})
-
 test('a process that stood still for less than that is left alone', async () => {
   await using home = await makeHome()
   await using _ = await home.start()

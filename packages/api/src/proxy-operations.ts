@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { Address } from './agent-operations.ts'
 import { operation } from './operation.ts'
+import { Address } from './shard-report.ts'
 
 /**
  * The small API of the proxy of a node, which serves the endpoints of its databases. Declarative like the agent's: wanted

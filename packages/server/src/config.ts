@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
+import { readInteger, readRange } from './core/read-integer.ts'
 import { parseStoreKey } from './core/store-key.ts'
 
 /** Where Fairlead keeps its things, and how it is reached. Read once, at the start. */
@@ -19,7 +20,6 @@ export interface Config {
   /** What secrets in the store are sealed with. Undefined: a file in `home`, made at the first start. */
   readonly storeKey: Uint8Array | undefined
   readonly keyRotationDays: number
-  /** How long a process that may not be lost may answer nobody and do nothing. */
   readonly hungAfterSeconds: number
   readonly engines: string
   readonly portRange: { readonly from: number; readonly to: number }
@@ -267,13 +267,11 @@ export function printConfigurationDocs(): string {
     ({ name, about, otherwise }) => `| \`${name}\` | ${about} | ${otherwise} |`,
   )
   return [
-    '# Configuration',
-    '',
+    '# Configuration\n',
     'Fairlead is configured by its environment. A wrong value stops it with every fault listed, and exit code 2.',
     'Printed from `packages/server/src/config.ts` by `npm run docs`.',
     '',
-    '| variable | meaning | when not set |',
-    '|---|---|---|',
+    '| variable | meaning | when not set |\n|---|---|---|',
     ...rows,
     '',
   ].join('\n')
@@ -292,25 +290,6 @@ function readHome(text: string | undefined, fault: (sentence: string) => never):
   if (Buffer.byteLength(socket) > 107)
     return fault(`is too long: ${socket} must have at most 107 bytes, as the name of a Unix socket`)
   return home
-}
-
-function readInteger(
-  text: string | undefined,
-  otherwise: number,
-  { from, to }: { readonly from: number; readonly to: number },
-  fault: (sentence: string) => never,
-): number {
-  if (text === undefined) return otherwise
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
-  return value >= from && value <= to ? value : fault(`must be a whole number from ${from} to ${to}`)
-}
-
-function readRange(text: string | undefined, fault: (sentence: string) => never): Config['portRange'] {
-  const match = /^(\d{1,5})-(\d{1,5})$/.exec(text ?? '10000-10999')
-  const from = Number(match?.[1])
-  const to = Number(match?.[2])
-  const sound = match !== null && from >= 1024 && from <= to && to <= 65_535
-  return sound ? { from, to } : fault('must be two ports from 1024 to 65535, as in 10000-10999')
 }
 
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {

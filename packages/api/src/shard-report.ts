@@ -1,0 +1,107 @@
+import { type Static, Type } from 'typebox'
+import { ShardLimits } from './put-limits.ts'
+
+export const Build = Type.Object({
+  flavour: Type.String(),
+  /** Full version, "8.1.1". */
+  version: Type.String(),
+})
+export type Build = Static<typeof Build>
+
+export const Address = Type.Object({ host: Type.String(), port: Type.Integer() })
+export type Address = Static<typeof Address>
+
+/** Of a module's file. */
+export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' })
+
+/** A module that an engine process loads at its start. Its file is on the node before: see putModule. */
+export const LoadedModule = Type.Object({
+  sha256: Sha256,
+  /** As MODULE LIST says it. */
+  name: Type.String(),
+  args: Type.Array(Type.String()),
+})
+export type LoadedModule = Static<typeof LoadedModule>
+
+/** Everything the agent needs to start a shard's process. */
+export const WantedShard = Type.Object(
+  {
+    build: Build,
+    /** Digest of what needs a new process to change. Another one than the running process has: it is restarted. */
+    revision: Type.String(),
+    host: Type.String(),
+    port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+    /** Follow this primary from the first moment on; null: start with the data on disk, as a primary. */
+    replicaOf: Type.Union([Address, Type.Null()]),
+    /** The engine's cluster mode. There `replicaOf` is kept by the engine itself, once the server has told it. */
+    cluster: Type.Boolean(),
+    /** `relaxed`: read data of other flavours too, where the build can (valkey 9 and later). */
+    rdbVersionCheck: Type.Enum(['strict', 'relaxed']),
+    /**
+     * What to do when the process dies. `restart`: start it again with back-off. `wait`: report it and wait for the
+     * server, because others may hold newer data: a primary that comes back empty would empty its replicas.
+     */
+    onCrash: Type.Enum(['restart', 'wait']),
+    ...ShardLimits.properties,
+    persistence: Type.Enum(['disabled', 'aof', 'snapshot']),
+    aofFsync: Type.Enum(['everysec', 'always']),
+    snapshots: Type.Array(Type.Object({ secs: Type.Integer(), writes: Type.Integer() })),
+    backlogBytes: Type.Integer({ minimum: 0 }),
+    /** A process whose module files are not there, or are others, is not started: the shard is `failed`. */
+    modules: Type.Array(LoadedModule),
+    /** Of the administrative user `fairlead`. */
+    adminPassword: Type.String(),
+    /** Of the database's user `default`, who has no administrative commands. */
+    userPassword: Type.String(),
+  },
+  { additionalProperties: false },
+)
+export type WantedShard = Static<typeof WantedShard>
+
+/**
+ * `starting`: the process runs but has not answered yet. `running`: it answers. `stopping`: it is being ended, to
+ * stop or to start anew. `exited`: it died, and is either waiting for its back-off or for the server (`onCrash`).
+ * `failed`: it cannot be started (no build, port taken, bad data, …); `why` says it with the engine's own words.
+ */
+export const ShardReport = Type.Object({
+  id: Type.String(),
+  state: Type.Enum(['starting', 'running', 'stopping', 'exited', 'failed']),
+  revision: Type.String(),
+  build: Build,
+  host: Type.String(),
+  port: Type.Integer(),
+  pid: Type.Union([Type.Integer(), Type.Null()]),
+  /** Unix milliseconds; null while there is no process. */
+  startedAt: Type.Union([Type.Integer(), Type.Null()]),
+  /** Times the process died on its own since it was put. */
+  crashes: Type.Integer(),
+  /** Its last process was stopped on order, and saved everything before: its disk is as good as its memory was. */
+  endedInOrder: Type.Boolean(),
+  /** The process that is there took the place of one that had died: what that one had not saved is gone. */
+  beganAfterDeath: Type.Boolean(),
+  why: Type.String(),
+  /** It ended, and only a put starts it again (`onCrash` wait). */
+  asleep: Type.Boolean(),
+  /** Of its wish: what its next process begins with. The one that runs may have been told otherwise since. */
+  ...ShardLimits.properties,
+  /**
+   * The engine's last words, since its process started, about replication or persistence gone wrong. They stay when
+   * it has recovered. Empty when there are none, and while there is no process.
+   */
+  trouble: Type.String(),
+  /** While its process answers nobody; null otherwise. */
+  silence: Type.Union([
+    Type.Object({
+      forMs: Type.Integer(),
+      /** `works`: it uses the processor. `disk`: it waits for its disk. `stopped`: by a signal or a debugger. */
+      doing: Type.Enum(['works', 'disk', 'stopped', 'idle']),
+      /** It has done nothing for too long, and the agent will not end it by itself: see endShardProcess. */
+      hung: Type.Boolean(),
+      why: Type.String(),
+      /** Its disk holds data of its persistence: they do not all end with it. */
+      onDisk: Type.Boolean(),
+    }),
+    Type.Null(),
+  ]),
+})
+export type ShardReport = Static<typeof ShardReport>
