@@ -105,7 +105,16 @@ export const UpgradePlan = Type.Object({
   lanes: Type.Array(
     Type.Object({
       group: Type.Integer(),
-      steps: Type.Array(Type.Object({ op_name: Type.String(), shard: Type.String(), why: Type.String() })),
+      steps: Type.Array(
+        Type.Object({
+          op_name: Type.String(),
+          shard: Type.String({
+            description:
+              'Its uid; "new-1", "new-2", … for shards that are not there yet. Of a handover: "2 to new-1"',
+          }),
+          why: Type.String(),
+        }),
+      ),
     }),
     { description: 'The steps of each group in their order, if all goes as expected' },
   ),

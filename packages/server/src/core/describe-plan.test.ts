@@ -14,6 +14,27 @@ describe('the plan of an upgrade', () => {
     expect(plan.lanes.flatMap(({ steps }) => steps).every(({ why }) => why !== '')).toBe(true)
   })
 
+  test('gives no number to a shard that is not there yet: others may have it by then', () => {
+    const seen = shardedOf(2, 1)
+    const goal = goalOf({ groups: 2, cluster: true, replicas: 1, homes: [1, 2] })
+    const { lanes } = describePlan(seen, { goal, change: true }, trial)
+    const known = new Set(seen.groups.flatMap(({ shards }) => shards.map(({ id }) => String(id))))
+    const steps = lanes.flatMap((lane) => lane.steps)
+    expect(steps.filter(({ kind }) => kind === 'add-shard').map(({ shard }) => shard)).toEqual([
+      'new-1',
+      'new-2',
+    ])
+    expect(steps.filter(({ kind }) => kind === 'hand-over').map(({ shard }) => shard)).toEqual([
+      'new-1',
+      'new-2',
+    ])
+    const numbers = steps.flatMap(({ shard, why }) => [
+      ...(/^\d+$/.exec(shard) ?? []),
+      ...[...why.matchAll(/shard (\d+)/g)].map(([, id = '']) => id),
+    ])
+    expect(numbers.filter((id) => !known.has(id))).toEqual([])
+  })
+
   test('has a lane and a handover for each group of a sharded database', () => {
     const goal = goalOf({ groups: 3, cluster: true, replicas: 0, homes: [1, 2, 3] })
     const plan = describePlan(shardedOf(3, 0), { goal, change: true }, trial)

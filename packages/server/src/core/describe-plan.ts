@@ -3,6 +3,7 @@ import { backlogBytes } from './backlog-bytes.ts'
 import { type Foreseen, foresee } from './foresee.ts'
 import { type Goal, revisionOf, type UsedModule } from './goal.ts'
 import { mostGrowth } from './heir-memory.ts'
+import { type NamedStep, nameSteps } from './name-steps.ts'
 import { replicationPath } from './replication-paths.ts'
 import { dataBytes, surgeBytes } from './surge-bytes.ts'
 import { isLive, type Seen, type SeenDatabase, type Step } from './topology.ts'
@@ -13,7 +14,7 @@ export interface UpgradePlan {
   readonly modules: readonly UsedModule[]
   /** Anything to do at all. */
   readonly change: boolean
-  readonly lanes: readonly { readonly group: number; readonly steps: readonly Step[] }[]
+  readonly lanes: readonly { readonly group: number; readonly steps: readonly NamedStep[] }[]
   readonly handovers: number
   /** What clients see: the median and the longest that was measured for this kind of handover. */
   readonly writeStopMs: { readonly typical: number; readonly longest: number }
@@ -37,6 +38,7 @@ export function describePlan(
   trial: TrialResult | null,
 ): UpgradePlan {
   const steps = change ? foresee(seen, goal) : []
+  const named = nameSteps(seen, steps)
   const data = seen.groups.map(dataBytes)
   const surges = steps.filter(({ step }) => step.kind === 'add-shard' && step.follow !== null).length
   const [node] = seen.groups.map((group) => group.node)
@@ -46,7 +48,7 @@ export function describePlan(
     change,
     lanes: seen.groups.map(({ group }) => ({
       group,
-      steps: steps.filter((one) => one.group === group).map(({ step }) => step),
+      steps: named.filter((step) => step.group === group),
     })),
     handovers: count(steps, 'hand-over'),
     writeStopMs: count(steps, 'hand-over') === 0 ? NO_STOP : goal.cluster ? IN_CLUSTER : ALONE,

@@ -33,7 +33,7 @@ export async function keepEndpoint(
   const primaries = database.groups.map(({ primaryShard }) => primaryShard).join()
   const shown = (await tlsOf(database, deps))?.fingerprint ?? 'none'
   const what = `endpoint of ${database.uid} at ${primaries}, certificate ${shown}`
-  if (!memory.isTime(what, AGAIN_MS, deps.now())) return
+  if (!memory.isTime(what, AGAIN_MS)) return
   try {
     await putEndpoint(database, await deps.shards.listOf(database.uid), deps)
   } catch (cause) {

@@ -17,7 +17,7 @@ export async function keepHistory(
   memory: TurnMemory,
 ): Promise<void> {
   const { database } = about
-  const { store, now } = deps
+  const { store } = deps
   const news: { readonly group: number; readonly history: History }[] = []
   for (const seen of groups) {
     const { group, history, handover, recordedPrimary, shards: members } = seen
@@ -28,8 +28,7 @@ export async function keepHistory(
     if (role !== 'primary' || loading) continue
     if (history !== null) await tellOfReturn(seen, history, about, deps)
     const advanced =
-      history?.offset !== offset &&
-      memory.isTime(`history of ${database.uid}:${group}`, HISTORY_EVERY_MS, now())
+      history?.offset !== offset && memory.isTime(`history of ${database.uid}:${group}`, HISTORY_EVERY_MS)
     const another = history?.replid !== replid || history.runId !== runId
     if (another || advanced) news.push({ group, history: { replid, offset, runId } })
   }

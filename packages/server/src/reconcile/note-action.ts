@@ -3,10 +3,11 @@ import { auditStore } from '../audit/audit-store.ts'
 import { type Action, type PendingStep, progressOf, undoGoal } from '../core/action.ts'
 import { fairlead } from '../core/audit-record.ts'
 import type { Database } from '../core/database.ts'
-import { type Foreseen, foresee } from '../core/foresee.ts'
+import { foresee } from '../core/foresee.ts'
+import { type NamedStep, nameSteps } from '../core/name-steps.ts'
 import type { Lane } from '../core/plan-database.ts'
 import { whyNotBegin } from '../core/queue.ts'
-import type { Goal, SeenDatabase, Step, Verdict } from '../core/topology.ts'
+import type { Goal, SeenDatabase, Verdict } from '../core/topology.ts'
 import { hasLeft, wayBack } from '../core/way-back.ts'
 import { databasesStore } from '../databases/databases-store.ts'
 import type { Deps } from './deps.ts'
@@ -40,11 +41,11 @@ export async function noteAction(
     ...(handedOver(seen, goal) &&
       action.handedOverAt === null && { handedOverAt: new Date(deps.now()).toISOString() }),
   })
-  if (verdict.kind === 'done' || !memory.isTime(`plan of ${databaseUid}`, PLAN_EVERY_MS, deps.now())) return
+  if (verdict.kind === 'done' || !memory.isTime(`plan of ${databaseUid}`, PLAN_EVERY_MS)) return
   const toCome = foresee(seen, goal)
   await note(action, deps, {
     progress: progressOf(action.progress, memory.stepsTaken(databaseUid), toCome.length),
-    pending: toCome.reduce(onceAShard, []),
+    pending: nameSteps(seen, toCome).reduce(onceAShard, []),
   })
 }
 
@@ -123,16 +124,9 @@ export async function warnOf(action: Action, warning: string, { actions, now }: 
   await actions.update(action.uid, { warnings: [...known, warning] }, new Date(now()).toISOString())
 }
 
-function onceAShard(pending: PendingStep[], { group, step }: Foreseen): PendingStep[] {
-  const shard = shardOf(step, group)
-  if (shard === null || pending.some((one) => one.shard === shard)) return pending
-  return [...pending, { shard, kind: step.kind, why: step.why }]
-}
-
-function shardOf(step: Step, group: number): string | null {
-  if (step.kind === 'add-shard') return group === 0 ? 'new' : `new-${group}`
-  if (step.kind === 'hand-over') return String(step.to)
-  return 'shard' in step ? String(step.shard) : null
+function onceAShard(pending: PendingStep[], { shard, kind, why }: NamedStep): PendingStep[] {
+  if (shard === '' || pending.some((one) => one.shard === shard)) return pending
+  return [...pending, { shard, kind, why }]
 }
 
 async function note(action: Action, { actions, now }: Deps, news: ActionNews): Promise<void> {

@@ -1,16 +1,10 @@
 import type { NodeReport, ShardReport } from '@fairlead/api'
-import {
-  type ClusterNodeInfo,
-  type InfoFields,
-  numberOf,
-  readClusterNodes,
-  readInfo,
-  replicationIn,
-} from '@fairlead/engine'
+import { type ClusterNodeInfo, numberOf, readClusterNodes, readInfo, replicationIn } from '@fairlead/engine'
 import type { Handover } from '../actions/handovers-store.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
 import { limitsOf } from '../core/engine-memory.ts'
 import type { ClusterView, EngineState, Seen, SeenDatabase, SeenShard, Silence } from '../core/topology.ts'
+import { countKeys } from './count-keys.ts'
 import type { Deps } from './deps.ts'
 import type { Engines } from './engines.ts'
 import { readEngineMemory } from './read-engine-memory.ts'
@@ -58,7 +52,9 @@ export function agentName(shardId: number): string {
 function describeHandover(last: Handover | undefined, now: number): Pick<Seen, 'handover' | 'standby'> {
   if (last === undefined) return { handover: null, standby: null }
   const { from, to, released, closed, intendedAt, standby } = last
-  return { handover: closed ? null : { from, to, released, ageMs: now - Date.parse(intendedAt) }, standby }
+  // A clock that was set back meanwhile makes it old, not young: nothing then waits for as long as it was set back.
+  const ageMs = Math.abs(now - Date.parse(intendedAt))
+  return { handover: closed ? null : { from, to, released, ageMs }, standby }
 }
 
 async function observeShard(
@@ -144,14 +140,4 @@ function readEngine(text: string, cluster: ClusterView | null): EngineState {
     errorReplies: numberOf(fields, 'unexpected_error_replies'),
     cluster,
   }
-}
-
-/** "db0:keys=12,expires=0,avg_ttl=0", a line for each database that has any. */
-function countKeys(fields: InfoFields): number {
-  let keys = 0
-  // Of some 200 fields, at each look at each shard: most are out at the first letter.
-  for (const name in fields)
-    if (name.startsWith('db') && /^db\d+$/.test(name))
-      keys += Number(/keys=(\d+)/.exec(fields[name] ?? '')?.[1] ?? 0)
-  return keys
 }

@@ -78,7 +78,7 @@ function plan(
   const undoable = action !== undefined && isUndoable(seen, goal)
   return planDatabase(seen, goal, leave).map(({ group, verdict }) => ({
     group,
-    verdict: judge(verdict, memory.waitedMs(uid, group, verdict, now), findGroup(seen, group), undoable),
+    verdict: judge(verdict, memory.waitedMs(uid, group, verdict), findGroup(seen, group), undoable),
   }))
 }
 
@@ -177,7 +177,7 @@ async function dressAll({ database, action, seen }: Scene, deps: Deps): Promise<
 async function dressAnew(scene: Scene, deps: Deps, memory: TurnMemory): Promise<void> {
   const runs = scene.seen.groups.flatMap(({ shards }) => shards.map(({ engine }) => engine?.runId ?? ''))
   const what = `users and settings of ${scene.database.uid}: ${runs.join(' ')}`
-  if (memory.isTime(what, DRESS_EVERY_MS, deps.now())) await dressAll(scene, deps)
+  if (memory.isTime(what, DRESS_EVERY_MS)) await dressAll(scene, deps)
 }
 
 /** How far behind users may be that somebody adds at run time, should the primary die. */

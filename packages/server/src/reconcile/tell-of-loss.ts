@@ -59,7 +59,7 @@ export async function tellOfHanging(
 ): Promise<void> {
   for (const { id, processWhy, silence } of groups.flatMap(({ shards }) => shards)) {
     if (silence?.hung !== true) continue
-    if (!memory.isTime(`hanging of ${id} since ${silence.startedAt}`, TELL_EVERY_MS, deps.now())) continue
+    if (!memory.isTime(`hanging of ${id} since ${silence.startedAt}`, TELL_EVERY_MS)) continue
     const details = { shard: String(id), why: processWhy }
     await tell({ type: 'bdb_shard_hung', words: `shard ${id} ${processWhy}`, details }, about, deps)
   }

@@ -6,7 +6,7 @@ import type { Verdict } from '../core/topology.ts'
  */
 export interface TurnMemory {
   /** For how long the verdicts of a group have been waits for the same shard. 0 for any other verdict. */
-  waitedMs(databaseUid: number, group: number, verdict: Verdict, now: number): number
+  waitedMs(databaseUid: number, group: number, verdict: Verdict): number
   /** Why the last step of a group could not be done yet; '' when it was. */
   held(databaseUid: number, group: number, why: string): void
   /** Of any group of the database. */
@@ -14,20 +14,22 @@ export interface TurnMemory {
   stepTaken(databaseUid: number): void
   stepsTaken(databaseUid: number): number
   /** True at most once in `everyMs` for each `what`. */
-  isTime(what: string, everyMs: number, now: number): boolean
+  isTime(what: string, everyMs: number): boolean
   /** What it was time for was not done: it is time again at once. */
   again(what: string): void
   /** An action on it ended. */
   forget(databaseUid: number): void
 }
 
-export function createTurnMemory(): TurnMemory {
+/** `clock`: milliseconds that only rise; a machine's own time may be set back. */
+export function createTurnMemory(clock = (): number => performance.now()): TurnMemory {
   const waits = new Map<number, Map<number, { readonly shard: number; readonly since: number }>>()
   const steps = new Map<number, number>()
   const holds = new Map<number, Map<number, string>>()
   const times = new Map<string, number>()
   return {
-    waitedMs(databaseUid, group, verdict, now) {
+    waitedMs(databaseUid, group, verdict) {
+      const now = clock()
       const ofDatabase = of(waits, databaseUid)
       if (verdict.kind !== 'wait') {
         ofDatabase.delete(group)
@@ -42,8 +44,9 @@ export function createTurnMemory(): TurnMemory {
     whyHeld: (databaseUid) => [...of(holds, databaseUid).values()].find((why) => why !== '') ?? '',
     stepTaken: (databaseUid) => void steps.set(databaseUid, (steps.get(databaseUid) ?? 0) + 1),
     stepsTaken: (databaseUid) => steps.get(databaseUid) ?? 0,
-    isTime(what, everyMs, now) {
-      if (now - (times.get(what) ?? 0) < everyMs) return false
+    isTime(what, everyMs) {
+      const now = clock()
+      if (now - (times.get(what) ?? Number.NEGATIVE_INFINITY) < everyMs) return false
       times.set(what, now)
       return true
     },

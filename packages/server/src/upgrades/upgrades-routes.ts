@@ -2,7 +2,6 @@ import { type Body, type Output, upgradeDatabase, upgradeModules, upgradeModules
 import { actorOf, type Caller } from '../core/access.ts'
 import type { UpgradePlan } from '../core/describe-plan.ts'
 import type { UpgradeRequest } from '../core/settle-upgrade.ts'
-import type { Step } from '../core/topology.ts'
 import { oneOf } from '../databases/database-wire.ts'
 import { show } from '../databases/databases-routes.ts'
 import type { Mount } from '../http/mount.ts'
@@ -51,7 +50,11 @@ function planToWire(plan: UpgradePlan): NonNullable<Output<typeof upgradeDatabas
     change: plan.change,
     lanes: plan.lanes.map(({ group, steps }) => ({
       group,
-      steps: steps.map((step) => ({ op_name: step.kind, shard: shardOf(step), why: step.why })),
+      steps: steps.map(({ kind, shard, from, why }) => ({
+        op_name: kind,
+        shard: from === null ? shard : `${from} to ${shard}`,
+        why,
+      })),
     })),
     handovers: plan.handovers,
     write_stop_ms: plan.writeStopMs,
@@ -67,13 +70,6 @@ function planToWire(plan: UpgradePlan): NonNullable<Output<typeof upgradeDatabas
     risks: [...plan.risks],
     unproven: [...plan.unproven],
   }
-}
-
-/** Shards that are not there yet have numbers that are only foreseen. */
-function shardOf(step: Step): string {
-  if (step.kind === 'add-shard') return 'new'
-  if (step.kind === 'hand-over') return `${step.from} to ${step.to}`
-  return 'shard' in step ? String(step.shard) : ''
 }
 
 /** Wire words stop here. A field whose value asks for nothing special (false, 0, an empty list) asks for nothing. */
