@@ -18,6 +18,8 @@ export interface Hold {
   look(): void
   /** Waits until nothing is under way on any connection, but for clients that hold up only themselves. */
   drained(withinMs: number): Promise<HoldResult>
+  /** So many milliseconds since it began. */
+  ms(): number
   /** Over. How long it took, in milliseconds. */
   end(): number
 }
@@ -74,6 +76,7 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
       const why = isOver ? 'the hold has ended' : whyNotDrained(left, first)
       return { drained: why === '', ms: ms(), why, late: left.length }
     },
+    ms,
     end() {
       clearTimeout(deadline)
       isOver = true

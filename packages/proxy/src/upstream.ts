@@ -6,6 +6,7 @@ import {
   type WantedEndpoint,
 } from '@fairlead/api'
 import { addressText } from './address-text.ts'
+import { askRole } from './ask-role.ts'
 import { type Connection, dropConnection, endConnection, type Owner } from './connection.ts'
 import { type CursorGenerations, createGenerations } from './cursor-generations.ts'
 import { eachOf } from './each-of.ts'
@@ -63,6 +64,12 @@ const BEHIND_MS = 30_000
 const REACH_MS = 2_000
 /** Why connections are cut when nobody wants their endpoint any more, or the proxy ends. */
 export const TAKEN_AWAY = 'the endpoint was taken away'
+/**
+ * How long clients wait at most where the primary was, when the time of a hold is over and it could only refuse their writes, or says
+ * nothing: longer than the agent lets a stalled process be, and longer than its successor then takes.
+ */
+const LONGEST_HOLD_MS = 30_000
+const ASK_AGAIN_MS = 100
 /** The hold of a switch that nobody has prepared. */
 export const OWN_HOLD = { deadlineMs: 10_000, drainMs: 3_000 }
 
@@ -164,14 +171,24 @@ export function createUpstream(
     seen.heldMsTotal += heldMs
     return heldMs
   }
+  const giveUp = (): void => {
+    if (switching !== null || hold === null) return
+    seen.failedHolds += 1
+    letGo()
+  }
+  /** The time of a hold is over, and nobody says where to go on. A replica would answer READONLY: then clients wait on. */
+  const giveUpIfServed = async (): Promise<void> => {
+    const mine = hold
+    const login = [...connections].find(({ state }) => state.login !== null)?.state.login ?? null
+    const role = connections.size === 0 ? 'unknown' : await askRole(target(), login)
+    if (hold !== mine || mine === null) return
+    const waitsOn = (role === 'replica' || role === 'silent') && mine.ms() < LONGEST_HOLD_MS
+    if (waitsOn) mine.renew(ASK_AGAIN_MS)
+    else giveUp()
+  }
   const beginHold: Upstream['hold'] = async ({ deadlineMs, drainMs = drainOf({ deadlineMs }) }) => {
-    const giveUp = () => {
-      if (switching !== null || hold === null) return
-      seen.failedHolds += 1
-      letGo()
-    }
     if (hold === null) {
-      hold = createHold(connections, giveUp)
+      hold = createHold(connections, () => void giveUpIfServed())
       for (const connection of connections) holdConnection(connection)
     }
     hold.renew(deadlineMs)
