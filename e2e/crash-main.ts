@@ -3,26 +3,33 @@
  * points are the moments just before each effect, from 0: what the one before did is done then; or at the one that CRASH_WHEN names, the
  * first time that it comes ("after cluster replicate"). Or it kills the engine of the shard
  * KILL_SHARD the first time that KILL_WHEN comes ("after demote"), or the proxy or the agent, where KILL_SHARD is "proxy" or "agent".
+ * Or it stalls processes, itself too, at the points that STALLS names (stall.ts); STALL_LOG gets a line for each.
  */
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createControlPlane, loadConfig } from '@fairlead/server'
-import { pino } from 'pino'
+import { type LogFn, type Logger, pino } from 'pino'
 import { announce, untilStopped } from '../packages/cli/src/until-stopped.ts'
+import { createStalls } from './stall.ts'
 
-const { CRASH_AT, CRASH_WHEN, CRASH_LOG, KILL_SHARD, KILL_WHEN, ...env } = process.env
+const { CRASH_AT, CRASH_WHEN, CRASH_LOG, KILL_SHARD, KILL_WHEN, STALLS, STALL_LOG, ...env } = process.env
 let killed = false
 let points = 0
+const stalls = createStalls(STALLS, STALL_LOG, pidOf)
 
 const stopped = untilStopped()
 const config = loadConfig(env)
 const server = await createControlPlane(config, {
   now: Date.now,
-  log: pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true })),
+  log: pino(
+    { level: stalls === null ? config.logLevel : 'info', hooks: { logMethod: hearMoves } },
+    pino.destination({ dest: stalls === null ? 2 : '/dev/null', sync: true }),
+  ),
   onEffect(phase, name) {
+    stalls?.at(`${phase} ${name}`)
     if (KILL_SHARD !== undefined && KILL_WHEN === `${phase} ${name}` && !killed) {
       killed = true
-      process.kill(KILL_SHARD === 'agent' ? pidOfAgent() : pidOnRecord(KILL_SHARD), 'SIGKILL')
+      process.kill(pidOf(KILL_SHARD), 'SIGKILL')
     }
     if (CRASH_WHEN === `${phase} ${name}`) process.kill(process.pid, 'SIGKILL')
     if (CRASH_AT === undefined || phase === 'after') return
@@ -39,6 +46,19 @@ announce({ url: server.url }, '')
 await stopped
 await server[Symbol.asyncDispose]()
 if (process.connected) process.disconnect()
+
+/** Only the log says who is about to hand over to whom. */
+function hearMoves(this: Logger, words: Parameters<LogFn>, log: LogFn): void {
+  const [what] = words as readonly unknown[]
+  if (typeof what === 'object' && what !== null && 'from' in what && 'to' in what)
+    stalls?.begin(`s${what.from}`, `s${what.to}`)
+  log.apply(this, words)
+}
+
+function pidOf(who: string): number {
+  if (who === 'server') return process.pid
+  return who === 'agent' ? pidOfAgent() : pidOnRecord(who)
+}
 
 function pidOnRecord(shard: string): number {
   const folder = shard === 'proxy' ? 'proxy' : join('shards', shard)

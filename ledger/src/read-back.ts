@@ -1,4 +1,5 @@
 import { type BatchReader, openBatchReader } from './batch-reader.ts'
+import { hashSlot } from './hash-slot.ts'
 import type { Address, Layout } from './layout.ts'
 import type { Ledger } from './load-state.ts'
 import { holdsSlot } from './slot-ranges.ts'
@@ -129,13 +130,13 @@ async function readKeys(
 }
 
 async function readCounters(
-  { book, writes, trails, places }: Ledger,
+  { book, writes, trails }: Ledger,
   connections: readonly number[],
   reader: BatchReader,
   findings: Findings,
 ): Promise<void> {
-  // A cluster reads many keys at once only from one slot.
-  const bySlot = Map.groupBy(connections, (connection) => places[connection]?.slot)
+  // A cluster reads many keys at once only from one slot, behind an endpoint too.
+  const bySlot = Map.groupBy(connections, (connection) => hashSlot(writes.key(connection, 0)))
   for (const numbers of [...bySlot.values()].flatMap((alike) => [...batches(alike, KEYS_AT_ONCE)])) {
     const keys = numbers.map((connection) => writes.key(connection, 0))
     await reader.ask(keys, (values) => {

@@ -9,14 +9,21 @@ export const Certificate = Type.Object({
   to: Type.String({ description: 'Shard that is primary now' }),
   replid: Type.String({ description: 'Replication id both shared when the writes stood still' }),
   offset_from: Type.Integer({ description: 'Frozen offset of the demoted shard' }),
-  offset_to: Type.Integer({ description: 'Offset of the promoted shard; equal to offset_from' }),
-  keys: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'Keys that both held at that point; null where a crash kept anybody from counting',
+  offset_to: Type.Integer({
+    description:
+      'Where the history of the promoted shard branched off, as it says itself; lower than offset_from: the difference is lost',
   }),
-  write_stop_ms: Type.Number({ description: 'From the pause to the promotion' }),
+  keys: Type.Union([Type.Integer(), Type.Null()], {
+    description:
+      'Keys that both held at that point, over all databases; null where a crash kept anybody from counting',
+  }),
+  write_stop_ms: Type.Number({
+    description:
+      'From the pause of the old primary to the promotion of the new one: no shard of the group took writes. By the server’s clock',
+  }),
   held_ms: Type.Union([Type.Number(), Type.Null()], {
     description:
-      'How long clients of the endpoint waited; null where there is none, and after a crash of the control plane',
+      'How long clients of the endpoint waited: from before the pause until the new primary served them, by the proxy’s clock, so never less than write_stop_ms; null where there is none, and where control plane or proxy did not see it through',
   }),
   recovered: Type.Boolean({
     description: 'Put together after a crash of the control plane: write_stop_ms is then an upper bound',

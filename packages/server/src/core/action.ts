@@ -59,9 +59,9 @@ export interface Certificate {
   readonly offsetTo: number
   /** Keys that both held at that point; null where nobody counted them then: after a crash. */
   readonly keys: number | null
-  /** From the pause to the promotion, in milliseconds. */
+  /** From the pause of the old primary to the promotion of the new one, by the server's clock: nobody took writes. In milliseconds. */
   readonly writeStopMs: number
-  /** How long clients of the endpoint waited, in milliseconds; null without an endpoint, and after a crash. */
+  /** How long clients of the endpoint waited, by the proxy's clock: never less than `writeStopMs`. Null without an endpoint, and after a crash. */
   readonly heldMs: number | null
   /** Put together after a crash, from the engines' own records: `writeStopMs` is then an upper bound. */
   readonly recovered: boolean

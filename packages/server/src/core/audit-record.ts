@@ -29,6 +29,7 @@ export const auditTypes = {
   bdb_primary_replaced: 'WARNING',
   bdb_primary_lost_memory: 'WARNING',
   bdb_shard_hung: 'WARNING',
+  bdb_handover_lost_writes: 'WARNING',
   bdb_action_ordered: 'INFO',
   bdb_action_completed: 'INFO',
   bdb_action_failed: 'WARNING',

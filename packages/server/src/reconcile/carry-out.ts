@@ -15,6 +15,7 @@ import {
 import type { Deps } from './deps.ts'
 import { handOver } from './hand-over.ts'
 import { releaseHandover, sealHandover } from './seal-handover.ts'
+import { ORDER_WITHIN_MS, readClock } from './take-over.ts'
 import { tellOfPromotion } from './tell-of-loss.ts'
 
 /**
@@ -67,12 +68,11 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   follow: async ({ shard, primary }, scene) =>
     scene.database.cluster ? followInCluster(shard, primary, scene) : followAlone(shard, primary, scene),
   promote: async (step, scene) => {
-    const promotion = scene.database.cluster
-      ? ['CLUSTER', 'FAILOVER', 'TAKEOVER']
-      : ['REPLICAOF', 'NO', 'ONE']
     await keepAsleepIfItDies(member(step.shard, scene), scene)
-    const outcome = await command(step.shard, scene, ...promotion)
-    await tellOfPromotion(step.shard, scene)
+    const outcome = scene.database.cluster
+      ? await takeOver(step.shard, scene)
+      : await command(step.shard, scene, 'REPLICAOF', 'NO', 'ONE')
+    if (outcome.kind === 'done') await tellOfPromotion(step.shard, scene)
     return outcome
   },
   fence: async ({ shards }, scene) => {
@@ -111,6 +111,15 @@ export function member(id: number, { members }: Pick<Scene, 'members'>): ShardRe
 async function followAlone(shard: number, primary: number, scene: Scene): Promise<Outcome> {
   const { host, port } = member(primary, scene)
   return command(shard, scene, 'REPLICAOF', host, String(port))
+}
+
+/** Of a shard whose primary is gone. One that stalls and wakes up later has to be asked again: others may stand in by then. */
+async function takeOver(shard: number, { database, members, deps }: Scene): Promise<Outcome> {
+  const heir = await deps.engines.connect(database, member(shard, { members }))
+  const clock = await readClock(heir)
+  const until = performance.now() + ORDER_WITHIN_MS
+  const isTaken = await deps.takeovers.order(heir, { clock, until }, deps.effect)
+  return isTaken ? done : { kind: 'not yet', why: `shard ${shard} did not come to its order in time` }
 }
 
 /** One command to one shard. Idempotent: each of them asks for a state. */

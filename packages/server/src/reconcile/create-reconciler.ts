@@ -5,16 +5,17 @@ import { giveUpAction, noteTrouble } from './note-action.ts'
 import { observe } from './observe.ts'
 import { createPreparations } from './preparations.ts'
 import { reconcileDatabase } from './reconcile-database.ts'
+import { createTakeovers } from './take-over.ts'
 import { createTurnMemory } from './turn-memory.ts'
 
 /** Trouble this many times in a row (about 25 s) before the handover ends an upgrade: it is undone. */
 const GIVE_UP_AFTER = 9
 
 /** Starts to look after every database on record, and after each that it is nudged for. */
-export async function createReconciler(given: Omit<Deps, 'preparations'>): Promise<Loop> {
+export async function createReconciler(given: Omit<Deps, 'preparations' | 'takeovers'>): Promise<Loop> {
   const memory = createTurnMemory()
   const preparations = createPreparations()
-  const deps = { ...given, preparations }
+  const deps = { ...given, preparations, takeovers: createTakeovers() }
   const loop = startLoop({
     turn: (uid, signal) => reconcileDatabase(uid, deps, memory, signal),
     trouble: (uid, cause, timesInARow) => meetTrouble(uid, cause, timesInARow, deps),

@@ -9,6 +9,7 @@ import type { Store } from '../store/open-store.ts'
 import type { Tls } from '../tls/tls-service.ts'
 import type { Engines } from './engines.ts'
 import type { Preparations } from './preparations.ts'
+import type { Takeovers } from './take-over.ts'
 import type { Trials } from './trials.ts'
 
 /** What a turn works with. */
@@ -23,6 +24,7 @@ export interface Deps {
   readonly engines: Engines
   readonly trials: Trials
   readonly preparations: Preparations
+  readonly takeovers: Takeovers
   readonly tls: Pick<Tls, 'current'>
   readonly portRange: { readonly from: number; readonly to: number }
   /** Shards are placed one after the other: a port that was found free is on record before the next is looked for. */

@@ -15,6 +15,7 @@ import { moveRoleInCluster } from './move-role-in-cluster.ts'
 import type { Pending, Prepared } from './preparations.ts'
 import { whyNotMapped } from './slot-map-gate.ts'
 import { letWritesGo } from './stop-writes.ts'
+import { ORDER_WITHIN_MS } from './take-over.ts'
 import { tellOfRoom } from './tell-of-room.ts'
 
 /**
@@ -124,6 +125,9 @@ async function recordAndMove(
     }),
   )
   const { build } = member(step.from, { members }).runs
+  deps.log.info({ database: database.uid, group, from: step.from, to: step.to }, 'the primary role moves')
+  // From before the hold: it ends later than this, and so does the pause.
+  const until = performance.now() + ORDER_WITHIN_MS
   const clients = await holdClients(database, group, heir.address, deps)
   if (typeof clients === 'string') {
     await deps.handovers.close(handover.id, null, new Date(deps.now()).toISOString())
@@ -131,7 +135,7 @@ async function recordAndMove(
   }
   const moved = await (database.cluster ? moveRoleInCluster : moveRole)(
     {
-      ...{ primary, heir, others, build },
+      ...{ primary, heir, others, build, until },
       errorReplies: errorsOf(step.to, seen),
       takeClients: async () => (await clients?.moveToHeir()) ?? null,
     },
@@ -172,12 +176,16 @@ async function settleIn(
 ): Promise<void> {
   const { handover, moved, primary, heir, runId, others, build } = parts
   const { store, effect, now } = deps
+  // Whoever stands in for the new primary, should it die this very second, must hold its history, not the old one.
+  const { replid, offset, replid2, secondOffset } = await replicationOf(heir)
+  if (replid2 !== moved.replid)
+    throw new Error(`the shard at port ${heir.address.port} does not continue the history of its primary`)
   const certificate: Certificate = {
     from: handover.from,
     to: handover.to,
     replid: moved.replid,
     offsetFrom: moved.offset,
-    offsetTo: moved.offset,
+    offsetTo: secondOffset - 1,
     keys: moved.keys,
     writeStopMs: moved.writeStopMs,
     heldMs: moved.heldMs,
@@ -191,9 +199,7 @@ async function settleIn(
       await handoversStore(db).certify(handover.id, certificate)
     }),
   )
-  await letWritesGo(primary, build, deps)
-  // Whoever stands in for the new primary, should it die this very second, must hold its history, not the old one.
-  const { replid, offset } = await replicationOf(heir)
+  if (!inCluster) await letWritesGo(primary, build, deps)
   await deps.databases.setHistory(handover.databaseUid, handover.group, { replid, offset, runId })
   if (inCluster) return // there, the siblings follow by themselves
   for (const sibling of others) {

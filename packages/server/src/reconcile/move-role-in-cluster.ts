@@ -2,8 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { EngineConnection } from '@fairlead/engine'
 import type { Deps } from './deps.ts'
 import { replicationOf } from './handover-gate.ts'
-import { becomeEqual, look, type Moved, type MovingGroup, msSince, type NotMoved } from './move-role.ts'
-import { letWritesGo, stopWrites } from './stop-writes.ts'
+import {
+  becomeEqual,
+  look,
+  type Moved,
+  type MovingGroup,
+  msSince,
+  type NotMoved,
+  tooLate,
+} from './move-role.ts'
+import { keepWritesStopped, letWritesGo, stopWrites } from './stop-writes.ts'
+import { readClock } from './take-over.ts'
 
 /** How long the old primary may take to hear of it: 4 to 20 ms measured. It stays paused meanwhile. */
 const HEARS_WITHIN_MS = 2_000
@@ -18,10 +27,13 @@ const NEVER_S = 3_600
  *
  * The gate before has seen that the heir knows the whole slot map: an heir that does not would take over only what it
  * believes its primary to own, and the rest of the data would be deleted (finding 4).
+ *
+ * Nothing demotes the old primary first, so two things keep it from taking writes that would be lost: the order to take over
+ * carries an end that lies within the pause, and the pause goes on for longer than a stalled primary is left alone (decision 18).
  */
 export async function moveRoleInCluster(group: MovingGroup, deps: Deps): Promise<Moved | NotMoved> {
   const { primary, heir, build } = group
-  const period = await readPingPeriod(primary)
+  const [period, clock] = await Promise.all([readPingPeriod(primary), readClock(heir)])
   const began = performance.now()
   try {
     const first = await stopWrites(primary, build, deps, async () => {
@@ -33,11 +45,21 @@ export async function moveRoleInCluster(group: MovingGroup, deps: Deps): Promise
       await letWritesGo(primary, build, deps)
       return equal
     }
-    await deps.effect('promote', () => heir.call('CLUSTER', 'FAILOVER', 'TAKEOVER'))
+    await keepWritesStopped(primary, build, deps)
+    // Asked only now: an answer that came in time proves that the short pause had not ended before the long one began.
+    const isTaken =
+      performance.now() < group.until &&
+      (await deps.takeovers.order(heir, { clock, until: group.until }, deps.effect))
+    if (!isTaken) {
+      await letWritesGo(primary, build, deps)
+      return tooLate
+    }
+    const writeStopMs = msSince(began)
     // Clients of the endpoint need not wait for the old primary: nobody of them goes there any more.
-    const [heldMs, writeStopMs] = await Promise.all([
+    const [heldMs] = await Promise.all([
       group.takeClients(),
-      untilSteppedDown(primary).then(() => msSince(began)),
+      // From here on it sends clients of its own on, those that it held too.
+      untilSteppedDown(primary).then(() => letWritesGo(primary, build, deps)),
     ])
     const { replid, offset, keys } = equal
     return { replid, offset, keys, writeStopMs, heldMs }

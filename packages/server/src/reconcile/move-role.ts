@@ -1,5 +1,6 @@
 import type { Build } from '@fairlead/api'
 import { type EngineConnection, numberOf, type ReplicationInfo, readInfo } from '@fairlead/engine'
+import { countKeys } from './count-keys.ts'
 import type { Deps } from './deps.ts'
 import { replicationOf } from './handover-gate.ts'
 import { letWritesGo, stopWrites } from './stop-writes.ts'
@@ -13,6 +14,11 @@ export interface MovingGroup {
   readonly build: Build
   /** Commands of its primary that the heir could not carry out, as the plan saw it: none may have come since. */
   readonly errorReplies: number
+  /**
+   * By performance.now: an order that cannot be taken back is not given later. Whatever was stopped for the handover, writes or
+   * clients of the endpoint, stays so for longer.
+   */
+  readonly until: number
   /** Called once, when the heir serves: takes the clients of the endpoint there. How long they were held. */
   readonly takeClients: () => Promise<number | null>
 }
@@ -23,9 +29,9 @@ export interface Moved {
   readonly offset: number
   /** Keys that both held at that point. */
   readonly keys: number
-  /** Of those who connect to the shard itself. */
+  /** From the pause of the old primary to the promotion of the heir: nobody took writes. */
   readonly writeStopMs: number
-  /** Of those at the endpoint; null if there are none. */
+  /** How long clients of the endpoint waited: from before the pause until they were served by the heir; null without any. */
   readonly heldMs: number | null
 }
 
@@ -34,6 +40,9 @@ export interface NotMoved {
   readonly why: string
   readonly hopeless: boolean
 }
+
+/** What was to take milliseconds has taken so long that clients may not be held any longer: they are let go, and it begins anew. */
+export const tooLate: NotMoved = { why: 'the handover took too long to be finished safely', hopeless: false }
 
 /** How long writes may wait for the heir to catch up, after a gate that saw it close behind. */
 const CATCH_UP_MS = 300
@@ -54,13 +63,20 @@ export async function moveRole(group: MovingGroup, deps: Deps): Promise<Moved | 
     return equal
   }
   // The heir cannot be ahead of its primary: once it is seen there, it stays there.
-  const [, frozen, seen] = await effect('demote', () =>
-    Promise.all([
-      primary.call('REPLICAOF', heir.address.host, heir.address.port),
-      replicationOf(primary),
-      replicationOf(heir),
-    ]),
+  const demoted = await effect('demote', async () =>
+    performance.now() > group.until
+      ? null
+      : Promise.all([
+          primary.call('REPLICAOF', heir.address.host, heir.address.port),
+          replicationOf(primary),
+          replicationOf(heir),
+        ]),
   )
+  if (demoted === null) {
+    await letWritesGo(primary, build, deps)
+    return tooLate
+  }
+  const [, frozen, seen] = demoted
   const held = isAt(seen, frozen) ? seen : await replicationOf(heir)
   if (!isAt(held, frozen)) {
     await effect('take-back', () => primary.call('REPLICAOF', 'NO', 'ONE'))
@@ -100,13 +116,14 @@ export async function look({ primary, heir, others }: MovingGroup): Promise<Look
 }
 
 async function standingOf(shard: EngineConnection): Promise<Standing> {
-  const [{ replid, offset }, keys, stats] = await Promise.all([
+  // One section each: engines before 7.0 take no more.
+  const [{ replid, offset }, keyspace, stats] = await Promise.all([
     replicationOf(shard),
-    shard.call('DBSIZE'),
+    shard.info('keyspace'),
     shard.info('stats'),
   ])
   const errorReplies = numberOf(readInfo(stats), 'unexpected_error_replies')
-  return { replid, offset, keys: Number(keys), errorReplies }
+  return { replid, offset, keys: countKeys(readInfo(keyspace)), errorReplies }
 }
 
 /**

@@ -1,20 +1,27 @@
-import { readReplication } from '@fairlead/engine'
+import { readInfo, readReplication, replicationIn } from '@fairlead/engine'
 import type { Handover } from '../actions/handovers-store.ts'
 import type { Certificate } from '../core/action.ts'
+import { lostInHandover, type OldPrimary } from '../core/lost-in-handover.ts'
+import type { SeenShard } from '../core/topology.ts'
 import { member, type Outcome, type Scene } from './carry-out.ts'
 import { countFullSyncs, fullSyncsSince } from './count-full-syncs.ts'
 import { settleEndpoint } from './endpoints.ts'
 import { ifItAnswers } from './engines.ts'
+import { replicationOf } from './handover-gate.ts'
 import { resumePings } from './move-role-in-cluster.ts'
 import { letWritesGo } from './stop-writes.ts'
+import { tellOfHandover } from './tell-of-loss.ts'
 
 const done: Outcome = { kind: 'done' }
 
 /** After an interruption: nobody is held any longer, and the store knows who serves. A dead process holds nobody. */
-export async function releaseHandover(
-  primary: number,
-  { database, group, members, everybody, deps }: Scene,
-): Promise<Outcome> {
+export async function releaseHandover(primary: number, scene: Scene): Promise<Outcome> {
+  const { database, group, members, everybody, seen, deps } = scene
+  const heir = seen.shards.find(({ id }) => id === seen.handover?.to)
+  if (database.cluster && heir !== undefined && mayWakeUp(heir) && !deps.takeovers.areOver(heir.address)) {
+    const why = `shard ${heir.id} does not answer, and may still take over: until then writes wait`
+    return { kind: 'not yet', why, afterMs: AGAIN_MS }
+  }
   for (const shard of members) {
     await ifItAnswers(async () => {
       const connection = await deps.engines.connect(database, shard)
@@ -24,9 +31,22 @@ export async function releaseHandover(
   }
   await settleEndpoint(database, group, primary, everybody, deps)
   await deps.effect('record-primary', () => deps.databases.setPrimary(database.uid, group, primary))
+  const old = seen.shards.find(({ id }) => id === seen.handover?.from)
+  if (database.cluster && old !== undefined && mayWakeUp(old)) {
+    const why = `shard ${old.id} does not answer: it was the primary, and its writes are still stopped`
+    return { kind: 'not yet', why, afterMs: AGAIN_MS }
+  }
   const handover = await deps.handovers.open(database.uid, group)
   if (handover !== undefined) await deps.effect('release-handover', () => deps.handovers.release(handover.id))
   return done
+}
+
+/** A process that is silent now is looked at again so soon. */
+const AGAIN_MS = 250
+
+/** It runs and says nothing: what it was told before may still come. */
+function mayWakeUp({ process, engine }: SeenShard): boolean {
+  return engine === null && ['starting', 'running', 'stopping'].includes(process)
 }
 
 /** Completes the certificate and closes the handover; one that moved nothing is closed without. */
@@ -37,9 +57,30 @@ export async function sealHandover(scene: Scene): Promise<Outcome> {
   const took = handover.certificate ?? (await ifItAnswers(() => recoverCertificate(handover, scene)))
   const counted = await countFullSyncs(database, members, deps.engines)
   const certificate = took && { ...took, fullSyncs: fullSyncsSince(handover.fullSyncsBefore, counted) }
+  if (certificate !== null) {
+    const old = await ifItAnswers(() => lookAtOld(handover, scene))
+    const lost = lostInHandover(certificate, old, database.cluster)
+    if (lost !== undefined) await tellOfHandover(certificate, lost, scene)
+  }
   const now = new Date(deps.now()).toISOString()
   await deps.effect('close-handover', () => deps.handovers.close(handover.id, certificate, now))
   return done
+}
+
+/** Null when one of the two is gone, or the role is elsewhere: others tell of that. */
+async function lookAtOld({ from, to, standby }: Handover, scene: Scene): Promise<OldPrimary | null> {
+  const { database, members, deps } = scene
+  if ([from, to].some((id) => !members.some((one) => one.id === id))) return null
+  const connect = async (id: number) => deps.engines.connect(database, member(id, { members }))
+  const heir = await replicationOf(await connect(to))
+  const fields = readInfo(await (await connect(from)).info())
+  const old = replicationIn(fields)
+  if (heir.role !== 'primary' || old.role !== 'replica') return null
+  return {
+    isSameProcess: fields['run_id'] === standby.runId,
+    // Who resumed knows the history before the handover, as the new primary does; who copied anew knows only the new one.
+    tookFullSync: old.link === 'up' && old.replid2 !== heir.replid2,
+  }
 }
 
 /**

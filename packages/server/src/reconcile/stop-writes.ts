@@ -4,6 +4,8 @@ import type { Deps } from './deps.ts'
 
 /** The pause ends by itself after this, whatever becomes of us. Far above the few milliseconds it is needed. */
 const PAUSE_MS = 2_000
+/** Longer than an agent lets a primary be silent before it ends it (2 minutes): one that wakes up before is still paused. */
+const OUTLASTS_MS = 150_000
 /** More replicas than anybody has: the engine then refuses writes. */
 const NEVER_REPLICAS = 1_000
 
@@ -26,6 +28,19 @@ export async function stopWrites<T>(
     return Promise.all([stopped, look()])
   })
   return seen
+}
+
+/**
+ * Right before another one may take over without this one's doing: should it stall now and wake up later, it must not take writes
+ * before it has heard. The short pause must still be in force when this is called; whoever calls this lets writes go again.
+ */
+export async function keepWritesStopped(
+  primary: EngineConnection,
+  build: Build,
+  { effect }: Deps,
+): Promise<void> {
+  if (!canPauseWrites(build)) return // refused until somebody takes that back
+  await effect('pause-longer', () => primary.call('CLIENT', 'PAUSE', OUTLASTS_MS, 'WRITE'))
 }
 
 /** Lets the clients of a shard go, whatever held them. Idempotent. */

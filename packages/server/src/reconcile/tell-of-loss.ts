@@ -1,5 +1,5 @@
 import { auditStore } from '../audit/audit-store.ts'
-import type { Action } from '../core/action.ts'
+import type { Action, Certificate } from '../core/action.ts'
 import { type AuditType, fairlead } from '../core/audit-record.ts'
 import { hasBrokenHistory } from '../core/broken-history.ts'
 import type { Database } from '../core/database.ts'
@@ -67,12 +67,27 @@ export async function tellOfHanging(
 
 const TELL_EVERY_MS = 60 * 60 * 1_000
 
+/** `lost`: bytes of the stream; null: nobody can say how many. */
+export async function tellOfHandover(
+  { from, to, offsetTo }: Certificate,
+  lost: number | null,
+  { action, database, deps }: Pick<Scene, 'action' | 'database' | 'deps'>,
+): Promise<void> {
+  const howMuch =
+    lost === null ? 'if it had acknowledged any: how many is not known' : `${lost} bytes of its stream`
+  const words =
+    `in the handover from shard ${from} to shard ${to}, shard ${from} has served on after it was replaced:` +
+    ` writes that it acknowledged after offset ${offsetTo} are lost, ${howMuch}`
+  const details = { shard: String(to), instead_of: String(from), bytes: lost === null ? 'unknown' : lost }
+  await tell({ type: 'bdb_handover_lost_writes', words, details }, { database, action }, deps)
+}
+
 async function tell(
   {
     type,
     words,
     details,
-  }: { readonly type: AuditType; readonly words: string; readonly details: Record<string, string> },
+  }: { readonly type: AuditType; readonly words: string; readonly details: Record<string, string | number> },
   { database, action }: { readonly database: Database; readonly action: Action | undefined },
   deps: Deps,
 ): Promise<void> {

@@ -17,6 +17,7 @@ export interface TestEngine extends AsyncDisposable {
   readonly admin: EngineConnection
   /** Where its users are kept. */
   readonly aclfile: string
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void
 }
 
 export const USER_PASSWORD = 'of-the-database'
@@ -76,6 +77,7 @@ export async function startTestEngine(build: Build, settings: readonly string[] 
       build,
       admin,
       aclfile,
+      signal: (name) => void child.kill(name),
       async [Symbol.asyncDispose]() {
         admin[Symbol.dispose]()
         await stop()

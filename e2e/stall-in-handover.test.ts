@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest'
+import { build, pairsHere } from './engine-pairs.ts'
+import { type Party, parties, type Stall } from './stall.ts'
+import { type Aftermath, type Round, stallInUpgrades } from './stall-round.ts'
+
+/** Longer than any pause or hold that has no other end. */
+const SHORT_MS = 2_500
+
+describe('a process that stalls in the middle of a handover and goes on later costs no write, and clients of the endpoint wait', () => {
+  const pair = { from: build('redis', '7.0'), to: build('valkey', '8.1') }
+  const stall = (at: string, who: Party): Stall => ({ at, who, ms: SHORT_MS })
+  const rounds: readonly Round[] = [
+    {
+      ...{ pair, groups: 1 },
+      stalls: [
+        stall('before demote', 'server'),
+        stall('before promote', 'server'),
+        stall('before demote', 'primary'),
+        stall('before promote', 'heir'),
+        stall('after hold-endpoint', 'proxy'),
+      ],
+    },
+    {
+      ...{ pair, groups: 3 },
+      stalls: [
+        stall('before promote', 'server'),
+        stall('before promote', 'heir'),
+        stall('before promote', 'primary'),
+      ],
+    },
+  ]
+  for (const round of rounds) {
+    // Most of the time somebody stands still.
+    test.concurrent(`of a database of ${round.groups} group(s)`, { timeout: 200_000 }, async () => {
+      const after = await stallInUpgrades(round)
+      const context = describeAftermath(round, after)
+      expect(wrongs(after), context).toEqual({ endpoint: [0, 0], direct: [0, 0] })
+      expect(certificatesThatDoNotAddUp(after)).toEqual([])
+      expect(after.endpoint.report.errors, context).toEqual({})
+      expect(after.endpoint.report.reconnects, context).toBe(0)
+      expect(
+        after.actions.map(({ status }) => status),
+        context,
+      ).toEqual(after.actions.map(() => 'completed'))
+      expect(after.told, context).toEqual([])
+    })
+  }
+})
+
+/**
+ * Everybody × before and after each effect × both modes: STALL_EVERYTHING=1, about half an hour, in an order that STALL_SEED
+ * chooses. STALL_PART=2/4 does the second of four parts.
+ */
+describe.runIf(process.env['STALL_EVERYTHING'] === '1')('everybody, everywhere', () => {
+  const seed = Number(process.env['STALL_SEED'] ?? Date.now() % 1_000_000)
+  const [part = 1, parts = 1] = (process.env['STALL_PART'] ?? '1/1').split('/').map(Number)
+  const all = everything(seed)
+  const mine = all.filter((_, n) => n % parts === part - 1)
+  for (const [n, round] of mine.entries()) {
+    const name = round.stalls.map(({ at, who, ms }) => `${who} ${at} ${ms / 1_000} s`).join(', ')
+    test(`seed ${seed}, ${n + 1} of ${mine.length}, ${round.groups} group(s): ${name}`, {
+      timeout: 900_000,
+    }, async () => {
+      const after = await stallInUpgrades(round)
+      const context = describeAftermath(round, after)
+      process.stderr.write(`${context}\n`)
+      const { endpoint, direct } = wrongs(after)
+      expect([endpoint[1], direct[1]], context).toEqual([0, 0])
+      const isShort = round.stalls.every(({ ms }) => ms < HUNG_MS)
+      // A process that is killed for its silence takes with it what it had not sent; and that is told.
+      if (isShort || after.told.length === 0) expect([endpoint[0], direct[0]], context).toEqual([0, 0])
+      if (isShort) expect(after.endpoint.report.errors, context).toEqual({})
+    })
+  }
+})
+
+const HUNG_MS = 10_000
+
+function everything(seed: number): readonly Round[] {
+  const effects = (groups: number) => [
+    ...['record-intent', 'hold-endpoint', 'pause'],
+    ...(groups === 1 ? ['demote'] : ['pause-longer']),
+    ...['promote', 'switch-endpoint', 'unpause', 'record-handover'],
+  ]
+  const chance = createChance(seed)
+  const pairs = pairsHere()
+  return [1, 3].flatMap((groups) => {
+    const points = effects(groups).flatMap((name) => [`before ${name}`, `after ${name}`])
+    const short = points.flatMap((at) => parties.map((who) => ({ at, who, ms: 3_000 })))
+    const long = points
+      .filter((at) => /demote|pause-longer|promote/.test(at))
+      .flatMap((at) => (['server', 'heir', 'primary'] as const).map((who) => ({ at, who, ms: 13_000 })))
+    return [...inRounds(shuffle(short, chance), 9), ...inRounds(shuffle(long, chance), 4)].map((stalls) => ({
+      ...{ groups, stalls },
+      pair: pairs[Math.floor(chance() * pairs.length)] ?? {
+        from: build('redis', '7.0'),
+        to: build('valkey', '8.1'),
+      },
+    }))
+  })
+}
+
+function inRounds(stalls: readonly Stall[], most: number): readonly (readonly Stall[])[] {
+  return Array.from({ length: Math.ceil(stalls.length / most) }, (_, n) =>
+    stalls.slice(n * most, (n + 1) * most),
+  )
+}
+
+function shuffle<T>(items: readonly T[], chance: () => number): readonly T[] {
+  return items
+    .map((item) => ({ item, at: chance() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item)
+}
+
+/** The heir branched off where the primary stood, and no client of the endpoint waited for less than writes stood still. */
+function certificatesThatDoNotAddUp({ actions }: Aftermath) {
+  return actions
+    .flatMap(({ certificates }) => certificates)
+    .filter(
+      ({ offset_from, offset_to, held_ms, write_stop_ms, recovered }) =>
+        offset_from !== offset_to || (!recovered && held_ms !== null && held_ms < write_stop_ms),
+    )
+}
+
+/** Lost and duplicated. */
+function wrongs({ endpoint, direct }: Aftermath) {
+  const of = ({ verdict }: Aftermath['direct']) => [verdict.lost, verdict.duplicated]
+  return { endpoint: of(endpoint), direct: of(direct) }
+}
+
+function describeAftermath({ pair, groups }: Round, after: Aftermath): string {
+  const { endpoint, direct, stalled, told, actions } = after
+  const seen = ({ report, verdict }: Aftermath['direct']) =>
+    JSON.stringify({
+      ...verdict,
+      errors: report.errors,
+      reconnects: report.reconnects,
+      longest: longestMs(report.gaps),
+    })
+  return [
+    `${pair.from} to ${pair.to}, ${groups} group(s): ${stalled.join(', ')}`,
+    `endpoint ${seen(endpoint)}`,
+    `direct ${seen(direct)}`,
+    `told ${told.join()}; ${actions.map(({ status, error, warnings }) => JSON.stringify({ status, error, warnings }))}`,
+  ].join('\n  ')
+}
+
+function longestMs(gaps: readonly { readonly fromMs: number; readonly toMs: number }[]): number {
+  return Math.round(Math.max(0, ...gaps.map(({ fromMs, toMs }) => toMs - fromMs)))
+}
+
+/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
+function createChance(start: number): () => number {
+  let state = start
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

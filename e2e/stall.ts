@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process'
+import { appendFileSync } from 'node:fs'
+
+/** Who can be stalled in a handover. */
+export const parties = ['server', 'heir', 'primary', 'proxy', 'agent'] as const
+export type Party = (typeof parties)[number]
+
+/** A process is stopped (SIGSTOP) at a point of a handover, as `onEffect` names it, and goes on after `ms`. */
+export interface Stall {
+  readonly at: string
+  readonly who: Party
+  readonly ms: number
+}
+
+export interface Stalls {
+  /** A handover begins, between these shards. */
+  begin(primary: string, heir: string): void
+  /** An effect is about to happen, or has. */
+  at(point: string): void
+}
+
+/**
+ * Carries out `list` (JSON of Stall[]) one after the other, at most one a handover. Each is written to `log` when it
+ * happens. Null when nothing is to be stalled.
+ */
+export function createStalls(
+  list: string | undefined,
+  log: string | undefined,
+  pidOf: (who: string) => number,
+): Stalls | null {
+  if (list === undefined || log === undefined) return null
+  const due = JSON.parse(list) as Stall[]
+  let roles = { primary: '', heir: '' }
+  let isArmed = false
+  return {
+    begin(primary, heir) {
+      roles = { primary, heir }
+      isArmed = true
+    },
+    at(point) {
+      const [next] = due
+      if (!isArmed || next?.at !== point) return
+      due.shift()
+      isArmed = false
+      const { who, ms } = next
+      appendFileSync(log, `${point}: ${who}\n`)
+      stop(pidOf(who === 'primary' || who === 'heir' ? roles[who] : who), ms)
+    },
+  }
+}
+
+/** Somebody else lets it go on: we may be the one that is stopped. */
+function stop(pid: number, ms: number): void {
+  spawn('sh', ['-c', `sleep ${ms / 1_000}; kill -CONT ${pid}`], { detached: true, stdio: 'ignore' }).unref()
+  process.kill(pid, 'SIGSTOP')
+}

@@ -1,0 +1,26 @@
+import type { Certificate } from './action.ts'
+
+/** What the old primary is at the end of its handover. */
+export interface OldPrimary {
+  /** The same process as before the handover. */
+  readonly isSameProcess: boolean
+  /** It has copied everything from the new primary anew: what it held alone is gone. */
+  readonly tookFullSync: boolean
+}
+
+/**
+ * What a handover has lost, against all that was done: bytes of the stream; null where something may be lost and nobody
+ * can say how much. Undefined: nothing.
+ *
+ * Both stand at one offset when the role moves, and the old primary resumes from there. An heir that branched off earlier lacks what
+ * lies between. An old primary that could not resume had gone on alone: it woke up too late to know that it was
+ * replaced, and has acknowledged writes since (cluster mode only: elsewhere it is demoted first).
+ */
+export function lostInHandover(
+  { offsetFrom, offsetTo }: Pick<Certificate, 'offsetFrom' | 'offsetTo'>,
+  old: OldPrimary | null,
+  inCluster: boolean,
+): number | null | undefined {
+  if (offsetTo < offsetFrom) return offsetFrom - offsetTo
+  return inCluster && old?.isSameProcess && old.tookFullSync ? null : undefined
+}

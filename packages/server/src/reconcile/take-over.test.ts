@@ -1,0 +1,77 @@
+import { connectEngine } from '@fairlead/engine'
+import { describe, expect, test } from 'vitest'
+import { createEffect } from './deps.ts'
+import { replicationOf } from './handover-gate.ts'
+import { createTakeovers, readClock } from './take-over.ts'
+import { ADMIN_PASSWORD, builds, startTestEngine, type TestEngine } from './test-engine.ts'
+
+const effect = createEffect(() => undefined)
+const inCluster = [
+  'cluster-enabled yes',
+  'repl-diskless-sync-delay 0',
+  'masteruser fairlead',
+  `masterauth ${ADMIN_PASSWORD}`,
+]
+const everySlot = Array.from({ length: 16_384 }, (_, slot) => String(slot))
+
+/** A primary with all slots, and a replica that follows it. */
+async function startGroup(build: (typeof builds)[number]) {
+  await using stack = new AsyncDisposableStack()
+  const primary = stack.use(await startTestEngine(build, inCluster))
+  const heir = stack.use(await startTestEngine(build, inCluster))
+  await primary.admin.call('CLUSTER', 'ADDSLOTS', ...everySlot)
+  const { host, port } = primary.admin.address
+  await heir.admin.call('CLUSTER', 'MEET', host, port)
+  const id = String(await primary.admin.call('CLUSTER', 'MYID'))
+  await until(async () => String(await heir.admin.call('CLUSTER', 'NODES')).includes(id))
+  await heir.admin.call('CLUSTER', 'REPLICATE', id)
+  await until(async () => (await replicationOf(heir.admin)).link === 'up')
+  // Each has to know the other as what it is, or the primary takes its heir for a stranger.
+  await until(async () => String(await primary.admin.call('CLUSTER', 'NODES')).includes(`slave ${id}`))
+  await until(async () => String(await heir.admin.call('CLUSTER', 'NODES')).includes('0-16383'))
+  const owned = stack.move()
+  return { primary, heir, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+function until(check: () => Promise<boolean>) {
+  return expect.poll(check, { timeout: 15_000, interval: 20 }).toBe(true)
+}
+
+function roleOf({ admin }: TestEngine) {
+  return replicationOf(admin).then(({ role }) => role)
+}
+
+describe.each(builds)('$flavour $version', (build) => {
+  test('an order to take over is carried out in its time, and refused by the engine itself when it is late', async () => {
+    await using group = await startGroup(build)
+    const { primary, heir } = group
+    const takeovers = createTakeovers()
+    const clock = await readClock(heir.admin)
+    expect(await takeovers.order(heir.admin, { clock, until: clock.readAt - 1 }, effect)).toBe(false)
+    expect(await roleOf(heir)).toBe('replica')
+
+    const times = { clock, until: performance.now() + 1_500 }
+    expect(await takeovers.order(heir.admin, times, effect)).toBe(true)
+    expect(await roleOf(heir)).toBe('primary')
+    await until(async () => (await roleOf(primary)) === 'replica')
+  })
+
+  test('an order that waits in the socket of a stalled engine is void when the engine wakes up later', async () => {
+    await using group = await startGroup(build)
+    const { heir } = group
+    const takeovers = createTakeovers()
+    const { address } = heir.admin
+    using second = await connectEngine({
+      address,
+      login: { username: 'fairlead', password: ADMIN_PASSWORD },
+    })
+    const clock = await readClock(second)
+    heir.signal('SIGSTOP')
+    const ordered = takeovers.order(second, { clock, until: performance.now() + 100 }, effect)
+    expect(takeovers.areOver(address)).toBe(false)
+    await until(async () => takeovers.areOver(address))
+    heir.signal('SIGCONT')
+    expect(await ordered).toBe(false)
+    expect(await roleOf(heir)).toBe('replica')
+  })
+})
