@@ -101,6 +101,18 @@ export function afterTransaction(state: ConnectionState): ConnectionState {
   return { ...state, transaction: null, watches: false }
 }
 
+/**
+ * MULTI or WATCH inside of a transaction: always refused. Whether EXEC is refused then, too, engines see differently, so it is
+ * kept as if it had been queued, and the next engine refuses it in its own way.
+ */
+export function isNested({ transaction }: ConnectionState, { name }: Command): boolean {
+  return transaction !== null && isRefusedInside(name)
+}
+
+function isRefusedInside(name: string): boolean {
+  return name === 'MULTI' || name === 'WATCH'
+}
+
 /** The engine has queued `command` for EXEC, or refused to. */
 export function afterQueueing(state: ConnectionState, command: Command, isQueued: boolean): ConnectionState {
   const { transaction } = state
@@ -161,6 +173,11 @@ function afterClient(state: ConnectionState, command: Command): ConnectionState 
       return withSetting(state, wordAt(command, 0), command.args)
     case 'SETINFO':
       return withSetting(state, `SETINFO ${wordAt(command, 1)}`, command.args)
+    case 'CAPA':
+      // Words that an engine does not know it ignores: nothing of them is remembered.
+      return command.args.some((_, at) => wordAt(command, at) === 'REDIRECT')
+        ? withSetting(state, 'CAPA', command.args)
+        : state
     case 'TRACKING':
       return afterTracking(state, command)
     default:
@@ -244,7 +261,13 @@ function subscriptionsOf({ subscribed }: ConnectionState): readonly Replayed[] {
 function replayTransaction({ queued, broken }: Transaction, generation: number): readonly Replayed[] {
   // A command that the engine refuses makes it answer EXEC with EXECABORT.
   if (broken) return [one('MULTI', []), { ...one('GET', []), must: false }]
-  return [one('MULTI', []), ...queued.map((command) => one(command.name, argsForEngine(command, generation)))]
+  return [
+    one('MULTI', []),
+    ...queued.map((command) => ({
+      ...one(command.name, argsForEngine(command, generation)),
+      must: !isRefusedInside(command.name),
+    })),
+  ]
 }
 
 function one(name: string, args: readonly (string | Buffer)[]): Replayed {

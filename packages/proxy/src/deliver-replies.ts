@@ -1,5 +1,5 @@
 import { ARRAY, ERROR, isBetweenReplies, PUSH, scanReply } from '@fairlead/engine'
-import { type Command, subscriptions } from './commands.ts'
+import { type Command, subscriptions, unmovable } from './commands.ts'
 import {
   type Connection,
   endConnection,
@@ -14,6 +14,7 @@ import {
   afterSubscription,
   afterSuccess,
   afterTransaction,
+  isNested,
   isSubscribed,
 } from './connection-state.ts'
 import { endIfDone, forwardStash, isQueuedIn } from './forward-requests.ts'
@@ -26,7 +27,9 @@ export function takeReplies(connection: Connection, link: Link, chunk: Buffer): 
   let at = 0
   while (at < chunk.length) {
     if (isBetweenReplies(replies)) {
-      link.careful = link.noted.length > 0 && needsCare(connection, link, chunk[at])
+      link.careful =
+        mayBeLeftChannel(connection, chunk[at]) ||
+        (link.noted.length > 0 && needsCare(connection, link, chunk[at]))
       link.beginning = !link.careful && isOfScan(link) ? nothing : null
       if (link.careful || link.beginning !== null) {
         tellClient(connection, link, chunk.subarray(from, at))
@@ -106,6 +109,15 @@ function needsCare(connection: Connection, link: Link, firstByte: number | undef
   return head.nilInstead || (head.blocks && firstByte === ERROR && connection.mode !== 'serving')
 }
 
+/**
+ * In cluster mode an engine that loses its slots tells subscribers of their channels there that they are no longer subscribed.
+ * At a handover that is not so: they are subscribed at the heir.
+ */
+function mayBeLeftChannel({ mode, state }: Connection, firstByte: number | undefined): boolean {
+  if (mode === 'serving' || state.subscribed.shardChannels.size === 0) return false
+  return firstByte === PUSH || firstByte === ARRAY
+}
+
 /** What was noted of the request that is answered next. */
 function headOf({ noted, answered }: Link): Noted | undefined {
   const [head] = noted
@@ -118,6 +130,7 @@ function takeReply(connection: Connection, link: Link): boolean {
   const head = link.noted.length > 0 ? headOf(link) : undefined
   if (replies.type === PUSH || (replies.type === ARRAY && replies.keepWord)) {
     if (head !== undefined && isConfirmation(head, replies.word)) return confirm(connection, link, head)
+    if (replies.word === 'sunsubscribe' && mayBeLeftChannel(connection, replies.type)) return true
     if (replies.type === PUSH)
       return head?.isOwn === true && replies.word.endsWith('subscribe') ? takeOwn(link, head) : false
     if (connection.state.protocol === 2 && isMessage(replies.word) && isSubscribed(connection.state))
@@ -189,7 +202,7 @@ function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
   const worked = type !== ERROR
   if (head.blocks) {
     // A command that was given up was not carried out: it is asked again, where the role has gone.
-    if (!worked && connection.mode !== 'serving' && text.startsWith(GIVEN_UP)) {
+    if (!worked && connection.mode !== 'serving' && isGivenUp(text)) {
       connection.again = { command, sinceMs: head.sinceMs }
       return true
     }
@@ -200,13 +213,22 @@ function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
   return false
 }
 
-const GIVEN_UP = 'UNBLOCKED force unblock'
+/** To a client with CLIENT CAPA redirect an engine that is demoted says where the heir is: the endpoint goes there anyway. */
+function isGivenUp(text: string): boolean {
+  return text.startsWith('UNBLOCKED force unblock') || text.startsWith('REDIRECT ')
+}
 
 function stateAfter(connection: Connection, command: Command, worked: boolean): Connection['state'] {
-  const { state } = connection
+  const state = worked ? connection.state : withoutRefused(connection.state, command)
   if (isQueuedIn(connection, command)) return afterQueueing(state, command, worked)
   if (worked) return afterSuccess(state, command)
+  if (isNested(state, command)) return afterQueueing(state, command, true)
   return command.name === 'EXEC' && state.transaction !== null ? afterTransaction(state) : state
+}
+
+/** What a stream of the engine's would have begun with was refused: the connection is as it was. */
+function withoutRefused(state: Connection['state'], { name }: Command): Connection['state'] {
+  return unmovable.has(name) && state.unmovable === name ? { ...state, unmovable: '' } : state
 }
 
 /** The client sent EXEC, the engine got DISCARD. True: its OK is replaced. */

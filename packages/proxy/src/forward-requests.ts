@@ -10,7 +10,7 @@ import {
   stash,
   steerClient,
 } from './connection.ts'
-import { afterQueueing, afterSuccess, WITHOUT_REPLY } from './connection-state.ts'
+import { afterQueueing, afterSuccess, isNested, WITHOUT_REPLY } from './connection-state.ts'
 import { encodeScan, isScan } from './scan-cursors.ts'
 
 /**
@@ -231,9 +231,10 @@ function isUnanswered({ ahead }: Connection, command: Command): boolean {
 function assumeSuccess(connection: Connection, command: Command): void {
   if (command.name in subscriptions || isBlocking(command))
     connection.state = { ...connection.state, unmovable: `${command.name} ${WITHOUT_REPLY}` }
-  connection.state = isQueuedIn(connection, command)
-    ? afterQueueing(connection.state, command, true)
-    : afterSuccess(connection.state, command)
+  connection.state =
+    isQueuedIn(connection, command) || isNested(connection.state, command)
+      ? afterQueueing(connection.state, command, true)
+      : afterSuccess(connection.state, command)
 }
 
 /** In a transaction everything is queued but what ends it, or is refused in it. */

@@ -1,8 +1,9 @@
 import { encodeCommand, hashSlot, isBetweenRequests, scanRequest, splitInline } from '@fairlead/engine'
 import { type ConnectionState, isSubscribed } from '../connection-state.ts'
-import { answer, doAlone, errorReply, takeSilence } from './alone.ts'
+import { answer, crossSlot, doAlone, errorReply, takeSilence } from './alone.ts'
 import { dropRouter, endRouter } from './close-router.ts'
 import { findFirstKey, readCommandRules } from './command-rules.ts'
+import { hasStrayKey } from './has-stray-key.ts'
 import { ask, flushLegs, HOME, legTo, pass } from './legs.ts'
 import { readWords } from './read-words.ts'
 import { followRedirects } from './redirect.ts'
@@ -180,7 +181,12 @@ function routeRequest(router: Router, bytes: Buffer, isWhole: boolean): Routed {
   if (shards.areRulesOld && !router.triedRules && transaction === null) return renewRules(router)
   const key = keyOf(router, request, words)
   if (key === 'more') return 'more'
-  if (transaction !== null) return routeQueued(router, request, key)
+  const isStray = name === 'MSETEX' && isWhole && hasStrayKey(readWords(bytes, MOST_WORDS))
+  if (transaction !== null) return routeQueued(router, request, key, isStray)
+  if (isStray) {
+    answer(router, crossSlot)
+    return 'sent'
+  }
   const slot = key === null ? -1 : hashSlot(key)
   return sendRequest(router, legTo(router, slot < 0 ? HOME : (shards.slots[slot] ?? HOME)), request, slot)
 }
@@ -208,12 +214,12 @@ function routeSpecial(router: Router, request: Request, treatment: Treatment): R
   }
 }
 
-function routeQueued(router: Router, request: Request, key: Buffer | null): Routed {
+function routeQueued(router: Router, request: Request, key: Buffer | null, isStray: boolean): Routed {
   const { transaction } = router
   if (transaction === null) return 'wait'
   const { name, bytes } = request
   const isSpecial = specialCommands.has(name) && name !== 'INFO'
-  const queueing = queueCommand(router, transaction, { name, key, isSpecial, bytes })
+  const queueing = queueCommand(router, transaction, { name, key, isStray, isSpecial, bytes })
   switch (queueing.kind) {
     case 'answered':
       return 'sent'

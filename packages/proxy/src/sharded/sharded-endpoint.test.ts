@@ -143,8 +143,10 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     client.send(`MULTI\r\nINCR ${zero}\r\nINCR ${one}\r\nINCR ${zero}\r\nEXEC\r\nMGET ${zero}\r\n`)
     await client.gets(`+OK\r\n+QUEUED\r\n${crossSlot}+QUEUED\r\n${aborted}*1\r\n$1\r\n2\r\n`)
     client.send('MULTI\r\nEXEC\r\nMULTI\r\nDISCARD\r\nEXEC\r\nDISCARD\r\nMULTI\r\nMULTI\r\nPING\r\nEXEC\r\n')
+    // Engines differ in whether a nested MULTI spoils the transaction.
+    const afterNested = build.startsWith('redis') ? '*1\r\n+PONG\r\n' : aborted
     await client.gets('+OK\r\n*0\r\n+OK\r\n+OK\r\n-ERR EXEC without MULTI\r\n-ERR DISCARD without MULTI\r\n')
-    await client.gets('+OK\r\n-ERR MULTI calls can not be nested\r\n+QUEUED\r\n*1\r\n+PONG\r\n')
+    await client.gets(`+OK\r\n-ERR MULTI calls can not be nested\r\n+QUEUED\r\n${afterNested}`)
     await client.ask('MULTI', '+OK\r\n')
     await client.ask('DBSIZE', '-ERR DBSIZE cannot be part of a transaction in a sharded database\r\n')
     await client.ask('EXEC', aborted)

@@ -1,4 +1,4 @@
-import { hashSlot, isReplyError, parseReply } from '@fairlead/engine'
+import { encodeCommand, hashSlot, isReplyError, parseReply } from '@fairlead/engine'
 import { answer, crossSlot, errorReply, ok } from './alone.ts'
 import { ask, HOME, legTo, mention } from './legs.ts'
 import type { Leg, Router, Transaction } from './router.ts'
@@ -24,12 +24,14 @@ export function queueCommand(
   command: {
     readonly name: string
     readonly key: Buffer | null
+    /** Others of its keys are of other slots. */
+    readonly isStray: boolean
     readonly isSpecial: boolean
     readonly bytes: Buffer
   },
 ): Queueing {
   const { leg, broken } = transaction
-  const { name, key, isSpecial, bytes } = command
+  const { name, key, isStray, isSpecial, bytes } = command
   switch (name) {
     case 'QUIT':
     case 'RESET':
@@ -48,6 +50,8 @@ export function queueCommand(
     case 'MULTI':
     case 'WATCH':
       if (leg !== null) return { kind: 'pass', leg }
+      // Whether EXEC is refused then, too, the engine that gets the transaction decides.
+      router.transaction = withWaiting(transaction, nestedMulti)
       return say(router, name === 'MULTI' ? nested : watchInside)
     default:
   }
@@ -59,14 +63,20 @@ export function queueCommand(
     )
   const slot = key === null ? -1 : hashSlot(key)
   const bound = leg === null ? router.watchedSlot : transaction.slot
-  if (slot >= 0 && bound >= 0 && slot !== bound) return spoil(router, transaction, crossSlot)
+  if (isStray || (slot >= 0 && bound >= 0 && slot !== bound)) return spoil(router, transaction, crossSlot)
   if (leg !== null) return { kind: 'pass', leg }
   if (broken) return say(router, queued)
-  const waitingBytes = transaction.waitingBytes + bytes.length
-  if (slot >= 0 || waitingBytes > MOST_WAITING_BYTES) return { kind: 'bind', slot }
-  router.transaction = { ...transaction, waiting: [...transaction.waiting, bytes], waitingBytes }
+  if (slot >= 0 || transaction.waitingBytes + bytes.length > MOST_WAITING_BYTES) return { kind: 'bind', slot }
+  router.transaction = withWaiting(transaction, bytes)
   return say(router, queued)
 }
+
+function withWaiting(transaction: Transaction, bytes: Buffer): Transaction {
+  const { waiting, waitingBytes } = transaction
+  return { ...transaction, waiting: [...waiting, bytes], waitingBytes: waitingBytes + bytes.length }
+}
+
+const nestedMulti = encodeCommand(['MULTI'])
 
 const queued = Buffer.from('+QUEUED\r\n')
 const nested = errorReply('ERR MULTI calls can not be nested')
