@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { type ErrorCode, errors, errorsOf, operations, toOpenApi } from '@fairlead/api'
+import { printCommands } from './print-commands.ts'
 
 const root = new URL('..', import.meta.url)
 
@@ -9,6 +10,7 @@ export async function printDocs(): Promise<Readonly<Record<string, string>>> {
   return {
     'docs/openapi.json': printOpenApi(),
     'docs/errors.md': printErrors(),
+    'docs/commands.md': printCommands(),
     ...(configuration !== undefined && { 'docs/configuration.md': configuration }),
   }
 }

@@ -1,0 +1,23 @@
+import { rowsOf } from './row.ts'
+
+/** What comes before each last is, where it blocks across a handover, what another client does afterwards. */
+export const blocking = rowsOf(`
+BLMOVE $k $l LEFT RIGHT 9              | RPUSH $k a b                              | LRANGE $k 0 -1 ; LRANGE $l 0 -1
+BLMPOP 9 2 $k $l LEFT COUNT 2          | RPUSH $l a b c                            | LRANGE $l 0 -1
+BLPOP $k $l 9                          | RPUSH $l a b                              | LRANGE $l 0 -1
+BLPOP $k 9                             | CLIENT CAPA redirect ; RPUSH $k a b       | LRANGE $k 0 -1
+BRPOP $k $l 9                          | RPUSH $l a b                              | LRANGE $l 0 -1
+BRPOPLPUSH $k $l 9                     | RPUSH $k a b                              | LRANGE $k 0 -1 ; LRANGE $l 0 -1
+BZMPOP 9 2 $k $l MIN                   | ZADD $l 1 a 2 b                           | ZRANGE $l 0 -1 WITHSCORES
+BZPOPMAX $k $l 9                       | ZADD $l 1 a 2 b                           | ZRANGE $l 0 -1 WITHSCORES
+BZPOPMIN $k $l 9                       | ZADD $l 1 a 2 b                           | ZRANGE $l 0 -1 WITHSCORES
+XREAD BLOCK 9000 STREAMS $k 0          | XADD $k 1-1 f v                           | XLEN $k
+XREAD COUNT 1 STREAMS $k 0             | XADD $k 1-1 f v                           | XLEN $k
+XREADGROUP GROUP g c BLOCK 9000 STREAMS $k > | XGROUP CREATE $k g 0 MKSTREAM ; XADD $k 1-1 f v | XPENDING $k g
+`)
+
+/** They wait for replicas, of which a single engine has none: so only that they answer, and with a number, is compared. */
+export const waiting = rowsOf(`
+WAIT 9 300                             | SET $k v                                  | GET $k | numbers
+WAITAOF 0 9 300                        | SET $k v                                  | GET $k | numbers
+`)

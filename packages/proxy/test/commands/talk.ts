@@ -1,0 +1,127 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { createReplyScanner, encodeCommand, scanReply } from '@fairlead/engine'
+
+/** A client that asks one command after the other and sees each message as it came. */
+export interface Talker extends Disposable {
+  /** What the engine answers to a command: as many messages as it has replies. */
+  ask(words: readonly Uint8Array[]): Promise<string>
+  /** The bytes of a command that is about to be sent, and how many replies it has. */
+  request(words: readonly Uint8Array[]): { readonly bytes: Buffer; readonly replies: number }
+  /** Sends without waiting. */
+  send(bytes: Uint8Array): void
+  /** The next messages that are answers. */
+  take(count: number): Promise<string>
+  /** The next message that nobody asked for. */
+  hear(): Promise<string>
+  /** What came without being asked for, and was not heard. */
+  unheard(): readonly string[]
+}
+
+/** Long enough for a busy machine: who waits this long has no answer. */
+const PATIENCE_MS = 5_000
+
+export async function talk(port: number): Promise<Talker> {
+  const socket = connect({ host: '127.0.0.1', port, noDelay: true })
+  await once(socket, 'connect')
+  const inbox = createInbox()
+  socket.on('data', inbox.add)
+  socket.on('error', () => undefined)
+  socket.on('close', inbox.end)
+  let silent = false
+  let skips = false
+  /** CLIENT REPLY is answered by nothing, and keeps others from being answered. */
+  const repliesOf = (words: readonly Uint8Array[]): number => {
+    const [name = '', sub = '', third = ''] = words.map((word) => String(word).toUpperCase())
+    if (name === 'CLIENT' && sub === 'REPLY') {
+      silent = third === 'OFF'
+      skips = third === 'SKIP'
+      return third === 'ON' ? 1 : 0
+    }
+    if (silent || skips) {
+      skips = false
+      return 0
+    }
+    return /^[PS]?(UN)?SUBSCRIBE$/.test(name) ? Math.max(1, words.length - 1) : 1
+  }
+  const request: Talker['request'] = (words) => ({ bytes: encodeCommand(words), replies: repliesOf(words) })
+  return {
+    request,
+    async ask(words) {
+      const { bytes, replies } = request(words)
+      socket.write(bytes)
+      return inbox.take(replies)
+    },
+    send: (bytes) => void socket.write(bytes),
+    take: inbox.take,
+    hear: inbox.hear,
+    unheard: inbox.unheard,
+    [Symbol.dispose]: () => void socket.destroy(),
+  }
+}
+
+/**
+ * What a tracking client is told at a handover, because the new engine does not know what it has cached. A single engine says
+ * nothing like it, so it is left out here; packages/proxy/src/replay.test.ts looks for it.
+ */
+const forgetAll = '>2\r\n$10\r\ninvalidate\r\n_\r\n'
+
+function createInbox() {
+  const scanner = createReplyScanner()
+  scanner.keepWord = true
+  const answers: string[] = []
+  const messages: string[] = []
+  let rest: Buffer = Buffer.alloc(0)
+  let scanned = 0
+  let isClosed = false
+  let wake: () => void = () => undefined
+  let turn: Promise<unknown> = Promise.resolve()
+  const one = async (from: string[]): Promise<string> => {
+    const deadline = performance.now() + PATIENCE_MS
+    while (from.length === 0) {
+      if (isClosed) return 'closed'
+      const left = deadline - performance.now()
+      if (left <= 0) return 'no answer'
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, left)
+      wake = resolve
+      await promise
+      clearTimeout(timer)
+    }
+    return from.shift() ?? ''
+  }
+  return {
+    add(chunk: Buffer) {
+      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+      for (;;) {
+        const end = scanReply(scanner, rest, scanned)
+        if (end < 0) break
+        const message = rest.toString('latin1', 0, end)
+        if (message !== forgetAll) {
+          const isMessage = /^[ps]?message$/.test(scanner.word) || scanner.word === 'invalidate'
+          ;(isMessage && /^[>*]/.test(message) ? messages : answers).push(message)
+        }
+        rest = rest.subarray(end)
+        scanned = 0
+      }
+      scanned = rest.length
+      wake()
+    },
+    end() {
+      isClosed = true
+      wake()
+    },
+    // One after the other: several may ask through one talker.
+    take(count: number): Promise<string> {
+      const taken = turn.then(async () => {
+        let text = ''
+        for (let n = 0; n < count; n += 1) text += await one(answers)
+        return text
+      })
+      turn = taken
+      return taken
+    },
+    hear: () => one(messages),
+    unheard: () => [...answers, ...messages],
+  }
+}
