@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { operation } from './operation.ts'
 import { Address } from './shard-report.ts'
+import { TakenScripts } from './taken-scripts.ts'
 
 /**
  * The small API of the proxy of a node, which serves the endpoints of its databases. Declarative like the agent's: wanted
@@ -211,6 +212,19 @@ export const holdEndpoint = operation({
   errors: ['not_found'],
 })
 
+export const takeScripts = operation({
+  method: 'POST',
+  path: '/proxy/endpoints/:id/scripts',
+  summary:
+    'Scripts (EVAL, SCRIPT LOAD) that clients have given their engines, for one that will have the role: what it has not been told of yet, or all',
+  since: '0.1.0',
+  permission: null,
+  params: EndpointId,
+  body: Type.Object({ upstream: Address, all: Type.Boolean() }, { additionalProperties: false }),
+  ok: TakenScripts,
+  errors: ['not_found'],
+})
+
 export const switchEndpoint = operation({
   method: 'POST',
   path: '/proxy/endpoints/:id/switch',
@@ -274,6 +288,7 @@ export const proxyOperations = {
   removeEndpoint,
   prepareEndpoint,
   holdEndpoint,
+  takeScripts,
   switchEndpoint,
   releaseEndpoint,
   listClients,

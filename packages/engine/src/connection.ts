@@ -32,7 +32,7 @@ export class EngineUnreachable extends Error {
 export interface EngineConnection extends Disposable {
   readonly address: EngineAddress
   /** Sends a command at once. Throws EngineError or EngineUnreachable; never waits longer than the connection's deadline. */
-  call(command: string, ...args: readonly (string | number)[]): Promise<Reply>
+  call(command: string, ...args: readonly (string | number | Buffer)[]): Promise<Reply>
   /** The text of INFO, restricted to `sections` if any are named. */
   info(...sections: readonly string[]): Promise<string>
   /** False once the connection is broken. A broken connection stays broken: open another. */
@@ -110,10 +110,13 @@ export async function connectEngine(options: {
     })
   }
 
-  const call = async (command: string, ...args: readonly (string | number)[]): Promise<Reply> => {
+  const call: EngineConnection['call'] = async (command, ...args) => {
     try {
       gather()
-      return (await redis.call(command, ...args.map(String))) as Reply
+      return (await redis.call(
+        command,
+        ...args.map((arg) => (Buffer.isBuffer(arg) ? arg : String(arg))),
+      )) as Reply
     } catch (cause) {
       if (isReplyError(cause)) throw new EngineError(cause.message, { cause })
       usable = false

@@ -1,4 +1,5 @@
 import { type CommandTable, encodeCommand, makeCommandTable } from '@fairlead/engine'
+import { scriptCommands } from './known-scripts.ts'
 import { scanNames } from './scan-cursors.ts'
 
 /** A command that changes a connection, or what moving it takes. `args` are without the name. */
@@ -55,6 +56,7 @@ export const table: CommandTable = makeCommandTable({
   ...Object.fromEntries(Object.keys(subscriptions).map((name) => [name, MANY])),
   ...Object.fromEntries([...unmovable].map((name) => [name, 0])),
   ...Object.fromEntries(scanNames.map((name) => [name, MANY])),
+  ...scriptCommands,
   HELLO: SOME,
   AUTH: 2,
   SELECT: 1,

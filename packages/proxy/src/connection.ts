@@ -10,6 +10,7 @@ import {
 } from '@fairlead/engine'
 import { type Command, table } from './commands.ts'
 import { type ConnectionState, freshState } from './connection-state.ts'
+import type { KnownScripts } from './known-scripts.ts'
 
 /**
  * A client's connection, and the one connection to an engine behind it (its link). Its modes:
@@ -150,6 +151,8 @@ export interface Owner {
   readonly onCut: (connection: Connection) => void
   readonly onError: (what: string) => void
   readonly count: { commands: number }
+  /** Learns the scripts that clients give their engines. */
+  readonly scripts: KnownScripts
 }
 
 /** Where replies go: the client's socket or, of a sharded database, what puts them in order with those of other groups. */

@@ -209,6 +209,7 @@ function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
     connection.blocked = false
   }
   if (head.nilInstead) return answerLostWatch(connection, link, worked)
+  if (worked) learnScripts(connection, command)
   connection.state = stateAfter(connection, command, worked)
   return false
 }
@@ -216,6 +217,13 @@ function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
 /** To a client with CLIENT CAPA redirect an engine that is demoted says where the heir is: the endpoint goes there anyway. */
 function isGivenUp(text: string): boolean {
   return text.startsWith('UNBLOCKED force unblock') || text.startsWith('REDIRECT ')
+}
+
+function learnScripts(connection: Connection, command: Command): void {
+  const { owner, state } = connection
+  if (command.name === 'EXEC')
+    for (const queued of state.transaction?.queued ?? []) owner.scripts.learn(queued)
+  else if (!isQueuedIn(connection, command)) owner.scripts.learn(command)
 }
 
 function stateAfter(connection: Connection, command: Command, worked: boolean): Connection['state'] {

@@ -1,4 +1,4 @@
-import type { ClientList, HoldResult, SwitchResult, WantedEndpoint } from '@fairlead/api'
+import type { ClientList, HoldResult, SwitchResult, TakenScripts, WantedEndpoint } from '@fairlead/api'
 import { createCutLog, type Log } from './cut-log.ts'
 import {
   type Endpoint,
@@ -23,6 +23,8 @@ export interface HostedEndpoint extends AsyncDisposable {
   prepare(upstream: WantedEndpoint['upstream'], slot?: number): Promise<number>
   hold(times: HoldTimes): Promise<HoldResult>
   switchTo(upstream: WantedEndpoint['upstream'], slot?: number): Promise<SwitchResult>
+  /** The scripts that this engine has not been told of yet, or all. */
+  takeScripts(engine: WantedEndpoint['upstream'], all: boolean): TakenScripts | Promise<TakenScripts>
   release(slot?: number): void | Promise<void>
   /** Who comes from now on is shown this certificate. */
   renewTls(tls: NonNullable<WantedEndpoint['tls']>): void | Promise<void>

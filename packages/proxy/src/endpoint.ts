@@ -1,12 +1,20 @@
 import type { Socket } from 'node:net'
-import type { ClientList, EndpointReport, HoldResult, SwitchResult, WantedEndpoint } from '@fairlead/api'
-import { remoteAddress } from './address-text.ts'
+import type {
+  ClientList,
+  EndpointReport,
+  HoldResult,
+  SwitchResult,
+  TakenScripts,
+  WantedEndpoint,
+} from '@fairlead/api'
+import { addressText, remoteAddress } from './address-text.ts'
 import { type Admission, createAdmission } from './admission.ts'
 import { type Connection, createConnection, dropConnection, steerLink } from './connection.ts'
 import { isSubscribed } from './connection-state.ts'
 import type { CursorGenerations } from './cursor-generations.ts'
 import type { Cut } from './cut-log.ts'
 import { endIfDone, takeRequests } from './forward-requests.ts'
+import { createKnownScripts } from './known-scripts.ts'
 import { type ClientQuery, listClients, viasOf } from './list-clients.ts'
 import { type Listener, listen, turnAway } from './listen.ts'
 import { notBegun } from './long-requests.ts'
@@ -32,6 +40,10 @@ export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
     allThere?: () => Promise<void>,
     generation?: number,
   ): Promise<SwitchResult>
+  /** The scripts that clients have given their engines and that this one has not been told of yet, or all. */
+  takeScripts(engine: WantedEndpoint['upstream'], all: boolean): TakenScripts
+  /** Clients of another thread have flushed the scripts. */
+  forgetScripts(): void
   /** Lets clients go where they were. `hasFailed`: it counts as a hold that failed. */
   release(slot?: number, hasFailed?: boolean): void
   report(): EndpointView
@@ -52,6 +64,8 @@ export interface EndpointOptions {
   readonly admission?: Admission
   /** For cursors that clients are given. */
   readonly generations?: CursorGenerations
+  /** What is kept of clients' scripts at most, and who hears when a client has flushed them. */
+  readonly scripts?: Parameters<typeof createKnownScripts>[0]
   /** Hears of every client that is cut, refused or fails. */
   readonly onCut?: (cut: Cut) => void
   /**
@@ -70,8 +84,10 @@ export const TOO_MANY = 'the process has as many connections as it may have'
 export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOptions = {}): Promise<Endpoint> {
   const { reusePort = false, admission = createAdmission(), onCut = () => undefined, generations } = options
   const count = { commands: 0 }
+  const scripts = createKnownScripts(options.scripts)
   const events = {
     count,
+    scripts,
     onClosed: () => {
       admission.open -= 1
     },
@@ -105,6 +121,8 @@ export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOpti
       return { ...wanted, upstream: upstream.address }
     },
     prepare: upstream.prepare,
+    takeScripts: (engine, all) => scripts.take(addressText(engine), all),
+    forgetScripts: scripts.forget,
     calm: upstream.calm,
     async hold(times) {
       const long = await upstream.calm(drainOf(times))

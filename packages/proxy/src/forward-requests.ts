@@ -137,12 +137,13 @@ function send({ begun, client }: Connection, link: Link, bytes: Buffer): void {
  * it; null: it goes as it is.
  */
 function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | null {
-  const { ahead, requests, watchLost } = connection
+  const { ahead, requests, watchLost, owner } = connection
   const command = readCommand(connection)
   const wasInTransaction = ahead.inTransaction
   const isExec = command.name === 'EXEC' && command.args.length === 0
   const nilInstead = watchLost && wasInTransaction && isExec && isUnsent
   const instead = isScan(command) ? encodeScan(command, link.generation) : nilInstead ? discard : null
+  const isKnownScript = owner.scripts.use(command) && !wasInTransaction
   lookAhead(connection, command)
   requests.keepAll = ahead.inTransaction
   if (unmovable.has(command.name)) connection.state = { ...connection.state, unmovable: command.name }
@@ -158,8 +159,13 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
   link.sent += 1
   const blocks = !wasInTransaction && isBlocking(command)
   connection.blocked ||= blocks
-  link.noted.push({ ...noted(link, command), nilInstead, blocks })
+  link.noted.push({ ...noted(link, isKnownScript ? withoutArgs(command) : command), nilInstead, blocks })
   return instead
+}
+
+/** All that is needed of a command when it is answered; its arguments may be long. */
+function withoutArgs({ name }: Command): Command {
+  return { name, args: [], cutShort: false }
 }
 
 /** A request of the client that was sent last, as it is taken down. */

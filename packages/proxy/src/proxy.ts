@@ -169,6 +169,7 @@ export async function createProxy(options: {
     prepareEndpoint: async ({ params: { id }, body: { upstream, slot } }) => ({
       prepared: await find(id).prepare(upstream, slot),
     }),
+    takeScripts: async ({ params: { id }, body: { upstream, all } }) => find(id).takeScripts(upstream, all),
     switchEndpoint: ({ params: { id }, body }) => switchTo(id, body.upstream, body.slot),
     releaseEndpoint: async ({ params: { id }, body: { slot } }) => {
       await find(id).release(slot)

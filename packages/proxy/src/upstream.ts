@@ -75,15 +75,15 @@ export const OWN_HOLD = { deadlineMs: 10_000, drainMs: 3_000 }
 
 /**
  * `onClosed` hears of connections that are no more, `onCut` of those that are cut, before that; `count` counts what is
- * forwarded. `generations`: for cursors that clients are given.
+ * forwarded, `scripts` learns those that clients use. `generations`: for cursors that clients are given.
  */
 export function createUpstream(
   first: Address,
   tls: WantedEndpoint['upstreamTls'],
-  events: Pick<Owner, 'count' | 'onCut'> & { readonly onClosed: () => void },
+  events: Pick<Owner, 'count' | 'onCut' | 'scripts'> & { readonly onClosed: () => void },
   generations: CursorGenerations = createGenerations(),
 ): Upstream {
-  const { count, onCut, onClosed } = events
+  const { count, scripts, onCut, onClosed } = events
   const connections = new Set<Connection>()
   const followers = new Set<Promise<void>>()
   const seen: Seen = {
@@ -105,6 +105,7 @@ export function createUpstream(
   const target = (): Target => ({ ...address, tls, generation })
   const owner: Owner = {
     count,
+    scripts,
     onCut,
     onQuiet: (connection) => {
       if (!noticeQuiet(connection)) return

@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net'
 import { type EndpointShard, type HoldResult, Refusal, type WantedEndpoint } from '@fairlead/api'
 import { SLOTS } from '@fairlead/engine'
-import { remoteAddress } from '../address-text.ts'
+import { addressText, remoteAddress } from '../address-text.ts'
 import { createAdmission } from '../admission.ts'
 import { steerLink } from '../connection.ts'
 import { type Endpoint, type EndpointOptions, LINGER_MS, LINGERED, TOO_MANY, troubleOf } from '../endpoint.ts'
+import { createKnownScripts } from '../known-scripts.ts'
 import { listClients } from '../list-clients.ts'
 import { listen, turnAway } from '../listen.ts'
 import { notBegun } from '../long-requests.ts'
@@ -27,13 +28,15 @@ export async function openShardedEndpoint(
   const { reusePort = false, admission = createAdmission(), onCut = () => undefined } = options
   const ranges = wanted.shards ?? []
   const count = { commands: 0 }
+  // One for all groups: a script that one of them knows does the others no harm.
+  const scripts = createKnownScripts(options.scripts)
   const routers = new Set<Router>()
   const upstreams = distinctUpstreams(ranges).map((address) =>
     // A leg that is lost is no client that is cut, unless its router says so.
     createUpstream(
       address,
       wanted.upstreamTls,
-      { count, onClosed: () => undefined, onCut: () => undefined },
+      { count, scripts, onClosed: () => undefined, onCut: () => undefined },
       options.generations,
     ),
   )
@@ -118,6 +121,8 @@ export async function openShardedEndpoint(
       for (const router of routers) router.triedRules = false
       return result
     },
+    takeScripts: (engine, all) => scripts.take(addressText(engine), all),
+    forgetScripts: scripts.forget,
     release(slot, hasFailed) {
       for (const upstream of concerned(slot)) upstream.release(hasFailed)
     },

@@ -1,4 +1,4 @@
-import type { ClientList, HoldResult, SwitchResult } from '@fairlead/api'
+import type { ClientList, HoldResult, SwitchResult, TakenScripts } from '@fairlead/api'
 import type { EndpointView } from '../endpoint.ts'
 
 /** What the parts of an endpoint say, as one. There is at least one part. */
@@ -39,6 +39,14 @@ export function combineViews(
     behind: parts.flatMap(({ behind }) => behind),
     errors: sum(parts, ({ errors }) => errors),
     lastError: parts.find(({ lastError }) => lastError !== '')?.lastError ?? '',
+  }
+}
+
+/** The same script may have come to several. */
+export function combineScripts(parts: readonly TakenScripts[]): TakenScripts {
+  return {
+    flushed: parts.some(({ flushed }) => flushed),
+    scripts: [...new Set(parts.flatMap(({ scripts }) => scripts))],
   }
 }
 

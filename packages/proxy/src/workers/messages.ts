@@ -1,4 +1,12 @@
-import type { Address, ClientList, ErrorCode, HoldResult, SwitchResult, WantedEndpoint } from '@fairlead/api'
+import type {
+  Address,
+  ClientList,
+  ErrorCode,
+  HoldResult,
+  SwitchResult,
+  TakenScripts,
+  WantedEndpoint,
+} from '@fairlead/api'
 import type { Admission } from '../admission.ts'
 import type { EndpointView, HoldTimes } from '../endpoint.ts'
 import type { ClientQuery } from '../list-clients.ts'
@@ -17,6 +25,11 @@ export interface Orders {
   }
   readonly hold: { readonly ask: HoldTimes; readonly answer: HoldResult }
   readonly switch: { readonly ask: Group & { readonly generation: number }; readonly answer: Switched }
+  readonly 'take scripts': {
+    readonly ask: { readonly engine: Address; readonly all: boolean }
+    readonly answer: TakenScripts
+  }
+  readonly 'forget scripts': { readonly ask: null; readonly answer: null }
   readonly release: {
     readonly ask: { readonly slot: number | undefined; readonly hasFailed: boolean }
     readonly answer: null
@@ -65,6 +78,8 @@ export type FromWorker =
   | { readonly kind: 'there'; readonly number: number }
   /** An engine has said that a group is elsewhere: all workers are to switch it. */
   | ({ readonly kind: 'move'; readonly number: number; readonly id: string } & Required<Group>)
+  /** A client has flushed the scripts: other workers are to forget them. */
+  | { readonly kind: 'scripts flushed'; readonly id: string }
   | {
       readonly kind: 'log'
       readonly what: string
@@ -80,4 +95,6 @@ export interface Refused {
 /** What a worker is started with. */
 export interface WorkerStart {
   readonly most: Admission['most']
+  /** Of clients' scripts, of each endpoint. */
+  readonly mostScriptBytes: number
 }

@@ -27,6 +27,8 @@ export interface WorkerEvents {
   readonly log: Log
   /** An engine has told this worker that a group is elsewhere. Resolves when it has been switched. */
   readonly onMove: (id: string, upstream: Address, slot: number) => Promise<unknown>
+  /** A client of this worker has flushed the scripts of an endpoint. */
+  readonly onScriptsFlushed: (id: string) => void
   /** It has ended, and nobody wanted it to: why. */
   readonly onEnd: (why: string) => void
 }
@@ -67,6 +69,9 @@ export async function startWorker(start: WorkerStart, events: WorkerEvents): Pro
         return
       case 'log':
         events.log(message.what, message.details)
+        return
+      case 'scripts flushed':
+        events.onScriptsFlushed(message.id)
         return
       case 'move':
         void move(message)

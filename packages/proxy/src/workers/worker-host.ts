@@ -3,10 +3,11 @@ import type { Admission } from '../admission.ts'
 import type { CursorGenerations } from '../cursor-generations.ts'
 import type { Log } from '../cut-log.ts'
 import type { EndpointHost, HostedEndpoint } from '../endpoint-host.ts'
+import { MOST_SCRIPT_BYTES } from '../known-scripts.ts'
 import { notBegun } from '../long-requests.ts'
 import { OWN_HOLD } from '../upstream.ts'
 import { claimPort } from './claim-port.ts'
-import { combineClients, combineHolds, combineSwitches, combineViews } from './combine.ts'
+import { combineClients, combineHolds, combineScripts, combineSwitches, combineViews } from './combine.ts'
 import type { OrderName, Orders } from './messages.ts'
 import { type ProxyWorker, startWorker } from './start-worker.ts'
 
@@ -37,14 +38,34 @@ export async function createWorkerHost(options: {
     if (endpoint === undefined) throw new Refusal('not_found', `endpoint ${id} is still being opened`)
     await endpoint.switchTo(upstream, slot)
   }
-  const start = { most: Math.max(1, Math.floor((admission.most * FOR_WORKERS) / count)) }
+  const start = {
+    most: Math.max(1, Math.floor((admission.most * FOR_WORKERS) / count)),
+    mostScriptBytes: Math.floor(MOST_SCRIPT_BYTES / count),
+  }
+  const running: ProxyWorker[] = []
+  /** One that flushes and loads again at once keeps what it has loaded: only the others are told. */
+  const onScriptsFlushed = (id: string, from: number) => {
+    const others = running.filter((_, n) => n !== from)
+    const orders = others.map((worker) =>
+      worker.order('forget scripts', { id, ask: null, withinMs: ANSWER_WITHIN_MS }),
+    )
+    allOf(orders).catch((cause: unknown) => log('scripts are not forgotten', { id, why: String(cause) }))
+  }
   await using stack = new AsyncDisposableStack()
   const workers = await allOf(
-    Array.from({ length: count }, async () =>
-      stack.use(await startWorker(start, { log, onMove, onEnd: onBroken })),
+    Array.from({ length: count }, async (_, n) =>
+      stack.use(
+        await startWorker(start, {
+          log,
+          onMove,
+          onScriptsFlushed: (id) => onScriptsFlushed(id, n),
+          onEnd: onBroken,
+        }),
+      ),
     ),
   )
-  const running = stack.move()
+  running.push(...workers)
+  const owned = stack.move()
   return {
     async open(id, wanted) {
       await using stack = new AsyncDisposableStack()
@@ -65,7 +86,7 @@ export async function createWorkerHost(options: {
       endpoints.set(id, endpoint)
       return endpoint
     },
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
 
@@ -149,6 +170,9 @@ function createFannedOut(
       const mine = switching.then(() => goOver(upstream, slot))
       switching = mine.catch(() => null)
       return mine
+    },
+    async takeScripts(engine, all) {
+      return combineScripts(await toAll('take scripts', { engine, all }))
     },
     async release(slot) {
       await toAll('release', { slot, hasFailed: false })

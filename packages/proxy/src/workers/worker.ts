@@ -17,7 +17,7 @@ const MOVED_WITHIN_MS = 20_000
 
 const port = parentPort
 if (port === null) throw new Error('this is a worker of the proxy: main.ts starts it')
-const { most } = workerData as WorkerStart
+const { most, mostScriptBytes } = workerData as WorkerStart
 const admission = { open: 0, most }
 const endpoints = new Map<string, Endpoint>()
 /** By the number of a switch: lets its connections go on. */
@@ -72,6 +72,11 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
       const result = await endpoint.switchTo(upstream, slot, () => allThere(number), generation)
       return { result, wanted: endpoint.wanted }
     }
+    case 'take scripts':
+      return find(id).takeScripts(order.ask.engine, order.ask.all)
+    case 'forget scripts':
+      find(id).forgetScripts()
+      return null
     case 'release':
       find(id).release(order.ask.slot, order.ask.hasFailed)
       return null
@@ -96,7 +101,8 @@ async function open(id: string, { wanted, generation }: Orders['open']['ask']): 
   const moveGroup = (upstream: Address, slot: number) => askToMove(id, upstream, slot)
   // The main thread gives one with each order, the same to all.
   const generations = { take: () => generation }
-  const options = { reusePort: true, admission, generations, moveGroup }
+  const scripts = { mostBytes: mostScriptBytes, onForget: () => tell({ kind: 'scripts flushed', id }) }
+  const options = { reusePort: true, admission, generations, scripts, moveGroup }
   endpoints.set(id, await openLogged(id, wanted, options, log))
 }
 

@@ -1,9 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Handover, handoversStore } from '../actions/handovers-store.ts'
 import type { Certificate } from '../core/action.ts'
 import type { Step } from '../core/topology.ts'
 import { databasesStore } from '../databases/databases-store.ts'
 import { member, type Outcome, type Scene } from './carry-out.ts'
 import { keepAsleepIfItDies } from './carry-out-shards.ts'
+import { carryScripts } from './carry-scripts.ts'
 import { carryToFollowers } from './carry-to-followers.ts'
 import { countFullSyncs } from './count-full-syncs.ts'
 import type { Deps } from './deps.ts'
@@ -24,7 +26,7 @@ import { tellOfRoom } from './tell-of-room.ts'
  *
  * 1. Beside the turns (preparations.ts), because nothing stops and it takes the longest: the stream really flows, to the heir and
  *    to its siblings. Users and settings of run time are carried over: the heir must be what the primary is to its clients.
- *    Clients of the endpoint get connections to it. In the turn in which all that is done, the gates once more, and in
+ *    Clients of the endpoint get connections to it, and it gets their scripts. In the turn in which all that is done, the gates once more, and in
  *    cluster mode whether the group knows the heir, and it the slot map.
  * 2. The intent is on record.
  * 3. Clients are held at the endpoint until all that they asked is answered. Then the pause: writes of those who connect
@@ -97,6 +99,7 @@ async function prepare(
   for (const follower of [heir, ...others]) await setLimits(follower, seen.limits, deps)
   await tellOfRoom(step, { seen, action, deps })
   await prepareClients(database, group, heir.address, deps)
+  await carryScripts(database, heir, { all: true }, deps)
   return 'ready'
 }
 
@@ -133,14 +136,20 @@ async function recordAndMove(
     await deps.handovers.close(handover.id, null, new Date(deps.now()).toISOString())
     return { kind: 'not yet', why: clients, afterMs: CALM_MS }
   }
-  const moved = await (database.cluster ? moveRoleInCluster : moveRole)(
+  // Those that came since. Nothing new comes while clients are held, and while the role moves there is time.
+  const scripts = carryScripts(database, heir, { all: false }, deps)
+  const move = (database.cluster ? moveRoleInCluster : moveRole)(
     {
       ...{ primary, heir, others, build, until },
       errorReplies: errorsOf(step.to, seen),
-      takeClients: async () => (await clients?.moveToHeir()) ?? null,
+      takeClients: async () => {
+        await Promise.race([scripts, delay(SCRIPTS_MS, undefined, { ref: false })])
+        return (await clients?.moveToHeir()) ?? null
+      },
     },
     deps,
   )
+  const [moved] = await Promise.all([move, scripts])
   if ('why' in moved) {
     await clients?.release()
     await deps.handovers.close(handover.id, null, new Date(deps.now()).toISOString())
@@ -161,6 +170,8 @@ function errorsOf(shard: number, { shards }: Scene['seen']): number {
   return shards.find(({ id }) => id === shard)?.engine?.errorReplies ?? 0
 }
 
+/** So long clients are held for scripts that are new; mostly there are none. */
+const SCRIPTS_MS = 200
 /** After an attempt that held clients for nothing. */
 const CALM_MS = 3_000
 /** Step 6. The record comes first: there those ask who connect to the shard itself. */

@@ -1,0 +1,107 @@
+import { Redis } from 'ioredis'
+import { Redis as Valkey } from 'iovalkey'
+import { createClient } from 'redis'
+import { expect, test } from 'vitest'
+import { startFairlead } from '../proof/start-fairlead.ts'
+import { build } from './engine-pairs.ts'
+import { untilAction } from './way-back.ts'
+
+const from = build('redis', '7.0')
+const to = build('valkey', '8.1')
+
+/** A client, or a batch of commands, with the scripts of this test as commands of their own. */
+interface Batch {
+  addjob(key: string, job: string): Batch & Promise<unknown>
+  shout(key: string, text: string): Batch & Promise<unknown>
+  append(key: string, text: string): Batch
+  incr(key: string): Batch
+  get(key: string): Batch & Promise<unknown>
+  exec(): Promise<unknown>
+}
+interface Scripted extends Batch {
+  multi(): Batch
+  pipeline(): Batch
+}
+
+const scripts = {
+  addjob: "return redis.call('RPUSH', KEYS[1], ARGV[1])",
+  shout: "return redis.call('APPEND', KEYS[1], ARGV[1] .. '!')",
+}
+const hello = "return 'hello ' .. ARGV[1]"
+
+/** They remember of a connection which scripts its engine knows, and ask by hash from then on. */
+const libraries: Readonly<Record<string, typeof Redis>> = {
+  ioredis: Redis,
+  // A fork: it has the same interface, and types of its own.
+  iovalkey: Valkey as unknown as typeof Redis,
+}
+
+test.for([1, 2])(
+  'scripts are at the new primary before clients are: database of %i group(s)',
+  {
+    timeout: 120_000,
+  },
+  async (groups) => {
+    await using fairlead = await startFairlead()
+    const { api } = fairlead
+    const sharded = groups > 1 && { shards_count: groups }
+    const created = await api.createDatabase({
+      body: { name: 'scripted', memory_size: 0, replication: true, engine_version: from, ...sharded },
+    })
+    await fairlead.untilEnded(created.action_uid)
+    const database = await api.getDatabase({ params: { uid: created.uid } })
+    const { uid, port, authentication_engine_pass: password = '' } = database
+    await using stack = new AsyncDisposableStack()
+    const clients = Object.entries(libraries).map(([name, Library]) => {
+      const client = new Library({ host: '127.0.0.1', port, username: 'default', password })
+      for (const [command, lua] of Object.entries(scripts))
+        client.defineCommand(command, { numberOfKeys: 1, lua })
+      stack.defer(() => client.disconnect())
+      return { tag: `{${name}}`, client: client as unknown as Scripted }
+    })
+    const other = createClient({ url: `redis://127.0.0.1:${port}`, password })
+    await other.connect()
+    stack.defer(() => other.destroy())
+    const sha = await other.scriptLoad(hello)
+    for (const { tag, client } of clients) await client.addjob(`${tag}jobs`, 'first')
+
+    const check = async (times: number) => {
+      for (const { tag, client } of clients) {
+        const both = await client.multi().addjob(`${tag}jobs`, 'next').incr(`${tag}n`).exec()
+        expect(both).toEqual([
+          [null, times + 1],
+          [null, times],
+        ])
+      }
+      // Of any group: SCRIPT LOAD is of the whole database.
+      for (const key of ['{a}', '{b}', '{c}'])
+        expect(await other.evalSha(sha, { keys: [key], arguments: ['you'] })).toBe('hello you')
+    }
+    await check(1)
+    const upgrade = await api.upgradeDatabase({
+      params: { uid },
+      body: { engine_version: to, rollback_window: 'until_finalized' },
+    })
+    const action = upgrade.action_uid ?? ''
+    await untilAction(fairlead, action, 'it can be rolled back', ({ needs_person, rollback_eligible }) => {
+      return needs_person && rollback_eligible === true
+    })
+    await check(2)
+
+    // One that the old primary has never seen goes back with the role.
+    for (const { tag, client } of clients) await client.shout(`${tag}text`, 'a')
+    await api.rollbackAction({ params: { uid: action } })
+    expect(await fairlead.untilEnded(action)).toMatchObject({ error: expect.stringMatching(/rolled back/) })
+    for (const { tag, client } of clients) {
+      // In the order in which they were sent.
+      await client
+        .pipeline()
+        .append(`${tag}text`, 'b')
+        .shout(`${tag}text`, 'c')
+        .append(`${tag}text`, 'd')
+        .exec()
+      expect(await client.get(`${tag}text`)).toBe('a!bc!d')
+    }
+    await check(3)
+  },
+)

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto'
+import type { TakenScripts } from '@fairlead/api'
+import { type Command, wordAt } from './commands.ts'
+
+/**
+ * The scripts that clients of an endpoint have given their engines. No engine replicates them, so the successor of an engine is
+ * given them by whoever gives it the role (ADR 20).
+ */
+export interface KnownScripts {
+  /** Its engine has carried out the command, or has queued it before the EXEC that has worked. */
+  learn(command: Command): void
+  /** A client is about to use a script: those that were not used the longest make room. True: it is known. */
+  use(command: Command): boolean
+  /** A client of another thread has flushed the scripts. */
+  forget(): void
+  /**
+   * What an engine (its address) has not been told of yet, or all; from then on it has. `flushed`: clients have flushed theirs
+   * since, and it is to do so first.
+   */
+  take(engine: string, all: boolean): TakenScripts
+}
+
+/** Of all texts of an endpoint together; each counts for something more, since short ones are not for free. */
+export const MOST_SCRIPT_BYTES = 4 * 1024 * 1024
+const SCRIPT_COSTS = 256
+/** A replacement for each group of the largest database, and a few more. */
+const MOST_ENGINES = 256
+
+interface Script {
+  /** As latin1, so that no byte is lost. */
+  readonly text: string
+  readonly sha: string
+  readonly number: number
+}
+
+/** `onForget` hears when a client has flushed them. */
+export function createKnownScripts({
+  mostBytes = MOST_SCRIPT_BYTES,
+  onForget = () => undefined,
+}: {
+  readonly mostBytes?: number
+  readonly onForget?: () => void
+} = {}): KnownScripts {
+  /** By hash, the one that was used last at the end. */
+  const known = new Map<string, Script>()
+  /** Hash of a text, by the text: to find that out costs more than to look it up. */
+  const hashes = new Map<string, string>()
+  /** Up to which number engines have been told. */
+  const told = new Map<string, number>()
+  let bytes = 0
+  let last = 0
+  let flushedAt = 0
+
+  const renew = (script: Script | undefined): boolean => {
+    if (script === undefined) return false
+    known.delete(script.sha)
+    known.set(script.sha, script)
+    return true
+  }
+  const add = (bytesOfText: Buffer): void => {
+    const sha = createHash('sha1').update(bytesOfText).digest('hex')
+    const text = bytesOfText.toString('latin1')
+    const cost = text.length + SCRIPT_COSTS
+    if (cost > mostBytes || renew(known.get(sha))) return
+    last += 1
+    known.set(sha, { text, sha, number: last })
+    hashes.set(text, sha)
+    bytes += cost
+    for (const [oldest, script] of known) {
+      if (bytes <= mostBytes) break
+      known.delete(oldest)
+      hashes.delete(script.text)
+      bytes -= script.text.length + SCRIPT_COSTS
+    }
+  }
+  const forget = (): void => {
+    known.clear()
+    hashes.clear()
+    bytes = 0
+    last += 1
+    flushedAt = last
+  }
+  return {
+    learn(command) {
+      const text = textOf(command)
+      if (text !== undefined) add(text)
+      else if (command.name === 'SCRIPT' && wordAt(command, 0) === 'FLUSH') {
+        forget()
+        onForget()
+      }
+    },
+    use(command) {
+      const [first] = command.args
+      if (first === undefined) return false
+      const word = first.toString('latin1')
+      if (byHash.has(command.name)) return renew(known.get(word.toLowerCase()))
+      return byText.has(command.name) && renew(known.get(hashes.get(word) ?? ''))
+    },
+    forget,
+    take(engine, all) {
+      const from = told.get(engine) ?? 0
+      told.delete(engine)
+      told.set(engine, last)
+      const [oldest] = told.keys()
+      if (told.size > MOST_ENGINES && oldest !== undefined) told.delete(oldest)
+      const scripts = [...known.values()].filter(({ number }) => all || number > from)
+      return {
+        flushed: flushedAt > from,
+        scripts: scripts.map(({ text }) => Buffer.from(text, 'latin1').toString('base64')),
+      }
+    },
+  }
+}
+
+const byText: ReadonlySet<string> = new Set(['EVAL', 'EVAL_RO'])
+const byHash: ReadonlySet<string> = new Set(['EVALSHA', 'EVALSHA_RO'])
+
+/** Commands that are looked at for scripts, and how many of their arguments are. */
+export const scriptCommands: Readonly<Record<string, number>> = {
+  ...Object.fromEntries([...byText, ...byHash].map((name) => [name, 1])),
+  SCRIPT: 2,
+}
+
+function textOf(command: Command): Buffer | undefined {
+  const { name, args, cutShort } = command
+  // Which of its arguments were kept is not known then.
+  if (cutShort) return undefined
+  if (byText.has(name)) return args[0]
+  return name === 'SCRIPT' && wordAt(command, 0) === 'LOAD' ? args[1] : undefined
+}
