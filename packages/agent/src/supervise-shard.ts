@@ -7,6 +7,7 @@ import { type Answer, decideNext, type Next, type ShardSight } from './decide-ne
 import type { Silence } from './decide-silent.ts'
 import { describeShard, firstView, type View, viewOfPut } from './describe-shard.ts'
 import { engineTarget, portsOf } from './engine-config.ts'
+import { logAct } from './log-act.ts'
 import type { ModuleFiles } from './module-files.ts'
 import { isAlive } from './process-identity.ts'
 import { type SilenceRules, seeSilence } from './see-silence.ts'
@@ -281,27 +282,4 @@ async function stopLast({ state, place, log }: Supervision, save: boolean): Prom
   if (refused !== undefined && state.refusal?.why !== refused)
     log.error({ why: refused }, 'shard process refuses to stop')
   state.refusal = refused === undefined ? null : { why: refused, until: performance.now() + AFTER_REFUSAL_MS }
-}
-
-function logAct(log: Logger, next: Next, last: ProcessRecord | null): void {
-  const fields = { why: next.why, pid: last?.identity?.pid }
-  switch (next.kind) {
-    case 'start':
-      log.info({ why: next.why }, 'shard process is started')
-      return
-    case 'welcome':
-      log.info({ pid: fields.pid }, 'shard process answers')
-      return
-    case 'stop':
-      log.info(fields, 'shard process is asked to stop')
-      return
-    case 'kill':
-      log.warn(fields, 'shard process is killed')
-      return
-    case 'delete':
-      log.info({ why: next.why }, 'shard is deleted')
-      return
-    case 'bury':
-    case 'rest':
-  }
 }

@@ -23,7 +23,6 @@ import {
   getDatabase,
   listDatabaseShards,
   listDatabases,
-  updateDatabase,
 } from './databases.ts'
 import { getAvailability, getEndpointStats, listEndpointClients } from './endpoints.ts'
 import { listLogs } from './logs.ts'
@@ -38,6 +37,7 @@ import {
 } from './modules.ts'
 import { addPassword, removePassword, setPassword } from './passwords.ts'
 import { createRole, deleteRole, getRole, listRoles, updateRole } from './roles.ts'
+import { updateDatabase } from './update-database.ts'
 import { upgradeDatabase, upgradeModules, upgradeModulesOlder } from './upgrade-database.ts'
 import {
   createUser,

@@ -6,6 +6,7 @@ import type { Database } from '../core/database.ts'
 import { type LimitsRequest, type NewLimits, settleLimits } from '../core/settle-limits.ts'
 import type { SeenDatabase } from '../core/topology.ts'
 import type { Modules } from '../modules/modules-service.ts'
+import { AgentUnreachable } from '../nodes/agent-link.ts'
 import type { Store } from '../store/open-store.ts'
 import type { Databases, DatabaseView } from './databases-service.ts'
 import { databasesStore } from './databases-store.ts'
@@ -34,7 +35,7 @@ export function createLimitChanges(deps: {
   const settle = async ({ database, action }: DatabaseView, request: LimitsRequest) => {
     const settled = settleLimits(request, {
       ...{ database, action },
-      ...{ seen: await look(database), catalogue: await modules.list() },
+      ...{ seen: await lookOrRefuse(look, database), catalogue: await modules.list() },
     })
     if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
     return settled
@@ -70,6 +71,16 @@ export function createLimitChanges(deps: {
       const { memoryBytes, evictionPolicy } = await settle(view, request)
       return { ...view, database: { ...view.database, memoryBytes, evictionPolicy } }
     },
+  }
+}
+
+/** What the database holds, and what its node has free, is known only from there. */
+async function lookOrRefuse(look: (database: Database) => Promise<SeenDatabase>, database: Database) {
+  try {
+    return await look(database)
+  } catch (cause) {
+    if (!(cause instanceof AgentUnreachable)) throw cause
+    throw new Refusal('unavailable', 'the agent does not answer right now; try again', { cause })
   }
 }
 

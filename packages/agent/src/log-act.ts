@@ -1,0 +1,27 @@
+import type { Logger } from 'pino'
+import type { Next } from './decide-next.ts'
+import type { ProcessRecord } from './shard-folder.ts'
+
+/** Tells what is about to be done for a shard, and why. */
+export function logAct(log: Logger, next: Next, last: ProcessRecord | null): void {
+  const fields = { why: next.why, pid: last?.identity?.pid }
+  switch (next.kind) {
+    case 'start':
+      log.info({ why: next.why }, 'shard process is started')
+      return
+    case 'welcome':
+      log.info({ pid: fields.pid }, 'shard process answers')
+      return
+    case 'stop':
+      log.info(fields, 'shard process is asked to stop')
+      return
+    case 'kill':
+      log.warn(fields, 'shard process is killed')
+      return
+    case 'delete':
+      log.info({ why: next.why }, 'shard is deleted')
+      return
+    case 'bury':
+    case 'rest':
+  }
+}
