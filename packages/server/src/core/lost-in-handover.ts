@@ -1,3 +1,4 @@
+import type { ReplicationInfo } from '@fairlead/engine'
 import type { Certificate } from './action.ts'
 
 /** What the old primary is at the end of its handover. */
@@ -6,6 +7,17 @@ export interface OldPrimary {
   readonly isSameProcess: boolean
   /** It has copied everything from the new primary anew: what it held alone is gone. */
   readonly tookFullSync: boolean
+}
+
+/**
+ * Has a replica copied everything anew? Who resumed the stream knows the history before the handover, as its new primary does; who
+ * copied anew knows only the new one.
+ */
+export function tookFullSync(
+  old: Pick<ReplicationInfo, 'link' | 'replid2'>,
+  heir: Pick<ReplicationInfo, 'replid2'>,
+): boolean {
+  return old.link === 'up' && old.replid2 !== heir.replid2
 }
 
 /**

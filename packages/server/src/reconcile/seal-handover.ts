@@ -1,7 +1,7 @@
 import { readInfo, readReplication, replicationIn } from '@fairlead/engine'
 import type { Handover } from '../actions/handovers-store.ts'
 import type { Certificate } from '../core/action.ts'
-import { lostInHandover, type OldPrimary } from '../core/lost-in-handover.ts'
+import { lostInHandover, type OldPrimary, tookFullSync } from '../core/lost-in-handover.ts'
 import type { SeenShard } from '../core/topology.ts'
 import { member, type Outcome, type Scene } from './carry-out.ts'
 import { countFullSyncs, fullSyncsSince } from './count-full-syncs.ts'
@@ -78,8 +78,7 @@ async function lookAtOld({ from, to, standby }: Handover, scene: Scene): Promise
   if (heir.role !== 'primary' || old.role !== 'replica') return null
   return {
     isSameProcess: fields['run_id'] === standby.runId,
-    // Who resumed knows the history before the handover, as the new primary does; who copied anew knows only the new one.
-    tookFullSync: old.link === 'up' && old.replid2 !== heir.replid2,
+    tookFullSync: tookFullSync(old, heir),
   }
 }
 

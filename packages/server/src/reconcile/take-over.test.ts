@@ -1,17 +1,14 @@
 import { connectEngine } from '@fairlead/engine'
 import { describe, expect, test } from 'vitest'
+import { tookFullSync } from '../core/lost-in-handover.ts'
 import { createEffect } from './deps.ts'
 import { replicationOf } from './handover-gate.ts'
 import { createTakeovers, readClock } from './take-over.ts'
 import { ADMIN_PASSWORD, builds, startTestEngine, type TestEngine } from './test-engine.ts'
 
 const effect = createEffect(() => undefined)
-const inCluster = [
-  'cluster-enabled yes',
-  'repl-diskless-sync-delay 0',
-  'masteruser fairlead',
-  `masterauth ${ADMIN_PASSWORD}`,
-]
+const streaming = ['repl-diskless-sync-delay 0', 'masteruser fairlead', `masterauth ${ADMIN_PASSWORD}`]
+const inCluster = ['cluster-enabled yes', ...streaming]
 const everySlot = Array.from({ length: 16_384 }, (_, slot) => String(slot))
 
 /** A primary with all slots, and a replica that follows it. */
@@ -37,6 +34,12 @@ function until(check: () => Promise<boolean>) {
   return expect.poll(check, { timeout: 15_000, interval: 20 }).toBe(true)
 }
 
+async function follow(one: TestEngine, other: TestEngine): Promise<void> {
+  const { host, port } = other.admin.address
+  await one.admin.call('REPLICAOF', host, port)
+  await until(async () => (await replicationOf(one.admin)).link === 'up')
+}
+
 function roleOf({ admin }: TestEngine) {
   return replicationOf(admin).then(({ role }) => role)
 }
@@ -54,6 +57,21 @@ describe.each(builds)('$flavour $version', (build) => {
     expect(await takeovers.order(heir.admin, times, effect)).toBe(true)
     expect(await roleOf(heir)).toBe('primary')
     await until(async () => (await roleOf(primary)) === 'replica')
+  })
+
+  test('an old primary that resumes is told from one that had to copy everything anew', async () => {
+    await using primary = await startTestEngine(build, streaming)
+    await using heir = await startTestEngine(build, streaming)
+    await follow(heir, primary)
+    await heir.admin.call('REPLICAOF', 'NO', 'ONE')
+    await follow(primary, heir)
+    expect(tookFullSync(await replicationOf(primary.admin), await replicationOf(heir.admin))).toBe(false)
+
+    // It is replaced and does not know: what it writes now is lost when it hears of it.
+    await primary.admin.call('REPLICAOF', 'NO', 'ONE')
+    await primary.admin.call('SET', 'written', 'after')
+    await follow(primary, heir)
+    expect(tookFullSync(await replicationOf(primary.admin), await replicationOf(heir.admin))).toBe(true)
   })
 
   test('an order that waits in the socket of a stalled engine is void when the engine wakes up later', async () => {
