@@ -44,6 +44,9 @@ const nobody: ReadonlyMap<string, Buffer> = new Map()
 /** How `unmovable` ends where a command may wait, and nothing will say when it no longer does. */
 export const WITHOUT_REPLY = 'without a reply'
 
+/** Why a connection is `unmovable` that logs in by a transaction. */
+export const LOGIN_INSIDE = 'a login in a transaction'
+
 export const freshState: ConnectionState = {
   protocol: 2,
   login: null,
@@ -208,9 +211,10 @@ function afterQueued(state: ConnectionState, command: Command): ConnectionState 
     case 'UNSUBSCRIBE':
     case 'PUNSUBSCRIBE':
     case 'SUNSUBSCRIBE':
+      return { ...state, unmovable: `${command.name} in a transaction` }
     case 'HELLO':
     case 'AUTH':
-      return { ...state, unmovable: `${command.name} in a transaction` }
+      return { ...state, unmovable: LOGIN_INSIDE }
     default:
       return state
   }

@@ -16,6 +16,7 @@ import {
   afterTransaction,
   isNested,
   isSubscribed,
+  LOGIN_INSIDE,
 } from './connection-state.ts'
 import { endIfDone, forwardStash, isQueuedIn } from './forward-requests.ts'
 import { isScan, markExec, markReply } from './scan-cursors.ts'
@@ -234,9 +235,11 @@ function stateAfter(connection: Connection, command: Command, worked: boolean): 
   return command.name === 'EXEC' && state.transaction !== null ? afterTransaction(state) : state
 }
 
-/** What a stream of the engine's would have begun with was refused: the connection is as it was. */
+/** What would have kept the connection where it is was refused: it is as it was. */
 function withoutRefused(state: Connection['state'], { name }: Command): Connection['state'] {
-  return unmovable.has(name) && state.unmovable === name ? { ...state, unmovable: '' } : state
+  const expected = unmovable.has(name) ? name : LOGIN_INSIDE
+  const isRefused = state.unmovable === expected && (unmovable.has(name) || name === 'EXEC')
+  return isRefused ? { ...state, unmovable: '' } : state
 }
 
 /** The client sent EXEC, the engine got DISCARD. True: its OK is replaced. */

@@ -10,7 +10,7 @@ import {
   stash,
   steerClient,
 } from './connection.ts'
-import { afterQueueing, afterSuccess, isNested, WITHOUT_REPLY } from './connection-state.ts'
+import { afterQueueing, afterSuccess, isNested, LOGIN_INSIDE, WITHOUT_REPLY } from './connection-state.ts'
 import { encodeScan, isScan } from './scan-cursors.ts'
 
 /**
@@ -147,6 +147,8 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
   lookAhead(connection, command)
   requests.keepAll = ahead.inTransaction
   if (unmovable.has(command.name)) connection.state = { ...connection.state, unmovable: command.name }
+  if (wasInTransaction && isExec && hasLoginInside(connection, link))
+    connection.state = { ...connection.state, unmovable: LOGIN_INSIDE }
   if (command.name in subscriptions) {
     link.replies.keepWord = true
     if (command.cutShort) connection.state = { ...connection.state, unmovable: `a very long ${command.name}` }
@@ -166,6 +168,15 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
 /** All that is needed of a command when it is answered; its arguments may be long. */
 function withoutArgs({ name }: Command): Command {
   return { name, args: [], cutShort: false }
+}
+
+/**
+ * A login is part of the transaction. Engines before valkey 9 leave its refusal out of the reply to EXEC, which then never ends:
+ * nobody can wait for that.
+ */
+function hasLoginInside({ state }: Connection, { noted }: Link): boolean {
+  const isLogin = ({ name }: Command) => name === 'AUTH' || name === 'HELLO'
+  return (state.transaction?.queued ?? []).some(isLogin) || noted.some(({ command }) => isLogin(command))
 }
 
 /** A request of the client that was sent last, as it is taken down. */

@@ -62,6 +62,20 @@ test.for(pairs)(
   },
 )
 
+test.for(pairs)(
+  'a login that is refused inside of a transaction holds no handover up: %s to %s',
+  async ([from, to]) => {
+    await using pair = await makePair(from, to)
+    await using client = await dial(pair.port)
+    await using other = await dial(pair.port)
+    client.send('MULTI\r\nAUTH nobody wrong\r\nEXEC\r\n')
+    // Engines before valkey 9 say no more than this, ever.
+    await client.gets('+OK\r\n+QUEUED\r\n*1\r\n')
+    await pair.handOver()
+    await other.ask('SET k v', '+OK\r\n')
+  },
+)
+
 test('what was watched counts as changed, once', async () => {
   await using pair = await makePair()
   await using client = await dial(pair.port)
