@@ -12,21 +12,21 @@ export interface Finding extends Difference {
 const AT_ONCE = 200
 
 /**
- * Each row in each way. `each`: in both protocols; `either`: in one of them, in turn, as rows that are alone are in any case,
- * since each of their runs is a handover.
+ * Each row in each way, in the two protocols in turn, so that each row is asked in both; those of `inBoth` in both in each way.
+ * Rows that are alone are never: each of their runs is a handover.
  */
-export function runsOf(rows: readonly Row[], protocols: 'each' | 'either'): readonly Run[] {
+export function runsOf(rows: readonly Row[], inBoth: (row: Row) => boolean): readonly Run[] {
   const runs = rows.flatMap((row, n) =>
     waysOf(row).flatMap((way, m) =>
-      protocolsOf(row, protocols, n + m).map((protocol) => ({ row, way, protocol })),
+      protocolsOf(row, inBoth(row), n + m).map((protocol) => ({ row, way, protocol })),
     ),
   )
   return runs.map((run, n) => ({ ...run, tag: `t${String(n).padStart(5, '0')}` }))
 }
 
-function protocolsOf({ marks }: Row, protocols: 'each' | 'either', turn: number): readonly (2 | 3)[] {
+function protocolsOf({ marks }: Row, inBoth: boolean, turn: number): readonly (2 | 3)[] {
   if (marks.has('resp3')) return [3]
-  if (protocols === 'each' && !marks.has('alone')) return [2, 3]
+  if (inBoth && !marks.has('alone')) return [2, 3]
   return turn % 2 === 0 ? [2] : [3]
 }
 
