@@ -1,10 +1,11 @@
-/** `npm run bench -- [handover|auth|upgrade|endpoint|clients] [options]`: runs one benchmark, the handover where none is named. */
+/** `npm run bench -- [handover|auth|upgrade|endpoint|clients|crowds] [options]`: runs one benchmark, the handover where none is named. */
 const benches: Readonly<Record<string, string>> = {
   handover: './handover/main.ts',
   auth: './auth/main.ts',
   upgrade: './upgrade/main.ts',
   endpoint: './endpoint/main.ts',
   clients: './clients/main.ts',
+  crowds: './crowds/main.ts',
 }
 
 const [word = ''] = process.argv.slice(2)
