@@ -17,7 +17,7 @@ interface Watched extends AsyncDisposable {
 /** An endpoint before an engine, and what it says of clients that it cuts. */
 async function watch(engine: Engine, most = 100): Promise<Watched> {
   const cuts: Cut[] = []
-  const options = { admission: { open: 0, most }, onCut: (cut: Cut) => void cuts.push(cut) }
+  const options = { admission: { open: 0, prepared: 0, most }, onCut: (cut: Cut) => void cuts.push(cut) }
   const endpoint = await openEndpoint(wish(await freePort(), engine.port), options)
   const { port } = endpoint.wanted
   return { endpoint, port, cuts, [Symbol.asyncDispose]: () => endpoint[Symbol.asyncDispose]() }

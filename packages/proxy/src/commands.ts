@@ -51,7 +51,7 @@ export type SubscriptionKind = 'channels' | 'patterns' | 'shardChannels'
 export const unmovable: ReadonlySet<string> = new Set(['MONITOR', 'SYNC', 'PSYNC', 'REPLCONF'])
 
 /** What is looked into; all other commands are only counted. */
-export const table: CommandTable = makeCommandTable({
+export const notedNames: Readonly<Record<string, number>> = {
   ...Object.fromEntries(Object.keys(blocking).map((name) => [name, MANY])),
   ...Object.fromEntries(Object.keys(subscriptions).map((name) => [name, MANY])),
   ...Object.fromEntries([...unmovable].map((name) => [name, 0])),
@@ -70,7 +70,8 @@ export const table: CommandTable = makeCommandTable({
   UNWATCH: 0,
   RESET: 0,
   QUIT: 0,
-})
+}
+export const table: CommandTable = makeCommandTable(notedNames)
 
 export function wordAt({ args }: Command, at: number): string {
   return (args[at]?.toString('latin1') ?? '').toUpperCase()

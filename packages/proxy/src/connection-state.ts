@@ -238,13 +238,32 @@ export interface Replayed {
  * cursors of its engine.
  */
 export function replayOf(state: ConnectionState, generation: number): readonly Replayed[] {
-  const { protocol, login, database, settings, tracking, readsFromReplica, transaction } = state
+  return [...baseReplayOf(state), ...restReplayOf(state, generation)]
+}
+
+/** The part of it that an engine can be told while it is still a replica, and long before: nothing comes of it by itself. */
+export function baseReplayOf(state: ConnectionState): readonly Replayed[] {
+  const { protocol, login, database, settings, readsFromReplica } = state
   return [
     ...(login === null ? [] : [one('AUTH', login)]),
     ...(protocol === 3 ? [one('HELLO', ['3'])] : []),
     ...[...settings.values()].map((args) => ({ ...one('CLIENT', args), must: false })),
     ...(database === '0' ? [] : [one('SELECT', [database])]),
     ...(readsFromReplica ? [one('READONLY', [])] : []),
+  ]
+}
+
+/** Whether two states have that part in common. */
+export function hasSameBase(one: ConnectionState, other: ConnectionState): boolean {
+  return baseFields.every((field) => one[field] === other[field])
+}
+
+const baseFields = ['protocol', 'login', 'database', 'settings', 'readsFromReplica'] as const
+
+/** What comes behind it, on the engine that has the role. */
+export function restReplayOf(state: ConnectionState, generation: number): readonly Replayed[] {
+  const { tracking, transaction } = state
+  return [
     ...(tracking === null ? [] : [one('CLIENT', tracking)]),
     ...subscriptionsOf(state),
     ...(transaction === null ? [] : replayTransaction(transaction, generation)),

@@ -10,6 +10,7 @@ import {
 } from '@fairlead/engine'
 import { type Command, table } from './commands.ts'
 import { type ConnectionState, freshState } from './connection-state.ts'
+import type { Hush } from './hush.ts'
 import type { KnownScripts } from './known-scripts.ts'
 
 /**
@@ -47,8 +48,12 @@ export interface Connection {
   stashBytes: number
   /** What the requests that are forwarded will have done; the replies are not in yet. */
   ahead: Ahead
+  /** Its next request may publish something, and waits until all subscribers are there. */
+  hushed: boolean
   /** A blocking command is under way: nothing is forwarded behind it, so that it can be asked again elsewhere. */
   blocked: boolean
+  /** It is, and has been held since: that its engine has given it up is perhaps not read yet. */
+  mayBeGivenUp: boolean
   /** The engine gave a blocking command up, because its role changed; it is to be asked again. */
   again: Asked | null
   /** What was watched is lost with the old engine: the next EXEC answers nil, as if it had been changed. */
@@ -60,7 +65,7 @@ export interface Connection {
   clientEnded: boolean
   /** The role moved without it, because it was idle, or its client slow: it follows when it is quiet and its turn comes. */
   late: boolean
-  /** A link at an engine that is about to have the role, while `state` is what it was. */
+  /** A link at an engine that is about to have the role. */
   prepared: Prepared | null
   /** We have closed our side of a link with a blocked command: if it ends without a reply, it was not carried out. */
   takingBack: boolean
@@ -78,11 +83,14 @@ export interface Via {
   readonly shard: string
 }
 
+/** Its engine knows of `state` what it can know beforehand. */
 export interface Prepared {
   readonly link: Link
   readonly state: ConnectionState
   readonly target: { readonly host: string; readonly port: number }
   readonly forget: NodeJS.Timeout
+  /** It is none any more: taken, or not needed. */
+  readonly leave: () => void
 }
 
 export interface Ahead {
@@ -90,6 +98,8 @@ export interface Ahead {
   /** CLIENT REPLY OFF, and SKIP for the next command. */
   silent: boolean
   skipsNext: boolean
+  /** The transaction may publish something. */
+  publishes: boolean
 }
 
 /** A blocking command and since when it waits, in milliseconds of performance.now. */
@@ -153,6 +163,7 @@ export interface Owner {
   readonly count: { commands: number }
   /** Learns the scripts that clients give their engines. */
   readonly scripts: KnownScripts
+  readonly hush: Hush
 }
 
 /** Where replies go: the client's socket or, of a sharded database, what puts them in order with those of other groups. */
@@ -174,8 +185,10 @@ export function createConnection(client: ClientSide, visitor: Visitor, owner: Ow
     state: freshState,
     stash: [],
     stashBytes: 0,
-    ahead: { inTransaction: false, silent: false, skipsNext: false },
+    ahead: { inTransaction: false, silent: false, skipsNext: false, publishes: false },
+    hushed: false,
     blocked: false,
+    mayBeGivenUp: false,
     again: null,
     watchLost: false,
     begun: createGatheredBytes(),
@@ -281,9 +294,8 @@ function close(connection: Connection, why = ''): void {
   link?.onOwnAnswered?.('the connection was closed')
   link?.socket.destroy()
   if (connection.prepared !== null) {
-    clearTimeout(connection.prepared.forget)
+    connection.prepared.leave()
     connection.prepared.link.socket.destroy()
-    connection.prepared = null
   }
   connection.owner.onClosed(connection)
 }

@@ -96,7 +96,8 @@ function afterReplies(connection: Connection, link: Link): void {
     steerLink(connection)
     if (connection.mode === 'serving' && connection.stash.length > 0 && !connection.blocked)
       forwardStash(connection)
-    if (connection.mode === 'draining' || connection.mode === 'held') connection.owner.onQuiet(connection)
+    const { mode, again, owner } = connection
+    if (mode === 'draining' || mode === 'held' || again !== null) owner.onQuiet(connection)
     endIfDone(connection)
   }
 }
@@ -107,7 +108,7 @@ function needsCare(connection: Connection, link: Link, firstByte: number | undef
   if (head === undefined) return false
   if (head.isOwn) return firstByte !== PUSH || link.early !== null
   if (scansToMark(connection, link).length > 0) return true
-  return head.nilInstead || (head.blocks && firstByte === ERROR && connection.mode !== 'serving')
+  return head.nilInstead || (head.blocks && firstByte === ERROR && mayHaveGivenUp(connection))
 }
 
 /**
@@ -203,11 +204,13 @@ function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
   const worked = type !== ERROR
   if (head.blocks) {
     // A command that was given up was not carried out: it is asked again, where the role has gone.
-    if (!worked && connection.mode !== 'serving' && isGivenUp(text)) {
+    if (!worked && mayHaveGivenUp(connection) && isGivenUp(text)) {
+      connection.mayBeGivenUp = false
       connection.again = { command, sinceMs: head.sinceMs }
       return true
     }
     connection.blocked = false
+    connection.mayBeGivenUp = false
   }
   if (head.nilInstead) return answerLostWatch(connection, link, worked)
   if (worked) learnScripts(connection, command)
@@ -225,6 +228,10 @@ function learnScripts(connection: Connection, command: Command): void {
   if (command.name === 'EXEC')
     for (const queued of state.transaction?.queued ?? []) owner.scripts.learn(queued)
   else if (!isQueuedIn(connection, command)) owner.scripts.learn(command)
+}
+
+function mayHaveGivenUp({ mode, mayBeGivenUp }: Connection): boolean {
+  return mode !== 'serving' || mayBeGivenUp
 }
 
 function stateAfter(connection: Connection, command: Command, worked: boolean): Connection['state'] {

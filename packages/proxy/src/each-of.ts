@@ -1,16 +1,26 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Connection } from './connection.ts'
 
 /** More at once would overrun the engine's queue of connections: the kernel then takes a second to try again. */
 const AT_ONCE = 200
+/** For so long nobody else of this thread is served; then all are once. */
+const TURN_MS = 3
 
-/** Does `act` for each, some at a time. */
+/** Does `act` for each, some at a time, in pieces of a few milliseconds. */
 export async function eachOf(
   connections: readonly Connection[],
-  act: (connection: Connection) => Promise<void>,
+  act: (connection: Connection) => Promise<unknown>,
+  atOnce = AT_ONCE,
 ): Promise<void> {
   const rest = connections.values()
+  let turnBegan = performance.now()
   const work = async (): Promise<void> => {
-    for (const connection of rest) await act(connection)
+    for (const connection of rest) {
+      await act(connection)
+      if (performance.now() - turnBegan < TURN_MS) continue
+      await nextTurn()
+      turnBegan = performance.now()
+    }
   }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, connections.length) }, work))
+  await Promise.all(Array.from({ length: Math.min(atOnce, connections.length) }, work))
 }

@@ -294,7 +294,7 @@ test('idle connections follow by themselves, and at once when they are asked, al
 
 test('who is one too many is told so, and those who are there go on', async () => {
   await using engine = await startEngine(newest)
-  const admission = { open: 0, most: 1 }
+  const admission = { open: 0, prepared: 0, most: 1 }
   await using endpoint = await openEndpoint(wish(await freePort(), engine.port), { admission })
   {
     await using client = await dial(endpoint.wanted.port)

@@ -18,6 +18,7 @@ import { createKnownScripts } from './known-scripts.ts'
 import { type ClientQuery, listClients, viasOf } from './list-clients.ts'
 import { type Listener, listen, turnAway } from './listen.ts'
 import { notBegun } from './long-requests.ts'
+import type { Others } from './others.ts'
 import { createUpstream, drainOf } from './upstream.ts'
 
 /** One address for the clients of a database, and the connections that came there. */
@@ -31,13 +32,13 @@ export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
   /** Once that is so, stops forwarding and waits until all replies are in. `slot`: only to the group that holds it. */
   hold(times: HoldTimes): Promise<HoldResult>
   /**
-   * Moves everything, or what goes to the group of `slot`, to `upstream`, waits for `allThere`, and lets clients go there.
-   * Throws a refusal if commands are not answered in time. `generation`: of the cursors that are given there.
+   * Moves everything, or what goes to the group of `slot`, to `upstream`, and lets clients go there. Throws a refusal if commands
+   * are not answered in time. `generation`: of the cursors that are given there.
    */
   switchTo(
     upstream: WantedEndpoint['upstream'],
     slot?: number,
-    allThere?: () => Promise<void>,
+    others?: Others,
     generation?: number,
   ): Promise<SwitchResult>
   /** The scripts that clients have given their engines and that this one has not been told of yet, or all. */
@@ -88,6 +89,7 @@ export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOpti
   const events = {
     count,
     scripts,
+    admission,
     onClosed: () => {
       admission.open -= 1
     },
@@ -129,7 +131,7 @@ export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOpti
       return long > 0 ? notBegun(long) : upstream.hold(times)
     },
     renewTls: listener.renewTls,
-    switchTo: (address, _, allThere, generation) => upstream.switchTo(address, allThere, generation),
+    switchTo: (address, _, others, generation) => upstream.switchTo(address, others, generation),
     release: (_, hasFailed) => upstream.release(hasFailed),
     clients: (query) => listClients(presentIn(upstream.connections), query),
     report: () => ({

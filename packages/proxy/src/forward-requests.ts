@@ -1,5 +1,5 @@
 import { encodeCommand, gather, scanRequest, takeGathered } from '@fairlead/engine'
-import { type Command, isBlocking, subscriptions, unmovable, wordAt } from './commands.ts'
+import { type Command, isBlocking, subscriptions, table, unmovable, wordAt } from './commands.ts'
 import {
   type Connection,
   endConnection,
@@ -11,6 +11,7 @@ import {
   steerClient,
 } from './connection.ts'
 import { afterQueueing, afterSuccess, isNested, LOGIN_INSIDE, WITHOUT_REPLY } from './connection-state.ts'
+import { hushTable, isPublishing, mayPublish } from './hush.ts'
 import { encodeScan, isScan } from './scan-cursors.ts'
 
 /**
@@ -46,6 +47,13 @@ export function forwardStash(connection: Connection): void {
   endIfDone(connection)
 }
 
+/** What would have been published waits no longer. */
+export function endHush(connection: Connection): void {
+  if (!connection.hushed) return
+  connection.hushed = false
+  forwardStash(connection)
+}
+
 /** The client will send no more: once all is answered, its connection ends. One that would only wait ends at once. */
 export function endIfDone(connection: Connection): void {
   const { link, clientEnded, protocolError, stash: waiting, mode, blocked, state } = connection
@@ -62,13 +70,14 @@ export function endIfDone(connection: Connection): void {
 }
 
 /** A request may begin to be forwarded. */
-function isFlowing({ mode, blocked, protocolError }: Connection): boolean {
-  return mode === 'serving' && !blocked && protocolError === undefined
+function isFlowing({ mode, blocked, hushed, protocolError }: Connection): boolean {
+  return mode === 'serving' && !blocked && !hushed && protocolError === undefined
 }
 
 function forward(connection: Connection, link: Link, chunk: Buffer): void {
   const { requests, ahead, owner, begun } = connection
   const goesOn = isPartlySent(connection)
+  requests.table = owner.hush.isOn ? hushTable : table
   let from = 0
   let at = 0
   while (at < chunk.length) {
@@ -76,6 +85,12 @@ function forward(connection: Connection, link: Link, chunk: Buffer): void {
     if (end < 0) break
     const begin = at
     at = end
+    if (owner.hush.isOn && mayPublish(connection) && !(goesOn && begin === 0)) {
+      if (begin > 0) send(connection, link, chunk.subarray(from, begin))
+      connection.hushed = true
+      stash(connection, begin > 0 ? chunk.subarray(begin) : Buffer.concat([takeGathered(begun), chunk]))
+      return
+    }
     if (!requests.empty) {
       owner.count.commands += 1
       if (requests.command === undefined && !ahead.inTransaction && !ahead.silent && !ahead.skipsNext)
@@ -144,6 +159,7 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
   const nilInstead = watchLost && wasInTransaction && isExec && isUnsent
   const instead = isScan(command) ? encodeScan(command, link.generation) : nilInstead ? discard : null
   const isKnownScript = owner.scripts.use(command) && !wasInTransaction
+  if (wasInTransaction) ahead.publishes ||= isPublishing(command.name)
   lookAhead(connection, command)
   requests.keepAll = ahead.inTransaction
   if (unmovable.has(command.name)) connection.state = { ...connection.state, unmovable: command.name }
@@ -208,6 +224,7 @@ function lookAhead(connection: Connection, command: Command): void {
   const { ahead } = connection
   switch (command.name) {
     case 'MULTI':
+      if (!ahead.inTransaction) ahead.publishes = false
       ahead.inTransaction = true
       return
     case 'EXEC':

@@ -34,7 +34,8 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
   let first: ReadonlyMap<Connection, number> = new Map()
   let lately = first
   let deadline: NodeJS.Timeout | undefined
-  const busy = () => [...connections].filter((each) => each.mode !== 'opening' && !noticeQuiet(each))
+  const isBusy = (each: Connection) => each.mode !== 'opening' && !noticeQuiet(each)
+  const busy = () => [...connections].filter(isBusy)
   const ms = () => Math.round((performance.now() - began) * 100) / 100
 
   const isIdle = (each: Connection) => forwardedBytes(each) === lately.get(each)
@@ -42,8 +43,18 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
     isPartlySent(each)
       ? isHeldUpByClient(each) && isIdle(each) && !isSending(each, first)
       : !waitsForReaders && isUnread(each)
+  /** Looked at one after the other: all that are there for each answer would be thousands times thousands. */
+  let suspects = new Set<Connection>()
+  const isAllQuiet = () => {
+    for (const each of suspects) {
+      if (isBusy(each) && !isGivenUp(each)) return false
+      suspects.delete(each)
+    }
+    suspects = new Set(busy())
+    return [...suspects].every(isGivenUp)
+  }
   const look = () => {
-    if (waiting.length === 0 || !busy().every(isGivenUp)) return
+    if (waiting.length === 0 || !isAllQuiet()) return
     for (const tell of waiting) tell()
     waiting = []
   }

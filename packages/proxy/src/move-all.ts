@@ -1,44 +1,65 @@
+import { wordAt } from './commands.ts'
 import type { Connection } from './connection.ts'
 import { isSubscribed } from './connection-state.ts'
 import { eachOf } from './each-of.ts'
+import { hearsOfKeys } from './hush.ts'
 import { askAgain, noticeQuiet } from './move-connection.ts'
 import { connectOnce, type Target } from './open-link.ts'
 
 const PROBE_MS = 500
 
-/** What became of the connections of an endpoint. */
-export interface MovedAll {
-  /** There, and to be served now. */
-  readonly ready: readonly Connection[]
-  /** To follow: nothing waits for them, or they wait for their own clients. */
+/** The connections of an endpoint, by who waits for what when the role has moved. */
+export interface Arranged {
+  /** Before these are there nobody is served: they would miss what others write first. */
+  readonly first: readonly Connection[]
+  /** Their clients have asked something and wait for it. */
+  readonly asking: readonly Connection[]
+  /** Before these are there nothing is published. */
+  readonly listening: readonly Connection[]
+  /** They wait for what others do, and find it whenever they come; those that asked nothing; those that wait for their own clients. */
   readonly later: readonly Connection[]
-  readonly closed: number
 }
 
-/**
- * Moves the connections that somebody waits for. Nobody is served before all of them are there: a subscriber, or one that
- * waits for a list, must not miss what others do first. The idle ones follow later, or when they are asked something.
- */
-export async function moveAll(
-  connections: readonly Connection[],
+export function arrange(connections: ReadonlySet<Connection>): Arranged {
+  const arranged = { first: [], asking: [], listening: [], later: [] } satisfies Record<string, Connection[]>
+  const blocked: Connection[] = []
+  for (const connection of connections) {
+    const place = placeOf(connection)
+    if (place === 'blocked') blocked.push(connection)
+    else if (place !== null) (arranged[place] as Connection[]).push(connection)
+  }
+  return { ...arranged, later: [...blocked, ...arranged.later] }
+}
+
+function placeOf(connection: Connection): keyof Arranged | 'blocked' | null {
+  const { mode, state, blocked, stash } = connection
+  if (mode === 'closed') return null
+  if (!noticeQuiet(connection)) return 'later'
+  if (state.unmovable !== '' || mode === 'opening') return 'asking'
+  if (hearsOfKeys(state) || (blocked && readsWhatComes(connection))) return 'first'
+  if (isSubscribed(state)) return 'listening'
+  if (blocked) return 'blocked'
+  return stash.length > 0 ? 'asking' : 'later'
+}
+
+/** It waits for entries that are newer than the newest: which that is, the engine says when it is asked. */
+function readsWhatComes({ again, link }: Connection): boolean {
+  const command = again?.command ?? link?.noted.find(({ blocks }) => blocks)?.command
+  return command?.name === 'XREAD' && command.args.some((_, at) => newest.has(wordAt(command, at)))
+}
+
+const newest: ReadonlySet<string> = new Set(['$', '+'])
+
+/** Moves those that are to be there first. They are held until they are resumed. */
+export async function moveFirst(
+  first: readonly Connection[],
   move: (connection: Connection) => Promise<void>,
   target: Target,
-): Promise<MovedAll> {
-  const first = connections.filter((each) => noticeQuiet(each) && isAwaited(each))
-  const among = new Set(first)
-  const later = connections.filter((each) => !among.has(each) && each.mode !== 'closed')
-  for (const connection of later) connection.late = true
-  for (const connection of first) connection.late = false
+): Promise<void> {
   await eachOf(first, move)
-  const ready = first.filter(({ mode }) => mode === 'moving')
-  const waiting = ready.filter(({ again }) => again !== null)
+  const waiting = first.filter(({ again, mode }) => mode === 'moving' && again !== null)
   for (const connection of waiting) askAgain(connection)
-  if (waiting.length > 0 || ready.some(({ state }) => isSubscribed(state))) await hasReadEverything(target)
-  return { ready, later, closed: first.length - ready.length }
-}
-
-function isAwaited({ state, blocked, stash, mode }: Connection): boolean {
-  return mode === 'opening' || blocked || stash.length > 0 || state.unmovable !== '' || isSubscribed(state)
+  if (waiting.length > 0) await hasReadEverything(target)
 }
 
 /**

@@ -6,11 +6,13 @@ import {
   isAnswered,
   isOnlyBlocked,
   isPartlySent,
+  type Link,
   steerClient,
+  steerLink,
 } from './connection.ts'
 import { isSubscribed } from './connection-state.ts'
 import { forwardStash, isDrained, noted, probe, restoreSilence } from './forward-requests.ts'
-import { adopt, openLink, ownAnswered, type Target } from './open-link.ts'
+import { adopt, completeLink, openLink, ownAnswered, type Target } from './open-link.ts'
 import { takePrepared } from './prepare-links.ts'
 
 /** How long an engine that was demoted may take to give up what blocks. It does so at once. */
@@ -22,7 +24,10 @@ const LAST_MESSAGES_MS = 1_000
 export function holdConnection(connection: Connection): void {
   if (connection.mode !== 'serving') return
   connection.mode = 'draining'
-  const { link } = connection
+  const { link, blocked } = connection
+  // What it has to say when it is demoted is read when others are served: thousands say it at once.
+  connection.mayBeGivenUp = blocked
+  if (blocked) link?.socket.pause()
   if (link?.unproven && !isPartlySent(connection)) probe(connection, link)
   noticeQuiet(connection)
 }
@@ -57,10 +62,8 @@ export async function moveConnection(connection: Connection, target: Target, unt
   connection.mode = 'moving'
   try {
     if (connection.blocked && connection.again === null) await letGoOfBlocked(connection)
-    const link = takePrepared(connection, target) ?? (await openLink(connection, target, untilMs))
-    // One that was prepared did not know it yet.
-    link.generation = target.generation
-    await takeLastMessages(connection)
+    // Nobody publishes meanwhile: what the old engine still has to say comes before all that the new one says.
+    const [link] = await Promise.all([reach(connection, target, untilMs), takeLastMessages(connection)])
     if (isClosed(connection)) link.socket.destroy()
     else adopt(connection, link)
   } catch (cause) {
@@ -68,6 +71,20 @@ export async function moveConnection(connection: Connection, target: Target, unt
     const trouble = `a connection could not be moved: ${why}`
     connection.owner.onError(trouble)
     endConnection(connection, `LOADING the database cannot be reached: ${why}`, trouble)
+  }
+}
+
+/** A link at an engine that remembers all of the connection: the one that was prepared, if that is to be had. */
+async function reach(connection: Connection, target: Target, untilMs: number): Promise<Link> {
+  const prepared = takePrepared(connection, target)
+  if (prepared === null) return openLink(connection, target, untilMs)
+  // It was not known yet.
+  prepared.generation = target.generation
+  try {
+    await completeLink(connection, prepared)
+    return prepared
+  } catch {
+    return openLink(connection, target, untilMs)
   }
 }
 
@@ -80,6 +97,7 @@ function isClosed({ mode }: Connection): boolean {
  * either has answered, or ends without an answer because it has done nothing.
  */
 async function letGoOfBlocked(connection: Connection): Promise<void> {
+  steerLink(connection)
   const isSettled = () => connection.again !== null || !connection.blocked || connection.link === null
   await soon(isSettled, GIVE_UP_MS)
   if (isSettled()) return
@@ -122,6 +140,7 @@ export function resume(connection: Connection): void {
   askAgain(connection)
   forwardStash(connection)
   steerClient(connection)
+  steerLink(connection)
 }
 
 /** Ends a hold without a move. A connection whose link was lost meanwhile gets another at `target`. */

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { addressText, localAddress } from './address-text.ts'
 import { type Connection, createLink, type Link, steerClient, tellClient } from './connection.ts'
-import { isSubscribed, replayOf } from './connection-state.ts'
+import { baseReplayOf, isSubscribed, type Replayed, replayOf, restReplayOf } from './connection-state.ts'
 import { takeEnd, takeReplies } from './deliver-replies.ts'
 import { restoreSilence, sendOwn } from './forward-requests.ts'
 import { readInto, type Take } from './read-into.ts'
@@ -23,8 +23,14 @@ const REPLAY_MS = 2_000
 /**
  * Opens a link for `connection` at an engine that then remembers the connection's state. Tries again until `untilMs` (of
  * performance.now) has come. Throws what was in the way. What the engine says meanwhile waits in the link (`adopt`).
+ * `commandsOf` the state, what is to be remembered now.
  */
-export async function openLink(connection: Connection, target: Target, untilMs: number): Promise<Link> {
+export async function openLink(
+  connection: Connection,
+  target: Target,
+  untilMs: number,
+  commandsOf: typeof replayOf = replayOf,
+): Promise<Link> {
   let take = takeNothing
   const socket = await connectUntil(connection, target, untilMs, (bytes) => take(bytes))
   const link = createLink(
@@ -33,19 +39,25 @@ export async function openLink(connection: Connection, target: Target, untilMs: 
     target.generation,
   )
   link.early = []
-  link.replies.keepWord = isSubscribed(connection.state)
   take = (bytes) => takeReplies(connection, link, bytes)
   link.socket.on('end', () => takeEnd(connection, link))
   link.socket.on('close', () => takeEnd(connection, link))
   link.socket.on('drain', () => steerClient(connection))
-  try {
-    await replay(connection, link)
-  } catch (cause) {
-    link.socket.destroy()
-    throw cause
-  }
-  link.socket.pause()
+  await replay(connection, link, commandsOf(connection.state, link.generation))
   return link
+}
+
+/** Opens one at an engine that is about to have the role, which remembers what can be said to it beforehand. Throws as above. */
+export function openAhead(connection: Connection, target: Target, untilMs: number): Promise<Link> {
+  return openLink(connection, target, untilMs, baseReplayOf)
+}
+
+/** Makes the engine of a link that was opened ahead remember the rest. Throws what was in the way; the link is closed then. */
+export async function completeLink(connection: Connection, link: Link): Promise<void> {
+  const rest = restReplayOf(connection.state, link.generation)
+  if (rest.length === 0) return
+  link.socket.resume()
+  await replay(connection, link, rest)
 }
 
 /** From now on `link` is the connection's; the one before is closed. */
@@ -115,12 +127,19 @@ export async function connectOnce(target: Target, untilMs: number, take: Take): 
   }
 }
 
-async function replay(connection: Connection, link: Link): Promise<void> {
-  const commands = replayOf(connection.state, link.generation)
-  if (commands.length === 0) return
-  await ownAnswered(link, REPLAY_MS, () => {
-    for (const { bytes, replies, must } of commands) sendOwn(link, bytes, replies, must)
-  })
+/** What comes behind it waits in the kernel until the link is the connection's. */
+async function replay({ state }: Connection, link: Link, commands: readonly Replayed[]): Promise<void> {
+  link.replies.keepWord = isSubscribed(state)
+  try {
+    if (commands.length > 0)
+      await ownAnswered(link, REPLAY_MS, () => {
+        for (const { bytes, replies, must } of commands) sendOwn(link, bytes, replies, must)
+      })
+  } catch (cause) {
+    link.socket.destroy()
+    throw cause
+  }
+  link.socket.pause()
 }
 
 /** Does `send`, then waits until nothing of ours is under way on the link. Throws what the engine refused. */

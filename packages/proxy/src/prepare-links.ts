@@ -1,71 +1,109 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Connection } from './connection.ts'
-import { type ConnectionState, isSubscribed } from './connection-state.ts'
+import { type Admission, mayPrepare } from './admission.ts'
+import type { Connection, Link } from './connection.ts'
+import { hasSameBase, isSubscribed } from './connection-state.ts'
 import { eachOf } from './each-of.ts'
-import { openLink, type Target } from './open-link.ts'
+import { openAhead, type Target } from './open-link.ts'
 
-/** Who asks nothing for this long is moved when it asks something. */
+/** Who asks nothing for this long comes behind those that do. */
 const LOOK_MS = 50
 /** A link that nobody has taken by then was prepared for a role that did not move. */
 const KEEP_MS = 5_000
 const OPEN_MS = 1_000
+/** Whoever has no link by then gets it at the move. */
+const PREPARE_MS = 1_500
+/** Clients are served meanwhile. */
+const AT_ONCE = 8
 
 /**
- * Opens links at `target` for the connections that are in use, before anybody is held: connecting and making an engine
- * remember a client is most of what clients would wait for. How many. One whose state changes until the move, or which
- * is in the midst of something, gets its link at the move, as all did before.
+ * Opens links at `target`, before anybody is held: connecting and making an engine remember a client is most of what clients
+ * would wait for. How many stand ready. First for the connections that are in use, then for those that are subscribed or
+ * blocked, then for the idle ones, as far as the process may have files. What only an engine with the role can be told
+ * (subscriptions, an open transaction) is told at the move.
  */
-export async function prepareLinks(connections: ReadonlySet<Connection>, target: Target): Promise<number> {
+export async function prepareLinks(
+  connections: ReadonlySet<Connection>,
+  target: Target,
+  admission: Admission,
+): Promise<number> {
   if (connections.size === 0) return 0
   const before = new Map([...connections].map((connection) => [connection, connection.link?.sent ?? 0]))
   await delay(LOOK_MS)
-  const inUse = [...before].flatMap(([connection, sent]) =>
-    connection.mode === 'serving' && (connection.link?.sent ?? 0) > sent ? [connection] : [],
+  const untilMs = performance.now() + PREPARE_MS
+  const urgency = (each: Connection) => {
+    if ((each.link?.sent ?? 0) > (before.get(each) ?? 0)) return 0
+    return isSubscribed(each.state) || each.blocked ? 1 : 2
+  }
+  const ordered = [0, 1, 2].flatMap((wanted) => [...before.keys()].filter((each) => urgency(each) === wanted))
+  let ready = 0
+  await eachOf(
+    ordered,
+    async (connection) => {
+      if (await isPrepared(connection, target, admission, untilMs)) ready += 1
+    },
+    AT_ONCE,
   )
-  let prepared = 0
-  await eachOf(inUse, async (connection) => {
-    const { state } = connection
-    if (!isPlain(state) || connection.mode !== 'serving') return
-    const link = await openLink(connection, target, performance.now() + OPEN_MS).catch(() => null)
-    if (link === null) return
-    dropPrepared(connection)
-    if (isClosed(connection)) return void link.socket.destroy()
-    const forget = setTimeout(() => dropPrepared(connection), KEEP_MS)
-    connection.prepared = { link, state, target, forget }
-    prepared += 1
-  })
-  return prepared
+  return ready
+}
+
+async function isPrepared(
+  connection: Connection,
+  target: Target,
+  admission: Admission,
+  untilMs: number,
+): Promise<boolean> {
+  const { state, mode, prepared } = connection
+  if (prepared !== null && fits(connection, target)) {
+    prepared.forget.refresh()
+    return true
+  }
+  dropPrepared(connection)
+  if (mode !== 'serving' || state.unmovable !== '') return false
+  if (performance.now() > untilMs || !mayPrepare(admission)) return false
+  admission.prepared += 1
+  const link = await openAhead(connection, target, performance.now() + OPEN_MS).catch(() => null)
+  if (link === null || isClosed(connection) || !hasSameBase(state, connection.state)) {
+    link?.socket.destroy()
+    admission.prepared -= 1
+    return false
+  }
+  dropPrepared(connection)
+  const forget = setTimeout(() => dropPrepared(connection), KEEP_MS)
+  const leave = () => {
+    clearTimeout(forget)
+    connection.prepared = null
+    admission.prepared -= 1
+  }
+  connection.prepared = { link, state, target, forget, leave }
+  return true
 }
 
 function isClosed({ mode }: Connection): boolean {
   return mode === 'closed'
 }
 
-/** What can be remembered by an engine that is still a replica, and is no different when it is none. */
-function isPlain(state: ConnectionState): boolean {
-  const { transaction, watches, tracking, unmovable } = state
-  return transaction === null && !watches && tracking === null && unmovable === '' && !isSubscribed(state)
+function fits({ prepared, state }: Connection, { host, port }: Target): boolean {
+  if (prepared === null) return false
+  const { link, target } = prepared
+  if (link.socket.destroyed || link.socket.readableEnded) return false
+  return hasSameBase(prepared.state, state) && target.host === host && target.port === port
 }
 
-/** The link that was prepared, if it is still what the connection needs at this target. */
-export function takePrepared(connection: Connection, { host, port }: Target): Connection['link'] {
+/** The link that was prepared, if it is what the connection needs at this target, but for the rest of its state. */
+export function takePrepared(connection: Connection, target: Target): Link | null {
   const { prepared } = connection
   if (prepared === null) return null
-  const { link, state, target } = prepared
-  const fits = state === connection.state && target.host === host && target.port === port
-  if (!fits || link.socket.destroyed || link.socket.readableEnded) {
+  if (!fits(connection, target)) {
     dropPrepared(connection)
     return null
   }
-  clearTimeout(prepared.forget)
-  connection.prepared = null
-  return link
+  prepared.leave()
+  return prepared.link
 }
 
 export function dropPrepared(connection: Connection): void {
   const { prepared } = connection
   if (prepared === null) return
-  clearTimeout(prepared.forget)
-  connection.prepared = null
+  prepared.leave()
   prepared.link.socket.destroy()
 }

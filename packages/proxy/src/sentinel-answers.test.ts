@@ -20,7 +20,7 @@ async function stageSentinel(most = 100): Promise<Stage> {
   const sentinel = await openSentinel({
     host,
     port,
-    admission: { open: 0, most },
+    admission: { open: 0, prepared: 0, most },
     databases: () => stage.databases,
     onTrouble: (why) => expect.fail(why),
   })

@@ -108,7 +108,7 @@ test('who has not agreed on keys counts among the connections that there may be,
   timeout: 30_000,
 }, async () => {
   const tls = makeCertificate('full')
-  const admission = { open: 0, most: 2 }
+  const admission = { open: 0, prepared: 0, most: 2 }
   await using endpoint = await openEndpoint({ ...wish(await freePort(), engine.port), tls }, { admission })
   const { port } = endpoint.wanted
   await using first = await dialTls(port, tls.cert)

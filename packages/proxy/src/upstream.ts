@@ -1,21 +1,21 @@
-import {
-  type EndpointReport,
-  type HoldResult,
-  Refusal,
-  type SwitchResult,
-  type WantedEndpoint,
-} from '@fairlead/api'
+import { type HoldResult, Refusal, type SwitchResult, type WantedEndpoint } from '@fairlead/api'
 import { addressText } from './address-text.ts'
+import type { Admission } from './admission.ts'
 import { askRole } from './ask-role.ts'
+import { type Behind, behindOf } from './behind.ts'
 import { type Connection, dropConnection, endConnection, type Owner } from './connection.ts'
 import { type CursorGenerations, createGenerations } from './cursor-generations.ts'
 import { eachOf } from './each-of.ts'
+import { endHush } from './forward-requests.ts'
 import { createHold, type Hold } from './hold.ts'
+import type { Hush } from './hush.ts'
 import { longRequestsEnd } from './long-requests.ts'
-import { moveAll } from './move-all.ts'
+import { type Arranged, arrange, moveFirst } from './move-all.ts'
 import { holdConnection, moveConnection, noticeQuiet, releaseConnection, resume } from './move-connection.ts'
 import { adopt, openLink, type Target } from './open-link.ts'
+import type { Others } from './others.ts'
 import { prepareLinks } from './prepare-links.ts'
+import { createSeen, type Seen } from './seen.ts'
 
 type Address = WantedEndpoint['upstream']
 
@@ -38,30 +38,20 @@ export interface Upstream extends Disposable {
   /** Stops forwarding and waits until all replies are in. */
   hold(times: { readonly deadlineMs: number; readonly drainMs?: number }): Promise<HoldResult>
   /**
-   * Moves everything to `address`, waits for `allThere`, and lets clients go there. Throws a refusal if commands are not
-   * answered in time. `generation`: of the cursors that are given there; taken if it is not named.
+   * Moves everything to `address`, and lets clients go there: those that have asked something at once, the rest follows. Throws a
+   * refusal if commands are not answered in time. `generation`: of the cursors that are given there; taken if it is not named.
    */
-  switchTo(address: Address, allThere?: () => Promise<void>, generation?: number): Promise<SwitchResult>
+  switchTo(address: Address, others?: Others, generation?: number): Promise<SwitchResult>
   /** Lets clients go where they were. `hasFailed`: it counts as a hold that failed. */
   release(hasFailed?: boolean): void
 }
-
-/** What happened to an upstream; the times in milliseconds. */
-export interface Seen {
-  errors: number
-  lastError: string
-  repoints: number
-  failedHolds: number
-  heldMsTotal: number
-  heldMsLast: number
-}
-
-export type Behind = EndpointReport['behind'][number]
 
 /** Whoever has not read its replies by then is not waited for. */
 const BEHIND_MS = 30_000
 /** How long a client may wait for an engine that cannot be reached. */
 const REACH_MS = 2_000
+/** Of those that nobody waits for. */
+const FOLLOW_AT_ONCE = 8
 /** Why connections are cut when nobody wants their endpoint any more, or the proxy ends. */
 export const TAKEN_AWAY = 'the endpoint was taken away'
 /**
@@ -80,20 +70,16 @@ export const OWN_HOLD = { deadlineMs: 10_000, drainMs: 3_000 }
 export function createUpstream(
   first: Address,
   tls: WantedEndpoint['upstreamTls'],
-  events: Pick<Owner, 'count' | 'onCut' | 'scripts'> & { readonly onClosed: () => void },
+  events: Pick<Owner, 'count' | 'onCut' | 'scripts'> & {
+    readonly onClosed: () => void
+    readonly admission: Admission
+  },
   generations: CursorGenerations = createGenerations(),
 ): Upstream {
-  const { count, scripts, onCut, onClosed } = events
+  const { count, scripts, onCut, onClosed, admission } = events
   const connections = new Set<Connection>()
   const followers = new Set<Promise<void>>()
-  const seen: Seen = {
-    errors: 0,
-    lastError: '',
-    repoints: 0,
-    failedHolds: 0,
-    heldMsTotal: 0,
-    heldMsLast: 0,
-  }
+  const seen = createSeen()
   let address = first
   let generation = generations.take()
   let switchedMs = Number.NEGATIVE_INFINITY
@@ -101,13 +87,19 @@ export function createUpstream(
   /** All move at this moment: nobody on its own. */
   let isGoing = false
   let switching: Promise<SwitchResult> | null = null
+  /** Subscribers follow the last switch. */
+  let settling: Promise<void> | null = null
+  const hush: Hush = { isOn: false }
 
   const target = (): Target => ({ ...address, tls, generation })
   const owner: Owner = {
     count,
     scripts,
+    hush,
     onCut,
     onQuiet: (connection) => {
+      // Given up while it was held, and the role is where it was: its engine closes the link.
+      if (connection.mode === 'serving') Object.assign(connection, { mode: 'held', late: true })
       if (!noticeQuiet(connection)) return
       if (connection.late) void follow(connection)
       else hold?.look()
@@ -128,7 +120,9 @@ export function createUpstream(
       const link = await openLink(connection, target(), performance.now() + REACH_MS)
       if (connection.mode !== 'opening') return void link.socket.destroy()
       adopt(connection, link)
-      serve(connection)
+      if (!connection.late) return serve(connection)
+      connection.mode = 'held'
+      await follow(connection)
     } catch (cause) {
       // A switch that began meanwhile opens it anew.
       if (connection.mode !== 'opening') return
@@ -139,7 +133,8 @@ export function createUpstream(
   }
   /** Moves a connection on its own, after the others. */
   const follow = async (connection: Connection): Promise<void> => {
-    if (isGoing || !connection.late || connection.mode !== 'held') return
+    const { mode, late } = connection
+    if (isGoing || !late || (mode !== 'held' && mode !== 'opening')) return
     connection.late = false
     const following = moveConnection(connection, target(), performance.now() + REACH_MS)
     followers.add(following)
@@ -150,24 +145,24 @@ export function createUpstream(
   /** It has its link. If another hold has begun meanwhile, it is held with the others. */
   const serve = (connection: Connection): void => {
     if (connection.mode === 'closed') return
-    if (hold === null) {
-      resume(connection)
-      return
-    }
+    if (hold === null) return resume(connection)
     connection.mode = 'serving'
     holdConnection(connection)
   }
 
   const letGo = (): void => {
     if (hold === null) return
-    endHold()
-    for (const connection of connections)
-      void releaseConnection(connection, target(), performance.now() + REACH_MS)
-  }
-  const endHold = (): number => {
-    if (hold === null) return 0
-    const heldMs = hold.end()
+    endHold(hold)
     hold = null
+    release()
+  }
+  /** All but those that have yet to follow: where they are the role is not. */
+  const release = (): void => {
+    for (const connection of connections)
+      if (!connection.late) void releaseConnection(connection, target(), performance.now() + REACH_MS)
+  }
+  const endHold = (ended: Hold): number => {
+    const heldMs = ended.end()
     seen.heldMsLast = heldMs
     seen.heldMsTotal += heldMs
     return heldMs
@@ -188,6 +183,7 @@ export function createUpstream(
     else giveUp()
   }
   const beginHold: Upstream['hold'] = async ({ deadlineMs, drainMs = drainOf({ deadlineMs }) }) => {
+    if (settling !== null) await settling
     if (hold === null) {
       hold = createHold(connections, () => void giveUpIfServed())
       for (const connection of connections) holdConnection(connection)
@@ -199,12 +195,13 @@ export function createUpstream(
   }
   const goOver = async (
     to: Address,
-    allThere: () => Promise<void>,
+    others: Others | undefined,
     ofCursors = generations.take(),
   ): Promise<SwitchResult> => {
     if (hold === null) {
       const { drained, why } = await beginHold(OWN_HOLD)
-      if (!drained) throw new Refusal('order_not_applicable', `the endpoint cannot be held: ${why}`)
+      if (!drained || hold === null)
+        throw new Refusal('order_not_applicable', `the endpoint cannot be held: ${why}`)
     }
     // Whoever still follows the last switch has to arrive there before it can go on from there.
     isGoing = true
@@ -215,17 +212,40 @@ export function createUpstream(
     seen.repoints += 1
     const move = (connection: Connection) =>
       moveConnection(connection, target(), performance.now() + REACH_MS)
-    const { ready, later, closed } = await moveAll([...connections], move, target())
-    await allThere()
+    const arranged = arrange(connections)
+    const { first, asking, listening, later } = arranged
+    for (const connection of first) connection.late = false
+    for (const connection of [...asking, ...listening, ...later]) connection.late = true
+    await moveFirst(first, move, target())
+    await others?.allThere()
+    hush.isOn = listening.length > 0 || others !== undefined
     isGoing = false
-    const heldMs = endHold()
-    for (const connection of ready) resume(connection)
-    // Whoever came meanwhile has the new upstream already, and was held with the others.
-    for (const connection of connections)
-      if (!connection.late) void releaseConnection(connection, target(), performance.now() + REACH_MS)
-    for (const connection of later) if (connection.stash.length > 0) void follow(connection)
-    void eachOf(later, follow)
-    return { moved: ready.length, later: later.length, closed, heldMs }
+    const ended = hold
+    hold = null
+    for (const connection of first) resume(connection)
+    release()
+    for (const connection of [...listening, ...later])
+      if (connection.stash.length > 0) void follow(connection)
+    await eachOf(asking, follow)
+    const heldMs = endHold(ended)
+    settling = settle(arranged, others)
+    const closed = [...first, ...asking].filter(({ mode }) => mode === 'closed').length
+    return {
+      moved: first.length + asking.length - closed,
+      later: listening.length + later.length,
+      closed,
+      heldMs,
+    }
+  }
+  /** The others follow while clients are served. Nothing is published before all subscribers are there. */
+  const settle = async ({ listening, later }: Arranged, others: Others | undefined): Promise<void> => {
+    await eachOf(listening, follow)
+    await Promise.all(followers)
+    await others?.allListen()
+    hush.isOn = false
+    for (const connection of connections) endHush(connection)
+    settling = null
+    void eachOf(later, follow, FOLLOW_AT_ONCE)
   }
 
   return {
@@ -245,18 +265,18 @@ export function createUpstream(
       connections.add(connection)
       void open(connection)
     },
-    prepare: (to) => prepareLinks(connections, { ...target(), ...to }),
+    prepare: (to) => prepareLinks(connections, { ...target(), ...to }, admission),
     async calm(withinMs) {
       const long = hold === null ? await longRequestsEnd(connections, withinMs) : 0
       if (long > 0) seen.failedHolds += 1
       return long
     },
     hold: beginHold,
-    async switchTo(to, allThere = async () => undefined, ofCursors) {
+    async switchTo(to, others, ofCursors) {
       await switching?.catch(() => null)
       if (hold === null && to.host === address.host && to.port === address.port)
         return { moved: 0, later: 0, closed: 0, heldMs: 0 }
-      switching = goOver(to, allThere, ofCursors)
+      switching = goOver(to, others, ofCursors)
       try {
         return await switching
       } finally {
@@ -269,7 +289,8 @@ export function createUpstream(
       letGo()
     },
     [Symbol.dispose]() {
-      endHold()
+      hold?.end()
+      hold = null
       for (const connection of connections) dropConnection(connection, TAKEN_AWAY)
     },
   }
@@ -278,13 +299,4 @@ export function createUpstream(
 /** How long a hold waits for replies: half of it, unless it is told. */
 export function drainOf(times: { readonly deadlineMs: number; readonly drainMs?: number }): number {
   return times.drainMs ?? Math.ceil(times.deadlineMs / 2)
-}
-
-function behindOf(connections: ReadonlySet<Connection>, here: string): readonly Behind[] {
-  const elsewhere = new Map<string, number>()
-  for (const { link } of connections) {
-    const shard = link?.via.shard ?? here
-    if (shard !== here) elsewhere.set(shard, (elsewhere.get(shard) ?? 0) + 1)
-  }
-  return [...elsewhere].map(([shard, count]) => ({ shard, connections: count }))
 }

@@ -83,6 +83,7 @@ export interface Pair extends AsyncDisposable {
   /** The same without the endpoint: demote, promote. */
   moveRole(): Promise<void>
   primary(): Engine
+  heir(): Engine
 }
 
 /** A primary with its replica and an endpoint before them. */
@@ -117,6 +118,7 @@ export async function makePair(
     port,
     moveRole,
     primary: () => primary,
+    heir: () => heir,
     async handOver() {
       await until(async () => (await heir.admin('INFO replication')).includes('master_link_status:up'))
       const held = await endpoint.hold({ deadlineMs: 5_000 })

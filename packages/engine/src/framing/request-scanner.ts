@@ -6,7 +6,8 @@ import { createGatheredBytes, type GatheredBytes } from './gathered-bytes.ts'
  * noted commands, and what is kept of a message never exceeds KEPT_BYTES.
  */
 export interface RequestScanner {
-  readonly table: CommandTable
+  /** What is noted; may be another one from request to request. */
+  table: CommandTable
   /** Keep the name and all arguments of every command from the next one on, as far as KEPT_BYTES allow. */
   keepAll: boolean
 

@@ -9,7 +9,8 @@ import { createKnownScripts } from '../known-scripts.ts'
 import { listClients } from '../list-clients.ts'
 import { listen, turnAway } from '../listen.ts'
 import { notBegun } from '../long-requests.ts'
-import { createUpstream, drainOf, type Seen, TAKEN_AWAY, type Upstream } from '../upstream.ts'
+import type { Seen } from '../seen.ts'
+import { createUpstream, drainOf, TAKEN_AWAY, type Upstream } from '../upstream.ts'
 import { connectionsOf, dropRouter } from './close-router.ts'
 import { presumedRules } from './command-rules.ts'
 import { HOME, legTo } from './legs.ts'
@@ -36,7 +37,7 @@ export async function openShardedEndpoint(
     createUpstream(
       address,
       wanted.upstreamTls,
-      { count, scripts, onClosed: () => undefined, onCut: () => undefined },
+      { count, scripts, admission, onClosed: () => undefined, onCut: () => undefined },
       options.generations,
     ),
   )
@@ -112,10 +113,10 @@ export async function openShardedEndpoint(
       if (long > 0) return notBegun(long)
       return allHeld(await Promise.all(concerned(slot).map((upstream) => upstream.hold(times))))
     },
-    async switchTo(address, slot, allThere, generation) {
+    async switchTo(address, slot, others, generation) {
       if (slot === undefined && upstreams.length > 1)
         throw new Refusal('order_not_applicable', 'the database is sharded: name a slot of the group')
-      const result = await upstreamOf(slot ?? 0).switchTo(address, allThere, generation)
+      const result = await upstreamOf(slot ?? 0).switchTo(address, others, generation)
       // Engines differ, and modules add commands.
       shards.areRulesOld = true
       for (const router of routers) router.triedRules = false

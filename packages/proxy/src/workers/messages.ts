@@ -66,6 +66,8 @@ export type ToWorker =
   | Order
   /** The connections of all workers have arrived: those of the switch with this number may go on. */
   | { readonly kind: 'all there'; readonly number: number }
+  /** The subscribers of all workers have arrived: those that publish may go on. */
+  | { readonly kind: 'all listen'; readonly number: number }
   /** What the worker has asked for is done, or is not: why. */
   | { readonly kind: 'moved'; readonly number: number; readonly why: string | null }
 
@@ -76,6 +78,8 @@ export type FromWorker =
   | { readonly kind: 'refusal'; readonly number: number; readonly refusal: Refused }
   /** The connections of this worker are at the new upstream, and wait for those of the others. */
   | { readonly kind: 'there'; readonly number: number }
+  /** The subscribers of this worker are there too, and its publishers wait for those of the others. */
+  | { readonly kind: 'listen'; readonly number: number }
   /** An engine has said that a group is elsewhere: all workers are to switch it. */
   | ({ readonly kind: 'move'; readonly number: number; readonly id: string } & Required<Group>)
   /** A client has flushed the scripts: other workers are to forget them. */

@@ -7,6 +7,9 @@ import type { FromWorker, Order, OrderName, Orders, Refused, ToWorker, WorkerSta
 /** On a machine that has much else to do. */
 const READY_WITHIN_MS = 30_000
 
+/** Thousands of subscribers take a second or two; a worker that hangs is not waited for. */
+const LISTEN_WITHIN_MS = 10_000
+
 /** A thread that serves its share of the connections. Disposing of it ends it, with them. */
 export interface ProxyWorker extends AsyncDisposable {
   /** Has an order carried out. Throws its refusal, or `unavailable` when there is no answer in time. */
@@ -19,6 +22,9 @@ export interface ProxyWorker extends AsyncDisposable {
     /** They are there, or will not come: the answer says. Never rejects. */
     readonly there: Promise<void>
     goOn(): void
+    /** Its subscribers are there, or will not come. Comes after the answer; never rejects. */
+    readonly listen: Promise<void>
+    publishOn(): void
     readonly answer: Promise<Orders['switch']['answer']>
   }
 }
@@ -39,6 +45,7 @@ export async function startWorker(start: WorkerStart, events: WorkerEvents): Pro
     workerData: start,
   })
   const awaited = new Map<number, Awaited>()
+  const listening = new Map<number, () => void>()
   let last = 0
   let isWanted = true
   let isReady = false
@@ -66,6 +73,9 @@ export async function startWorker(start: WorkerStart, events: WorkerEvents): Pro
         return
       case 'there':
         awaited.get(message.number)?.onThere()
+        return
+      case 'listen':
+        listening.get(message.number)?.()
         return
       case 'log':
         events.log(message.what, message.details)
@@ -110,6 +120,16 @@ export async function startWorker(start: WorkerStart, events: WorkerEvents): Pro
       onThere()
     }
   }
+  const untilListening = async (number: number, answer: Promise<unknown>): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    listening.set(number, resolve)
+    // One that has not switched has nobody who could miss anything.
+    answer.catch(() => resolve())
+    const timer = setTimeout(resolve, LISTEN_WITHIN_MS)
+    await promise
+    clearTimeout(timer)
+    listening.delete(number)
+  }
   const late = setTimeout(() => end('it was not ready in time'), READY_WITHIN_MS)
   try {
     await ready
@@ -128,10 +148,13 @@ export async function startWorker(start: WorkerStart, events: WorkerEvents): Pro
       last += 1
       const number = last
       const { promise: there, resolve } = Promise.withResolvers<void>()
+      const answer = request('switch', number, order, resolve)
       return {
         there,
         goOn: () => send({ kind: 'all there', number }),
-        answer: request('switch', number, order, resolve),
+        listen: untilListening(number, answer),
+        publishOn: () => send({ kind: 'all listen', number }),
+        answer,
       }
     },
     async [Symbol.asyncDispose]() {

@@ -151,10 +151,14 @@ function createFannedOut(
     const ask = { upstream, slot, generation: generations.take() }
     const switches = workers.map((worker) => worker.switch({ id, ask, withinMs: SWITCH_WITHIN_MS }))
     const answers = allOf(switches.map(({ answer }) => answer))
-    // Nobody is served before everybody has arrived, in whichever thread: a subscriber must not miss what others do first.
+    // Nobody is served before those have arrived, in whichever thread, that would miss what others write first.
     await Promise.all(switches.map(({ there }) => there))
     for (const each of switches) each.goOn()
     const switched = await answers
+    // Nobody waits for it but those who publish, and each worker for a few seconds at most.
+    void Promise.all(switches.map(({ listen }) => listen)).then(() => {
+      for (const each of switches) each.publishOn()
+    })
     wanted = switched[0]?.wanted ?? wanted
     return combineSwitches(switched.map(({ result }) => result))
   }

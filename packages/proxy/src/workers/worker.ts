@@ -18,10 +18,11 @@ const MOVED_WITHIN_MS = 20_000
 const port = parentPort
 if (port === null) throw new Error('this is a worker of the proxy: main.ts starts it')
 const { most, mostScriptBytes } = workerData as WorkerStart
-const admission = { open: 0, most }
+const admission = { open: 0, prepared: 0, most }
 const endpoints = new Map<string, Endpoint>()
-/** By the number of a switch: lets its connections go on. */
+/** By the number of a switch: its connections may go on; whoever publishes may. */
 const goOn = new Map<number, () => void>()
+const publishOn = new Map<number, () => void>()
 const asked = new Map<number, (why: string | null) => void>()
 let lastAsked = 0
 let lastTurn: Promise<unknown> = Promise.resolve()
@@ -36,6 +37,9 @@ port.on('message', (message: ToWorker) => {
       return
     case 'all there':
       goOn.get(message.number)?.()
+      return
+    case 'all listen':
+      publishOn.get(message.number)?.()
       return
     case 'moved':
       asked.get(message.number)?.(message.why)
@@ -69,7 +73,11 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
     case 'switch': {
       const endpoint = find(id)
       const { upstream, slot, generation } = order.ask
-      const result = await endpoint.switchTo(upstream, slot, () => allThere(number), generation)
+      const others = {
+        allThere: () => meet(number, 'there', goOn),
+        allListen: () => meet(number, 'listen', publishOn),
+      }
+      const result = await endpoint.switchTo(upstream, slot, others, generation)
       return { result, wanted: endpoint.wanted }
     }
     case 'take scripts':
@@ -119,14 +127,18 @@ function find(id: string): Endpoint {
 }
 
 /** Never throws: who has moved goes on there, whatever the others do. */
-async function allThere(number: number): Promise<void> {
+async function meet(
+  number: number,
+  kind: 'there' | 'listen',
+  awaited: Map<number, () => void>,
+): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, ALL_THERE_MS)
-  goOn.set(number, resolve)
-  tell({ kind: 'there', number })
+  awaited.set(number, resolve)
+  tell({ kind, number })
   await promise
   clearTimeout(timer)
-  goOn.delete(number)
+  awaited.delete(number)
 }
 
 async function askToMove(id: string, upstream: Address, slot: number): Promise<void> {

@@ -1,0 +1,13 @@
+/** What happened to an upstream; the times in milliseconds. */
+export interface Seen {
+  errors: number
+  lastError: string
+  repoints: number
+  failedHolds: number
+  heldMsTotal: number
+  heldMsLast: number
+}
+
+export function createSeen(): Seen {
+  return { errors: 0, lastError: '', repoints: 0, failedHolds: 0, heldMsTotal: 0, heldMsLast: 0 }
+}
