@@ -91,13 +91,6 @@ export const shardedDifferences: readonly Documented[] = [
 /** Bugs that are being mended elsewhere: to be taken out when they are. */
 export const pendingDifferences: readonly Documented[] = [
   {
-    commands: ['EVAL', 'EVALSHA', 'EVALSHA_RO', 'SCRIPT'],
-    ways: always,
-    got: /^(\*1\r\n)?(-NOSCRIPT |(\*1\r\n){1,2}:0\r\n)/,
-    means:
-      'Scripts do not go along yet: when the server gives them to the heir, handOver of places.ts has to do so, too.',
-  },
-  {
     commands: ['EXEC'],
     ways: ['before', 'transaction'],
     got: /^(\$-1|_|-LOADING the database cannot be reached: ERR DB index is out of range)\r\n/,

@@ -60,7 +60,8 @@ export const families: readonly Family[] = [
   },
   {
     name: 'Scripts and functions',
-    plain: 'A script runs once, on one of the two. Functions are replicated, so the new primary has them.',
+    plain:
+      'A script runs once, on one of the two. Functions are replicated, and scripts that clients gave the endpoint are at the new primary before they are.',
     sharded: 'Loaded, deleted and flushed in all groups; a call goes to the group of its first key.',
     rows: scripts,
   },

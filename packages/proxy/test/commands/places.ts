@@ -1,6 +1,8 @@
+import type { Endpoint } from '../../src/endpoint.ts'
 import { makeCluster } from '../sharded-stage.ts'
 import { type Engine, makePair, startEngine, until } from '../stage.ts'
 import { type Place, USER, USER_RIGHTS } from './run-rows.ts'
+import { talk } from './talk.ts'
 
 /** Half-sent requests and slow readers are waited for so long. */
 const HOLD = { deadlineMs: 10_000, drainMs: 2_000 }
@@ -33,6 +35,7 @@ export async function plainEndpoint(from: string, to: string): Promise<OwnedPlac
       const { drained, why } = await pair.endpoint.hold(HOLD)
       if (!drained) throw new Error(why)
       await whileHeld()
+      await carryScripts(pair.endpoint, heir)
       await pair.moveRole()
       await pair.endpoint.switchTo({ host: '127.0.0.1', port: heir.port })
     },
@@ -56,6 +59,7 @@ export async function shardedEndpoint(build: string): Promise<OwnedPlace> {
       const { drained, why } = await cluster.endpoint.hold(HOLD)
       if (!drained) throw new Error(why)
       await whileHeld()
+      for (const engine of engines) await carryScripts(cluster.endpoint, engine)
       for (const [group, slot] of slots.entries()) {
         const port = await cluster.moveRole(group)
         await cluster.endpoint.switchTo({ host: '127.0.0.1', port }, slot)
@@ -72,6 +76,16 @@ async function allow(engines: readonly Engine[]): Promise<void> {
     const answer = await engine.admin(`ACL SETUSER ${name} on >${password} ${USER_RIGHTS}`)
     if (!answer.startsWith('+OK')) throw new Error(answer)
   }
+}
+
+/** As the server does it: what clients have loaded is at the heir before they are. */
+async function carryScripts(endpoint: Endpoint, heir: Engine): Promise<void> {
+  const { flushed, scripts } = endpoint.takeScripts({ host: '127.0.0.1', port: heir.port }, false)
+  using talker = await talk(heir.port)
+  if (flushed) await talker.ask([Buffer.from('SCRIPT'), Buffer.from('FLUSH')])
+  const load = (script: string) =>
+    talker.ask([Buffer.from('SCRIPT'), Buffer.from('LOAD'), Buffer.from(script, 'base64')])
+  await Promise.all(scripts.map(load))
 }
 
 async function isLinked(replica: Engine): Promise<boolean> {
