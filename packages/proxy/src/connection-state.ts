@@ -235,10 +235,14 @@ export interface Replayed {
 
 /**
  * What makes a new connection remember `state`, in an order that works. WATCH cannot be had again. `generation`: of the
- * cursors of its engine.
+ * cursors of its engine. `caching`: arguments of a CLIENT CACHING that is not over.
  */
-export function replayOf(state: ConnectionState, generation: number): readonly Replayed[] {
-  return [...baseReplayOf(state), ...restReplayOf(state, generation)]
+export function replayOf(
+  state: ConnectionState,
+  generation: number,
+  caching: readonly Buffer[] | null,
+): readonly Replayed[] {
+  return [...baseReplayOf(state), ...restReplayOf(state, generation, caching)]
 }
 
 /** The part of it that an engine can be told while it is still a replica, and long before: nothing comes of it by itself. */
@@ -261,11 +265,16 @@ export function hasSameBase(one: ConnectionState, other: ConnectionState): boole
 const baseFields = ['protocol', 'login', 'database', 'settings', 'readsFromReplica'] as const
 
 /** What comes behind it, on the engine that has the role. */
-export function restReplayOf(state: ConnectionState, generation: number): readonly Replayed[] {
+export function restReplayOf(
+  state: ConnectionState,
+  generation: number,
+  caching: readonly Buffer[] | null,
+): readonly Replayed[] {
   const { tracking, transaction } = state
   return [
     ...(tracking === null ? [] : [one('CLIENT', tracking)]),
     ...subscriptionsOf(state),
+    ...(caching === null ? [] : [one('CLIENT', caching)]),
     ...(transaction === null ? [] : replayTransaction(transaction, generation)),
   ]
 }

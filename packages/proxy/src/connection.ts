@@ -8,6 +8,7 @@ import {
   type ReplyScanner,
   type RequestScanner,
 } from '@fairlead/engine'
+import type { Caching } from './client-caching.ts'
 import { type Command, table } from './commands.ts'
 import { type ConnectionState, freshState } from './connection-state.ts'
 import type { Hush } from './hush.ts'
@@ -43,6 +44,7 @@ export interface Connection {
   mode: Mode
   link: Link | null
   state: ConnectionState
+  caching: Caching | null
   /** Bytes of the client that may not be forwarded yet, from the beginning of a request on. */
   stash: Buffer[]
   stashBytes: number
@@ -183,6 +185,7 @@ export function createConnection(client: ClientSide, visitor: Visitor, owner: Ow
     mode: 'opening',
     link: null,
     state: freshState,
+    caching: null,
     stash: [],
     stashBytes: 0,
     ahead: { inTransaction: false, silent: false, skipsNext: false, publishes: false },

@@ -1,4 +1,5 @@
 import { ARRAY, ERROR, isBetweenReplies, PUSH, scanReply } from '@fairlead/engine'
+import { cachingAfter } from './client-caching.ts'
 import { type Command, subscriptions, unmovable } from './commands.ts'
 import {
   type Connection,
@@ -215,6 +216,7 @@ function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
   if (head.nilInstead) return answerLostWatch(connection, link, worked)
   if (worked) learnScripts(connection, command)
   connection.state = stateAfter(connection, command, worked)
+  if (worked) connection.caching = cachingAfter(connection, link, head)
   return false
 }
 

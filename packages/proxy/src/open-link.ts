@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { addressText, localAddress } from './address-text.ts'
+import { cachingNow } from './client-caching.ts'
 import { type Connection, createLink, type Link, steerClient, tellClient } from './connection.ts'
 import { baseReplayOf, isSubscribed, type Replayed, replayOf, restReplayOf } from './connection-state.ts'
 import { takeEnd, takeReplies } from './deliver-replies.ts'
@@ -43,7 +44,7 @@ export async function openLink(
   link.socket.on('end', () => takeEnd(connection, link))
   link.socket.on('close', () => takeEnd(connection, link))
   link.socket.on('drain', () => steerClient(connection))
-  await replay(connection, link, commandsOf(connection.state, link.generation))
+  await replay(connection, link, commandsOf(connection.state, link.generation, cachingOf(connection)))
   return link
 }
 
@@ -54,7 +55,7 @@ export function openAhead(connection: Connection, target: Target, untilMs: numbe
 
 /** Makes the engine of a link that was opened ahead remember the rest. Throws what was in the way; the link is closed then. */
 export async function completeLink(connection: Connection, link: Link): Promise<void> {
-  const rest = restReplayOf(connection.state, link.generation)
+  const rest = restReplayOf(connection.state, link.generation, cachingOf(connection))
   if (rest.length === 0) return
   link.socket.resume()
   await replay(connection, link, rest)
@@ -63,6 +64,8 @@ export async function completeLink(connection: Connection, link: Link): Promise<
 /** From now on `link` is the connection's; the one before is closed. */
 export function adopt(connection: Connection, link: Link): void {
   const { link: old, state } = connection
+  const caching = cachingNow(connection)
+  connection.caching = caching && { ...caching, link, at: link.sent }
   connection.link = link
   connection.via = link.via
   old?.socket.destroy()
@@ -125,6 +128,10 @@ export async function connectOnce(target: Target, untilMs: number, take: Take): 
   } finally {
     clearTimeout(timer)
   }
+}
+
+function cachingOf(connection: Connection): readonly Buffer[] | null {
+  return cachingNow(connection)?.args ?? null
 }
 
 /** What comes behind it waits in the kernel until the link is the connection's. */
