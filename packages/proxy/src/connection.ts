@@ -100,7 +100,6 @@ export interface Ahead {
   /** CLIENT REPLY OFF, and SKIP for the next command. */
   silent: boolean
   skipsNext: boolean
-  /** The transaction may publish something. */
   publishes: boolean
 }
 

@@ -47,13 +47,6 @@ export function forwardStash(connection: Connection): void {
   endIfDone(connection)
 }
 
-/** What would have been published waits no longer. */
-export function endHush(connection: Connection): void {
-  if (!connection.hushed) return
-  connection.hushed = false
-  forwardStash(connection)
-}
-
 /** The client will send no more: once all is answered, its connection ends. One that would only wait ends at once. */
 export function endIfDone(connection: Connection): void {
   const { link, clientEnded, protocolError, stash: waiting, mode, blocked, state } = connection
@@ -108,7 +101,6 @@ function forward(connection: Connection, link: Link, chunk: Buffer): void {
     }
     if (!isFlowing(connection)) {
       send(connection, link, chunk.subarray(from, at))
-      // Before, it would have become a part of the long request that has just ended.
       if (connection.mode === 'draining' && link.unproven) probe(connection, link)
       stash(connection, chunk.subarray(at))
       return

@@ -19,8 +19,8 @@ const publishing: ReadonlySet<string> = new Set([
 
 /** What is looked into during a hush: at all other times these cost nothing. */
 export const hushTable: CommandTable = makeCommandTable({
-  ...notedNames,
   ...Object.fromEntries([...publishing].map((name) => [name, 0])),
+  ...notedNames,
 })
 
 /** Whether the request that was read last may publish when it is carried out. */

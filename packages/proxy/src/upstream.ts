@@ -6,7 +6,7 @@ import { type Behind, behindOf } from './behind.ts'
 import { type Connection, dropConnection, endConnection, type Owner } from './connection.ts'
 import { type CursorGenerations, createGenerations } from './cursor-generations.ts'
 import { eachOf } from './each-of.ts'
-import { endHush } from './forward-requests.ts'
+import { endHush } from './end-hush.ts'
 import { createHold, type Hold } from './hold.ts'
 import type { Hush } from './hush.ts'
 import { longRequestsEnd } from './long-requests.ts'
@@ -50,6 +50,7 @@ export interface Upstream extends Disposable {
 const BEHIND_MS = 30_000
 /** How long a client may wait for an engine that cannot be reached. */
 const REACH_MS = 2_000
+const reachBy = () => performance.now() + REACH_MS
 /** Of those that nobody waits for. */
 const FOLLOW_AT_ONCE = 8
 /** Why connections are cut when nobody wants their endpoint any more, or the proxy ends. */
@@ -87,7 +88,6 @@ export function createUpstream(
   /** All move at this moment: nobody on its own. */
   let isGoing = false
   let switching: Promise<SwitchResult> | null = null
-  /** Subscribers follow the last switch. */
   let settling: Promise<void> | null = null
   const hush: Hush = { isOn: false }
 
@@ -117,7 +117,7 @@ export function createUpstream(
 
   const open = async (connection: Connection): Promise<void> => {
     try {
-      const link = await openLink(connection, target(), performance.now() + REACH_MS)
+      const link = await openLink(connection, target(), reachBy())
       if (connection.mode !== 'opening') return void link.socket.destroy()
       adopt(connection, link)
       if (!connection.late) return serve(connection)
@@ -136,7 +136,7 @@ export function createUpstream(
     const { mode, late } = connection
     if (isGoing || !late || (mode !== 'held' && mode !== 'opening')) return
     connection.late = false
-    const following = moveConnection(connection, target(), performance.now() + REACH_MS)
+    const following = moveConnection(connection, target(), reachBy())
     followers.add(following)
     await following
     followers.delete(following)
@@ -145,9 +145,9 @@ export function createUpstream(
   /** It has its link. If another hold has begun meanwhile, it is held with the others. */
   const serve = (connection: Connection): void => {
     if (connection.mode === 'closed') return
-    if (hold === null) return resume(connection)
     connection.mode = 'serving'
-    holdConnection(connection)
+    if (hold === null) resume(connection)
+    else holdConnection(connection)
   }
 
   const letGo = (): void => {
@@ -159,7 +159,7 @@ export function createUpstream(
   /** All but those that have yet to follow: where they are the role is not. */
   const release = (): void => {
     for (const connection of connections)
-      if (!connection.late) void releaseConnection(connection, target(), performance.now() + REACH_MS)
+      if (!connection.late) void releaseConnection(connection, target(), reachBy())
   }
   const endHold = (ended: Hold): number => {
     const heldMs = ended.end()
@@ -210,13 +210,11 @@ export function createUpstream(
     generation = ofCursors
     switchedMs = performance.now()
     seen.repoints += 1
-    const move = (connection: Connection) =>
-      moveConnection(connection, target(), performance.now() + REACH_MS)
     const arranged = arrange(connections)
     const { first, asking, listening, later } = arranged
     for (const connection of first) connection.late = false
     for (const connection of [...asking, ...listening, ...later]) connection.late = true
-    await moveFirst(first, move, target())
+    await moveFirst(first, (each) => moveConnection(each, target(), reachBy()), target())
     await others?.allThere()
     hush.isOn = listening.length > 0 || others !== undefined
     isGoing = false
