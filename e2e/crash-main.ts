@@ -1,20 +1,34 @@
 /**
  * The server as it is, but for one thing. Either it ends itself with SIGKILL at the point that CRASH_AT counts to;
  * points are the moments just before each effect, from 0: what the one before did is done then; or at the one that CRASH_WHEN names, the
- * first time that it comes ("after cluster replicate"). Or it kills the engine of the shard
+ * first time that it comes ("after cluster replicate"), or the CRASH_TIME-th. Or it kills the engine of the shard
  * KILL_SHARD the first time that KILL_WHEN comes ("after demote"), or the proxy or the agent, where KILL_SHARD is "proxy" or "agent".
  * Or it stalls processes, itself too, at the points that STALLS names (stall.ts); STALL_LOG gets a line for each.
+ * With POWER_CUT it takes all processes of its home along when it ends itself: engines, proxy and agent.
  */
-import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createControlPlane, loadConfig } from '@fairlead/server'
 import { type LogFn, type Logger, pino } from 'pino'
+import { type ProcessIdentity, signalProcess } from '../packages/agent/src/process-identity.ts'
 import { announce, untilStopped } from '../packages/cli/src/until-stopped.ts'
 import { createStalls } from './stall.ts'
 
-const { CRASH_AT, CRASH_WHEN, CRASH_LOG, KILL_SHARD, KILL_WHEN, STALLS, STALL_LOG, ...env } = process.env
+const {
+  CRASH_AT,
+  CRASH_WHEN,
+  CRASH_TIME,
+  CRASH_LOG,
+  KILL_SHARD,
+  KILL_WHEN,
+  POWER_CUT,
+  STALLS,
+  STALL_LOG,
+  ...env
+} = process.env
 let killed = false
 let points = 0
+let came = 0
 const stalls = createStalls(STALLS, STALL_LOG, pidOf)
 
 const stopped = untilStopped()
@@ -31,13 +45,13 @@ const server = await createControlPlane(config, {
       killed = true
       process.kill(pidOf(KILL_SHARD), 'SIGKILL')
     }
-    if (CRASH_WHEN === `${phase} ${name}`) process.kill(process.pid, 'SIGKILL')
+    if (CRASH_WHEN === `${phase} ${name}` && ++came === Number(CRASH_TIME ?? 1)) end()
     if (CRASH_AT === undefined || phase === 'after') return
     // At its start, before anybody has asked for anything: it looks after the endpoints of what there is.
     if (points === 0 && name === 'put-endpoint') return
     if (points === Number(CRASH_AT)) {
       if (CRASH_LOG !== undefined) appendFileSync(CRASH_LOG, `${phase} ${name}\n`)
-      process.kill(process.pid, 'SIGKILL')
+      end()
     }
     points += 1
   },
@@ -60,10 +74,31 @@ function pidOf(who: string): number {
   return who === 'agent' ? pidOfAgent() : pidOnRecord(who)
 }
 
+/** All of a home within a moment, as when the power goes: nobody hears of the death of another one. */
+function end(): void {
+  if (POWER_CUT !== undefined) {
+    const shards = readdirSync(join(config.home, 'shards'))
+    // The agent first: it would note how the others end.
+    process.kill(pidOfAgent(), 'SIGKILL')
+    for (const name of ['proxy', ...shards]) {
+      const identity = identityOnRecord(name)
+      if (identity !== null) signalProcess(identity, 'SIGKILL')
+    }
+  }
+  process.kill(process.pid, 'SIGKILL')
+}
+
 function pidOnRecord(shard: string): number {
-  const folder = shard === 'proxy' ? 'proxy' : join('shards', shard)
-  const record = readFileSync(join(config.home, folder, 'process.json'), 'utf8')
-  return (JSON.parse(record) as { identity: { pid: number } }).identity.pid
+  const identity = identityOnRecord(shard)
+  if (identity === null) throw new Error(`${shard} has no process on record`)
+  return identity.pid
+}
+
+/** Null of one that was never started. */
+function identityOnRecord(shard: string): ProcessIdentity | null {
+  const path = join(config.home, shard === 'proxy' ? 'proxy' : join('shards', shard), 'process.json')
+  if (!existsSync(path)) return null
+  return (JSON.parse(readFileSync(path, 'utf8')) as { identity: ProcessIdentity | null }).identity
 }
 
 /** Nobody has it on record, as nobody has to find it: it is who has the same home, and is called so. */

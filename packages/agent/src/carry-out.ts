@@ -145,9 +145,16 @@ export async function kill(place: ShardWorkplace, identity: ProcessIdentity, why
   await waitForEnd(identity, 2_000, place.signal)
 }
 
-/** Records how the process ended: as we asked, with its data saved, or on its own. */
+/**
+ * Records how the process ended: as we asked, with its data saved, or on its own. One that an earlier agent started, and that never
+ * answered, may have died with that agent: it is not said to fail, it is started again.
+ */
 export async function bury(place: ShardWorkplace, wanted: WantedRecord, last: ProcessRecord): Promise<void> {
   place.pulse.forget()
+  if (place.child === null && last.answeredAt === null && last.stoppingAt === null) {
+    await place.save({ ...last, identity: null })
+    return
+  }
   if (await hasStoppedCleanly(place.folder, last)) {
     await place.save({ ...last, ended: { at: Date.now(), how: 'stopped', why: 'was stopped' } })
     return

@@ -1,6 +1,7 @@
 import type { ShardReport } from '@fairlead/api'
 import { decideSilent, type Silence } from './decide-silent.ts'
 import type { ProcessRecord, WantedRecord } from './shard-folder.ts'
+import type { DiskWatch } from './watch-disk.ts'
 import type { TroubleWatch } from './watch-trouble.ts'
 
 export type View = Pick<ShardReport, 'state' | 'why'>
@@ -14,12 +15,14 @@ export function describeShard(
     view,
     silence,
     trouble,
+    disk,
   }: {
     readonly wanted: WantedRecord
     readonly last: ProcessRecord | null
     readonly view: View
     readonly silence: Silence | null
     readonly trouble: TroubleWatch
+    readonly disk: DiskWatch
   },
 ): ShardReport {
   const { revision, build, host, port } = last?.wish ?? wanted.wish
@@ -42,6 +45,7 @@ export function describeShard(
     asleep: view.state === 'exited' && wanted.wish.onCrash === 'wait',
     trouble: here ? trouble.of(here.startedAt) : '',
     silence: here && silence ? describeSilence(silence) : null,
+    disk: disk.last(),
   }
 }
 

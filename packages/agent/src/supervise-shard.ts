@@ -14,6 +14,7 @@ import { type SilenceRules, seeSilence } from './see-silence.ts'
 import { settleWanted } from './settle-wanted.ts'
 import type { Baseline, ProcessRecord, ShardFolder, WantedRecord } from './shard-folder.ts'
 import { watchActivity } from './watch-activity.ts'
+import { type DiskWatch, watchDisk } from './watch-disk.ts'
 import { type TroubleWatch, watchTrouble } from './watch-trouble.ts'
 
 export interface SupervisionSettings {
@@ -59,6 +60,7 @@ interface ShardState {
   /** The server wants the process that was started then to end, if it hangs. Unix milliseconds. */
   toEnd: number | null
   readonly trouble: TroubleWatch
+  readonly disk: DiskWatch
   /** Ends the rest of the loop. */
   wake: () => void
 }
@@ -86,6 +88,7 @@ export function superviseShard(
   const state: ShardState = {
     ...{ wanted, last, view: firstView(last), refusal: null, trouble: watchTrouble(folder.log) },
     ...{ silence: null, toEnd: null },
+    disk: watchDisk(folder.data),
     wake: () => undefined,
   }
   const place = openWorkplace(settings, folder, state, end.signal)
@@ -189,6 +192,8 @@ async function turn(supervision: Supervision): Promise<number> {
     const { order } = state.wanted
     const next = decideNext(await look(state, place))
     if (next.kind === 'rest') {
+      // Before the view: who reads that it ended reads what it left.
+      await state.disk.look(state.last)
       // What was put meanwhile is not yet in this view: leave what the put has said.
       if (order === state.wanted.order) state.view = { state: next.state, why: next.why }
       await lookForTrouble(state)

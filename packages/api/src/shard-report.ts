@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { DiskReport } from './disk-report.ts'
 import { ShardLimits } from './put-limits.ts'
 
 export const Build = Type.Object({
@@ -89,6 +90,8 @@ export const ShardReport = Type.Object({
    * it has recovered. Empty when there are none, and while there is no process.
    */
   trouble: Type.String(),
+  /** Null before the first look. It is looked at twice a second. */
+  disk: Type.Union([DiskReport, Type.Null()]),
   /** While its process answers nobody; null otherwise. */
   silence: Type.Union([
     Type.Object({

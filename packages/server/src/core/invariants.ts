@@ -1,22 +1,49 @@
-import { isAt, isLinked, isLive, type Seen, type SeenShard, type Step, wouldClaimSlots } from './topology.ts'
+import type { Goal } from './goal.ts'
+import { isEmptyDisk, whyLessKept, whyNotGivenUp } from './kept-on-disk.ts'
+import { isNewerThanDisk } from './settle-disks.ts'
+import {
+  isAt,
+  isLinked,
+  isLive,
+  type LiveShard,
+  type Seen,
+  type SeenShard,
+  type Step,
+  wouldClaimSlots,
+} from './topology.ts'
 
 /**
  * What must hold before a step is carried out, whatever plan it comes from. Returns what it would break; empty is
  * good. Checked in production before every effect: a plan that breaks one is a fault of ours, and must not happen.
+ *
+ * `durable`: what has to be on a disk whatever dies; `disabled` where the data may go.
  */
-export function violations(seen: Seen, step: Step): readonly string[] {
+export function violations(
+  seen: Seen,
+  step: Step,
+  durable: Goal['persistence'] = 'disabled',
+): readonly string[] {
   const broken: string[] = []
   const must = (holds: boolean, sentence: string) => {
     if (!holds) broken.push(`${step.kind}: ${sentence}`)
   }
-  const shard = 'shard' in step ? seen.shards.find(({ id }) => id === step.shard) : undefined
+  const about = step.kind === 'hand-over' ? step.to : 'shard' in step ? step.shard : undefined
+  const shard = seen.shards.find(({ id }) => id === about)
   const primaries = seen.shards.filter((one) => isLive(one) && one.engine.role === 'primary')
+  const [primary] = primaries.filter(isLive)
 
   switch (step.kind) {
     case 'retire-shard':
       must(
         shard === undefined || !serves(seen, shard) || seen.shards.length === 1,
         'a shard that serves is not retired while there are others',
+      )
+      must(
+        shard === undefined ||
+          shard.leaving ||
+          primary === undefined ||
+          whyNotGivenUp(shard, primary, durable) === null,
+        'what it has on disk is on the disk of the primary',
       )
       break
     case 'restart-shard':
@@ -38,6 +65,10 @@ export function violations(seen: Seen, step: Step): readonly string[] {
         step.follow === null || shard === undefined || !wouldClaimSlots(shard, seen),
         'who would claim the slots of another one is not started',
       )
+      must(
+        step.follow !== null || shard === undefined || !wouldEmpty(shard, seen),
+        'a primary whose disk is empty does not empty others',
+      )
       break
     case 'assign-slots':
       must(seen.slots !== null && primaries.length === 0, 'slots are given only to a group that serves none')
@@ -49,6 +80,10 @@ export function violations(seen: Seen, step: Step): readonly string[] {
     case 'promote':
       must(primaries.length === 0, 'nobody is promoted beside a primary')
       must(shard !== undefined && isLive(shard), 'only a shard that answers is promoted')
+      must(
+        shard === undefined || !isLive(shard) || !isBehindDisk(shard, seen),
+        'who came back from its disk is not promoted while the disk of the primary holds more',
+      )
       break
     case 'add-shard':
       must(
@@ -58,6 +93,13 @@ export function violations(seen: Seen, step: Step): readonly string[] {
       break
     case 'hand-over':
       checkHandover(seen, step.from, step.to, must)
+      must(
+        primary === undefined ||
+          shard === undefined ||
+          !isLive(shard) ||
+          whyLessKept(shard, primary, primary, durable) === null,
+        'what the primary has on disk is on the disk of the heir',
+      )
       break
     case 'forget-node':
       must(
@@ -69,6 +111,7 @@ export function violations(seen: Seen, step: Step): readonly string[] {
       must(step.shard !== step.primary, 'nobody follows itself')
       break
     case 'enable-aof':
+    case 'save-snapshot':
     case 'fence':
     case 'meet':
     case 'record-primary':
@@ -104,6 +147,23 @@ function checkHandover(
     ),
     'every other member follows the primary',
   )
+}
+
+/** Those who hold anything would follow it, and take over that it has nothing. */
+function wouldEmpty(shard: SeenShard, { shards }: Seen): boolean {
+  if (!isEmptyDisk(shard)) return false
+  return shards.some((other) => other !== shard && !other.leaving && holdsAnything(other))
+}
+
+function holdsAnything(shard: SeenShard): boolean {
+  if (isLive(shard)) return shard.engine.role === 'replica' && !shard.engine.syncing && shard.engine.keys > 0
+  return shard.disk !== null && !isEmptyDisk(shard)
+}
+
+function isBehindDisk(shard: LiveShard, seen: Seen): boolean {
+  const last = seen.shards.find(({ id }) => id === seen.recordedPrimary)
+  if (shard.engine.streamed || last === undefined || last === shard || isLive(last)) return false
+  return !isEmptyDisk(last) && !isNewerThanDisk(shard, last, seen)
 }
 
 /** It is a primary now, or the endpoint points at it and nobody else is one. */

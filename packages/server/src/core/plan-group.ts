@@ -1,5 +1,6 @@
 import { revisionOf } from './goal.ts'
 import { act, type Group } from './group.ts'
+import { planSnapshot } from './plan-durability.ts'
 import { planAof, planRecords, planReturns, planSize, whyPortIsTaken } from './plan-members.ts'
 import { planHeir, planHome, planOthers, planSeal, planSurplus, planUnsound } from './plan-revision.ts'
 import { settleRoles } from './settle-roles.ts'
@@ -47,7 +48,13 @@ export function planGroup(seen: Seen, goal: Goal, stage: Stage = 'end'): Verdict
 
 function planStages(group: Group, stage: Stage): Verdict {
   if (stage === 'repair') return planSeal(group) ?? held
-  const first = planReturns(group) ?? planSize(group) ?? planAof(group) ?? planSeal(group) ?? planHeir(group)
+  const first =
+    planReturns(group) ??
+    planSize(group) ??
+    planAof(group) ??
+    planSeal(group) ??
+    planSnapshot(group) ??
+    planHeir(group)
   if (first !== undefined) return stage === 'surge' && endsService(first) ? held : first
   const last = planUnsound(group) ?? planOthers(group) ?? planHome(group) ?? planSurplus(group)
   if (last === undefined) return { kind: 'done' }

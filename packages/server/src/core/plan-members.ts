@@ -1,5 +1,6 @@
 import { revisionOf } from './goal.ts'
 import { act, type Group } from './group.ts'
+import { retire } from './plan-durability.ts'
 import { isLinked, isLive, type SeenShard, type Verdict, wouldClaimSlots } from './topology.ts'
 
 /** What is held must be let go first; then the store and the agents must know who the primary is. */
@@ -48,7 +49,7 @@ export function planReturns(group: Group): Verdict | undefined {
   if (pretender !== undefined) {
     const why =
       'it would come back with the slots of the group and without its data; a fresh shard takes its place'
-    return act({ kind: 'retire-shard', shard: pretender.id, why })
+    return retire(pretender, why, group)
   }
   const lost = replicas.find((shard) => whyStart(shard, primary) !== undefined)
   if (lost !== undefined) {
@@ -84,11 +85,11 @@ export function whyPortIsTaken({ process, processWhy }: SeenShard): string | und
   return process === 'failed' && /Address already in use/i.test(processWhy) ? processWhy : undefined
 }
 
-function planFailed(failed: SeenShard, { goal, primary }: Group): Verdict {
+function planFailed(failed: SeenShard, group: Group): Verdict {
+  const { goal, primary } = group
   const revision = revisionOf(goal)
   const taken = whyPortIsTaken(failed)
-  if (taken !== undefined)
-    return act({ kind: 'retire-shard', shard: failed.id, why: `another one takes its place: ${taken}` })
+  if (taken !== undefined) return retire(failed, `another one takes its place: ${taken}`, group)
   if (revisionOf(primary.wanted) !== revision) {
     return {
       kind: 'hopeless',
@@ -96,11 +97,11 @@ function planFailed(failed: SeenShard, { goal, primary }: Group): Verdict {
     }
   }
   if (revisionOf(failed.wanted) !== revision) {
-    return act({
-      kind: 'retire-shard',
-      shard: failed.id,
-      why: `it does not start on ${revisionOf(failed.wanted)}, which is not wanted any more`,
-    })
+    return retire(
+      failed,
+      `it does not start on ${revisionOf(failed.wanted)}, which is not wanted any more`,
+      group,
+    )
   }
   return {
     kind: 'stuck',

@@ -1,6 +1,7 @@
 import { revisionOf } from './goal.ts'
 import { act, awaitShard, type Group, isReady } from './group.ts'
 import { planRoom } from './heir-memory.ts'
+import { planKeptBy, retire } from './plan-durability.ts'
 import { obstacleToReplication } from './replication-paths.ts'
 import { surgeBytes } from './surge-bytes.ts'
 import {
@@ -34,6 +35,8 @@ export function planHeir(group: Group): Verdict | undefined {
   if (unready !== undefined) return awaitShard(unready, group)
   const crowded = isLive(heir) ? planRoom(heir, group) : undefined
   if (crowded !== undefined) return crowded
+  const unkept = isLive(heir) ? planKeptBy(heir, group) : undefined
+  if (unkept !== undefined) return unkept
   return act({
     kind: 'hand-over',
     from: primary.id,
@@ -160,12 +163,13 @@ export function planUnsound(group: Group): Verdict | undefined {
   const [first] = unsound
   if (first === undefined || goal.from === null) return undefined
   const sound = replicas.filter((shard) => !unsound.includes(shard))
-  const coming = sound.find((shard) => !isReady(shard, group))
+  // Who is not linked stands in for nobody. After a crash of all, old ones may never be again: they cannot read what the new one sends.
+  const coming = isLinked(first, primary) ? sound.find((shard) => !isReady(shard, group)) : undefined
   if (coming !== undefined) return awaitShard(coming, group)
   const why = whyUnsound(first, group) ?? ''
   if (sound.length < goal.replicas && lackOfMemory(seen) === undefined)
     return act({ kind: 'add-shard', runs: goal, follow: primary.id, why: `in place of another: ${why}` })
-  return act({ kind: 'retire-shard', shard: first.id, why })
+  return retire(first, why, group)
 }
 
 /** With the primary on the goal's revision: the others, one at a time, never below the replicas the database had. */
@@ -184,11 +188,8 @@ export function planOthers(group: Group): Verdict | undefined {
   const next = old.find((shard) => !leaving.includes(shard))
   if (next === undefined) return undefined
   if (goal.undo) {
-    return act({
-      kind: 'retire-shard',
-      shard: next.id,
-      why: `it runs ${next.revision}, whose files ${revision} may not read; a fresh shard takes its place`,
-    })
+    const why = `it runs ${next.revision}, whose files ${revision} may not read; a fresh shard takes its place`
+    return retire(next, why, group)
   }
   return act({
     kind: 'restart-shard',
@@ -212,6 +213,8 @@ export function planHome(group: Group): Verdict | undefined {
   if (!goal.preserveRoles || home === undefined) return undefined
   const crowded = isLive(home) ? planRoom(home, group) : undefined
   if (crowded !== undefined) return crowded
+  const unkept = isLive(home) ? planKeptBy(home, group) : undefined
+  if (unkept !== undefined) return unkept
   return act({
     kind: 'hand-over',
     from: primary.id,
@@ -220,7 +223,8 @@ export function planHome(group: Group): Verdict | undefined {
   })
 }
 
-export function planSurplus({ goal, replicas }: Group): Verdict | undefined {
+export function planSurplus(group: Group): Verdict | undefined {
+  const { goal, replicas } = group
   if (replicas.length <= goal.replicas) return undefined
   const revision = revisionOf(goal)
   const old = replicas.filter((shard) => shard.revision !== revision)
@@ -230,9 +234,5 @@ export function planSurplus({ goal, replicas }: Group): Verdict | undefined {
       .toSorted((a, b) => b.id - a.id)
       .find((shard) => !goal.homes.includes(shard.id) || !goal.preserveRoles)
   if (leaving === undefined) return undefined
-  return act({
-    kind: 'retire-shard',
-    shard: leaving.id,
-    why: 'every other shard runs the goal and is linked; this one is no longer needed',
-  })
+  return retire(leaving, 'every other shard runs the goal and is linked; this one is no longer needed', group)
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { mayFollow, settleRoles } from './settle-roles.ts'
 import { goalOf, groupOf } from './test-group.ts'
-import { type EngineState, isLive, type LiveShard, type Seen } from './topology.ts'
+import { type Disk, type EngineState, isLive, type LiveShard, type Seen } from './topology.ts'
 
 function shardWith(change: Partial<EngineState>): LiveShard {
   const [shard] = groupOf(0).shards
@@ -51,11 +51,24 @@ describe('a group without a primary', () => {
     ).toMatchObject({ step: { kind: 'promote', shard: 2 } })
   })
 
-  test('does not promote who is one write behind it, but starts the last primary', () => {
-    const behind = dead((seen) => ({ ...seen, history: { replid: 'a', offset: 101, runId: null } }))
-    expect(settleRoles(behind, goalOf())).toMatchObject({
+  const behind = (disk: Partial<Disk>) =>
+    dead((seen) => ({
+      ...seen,
+      history: { replid: 'a', offset: 101, runId: null },
+      shards: seen.shards.map((shard) =>
+        shard.id === 1 && shard.disk ? { ...shard, disk: { ...shard.disk, ...disk } } : shard,
+      ),
+    }))
+
+  test('does not promote who is one write behind it, but starts the last primary from a disk that has more', () => {
+    expect(settleRoles(behind({ aof: 'whole' }), goalOf())).toMatchObject({
       step: { kind: 'start-shard', shard: 1, follow: null },
     })
+  })
+
+  test('promotes who is one write behind it where the disk of the last primary has less', () => {
+    for (const disk of [{}, { snapshot: { replid: 'a', offset: 80 } }])
+      expect(settleRoles(behind(disk), goalOf())).toMatchObject({ step: { kind: 'promote', shard: 2 } })
   })
 
   test.each(['starting', 'running', 'stopping'] as const)(

@@ -4,7 +4,9 @@ import { violations } from './invariants.ts'
 import { planGroup } from './plan-group.ts'
 import { expect as expected, settle } from './simulate.ts'
 import { goalOf, groupOf, linked, old, run, stream } from './test-group.ts'
-import { isLive, type Seen, type SeenShard } from './topology.ts'
+import { type Disk, type EngineState, isLive, type Seen, type SeenShard } from './topology.ts'
+
+const noDisk: Disk = { lookedAt: 0, snapshot: null, aof: 'none', claim: null }
 
 describe('a handover that was interrupted', () => {
   test('after the demotion is finished: the intended heir is promoted', () => {
@@ -78,21 +80,84 @@ describe('a database that is kept', () => {
     })
   })
 
-  test('never promotes a replica that came back from an old file', () => {
+  /** Shard 1 was the primary and is dead; shard 2 came back from its disk, with 100 keys. */
+  const cameBack = (disk: Partial<Disk>, engine: Partial<EngineState> = {}): Seen => {
     const seen = groupOf(1)
-    const died: Seen = {
+    return {
       ...seen,
       history: { replid: 'a', offset: 90, runId: null },
       shards: seen.shards.map((shard) =>
         shard.id === 1 || !isLive(shard)
-          ? { ...shard, process: 'exited', engine: null }
-          : { ...shard, engine: { ...shard.engine, replid: 'a', offset: 50, link: 'down' } },
+          ? { ...shard, process: 'exited', asleep: true, engine: null, disk: { ...noDisk, ...disk } }
+          : {
+              ...shard,
+              engine: {
+                ...shard.engine,
+                ...{ replid: 'a', offset: 95, link: 'down', streamed: false },
+                ...engine,
+              },
+            },
       ),
     }
-    expect(planGroup(died, goal)).toMatchObject({
+  }
+  const fromDisk = { kind: 'do', step: { kind: 'start-shard', shard: 1, follow: null } }
+  const promoted = { kind: 'do', step: { kind: 'promote', shard: 2 } }
+
+  test.each([
+    ['holds each write', { aof: 'whole' }, {}, fromDisk],
+    ['holds as much', { snapshot: { replid: 'a', offset: 95 } }, {}, fromDisk],
+    ['holds less', { snapshot: { replid: 'a', offset: 60 } }, {}, promoted],
+    ['is of another history', { snapshot: { replid: 'z', offset: 60 } }, { replid: 'y' }, fromDisk],
+    ['is of a history before', { snapshot: { replid: 'z', offset: 99 } }, {}, promoted],
+    ['has nothing', {}, {}, promoted],
+    ['has nothing, nor has anybody', {}, { keys: 0 }, fromDisk],
+  ] as const)('when the power has gone, and the disk of the primary %s', (_, disk, engine, verdict) => {
+    const seen = cameBack(disk, engine)
+    const plan = planGroup(seen, goal)
+    expect(plan).toMatchObject(verdict)
+    expect(plan.kind === 'do' && violations(seen, plan.step)).toEqual([])
+  })
+
+  test('never promotes who came back from its disk beside a primary whose disk holds more, nor empties who holds anything', () => {
+    const whole = cameBack({ aof: 'whole' })
+    expect(violations(whole, { kind: 'promote', shard: 2, why: '' })).toHaveLength(1)
+    const empty = cameBack({})
+    expect(violations(empty, { kind: 'start-shard', shard: 1, follow: null, why: '' })).toHaveLength(1)
+  })
+
+  test('waits until it is known what is on the disk of its last primary', () => {
+    const seen = cameBack({})
+    const shards = seen.shards.map((shard) => (shard.id === 1 ? { ...shard, disk: null } : shard))
+    expect(planGroup({ ...seen, shards }, goal)).toMatchObject({ kind: 'wait', shard: 1 })
+  })
+
+  test('does not serve nothing while somebody has a file that nobody has loaded', () => {
+    const seen = cameBack({}, { keys: 0 })
+    const shards = seen.shards.map((shard) =>
+      shard.id === 2 ? { ...shard, disk: { ...noDisk, aof: 'older' as const } } : shard,
+    )
+    expect(planGroup({ ...seen, shards }, goal)).toMatchObject({ kind: 'stuck' })
+  })
+
+  test('in cluster mode starts the heir that took over before anybody heard of it', () => {
+    const seen = cameBack({ aof: 'whole', claim: 3 })
+    const shards = seen.shards.map(
+      (shard): SeenShard =>
+        shard.id === 2
+          ? {
+              ...shard,
+              ...{ process: 'exited', asleep: true, engine: null },
+              disk: { ...noDisk, aof: 'whole', claim: 4 },
+            }
+          : shard,
+    )
+    const moved = { from: 1, to: 2, released: false, ageMs: 5 }
+    const sharded: Seen = { ...seen, slots: { first: 0, last: 16_383 }, shards, handover: moved }
+    expect(planGroup(sharded, goal)).toMatchObject({
       kind: 'do',
-      step: { kind: 'start-shard', shard: 1, follow: null },
+      step: { kind: 'start-shard', shard: 2, follow: null },
     })
+    expect(planGroup({ ...sharded, handover: { ...moved, released: true } }, goal)).toMatchObject(fromDisk)
   })
 
   test('that was stopped in order starts as it was: the primary from its own disk', () => {
@@ -113,7 +178,7 @@ describe('a database that is kept', () => {
 
   test('takes in an empty process that follows somebody who is gone, and not one that holds anything', () => {
     const seen = groupOf(1)
-    const strayed = (keys: number, offset: number): Seen => ({
+    const strayed = (keys: number, offset: number, streamed = true): Seen => ({
       ...seen,
       shards: seen.shards.map((shard) =>
         shard.id === 2 && isLive(shard)
@@ -126,6 +191,7 @@ describe('a database that is kept', () => {
                 link: 'down',
                 keys,
                 offset,
+                streamed,
               },
             }
           : shard,
@@ -134,6 +200,8 @@ describe('a database that is kept', () => {
     expect(planGroup(strayed(0, 1), goal)).toMatchObject({ kind: 'do', step: { kind: 'follow', shard: 2 } })
     expect(planGroup(strayed(3, 1), goal)).toMatchObject({ kind: 'stuck' })
     expect(planGroup(strayed(0, 50), goal)).toMatchObject({ kind: 'stuck' })
+    // What it brought from its disk was compared before its primary served.
+    expect(planGroup(strayed(3, 1, false), goal)).toMatchObject({ kind: 'do', step: { kind: 'follow' } })
   })
 
   test('does not promote a replica that is being stopped: it is waited for', () => {

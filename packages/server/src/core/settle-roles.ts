@@ -1,5 +1,6 @@
 import { revisionOf } from './goal.ts'
 import { act } from './group.ts'
+import { settleFromDisks } from './settle-disks.ts'
 import {
   type Goal,
   isAt,
@@ -60,6 +61,10 @@ function settleStray(stray: LiveShard, primary: LiveShard, { shards, slots }: Se
       why: `shard ${primary.id} is the primary, and its history continues this one's`,
     })
   }
+  if (!stray.engine.streamed && (primary.engine.keys > 0 || stray.engine.keys === 0)) {
+    const why = `it came back with an older state of its disk, and shard ${primary.id} serves with the newest there is`
+    return act({ kind: 'follow', shard: stray.id, primary: primary.id, why })
+  }
   return {
     kind: 'stuck',
     why: `shard ${stray.id} follows another primary and holds writes that shard ${primary.id} does not have; decide which of them to keep`,
@@ -116,6 +121,8 @@ function settleMissingPrimary(seen: Seen, live: readonly LiveShard[], goal: Goal
 
   const heir = chooseHeir(seen, live)
   if (heir !== undefined) return act({ kind: 'promote', shard: heir.id, why: whyPromote(seen, heir) })
+  const fromDisk = settleFromDisks(seen)
+  if (fromDisk !== undefined) return fromDisk
   return settleWithoutHeir(recorded ?? seen.shards[0], goal)
 }
 
@@ -171,13 +178,15 @@ function settleInPlace(last: SeenShard, goal: Goal): Verdict {
 }
 
 /**
- * The replica that lost least: of those that hold the recorded history as far as it was last seen, the one with the
- * highest offset, and of those at one offset the one that carried out most. A replica that came back from an old file on disk is not one of them.
+ * The replica that lost least: of those that ran when the primary died, and hold the recorded history as far as it was last seen, the one with the
+ * highest offset, and of those at one offset the one that carried out most. A replica that came back from its disk is not one of them:
+ * the primary's disk may hold more (settle-disks.ts).
  */
 function chooseHeir({ history, handover }: Seen, live: readonly LiveShard[]): LiveShard | undefined {
   const holders = live.filter(
     ({ engine }) =>
       engine.role === 'replica' &&
+      engine.streamed &&
       !engine.syncing &&
       !engine.loading &&
       (history === null ||

@@ -1,6 +1,7 @@
 import { revisionOf } from './goal.ts'
 import {
   type ClusterNode,
+  type Disk,
   type EngineState,
   isAt,
   isLive,
@@ -134,6 +135,8 @@ export function expect(seen: Seen, step: Step, taken = seen.shards.map(({ id }) 
       )
     case 'enable-aof':
       return change(step.shard, (shard) => withEngine(shard, { aof: 'rewriting' }))
+    case 'save-snapshot':
+      return change(step.shard, (shard) => ({ ...shard, disk: savedDisk(shard) }))
     case 'hand-over':
       return handedOver(seen, step.from, step.to)
     case 'release-handover':
@@ -171,7 +174,8 @@ export function settle(seen: Seen): Seen {
       const came = seen.slots !== null && shard.processWhy !== AGAIN ? blank : up
       const link = came !== blank && primary && isLive(primary) ? 'up' : 'down'
       const cluster = seen.slots === null ? null : { id: nameOf(shard), serves: true, nodes: [] }
-      return { ...shard, process: 'running', engine: { ...emptyEngine, ...came, link, cluster } }
+      const held = heldOf(primary)
+      return { ...shard, process: 'running', engine: { ...emptyEngine, ...held, ...came, link, cluster } }
     }
     if (!isLive(shard)) return shard
     const followed = seen.shards.find((other) => isAt(shard.engine.primary, other))
@@ -180,6 +184,13 @@ export function settle(seen: Seen): Seen {
     const aof = shard.engine.aof === 'rewriting' ? 'on' : shard.engine.aof
     return link === shard.engine.link && aof === shard.engine.aof ? shard : withEngine(shard, { link, aof })
   }
+}
+
+/** Who follows is where its primary is. */
+function heldOf(primary: SeenShard | undefined): Partial<EngineState> {
+  if (primary?.engine == null) return {}
+  const { replid, offset } = primary.engine
+  return { replid, offset }
 }
 
 /** Of a process that was there before: in cluster mode it has kept its place. */
@@ -223,9 +234,17 @@ function freshShard(taken: readonly number[], step: Extract<Step, { kind: 'add-s
     asleep: false,
     trouble: '',
     next: null,
+    disk: emptyDisk,
     engine: null,
   }
 }
+
+function savedDisk({ disk, engine }: SeenShard): Disk {
+  const snapshot = { replid: engine?.replid ?? null, offset: engine?.offset ?? null }
+  return { ...(disk ?? emptyDisk), snapshot }
+}
+
+const emptyDisk: Disk = { lookedAt: 0, snapshot: null, aof: 'none', claim: null }
 
 function addressOf(seen: Seen, id: number): SeenShard['address'] | null {
   return seen.shards.find((shard) => shard.id === id)?.address ?? null
@@ -257,6 +276,8 @@ const emptyEngine: EngineState = {
   },
   keys: 0,
   aof: 'off',
+  saving: { state: 'idle', lastAt: null },
+  streamed: true,
   errorReplies: 0,
   cluster: null,
 }

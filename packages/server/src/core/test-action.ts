@@ -38,6 +38,8 @@ export interface Watch {
   readonly events?: (action: Action) => void
   /** After how many effects of the next step the server is killed. */
   readonly effects?: () => number
+  /** What dies with the server, in that very moment. */
+  readonly death?: (action: Action) => void
 }
 
 export type End = { readonly kind: 'done' | 'stuck'; readonly why: string }
@@ -133,7 +135,9 @@ function act(action: Action, moment: Moment, watch: Watch): void {
     const errorsSeen = new Map(
       findGroup(seen, group).shards.map(({ id, engine }) => [id, engine?.errorReplies ?? 0]),
     )
-    if (!carryOut(world, team, step, effects, errorsSeen)) return
+    if (carryOut(world, team, step, effects, errorsSeen)) continue
+    watch.death?.(action)
+    return
   }
 }
 

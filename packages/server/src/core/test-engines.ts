@@ -16,12 +16,21 @@ export function picksOf(seed: number): Pick {
   }
 }
 
-/** What a process leaves on disk. Without `replid`: an append-only file, which knows nothing of replication. */
+/** What a process leaves on disk. An append-only file knows nothing of replication; a snapshot names its history. */
 export interface Disk {
+  readonly snapshot: Saved | null
+  readonly aof: readonly number[] | null
+  /** The append-only file holds each write of the last process. */
+  readonly aofWhole: boolean
+}
+
+export interface Saved {
   readonly log: readonly number[]
-  readonly replid: string | null
+  readonly replid: string
   readonly offset: number
 }
+
+export const noDisk: Disk = { snapshot: null, aof: null, aofWhole: false }
 
 export interface Engine {
   readonly runId: string
@@ -38,6 +47,10 @@ export interface Engine {
   /** The writes it holds. HOLE stands for one that it could not carry out. */
   log: readonly number[]
   aof: 'off' | 'rewriting' | 'on'
+  /** A snapshot on its way to the disk. */
+  saving: Saved | null
+  /** It has sent or received a stream since its process began. */
+  streamed: boolean
   errorReplies: number
   /** Writes wait. */
   paused: boolean
@@ -66,6 +79,8 @@ export const emptyEngine = (revision: string): Engine => ({
   offset: 0,
   log: [],
   aof: 'off',
+  saving: null,
+  streamed: false,
   errorReplies: 0,
   paused: false,
   known: new Set(),
@@ -73,15 +88,22 @@ export const emptyEngine = (revision: string): Engine => ({
   banned: new Set(),
 })
 
-/** A snapshot on disk names its history: a replica resumes it, and a primary continues it under a new name. */
-export function load(engine: Engine, disk: Disk | null): void {
-  if (disk === null) return
-  engine.log = disk.log
-  if (disk.replid === null) return
-  engine.offset = disk.offset
-  if (engine.role === 'replica') engine.replid = disk.replid
-  else branch(engine, disk.replid)
+/** A replica resumes the history of its snapshot, and a primary continues it under a new name. As decide-appendonly.ts has it. */
+export function load(engine: Engine, disk: Disk, follows: boolean, wantsAof: boolean): void {
+  const { snapshot, aof, aofWhole } = disk
+  const isAof = !follows && aof !== null && (aofWhole || snapshot === null)
+  if (isAof) engine.log = aof
+  else if (snapshot !== null) {
+    engine.log = snapshot.log
+    engine.offset = snapshot.offset
+    if (engine.role === 'replica') engine.replid = snapshot.replid
+    else branch(engine, snapshot.replid)
+  }
+  if (follows || !wantsAof) return
+  engine.aof = isAof || snapshot === null ? 'on' : 'rewriting'
 }
+
+export const save = ({ log, replid, offset }: Engine): Saved => ({ log, replid, offset })
 
 /** A promotion: a new history that begins where the one before ended. */
 export function promote(engine: Engine): void {
@@ -131,6 +153,8 @@ export function replicate(engine: Engine, source: Engine | null, pick: Pick, stu
 function connect(engine: Engine, source: Engine, pick: Pick): void {
   if (engine.syncing) {
     const { replid, offset, log } = source
+    Object.assign(engine, { streamed: true })
+    Object.assign(source, { streamed: true })
     Object.assign(engine, { syncing: false, link: 'up', replid, replid2: '', secondOffset: -1, offset, log })
   } else if (continues(engine, source) && pick(8) > 0) {
     if (engine.replid !== source.replid) {
@@ -140,7 +164,8 @@ function connect(engine: Engine, source: Engine, pick: Pick): void {
         replid: source.replid,
       })
     }
-    engine.link = 'up'
+    Object.assign(engine, { link: 'up', streamed: true })
+    source.streamed = true
   } else engine.syncing = true
 }
 

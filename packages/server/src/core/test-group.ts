@@ -36,6 +36,7 @@ export function groupOf(replicas: number, aof = false, firstId = 1): Seen {
       asleep: false,
       trouble: '',
       next: null,
+      disk: { lookedAt: 0, snapshot: null, aof: aof ? 'whole' : 'none', claim: null },
       engine: {
         runId: `run-${firstId + n}`,
         role: isPrimary ? 'primary' : 'replica',
@@ -51,6 +52,8 @@ export function groupOf(replicas: number, aof = false, firstId = 1): Seen {
         memory: unlimited(1e6),
         keys: 100,
         aof: aof ? 'on' : 'off',
+        saving: { state: 'idle', lastAt: null },
+        streamed: true,
         errorReplies: 0,
         cluster: null,
       },

@@ -1,6 +1,6 @@
 /** Carries steps out in the tests' world, effect by effect as reconcile/ does, and may be killed between any two. */
-import { runsOf } from './goal.ts'
-import { type Engine, follow, promote, write } from './test-engines.ts'
+import { revisionOf, runsOf } from './goal.ts'
+import { type Engine, follow, noDisk, promote, save, write } from './test-engines.ts'
 import { obey } from './test-gossip.ts'
 import {
   claimSlots,
@@ -94,6 +94,12 @@ function doStep(step: Step, scene: Scene): void {
       effect()
       engineOf(team, step.shard).aof = 'rewriting'
       return
+    case 'save-snapshot': {
+      effect()
+      const engine = engineOf(team, step.shard)
+      engine.saving ??= save(engine)
+      return
+    }
     case 'hand-over':
       handOver(step, scene)
       return
@@ -164,8 +170,7 @@ function retire(member: Member, { team, effect, world }: Scene): void {
   effect()
   member.leaving = true
   effect()
-  member.engine = null
-  member.state = 'absent'
+  Object.assign(member, { engine: null, state: 'absent', disk: noDisk })
   if (world.pick(3) === 0) return
   effect()
   team.members = team.members.filter((one) => one !== member)
@@ -191,7 +196,8 @@ function followIn({ team, effect, world }: Scene, id: number, primary: number): 
 function promoteIn({ team, effect }: Scene, id: number): void {
   const engine = engineOf(team, id)
   effect()
-  put(team, memberOf(team, id), 1, 'wait')
+  const member = memberOf(team, id)
+  if (member.revision === revisionOf(member.wanted)) put(team, member, 1, 'wait')
   effect()
   promote(engine)
   claimSlots(team, memberOf(team, id))
@@ -241,6 +247,8 @@ function handOver({ from, to }: Extract<Step, { kind: 'hand-over' }>, scene: Sce
   }
   promote(heir)
   claimSlots(team, memberOf(team, to))
+  effect()
+  if (world.persistence === 'aof') team.recorded = to
   if (world.cluster) stepDown(team, primary, to, world)
   effect()
   team.recorded = to

@@ -2,7 +2,7 @@
 import { freshName } from './test-engines.ts'
 import { unlimited } from './test-group.ts'
 import { liveOf, type Member, membersOf, type Team, type World } from './test-world.ts'
-import type { Seen, SeenDatabase, SeenShard } from './topology.ts'
+import type { Disk, Seen, SeenDatabase, SeenShard } from './topology.ts'
 
 /** What is seen, and noted, at a look: as observe.ts and keepHistory do it. */
 export function look(world: World): SeenDatabase {
@@ -53,12 +53,37 @@ function seeMember(member: Member, world: World): SeenShard {
     next: null,
     asleep: state === 'exited' && member.wish?.onCrash === 'wait',
     beganAfterDeath: false,
+    disk: seeDisk(member, world),
   }
   const process = { process: state, processWhy: state, endedCleanly: state === 'exited' && endedCleanly }
   if (engine === null) return { ...records, ...process, engine: null }
-  const { runId, role, primary, link, syncing, replid, replid2, secondOffset, offset, aof, errorReplies } =
-    engine
-  const own = { runId, role, link, syncing, replid, replid2, secondOffset, offset, aof, errorReplies }
+  const {
+    runId,
+    role,
+    primary,
+    link,
+    syncing,
+    replid,
+    replid2,
+    secondOffset,
+    offset,
+    aof,
+    streamed,
+    errorReplies,
+  } = engine
+  const own = {
+    runId,
+    role,
+    link,
+    syncing,
+    replid,
+    replid2,
+    secondOffset,
+    offset,
+    aof,
+    streamed,
+    errorReplies,
+  }
   const nodes = [...engine.known].map((node) => nodeOf(node, world, false))
   const greeted = [...engine.greeted].map((node) => nodeOf(node, world, true))
   const cluster = world.cluster ? { id: `node-${id}`, serves: true, nodes: [...nodes, ...greeted] } : null
@@ -68,6 +93,7 @@ function seeMember(member: Member, world: World): SeenShard {
     ...process,
     engine: {
       ...own,
+      saving: { state: engine.saving === null ? 'idle' : 'writing', lastAt: null },
       primary: address,
       loading: false,
       usedMemoryBytes: 1e6,
@@ -75,6 +101,17 @@ function seeMember(member: Member, world: World): SeenShard {
       keys: engine.log.length,
       cluster,
     },
+  }
+}
+
+function seeDisk({ disk, engine, place, epoch }: Member, { cluster }: World): Disk {
+  const { snapshot, aof, aofWhole } = disk
+  const isWhole = engine === null ? aofWhole : engine.aof === 'on'
+  return {
+    lookedAt: 0,
+    snapshot: snapshot && { replid: snapshot.replid, offset: snapshot.offset },
+    aof: isWhole ? 'whole' : aof === null ? 'none' : 'older',
+    claim: cluster && (engine ?? place)?.role === 'primary' ? epoch : null,
   }
 }
 

@@ -20,7 +20,7 @@ export interface Member {
   /** Of the last process. */
   revision: string | null
   endedCleanly: boolean
-  disk: Disk | null
+  disk: Disk
   engine: Engine | null
   /** In cluster mode, what its last process knew, and the epoch of its last claim on slots. */
   place: Place | null
@@ -48,6 +48,8 @@ export interface Team {
   owner: number | null
   epoch: number
   readonly acknowledged: Set<number>
+  /** Writes that were on the disk of whoever served: no plan may lose them, whatever dies. */
+  durable: ReadonlySet<number>
   /** Writes that no plan could have saved: who held them was killed. */
   readonly lost: Set<number>
 }
@@ -56,6 +58,8 @@ export interface World {
   readonly pick: Pick
   readonly teams: readonly Team[]
   readonly persistence: Goal['persistence']
+  /** Each write is in the append-only file before it is acknowledged. */
+  readonly always: boolean
   readonly cluster: boolean
   memoryFreeBytes: number
   turn: number
@@ -71,15 +75,17 @@ export interface Shape {
   readonly groups: number
   readonly replicas: number
   readonly persistence: Goal['persistence']
+  readonly always?: boolean
   readonly runs: Runs
 }
 
 /** A database that runs well, with some writes in it. In cluster mode when it has more than one group. */
-export function worldOf({ groups, replicas, persistence, runs }: Shape, pick: Pick): World {
+export function worldOf(shape: Shape, pick: Pick): World {
+  const { groups, replicas, persistence, always = false, runs } = shape
   const cluster = groups > 1
   const teams = splitSlots(groups).map((slots, number) => teamOf(number, cluster ? slots : null))
   const world: World = {
-    ...{ pick, teams, persistence, cluster, memoryFreeBytes: 1e12 },
+    ...{ pick, teams, persistence, always, cluster, memoryFreeBytes: 1e12 },
     ...{ turn: 0, nextShard: 1, nextWrite: 1, broken: null, stumbles: () => false },
   }
   for (const team of teams) {
@@ -103,7 +109,7 @@ export function worldOf({ groups, replicas, persistence, runs }: Shape, pick: Pi
 
 function teamOf(number: number, slots: SlotRange | null): Team {
   const records = { members: [], recorded: null, history: null, handover: null, standby: null }
-  const sets = { acknowledged: new Set<number>(), lost: new Set<number>() }
+  const sets = { acknowledged: new Set<number>(), durable: new Set<number>(), lost: new Set<number>() }
   return { number, slots, ...records, standbyBefore: null, owner: null, epoch: 0, ...sets }
 }
 
@@ -113,7 +119,13 @@ function bornWell(member: Member, first: number, persistence: Goal['persistence'
       ? ({ role: 'primary' } as const)
       : ({ role: 'replica', primary: first, link: 'up' } as const)
   const aof = persistence === 'aof' ? 'on' : 'off'
-  return { ...engines.emptyEngine(member.revision ?? ''), ...role, aof, replid: `history-${first}` }
+  return {
+    ...engines.emptyEngine(member.revision ?? ''),
+    ...role,
+    aof,
+    streamed: true,
+    replid: `history-${first}`,
+  }
 }
 
 export const membersOf = ({ teams }: World) => teams.flatMap(({ members }) => members)
@@ -127,7 +139,7 @@ export function enlist(world: World, group: Team, wanted: Runs, follows: number 
     revision: null,
     endedCleanly: false,
   } as const
-  const rest = { leaving: false, disk: null, engine: null, place: null, epoch: 0 }
+  const rest = { leaving: false, disk: engines.noDisk, engine: null, place: null, epoch: 0 }
   const member: Member = { id: world.nextShard++, group, wanted, follows, ...process, ...rest }
   group.members.push(member)
   return member
@@ -164,8 +176,33 @@ export function claimSlots(team: Team, member: Member): void {
   team.owner = member.id
 }
 
+/** All processes of a group are gone within a moment. What its primary had on disk must come back. */
+export function cutPower(world: World, team: Team): void {
+  for (const member of team.members) {
+    // The agent died too: whether this one would have come up, the next agent tries.
+    if (member.state === 'starting' && member.engine === null) member.ordered = true
+    stop(world, member)
+  }
+  const kept = world.always ? team.acknowledged : team.durable
+  for (const id of team.acknowledged) if (!kept.has(id)) team.lost.add(id)
+}
+
+/** A save point: some process writes a snapshot by itself. */
+export function savePoint(world: World, member: Member): void {
+  if (world.persistence === 'snapshot' && member.engine !== null)
+    member.engine.saving ??= engines.save(member.engine)
+}
+
 /** Its process is gone at once, with all it had not written to disk. */
 export function kill(world: World, member: Member): void {
+  const { engine, group } = member
+  stop(world, member)
+  if (engine === null) return
+  if (engine.role === 'primary' || !liveOf(group).some((other) => other.engine?.role === 'primary'))
+    mourn(group, engine)
+}
+
+function stop(world: World, member: Member): void {
   const { engine, group } = member
   if (member.state === 'starting' && engine === null && !member.ordered) {
     member.state = 'failed'
@@ -173,14 +210,14 @@ export function kill(world: World, member: Member): void {
   }
   if (engine === null) return
   const { log, aof } = engine
-  if (aof === 'on') member.disk = { log: log.slice(0, log.length - world.pick(2)), replid: null, offset: 0 }
+  const { snapshot } = member.disk
+  const unwritten = world.always ? 0 : world.pick(2)
+  if (aof === 'on') member.disk = { snapshot, aof: log.slice(0, log.length - unwritten), aofWhole: true }
   end(member, false)
   const unaware = liveOf(group).find((other) => other.engine?.role === 'primary')
   if (member.id === group.owner && unaware !== undefined) group.owner = unaware.id
   if (member.ordered && member.wish?.onCrash === 'wait') member.ordered = false
   member.state = member.ordered ? 'starting' : 'exited'
-  if (engine.role === 'primary' || !liveOf(group).some((other) => other.engine?.role === 'primary'))
-    mourn(group, engine)
 }
 
 /** What the best of those who followed had not received is lost, and nobody is to blame. */
@@ -204,8 +241,12 @@ function mourn(team: Team, { replid, replid2 }: Engine): void {
 function end(member: Member, cleanly: boolean): void {
   const { engine } = member
   if (engine === null) return
-  const { role, primary, known, log, replid, offset } = engine
-  if (cleanly) member.disk = { log, replid, offset }
+  const { role, primary, known, log, aof } = engine
+  if (cleanly)
+    member.disk =
+      aof === 'on'
+        ? { snapshot: engines.save(engine), aof: log, aofWhole: true }
+        : { ...member.disk, snapshot: engines.save(engine) }
   Object.assign(member, { engine: null, endedCleanly: cleanly, place: { role, primary, known } })
   for (const other of liveOf(member.group))
     if (other.engine?.primary === member.id) other.engine.link = 'down'
@@ -236,7 +277,18 @@ function moveOn(world: World, member: Member): void {
     else boot(world, member)
   } else if (member.state === 'exited' && wish?.onCrash === 'restart') {
     Object.assign(member, { ordered: true, state: 'starting' })
-  } else if (engine?.aof === 'rewriting') engine.aof = 'on'
+  } else if (engine !== null) writeFiles(member, engine)
+}
+
+/** What an engine writes beside its work is there, whole. */
+function writeFiles(member: Member, engine: Engine): void {
+  if (engine.aof === 'rewriting') engine.aof = 'on'
+  if (engine.saving === null) return
+  member.disk = { ...member.disk, snapshot: engine.saving }
+  const { group } = member
+  if (engine.role === 'primary' && group.recorded === member.id)
+    group.durable = new Set([...group.durable, ...engine.saving.log])
+  engine.saving = null
 }
 
 function boot(world: World, member: Member): void {
@@ -253,8 +305,9 @@ function boot(world: World, member: Member): void {
     const owner = group.members.find(({ id }) => id === group.owner)
     if (engine.paused && member.epoch > (owner?.epoch ?? 0)) group.owner = member.id
   }
-  engines.load(engine, disk)
-  if (engine.role === 'primary' && world.persistence === 'aof') engine.aof = 'on'
+  engines.load(engine, disk, follows !== null, world.persistence === 'aof')
+  // From here on the file lacks what this process takes.
+  if (engine.aof !== 'on') member.disk = { ...disk, aofWhole: false }
   Object.assign(member, { engine, state: 'running' })
 }
 

@@ -91,6 +91,8 @@ export interface SeenShard {
   readonly next: Pick<EngineMemory, 'limitBytes' | 'evictionPolicy'> | null
   /** What its agent sees of a process that answers nobody. Null or absent: it answers, or there is none. */
   readonly silence?: Silence | null
+  /** What lies in its data folder, by its agent's last look; null while that is not known. */
+  readonly disk: Disk | null
   /** Null while the engine does not answer. */
   readonly engine: EngineState | null
 }
@@ -103,6 +105,22 @@ export interface Silence {
   readonly onDisk: boolean
   /** Unix milliseconds: which process it is. */
   readonly startedAt: number
+}
+
+/** What the next process of a shard would find. Times in Unix milliseconds, by the clock of its node. */
+export interface Disk {
+  readonly lookedAt: number
+  readonly snapshot: Snapshot | null
+  /** `whole`: the append-only file holds each write of the last process. `older`: of one before it. */
+  readonly aof: 'none' | 'older' | 'whole'
+  /** In cluster mode, the epoch with which its last process served slots; null: it served none. */
+  readonly claim: number | null
+}
+
+/** At which point of which history it was taken; null: before anybody followed. */
+export interface Snapshot {
+  readonly replid: string | null
+  readonly offset: number | null
 }
 
 export interface EngineState {
@@ -124,6 +142,9 @@ export interface EngineState {
   /** Over all its databases. */
   readonly keys: number
   readonly aof: 'off' | 'rewriting' | 'on'
+  readonly saving: Saving
+  /** It has sent or received a stream since its process began: what it holds is not only what lay on its disk. */
+  readonly streamed: boolean
   /** Commands that came with the stream and failed: from the first one on, its data differs from its primary's. */
   readonly errorReplies: number
   /** Null when it is not in cluster mode. */
@@ -142,6 +163,14 @@ export interface EngineMemory {
   readonly dataBytes: number
   /** Of `dataBytes`, what the connections of clients take. */
   readonly clientBytes: number
+}
+
+/** Of its snapshots. */
+export interface Saving {
+  /** `failed`: the last one was not written. */
+  readonly state: 'idle' | 'writing' | 'failed'
+  /** When this process wrote its last one, Unix milliseconds in whole seconds; null: none yet. */
+  readonly lastAt: number | null
 }
 
 /** What a process in cluster mode knows of the cluster. Its view lags behind: gossip takes up to some seconds. */
@@ -219,6 +248,7 @@ export type Step = (
   | { readonly kind: 'promote'; readonly shard: number }
   | { readonly kind: 'fence'; readonly shards: readonly number[] }
   | { readonly kind: 'enable-aof'; readonly shard: number }
+  | { readonly kind: 'save-snapshot'; readonly shard: number }
   | { readonly kind: 'hand-over'; readonly from: number; readonly to: number }
   | { readonly kind: 'release-handover'; readonly primary: number }
   | { readonly kind: 'seal-handover' }

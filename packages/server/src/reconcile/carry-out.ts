@@ -1,5 +1,7 @@
+import { readInfo } from '@fairlead/engine'
 import type { Action } from '../core/action.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
+import { revisionOf } from '../core/goal.ts'
 import type { Seen, Step } from '../core/topology.ts'
 import { assignSlots, followInCluster, forgetNode, meetInCluster } from './carry-out-cluster.ts'
 import {
@@ -16,7 +18,7 @@ import type { Deps } from './deps.ts'
 import { handOver } from './hand-over.ts'
 import { releaseHandover, sealHandover } from './seal-handover.ts'
 import { ORDER_WITHIN_MS, readClock } from './take-over.ts'
-import { tellOfPromotion } from './tell-of-loss.ts'
+import { tellOfEmptyStart, tellOfPromotion } from './tell-of-loss.ts'
 
 /**
  * `not yet`: nothing went wrong and nothing is left half-done; look again, after `afterMs` where clients were held for
@@ -59,7 +61,10 @@ type Carrier<Kind extends Step['kind']> = (
 /** The table of hands: one for each kind of step. Leaving one out is a type error. */
 const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   'add-shard': addShard,
-  'start-shard': startShard,
+  'start-shard': async (step, scene) => {
+    await tellOfEmptyStart(step, scene)
+    return startShard(step, scene)
+  },
   'restart-shard': restartShard,
   'restart-primary': restartPrimary,
   'retire-shard': retireShard,
@@ -68,7 +73,10 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   follow: async ({ shard, primary }, scene) =>
     scene.database.cluster ? followInCluster(shard, primary, scene) : followAlone(shard, primary, scene),
   promote: async (step, scene) => {
-    await keepAsleepIfItDies(member(step.shard, scene), scene)
+    const shard = member(step.shard, scene)
+    const runs = scene.seen.shards.find(({ id }) => id === step.shard)?.revision
+    // A wish of another revision would restart the very process that is promoted.
+    if (runs === revisionOf(shard.runs)) await keepAsleepIfItDies(shard, scene)
     const outcome = scene.database.cluster
       ? await takeOver(step.shard, scene)
       : await command(step.shard, scene, 'REPLICAOF', 'NO', 'ONE')
@@ -80,6 +88,7 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
     return done
   },
   'enable-aof': async ({ shard }, scene) => command(shard, scene, 'CONFIG', 'SET', 'appendonly', 'yes'),
+  'save-snapshot': async ({ shard }, scene) => saveSnapshot(shard, scene),
   meet: meetInCluster,
   'assign-slots': assignSlots,
   'forget-node': forgetNode,
@@ -120,6 +129,20 @@ async function takeOver(shard: number, { database, members, deps }: Scene): Prom
   const until = performance.now() + ORDER_WITHIN_MS
   const isTaken = await deps.takeovers.order(heir, { clock, until }, deps.effect)
   return isTaken ? done : { kind: 'not yet', why: `shard ${shard} did not come to its order in time` }
+}
+
+/** An engine refuses to write two at once: one that it has begun by itself is as good. */
+async function saveSnapshot(shard: number, scene: Scene): Promise<Outcome> {
+  const connection = await scene.deps.engines.connect(scene.database, member(shard, scene))
+  const isWriting = async () =>
+    readInfo(await connection.info('persistence'))['rdb_bgsave_in_progress'] === '1'
+  if (await isWriting()) return done
+  try {
+    return await command(shard, scene, 'BGSAVE')
+  } catch (cause) {
+    if (await isWriting()) return done
+    throw cause
+  }
 }
 
 /** One command to one shard. Idempotent: each of them asks for a state. */

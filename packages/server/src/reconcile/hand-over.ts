@@ -144,6 +144,7 @@ async function recordAndMove(
       errorReplies: errorsOf(step.to, seen),
       takeClients: async () => {
         await Promise.race([scripts, delay(SCRIPTS_MS, undefined, { ref: false })])
+        await noteServing(step.to, { database, group, deps })
         return (await clients?.moveToHeir()) ?? null
       },
     },
@@ -160,6 +161,18 @@ async function recordAndMove(
   const runId = runIdOf(step.to, seen)
   await settleIn({ handover, moved, primary, heir, runId, others, build }, database.cluster, deps)
   return { kind: 'done' }
+}
+
+/**
+ * Where each write is on disk before it is acknowledged, the disk on record must be the one that has them, before the first client is
+ * there: if everything dies now, the primary on record is started from its disk. Elsewhere a crash may lose that moment.
+ */
+async function noteServing(
+  shard: number,
+  { database, group, deps }: Pick<Scene, 'database' | 'group' | 'deps'>,
+): Promise<void> {
+  if (database.persistence !== 'aof') return
+  await deps.effect('record-serving', () => deps.databases.setPrimary(database.uid, group, shard))
 }
 
 function runIdOf(shard: number, { shards }: Scene['seen']): string | null {

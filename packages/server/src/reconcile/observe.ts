@@ -1,9 +1,25 @@
 import type { NodeReport, ShardReport } from '@fairlead/api'
-import { type ClusterNodeInfo, numberOf, readClusterNodes, readInfo, replicationIn } from '@fairlead/engine'
+import {
+  type ClusterNodeInfo,
+  type InfoFields,
+  numberOf,
+  readClusterNodes,
+  readInfo,
+  replicationIn,
+} from '@fairlead/engine'
 import type { Handover } from '../actions/handovers-store.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
 import { limitsOf } from '../core/engine-memory.ts'
-import type { ClusterView, EngineState, Seen, SeenDatabase, SeenShard, Silence } from '../core/topology.ts'
+import type {
+  ClusterView,
+  Disk,
+  EngineState,
+  Saving,
+  Seen,
+  SeenDatabase,
+  SeenShard,
+  Silence,
+} from '../core/topology.ts'
 import { countKeys } from './count-keys.ts'
 import type { Deps } from './deps.ts'
 import type { Engines } from './engines.ts'
@@ -80,6 +96,7 @@ async function observeShard(
     next:
       found === undefined ? null : { limitBytes: found.memoryBytes, evictionPolicy: found.evictionPolicy },
     silence: found === undefined ? null : silenceOf(found),
+    disk: found === undefined ? nothing : found.disk,
     endedCleanly: found?.state === 'exited' && found.endedInOrder,
     engine: mayAnswer ? await inspect(record, database, engines) : null,
   }
@@ -89,6 +106,9 @@ function silenceOf({ silence, startedAt }: ShardReport): Silence | null {
   if (silence === null || startedAt === null) return null
   return { hung: silence.hung, onDisk: silence.onDisk, startedAt }
 }
+
+/** The agent has no folder for it. */
+const nothing: Disk = { lookedAt: 0, snapshot: null, aof: 'none', claim: null }
 
 /** The engine's own words; null when it does not answer. That is a fact to decide on, not a fault. */
 async function inspect(
@@ -137,7 +157,18 @@ function readEngine(text: string, cluster: ClusterView | null): EngineState {
     memory: readEngineMemory(fields),
     keys: countKeys(fields),
     aof: isOn('aof_enabled') ? aof : 'off',
+    saving: readSaving(fields),
+    // Engines make it when the first follower comes, or the first stream, and keep it (repl-backlog-ttl 0).
+    streamed: isOn('repl_backlog_active'),
     errorReplies: numberOf(fields, 'unexpected_error_replies'),
     cluster,
   }
+}
+
+function readSaving(fields: InfoFields): Saving {
+  const isWriting = fields['rdb_bgsave_in_progress'] === '1'
+  const state = isWriting ? 'writing' : fields['rdb_last_bgsave_status'] === 'err' ? 'failed' : 'idle'
+  // Redis 7 counts them; before, the time of the last one begins with that of the process.
+  const none = fields['rdb_saves'] === '0'
+  return { state, lastAt: none ? null : numberOf(fields, 'rdb_last_save_time') * 1_000 }
 }

@@ -242,11 +242,12 @@ function afterStep(
 async function doStep(
   step: Step,
   group: number,
-  { database, action, seen, moves }: Hands,
+  { database, action, goal, seen, moves }: Hands,
   deps: Deps,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const broken = violations(findGroup(seen, group), step)
+  const mayGo = goal.kind === 'remove' || goal.discard
+  const broken = violations(findGroup(seen, group), step, mayGo ? 'disabled' : goal.persistence)
   if (broken.length > 0) throw new Error(`the plan would break an invariant: ${broken.join('; ')}`)
   const everybody = await deps.shards.listOf(database.uid)
   const members = everybody.filter((shard) => shard.group === group)

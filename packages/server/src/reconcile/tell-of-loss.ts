@@ -3,6 +3,8 @@ import type { Action, Certificate } from '../core/action.ts'
 import { type AuditType, fairlead } from '../core/audit-record.ts'
 import { hasBrokenHistory } from '../core/broken-history.ts'
 import type { Database } from '../core/database.ts'
+import { isEmptyDisk } from '../core/kept-on-disk.ts'
+import { lostBytes } from '../core/lost-bytes.ts'
 import { lostWith } from '../core/lost-with.ts'
 import { type History, isLive, type Seen, type SeenDatabase } from '../core/topology.ts'
 import type { Scene } from './carry-out.ts'
@@ -21,11 +23,13 @@ export async function tellOfPromotion(shard: number, { action, seen, database, d
   const gone = seen.shards.find(({ id }) => id === lost)
   const { handover } = seen
   const when = handover === null ? '' : ` in the handover from shard ${handover.from} to shard ${handover.to}`
+  const offset = heir?.engine?.offset ?? 0
+  const bytes = heir?.engine == null ? null : lostBytes(seen.history, heir.engine)
   const words =
     `shard ${shard} was promoted in place of shard ${lost}, which was gone${when}` +
     `${gone === undefined ? '' : ` (${gone.processWhy})`}: writes that it had acknowledged and not yet sent,` +
-    ` after offset ${heir?.engine?.offset ?? 0}, are lost`
-  const details = { shard: String(shard), instead_of: String(lost) }
+    ` after offset ${offset}, are lost${howMuch(bytes)}`
+  const details = { shard: String(shard), instead_of: String(lost), ...detailOf(bytes) }
   await tell({ type: 'bdb_primary_replaced', words, details }, { database, action }, deps)
 }
 
@@ -43,10 +47,11 @@ export async function tellOfReturn(
   const primary = seen.shards.find(({ id }) => id === seen.recordedPrimary)
   if (primary === undefined || !isLive(primary) || !hasBrokenHistory(primary, known)) return
   if (persistence === 'aof' && aofFsync === 'always') return
+  const bytes = lostBytes(known, primary.engine)
   const words =
     `shard ${primary.id} died as a primary with nobody to stand in for it, and serves again with what was on its disk` +
-    ` (data_persistence: ${persistence}): writes that it had acknowledged and not yet saved, up to offset ${known.offset} and beyond, are lost`
-  const details = { shard: String(primary.id), persistence }
+    ` (data_persistence: ${persistence}): writes that it had acknowledged and not yet saved, up to offset ${known.offset} and beyond, are lost${howMuch(bytes)}`
+  const details = { shard: String(primary.id), persistence, ...detailOf(bytes) }
   await tell({ type: 'bdb_primary_lost_memory', words, details }, about, deps)
 }
 
@@ -80,6 +85,36 @@ export async function tellOfHandover(
     ` writes that it acknowledged after offset ${offsetTo} are lost, ${howMuch}`
   const details = { shard: String(to), instead_of: String(from), bytes: lost === null ? 'unknown' : lost }
   await tell({ type: 'bdb_handover_lost_writes', words, details }, { database, action }, deps)
+}
+
+/**
+ * A primary whose append-only file is gone is started all the same, for nobody else holds anything. An empty database
+ * would have one. (With another `appendfsync` than always it is told of as any return.)
+ */
+export async function tellOfEmptyStart(
+  { shard, follow }: { readonly shard: number; readonly follow: number | null },
+  { action, seen, database, deps }: Scene,
+): Promise<void> {
+  const { persistence, aofFsync } = database
+  const started = seen.shards.find(({ id }) => id === shard)
+  if (follow !== null || persistence !== 'aof' || aofFsync !== 'always') return
+  if (started === undefined || !isEmptyDisk(started) || seen.history === null) return
+  const words =
+    `shard ${shard}, the last primary, serves again with an empty disk: its append-only file is gone, and nobody else` +
+    ` holds anything; all that it had acknowledged is lost${howMuch(seen.history.offset)}`
+  const details = { shard: String(shard), persistence, ...detailOf(seen.history.offset) }
+  await tell({ type: 'bdb_primary_lost_memory', words, details }, { database, action }, deps)
+}
+
+function howMuch(bytes: number | null): string {
+  if (bytes === null) return '; how much is not known'
+  return bytes === 0
+    ? '; none of what was on record'
+    : `; of what was on record, ${bytes} bytes of its stream`
+}
+
+function detailOf(bytes: number | null): { readonly lost_bytes?: string } {
+  return bytes === null ? {} : { lost_bytes: String(bytes) }
 }
 
 async function tell(

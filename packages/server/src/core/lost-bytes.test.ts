@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { lostBytes } from './lost-bytes.ts'
+
+const known = { replid: 'a', offset: 100, runId: null }
+
+test.each([
+  ['went on with the same history', { replid: 'a', offset: 70 }, 30],
+  ['was further than the record', { replid: 'a', offset: 130 }, 0],
+  [
+    'branched off from it, and took writes of its own',
+    { replid: 'b', replid2: 'a', secondOffset: 71, offset: 500 },
+    30,
+  ],
+  ['has another history', { replid: 'c', offset: 500 }, null],
+] as const)('of the history on record, who %s lacks so much', (_, engine, bytes) => {
+  expect(lostBytes(known, { replid2: '', secondOffset: -1, ...engine })).toBe(bytes)
+  expect(lostBytes(null, { replid2: '', secondOffset: -1, ...engine })).toBeNull()
+})
