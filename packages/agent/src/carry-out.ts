@@ -5,7 +5,7 @@ import { nextStreak } from './decide-restart.ts'
 import { engineTarget } from './engine-config.ts'
 import type { ModuleFiles } from './module-files.ts'
 import { type ProcessIdentity, signalProcess } from './process-identity.ts'
-import { readDataOnDisk, snapshotWrittenAt } from './read-data-on-disk.ts'
+import { readDataOnDisk, snapshotWrittenAt, traceOfSnapshot } from './read-data-on-disk.ts'
 import { readLastWords } from './read-last-words.ts'
 import { readSettings } from './read-settings.ts'
 import { type SilenceRules, whatIsLost } from './see-silence.ts'
@@ -116,7 +116,11 @@ export async function stop(
 ): Promise<ActResult> {
   const { folder, signal, silence } = place
   if (!last.identity) return {}
-  const record = { ...last, stoppingAt: Date.now() }
+  const record = {
+    ...last,
+    stoppingAt: Date.now(),
+    snapshotBefore: await traceOfSnapshot(folder.data),
+  }
   await place.save(record)
   const result = await stopProcess({
     identity: last.identity,
@@ -171,6 +175,8 @@ export async function bury(place: ShardWorkplace, wanted: WantedRecord, last: Pr
 export async function hasStoppedCleanly(folder: ShardFolder, last: ProcessRecord): Promise<boolean> {
   if (last.stoppingAt === null) return false
   if (last.answeredAt === null) return true
+  const now = await traceOfSnapshot(folder.data)
+  if (last.snapshotBefore !== undefined) return now !== null && now !== last.snapshotBefore
   // File times lag behind the clock by up to one tick of the kernel.
   return ((await snapshotWrittenAt(folder.data)) ?? 0) >= last.stoppingAt - 20
 }

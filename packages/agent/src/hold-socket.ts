@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { lockFile } from './lock-file.ts'
 
 /** Linux keeps 108 bytes for a socket's path, the closing zero included. */
 const LONGEST_SOCKET_PATH_BYTES = 107
@@ -10,7 +11,7 @@ const LONGEST_SOCKET_PATH_BYTES = 107
 const DYING_MS = 500
 
 /**
- * Makes sure that nobody else acts as the agent of this socket, until disposed of: of two agents on one folder, each
+ * Makes sure that no other process acts as the agent of this socket, until disposed of: of two agents on one folder, each
  * would take what the other does for a crash. Clears away the socket file of a dead agent.
  *
  * Throws "another agent runs on …", or when the path is too long for a socket.
@@ -21,6 +22,11 @@ export async function holdSocket(path: string): Promise<AsyncDisposable> {
   const name = `\0fairlead-agent-${createHash('sha256').update(resolve(path)).digest('hex').slice(0, 32)}`
   await using stack = new AsyncDisposableStack()
   stack.use(await takeName(name, path))
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  // Names belong to a network: an agent in another container on the same volume is seen by the lock of a file.
+  const lock = lockFile(`${path}.lock`)
+  if (lock === null) throw anotherAgent(path)
+  stack.use(lock)
   if (await somebodyListens(path)) throw anotherAgent(path)
   await rm(path, { force: true })
   const held = stack.move()

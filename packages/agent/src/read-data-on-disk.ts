@@ -37,6 +37,12 @@ export async function snapshotWrittenAt(data: string): Promise<number | null> {
   return writtenAt(join(data, 'dump.rdb'))
 }
 
+/** Another text once another snapshot was written; null when there is none. The clock has no part in it. */
+export async function traceOfSnapshot(data: string): Promise<string | null> {
+  const trace = await traceOf(join(data, 'dump.rdb'))
+  return trace === '' ? null : trace
+}
+
 /** Another text after anything in the folder was written: while it changes, the engine is busy saving. */
 export async function traceOfWrites(data: string): Promise<string> {
   const names = await readdir(data)

@@ -48,6 +48,8 @@ const ProcessRecord = Type.Object({
   logFrom: Type.Integer(),
   /** When we asked it to save and stop. */
   stoppingAt: Type.Union([Type.Integer(), Type.Null()]),
+  /** The snapshot on disk then, by its trace; null: there was none. Absent in records of older agents. */
+  snapshotBefore: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   /** `stopped`: we asked, and its data is saved. `died`: anything else. Null: as far as we know it runs. */
   ended: Type.Union([
     Type.Object({ at: Type.Integer(), how: Type.Enum(['stopped', 'died']), why: Type.String() }),

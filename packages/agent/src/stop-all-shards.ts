@@ -5,6 +5,7 @@ import { engineTarget } from './engine-config.ts'
 import { holdSocket } from './hold-socket.ts'
 import { type FoundShard, openShards } from './open-shards.ts'
 import { isAlive } from './process-identity.ts'
+import { traceOfSnapshot } from './read-data-on-disk.ts'
 import { stopProcess } from './stop-process.ts'
 import { stopProxy } from './stop-proxy.ts'
 import { clearTrials } from './trial-folder.ts'
@@ -58,7 +59,11 @@ function isPrimary({ wanted }: Pick<FoundShard, 'wanted'>): boolean {
 async function stopShard({ folder, wanted, last }: FoundShard, logger: Logger, signal: AbortSignal) {
   const { id } = folder
   if (!last?.identity) return { id, why: null }
-  const record = { ...last, stoppingAt: Date.now() }
+  const record = {
+    ...last,
+    stoppingAt: Date.now(),
+    snapshotBefore: await traceOfSnapshot(folder.data),
+  }
   await folder.writeProcess(record)
   const result = await stopProcess({
     identity: last.identity,

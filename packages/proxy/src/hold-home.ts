@@ -1,18 +1,23 @@
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:net'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { lockFile } from './lock-file.ts'
 
 /** How long the name of a killed proxy may outlive it. */
 const DYING_MS = 500
 
-/** Makes sure that nobody else acts as the proxy of this home, until disposed of. Throws when somebody does. */
+/** Makes sure that no other process acts as the proxy of this home, until disposed of. Throws when one does. */
 export async function holdHome(home: string): Promise<AsyncDisposable> {
-  // A name in Linux' abstract namespace: it goes away with the process that holds it, however that ends.
+  // A name in Linux' abstract namespace, for proxies of before, which know no other lock; and the file, for other containers.
   const digest = createHash('sha256').update(resolve(home)).digest('hex').slice(0, 32)
   for (const until = performance.now() + DYING_MS; performance.now() < until; await delay(20)) {
-    const held = await tryHold(`\0fairlead-proxy-${digest}`)
-    if (held !== null) return held
+    await using stack = new AsyncDisposableStack()
+    const name = stack.use(await tryHold(`\0fairlead-proxy-${digest}`))
+    const file = name && stack.use(lockFile(join(home, 'proxy.lock')))
+    if (file === null) continue
+    const held = stack.move()
+    return { [Symbol.asyncDispose]: () => held.disposeAsync() }
   }
   throw new Error(`another proxy runs on ${home}; stop it first`)
 }

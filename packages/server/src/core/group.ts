@@ -33,7 +33,14 @@ export function awaitShard(shard: SeenShard, group: Group): Verdict {
 
 function whyNotReady(shard: SeenShard, group: Group): string {
   const words = describeState(shard, group)
-  return shard.trouble === '' ? words : `${words} (its log: ${shard.trouble})`
+  if (shard.trouble === '') return words
+  const { primary } = group
+  // A sync that was cut: the reason stands in the log of the one that cut it.
+  const other =
+    primary.trouble === '' || isLinked(shard, primary)
+      ? ''
+      : `; log of shard ${primary.id}: ${primary.trouble}`
+  return `${words} (its log: ${shard.trouble}${other})`
 }
 
 function describeState(shard: SeenShard, { primary }: Group): string {

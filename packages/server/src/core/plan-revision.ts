@@ -94,9 +94,12 @@ function cannotRead(shard: SeenShard, primary: LiveShard): boolean {
   return !isLinked(shard, primary) && UNREADABLE.test(shard.trouble)
 }
 
-/** What the engines write when a full sync cannot be loaded, whoever tries it how often (facts on engines §2, §3). */
+/**
+ * What the engines write when they cannot read the data of a full sync, however often they try (facts on engines §2, §3). A sync that was cut
+ * is no evidence: then they write "Short read" and "Failed trying to load", too, and the next one may get through.
+ */
 const UNREADABLE =
-  /Can't handle RDB format|module data I can't load|Failed trying to load|Failed loading library|Unknown RDB|not terminated by the proper module value/i
+  /Can't handle RDB format|module data I can't load|Failed loading library|Unknown RDB|not terminated by the proper module value/i
 
 function awaitStart({ id, processWhy }: SeenShard): Verdict {
   return { kind: 'wait', shard: id, why: `shard ${id} is being started: ${processWhy}` }

@@ -1,3 +1,5 @@
+import { isOurs, readReplicaLimit } from './sync-room.ts'
+
 /** The parameters of an engine, as CONFIG GET * names them. */
 export type Parameters = Readonly<Record<string, string>>
 
@@ -53,6 +55,7 @@ export function settingsToCarry(
   const changed = [...from.entries()]
     .filter(([parameter, { value }]) => before.has(parameter) && before.get(parameter)?.value !== value)
     .filter(([parameter]) => !managed.has(parameter) && !secret.test(parameter))
+    .filter(([parameter, { value }]) => !isForSync(parameter, value))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
   const different = changed.filter(([parameter, { value }]) => {
     const there = to.get(parameter)
@@ -105,6 +108,12 @@ function meaningOf(parameter: string, value: string): string {
   if (parameter === 'client-output-buffer-limit') return value.replaceAll(/\bslave\b/g, 'replica')
   if (parameter === 'notify-keyspace-events') return [...value].toSorted().join('')
   return value
+}
+
+/** Set by Fairlead for a full sync that runs, and taken back after it. */
+function isForSync(parameter: string, value: string): boolean {
+  const limit = parameter === 'client-output-buffer-limit' ? readReplicaLimit(value) : null
+  return limit !== null && isOurs(limit)
 }
 
 function suffices(parameter: string, wanted: string, have: string): boolean {

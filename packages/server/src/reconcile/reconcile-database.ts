@@ -11,6 +11,7 @@ import { createTurns, type Deps } from './deps.ts'
 import { keepEndpoint } from './endpoints.ts'
 import { keepLimits } from './keep-limits.ts'
 import { endReservations, keepHistory } from './keep-records.ts'
+import { keepSyncRoom } from './keep-sync-room.ts'
 import { finishAction, giveUpAction, hasToWait, noteAction, warnOf } from './note-action.ts'
 import { observe } from './observe.ts'
 import { tellOfHanging } from './tell-of-loss.ts'
@@ -53,6 +54,7 @@ export async function reconcileDatabase(
   await keepHistory({ database, action }, seen, deps, memory)
   await endReservations(seen, deps)
   if (goal.kind === 'keep') await keepLimits(database, seen, deps)
+  await keepSyncRoom(database, seen, deps, memory)
   await tellOfHanging(seen, { database, action }, deps, memory)
   await keepEndpoint(database, goal, seen, deps, memory).catch((cause: unknown) => {
     // A database in service is looked after without its endpoint, too; one that comes or goes is done only with it.

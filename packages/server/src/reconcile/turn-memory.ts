@@ -17,6 +17,8 @@ export interface TurnMemory {
   isTime(what: string, everyMs: number): boolean
   /** What it was time for was not done: it is time again at once. */
   again(what: string): void
+  /** What was so before something was changed for a while. */
+  readonly notes: Map<string, string>
   /** An action on it ended. */
   forget(databaseUid: number): void
 }
@@ -28,6 +30,7 @@ export function createTurnMemory(clock = (): number => performance.now()): TurnM
   const holds = new Map<number, Map<number, string>>()
   const times = new Map<string, number>()
   return {
+    notes: new Map(),
     waitedMs(databaseUid, group, verdict) {
       const now = clock()
       const ofDatabase = of(waits, databaseUid)

@@ -1,0 +1,57 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { build } from './engine-pairs.ts'
+import { asAdmin } from './roles.ts'
+
+let fairlead: Fairlead
+beforeAll(async () => {
+  fairlead = await startFairlead()
+})
+afterAll(() => fairlead[Symbol.asyncDispose]())
+
+const [from, to] = [build('valkey', '8.0'), build('valkey', '8.1')]
+const TOO_SMALL = 'replica 4194304 0 0'
+
+test('a database that writes more during a full sync than its primary may hold back is upgraded all the same', async () => {
+  const { uid, action_uid } = await fairlead.api.createDatabase({
+    body: { name: 'writes-much', memory_size: 0, engine_version: from },
+  })
+  await fairlead.untilEnded(action_uid)
+  using admin = await asAdmin(fairlead, 1)
+  for (let n = 0; n < 100; n += 1) await admin.call('SET', `big:${n}`, 'x'.repeat(1_000_000))
+  // Engines let a replica be as far behind as the backlog reaches, whatever the limit says.
+  await admin.call('CONFIG', 'SET', 'repl-backlog-size', 4_194_304)
+  await admin.call('CONFIG', 'SET', 'client-output-buffer-limit', TOO_SMALL)
+  // A sync takes a second at least, as that of a larger database would.
+  await admin.call('CONFIG', 'SET', 'rdb-key-save-delay', 10_000)
+
+  const ended = new AbortController()
+  const writing = write(ended.signal)
+  const upgrade = await fairlead.api.upgradeDatabase({
+    params: { uid },
+    body: { engine_version: to },
+  })
+  const action = await fairlead.untilEnded(upgrade.action_uid, 100_000).finally(() => ended.abort())
+  expect(await writing).toBeGreaterThan(20)
+  expect(action).toMatchObject({ status: 'completed', warnings: [] })
+  expect(action.certificates.map(({ full_syncs }) => full_syncs)).toEqual([0])
+
+  // What was raised for the sync stays behind: no limit of ours has gone with the role.
+  using primary = await asAdmin(fairlead, 2)
+  const limit = String(await primary.call('CONFIG', 'GET', 'client-output-buffer-limit'))
+  expect(limit).toMatch(/(slave|replica) (4194304 0 0|268435456 67108864 60)/)
+}, 120_000)
+
+/** About twenty megabytes a second at most, until told; answers how many writes the shard that is primary took. */
+async function write(signal: AbortSignal): Promise<number> {
+  let count = 0
+  using admin = await asAdmin(fairlead, 1)
+  const value = 'y'.repeat(250_000)
+  while (!signal.aborted) {
+    const some = [0, 1, 2, 3].map((n) => admin.call('SET', `hot:${n}`, value))
+    for (const each of await Promise.allSettled(some)) count += each.status === 'fulfilled' ? 1 : 0
+    await pause(50)
+  }
+  return count
+}
