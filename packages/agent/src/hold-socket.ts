@@ -7,8 +7,8 @@ import { lockFile } from './lock-file.ts'
 
 /** Linux keeps 108 bytes for a socket's path, the closing zero included. */
 const LONGEST_SOCKET_PATH_BYTES = 107
-/** How long the name of a killed agent may outlive it. */
-const DYING_MS = 500
+/** How long the name and the lock of a killed agent may outlive it. */
+const DYING_MS = 2_000
 
 /**
  * Makes sure that no other process acts as the agent of this socket, until disposed of: of two agents on one folder, each
@@ -24,9 +24,7 @@ export async function holdSocket(path: string): Promise<AsyncDisposable> {
   stack.use(await takeName(name, path))
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   // Names belong to a network: an agent in another container on the same volume is seen by the lock of a file.
-  const lock = lockFile(`${path}.lock`)
-  if (lock === null) throw anotherAgent(path)
-  stack.use(lock)
+  stack.use(await takeFile(`${path}.lock`, path))
   if (await somebodyListens(path)) throw anotherAgent(path)
   await rm(path, { force: true })
   const held = stack.move()
@@ -34,10 +32,18 @@ export async function holdSocket(path: string): Promise<AsyncDisposable> {
 }
 
 async function takeName(name: string, path: string): Promise<AsyncDisposable> {
-  // An agent that was killed this instant may still hold it for a few milliseconds.
+  return whenFree(() => tryListen(name), path)
+}
+
+async function takeFile(file: string, path: string): Promise<Disposable> {
+  return whenFree(async () => lockFile(file), path)
+}
+
+/** An agent that was killed this instant may still hold either for some milliseconds, on a busy machine for longer. */
+async function whenFree<Lock>(take: () => Promise<Lock | null>, path: string): Promise<Lock> {
   const until = performance.now() + DYING_MS
   for (;;) {
-    const lock = await tryListen(name)
+    const lock = await take()
     if (lock) return lock
     if (performance.now() > until) throw anotherAgent(path)
     await delay(20)

@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { lockFile } from './lock-file.ts'
 
-/** How long the name of a killed proxy may outlive it. */
-const DYING_MS = 500
+/** How long the name and the lock of a killed proxy may outlive it, on a busy machine. */
+const DYING_MS = 2_000
 
 /** Makes sure that no other process acts as the proxy of this home, until disposed of. Throws when one does. */
 export async function holdHome(home: string): Promise<AsyncDisposable> {
