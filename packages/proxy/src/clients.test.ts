@@ -89,7 +89,7 @@ test('who is cut is told with its address, that of its link, and why; who leaves
     {
       client: garbled.address,
       via: [{ shard }],
-      why: expect.stringMatching(/^ERR Protocol error/),
+      why: expect.stringMatching(/^it has sent no request: /),
     },
   ])
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pendingDifferences, plainDifferences, shardedDifferences } from '../test/commands/differences.ts'
+import { plainDifferences, shardedDifferences } from '../test/commands/differences.ts'
 import { explain } from '../test/commands/explain.ts'
 import { families } from '../test/commands/families.ts'
 import { askable, commandsOf, keysIn, withoutRow } from '../test/commands/known-commands.ts'
@@ -54,7 +54,7 @@ test('with a handover in its middle, a command is answered and does what it woul
 }, async () => {
   await using place = await plainEndpoint(newest, newest)
   const found = await findDifferences(place, runs, atSingle)
-  expectExplained(explain(found, plainDifferences, pendingDifferences))
+  expectExplained(explain(found, plainDifferences))
 })
 
 test('so do commands that only other engines have', async () => {
@@ -99,7 +99,7 @@ describe('a sharded database', () => {
       runsOf(askable(rows, knownTo(newest)), () => false),
       atSingle,
     )
-    expectExplained(explain(found, shardedDifferences, pendingDifferences))
+    expectExplained(explain(found, shardedDifferences))
   })
 })
 

@@ -63,12 +63,13 @@ export const notedNames: Readonly<Record<string, number>> = {
   CLIENT: SOME,
   READONLY: 0,
   READWRITE: 0,
-  MULTI: 0,
-  EXEC: 0,
-  DISCARD: 0,
-  WATCH: 0,
-  UNWATCH: 0,
-  RESET: 0,
+  // One argument more than there may be, or as many as there have to be: then engines refuse it.
+  MULTI: 1,
+  EXEC: 1,
+  DISCARD: 1,
+  WATCH: 1,
+  UNWATCH: 1,
+  RESET: 1,
   QUIT: 0,
 }
 export const table: CommandTable = makeCommandTable(notedNames)
@@ -76,6 +77,14 @@ export const table: CommandTable = makeCommandTable(notedNames)
 export function wordAt({ args }: Command, at: number): string {
   return (args[at]?.toString('latin1') ?? '').toUpperCase()
 }
+
+/** A command of transactions with so many arguments that every engine refuses it. Not EXEC: it ends the transaction all the same. */
+export function isMisformed({ name, args }: Command): boolean {
+  if (name === 'WATCH') return args.length === 0
+  return withoutArguments.has(name) && args.length > 0
+}
+
+const withoutArguments: ReadonlySet<string> = new Set(['MULTI', 'DISCARD', 'UNWATCH', 'RESET'])
 
 /** It may keep its connection waiting. Inside of a transaction nothing does. */
 export function isBlocking(command: Command): boolean {

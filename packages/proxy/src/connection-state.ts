@@ -1,6 +1,13 @@
 import { encodeCommand } from '@fairlead/engine'
-import { type Command, type SubscriptionKind, wordAt } from './commands.ts'
-import { argsForEngine, isScan } from './scan-cursors.ts'
+import { type Command, type SubscriptionKind, subscriptions, wordAt } from './commands.ts'
+import {
+  createTransaction,
+  MOST_CHANGES,
+  replayTransaction,
+  type Transaction,
+  withQueued,
+  withRefused,
+} from './transaction-state.ts'
 
 /**
  * What an engine remembers of a connection, learnt from commands that it has carried out. Values, never changed in place.
@@ -25,27 +32,10 @@ export interface ConnectionState {
   readonly unmovable: string
 }
 
-export interface Transaction {
-  /** What EXEC would carry out, in order. */
-  readonly queued: readonly Command[]
-  /** The engine will answer EXEC with EXECABORT, because it has refused something; or has to, because we lost count. */
-  readonly broken: boolean
-  readonly bytes: number
-  /** How many commands the engine has queued, kept here or not, and which of them are scans. */
-  readonly count: number
-  readonly scans: readonly number[]
-}
-
-/** A transaction of more is not kept: moved while it is open, its EXEC answers EXECABORT. */
-const LARGEST_TRANSACTION_BYTES = 1024 * 1024
-
 const nobody: ReadonlyMap<string, Buffer> = new Map()
 
 /** How `unmovable` ends where a command may wait, and nothing will say when it no longer does. */
 export const WITHOUT_REPLY = 'without a reply'
-
-/** Why a connection is `unmovable` that logs in by a transaction. */
-export const LOGIN_INSIDE = 'a login in a transaction'
 
 export const freshState: ConnectionState = {
   protocol: 2,
@@ -82,9 +72,9 @@ export function afterSuccess(state: ConnectionState, command: Command): Connecti
     case 'UNWATCH':
       return { ...state, watches: false }
     case 'MULTI':
-      return { ...state, transaction: { queued: [], broken: false, bytes: 0, count: 0, scans: [] } }
+      return { ...state, transaction: createTransaction() }
     case 'EXEC':
-      return (state.transaction?.queued ?? []).reduce(afterQueued, afterTransaction(state))
+      return afterExec(state, [])
     case 'DISCARD':
       return afterTransaction(state)
     case 'QUIT':
@@ -104,35 +94,32 @@ export function afterTransaction(state: ConnectionState): ConnectionState {
   return { ...state, transaction: null, watches: false }
 }
 
-/**
- * MULTI or WATCH inside of a transaction: always refused. Whether EXEC is refused then, too, engines see differently, so it is
- * kept as if it had been queued, and the next engine refuses it in its own way.
- */
+/** MULTI or WATCH inside of a transaction: always refused. Whether EXEC is refused then, too, engines see differently. */
 export function isNested({ transaction }: ConnectionState, { name }: Command): boolean {
-  return transaction !== null && isRefusedInside(name)
+  return transaction !== null && (name === 'MULTI' || name === 'WATCH')
 }
 
-function isRefusedInside(name: string): boolean {
-  return name === 'MULTI' || name === 'WATCH'
+/** EXEC was carried out; `failed`: the numbers of commands whose answers are errors, of those that change the connection. */
+export function afterExec(state: ConnectionState, failed: readonly number[]): ConnectionState {
+  const changes = state.transaction?.changes ?? []
+  const after = afterTransaction(state)
+  if (changes.length > MOST_CHANGES)
+    return { ...after, unmovable: 'a transaction changed the connection too often to be remembered' }
+  const failures = new Set(failed)
+  const worked = changes.filter(({ at }) => !failures.has(at)).map(({ command }) => command)
+  return worked.reduce(afterQueued, after)
+}
+
+/** In a transaction the engine has refused a command that is never part of one: WATCH, MULTI. */
+export function afterRefusal(state: ConnectionState, command: Command): ConnectionState {
+  const { transaction } = state
+  return transaction === null ? state : { ...state, transaction: withRefused(transaction, command) }
 }
 
 /** The engine has queued `command` for EXEC, or refused to. */
 export function afterQueueing(state: ConnectionState, command: Command, isQueued: boolean): ConnectionState {
   const { transaction } = state
-  if (transaction === null) return state
-  const bytes = command.args.reduce(
-    (sum, arg) => sum + arg.length + 64,
-    transaction.bytes + command.name.length,
-  )
-  const count = transaction.count + (isQueued ? 1 : 0)
-  // Nobody else holds these lists: they grow in place, since a copy for each command would make long transactions slow.
-  const scans = transaction.scans as number[]
-  if (isQueued && isScan(command)) scans.push(transaction.count)
-  const isKept = isQueued && !transaction.broken && !command.cutShort && bytes <= LARGEST_TRANSACTION_BYTES
-  if (!isKept) return { ...state, transaction: { queued: [], broken: true, bytes: 0, count, scans } }
-  const queued = transaction.queued as Command[]
-  queued.push(command)
-  return { ...state, transaction: { queued, broken: false, bytes, count, scans } }
+  return transaction === null ? state : { ...state, transaction: withQueued(transaction, command, isQueued) }
 }
 
 export function afterSubscription(
@@ -198,26 +185,11 @@ function afterTracking(state: ConnectionState, command: Command): ConnectionStat
 
 /** What EXEC has carried out, as far as it outlasts the transaction. */
 function afterQueued(state: ConnectionState, command: Command): ConnectionState {
-  switch (command.name) {
-    case 'SELECT':
-      return afterSuccess(state, command)
-    case 'CLIENT':
-      return wordAt(command, 0) === 'REPLY'
-        ? { ...state, unmovable: 'CLIENT REPLY in a transaction' }
-        : afterSuccess(state, command)
-    case 'SUBSCRIBE':
-    case 'PSUBSCRIBE':
-    case 'SSUBSCRIBE':
-    case 'UNSUBSCRIBE':
-    case 'PUNSUBSCRIBE':
-    case 'SUNSUBSCRIBE':
-      return { ...state, unmovable: `${command.name} in a transaction` }
-    case 'HELLO':
-    case 'AUTH':
-      return { ...state, unmovable: LOGIN_INSIDE }
-    default:
-      return state
-  }
+  const isReply = command.name === 'CLIENT' && wordAt(command, 0) === 'REPLY'
+  const isLasting = command.name in subscriptions || ['MONITOR', 'REPLCONF'].includes(command.name)
+  if (isReply || isLasting)
+    return { ...state, unmovable: `${isReply ? 'CLIENT REPLY' : command.name} in a transaction` }
+  return afterSuccess(state, command)
 }
 
 function withSetting(state: ConnectionState, key: string, args: readonly Buffer[]): ConnectionState {
@@ -275,7 +247,9 @@ export function restReplayOf(
     ...(tracking === null ? [] : [one('CLIENT', tracking)]),
     ...subscriptionsOf(state),
     ...(caching === null ? [] : [one('CLIENT', caching)]),
-    ...(transaction === null ? [] : replayTransaction(transaction, generation)),
+    ...(transaction === null
+      ? []
+      : replayTransaction(transaction, generation).map((each) => ({ ...each, replies: 1 }))),
   ]
 }
 
@@ -288,18 +262,6 @@ function subscriptionsOf({ subscribed }: ConnectionState): readonly Replayed[] {
   return kinds
     .filter(([, set]) => set.size > 0)
     .map(([name, set]) => ({ ...one(name, [...set.values()]), replies: set.size }))
-}
-
-function replayTransaction({ queued, broken }: Transaction, generation: number): readonly Replayed[] {
-  // A command that the engine refuses makes it answer EXEC with EXECABORT.
-  if (broken) return [one('MULTI', []), { ...one('GET', []), must: false }]
-  return [
-    one('MULTI', []),
-    ...queued.map((command) => ({
-      ...one(command.name, argsForEngine(command, generation)),
-      must: !isRefusedInside(command.name),
-    })),
-  ]
 }
 
 function one(name: string, args: readonly (string | Buffer)[]): Replayed {

@@ -4,15 +4,17 @@ import {
   createReplyScanner,
   createRequestScanner,
   type GatheredBytes,
-  isBetweenRequests,
   type ReplyScanner,
   type RequestScanner,
 } from '@fairlead/engine'
+import { type Ahead, nothingAhead } from './ahead.ts'
 import type { Caching } from './client-caching.ts'
 import { type Command, table } from './commands.ts'
 import { type ConnectionState, freshState } from './connection-state.ts'
 import type { Hush } from './hush.ts'
+import { countKept } from './kept-transactions.ts'
 import type { KnownScripts } from './known-scripts.ts'
+import { createQueue, type Queue } from './queue.ts'
 
 /**
  * A client's connection, and the one connection to an engine behind it (its link). Its modes:
@@ -52,6 +54,9 @@ export interface Connection {
   ahead: Ahead
   /** Its next request may publish something, and waits until all subscribers are there. */
   hushed: boolean
+  /** What is kept of the commands of transactions that are under way, and of transactions in all (`countKept`). */
+  underWayBytes: number
+  keptBytes: number
   /** A blocking command is under way: nothing is forwarded behind it, so that it can be asked again elsewhere. */
   blocked: boolean
   /** It is, and has been held since: that its engine has given it up is perhaps not read yet. */
@@ -62,7 +67,10 @@ export interface Connection {
   watchLost: boolean
   /** The beginning of a request that is not whole yet, as long as it is short: nothing of it is forwarded. */
   readonly begun: GatheredBytes
-  /** No request can be understood any more: told to the client behind its last reply. */
+  /**
+   * No request can be understood any more: all that comes goes to the engine as it is, which says why, and closes. When it may not go
+   * any more, the client is told this, behind its last reply.
+   */
   protocolError: string | undefined
   clientEnded: boolean
   /** The role moved without it, because it was idle, or its client slow: it follows when it is quiet and its turn comes. */
@@ -95,14 +103,6 @@ export interface Prepared {
   readonly leave: () => void
 }
 
-export interface Ahead {
-  inTransaction: boolean
-  /** CLIENT REPLY OFF, and SKIP for the next command. */
-  silent: boolean
-  skipsNext: boolean
-  publishes: boolean
-}
-
 /** A blocking command and since when it waits, in milliseconds of performance.now. */
 export interface Asked {
   readonly command: Command
@@ -120,7 +120,11 @@ export interface Link {
   sent: number
   answered: number
   /** The noted ones among those under way, in order. */
-  noted: Noted[]
+  readonly noted: Queue<Noted>
+  /** How many of them are ours. */
+  own: number
+  /** The number of the last EXEC whose reply may not be whole; 0: there was none. */
+  cutAt: number
   /** Commands were sent that nothing answers: whether they are carried out has to be asked. */
   unproven: boolean
   /** The reply that is being read has to be seen whole before it is passed on. */
@@ -145,6 +149,8 @@ export interface Noted {
   /** The client sent EXEC and we sent DISCARD: to be answered with nil. */
   readonly nilInstead: boolean
   readonly blocks: boolean
+  /** What is kept of it because it is part of a transaction. */
+  readonly keptBytes: number
   /** Confirmations of channels that are still to come; null before the first. */
   confirmations: number | null
   confirmed: number
@@ -187,8 +193,10 @@ export function createConnection(client: ClientSide, visitor: Visitor, owner: Ow
     caching: null,
     stash: [],
     stashBytes: 0,
-    ahead: { inTransaction: false, silent: false, skipsNext: false, publishes: false },
+    ahead: nothingAhead(),
     hushed: false,
+    underWayBytes: 0,
+    keptBytes: 0,
     blocked: false,
     mayBeGivenUp: false,
     again: null,
@@ -210,7 +218,9 @@ export function createLink(socket: Socket, via: Via, generation: number): Link {
     generation,
     sent: 0,
     answered: 0,
-    noted: [],
+    noted: createQueue(),
+    own: 0,
+    cutAt: 0,
     unproven: false,
     careful: false,
     parts: [],
@@ -252,21 +262,6 @@ export function tellClient(connection: Connection, link: Link | null, bytes: Buf
   else if (!connection.client.write(bytes)) link?.socket.pause()
 }
 
-/** Of the request that is being read, a long one, a part is forwarded: the rest has to go the same way. */
-export function isPartlySent({ requests, begun }: Connection): boolean {
-  return begun.length === 0 && !isBetweenRequests(requests)
-}
-
-/** Nothing is asked that is not answered. */
-export function isAnswered(link: Link): boolean {
-  return link.sent === link.answered && !link.unproven
-}
-
-/** What is under way, if anything is, is one blocking command. */
-export function isOnlyBlocked({ blocked, link }: Connection): boolean {
-  return blocked && link !== null && link.sent - link.answered <= 1 && !link.unproven
-}
-
 /**
  * Ends the connection after the client has got everything, with a last error if there is one to tell. `why`: for the log, if
  * that is not as the client would have it.
@@ -293,6 +288,7 @@ function close(connection: Connection, why = ''): void {
   connection.link = null
   connection.stash = []
   connection.stashBytes = 0
+  countKept(connection)
   link?.onOwnAnswered?.('the connection was closed')
   link?.socket.destroy()
   if (connection.prepared !== null) {

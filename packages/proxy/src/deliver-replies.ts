@@ -1,26 +1,13 @@
 import { ARRAY, ERROR, isBetweenReplies, PUSH, scanReply } from '@fairlead/engine'
 import { cachingAfter } from './client-caching.ts'
-import { type Command, subscriptions, unmovable } from './commands.ts'
-import {
-  type Connection,
-  endConnection,
-  isPartlySent,
-  type Link,
-  type Noted,
-  steerLink,
-  tellClient,
-} from './connection.ts'
-import {
-  afterQueueing,
-  afterSubscription,
-  afterSuccess,
-  afterTransaction,
-  isNested,
-  isSubscribed,
-  LOGIN_INSIDE,
-} from './connection-state.ts'
-import { endIfDone, forwardStash, isQueuedIn } from './forward-requests.ts'
+import { subscriptions } from './commands.ts'
+import { type Connection, endConnection, type Link, type Noted, steerLink, tellClient } from './connection.ts'
+import { afterSubscription, afterTransaction, isSubscribed } from './connection-state.ts'
+import { endIfDone, forwardStash } from './forward-requests.ts'
+import { countKept } from './kept-transactions.ts'
 import { isScan, markExec, markReply } from './scan-cursors.ts'
+import { learnScripts, stateAfter, withoutRefused } from './state-after.ts'
+import { isPartlySent } from './under-way.ts'
 
 /** Bytes of an engine: they go to the client as they are, but for replies that are ours, or that we know better. */
 export function takeReplies(connection: Connection, link: Link, chunk: Buffer): void {
@@ -30,8 +17,8 @@ export function takeReplies(connection: Connection, link: Link, chunk: Buffer): 
   while (at < chunk.length) {
     if (isBetweenReplies(replies)) {
       link.careful =
-        mayBeLeftChannel(connection, chunk[at]) ||
-        (link.noted.length > 0 && needsCare(connection, link, chunk[at]))
+        (link.noted.size > 0 && needsCare(connection, link, chunk[at])) ||
+        mayBeLeftChannel(connection, chunk[at])
       link.beginning = !link.careful && isOfScan(link) ? nothing : null
       if (link.careful || link.beginning !== null) {
         tellClient(connection, link, chunk.subarray(from, at))
@@ -83,7 +70,7 @@ function tellOfScan(connection: Connection, link: Link, part: Buffer, isWhole: b
 const nothing = Buffer.alloc(0)
 
 function isOfScan(link: Link): boolean {
-  const head = link.noted.length > 0 ? headOf(link) : undefined
+  const head = link.noted.size > 0 ? headOf(link) : undefined
   return head !== undefined && isScan(head.command)
 }
 
@@ -107,6 +94,8 @@ function afterReplies(connection: Connection, link: Link): void {
 function needsCare(connection: Connection, link: Link, firstByte: number | undefined): boolean {
   const head = headOf(link)
   if (head === undefined) return false
+  // What of EXEC has not worked has not changed the connection.
+  link.replies.watched = head.command.name === 'EXEC' ? changesOf(connection) : none
   if (head.isOwn) return firstByte !== PUSH || link.early !== null
   if (scansToMark(connection, link).length > 0) return true
   return head.nilInstead || (head.blocks && firstByte === ERROR && mayHaveGivenUp(connection))
@@ -121,16 +110,22 @@ function mayBeLeftChannel({ mode, state }: Connection, firstByte: number | undef
   return firstByte === PUSH || firstByte === ARRAY
 }
 
+const none: readonly number[] = []
+
+function changesOf({ state }: Connection): readonly number[] {
+  return state.transaction?.changes.map(({ at }) => at) ?? none
+}
+
 /** What was noted of the request that is answered next. */
 function headOf({ noted, answered }: Link): Noted | undefined {
-  const [head] = noted
+  const head = noted.first()
   return head?.at === answered + 1 ? head : undefined
 }
 
 /** One message has come. True: the client must not see it. */
 function takeReply(connection: Connection, link: Link): boolean {
   const { replies } = link
-  const head = link.noted.length > 0 ? headOf(link) : undefined
+  const head = link.noted.size > 0 ? headOf(link) : undefined
   if (replies.type === PUSH || (replies.type === ARRAY && replies.keepWord)) {
     if (head !== undefined && isConfirmation(head, replies.word)) return confirm(connection, link, head)
     if (replies.word === 'sunsubscribe' && mayBeLeftChannel(connection, replies.type)) return true
@@ -188,8 +183,9 @@ function takeOwn(link: Link, head: Noted): true {
   const { replies } = link
   link.answered += 1
   link.noted.shift()
+  link.own -= 1
   const trouble = replies.type === ERROR && head.must ? replies.text.trim() : undefined
-  const isLast = !link.noted.some(({ isOwn }) => isOwn)
+  const isLast = link.own === 0
   if (isLast) link.unproven = false
   if (trouble !== undefined || isLast) {
     const tell = link.onOwnAnswered
@@ -213,11 +209,17 @@ function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
     connection.blocked = false
     connection.mayBeGivenUp = false
   }
-  if (head.nilInstead) return answerLostWatch(connection, link, worked)
-  if (worked) learnScripts(connection, command)
-  connection.state = stateAfter(connection, command, worked)
-  if (worked) connection.caching = cachingAfter(connection, link, head)
-  return false
+  const isAnswered = head.nilInstead && answerLostWatch(connection, link, head)
+  if (!head.nilInstead) {
+    if (worked && !link.replies.isNil) learnScripts(connection, command)
+    connection.state = stateAfter(connection, link, head)
+    if (worked) connection.caching = cachingAfter(connection, link, head)
+  }
+  if (head.keptBytes > 0) {
+    connection.underWayBytes -= head.keptBytes
+    countKept(connection)
+  }
+  return isAnswered
 }
 
 /** To a client with CLIENT CAPA redirect an engine that is demoted says where the heir is: the endpoint goes there anyway. */
@@ -225,36 +227,14 @@ function isGivenUp(text: string): boolean {
   return text.startsWith('UNBLOCKED force unblock') || text.startsWith('REDIRECT ')
 }
 
-function learnScripts(connection: Connection, command: Command): void {
-  const { owner, state } = connection
-  if (command.name === 'EXEC')
-    for (const queued of state.transaction?.queued ?? []) owner.scripts.learn(queued)
-  else if (!isQueuedIn(connection, command)) owner.scripts.learn(command)
-}
-
 function mayHaveGivenUp({ mode, mayBeGivenUp }: Connection): boolean {
   return mode !== 'serving' || mayBeGivenUp
 }
 
-function stateAfter(connection: Connection, command: Command, worked: boolean): Connection['state'] {
-  const state = worked ? connection.state : withoutRefused(connection.state, command)
-  if (isQueuedIn(connection, command)) return afterQueueing(state, command, worked)
-  if (worked) return afterSuccess(state, command)
-  if (isNested(state, command)) return afterQueueing(state, command, true)
-  return command.name === 'EXEC' && state.transaction !== null ? afterTransaction(state) : state
-}
-
-/** What would have kept the connection where it is was refused: it is as it was. */
-function withoutRefused(state: Connection['state'], { name }: Command): Connection['state'] {
-  const expected = unmovable.has(name) ? name : LOGIN_INSIDE
-  const isRefused = state.unmovable === expected && (unmovable.has(name) || name === 'EXEC')
-  return isRefused ? { ...state, unmovable: '' } : state
-}
-
 /** The client sent EXEC, the engine got DISCARD. True: its OK is replaced. */
-function answerLostWatch(connection: Connection, link: Link, worked: boolean): boolean {
-  const { state } = connection
-  if (!worked) return false
+function answerLostWatch(connection: Connection, link: Link, head: Noted): boolean {
+  if (link.replies.type === ERROR) return false
+  const state = withoutRefused(connection.state, link, head, false)
   const isBroken = state.transaction?.broken ?? false
   connection.state = afterTransaction(state)
   const nil = state.protocol === 3 ? '_\r\n' : '*-1\r\n'
@@ -276,7 +256,9 @@ export function takeEnd(connection: Connection, link: Link): void {
   const isQuiet = wasReady && connection.mode !== 'serving' && link.sent === link.answered && !isCut
   if (!isQuiet) {
     const isAskedFor = connection.state.isLeaving || connection.clientEnded
-    endConnection(connection, undefined, isAskedFor ? undefined : 'its shard closed the connection')
+    const { protocolError: error } = connection
+    const why = error === undefined ? 'its shard closed the connection' : `it has sent no request: ${error}`
+    endConnection(connection, undefined, isAskedFor ? undefined : why)
     return
   }
   // Nothing was under way: whoever has the role now will be asked instead.

@@ -13,7 +13,7 @@ import { type Connection, createConnection, dropConnection, steerLink } from './
 import { isSubscribed } from './connection-state.ts'
 import type { CursorGenerations } from './cursor-generations.ts'
 import type { Cut } from './cut-log.ts'
-import { endIfDone, takeRequests } from './forward-requests.ts'
+import { endIfDone, isDrained, takeRequests } from './forward-requests.ts'
 import { createKnownScripts } from './known-scripts.ts'
 import { type ClientQuery, listClients, viasOf } from './list-clients.ts'
 import { type Listener, listen, turnAway } from './listen.ts'
@@ -163,7 +163,7 @@ function listenTo(connection: Connection, client: Socket): void {
   client.on('end', () => {
     connection.clientEnded = true
     // A subscriber that has gone sends nothing and is sent nothing: nobody else would notice.
-    if (isSubscribed(connection.state)) dropConnection(connection)
+    if (isSubscribed(connection.state) && isDrained(connection)) dropConnection(connection)
     else endIfDone(connection)
     client.setTimeout(LINGER_MS, () => dropConnection(connection, LINGERED))
   })

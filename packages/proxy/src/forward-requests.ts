@@ -1,18 +1,13 @@
-import { encodeCommand, gather, scanRequest, takeGathered } from '@fairlead/engine'
-import { type Command, isBlocking, subscriptions, table, unmovable, wordAt } from './commands.ts'
-import {
-  type Connection,
-  endConnection,
-  isAnswered,
-  isPartlySent,
-  type Link,
-  type Noted,
-  stash,
-  steerClient,
-} from './connection.ts'
-import { afterQueueing, afterSuccess, isNested, LOGIN_INSIDE, WITHOUT_REPLY } from './connection-state.ts'
+import { encodeCommand, gather, KEPT_BYTES, scanRequest, stopKeeping, takeGathered } from '@fairlead/engine'
+import { type Command, isBlocking, isMisformed, subscriptions, table, unmovable } from './commands.ts'
+import { type Connection, endConnection, type Link, type Noted, stash, steerClient } from './connection.ts'
+import { afterQueueing, afterRefusal, afterSuccess, isNested, WITHOUT_REPLY } from './connection-state.ts'
 import { hushTable, isPublishing, mayPublish } from './hush.ts'
+import { countKept, dropQueued, LARGEST_TRANSACTION_BYTES, SMALL_BYTES } from './kept-transactions.ts'
+import { isUnanswered, lookAhead, makeUnmovable } from './look-ahead.ts'
 import { encodeScan, isScan } from './scan-cursors.ts'
+import { isChange, sizeOf } from './transaction-state.ts'
+import { isAnswered, isPartlySent } from './under-way.ts'
 
 /**
  * As much of a request is kept until it is whole, so that it can go to whichever engine has the role by then. A longer one is
@@ -23,10 +18,10 @@ export const LONGEST_BEGUN_BYTES = 64 * 1024
 /** Bytes of the client: they go to the engine as they are, or into the stash where a request begins that may not go yet. */
 export function takeRequests(connection: Connection, chunk: Buffer): void {
   const { link, protocolError, mode } = connection
-  // It will be closed as soon as it has its replies; nothing can be read any more.
-  if (protocolError !== undefined || mode === 'closed') return
+  if (mode === 'closed') return
   const mayGo = isFlowing(connection) || isPartlySent(connection)
-  if (link === null || !mayGo || connection.stash.length > 0) stash(connection, chunk)
+  if (protocolError !== undefined) forwardUnread(connection, chunk)
+  else if (link === null || !mayGo || connection.stash.length > 0) stash(connection, chunk)
   else forward(connection, link, chunk)
 }
 
@@ -43,16 +38,32 @@ export function forwardStash(connection: Connection): void {
     forward(connection, connection.link, chunk)
     connection.stash = [...connection.stash, ...later]
   }
+  if (connection.protocolError !== undefined) {
+    for (const chunk of connection.stash) forwardUnread(connection, chunk)
+    connection.stash = []
+    connection.stashBytes = 0
+  }
   steerClient(connection)
   endIfDone(connection)
+}
+
+/** What cannot be understood is the engine's to judge. Once clients are held it is dropped: the connection is about to be closed. */
+function forwardUnread(connection: Connection, chunk: Buffer): void {
+  const { link, mode } = connection
+  if (link !== null && mode === 'serving') send(connection, link, chunk)
 }
 
 /** The client will send no more: once all is answered, its connection ends. One that would only wait ends at once. */
 export function endIfDone(connection: Connection): void {
   const { link, clientEnded, protocolError, stash: waiting, mode, blocked, state } = connection
-  if (mode === 'closed' || (!clientEnded && protocolError === undefined)) return
+  const isUnread = protocolError !== undefined && mode === 'serving'
+  if (mode === 'closed' || (!clientEnded && (protocolError === undefined || isUnread))) return
   if (link === null) {
     if (waiting.length === 0) endConnection(connection)
+    return
+  }
+  if (isUnread) {
+    link.socket.end()
     return
   }
   // Blocked, the engine would carry out nothing more, and let go of a client that is gone.
@@ -107,11 +118,14 @@ function forward(connection: Connection, link: Link, chunk: Buffer): void {
     }
   }
   if (requests.error !== undefined) {
-    send(connection, link, chunk.subarray(from, at))
-    // Read on, and dropped: that it goes away is only seen by reading.
     connection.protocolError = requests.error
+    if (connection.mode === 'serving') send(connection, link, chunk.subarray(from))
     endIfDone(connection)
     return
+  }
+  if (requests.keepAll && !countKept(connection) && requests.keptBytes + requests.part.length > SMALL_BYTES) {
+    stopKeeping(requests)
+    countKept(connection)
   }
   const unwhole = chunk.length - at + (at === 0 ? begun.length : 0)
   const isOfScan = requests.command !== undefined && isScan(requests.command)
@@ -145,8 +159,10 @@ function send({ begun, client }: Connection, link: Link, bytes: Buffer): void {
  */
 function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | null {
   const { ahead, requests, watchLost, owner } = connection
-  const command = readCommand(connection)
   const wasInTransaction = ahead.inTransaction
+  const command = wasInTransaction
+    ? keptCommand(connection, readCommand(connection))
+    : readCommand(connection)
   const isExec = command.name === 'EXEC' && command.args.length === 0
   const nilInstead = watchLost && wasInTransaction && isExec && isUnsent
   const instead = isScan(command) ? encodeScan(command, link.generation) : nilInstead ? discard : null
@@ -154,12 +170,11 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
   if (wasInTransaction) ahead.publishes ||= isPublishing(command.name)
   lookAhead(connection, command)
   requests.keepAll = ahead.inTransaction
-  if (unmovable.has(command.name)) connection.state = { ...connection.state, unmovable: command.name }
-  if (wasInTransaction && isExec && hasLoginInside(connection, link))
-    connection.state = { ...connection.state, unmovable: LOGIN_INSIDE }
+  requests.keepsMost = ahead.inTransaction ? LARGEST_TRANSACTION_BYTES : KEPT_BYTES
+  if (unmovable.has(command.name) && !wasInTransaction) makeUnmovable(connection, command.name)
   if (command.name in subscriptions) {
     link.replies.keepWord = true
-    if (command.cutShort) connection.state = { ...connection.state, unmovable: `a very long ${command.name}` }
+    if (command.cutShort) makeUnmovable(connection, `a very long ${command.name}`)
   }
   if (isUnanswered(connection, command)) {
     link.unproven = true
@@ -169,7 +184,10 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
   link.sent += 1
   const blocks = !wasInTransaction && isBlocking(command)
   connection.blocked ||= blocks
-  link.noted.push({ ...noted(link, isKnownScript ? withoutArgs(command) : command), nilInstead, blocks })
+  const keptBytes = wasInTransaction ? sizeOf(command) : 0
+  connection.underWayBytes += keptBytes
+  const needed = isKnownScript ? withoutArgs(command) : command
+  link.noted.push({ ...noted(link, needed), nilInstead, blocks, keptBytes })
   return instead
 }
 
@@ -178,13 +196,13 @@ function withoutArgs({ name }: Command): Command {
   return { name, args: [], cutShort: false }
 }
 
-/**
- * A login is part of the transaction. Engines before valkey 9 leave its refusal out of the reply to EXEC, which then never ends:
- * nobody can wait for that.
- */
-function hasLoginInside({ state }: Connection, { noted }: Link): boolean {
-  const isLogin = ({ name }: Command) => name === 'AUTH' || name === 'HELLO'
-  return (state.transaction?.queued ?? []).some(isLogin) || noted.some(({ command }) => isLogin(command))
+/** A command of a transaction, as far as there is room for it. */
+function keptCommand(connection: Connection, command: Command): Command {
+  if (countKept(connection)) return command
+  dropQueued(connection)
+  const isNeeded = isChange(command) || isScan(command)
+  if (command.args.length === 0 || (isNeeded && sizeOf(command) <= SMALL_BYTES)) return command
+  return { name: command.name, args: [], cutShort: true }
 }
 
 /** A request of the client that was sent last, as it is taken down. */
@@ -196,6 +214,7 @@ export function noted(link: Link, command: Command): Noted {
     must: false,
     nilInstead: false,
     blocks: false,
+    keptBytes: 0,
     confirmations: null,
     confirmed: 0,
     sinceMs: performance.now(),
@@ -212,61 +231,25 @@ function readCommand({ requests, ahead }: Connection): Command {
   return { name: String(name ?? '').toUpperCase(), args, cutShort }
 }
 
-function lookAhead(connection: Connection, command: Command): void {
-  const { ahead } = connection
-  switch (command.name) {
-    case 'MULTI':
-      if (!ahead.inTransaction) ahead.publishes = false
-      ahead.inTransaction = true
-      return
-    case 'EXEC':
-    case 'DISCARD':
-    case 'RESET':
-      if (ahead.inTransaction || command.name === 'RESET') connection.watchLost = false
-      ahead.inTransaction = false
-      if (command.name === 'RESET') ahead.silent = false
-      return
-    case 'UNWATCH':
-      if (!ahead.inTransaction) connection.watchLost = false
-      return
-    default:
-  }
-}
-
-/** CLIENT REPLY is the one thing that works without a reply, and so has to be foreseen. */
-function isUnanswered({ ahead }: Connection, command: Command): boolean {
-  const setting = command.name === 'CLIENT' && wordAt(command, 0) === 'REPLY' ? wordAt(command, 1) : ''
-  if (setting === 'ON' && !ahead.inTransaction) {
-    ahead.silent = false
-    ahead.skipsNext = false
-    return false
-  }
-  if (setting === 'OFF' && !ahead.inTransaction) {
-    ahead.silent = true
-    return true
-  }
-  if (setting === 'SKIP' && !ahead.inTransaction) {
-    ahead.skipsNext = !ahead.silent
-    return true
-  }
-  const isSkipped = ahead.skipsNext
-  ahead.skipsNext = false
-  return ahead.silent || isSkipped
-}
-
 function assumeSuccess(connection: Connection, command: Command): void {
   if (command.name in subscriptions || isBlocking(command))
-    connection.state = { ...connection.state, unmovable: `${command.name} ${WITHOUT_REPLY}` }
-  connection.state =
-    isQueuedIn(connection, command) || isNested(connection.state, command)
-      ? afterQueueing(connection.state, command, true)
-      : afterSuccess(connection.state, command)
+    makeUnmovable(connection, `${command.name} ${WITHOUT_REPLY}`)
+  connection.state = afterSilence(connection, command)
+  countKept(connection)
+}
+
+function afterSilence(connection: Connection, command: Command): Connection['state'] {
+  const { state } = connection
+  if (isQueuedIn(connection, command)) return afterQueueing(state, command, true)
+  return isNested(state, command) ? afterRefusal(state, command) : afterSuccess(state, command)
 }
 
 /** In a transaction everything is queued but what ends it, or is refused in it. */
-export function isQueuedIn({ state }: Connection, { name }: Command): boolean {
-  return state.transaction !== null && !['EXEC', 'DISCARD', 'MULTI', 'WATCH', 'RESET', 'QUIT'].includes(name)
+export function isQueuedIn({ state }: Connection, command: Command): boolean {
+  return state.transaction !== null && (!ending.has(command.name) || isMisformed(command))
 }
+
+const ending: ReadonlySet<string> = new Set(['EXEC', 'DISCARD', 'MULTI', 'WATCH', 'RESET', 'QUIT'])
 
 /** Asks the engine for nothing, as ourselves, so that its answer proves that everything before was carried out. */
 export function probe(connection: Connection, link: Link): void {
@@ -280,6 +263,7 @@ export function probe(connection: Connection, link: Link): void {
 export function sendOwn(link: Link, bytes: Buffer, replies: number, must: boolean): void {
   for (let n = 0; n < replies; n += 1) {
     link.sent += 1
+    link.own += 1
     link.noted.push({ ...noted(link, nothing), isOwn: true, must })
   }
   link.socket.write(bytes)

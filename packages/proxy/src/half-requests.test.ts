@@ -121,7 +121,9 @@ test('of a long request to a group that is dead the rest is dropped, and its cli
   await using client = await dial(cluster.port)
   const [zero, one] = keyOf
   await client.ask(`SET ${zero} 1`, '+OK\r\n')
-  cluster.primaries[1]?.process.kill('SIGKILL')
+  const dead = cluster.primaries[1]?.process
+  dead?.kill('SIGKILL')
+  await until(() => dead?.signalCode === 'SIGKILL')
   await cluster.primaries[0]?.admin('CONFIG SET cluster-require-full-coverage no')
   const [begin, rest] = longSet(one)
   client.send(begin.slice(0, LONG / 2))

@@ -1,8 +1,9 @@
 import type { HoldResult } from '@fairlead/api'
-import { type Connection, isPartlySent } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { LONGEST_BEGUN_BYTES } from './forward-requests.ts'
 import { forwardedBytes, inTheMiddle } from './long-requests.ts'
 import { isHeldUpByClient, noticeQuiet } from './move-connection.ts'
+import { isPartlySent } from './under-way.ts'
 
 /**
  * How long everybody waits for clients that do not read what they asked for, or send nothing more of a long request. Most only did
@@ -78,7 +79,8 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
         waiting.push(resolve)
         const end = setTimeout(resolve, withinMs)
         // Again and again: who stops reading later tells nobody.
-        const clients = setInterval(lookAtClients, PATIENCE_MS)
+        // Should this thread have had no time, what came meanwhile is read first.
+        const clients = setInterval(() => setImmediate(lookAtClients), PATIENCE_MS)
         await Promise.race([promise, ended])
         clearTimeout(end)
         clearInterval(clients)

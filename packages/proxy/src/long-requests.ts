@@ -1,6 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as whatCame } from 'node:timers/promises'
 import type { HoldResult } from '@fairlead/api'
-import { type Connection, isPartlySent } from './connection.ts'
+import type { Connection } from './connection.ts'
+import { isPartlySent } from './under-way.ts'
 
 /** A long request that takes longer than this is worth waiting for before anybody is held. */
 export const SHORT_MS = 50
@@ -24,6 +25,8 @@ export async function longRequestsEnd(
   const until = performance.now() + Math.min(withinMs, MOST_MS)
   while (slow(performance.now()) > 0 && performance.now() < until) {
     await delay(LOOK_MS)
+    // Should this thread have had no time, what came meanwhile is read first.
+    await whatCame()
     under = look(connections, under, performance.now())
   }
   return slow(performance.now())

@@ -42,9 +42,9 @@ function placeOf(connection: Connection): keyof Arranged | 'blocked' | null {
   return stash.length > 0 ? 'asking' : 'later'
 }
 
-/** It waits for entries that are newer than the newest: which that is, the engine says when it is asked. */
+/** It is blocked and waits for entries that are newer than the newest: which that is, the engine says when it is asked. */
 function readsWhatComes({ again, link }: Connection): boolean {
-  const command = again?.command ?? link?.noted.find(({ blocks }) => blocks)?.command
+  const command = again?.command ?? link?.noted.first()?.command
   return command?.name === 'XREAD' && command.args.some((_, at) => newest.has(wordAt(command, at)))
 }
 

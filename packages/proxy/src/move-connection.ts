@@ -1,19 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { encodeWithTimeLeft } from './commands.ts'
-import {
-  type Connection,
-  endConnection,
-  isAnswered,
-  isOnlyBlocked,
-  isPartlySent,
-  type Link,
-  steerClient,
-  steerLink,
-} from './connection.ts'
+import { type Connection, endConnection, type Link, steerClient, steerLink } from './connection.ts'
 import { isSubscribed } from './connection-state.ts'
-import { forwardStash, isDrained, noted, probe, restoreSilence } from './forward-requests.ts'
+import { endIfDone, forwardStash, isDrained, noted, probe, restoreSilence } from './forward-requests.ts'
 import { adopt, completeLink, openLink, ownAnswered, type Target } from './open-link.ts'
 import { takePrepared } from './prepare-links.ts'
+import { isAnswered, isOnlyBlocked, isPartlySent } from './under-way.ts'
 
 /** How long an engine that was demoted may take to give up what blocks. It does so at once. */
 const GIVE_UP_MS = 300
@@ -30,6 +22,7 @@ export function holdConnection(connection: Connection): void {
   if (blocked) link?.socket.pause()
   if (link?.unproven && !isPartlySent(connection)) probe(connection, link)
   noticeQuiet(connection)
+  endIfDone(connection)
 }
 
 /** Whether nothing is under way that a move would lose; a draining connection is then held. */

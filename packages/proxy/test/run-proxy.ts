@@ -67,7 +67,8 @@ export async function runProxy({
           (report) => report.pid === pid,
           () => false,
         )
-      await until(answers, () => 'the proxy does not answer', 10_000)
+      // Its start takes a second and a half of a core, which others may be using.
+      await until(answers, () => 'the proxy does not answer', 30_000)
     },
     async [Symbol.asyncDispose]() {
       if (child !== undefined && child.exitCode === null && child.signalCode === null) {

@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { makeCommandTable } from './command-table.ts'
 import { encodeCommand } from './encode-command.ts'
+import { createReplyScanner } from './reply-scanner.ts'
 import { createRequestScanner } from './request-scanner.ts'
-import { createReplyScanner, isBetweenReplies, scanReply } from './scan-replies.ts'
+import { isBetweenReplies, scanReply } from './scan-replies.ts'
 import { isBetweenRequests, scanRequest } from './scan-requests.ts'
 
 const table = makeCommandTable({ AUTH: 2, SUBSCRIBE: 1000, MULTI: 0 })
@@ -203,7 +204,46 @@ describe('replies', () => {
       }),
       { numRuns: 2_000 },
     )
-    expect(repliesIn(Buffer.from('*1\r\n'.repeat(5_000)), []).error).toContain('nested more than 1000 deep')
+  })
+
+  test('end where they end, however deep they are nested, and keep little of it', () => {
+    const deep = 1_000_000
+    const chain = Buffer.from(`${'*1\r\n'.repeat(deep)}*0\r\n`)
+    // Each list begins with another list, and goes on behind it.
+    const stairs = Buffer.from(`${'*2\r\n'.repeat(90_000)}*0\r\n${':1\r\n'.repeat(90_000)}`)
+    const maps = Buffer.from(`*2\r\n${'%1\r\n+k\r\n'.repeat(deep)}_\r\n-ERR no\r\n`)
+    for (const bytes of [chain, stairs, maps]) {
+      const seen = repliesIn(Buffer.concat([bytes, Buffer.from('+OK\r\n')]), [1, 1_000, 99_999])
+      expect(seen).toMatchObject({
+        found: [{ end: bytes.length, text: '' }, { type: '+' }],
+        error: undefined,
+      })
+    }
+    const scanner = createReplyScanner()
+    scanReply(scanner, chain.subarray(0, -4), 0)
+    expect(scanner.outer.length).toBeLessThan(10)
+    expect(repliesIn(Buffer.from('*2\r\n'.repeat(200_000)), []).error).toContain(
+      'nested more than 100000 deep',
+    )
+  })
+
+  test('tell which of the watched elements are errors, and whether they are nil', () => {
+    const inPieces = (text: string) => {
+      const scanner = createReplyScanner()
+      scanner.watched = [0, 2, 3, 5]
+      for (const byte of Buffer.from(text)) scanReply(scanner, Buffer.from([byte]), 0)
+      expect([isBetweenReplies(scanner), scanner.error]).toEqual([true, undefined])
+      return { nil: scanner.isNil, failed: scanner.failed }
+    }
+    const parts =
+      '-ERR a\r\n-ERR b\r\n*2\r\n-ERR c\r\n*1\r\n-ERR d\r\n|1\r\n-x\r\n-y\r\n!5\r\nERR e\r\n$-1\r\n'
+    expect(inPieces(`*6\r\n${parts}*-1\r\n`)).toEqual({ nil: false, failed: [0, 3] })
+    expect(inPieces(`*6\r\n${parts}-ERR f\r\n`)).toEqual({ nil: false, failed: [0, 3, 5] })
+    expect(inPieces(`|1\r\n-x\r\n-y\r\n*1\r\n-ERR a\r\n`)).toEqual({ nil: false, failed: [0] })
+    for (const nil of ['*-1\r\n', '$-1\r\n', '_\r\n'])
+      expect(inPieces(nil)).toEqual({ nil: true, failed: [] })
+    for (const one of ['*0\r\n', '$0\r\n\r\n', '*1\r\n_\r\n', '*1\r\n*-1\r\n'])
+      expect(inPieces(one)).toEqual({ nil: false, failed: [] })
   })
 
   test('tell errors and first words', () => {

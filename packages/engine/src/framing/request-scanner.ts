@@ -3,13 +3,15 @@ import { createGatheredBytes, type GatheredBytes } from './gathered-bytes.ts'
 
 /**
  * Finds where the requests of one client end, in bytes that arrive cut anywhere. Nothing is copied but the arguments of
- * noted commands, and what is kept of a message never exceeds KEPT_BYTES.
+ * noted commands, and what is kept of a message never exceeds `keepsMost`.
  */
 export interface RequestScanner {
   /** What is noted; may be another one from request to request. */
   table: CommandTable
-  /** Keep the name and all arguments of every command from the next one on, as far as KEPT_BYTES allow. */
+  /** Keep the name and all arguments of every command from the next one on, as far as `keepsMost` allows. */
   keepAll: boolean
+  /** How many bytes may be kept of a message. */
+  keepsMost: number
 
   // What is known of the message that ended last, or is being read.
   /** Undefined: not noted (or its name not yet read). */
@@ -33,6 +35,8 @@ export interface RequestScanner {
   index: number
   bytesLeft: number
   keptBytes: number
+  /** Nothing more of this message is kept. */
+  drops: boolean
   /** What has come of a word, or of an inline line, that was cut. */
   readonly part: GatheredBytes
 }
@@ -49,10 +53,14 @@ export const BODY_END = 7
 export const INLINE = 8
 type Phase = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8
 
+/** What is kept of one message, unless it is told otherwise. Nobody needs more to take up a connection again. */
+export const KEPT_BYTES = 1024 * 1024
+
 export function createRequestScanner(table: CommandTable): RequestScanner {
   return {
     table,
     keepAll: false,
+    keepsMost: KEPT_BYTES,
     command: undefined,
     words: [],
     cutShort: false,
@@ -67,6 +75,7 @@ export function createRequestScanner(table: CommandTable): RequestScanner {
     index: 0,
     bytesLeft: 0,
     keptBytes: 0,
+    drops: false,
     part: createGatheredBytes(),
   }
 }

@@ -19,8 +19,6 @@ import { splitInline } from './split-inline.ts'
 const MOST_BULKS = 2 ** 31 - 1
 const LONGEST_BULK = 512 * 1024 * 1024
 const LONGEST_LINE = 64 * 1024
-/** What is kept of one message at most. Nobody needs more to take up a connection again. */
-export const KEPT_BYTES = 1024 * 1024
 
 /** No part of a further message has been read. */
 export function isBetweenRequests(scanner: RequestScanner): boolean {
@@ -109,6 +107,7 @@ function begin(scanner: RequestScanner, isArray: boolean): number {
   scanner.empty = false
   scanner.index = 0
   scanner.keptBytes = 0
+  scanner.drops = false
   scanner.lineBytes = 0
   if (!isArray) {
     scanner.phase = INLINE
@@ -178,6 +177,7 @@ function takeLength(scanner: RequestScanner): void {
 
 /** The word that is read now is wanted later. */
 function isKept(scanner: RequestScanner): boolean {
+  if (scanner.drops) return false
   if (scanner.keepAll) return true
   return scanner.index > 0 && scanner.command !== undefined && scanner.index <= scanner.command.keeps
 }
@@ -188,7 +188,7 @@ function takeBody(scanner: RequestScanner, chunk: Buffer, from: number, to: numb
   const isWhole = to - from === scanner.value
   if (index === 0) {
     if (isWhole) scanner.command = findCommand(scanner.table, chunk, from, to)
-    else if (value > KEPT_BYTES) return
+    else if (value > scanner.keepsMost) return
   }
   if (!isWhole) {
     takePart(scanner, chunk.subarray(from, to))
@@ -198,7 +198,7 @@ function takeBody(scanner: RequestScanner, chunk: Buffer, from: number, to: numb
 }
 
 function takePart(scanner: RequestScanner, part: Buffer): void {
-  if (scanner.value + scanner.keptBytes > KEPT_BYTES) {
+  if (scanner.drops || scanner.value + scanner.keptBytes > scanner.keepsMost) {
     scanner.cutShort = true
     return
   }
@@ -212,11 +212,20 @@ function takePart(scanner: RequestScanner, part: Buffer): void {
 function keep(scanner: RequestScanner, word: Buffer): void {
   // An argument costs its object too: a million empty ones are not for free.
   scanner.keptBytes += word.length + WORD_COSTS
-  if (scanner.keptBytes > KEPT_BYTES) scanner.cutShort = true
+  if (scanner.keptBytes > scanner.keepsMost) scanner.cutShort = true
   else scanner.words.push(word)
 }
 
 const WORD_COSTS = 64
+
+/** Drops what is kept of the message that is being read, and keeps nothing more of it. */
+export function stopKeeping(scanner: RequestScanner): void {
+  scanner.drops = true
+  scanner.cutShort = true
+  scanner.words = []
+  scanner.keptBytes = 0
+  if (scanner.phase === BODY) takeGathered(scanner.part)
+}
 
 function readInline(scanner: RequestScanner, chunk: Buffer, from: number): number {
   const end = chunk.indexOf(LF, from)

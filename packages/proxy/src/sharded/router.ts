@@ -8,9 +8,9 @@ import {
 } from '@fairlead/engine'
 import type { Connection, Visitor } from '../connection.ts'
 import type { Cut } from '../cut-log.ts'
+import { createQueue, type Queue } from '../queue.ts'
 import type { Upstream } from '../upstream.ts'
 import type { CommandRules } from './command-rules.ts'
-import { createQueue, type Queue } from './queue.ts'
 
 /** What the clients of a sharded database share. */
 export interface Shards {

@@ -86,21 +86,10 @@ export const shardedDifferences: readonly Documented[] = [
     got: /^\*2\r\n\$1\r\n1\r\n/,
     means: 'Tells one group after the other: its cursor is 0 after the last one.',
   },
-]
-
-/** Bugs that are being mended elsewhere: to be taken out when they are. */
-export const pendingDifferences: readonly Documented[] = [
-  {
-    commands: ['EXEC'],
-    ways: ['before', 'transaction'],
-    got: /^(\$-1|_|-LOADING the database cannot be reached: ERR DB index is out of range)\r\n/,
-    means:
-      'SELECT in a transaction counts as carried out when EXEC answered nil, or when it was refused (M3).',
-  },
   {
     commands: ['CLIENT'],
     ways: always,
-    got: /^(no answer|-ERR CLIENT is not served for a sharded database)/,
-    means: 'CLIENT CACHING is forgotten at a handover, and refused by sharded databases.',
+    got: /^-ERR CLIENT is not served for a sharded database\r\n/,
+    means: '`CLIENT CACHING` is refused: of which group the next command asks something is not known yet.',
   },
 ]

@@ -13,14 +13,13 @@ const refusedNames = new Set(
 export function explain(
   findings: readonly Finding[],
   documented: readonly Documented[],
-  pending: readonly Documented[],
 ): { readonly unexplained: readonly Finding[]; readonly idle: readonly Documented[] } {
   const used = new Set<Documented>()
   const unexplained: Finding[] = []
   for (const ofRun of Map.groupBy(findings, ({ run }) => run).values()) {
     const [first] = ofRun
     if (first === undefined) continue
-    const fits = [...documented, ...pending].find((each) => isExplainedBy(first, each))
+    const fits = documented.find((each) => isExplainedBy(first, each))
     if (fits === undefined) unexplained.push(...ofRun)
     else used.add(fits)
   }

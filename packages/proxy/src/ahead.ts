@@ -1,0 +1,15 @@
+/** What the requests of a connection that are forwarded will have done. */
+export interface Ahead {
+  inTransaction: boolean
+  /** CLIENT REPLY OFF, and SKIP for the next command. */
+  silent: boolean
+  skipsNext: boolean
+  /** The transaction holds what may publish. */
+  publishes: boolean
+  /** The name of a command of the transaction because of which the reply of EXEC may not be whole; empty: there is none. */
+  cutsReply: string
+}
+
+export function nothingAhead(): Ahead {
+  return { inTransaction: false, silent: false, skipsNext: false, publishes: false, cutsReply: '' }
+}

@@ -1,0 +1,79 @@
+import { type Command, isMisformed, wordAt } from './commands.ts'
+import type { Connection } from './connection.ts'
+import { mayCutReply } from './transaction-state.ts'
+
+/** What `command`, which is being forwarded, will have done. */
+export function lookAhead(connection: Connection, command: Command): void {
+  const { ahead } = connection
+  if (isMisformed(command)) return
+  switch (command.name) {
+    case 'MULTI':
+      if (!ahead.inTransaction) ahead.publishes = false
+      ahead.inTransaction = true
+      return
+    case 'CLIENT':
+    case 'AUTH':
+    case 'HELLO':
+      if (ahead.inTransaction && mayCutReply(command)) ahead.cutsReply = command.name
+      return
+    case 'EXEC':
+      if (ahead.cutsReply !== '') foreseeCut(connection, ahead.cutsReply)
+      endTransaction(connection)
+      return
+    case 'DISCARD':
+    case 'RESET':
+      if (command.name === 'RESET') {
+        connection.watchLost = false
+        ahead.silent = false
+      }
+      endTransaction(connection)
+      return
+    case 'UNWATCH':
+      if (!ahead.inTransaction) connection.watchLost = false
+      return
+    default:
+  }
+}
+
+/** How `unmovable` ends when EXEC has carried such a command out, and as long as its reply, which may never be whole, is not there. */
+export const INSIDE = 'in a transaction'
+export const NOT_ANSWERED = `${INSIDE} that is not answered`
+
+function foreseeCut(connection: Connection, name: string): void {
+  const { link, state } = connection
+  if (link !== null) link.cutAt = link.sent + 1
+  if (state.unmovable === '') makeUnmovable(connection, `${name} ${NOT_ANSWERED}`)
+}
+
+function endTransaction(connection: Connection): void {
+  const { ahead } = connection
+  if (ahead.inTransaction) connection.watchLost = false
+  ahead.inTransaction = false
+  ahead.cutsReply = ''
+}
+
+/** Nothing of it can be taken up elsewhere: why. */
+export function makeUnmovable(connection: Connection, why: string): void {
+  connection.state = { ...connection.state, unmovable: why }
+}
+
+/** CLIENT REPLY is the one thing that works without a reply, and so has to be foreseen. */
+export function isUnanswered({ ahead }: Connection, command: Command): boolean {
+  const setting = command.name === 'CLIENT' && wordAt(command, 0) === 'REPLY' ? wordAt(command, 1) : ''
+  if (setting === 'ON' && !ahead.inTransaction) {
+    ahead.silent = false
+    ahead.skipsNext = false
+    return false
+  }
+  if (setting === 'OFF' && !ahead.inTransaction) {
+    ahead.silent = true
+    return true
+  }
+  if (setting === 'SKIP' && !ahead.inTransaction) {
+    ahead.skipsNext = !ahead.silent
+    return true
+  }
+  const isSkipped = ahead.skipsNext
+  ahead.skipsNext = false
+  return ahead.silent || isSkipped
+}

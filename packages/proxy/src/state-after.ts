@@ -1,0 +1,65 @@
+import { ERROR, isBetweenRequests, KEPT_BYTES } from '@fairlead/engine'
+import { type Command, unmovable } from './commands.ts'
+import type { Connection, Link, Noted } from './connection.ts'
+import {
+  afterExec,
+  afterQueueing,
+  afterRefusal,
+  afterSuccess,
+  afterTransaction,
+  isNested,
+} from './connection-state.ts'
+import { isQueuedIn } from './forward-requests.ts'
+import { INSIDE, NOT_ANSWERED } from './look-ahead.ts'
+
+/** The state after the reply to a request (`head`) has come; the link's scanner has read it. */
+export function stateAfter(connection: Connection, link: Link, head: Noted): Connection['state'] {
+  const { replies } = link
+  const { command } = head
+  const worked = replies.type !== ERROR
+  const state = withoutRefused(connection.state, link, head, worked && !replies.isNil)
+  if (isQueuedIn(connection, command)) return afterQueueing(state, command, worked)
+  if (command.name === 'EXEC') replies.watched = none
+  if (command.name === 'EXEC' && state.transaction !== null)
+    return worked && !replies.isNil ? afterExec(state, replies.failed) : afterTransaction(state)
+  if (worked) return afterSuccess(state, command)
+  if (command.name === 'MULTI') forgetTransaction(connection, link)
+  return isNested(state, command) ? afterRefusal(state, command) : state
+}
+
+const none: readonly number[] = []
+
+/**
+ * What would have kept the connection where it is was refused, or EXEC carried nothing out: it is as it was. `worked`: it was
+ * carried out.
+ */
+export function withoutRefused(
+  state: Connection['state'],
+  link: Link,
+  { command: { name }, at }: Noted,
+  worked: boolean,
+): Connection['state'] {
+  const { unmovable: why } = state
+  if (name === 'EXEC' && why.endsWith(NOT_ANSWERED)) {
+    // Even if it looks whole: a reply that was cut is completed by the replies behind it.
+    if (worked) return { ...state, unmovable: why.replace(NOT_ANSWERED, INSIDE) }
+    return at === link.cutAt ? { ...state, unmovable: '' } : state
+  }
+  return !worked && unmovable.has(name) && why === name ? { ...state, unmovable: '' } : state
+}
+
+/** Learns the scripts of a request that has worked, before the connection's state is that after it. */
+export function learnScripts(connection: Connection, command: Command): void {
+  const { owner, state } = connection
+  if (command.name === 'EXEC')
+    for (const queued of state.transaction?.queued ?? []) owner.scripts.learn(queued)
+  else if (!isQueuedIn(connection, command)) owner.scripts.learn(command)
+}
+
+/** MULTI was refused, and nothing has been forwarded since: what comes is part of no transaction. */
+function forgetTransaction({ state, ahead, requests }: Connection, link: Link): void {
+  if (state.transaction !== null || link.sent > link.answered || !isBetweenRequests(requests)) return
+  ahead.inTransaction = false
+  requests.keepAll = false
+  requests.keepsMost = KEPT_BYTES
+}

@@ -1,0 +1,105 @@
+import { encodeCommand } from '@fairlead/engine'
+import { type Command, wordAt } from './commands.ts'
+import { argsForEngine, isScan } from './scan-cursors.ts'
+
+/** A transaction that the engine has begun, and what it holds. Values; only the lists grow in place, and nobody else has them. */
+export interface Transaction {
+  /** What EXEC would carry out, in order; nothing when it is broken. */
+  readonly queued: readonly Command[]
+  /** How many commands the engine has queued, and those that will change the connection, with their numbers from 0. */
+  readonly count: number
+  readonly changes: readonly Change[]
+  /** The numbers of those that are scans. */
+  readonly scans: readonly number[]
+  /** The engine will answer EXEC with EXECABORT, because it has refused something; or has to elsewhere, because we lost count. */
+  readonly broken: boolean
+  /** Names of commands that are not queued but refused in a transaction. Some engines then refuse EXEC too. */
+  readonly refused: ReadonlySet<string>
+  /** What is kept of it. */
+  readonly bytes: number
+}
+
+export interface Change {
+  readonly at: number
+  readonly command: Command
+}
+
+/** MULTI has worked. */
+export function createTransaction(): Transaction {
+  return { queued: [], count: 0, changes: [], scans: [], broken: false, refused: new Set(), bytes: 0 }
+}
+
+/** Nobody needs more. One that has more cannot be taken up elsewhere once it is carried out. */
+export const MOST_CHANGES = 10_000
+
+/** A command costs its object and those of its arguments, too. */
+export function sizeOf({ name, args }: Command): number {
+  return args.reduce((sum, arg) => sum + arg.length + 64, name.length + 64)
+}
+
+/** The engine has queued `command`, or refused to. */
+export function withQueued(transaction: Transaction, command: Command, isQueued: boolean): Transaction {
+  if (!isQueued) return { ...transaction, broken: true, queued: [], bytes: 0 }
+  const { count, broken, bytes } = transaction
+  const queued = transaction.queued as Command[]
+  const changes = transaction.changes as Change[]
+  const scans = transaction.scans as number[]
+  if (isScan(command)) scans.push(count)
+  if (isChange(command) && changes.length <= MOST_CHANGES) changes.push({ at: count, command })
+  if (broken || command.cutShort)
+    return { ...transaction, broken: true, queued: [], bytes: 0, count: count + 1 }
+  // They grow in place, since a copy for each command would make long transactions slow.
+  queued.push(command)
+  return { ...transaction, count: count + 1, bytes: bytes + sizeOf(command) }
+}
+
+/** A command that no transaction may contain was refused; whether that spoils the transaction, engines see differently. */
+export function withRefused(transaction: Transaction, { name }: Command): Transaction {
+  return { ...transaction, refused: new Set([...transaction.refused, name]) }
+}
+
+/** A transaction without what it holds: moved while it is open, its EXEC answers EXECABORT. */
+export function withoutQueued(transaction: Transaction): Transaction {
+  return { ...transaction, broken: true, queued: [], bytes: 0 }
+}
+
+const changing: ReadonlySet<string> = new Set([
+  ...['SELECT', 'HELLO', 'CLIENT', 'READONLY', 'READWRITE', 'MONITOR', 'REPLCONF'],
+  ...['SUBSCRIBE', 'PSUBSCRIBE', 'SSUBSCRIBE', 'UNSUBSCRIBE', 'PUNSUBSCRIBE', 'SUNSUBSCRIBE'],
+])
+
+/** It changes the connection, when it is carried out. */
+export function isChange({ name }: Command): boolean {
+  return changing.has(name)
+}
+
+/**
+ * The reply of EXEC may have fewer elements than it says, so that nobody can tell where it ends: CLIENT REPLY OFF and SKIP (redis, and valkey
+ * before 9), a login that fails (valkey 8).
+ */
+export function mayCutReply(command: Command): boolean {
+  const { name, args } = command
+  if (name === 'CLIENT') return wordAt(command, 0) === 'REPLY' && wordAt(command, 1) !== 'ON'
+  return name === 'AUTH' || (name === 'HELLO' && args.some((_, at) => wordAt(command, at) === 'AUTH'))
+}
+
+/** The commands that open it at another engine, that of `generation`; those without `must` are to be refused. */
+export function replayTransaction(
+  { queued, broken, refused }: Transaction,
+  generation: number,
+): readonly { readonly bytes: Buffer; readonly must: boolean }[] {
+  const again = (command: Command) => ({
+    bytes: encodeCommand([command.name, ...argsForEngine(command, generation)]),
+    must: true,
+  })
+  const multi = again({ name: 'MULTI', args: [], cutShort: false })
+  // A command that the engine refuses makes it answer EXEC with EXECABORT.
+  if (broken) return [multi, { bytes: encodeCommand(['GET']), must: false }]
+  const misplaced = [...refused].map((name) => ({ bytes: encodeCommand(argumentsOf(name)), must: false }))
+  return [multi, ...queued.map(again), ...misplaced]
+}
+
+/** Words of it that are refused in a transaction only because they are in one. */
+function argumentsOf(name: string): readonly string[] {
+  return name === 'WATCH' ? [name, 'k'] : [name]
+}
