@@ -54,8 +54,17 @@ export async function connectEngine(options: {
   readonly tls?: EngineTls
   readonly connectTimeoutMs?: number
   readonly commandTimeoutMs?: number
+  /** Called for each message of a shard channel that was subscribed to (SSUBSCRIBE). */
+  readonly onMessage?: () => void
 }): Promise<EngineConnection> {
-  const { address, login, tls, connectTimeoutMs = 1_000, commandTimeoutMs = 2_000 } = options
+  const {
+    address,
+    login,
+    tls,
+    connectTimeoutMs = 1_000,
+    commandTimeoutMs = 2_000,
+    onMessage = () => undefined,
+  } = options
   // Only who connects loads it: the proxy needs nothing but the framing, and its memory is counted.
   const { Redis } = await import('ioredis')
   const redis = new Redis({
@@ -77,6 +86,7 @@ export async function connectEngine(options: {
     // ioredis waits so long for a close that, after a refused connection, has been already: it kept agents from ending.
     disconnectTimeout: CLOSE_WITHIN_MS,
   })
+  redis.on('smessage', () => onMessage())
   let usable = true
   redis.on('end', () => {
     usable = false

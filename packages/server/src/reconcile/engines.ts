@@ -8,6 +8,13 @@ const ADMIN = 'fairlead'
 export interface Engines extends Disposable {
   /** Throws EngineUnreachable. A connection that broke is replaced at the next call. */
   connect(database: Database, shard: Pick<ShardRecord, 'id' | 'host' | 'port'>): Promise<EngineConnection>
+  /** Subscribes to a shard channel, on a connection of its own, which is the caller's to close. Throws EngineUnreachable, EngineError. */
+  listen(
+    database: Database,
+    shard: Pick<ShardRecord, 'host' | 'port'>,
+    channel: string,
+    onMessage: () => void,
+  ): Promise<Disposable>
   /** Closes the connection to a shard that is leaving. */
   forget(shardId: number): void
 }
@@ -27,6 +34,17 @@ export function createEngines(): Engines {
       const connection = await connectEngine({ address: { host, port }, login, connectTimeoutMs: 500 })
       open.set(id, connection)
       return connection
+    },
+    async listen({ adminPassword }, { host, port }, channel, onMessage) {
+      await using stack = new AsyncDisposableStack()
+      const login = { username: ADMIN, password: adminPassword }
+      const listener = stack.use(
+        await connectEngine({ address: { host, port }, login, connectTimeoutMs: 500, onMessage }),
+      )
+      // In small letters the library knows it for what it is.
+      await listener.call('ssubscribe', channel)
+      stack.move()
+      return listener
     },
     forget,
     [Symbol.dispose]() {

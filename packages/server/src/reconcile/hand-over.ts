@@ -12,6 +12,7 @@ import type { Deps } from './deps.ts'
 import { holdClients, prepareClients } from './endpoints.ts'
 import { passGate, replicationOf } from './handover-gate.ts'
 import { setLimits } from './keep-limits.ts'
+import { listenOnTheBus } from './messages-on-the-bus.ts'
 import { type Moved, type MovingGroup, moveRole } from './move-role.ts'
 import { moveRoleInCluster } from './move-role-in-cluster.ts'
 import type { Pending, Prepared } from './preparations.ts'
@@ -29,8 +30,8 @@ import { tellOfRoom } from './tell-of-room.ts'
  *    Clients of the endpoint get connections to it, and it gets their scripts. In the turn in which all that is done, the gates once more, and in
  *    cluster mode whether the group knows the heir, and it the slot map.
  * 2. The intent is on record.
- * 3. Clients are held at the endpoint until all that they asked is answered. Then the pause: writes of those who connect
- *    to the shard itself wait at the primary.
+ * 3. Clients are held at the endpoint until all that they asked is answered, and in cluster mode until the heir has heard what they
+ *    published. Then the pause: writes of those who connect to the shard itself wait at the primary.
  * 4. Equal: every follower has everything the primary has, offsets and number of keys. If that takes too long, the
  *    pause ends and nothing happened.
  * 5. The role moves (move-role.ts, move-role-in-cluster.ts): demote, then promote. The write stop ends. The endpoint
@@ -112,9 +113,11 @@ async function recordAndMove(
     others,
     fullSyncsBefore,
   }: Roles & { readonly fullSyncsBefore: Handover['fullSyncsBefore'] },
-  { database, members, action, seen, deps, group }: Scene,
+  scene: Scene,
 ): Promise<Outcome> {
+  const { database, members, action, seen, deps, group } = scene
   const engine = seen.shards.find(({ id }) => id === step.from)?.engine
+  using bus = await listenOnTheBus(step, primary, scene)
   const handover = await deps.effect('record-intent', () =>
     deps.handovers.intend({
       databaseUid: database.uid,
@@ -136,6 +139,7 @@ async function recordAndMove(
     await deps.handovers.close(handover.id, null, new Date(deps.now()).toISOString())
     return { kind: 'not yet', why: clients, afterMs: CALM_MS }
   }
+  await bus?.arrived()
   // Those that came since. Nothing new comes while clients are held, and while the role moves there is time.
   const scripts = carryScripts(database, heir, { all: false }, deps)
   const move = (database.cluster ? moveRoleInCluster : moveRole)(

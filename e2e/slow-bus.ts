@@ -1,0 +1,51 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { BUS_DISTANCE } from '../packages/agent/src/engine-config.ts'
+import type { Fairlead } from '../proof/start-fairlead.ts'
+import { asAdmin, wishOf } from './roles.ts'
+import { until } from './until.ts'
+
+/**
+ * What other shards say to this one on the cluster's bus arrives so many milliseconds later from now on, as where Nagle's algorithm meets
+ * delayed acknowledgements. What it says itself does not. `others`: shards that talk to it. Ends with the value returned.
+ */
+export async function slowBusTo(
+  fairlead: Fairlead,
+  shard: number,
+  { delayMs, others }: { readonly delayMs: number; readonly others: readonly number[] },
+): Promise<AsyncDisposable> {
+  const { host, port } = wishOf(fairlead.home, shard)
+  const sockets = new Set<Socket>()
+  const relay = createServer((from) => {
+    const to = connect({ host, port: port + BUS_DISTANCE, noDelay: true })
+    for (const socket of [from, to]) {
+      sockets.add(socket)
+      socket.on('error', () => socket.destroy())
+      socket.on('close', () => {
+        from.destroy()
+        to.destroy()
+      })
+    }
+    // Timers that are equally long end in the order in which they began.
+    from.on('data', (bytes) => setTimeout(() => to.write(bytes), delayMs))
+    to.pipe(from)
+  })
+  await once(relay.listen(0, host), 'listening')
+  const announced = (relay.address() as AddressInfo).port
+  using admin = await asAdmin(fairlead, shard)
+  await admin.call('CONFIG', 'SET', 'cluster-announce-bus-port', announced)
+  for (const other of others) {
+    using hears = await asAdmin(fairlead, other)
+    await until(`shard ${other} takes the slow way to shard ${shard}`, async () => {
+      const nodes = String(await hears.call('CLUSTER', 'NODES')).split('\n')
+      return nodes.some((node) => node.includes(`:${port}@${announced}`) && node.includes(' connected'))
+    })
+  }
+  return {
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      relay.close()
+      await once(relay, 'close')
+    },
+  }
+}
