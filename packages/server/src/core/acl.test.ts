@@ -15,13 +15,15 @@ const redis70 = dialect('redis', '7.0.15', older)
 const valkey81 = dialect('valkey', '8.1.1', newer)
 const valkey91 = dialect('valkey', '9.1.2', newer)
 
+const places = (from: AclDialect, to: AclDialect, inCluster = false) => ({ from, to, inCluster })
+
 const [DIGEST, OTHER, ADMINS] = ['a', 'b', 'c'].map((digit) => digit.repeat(64))
 const ours = [`user default on #${DIGEST} ~* &* +@all -@admin`, `user fairlead on #${ADMINS} ~* &* +@all`]
 
 const nothing = { set: [], remove: [], obstacles: [] }
 
 function carry(from: readonly string[], to: readonly string[], there = valkey81, here = redis70) {
-  return usersToCarry([...ours, ...from], [...ours, ...to], { from: here, to: there })
+  return usersToCarry([...ours, ...from], [...ours, ...to], places(here, there))
 }
 
 function rulesOf(line: string, there = valkey81, here = redis70): string | undefined {
@@ -106,20 +108,27 @@ describe('which users', () => {
   ]
   test.for(changes)('a `default` that somebody has changed is kept so: %s', (change) => {
     const from = [`user default ${change}`]
-    const { set } = usersToCarry(from, ours, { from: redis70, to: valkey81 })
+    const { set } = usersToCarry(from, ours, places(redis70, valkey81))
     expect(set).toMatchObject([{ name: 'default' }])
     const then = `user default ${set[0]?.rules.join(' ')}`
-    expect(usersToCarry(from, [then], { from: redis70, to: valkey81 }).set).toEqual([])
+    expect(usersToCarry(from, [then], places(redis70, valkey81)).set).toEqual([])
     // Changed back on the source, it is changed back.
-    expect(usersToCarry(ours, [then], { from: redis70, to: valkey81 }).set).toMatchObject([
+    expect(usersToCarry(ours, [then], places(redis70, valkey81)).set).toMatchObject([
       { name: 'default', rules: ['on', `#${DIGEST}`, '~*', 'resetchannels', '&*', '+@all', '-@admin'] },
     ])
   })
 
   test('a `default` that nobody has changed keeps what was written for its build', () => {
     const old = `user default on #${DIGEST} ~* +@all -@admin +client|setname +client|getname +client|id +client|reply +client|tracking +acl|whoami`
-    expect(usersToCarry([old], ours, { from: redis60, to: valkey81 })).toEqual(nothing)
-    expect(usersToCarry([`${old} -get`], ours, { from: redis60, to: valkey81 }).set).toHaveLength(1)
+    expect(usersToCarry([old], ours, places(redis60, valkey81))).toEqual(nothing)
+    expect(usersToCarry([`${old} -get`], ours, places(redis60, valkey81)).set).toHaveLength(1)
+  })
+
+  test('in cluster mode too, on the way there and on the way back', () => {
+    const asked = ['slots', 'nodes', 'keyslot', 'info', 'myid', 'countkeysinslot']
+    const old = `user default on #${DIGEST} ~* +@all -@admin +client|setname +client|getname +client|id +client|reply +client|tracking +acl|whoami${asked.map((what) => ` +cluster|${what}`).join('')}`
+    expect(usersToCarry([old], ours, places(redis60, valkey81, true))).toEqual(nothing)
+    expect(usersToCarry(ours, [old], places(valkey81, redis60, true))).toEqual(nothing)
   })
 })
 
@@ -181,16 +190,16 @@ const someUsers = fc
       `user ${['', ...rules].join(' ')}`.replace('user', `user ${name}`),
     ),
   )
-const places = fc.constantFrom(redis70, valkey81, valkey91)
+const dialects = fc.constantFrom(redis70, valkey81, valkey91)
 
 test('what was carried once is not carried again, and no message holds a digest', () => {
   fc.assert(
-    fc.property(someUsers, someUsers, places, places, (from, to, here, there) => {
-      const first = usersToCarry(from, to, { from: here, to: there })
+    fc.property(someUsers, someUsers, dialects, dialects, (from, to, here, there) => {
+      const first = usersToCarry(from, to, places(here, there))
       const names = first.set.map(({ name }) => name)
       const kept = to.filter((line) => ![...names, ...first.remove].includes(line.split(' ')[1] ?? ''))
       const after = [...kept, ...first.set.map(({ name, rules }) => `user ${name} ${rules.join(' ')}`)]
-      const again = usersToCarry(from, after, { from: here, to: there })
+      const again = usersToCarry(from, after, places(here, there))
       expect(again).toEqual({ ...nothing, obstacles: first.obstacles })
       expect(first.obstacles.join()).not.toMatch(/[0-9a-f]{64}/)
     }),

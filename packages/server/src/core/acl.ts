@@ -18,6 +18,13 @@ export interface UsersToCarry {
   readonly obstacles: readonly string[]
 }
 
+/** Where users come from and where they go to. `inCluster`: the database is in cluster mode, as are both shards then. */
+export interface AclPlaces {
+  readonly from: AclDialect
+  readonly to: AclDialect
+  readonly inCluster: boolean
+}
+
 /** The administrative user: each shard has its own, with rules written for its build. */
 const ADMIN = 'fairlead'
 /** The database's user. Each shard gets it from its agent, with rules written for its build. */
@@ -31,18 +38,18 @@ const DATABASE_USER = 'default'
 export function usersToCarry(
   from: readonly string[],
   to: readonly string[],
-  dialects: { readonly from: AclDialect; readonly to: AclDialect },
+  places: AclPlaces,
 ): UsersToCarry {
-  const source = readLines(from, dialects.from.build)
-  const there = readLines(to, dialects.to.build)
-  const wanted = source.users.map((user) => translateUser(user, dialects))
+  const source = readLines(from, places.from.build)
+  const there = readLines(to, places.to.build)
+  const wanted = source.users.map((user) => translateUser(user, places))
   const meant = new Map(
-    there.users.map((user) => [user.name, userMeaning(user, dialects.to.commands)] as const),
+    there.users.map((user) => [user.name, userMeaning(user, places.to.commands)] as const),
   )
   const set = wanted
     .flatMap(({ user }) => (user ? [user] : []))
-    .filter((user) => meant.get(user.name) !== userMeaning(user, dialects.to.commands))
-    .map((user) => ({ name: user.name, rules: sayUser(user, aclWords(dialects.to.build)) }))
+    .filter((user) => meant.get(user.name) !== userMeaning(user, places.to.commands))
+    .map((user) => ({ name: user.name, rules: sayUser(user, aclWords(places.to.build)) }))
   return {
     set,
     remove: [...there.names].filter((name) => !source.names.has(name) && name !== DATABASE_USER).toSorted(),
@@ -72,10 +79,10 @@ function readLines(lines: readonly string[], build: Build): Lines {
 /** The user as it is to be on the target; null when its rights cannot be said there. */
 function translateUser(
   user: User,
-  { from, to }: { readonly from: AclDialect; readonly to: AclDialect },
+  { from, to, inCluster }: AclPlaces,
 ): { readonly user: User | null; readonly obstacles: readonly string[] } {
-  if (user.name === DATABASE_USER && isAsGiven(user, from)) {
-    return { user: { ...user, root: givenUser(to.build).root }, obstacles: [] }
+  if (user.name === DATABASE_USER && isAsGiven(user, from, inCluster)) {
+    return { user: { ...user, root: givenUser(to.build, inCluster).root }, obstacles: [] }
   }
   const parts = [user.root, ...user.selectors].map((rules) => ({
     rules,
@@ -120,21 +127,23 @@ function isOneWay(key: string): boolean {
 }
 
 /** Has nobody changed the rules of `default`? Its passwords do not count. */
-function isAsGiven(user: User, { build, commands }: AclDialect): boolean {
-  const given = givenUser(build)
+function isAsGiven(user: User, { build, commands }: AclDialect, inCluster: boolean): boolean {
+  const given = givenUser(build, inCluster)
   const passwords = { passwords: user.passwords, withoutPassword: user.withoutPassword }
   return userMeaning(user, commands) === userMeaning({ ...given, ...passwords }, commands)
 }
 
 /** `default` as the agent writes it into users.acl (its userList), without a password. */
-function givenUser(build: Build): User {
-  const line = `user ${DATABASE_USER} on ~*${aclWords(build).channels ? ' &*' : ''} +@all -@admin${isBeforeRedis(build, '7.0') ? OF_OLD : ''}`
+function givenUser(build: Build, inCluster: boolean): User {
+  const ofOld = isBeforeRedis(build, '7.0') ? [...OF_OLD, ...(inCluster ? OF_OLD_IN_CLUSTER : [])] : []
+  const channels = aclWords(build).channels ? ' &*' : ''
+  const line = `user ${DATABASE_USER} on ~*${channels} +@all -@admin${ofOld.map((command) => ` +${command}`).join('')}`
   const read = readUser(line, aclWords(build))
   if (read.kind !== 'user') throw new Error(`cannot be: ${read.why}`)
   return read.user
 }
 
-/** Before redis 7, CLIENT and ACL are administrative as a whole, and the agent gives these of them back. */
+/** Before redis 7, CLIENT, ACL and CLUSTER are administrative as a whole, and the agent gives these of them back. */
 const OF_OLD = [
   'client|setname',
   'client|getname',
@@ -143,5 +152,6 @@ const OF_OLD = [
   'client|tracking',
   'acl|whoami',
 ]
-  .map((command) => ` +${command}`)
-  .join('')
+const OF_OLD_IN_CLUSTER = ['slots', 'nodes', 'keyslot', 'info', 'myid', 'countkeysinslot'].map(
+  (name) => `cluster|${name}`,
+)

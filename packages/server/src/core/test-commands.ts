@@ -24,6 +24,9 @@ export const newer = tableOf({
   keys: ['read', 'dangerous'],
   hexpire: ['write', 'hash'],
   'client|capa': ['connection'],
+  cluster: ['slow'],
+  'cluster|slots': ['slow'],
+  'cluster|failover': ['admin', 'dangerous'],
 })
 
 /** As before redis 7: no subcommands, and CLIENT is administrative as a whole. */
@@ -35,6 +38,7 @@ export const ancient = tableOf({
   select: ['connection'],
   client: ['admin', 'dangerous'],
   config: ['admin', 'dangerous'],
+  cluster: ['admin', 'dangerous'],
 })
 
 function tableOf(commands: Readonly<Record<string, readonly string[]>>): CommandTable {

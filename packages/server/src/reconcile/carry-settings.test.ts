@@ -208,7 +208,7 @@ async function startPair(fromBuild: Build, toBuild: Build): Promise<Pair> {
   const owned = stack.move()
   return {
     ...{ from, to },
-    pair: { from: from.admin, fromBuild, to: to.admin, toBuild, baseline },
+    pair: { from: from.admin, fromBuild, to: to.admin, toBuild, inCluster: false, baseline },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

@@ -11,6 +11,8 @@ export interface SettingsPair {
   readonly fromBuild: Build
   readonly to: EngineConnection
   readonly toBuild: Build
+  /** Is the database in cluster mode? */
+  readonly inCluster: boolean
   /** The parameters of the process of `from`, right after its start (readBaseline); null: nobody has looked. */
   readonly baseline: Parameters | null
 }
@@ -78,14 +80,15 @@ async function compare(pair: SettingsPair): Promise<{
   }
 }
 
-async function compareUsers({ from, fromBuild, to, toBuild }: SettingsPair) {
+async function compareUsers({ from, fromBuild, to, toBuild, inCluster }: SettingsPair) {
   const [source, target, fromDialect, toDialect] = await Promise.all([
     readUserLines(from),
     readUserLines(to),
     readAclDialect(from, fromBuild),
     readAclDialect(to, toBuild),
   ])
-  const { set, remove, obstacles } = usersToCarry(source, target, { from: fromDialect, to: toDialect })
+  const places = { from: fromDialect, to: toDialect, inCluster }
+  const { set, remove, obstacles } = usersToCarry(source, target, places)
   const changed = set.map(({ name, rules }) => ({
     kind: 'carry-user' as const,
     subject: `user ${name}`,

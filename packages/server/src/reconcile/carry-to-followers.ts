@@ -26,7 +26,8 @@ export async function carryToFollowers(
   for (const follower of followers) {
     const to = await deps.engines.connect(database, follower)
     const builds = { fromBuild: primary.runs.build, toBuild: follower.runs.build }
-    const pair = { from, to, ...builds, baseline: settings, effect: deps.effect }
+    const mode = { inCluster: database.cluster }
+    const pair = { from, to, ...builds, ...mode, baseline: settings, effect: deps.effect }
     obstacles.push(...(await carrySettings(pair)).obstacles)
   }
   // A client whose user is missing, or may do less, would notice; a setting is for people to look at.
