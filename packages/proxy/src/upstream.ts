@@ -172,13 +172,14 @@ export function createUpstream(
     seen.failedHolds += 1
     letGo()
   }
-  /** The time of a hold is over, and nobody says where to go on. A replica would answer READONLY: then clients wait on. */
+  /** The time of a hold is over, and nobody says where to go on. Where writes would be refused, clients wait on. */
   const giveUpIfServed = async (): Promise<void> => {
     const mine = hold
     const login = [...connections].find(({ state }) => state.login !== null)?.state.login ?? null
     const role = connections.size === 0 ? 'unknown' : await askRole(target(), login)
     if (hold !== mine || mine === null) return
-    const waitsOn = (role === 'replica' || role === 'silent') && mine.ms() < LONGEST_HOLD_MS
+    const goesOn = role === 'primary' || role === 'unknown'
+    const waitsOn = !goesOn && mine.ms() < LONGEST_HOLD_MS
     if (waitsOn) mine.renew(ASK_AGAIN_MS)
     else giveUp()
   }

@@ -10,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Build } from '@fairlead/api'
 import { connectEngine, type EngineConnection } from '@fairlead/engine'
+import { aclWords } from '../core/acl-words.ts'
 
 /** A real engine of this test's own, with users as an agent writes them and a connection of the administrator. */
 export interface TestEngine extends AsyncDisposable {
@@ -45,9 +46,10 @@ export async function startTestEngine(build: Build, settings: readonly string[] 
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-settings-'))
   const address = { host: '127.0.0.1', port: await freePort() }
   const aclfile = join(folder, 'users.acl')
+  const everything = aclWords(build).channels ? '~* &*' : '~*'
   await writeFile(
     aclfile,
-    `user fairlead on #${digest(ADMIN_PASSWORD)} ~* &* +@all\nuser default on #${digest(USER_PASSWORD)} ~* &* +@all -@admin\n`,
+    `user fairlead on #${digest(ADMIN_PASSWORD)} ${everything} +@all\nuser default on #${digest(USER_PASSWORD)} ${everything} +@all -@admin\n`,
   )
   const conf = join(folder, 'engine.conf')
   await writeFile(
