@@ -178,10 +178,9 @@ export function createUpstream(
     const login = [...connections].find(({ state }) => state.login !== null)?.state.login ?? null
     const role = connections.size === 0 ? 'unknown' : await askRole(target(), login)
     if (hold !== mine || mine === null) return
-    const goesOn = role === 'primary' || role === 'unknown'
-    const waitsOn = !goesOn && mine.ms() < LONGEST_HOLD_MS
-    if (waitsOn) mine.renew(ASK_AGAIN_MS)
-    else giveUp()
+    const isOver = role === 'primary' || role === 'unknown' || mine.ms() >= LONGEST_HOLD_MS
+    if (isOver) giveUp()
+    else mine.renew(ASK_AGAIN_MS)
   }
   const beginHold: Upstream['hold'] = async ({ deadlineMs, drainMs = drainOf({ deadlineMs }) }) => {
     if (settling !== null) await settling

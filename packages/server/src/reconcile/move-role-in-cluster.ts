@@ -11,7 +11,8 @@ import {
   type NotMoved,
   tooLate,
 } from './move-role.ts'
-import { keepWritesStopped, letWritesGo, stopWrites } from './stop-writes.ts'
+import { standStill } from './stand-still.ts'
+import { letWritesGo, stopWrites } from './stop-writes.ts'
 import { readClock } from './take-over.ts'
 
 /** How long the old primary may take to hear of it: 4 to 20 ms measured. It stays paused meanwhile. */
@@ -31,7 +32,10 @@ const NEVER_S = 3_600
  * Nothing demotes the old primary first, so two things keep it from taking writes that would be lost: the order to take over
  * carries an end that lies within the pause, and the pause goes on for longer than a stalled primary is left alone (decision 18).
  */
-export async function moveRoleInCluster(group: MovingGroup, deps: Deps): Promise<Moved | NotMoved> {
+export async function moveRoleInCluster(
+  group: MovingGroup,
+  deps: Pick<Deps, 'effect' | 'takeovers'>,
+): Promise<Moved | NotMoved> {
   const { primary, heir, build } = group
   const [period, clock] = await Promise.all([readPingPeriod(primary), readClock(heir)])
   const began = performance.now()
@@ -45,14 +49,10 @@ export async function moveRoleInCluster(group: MovingGroup, deps: Deps): Promise
       await letWritesGo(primary, build, deps)
       return equal
     }
-    await keepWritesStopped(primary, build, deps)
-    // Asked only now: an answer that came in time proves that the short pause had not ended before the long one began.
-    const isTaken =
-      performance.now() < group.until &&
-      (await deps.takeovers.order(heir, { clock, until: group.until }, deps.effect))
-    if (!isTaken) {
+    const still = await standStill(group, equal.offset, deps)
+    if ('why' in still || !(await deps.takeovers.order(heir, { clock, until: still.until }, deps.effect))) {
       await letWritesGo(primary, build, deps)
-      return tooLate
+      return 'why' in still ? still : tooLate
     }
     const writeStopMs = msSince(began)
     // Clients of the endpoint need not wait for the old primary: nobody of them goes there any more.
@@ -61,8 +61,8 @@ export async function moveRoleInCluster(group: MovingGroup, deps: Deps): Promise
       // From here on it sends clients of its own on, those that it held too.
       untilSteppedDown(primary).then(() => letWritesGo(primary, build, deps)),
     ])
-    const { replid, offset, keys } = equal
-    return { replid, offset, keys, writeStopMs, heldMs }
+    const { replid, keys } = equal
+    return { replid, offset: still.offset, keys, writeStopMs, heldMs }
   } finally {
     await primary.call('CONFIG', 'SET', PING_SETTING, period)
   }

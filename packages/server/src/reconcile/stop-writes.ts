@@ -6,6 +6,8 @@ import type { Deps } from './deps.ts'
 const PAUSE_MS = 2_000
 /** Longer than an agent lets a primary be silent before it ends it (2 minutes): one that wakes up before is still paused. */
 const OUTLASTS_MS = 150_000
+/** All clients of an old primary wait for so long when its role moves in cluster mode: an order to take over has most of it. */
+const PAUSE_ALL_MS = 600
 /** More replicas than anybody has: the engine then refuses writes. */
 const NEVER_REPLICAS = 1_000
 
@@ -18,7 +20,7 @@ const NEVER_REPLICAS = 1_000
 export async function stopWrites<T>(
   primary: EngineConnection,
   build: Build,
-  { effect }: Deps,
+  { effect }: Pick<Deps, 'effect'>,
   look: () => Promise<T>,
 ): Promise<T> {
   const [, seen] = await effect('pause', () => {
@@ -37,14 +39,44 @@ export async function stopWrites<T>(
 export async function keepWritesStopped(
   primary: EngineConnection,
   build: Build,
-  { effect }: Deps,
+  { effect }: Pick<Deps, 'effect'>,
 ): Promise<void> {
   if (!canPauseWrites(build)) return // refused until somebody takes that back
   await effect('pause-longer', () => primary.call('CLIENT', 'PAUSE', OUTLASTS_MS, 'WRITE'))
 }
 
+/**
+ * Where a primary refuses writes and not what scripts write, all its clients wait, ours too, until the time is over: nothing ends this
+ * pause. At which offset they wait, and until when at least (performance.now). Null where writes wait: there this is not needed.
+ */
+export async function pauseAll(
+  primary: EngineConnection,
+  build: Build,
+  { effect }: Pick<Deps, 'effect'>,
+): Promise<{ readonly offset: number; readonly endsAt: number } | null> {
+  if (canPauseWrites(build)) return null
+  const endsAt = performance.now() + PAUSE_ALL_MS
+  // In one transaction, or the second question would wait, too. INFO there would be told to the replicas, and ROLE is not.
+  const [, , , replies] = await effect('pause-all', () =>
+    Promise.all([
+      primary.call('MULTI'),
+      primary.call('CLIENT', 'PAUSE', PAUSE_ALL_MS),
+      primary.call('ROLE'),
+      primary.call('EXEC'),
+    ]),
+  )
+  const role = Array.isArray(replies) ? replies[1] : null
+  const [word, offset] = Array.isArray(role) ? role : []
+  if (word !== 'master') throw new Error(`the shard at port ${primary.address.port} is no primary any more`)
+  return { offset: Number(offset), endsAt }
+}
+
 /** Lets the clients of a shard go, whatever held them. Idempotent. */
-export async function letWritesGo(shard: EngineConnection, build: Build, { effect }: Deps): Promise<void> {
+export async function letWritesGo(
+  shard: EngineConnection,
+  build: Build,
+  { effect }: Pick<Deps, 'effect'>,
+): Promise<void> {
   if (canPauseWrites(build)) await effect('unpause', () => shard.call('CLIENT', 'UNPAUSE'))
   else await effect('unpause', () => shard.call('CONFIG', 'SET', 'min-replicas-to-write', 0))
 }

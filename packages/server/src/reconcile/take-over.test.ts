@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { tookFullSync } from '../core/lost-in-handover.ts'
 import { createEffect } from './deps.ts'
 import { replicationOf } from './handover-gate.ts'
+import { moveRoleInCluster } from './move-role-in-cluster.ts'
 import { createTakeovers, readClock } from './take-over.ts'
 import { ADMIN_PASSWORD, builds, startTestEngine, type TestEngine } from './test-engine.ts'
 
@@ -91,5 +92,36 @@ describe.each(builds)('$flavour $version', (build) => {
     heir.signal('SIGCONT')
     expect(await ordered).toBe(false)
     expect(await roleOf(heir)).toBe('replica')
+  })
+
+  test('what scripts write while the role moves is not lost, though some engines do not refuse it', async () => {
+    await using group = await startGroup(build)
+    const { primary, heir } = group
+    const { address } = primary.admin
+    using client = await connectEngine({
+      address,
+      login: { username: 'fairlead', password: ADMIN_PASSWORD },
+    })
+    await until(async () =>
+      String(await primary.admin.call('CLUSTER', 'INFO')).startsWith('cluster_state:ok'),
+    )
+    let acknowledged = 0
+    const writing = (async () => {
+      const count = "return redis.call('INCR', KEYS[1])"
+      for (;;) acknowledged = Number(await client.call('EVAL', count, 1, 'counted'))
+    })().catch((cause: Error) => cause.message)
+    await until(async () => acknowledged > 100)
+    const takeovers = createTakeovers()
+    const move = () => {
+      const terms = { others: [], build, errorReplies: 0, until: performance.now() + 1_500 }
+      return moveRoleInCluster(
+        { ...{ primary: primary.admin, heir: heir.admin }, ...terms, takeClients: async () => null },
+        { effect, takeovers },
+      )
+    }
+    // A script may come between two looks, each time.
+    await until(async () => 'replid' in (await move()))
+    expect(await writing).toMatch(/^MOVED /)
+    expect(Number(await heir.admin.call('GET', 'counted'))).toBe(acknowledged)
   })
 })
