@@ -18,6 +18,7 @@ afterAll(() => fairlead[Symbol.asyncDispose]())
 
 describe('memory_size is the client’s: replication does not take from it', () => {
   const builds = [
+    ['redis', '6.0'],
     ['redis', '7.0'],
     ['redis', '8.0'],
     ['valkey', '8.0'],

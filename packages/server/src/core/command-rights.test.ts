@@ -79,9 +79,15 @@ describe('translated to another build', () => {
     expect([allowed.has('client|id'), allowed.has('client|kill')]).toEqual([true, false])
   })
 
-  test('what a build without subcommands cannot forbid is said', () => {
-    expect(translateCommands(words('+@all -client|kill'), older, ancient).unsayable).toEqual(['client|kill'])
-    expect(translateCommands(words('-@all +client|id'), older, ancient).unsayable).toEqual([])
+  test('a command that is allowed in part has first arguments on a build without subcommands', () => {
+    for (const rule of ['+@all -client|kill', '-@all +client|id']) {
+      const { words: said, unsayable } = translateCommands(words(rule), older, ancient)
+      expect(unsayable).toEqual([])
+      const { allowed, firstArguments } = commandRights(said, ancient)
+      expect([allowed.has('client'), [...firstArguments]]).toEqual([false, ['client|id']])
+    }
+    const whole = translateCommands(words('-@all +client|id +client|kill'), older, ancient)
+    expect(commandRights(whole.words, ancient).allowed).toEqual(new Set(['client']))
   })
 })
 

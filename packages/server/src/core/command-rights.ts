@@ -84,14 +84,15 @@ export function translateCommands(
   const got = commandRights([...known, ...closed], to)
   const mended = [...to.commands]
     .filter((name) => !to.subcommands.has(name) && knows(from, name))
-    .filter((name) => allows(name) !== got.allowed.has(name))
+    .filter((name) => allowsWhole(name, from, allows) !== got.allowed.has(name))
     .toSorted()
     .map((name) => `${got.allowed.has(name) ? '-' : '+'}${name}`)
   const withArgument = [...wanted.firstArguments]
     .filter((pair) => isFirstArgument(pair, to) && !got.firstArguments.has(pair))
     .toSorted()
     .map((pair) => `+${pair}`)
-  const translated = [...known, ...closed, ...mended, ...withArgument]
+  const inPart = grantedInPart(from, to, allows)
+  const translated = [...known, ...closed, ...mended, ...withArgument, ...inPart]
   const result = commandRights(translated, to)
   return {
     words: translated,
@@ -118,6 +119,25 @@ function closeFamilies(
       ([name, members]) => !members.some(allows) && to.subcommands.get(name)?.some((m) => allowed.has(m)),
     )
     .map(([name]) => `-${name}`)
+    .toSorted()
+}
+
+/** A command whose subcommands are each allowed or not; the right to its bare name says nothing of them. */
+function allowsWhole(name: string, from: CommandTable, allows: (name: string) => boolean): boolean {
+  return from.subcommands.get(name)?.every(allows) ?? allows(name)
+}
+
+/** "+client|id" for each that is allowed of a command of which not all is, where there are no subcommands: as a first argument. */
+function grantedInPart(
+  from: CommandTable,
+  to: CommandTable,
+  allows: (name: string) => boolean,
+): readonly string[] {
+  return [...from.subcommands]
+    .filter(
+      ([name]) => to.commands.has(name) && !to.subcommands.has(name) && !allowsWhole(name, from, allows),
+    )
+    .flatMap(([, members]) => members.filter(allows).map((member) => `+${member}`))
     .toSorted()
 }
 

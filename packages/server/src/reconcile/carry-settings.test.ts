@@ -2,17 +2,22 @@ import { readFile } from 'node:fs/promises'
 import type { Build } from '@fairlead/api'
 import { connectEngine, type EngineConnection, EngineError } from '@fairlead/engine'
 import { describe, expect, test } from 'vitest'
+import { isBeforeRedis } from '../core/acl-words.ts'
 import { carrySettings, compareSettings, type SettingsPair } from './carry-settings.ts'
 import { createEffect } from './deps.ts'
 import { readBaseline, readParameters, readUserLines } from './read-settings.ts'
 import {
   ADMIN_PASSWORD,
-  builds,
+  builds as allBuilds,
   digest,
   startTestEngine,
   type TestEngine,
   USER_PASSWORD,
 } from './test-engine.ts'
+
+/** Redis 6 lacks most of the words below. */
+const [old] = allBuilds.filter((build) => isBeforeRedis(build, '7.0'))
+const builds = allBuilds.filter((build) => !isBeforeRedis(build, '7.0'))
 
 /** What an operator does at run time, in words that every build knows. */
 const users: Readonly<Record<string, string>> = {
@@ -97,6 +102,35 @@ test.for(named)(
     expect(await readFile(pair.to.aclfile, 'utf8')).toContain('user parked off')
   },
 )
+
+describe.runIf(old)('from redis 6', () => {
+  const rules: Readonly<Record<string, string>> = {
+    app: 'on >first >second ~app:* +@read +@write -@dangerous',
+    reports: 'on >reports allkeys -@all +@read +keys +select|0',
+    parked: 'off >parked ~* +@all -@admin -flushall',
+    open: 'on nopass ~open:* +get +set +memory',
+    limited: 'on >limited ~* +@all -@admin -@dangerous +info +client|id +client|setname -@connection +auth',
+  }
+  test.for(builds)('users go to $flavour $version, and back when it is rolled back', async (newer) => {
+    if (old === undefined) return
+    await using pair = await startPair(old, newer)
+    const harmless = 'client|setname client|getname client|id client|reply client|tracking acl|whoami'
+    await pair.from.admin.call('ACL', 'SETUSER', 'default', ...harmless.split(' ').map((what) => `+${what}`))
+    for (const [name, words] of Object.entries(rules))
+      await pair.from.admin.call('ACL', 'SETUSER', name, ...words.split(' '))
+    const before = await readUserLines(pair.from.admin)
+    const { carried, obstacles } = await carry(pair)
+    expect(obstacles).toEqual([])
+    expect(carried).toHaveLength(Object.keys(rules).length)
+    for (const password of ['first', 'second']) await signIn(pair.to, 'app', password)
+
+    const baseline = await readBaseline(pair.to.admin)
+    const builds = { fromBuild: newer, toBuild: old, inCluster: false }
+    const back = { ...pair, pair: { from: pair.to.admin, to: pair.from.admin, baseline, ...builds } }
+    expect(await carry(back)).toEqual({ carried: [], obstacles: [] })
+    expect(await readUserLines(pair.from.admin)).toEqual(before)
+  })
+})
 
 describe('between two shards', () => {
   const [oldest = { flavour: 'redis', version: '7.0.15' }] = builds

@@ -40,8 +40,11 @@ const dialects = new Map<string, Promise<AclDialect>>()
 
 async function readCommands(engine: EngineConnection, build: Build): Promise<AclDialect> {
   const commands = listOf(await engine.call('COMMAND')).flatMap(readCommand)
-  return { build, commands: commandTable(commands) }
+  return { build, commands: commandTable(commands.filter(({ name }) => !traps.has(name))) }
 }
+
+/** Lines of HTTP, by which redis 6 knows a browser that was led to it. It lists them as commands, and in the rights of users. */
+const traps: ReadonlySet<string> = new Set(['host:', 'post'])
 
 /** An entry of COMMAND: the name first, categories in the 7th place; since redis 7, subcommands in the 10th. */
 function readCommand(
