@@ -248,7 +248,7 @@ async function ask(state: ShardState, last: ProcessRecord, place: ShardWorkplace
 
 async function act(supervision: Supervision, next: Exclude<Next, { kind: 'rest' }>): Promise<void> {
   const { state, place, log } = supervision
-  const { wanted, last } = state
+  const { last } = state
   logAct(log, next, last)
   switch (next.kind) {
     case 'start':
@@ -261,7 +261,7 @@ async function act(supervision: Supervision, next: Exclude<Next, { kind: 'rest' 
       if (last?.identity) await kill(place, last.identity, next.why)
       return
     case 'bury':
-      if (last) await bury(place, wanted, last)
+      await buryLast(supervision)
       return log.warn({ ended: state.last?.ended, crashes: state.last?.crashes }, 'shard process ended')
     case 'welcome':
       if (last) await welcome(place, last)
@@ -271,6 +271,16 @@ async function act(supervision: Supervision, next: Exclude<Next, { kind: 'rest' 
       supervision.end.abort()
       supervision.onRemoved()
   }
+}
+
+/** Whoever reads that it ended reads what it left, and never its end beside the view of when it ran. */
+async function buryLast({ state, place }: Supervision): Promise<void> {
+  const { wanted, last } = state
+  if (!last) return
+  await state.disk.look(last)
+  await bury(place, wanted, last)
+  const ended = state.last?.ended
+  if (ended && last.answeredAt !== null) state.view = { state: 'exited', why: ended.why }
 }
 
 async function startNext({ state, place, log }: Supervision): Promise<void> {

@@ -129,9 +129,9 @@ const variables = {
   hungAfterSeconds: variable({
     name: 'FAIRLEAD_HUNG_AFTER_SECONDS',
     about:
-      'How long the only copy of data, or a primary, may answer nobody and do nothing before something is done about it: see docs/busy-and-hung.md. One that works, or waits for its disk, may take as long as it takes.',
+      'How long the only copy of data, or a primary, may answer nobody and do nothing before something is done about it: see docs/busy-and-hung.md. One that works, or waits for its disk, may take as long as it takes. At most 120: the pause of a takeover lasts for 150 s.',
     otherwise: '`120`',
-    read: (text, fault) => readInteger(text, 120, { from: 1, to: 86_400 }, fault),
+    read: (text, fault) => readInteger(text, 120, { from: 1, to: 120 }, fault),
   }),
   engines: variable({
     name: 'FAIRLEAD_ENGINES',

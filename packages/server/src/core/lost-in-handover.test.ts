@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lostInHandover } from './lost-in-handover.ts'
+import { lostInHandover, tookFullSync } from './lost-in-handover.ts'
 
 const equal = { offsetFrom: 500, offsetTo: 500 }
 const resumed = { isSameProcess: true, tookFullSync: false }
@@ -21,4 +21,11 @@ test('an old primary that could not resume after a takeover went on alone: how l
 test('a full sync is no loss where the old primary was demoted first, nor of a process that began anew', () => {
   expect(lostInHandover(equal, copiedAnew, false)).toBeUndefined()
   expect(lostInHandover(equal, { ...copiedAnew, isSameProcess: false }, true)).toBeUndefined()
+})
+
+test('an old primary that is not linked at the end could not resume: an older build cannot read what a newer one copies', () => {
+  const heir = { replid2: 'a' }
+  expect(tookFullSync({ link: 'up', replid2: 'a' }, heir)).toBe(false)
+  expect(tookFullSync({ link: 'up', replid2: 'b' }, heir)).toBe(true)
+  expect(tookFullSync({ link: 'down', replid2: 'a' }, heir)).toBe(true)
 })

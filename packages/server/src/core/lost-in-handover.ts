@@ -5,19 +5,19 @@ import type { Certificate } from './action.ts'
 export interface OldPrimary {
   /** The same process as before the handover. */
   readonly isSameProcess: boolean
-  /** It has copied everything from the new primary anew: what it held alone is gone. */
+  /** It has copied everything from the new primary anew, or would have to: what it held alone is gone. */
   readonly tookFullSync: boolean
 }
 
 /**
- * Has a replica copied everything anew? Who resumed the stream knows the history before the handover, as its new primary does; who
+ * Has a replica copied everything anew, or does it have to? One of an older build cannot read the copy, and is never linked again. Who resumed the stream knows the history before the handover, as its new primary does; who
  * copied anew knows only the new one.
  */
 export function tookFullSync(
   old: Pick<ReplicationInfo, 'link' | 'replid2'>,
   heir: Pick<ReplicationInfo, 'replid2'>,
 ): boolean {
-  return old.link === 'up' && old.replid2 !== heir.replid2
+  return old.link !== 'up' || old.replid2 !== heir.replid2
 }
 
 /**

@@ -4,6 +4,8 @@ import type { LiveShard, SeenShard, Verdict } from './topology.ts'
 
 /** The clock of a process counts whole seconds here. */
 const CLOCK_MS = 1_000
+/** So old no look of an agent is. */
+const LONGEST_LOOK_MS = 60_000
 
 /** Before `heir` takes over: what the primary has on disk is on the disk of the heir, too. Undefined when it is. */
 export function planKeptBy(heir: LiveShard, { goal, primary }: Group): Verdict | undefined {
@@ -46,6 +48,8 @@ function planSaving(
     // What it has not on disk it cannot keep: this is never skipped, and tried again until there is room.
     return { kind: 'stuck', why: `shard ${id} cannot write a snapshot: ${why}${words}`, retry: step }
   }
-  const isUnseen = lastAt !== null && (disk?.lookedAt ?? 0) < lastAt + CLOCK_MS
+  const behindMs = lastAt === null ? 0 : lastAt + CLOCK_MS - (disk?.lookedAt ?? 0)
+  // An agent looks every second: where its look is much older than the snapshot, the clock was set back meanwhile.
+  const isUnseen = behindMs > 0 && behindMs < LONGEST_LOOK_MS
   return isUnseen ? wait(`shard ${id} has written a snapshot, which its agent is to find`) : act(step)
 }

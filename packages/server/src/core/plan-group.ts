@@ -1,7 +1,7 @@
 import { revisionOf } from './goal.ts'
 import { act, type Group } from './group.ts'
 import { planSnapshot } from './plan-durability.ts'
-import { planAof, planRecords, planReturns, planSize, whyPortIsTaken } from './plan-members.ts'
+import { planAof, planHung, planRecords, planReturns, planSize, whyPortIsTaken } from './plan-members.ts'
 import { planHeir, planHome, planOthers, planSeal, planSurplus, planUnsound } from './plan-revision.ts'
 import { settleRoles } from './settle-roles.ts'
 import type { Goal, Seen, Verdict } from './topology.ts'
@@ -43,7 +43,7 @@ export function planGroup(seen: Seen, goal: Goal, stage: Stage = 'end'): Verdict
 
   const { primary } = roles
   const group = { seen, goal, primary, replicas: seen.shards.filter((shard) => shard !== primary) }
-  return planRecords(group) ?? planStages(group, stage)
+  return planHung(group) ?? planRecords(group) ?? planStages(group, stage)
 }
 
 function planStages(group: Group, stage: Stage): Verdict {

@@ -37,6 +37,21 @@ export function planRecords({ seen, primary, replicas }: Group): Verdict | undef
   })
 }
 
+/**
+ * A process that hangs beside a living primary holds nothing that the primary lacks, and its agent alone does not know that. In cluster mode it
+ * may be an old primary whose pause runs out: if it woke up later, it would acknowledge writes before it hears of its successor.
+ */
+export function planHung({ primary, replicas }: Group): Verdict | undefined {
+  const hung = replicas.find((shard) => shard.engine === null && shard.silence?.hung)
+  if (hung?.silence == null) return undefined
+  return act({
+    kind: 'end-process',
+    shard: hung.id,
+    startedAt: hung.silence.startedAt,
+    why: `it hangs (${hung.processWhy}), and shard ${primary.id} serves`,
+  })
+}
+
 /** Shards whose process is not the one that was asked for: begun and never started, ended, or failing. */
 export function planReturns(group: Group): Verdict | undefined {
   const { goal, primary, replicas } = group

@@ -53,3 +53,20 @@ test('and ended when its own disk holds data, and no replica holds more', () => 
   const verdict = planGroup(silentPrimary({ ...hangs, onDisk: true }, 50), goal)
   expect(verdict).toMatchObject({ kind: 'do', step: { kind: 'end-process', shard: 1 } })
 })
+
+test('a shard that hangs beside a primary that serves is ended, before anything else; a busy one is left alone', () => {
+  const seen = groupOf(1)
+  const beside = (silence: Silence | null): Seen => ({
+    ...seen,
+    handover: { from: 2, to: 1, released: false, ageMs: 130_000 },
+    shards: seen.shards.map((shard) =>
+      shard.id === 2 ? { ...shard, processWhy: 'has not answered', silence, engine: null } : shard,
+    ),
+  })
+  const verdict = planGroup(beside(hangs), goal)
+  expect(verdict).toMatchObject({ kind: 'do', step: { kind: 'end-process', shard: 2, startedAt: 5 } })
+  if (verdict.kind === 'do') expect(violations(beside(hangs), verdict.step)).toEqual([])
+  expect(planGroup(beside({ ...hangs, hung: false }), goal)).toMatchObject({
+    step: { kind: 'release-handover' },
+  })
+})

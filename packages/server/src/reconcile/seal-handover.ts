@@ -25,6 +25,10 @@ export async function releaseHandover(primary: number, scene: Scene): Promise<Ou
   for (const shard of members) {
     await ifItAnswers(async () => {
       const connection = await deps.engines.connect(database, shard)
+      // One that has just woken up as the old primary has not heard of its successor yet: it stays paused until it has.
+      const isUnheard =
+        database.cluster && shard.id !== primary && (await replicationOf(connection)).role === 'primary'
+      if (isUnheard) return
       await letWritesGo(connection, shard.runs.build, deps)
       if (database.cluster) await resumePings(connection)
     })
@@ -33,7 +37,7 @@ export async function releaseHandover(primary: number, scene: Scene): Promise<Ou
   await deps.effect('record-primary', () => deps.databases.setPrimary(database.uid, group, primary))
   const old = seen.shards.find(({ id }) => id === seen.handover?.from)
   if (database.cluster && old !== undefined && mayWakeUp(old)) {
-    const why = `shard ${old.id} does not answer: it was the primary, and its writes are still stopped`
+    const why = `shard ${old.id} does not answer: it was the primary, and its writes were stopped when it fell silent`
     return { kind: 'not yet', why, afterMs: AGAIN_MS }
   }
   const handover = await deps.handovers.open(database.uid, group)
