@@ -6,7 +6,12 @@ export * from './framing/hash-slot.ts'
 export * from './framing/parse-reply.ts'
 export { ARRAY, ERROR, PUSH } from './framing/reply-bytes.ts'
 export { createReplyScanner, type ReplyScanner } from './framing/reply-scanner.ts'
-export { createRequestScanner, KEPT_BYTES, type RequestScanner } from './framing/request-scanner.ts'
+export {
+  createRequestScanner,
+  KEPT_BYTES,
+  type RequestScanner,
+  rewindRequest,
+} from './framing/request-scanner.ts'
 export * from './framing/scan-replies.ts'
 export * from './framing/scan-requests.ts'
 export * from './framing/split-inline.ts'

@@ -1,13 +1,14 @@
 import { encodeCommand, gather, KEPT_BYTES, scanRequest, stopKeeping, takeGathered } from '@fairlead/engine'
-import { type Command, isBlocking, isMisformed, subscriptions, table, unmovable } from './commands.ts'
+import { type Command, isBlocking, isMisformed, subscriptions, unmovable } from './commands.ts'
 import { type Connection, endConnection, type Link, type Noted, stash, steerClient } from './connection.ts'
 import { afterQueueing, afterRefusal, afterSuccess, isNested, WITHOUT_REPLY } from './connection-state.ts'
-import { hushTable, isPublishing, mayPublish } from './hush.ts'
+import { isPublishing, mayPublish } from './hush.ts'
 import { countKept, dropQueued, LARGEST_TRANSACTION_BYTES, SMALL_BYTES } from './kept-transactions.ts'
 import { isUnanswered, lookAhead, makeUnmovable } from './look-ahead.ts'
 import { encodeScan, isScan } from './scan-cursors.ts'
 import { isChange, sizeOf } from './transaction-state.ts'
 import { isAnswered, isPartlySent } from './under-way.ts'
+import { keepForHush, withTable } from './wait-for-hush.ts'
 
 /**
  * As much of a request is kept until it is whole, so that it can go to whichever engine has the role by then. A longer one is
@@ -78,10 +79,10 @@ function isFlowing({ mode, blocked, hushed, protocolError }: Connection): boolea
   return mode === 'serving' && !blocked && !hushed && protocolError === undefined
 }
 
-function forward(connection: Connection, link: Link, chunk: Buffer): void {
+function forward(connection: Connection, link: Link, bytes: Buffer): void {
   const { requests, ahead, owner, begun } = connection
   const goesOn = isPartlySent(connection)
-  requests.table = owner.hush.isOn ? hushTable : table
+  const chunk = withTable(connection, bytes)
   let from = 0
   let at = 0
   while (at < chunk.length) {
@@ -91,8 +92,7 @@ function forward(connection: Connection, link: Link, chunk: Buffer): void {
     at = end
     if (owner.hush.isOn && mayPublish(connection) && !(goesOn && begin === 0)) {
       if (begin > 0) send(connection, link, chunk.subarray(from, begin))
-      connection.hushed = true
-      stash(connection, begin > 0 ? chunk.subarray(begin) : Buffer.concat([takeGathered(begun), chunk]))
+      keepForHush(connection, chunk, begin)
       return
     }
     if (!requests.empty) {
@@ -129,6 +129,11 @@ function forward(connection: Connection, link: Link, chunk: Buffer): void {
   }
   const unwhole = chunk.length - at + (at === 0 ? begun.length : 0)
   const isOfScan = requests.command !== undefined && isScan(requests.command)
+  if (owner.hush.isOn && !(goesOn && at === 0) && unwhole > LONGEST_BEGUN_BYTES && mayPublish(connection)) {
+    if (at > 0) send(connection, link, chunk.subarray(from, at))
+    keepForHush(connection, chunk, at)
+    return
+  }
   if (((goesOn && at === 0) || unwhole > LONGEST_BEGUN_BYTES) && !isOfScan) {
     send(connection, link, chunk.subarray(from))
     return

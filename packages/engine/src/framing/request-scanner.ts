@@ -1,5 +1,5 @@
 import type { CommandTable, NotedCommand } from './command-table.ts'
-import { createGatheredBytes, type GatheredBytes } from './gathered-bytes.ts'
+import { createGatheredBytes, type GatheredBytes, takeGathered } from './gathered-bytes.ts'
 
 /**
  * Finds where the requests of one client end, in bytes that arrive cut anywhere. Nothing is copied but the arguments of
@@ -78,4 +78,10 @@ export function createRequestScanner(table: CommandTable): RequestScanner {
     drops: false,
     part: createGatheredBytes(),
   }
+}
+
+/** Forgets what was read of a message that has not ended: its bytes are to be read anew, from the first on. */
+export function rewindRequest(scanner: RequestScanner): void {
+  scanner.phase = START
+  takeGathered(scanner.part)
 }

@@ -1,0 +1,25 @@
+import { rewindRequest, takeGathered } from '@fairlead/engine'
+import { table } from './commands.ts'
+import { type Connection, stash } from './connection.ts'
+import { hushTable } from './hush.ts'
+
+/**
+ * The bytes to read on with. What there is of a request may have been read before a hush began, without a look at what publishes: then
+ * these are its bytes from the first on.
+ */
+export function withTable({ requests, owner, begun }: Connection, chunk: Buffer): Buffer {
+  const wanted = owner.hush.isOn ? hushTable : table
+  const isUnseen = requests.table !== wanted && requests.command === undefined && begun.length > 0
+  requests.table = wanted
+  if (!isUnseen) return chunk
+  rewindRequest(requests)
+  return Buffer.concat([takeGathered(begun), chunk])
+}
+
+/** The request that begins at `begin` may publish: it waits, and with it what comes behind it. */
+export function keepForHush(connection: Connection, chunk: Buffer, begin: number): void {
+  connection.hushed = true
+  rewindRequest(connection.requests)
+  const begun = takeGathered(connection.begun)
+  stash(connection, begin > 0 ? chunk.subarray(begin) : Buffer.concat([begun, chunk]))
+}
