@@ -107,7 +107,8 @@ function needsCare(connection: Connection, link: Link, firstByte: number | undef
  */
 function mayBeLeftChannel({ mode, state }: Connection, firstByte: number | undefined): boolean {
   if (mode === 'serving' || state.subscribed.shardChannels.size === 0) return false
-  return firstByte === PUSH || firstByte === ARRAY
+  // In RESP3 a list is a reply, whatever its first word.
+  return firstByte === PUSH || (firstByte === ARRAY && state.protocol === 2)
 }
 
 const none: readonly number[] = []

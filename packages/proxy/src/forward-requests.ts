@@ -232,8 +232,9 @@ function readCommand({ requests, ahead }: Connection): Command {
     if (command === undefined) return { name: '', args: [], cutShort: false }
     return { name: command.name, args: words, cutShort }
   }
-  const [name, ...args] = words
-  return { name: String(name ?? '').toUpperCase(), args, cutShort }
+  // Of one that is not kept there are no words, but it is what it is.
+  const [first, ...args] = words
+  return { name: command?.name ?? String(first ?? '').toUpperCase(), args, cutShort }
 }
 
 function assumeSuccess(connection: Connection, command: Command): void {
