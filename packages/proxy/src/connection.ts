@@ -15,6 +15,7 @@ import type { Hush } from './hush.ts'
 import { countKept } from './kept-transactions.ts'
 import type { KnownScripts } from './known-scripts.ts'
 import { createQueue, type Queue } from './queue.ts'
+import { createUnanswered, type Unanswered } from './unanswered.ts'
 
 /**
  * A client's connection, and the one connection to an engine behind it (its link). Its modes:
@@ -127,6 +128,7 @@ export interface Link {
   cutAt: number
   /** Commands were sent that nothing answers: whether they are carried out has to be asked. */
   unproven: boolean
+  readonly unanswered: Unanswered
   /** The reply that is being read has to be seen whole before it is passed on. */
   careful: boolean
   parts: Buffer[]
@@ -222,6 +224,7 @@ export function createLink(socket: Socket, via: Via, generation: number): Link {
     own: 0,
     cutAt: 0,
     unproven: false,
+    unanswered: createUnanswered(),
     careful: false,
     parts: [],
     beginning: null,
@@ -262,10 +265,7 @@ export function tellClient(connection: Connection, link: Link | null, bytes: Buf
   else if (!connection.client.write(bytes)) link?.socket.pause()
 }
 
-/**
- * Ends the connection after the client has got everything, with a last error if there is one to tell. `why`: for the log, if
- * that is not as the client would have it.
- */
+/** Ends it after the client has got everything, with a last error if there is one. `why`: for the log, if it is not the client's wish. */
 export function endConnection(connection: Connection, error?: string, why = error): void {
   if (connection.mode === 'closed') return
   if (error !== undefined) connection.client.write(`-${error}\r\n`)

@@ -7,6 +7,7 @@ import { endIfDone, forwardStash } from './forward-requests.ts'
 import { countKept } from './kept-transactions.ts'
 import { isScan, markExec, markReply } from './scan-cursors.ts'
 import { learnScripts, stateAfter, withoutRefused } from './state-after.ts'
+import { countUnanswered } from './unanswered.ts'
 import { isPartlySent } from './under-way.ts'
 
 /** Bytes of an engine: they go to the client as they are, but for replies that are ours, or that we know better. */
@@ -35,6 +36,7 @@ export function takeReplies(connection: Connection, link: Link, chunk: Buffer): 
     at = end
     const scans = link.careful ? scansToMark(connection, link) : []
     const isSwallowed = takeReply(connection, link)
+    if (link.unproven) countUnanswered(connection, link)
     if (link.careful) {
       if (!isSwallowed)
         tellClient(connection, link, markExec(whole(link, chunk.subarray(from, end)), scans, link.generation))
@@ -187,7 +189,6 @@ function takeOwn(link: Link, head: Noted): true {
   link.own -= 1
   const trouble = replies.type === ERROR && head.must ? replies.text.trim() : undefined
   const isLast = link.own === 0
-  if (isLast) link.unproven = false
   if (trouble !== undefined || isLast) {
     const tell = link.onOwnAnswered
     link.onOwnAnswered = null

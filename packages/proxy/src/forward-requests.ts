@@ -1,12 +1,12 @@
 import { encodeCommand, gather, KEPT_BYTES, scanRequest, stopKeeping, takeGathered } from '@fairlead/engine'
 import { type Command, isBlocking, isMisformed, subscriptions, unmovable } from './commands.ts'
 import { type Connection, endConnection, type Link, type Noted, stash, steerClient } from './connection.ts'
-import { afterQueueing, afterRefusal, afterSuccess, isNested, WITHOUT_REPLY } from './connection-state.ts'
 import { isPublishing, mayPublish } from './hush.ts'
 import { countKept, dropQueued, LARGEST_TRANSACTION_BYTES, SMALL_BYTES } from './kept-transactions.ts'
 import { isUnanswered, lookAhead, makeUnmovable } from './look-ahead.ts'
 import { encodeScan, isScan } from './scan-cursors.ts'
 import { isChange, sizeOf } from './transaction-state.ts'
+import { assumeSuccess } from './unanswered.ts'
 import { isAnswered, isPartlySent } from './under-way.ts'
 import { keepForHush, withTable } from './wait-for-hush.ts'
 
@@ -29,15 +29,13 @@ export function takeRequests(connection: Connection, chunk: Buffer): void {
 /** Forwards what was stashed, as far as it may go now. */
 export function forwardStash(connection: Connection): void {
   while (connection.stash.length > 0 && connection.link !== null && isFlowing(connection)) {
-    const [chunk, ...rest] = connection.stash
-    if (chunk === undefined) return
-    connection.stash = rest
-    connection.stashBytes -= chunk.length
-    // What must wait again goes to the front: all behind it came later.
-    const later = connection.stash
+    // Together: a client may have sent each byte on its own. What must wait again is put back.
+    const [first, ...others] = connection.stash
+    if (first === undefined) return
+    const chunk = others.length === 0 ? first : Buffer.concat([first, ...others])
     connection.stash = []
+    connection.stashBytes = 0
     forward(connection, connection.link, chunk)
-    connection.stash = [...connection.stash, ...later]
   }
   if (connection.protocolError !== undefined) {
     for (const chunk of connection.stash) forwardUnread(connection, chunk)
@@ -182,8 +180,7 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
     if (command.cutShort) makeUnmovable(connection, `a very long ${command.name}`)
   }
   if (isUnanswered(connection, command)) {
-    link.unproven = true
-    assumeSuccess(connection, command)
+    assumeSuccess(connection, link, command)
     return instead
   }
   link.sent += 1
@@ -235,19 +232,6 @@ function readCommand({ requests, ahead }: Connection): Command {
   // Of one that is not kept there are no words, but it is what it is.
   const [first, ...args] = words
   return { name: command?.name ?? String(first ?? '').toUpperCase(), args, cutShort }
-}
-
-function assumeSuccess(connection: Connection, command: Command): void {
-  if (command.name in subscriptions || isBlocking(command))
-    makeUnmovable(connection, `${command.name} ${WITHOUT_REPLY}`)
-  connection.state = afterSilence(connection, command)
-  countKept(connection)
-}
-
-function afterSilence(connection: Connection, command: Command): Connection['state'] {
-  const { state } = connection
-  if (isQueuedIn(connection, command)) return afterQueueing(state, command, true)
-  return isNested(state, command) ? afterRefusal(state, command) : afterSuccess(state, command)
 }
 
 /** In a transaction everything is queued but what ends it, or is refused in it. */
