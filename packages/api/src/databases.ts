@@ -196,6 +196,7 @@ export const createDatabase = operation({
     'engine_incompatible_version',
     'engine_pack_incompatible_version',
     'unsupported_module_capabilities',
+    'unavailable',
   ],
 })
 

@@ -6,7 +6,6 @@ import type { Database } from '../core/database.ts'
 import { type LimitsRequest, type NewLimits, settleLimits } from '../core/settle-limits.ts'
 import type { SeenDatabase } from '../core/topology.ts'
 import type { Modules } from '../modules/modules-service.ts'
-import { AgentUnreachable } from '../nodes/agent-link.ts'
 import type { Store } from '../store/open-store.ts'
 import type { Databases, DatabaseView } from './databases-service.ts'
 import { databasesStore } from './databases-store.ts'
@@ -15,7 +14,7 @@ import { databasesStore } from './databases-store.ts'
 export interface LimitChanges {
   /**
    * Writes them down; the engines have them within the next turn, and so does every process that comes later. Throws Refusal, with
-   * every obstacle in its message.
+   * every obstacle in its message, and AgentUnreachable.
    */
   change(uid: number, request: LimitsRequest, by: Actor): Promise<DatabaseView>
   /** Says what `change` would do, and refuses what it refuses. */
@@ -26,7 +25,7 @@ export function createLimitChanges(deps: {
   readonly store: Store
   readonly databases: Pick<Databases, 'get'>
   readonly modules: Pick<Modules, 'list'>
-  /** What is seen of a database right now. */
+  /** What is seen of a database right now. Throws AgentUnreachable. */
   readonly look: (database: Database) => Promise<SeenDatabase>
   readonly nudge: (databaseUid: number) => void
   readonly now: () => number
@@ -35,7 +34,7 @@ export function createLimitChanges(deps: {
   const settle = async ({ database, action }: DatabaseView, request: LimitsRequest) => {
     const settled = settleLimits(request, {
       ...{ database, action },
-      ...{ seen: await lookOrRefuse(look, database), catalogue: await modules.list() },
+      ...{ seen: await look(database), catalogue: await modules.list() },
     })
     if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
     return settled
@@ -71,16 +70,6 @@ export function createLimitChanges(deps: {
       const { memoryBytes, evictionPolicy } = await settle(view, request)
       return { ...view, database: { ...view.database, memoryBytes, evictionPolicy } }
     },
-  }
-}
-
-/** What the database holds, and what its node has free, is known only from there. */
-async function lookOrRefuse(look: (database: Database) => Promise<SeenDatabase>, database: Database) {
-  try {
-    return await look(database)
-  } catch (cause) {
-    if (!(cause instanceof AgentUnreachable)) throw cause
-    throw new Refusal('unavailable', 'the agent does not answer right now; try again', { cause })
   }
 }
 

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { type ErrorCode, errors, Refusal } from '@fairlead/api'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
+import { AgentUnreachable } from '../nodes/agent-link.ts'
 import { InvalidInput } from './compile-validator.ts'
 
 /** The one place where an error becomes an answer: always {error_code, message}, never a stack. */
@@ -36,6 +37,15 @@ const noHttp: Readonly<Record<string, string>> = {
 function explain(error: unknown, request: FastifyRequest, log: Logger): { code: ErrorCode; message: string } {
   if (error instanceof Refusal) return { code: error.code, message: error.message }
   if (error instanceof InvalidInput) return { code: 'invalid_request', message: error.message }
+
+  // Every operation may have to ask the agent. Its own words name a path of this machine: they are for the log.
+  if (error instanceof AgentUnreachable) {
+    log.warn(
+      { why: error.message, method: request.method, url: request.url.split('?')[0] },
+      'the agent does not answer',
+    )
+    return { code: 'unavailable', message: 'the agent does not answer right now; try again' }
+  }
 
   const { code, statusCode, message } = error as { code?: string; statusCode?: number; message?: string }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {

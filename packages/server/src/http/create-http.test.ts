@@ -9,6 +9,7 @@ import {
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '../core/access.ts'
+import { AgentUnreachable } from '../nodes/agent-link.ts'
 import { createHttp } from './create-http.ts'
 import { mountOn } from './mount.ts'
 
@@ -130,4 +131,28 @@ test('a request whose fields are all optional may come without a body, one that 
     app.inject({ method: 'POST', url, headers: { authorization: 'Bearer admin' } })
   expect((await send('/v1/bdbs/1/upgrade')).statusCode).toBe(500) // it came through to the handler
   expect((await send('/v1/bdbs')).statusCode).toBe(400)
+})
+
+test('while the agent does not answer, each operation that needs it says so, and nothing of this machine', async () => {
+  const { app, lines } = serverWith(() =>
+    Promise.reject(new AgentUnreachable('the agent does not answer: connect ENOENT /a/secret/path')),
+  )
+  for (const operation of [
+    operations.upgradeDatabase,
+    operations.updateDatabase,
+    operations.createDatabase,
+  ]) {
+    expect(operation.errors).toContain('unavailable')
+    const { method, path } = operation
+    const body = { name: 'a', memory_size: 0 }
+    const { statusCode, body: answer } = await app.inject({
+      ...{ method, url: path.replace(':uid', '1'), headers: { authorization: 'Bearer admin' } },
+      payload: operation === operations.createDatabase ? body : {},
+    })
+    expect([statusCode, JSON.parse(answer)]).toEqual([
+      503,
+      { error_code: 'unavailable', message: 'the agent does not answer right now; try again' },
+    ])
+  }
+  expect(lines.join('')).toContain('/a/secret/path')
 })
