@@ -58,7 +58,9 @@ test('the only copy is never ended: a person is told, and may let it go on', asy
   await until('it is in the logs', async () => (await tellings(uid)).join() === 'bdb_shard_hung')
   expect(await shardOf(uid, primary)).toMatchObject({
     detailed_status: 'timeout',
-    status_reason: expect.stringMatching(new RegExp(`a person has to decide \\(pid ${pid}\\)$`)),
+    status_reason: expect.stringMatching(
+      new RegExp(`kill -CONT ${pid} .* a person has to decide \\(pid ${pid}\\): kill -KILL ${pid} `),
+    ),
   })
   process.kill(pid, 'SIGCONT')
   expect(await client.call('GET', 'kept')).toBe('yes')

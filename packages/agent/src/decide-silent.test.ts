@@ -31,7 +31,7 @@ test('one that does nothing is killed by what would be lost: soon, late, by orde
 test('what is told names the process, what it does, and who decides', () => {
   const alone = decideSilent(silence('stopped', 120_000, 'everything'))
   expect(alone.why).toBe(
-    'has not answered for 300 s: it was stopped by a signal, or by a debugger; all data of the database would end with it, so a person has to decide (pid 4711)',
+    'has not answered for 300 s: it was stopped by a signal (kill -CONT 4711 lets it go on), or by a debugger; all data of the database would end with it, so a person has to decide (pid 4711): kill -KILL 4711 gives that data up; see docs/busy-and-hung.md',
   )
   const among = decideSilent(silence('idle', 120_000, 'unknown'))
   expect(among.why).toContain('the server decides whether another shard takes its place')

@@ -38,11 +38,12 @@ export function decideSilent(silence: Silence): SilentVerdict {
   const { forMs, activity, loss, ordered, hungAfterMs, primaryHungAfterMs, pid } = silence
   const said = `has not answered for ${seconds(forMs)}`
   const { doing, idleMs } = activity
+  const does = doing === 'stopped' ? stoppedWords(pid) : words[doing]
   if (doing === 'works' || doing === 'disk')
-    return { kind: 'leave', hung: false, why: forMs < TOLD_AFTER_MS ? '' : `${said}: ${words[doing]}` }
+    return { kind: 'leave', hung: false, why: forMs < TOLD_AFTER_MS ? '' : `${said}: ${does}` }
   const limitMs = loss === 'nothing' ? hungAfterMs : primaryHungAfterMs
   if (idleMs < limitMs)
-    return { kind: 'leave', hung: false, why: forMs < TOLD_AFTER_MS ? '' : `${said}: ${words[doing]}` }
+    return { kind: 'leave', hung: false, why: forMs < TOLD_AFTER_MS ? '' : `${said}: ${does}` }
 
   const killed = `did not answer PING for ${seconds(forMs)} while it did nothing, and was killed`
   switch (loss) {
@@ -55,22 +56,26 @@ export function decideSilent(silence: Silence): SilentVerdict {
       return {
         kind: 'leave',
         hung: true,
-        why: `${said}: ${words[doing]}; the server decides whether another shard takes its place (pid ${pid})`,
+        why: `${said}: ${does}; the server decides whether another shard takes its place (pid ${pid})`,
       }
     case 'everything':
       return {
         kind: 'leave',
         hung: true,
-        why: `${said}: ${words[doing]}; all data of the database would end with it, so a person has to decide (pid ${pid})`,
+        why: `${said}: ${does}; all data of the database would end with it, so a person has to decide (pid ${pid}): kill -KILL ${pid} gives that data up; see docs/busy-and-hung.md`,
       }
   }
 }
 
-const words: { readonly [Each in Doing]: string } = {
+const words: { readonly [Each in Exclude<Doing, 'stopped'>]: string } = {
   works: 'it is busy',
   disk: 'it waits for its disk',
-  stopped: 'it was stopped by a signal, or by a debugger',
   idle: 'it does nothing',
+}
+
+/** With what a person can do about it. */
+function stoppedWords(pid: number): string {
+  return `it was stopped by a signal (kill -CONT ${pid} lets it go on), or by a debugger`
 }
 
 /** A busy engine is slower than this now and then: no news for anybody. */

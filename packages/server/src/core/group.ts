@@ -44,11 +44,16 @@ function whyNotReady(shard: SeenShard, group: Group): string {
 }
 
 function describeState(shard: SeenShard, { primary }: Group): string {
-  if (!isLive(shard)) return `shard ${shard.id} does not answer yet (${shard.processWhy})`
+  if (!isLive(shard)) return `shard ${shard.id} does not answer yet${inBrackets(shard.processWhy)}`
   if (shard.engine.loading) return `shard ${shard.id} loads its data`
   if (shard.engine.syncing) return `shard ${shard.id} receives a full sync from shard ${primary.id}`
   if (!isLinked(shard, primary)) return `shard ${shard.id} connects to shard ${primary.id}`
   return `shard ${shard.id} writes its append-only file`
+}
+
+/** A reason to put behind what is said; '' where there is none: an agent says nothing of a silence that has only begun. */
+export function inBrackets(reason: string): string {
+  return reason === '' ? '' : ` (${reason})`
 }
 
 export function act(step: Step): Verdict {

@@ -123,10 +123,12 @@ describe('other limits', () => {
     expect(ask({}, { action: upgrade })).toMatchObject({ change: false })
   })
 
-  test('say every obstacle', () => {
-    expect(ask({ megabytes: 10 }, { action: upgrade })).toMatchObject({
-      refused: 'db_busy',
-      message: expect.stringMatching(/runs.*; memory_size: the database uses 50 MB/),
-    })
+  test('say nothing but that another change runs while one does', () => {
+    const asked = ask({ megabytes: 10 }, { action: upgrade })
+    expect(asked).toMatchObject({ refused: 'db_busy', message: expect.stringMatching(/, and nothing else$/) })
+    const silent = {
+      groups: [{ ...groupOf(1), shards: groupOf(1).shards.map((shard) => ({ ...shard, engine: null })) }],
+    }
+    expect(ask({ megabytes: 10 }, { action: upgrade, seen: silent })).toEqual(asked)
   })
 })

@@ -30,7 +30,7 @@ export interface NewLimits {
 
 /**
  * Other limits for a database, or why not. While an upgrade runs its memory may be raised: that is the way out for one that needs
- * more on another build. Anything else waits for its end.
+ * more on another build. Anything else waits for its end, and nothing else is said then.
  */
 export function settleLimits(request: LimitsRequest, subject: LimitsSubject): NewLimits | Refused {
   const { database } = subject
@@ -41,8 +41,10 @@ export function settleLimits(request: LimitsRequest, subject: LimitsSubject): Ne
   const wanted = { memoryBytes, evictionPolicy, change }
   if (!change) return wanted
   const raises = isAtLeast(memoryBytes, database.memoryBytes)
+  // What else stands in the way is seen in the midst of that change, and may be over with it.
+  const running = busy(subject, raises && !hasOtherPolicy)
+  if (running !== undefined) return running
   const obstacles = [
-    ...busy(subject, raises && !hasOtherPolicy),
     ...(hasOtherPolicy ? strangeToModules(subject, evictionPolicy) : []),
     ...(raises ? lackOfMemory(subject, wanted) : lackOfRoom(subject, wanted)),
   ]
@@ -51,11 +53,11 @@ export function settleLimits(request: LimitsRequest, subject: LimitsSubject): Ne
   return { refused: first.refused, message: obstacles.map(({ message }) => message).join('; ') }
 }
 
-function busy({ database, action }: LimitsSubject, onlyRaises: boolean): readonly Refused[] {
-  if (action === undefined || (action.kind === 'upgrade' && onlyRaises)) return []
+function busy({ database, action }: LimitsSubject, onlyRaises: boolean): Refused | undefined {
+  if (action === undefined || (action.kind === 'upgrade' && onlyRaises)) return undefined
   const besides = action.kind === 'upgrade' ? '; meanwhile memory_size can be raised, and nothing else' : ''
   const message = `another change is in hand on database ${database.uid}: action ${action.uid} (${action.kind}) runs; try again when it has ended${besides}`
-  return [{ refused: 'db_busy', message }]
+  return { refused: 'db_busy', message }
 }
 
 function strangeToModules(

@@ -1,5 +1,5 @@
 import { revisionOf } from './goal.ts'
-import { act } from './group.ts'
+import { act, inBrackets } from './group.ts'
 import { settleFromDisks } from './settle-disks.ts'
 import {
   type Goal,
@@ -133,12 +133,12 @@ function settleMissingPrimary(seen: Seen, live: readonly LiveShard[], goal: Goal
 function settleSilent(silent: SeenShard, seen: Seen, live: readonly LiveShard[]): Verdict {
   const { id, processWhy, silence } = silent
   if (silence == null || !silence.hung) {
-    const why = `shard ${id} may be the primary and does not answer yet (${processWhy})`
+    const why = `shard ${id} may be the primary and does not answer yet${inBrackets(processWhy)}`
     return { kind: 'wait', shard: id, why }
   }
   const heir = seen.history === null ? undefined : chooseHeir(seen, live)
   if (heir === undefined && !silence.onDisk) {
-    const why = `shard ${id} hangs (${processWhy}), and no other shard and no disk holds its data: a person has to decide whether its process shall end`
+    const why = `shard ${id} hangs (${processWhy}), and no other shard and no disk holds its data: a person has to decide whether its process shall end: see docs/busy-and-hung.md`
     return { kind: 'stuck', why }
   }
   const holder = heir === undefined ? 'its own disk' : `shard ${heir.id}`

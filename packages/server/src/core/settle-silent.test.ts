@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { awaitShard } from './group.ts'
 import { violations } from './invariants.ts'
 import { planGroup } from './plan-group.ts'
 import { expect as expected } from './simulate.ts'
@@ -29,6 +30,23 @@ test('beside a primary that is silent and busy nobody is promoted, and nothing i
       shard: 1,
       why: 'shard 1 may be the primary and does not answer yet (has not answered)',
     })
+})
+
+test('where the agent gives no reason of a silence yet, none is told', () => {
+  const seen = silentPrimary(null, 100)
+  const told = (shard: number) => ({
+    ...seen,
+    shards: groupOf(1).shards.map((one) =>
+      one.id === shard ? { ...one, processWhy: '', engine: null } : one,
+    ),
+  })
+  expect(planGroup(told(1), goal)).toMatchObject({
+    why: 'shard 1 may be the primary and does not answer yet',
+  })
+  const [primary, replica] = told(2).shards
+  if (primary === undefined || replica === undefined || !isLive(primary)) throw new Error('a group of two')
+  const group = { seen: told(2), goal, primary, replicas: [replica] }
+  expect(awaitShard(replica, group)).toMatchObject({ why: 'shard 2 does not answer yet' })
 })
 
 test('a primary that hangs is ended when a replica holds its history; then that one is promoted', () => {
