@@ -83,7 +83,7 @@ export async function upgradeUnderLoad(fairlead: Fairlead, options: LoadedUpgrad
   const writeOn = () => load.untilAcked(load.acked() + warmUp)
   await writeOn()
   await options.beforehand?.(uid)
-  say(`upgrading it to ${to} at ${load.perSecond()} acknowledged ${kind.toUpperCase()}s a second`)
+  say(`upgrading it to ${to} at ${Math.round(load.perSecond())} acknowledged ${kind.toUpperCase()}s a second`)
   const actions = await goThroughUpgrade(fairlead, {
     uid,
     to,
