@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { packTally } from '../proof/modules/add-module.ts'
-import { startFairlead } from '../proof/start-fairlead.ts'
+import { enginesFolder, startFairlead } from '../proof/start-fairlead.ts'
 
 const root = join(import.meta.dirname, '..')
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
 
 /** Runs a program to its end, with what it said. */
 async function run(
@@ -47,7 +48,7 @@ test('the demo proves what the README says of it, as one JSON object', { timeout
 
 test('the walk through the API in the README works as it stands there', async () => {
   await using fairlead = await startFairlead()
-  const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []
+  const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(readme) ?? []
   const script = block
     .replace('http://127.0.0.1:8080', fairlead.url)
     .replace('PASSWORD', 'the-proof-is-in-the-ledger')
@@ -57,6 +58,26 @@ test('the walk through the API in the README works as it stands there', async ()
     name: 'SMUpgradeBDB',
     object_name: 'bdb:1',
   })
+
+  const [{ port = 0 } = {}] = (await fairlead.api.getDatabase({ params: { uid: 1 } })).endpoints
+  const { authentication_engine_pass: password = '' } = await fairlead.api.getDatabase({ params: { uid: 1 } })
+  const [line = ''] = /^\.fairlead\/engines.*valkey-cli .*$/m.exec(readme) ?? []
+  const client = line
+    .replace('.fairlead/engines', enginesFolder())
+    .replace('PORT', String(port))
+    .replace('PASSWORD', password)
+  expect((await run('bash', ['-euo', 'pipefail', '-c', `${client} PING`])).stdout).toBe('PONG\n')
+})
+
+test('the walk through the API in the README ends with an error while its password is not filled in', async () => {
+  await using fairlead = await startFairlead()
+  const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(readme) ?? []
+  const script = block.replace('http://127.0.0.1:8080', fairlead.url)
+  // As pasted: an interactive shell goes on after an error.
+  const shell = `bash --norc -i <<'PASTED'\n${script}\nPASTED`
+  const pasted = await run('setsid', ['-w', 'bash', '-c', shell])
+  expect(pasted.stderr).toContain('put the password of the first user in place of PASSWORD')
+  expect(pasted.stderr).toContain('error: 401')
 })
 
 test('the walk through users and passwords in docs/users.md works as it stands there', async () => {
@@ -129,8 +150,9 @@ test('the walk through an upgrade and its way back in docs/upgrades.md works as 
     .replace('PASSWORD', 'the-proof-is-in-the-ledger')
   const { code, stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', script])
   expect(code, stderr).toBe(0)
-  const [planned = '', resumed = '', back = ''] = stdout.split('NEXT\n')
+  const [planned = '', resumed = '', back = '', , full = ''] = stdout.split('NEXT\n')
   expect(planned).toMatch(/"plan":\{"engine":"valkey".*"handovers":1.*"trial":\{"ok":true/)
   expect(resumed).toMatch(/"rollback_eligible":true/)
-  expect(back).toMatch(/"engine":"redis"\n$/)
+  expect(back).toMatch(/"role":"master".*"engine":"redis"\n$/)
+  expect(full).toMatch(/"error_code":"memory_size_too_small".*the database uses \d.* send \d+ or more/)
 })
