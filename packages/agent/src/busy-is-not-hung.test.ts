@@ -12,15 +12,24 @@ const builds = [engines.at(0), engines.at(-1)].flatMap((one) => one ?? [])
 
 test.for(builds)(
   'one long transaction ends no primary that is alone: $flavour $version',
+  { timeout: 90_000 },
   async ({ flavour, version }) => {
     await using home = await makeHome()
     await using _ = await home.start(soon)
     const { wish, pid } = await startShard(home, 'a-1', { build: { flavour, version } })
     using client = await connect(wish)
     await client.call('SET', 'only copy', 'is kept')
-    const done = workFor(BUSY_MS, client)
-    await until(async () => (await home.shard('a-1'))?.silence?.doing === 'works', { withinMs: 15_000 })
-    expect(await done).toBeGreaterThan(soon.primaryHungAfterMs)
+    const seen = { isBusy: false, forMs: 0 }
+    const look = until(
+      async () => {
+        seen.isBusy ||= (await home.shard('a-1'))?.silence?.doing === 'works'
+        return seen.isBusy
+      },
+      { withinMs: 60_000 },
+    )
+    // How long a piece of work takes is foreseen from a smaller one: on a busy machine that goes wrong now and then.
+    while (!seen.isBusy || seen.forMs < soon.primaryHungAfterMs) seen.forMs = await workFor(BUSY_MS, client)
+    await look
     await home.becomes('a-1', { state: 'running', pid, crashes: 0, silence: null })
     expect(await client.call('GET', 'only copy')).toBe('is kept')
   },
@@ -57,7 +66,9 @@ test('one that stands still alone, with nothing on its disk, is left to a person
   using client = await connect(wish)
   await client.call('SET', 'only copy', 'is kept')
   process.kill(pid, 'SIGSTOP')
-  await until(async () => (await home.shard('a-1'))?.silence?.hung ?? false, { withinMs: 10_000 })
+  await until(async () => (await home.shard('a-1'))?.why.includes('a person has to decide') ?? false, {
+    withinMs: 10_000,
+  })
   await delay(soon.primaryHungAfterMs)
   const told = await home.shard('a-1')
   expect(told).toMatchObject({ pid, crashes: 0, silence: { hung: true, doing: 'stopped', onDisk: false } })
@@ -93,8 +104,9 @@ test('one that stands still among others is left to the server, whose order is v
   const { startedAt } = await home.becomes('a-1', { state: 'running' })
   await expect(endIt(startedAt)).rejects.toThrow('answers, or has another process by now')
   process.kill(pid, 'SIGSTOP')
-  await until(async () => (await home.shard('a-1'))?.silence?.hung ?? false, { withinMs: 10_000 })
-  expect((await home.shard('a-1'))?.why).toContain('the server decides')
+  await until(async () => (await home.shard('a-1'))?.why.includes('the server decides') ?? false, {
+    withinMs: 10_000,
+  })
   await expect(endIt((startedAt ?? 0) - 1)).rejects.toThrow('has another process by now')
   await endIt(startedAt)
   const exited = await home.becomes('a-1', { state: 'exited', crashes: 1 }, 5_000)
@@ -147,7 +159,10 @@ function scriptsFor(ms: number, client: EngineConnection): Promise<number> {
 }
 
 async function repeatFor(ms: number, command: readonly string[], client: EngineConnection) {
-  const one = (await inTransaction(10, command, client)) / 10
+  // The shortest of a few: on a busy machine one that was kept from working would make the work too short.
+  const tries = []
+  for (let n = 0; n < 5; n += 1) tries.push(await inTransaction(10, command, client))
+  const one = Math.min(...tries) / 10
   return inTransaction(Math.ceil(ms / one), command, client)
 }
 

@@ -192,10 +192,9 @@ async function turn(supervision: Supervision): Promise<number> {
     const { order } = state.wanted
     const next = decideNext(await look(state, place))
     if (next.kind === 'rest') {
-      // Before the view: who reads that it ended reads what it left.
       await state.disk.look(state.last)
       // What was put meanwhile is not yet in this view: leave what the put has said.
-      if (order === state.wanted.order) state.view = { state: next.state, why: next.why }
+      if (order === state.wanted.order) state.view = next
       await lookForTrouble(state)
       return next.afterMs
     }
@@ -212,9 +211,8 @@ async function turn(supervision: Supervision): Promise<number> {
 
 async function lookForTrouble({ last, wanted, trouble }: ShardState): Promise<void> {
   if (!last?.identity || last.ended) return
-  const { startedAt, logFrom } = last
   const secrets = [last.wish, wanted.wish].flatMap((wish) => [wish.adminPassword, wish.userPassword])
-  await trouble.look({ startedAt, logFrom, secrets })
+  await trouble.look({ ...last, secrets })
 }
 
 async function look(state: ShardState, place: ShardWorkplace): Promise<ShardSight> {
@@ -222,7 +220,10 @@ async function look(state: ShardState, place: ShardWorkplace): Promise<ShardSigh
   const here = last?.identity && !last.ended && isAlive(last.identity)
   const answer = here && last ? await ask(state, last, place) : 'gone'
   state.silence = answer !== 'gone' && answer.kind === 'silent' ? answer.silence : null
-  const { wanted, refusal } = state
+  return sightOf(state, answer)
+}
+
+function sightOf({ wanted, last, refusal }: ShardState, answer: ShardSight['answer']): ShardSight {
   return {
     now: Date.now(),
     wanted: { order: wanted.order, gone: wanted.gone, onCrash: wanted.wish.onCrash },
@@ -273,14 +274,13 @@ async function act(supervision: Supervision, next: Exclude<Next, { kind: 'rest' 
   }
 }
 
-/** Whoever reads that it ended reads what it left, and never its end beside the view of when it ran. */
+/** Its end, what it left, and the view of it are one report. */
 async function buryLast({ state, place }: Supervision): Promise<void> {
-  const { wanted, last } = state
-  if (!last) return
-  await state.disk.look(last)
-  await bury(place, wanted, last)
-  const ended = state.last?.ended
-  if (ended && last.answeredAt !== null) state.view = { state: 'exited', why: ended.why }
+  if (!state.last) return
+  await state.disk.look(state.last)
+  await bury(place, state.wanted, state.last)
+  const next = decideNext(sightOf(state, 'gone'))
+  state.view = next.kind === 'rest' ? next : { state: 'starting', why: '' }
 }
 
 async function startNext({ state, place, log }: Supervision): Promise<void> {
