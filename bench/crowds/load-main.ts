@@ -1,8 +1,8 @@
-/** The clients of one run, in a process of their own: who watches the upgrade shall not hold them up. Its options are its one argument. */
+/** The clients of one run, in a process of their own: the process that watches the upgrade must not hold them up. Its options are its one argument. */
 import { type LoadOptions, startCrowdLoad } from './crowd-load.ts'
 
 const load = await startCrowdLoad(JSON.parse(process.argv[2] ?? '{}') as LoadOptions)
 process.send?.({ ready: true })
 process.once('message', () => process.send?.({ report: load.stop() }))
-// Whoever started it has heard everything, or is gone.
+// The process that started this one has heard everything, or is gone.
 process.once('disconnect', () => process.exit())
