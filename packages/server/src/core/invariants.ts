@@ -1,5 +1,6 @@
 import type { Goal } from './goal.ts'
 import { isEmptyDisk, whyLessKept, whyNotGivenUp } from './kept-on-disk.ts'
+import { isSilent, mayServe } from './may-serve.ts'
 import { isNewerThanDisk } from './settle-disks.ts'
 import {
   isAt,
@@ -79,6 +80,10 @@ export function violations(
       break
     case 'promote':
       must(primaries.length === 0, 'nobody is promoted beside a primary')
+      must(
+        !seen.shards.some((one) => one !== shard && isSilent(one) && mayServe(one, seen)),
+        'nobody is promoted beside a silent shard that may be the primary',
+      )
       must(shard !== undefined && isLive(shard), 'only a shard that answers is promoted')
       must(
         shard === undefined || !isLive(shard) || !isBehindDisk(shard, seen),
@@ -163,6 +168,15 @@ function holdsAnything(shard: SeenShard): boolean {
 function isBehindDisk(shard: LiveShard, seen: Seen): boolean {
   const last = seen.shards.find(({ id }) => id === seen.recordedPrimary)
   if (shard.engine.streamed || last === undefined || last === shard || isLive(last)) return false
+  // Beside one that ran until then, and holds no more, it is as good as that one.
+  const hasPeer = seen.shards.some(
+    ({ engine }) =>
+      engine?.streamed === true &&
+      engine.role === 'replica' &&
+      engine.replid === shard.engine.replid &&
+      engine.offset <= shard.engine.offset,
+  )
+  if (hasPeer && shard.engine.offset >= (seen.history?.offset ?? 0)) return false
   return !isEmptyDisk(last) && !isNewerThanDisk(shard, last, seen)
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Action, lead } from './test-action.ts'
 import type { Pick } from './test-engines.ts'
 import { beginUpgrade, expectReached, expectSound, shapes } from './test-upgrade.ts'
-import { kill, membersOf } from './test-world.ts'
+import { kill, membersOf, stall } from './test-world.ts'
 import type { Seen, Step } from './topology.ts'
 
 /** The same runs each time: what is rarer than these is looked for by hand. */
@@ -45,6 +45,65 @@ describe('when engines are killed as well,', () => {
   })
 })
 
+describe('when followers stall as well, and shards that are told to take over do so late,', () => {
+  test('who answers and holds the most is promoted, and what was on record is not lost', () => {
+    let promoted = 0
+    fc.assert(
+      fc.property(shapes, fc.integer({ min: 1, max: 3 }), fc.nat({ max: 9 }), (shape, kills, deaths) => {
+        const { action, pick } = beginUpgrade({ ...shape, groups: 1, replicas: Math.max(1, shape.replicas) })
+        action.world.stalls = 4
+        const [kill, stall] = [killing(pick, kills, 'primary'), stalling(pick, 4)]
+        const end = lead(action, {
+          step: (seen, step) => {
+            if (step.why === 'the last primary must come back') return
+            expectSound(seen, step)
+            promoted += Number(step.kind === 'promote' && isBesideSilence(seen))
+            if (step.kind === 'promote') expectMost(step.shard, seen)
+          },
+          effects: dying(pick, deaths),
+          events: (one) => {
+            stall(one)
+            kill(one)
+          },
+        })
+        if (end.kind === 'done') expectReached(action)
+      }),
+      { numRuns: 300, seed: 1 },
+    )
+    expect(promoted).toBeGreaterThan(5)
+  })
+})
+
+function isBesideSilence({ shards }: Seen): boolean {
+  return shards.some(({ process, engine }) => process === 'running' && engine === null)
+}
+
+/** Of those that ran with the primary. */
+function expectMost(shard: number, { shards, history }: Seen): void {
+  const held = (id: number) => shards.find((one) => one.id === id)?.engine?.offset ?? 0
+  const others = shards.filter(
+    ({ engine, process }) =>
+      engine?.streamed === true &&
+      !engine.syncing &&
+      process !== 'stopping' &&
+      [engine.replid, engine.replid2].includes(history?.replid ?? ''),
+  )
+  expect(held(shard)).toBeGreaterThanOrEqual(Math.max(0, ...others.map(({ id }) => held(id))))
+}
+
+/** Replicas stand still for a while, so often. */
+function stalling(pick: Pick, stalls: number): (action: Action) => void {
+  let left = stalls
+  return ({ world }) => {
+    if (left === 0 || pick(6) > 0) return
+    const replicas = membersOf(world).filter(({ engine }) => engine?.role === 'replica')
+    const victim = replicas[pick(replicas.length)]
+    if (victim === undefined) return
+    left -= 1
+    stall(world, victim)
+  }
+}
+
 /** The server dies after some effects, so often; then it lives. */
 function dying(pick: Pick, deaths: number): () => number {
   let left = deaths
@@ -55,11 +114,13 @@ function dying(pick: Pick, deaths: number): () => number {
   }
 }
 
-function killing(pick: Pick, kills: number): (action: Action) => void {
+function killing(pick: Pick, kills: number, role?: 'primary'): (action: Action) => void {
   let left = kills
   return ({ world }) => {
     if (left === 0 || pick(12) > 0) return
-    const members = membersOf(world)
+    const members = membersOf(world).filter(
+      ({ engine }) => role === undefined || engine === null || engine.role === role,
+    )
     const victim = members[pick(members.length)]
     if (victim === undefined) return
     left -= 1

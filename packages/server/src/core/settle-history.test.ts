@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { violations } from './invariants.ts'
 import { mayFollow, settleRoles } from './settle-roles.ts'
 import { goalOf, groupOf } from './test-group.ts'
-import { type Disk, type EngineState, isLive, type LiveShard, type Seen } from './topology.ts'
+import { type Disk, type EngineState, isLive, type LiveShard, type Seen, type SeenShard } from './topology.ts'
 
 function shardWith(change: Partial<EngineState>): LiveShard {
   const [shard] = groupOf(0).shards
@@ -71,10 +72,46 @@ describe('a group without a primary', () => {
       expect(settleRoles(behind(disk), goalOf())).toMatchObject({ step: { kind: 'promote', shard: 2 } })
   })
 
-  test.each(['starting', 'running', 'stopping'] as const)(
-    'waits for one that is %s and does not answer: it may be the primary, or know more',
+  test.each(['starting', 'running'] as const)(
+    'waits for one that is %s and has only just fallen silent: it may know more',
     (process) => {
       expect(settleRoles(dead(without(3, process)), goalOf())).toMatchObject({ kind: 'wait', shard: 3 })
     },
   )
+
+  /** Shard 3 has more, and is changed like this. */
+  const ahead = (change: Partial<SeenShard>, engine: Partial<EngineState> = {}) =>
+    dead((seen) => ({
+      ...seen,
+      shards: seen.shards.map((shard) =>
+        shard.id === 3 && isLive(shard)
+          ? { ...shard, engine: { ...shard.engine, offset: 103, ...engine }, ...change }
+          : shard,
+      ),
+    }))
+  const snapshot = { replid: 'a', offset: 103 }
+  const disk = { lookedAt: 0, snapshot, aof: 'none', claim: null } as const
+
+  test.each([
+    ['is being stopped', ahead({ process: 'stopping' })],
+    ['comes back', ahead({ process: 'starting', engine: null, disk })],
+    ['loads its data', ahead({ disk }, { offset: 0, loading: true })],
+  ] as const)('waits for one that is known to hold more, and %s', (_, seen) => {
+    expect(settleRoles(seen, goalOf())).toMatchObject({ kind: 'wait', shard: 3 })
+  })
+
+  test('promotes one that came back with more, beside another that ran until then, and only then', () => {
+    const seen = ahead({}, { streamed: false })
+    const step = { kind: 'promote', shard: 3, why: '' } as const
+    expect(settleRoles(seen, goalOf())).toMatchObject({ step: { kind: 'promote', shard: 3 } })
+    expect(violations(seen, step)).toEqual([])
+    const shards = seen.shards.map((shard): SeenShard => {
+      const own = { ...shard, disk: { ...disk, aof: 'whole' as const } }
+      return shard.id === 1 ? own : isLive(own) ? { ...own, engine: { ...own.engine, streamed: false } } : own
+    })
+    expect(settleRoles({ ...seen, shards }, goalOf())).toMatchObject({
+      step: { kind: 'start-shard', shard: 1 },
+    })
+    expect(violations({ ...seen, shards }, step)).toHaveLength(1)
+  })
 })

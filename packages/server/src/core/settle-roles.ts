@@ -1,5 +1,7 @@
 import { revisionOf } from './goal.ts'
 import { act, inBrackets } from './group.ts'
+import { reachOf } from './kept-on-disk.ts'
+import { isSilent, mayServe } from './may-serve.ts'
 import { settleFromDisks } from './settle-disks.ts'
 import {
   type Goal,
@@ -108,18 +110,16 @@ function settleTwoPrimaries(a: LiveShard, b: LiveShard, { slots }: Seen): Verdic
 function settleMissingPrimary(seen: Seen, live: readonly LiveShard[], goal: Goal): Verdict {
   if (seen.shards.length === 0) return { kind: 'wait', shard: 0, why: 'there is no shard yet' }
 
-  // Who is being stopped still answers, and would take its new role into its end.
-  const silent = seen.shards.find(
-    (shard) =>
-      shard.process === 'stopping' || (!isLive(shard) && ['starting', 'running'].includes(shard.process)),
-  )
-  if (silent !== undefined) return settleSilent(silent, seen, live)
+  const primary = seen.shards.find((shard) => isSilent(shard) && mayServe(shard, seen))
+  if (primary !== undefined) return settleSilent(primary, 'may be the primary and', seen, live)
 
   const recorded = seen.shards.find((shard) => shard.id === seen.recordedPrimary)
   if (recorded?.process === 'exited' && recorded.endedCleanly)
     return startFromDisk(recorded, 'it was stopped in order, as the primary')
 
   const heir = chooseHeir(seen, live)
+  const other = seen.shards.find((shard) => isAwaited(shard, heir))
+  if (other !== undefined) return settleSilent(other, whyAwaited(seen, heir), seen, live)
   if (heir !== undefined) return act({ kind: 'promote', shard: heir.id, why: whyPromote(seen, heir) })
   const fromDisk = settleFromDisks(seen)
   if (fromDisk !== undefined) return fromDisk
@@ -127,13 +127,39 @@ function settleMissingPrimary(seen: Seen, live: readonly LiveShard[], goal: Goal
 }
 
 /**
- * A process that may be the primary answers nobody. While it is busy, or has only just begun to be silent, it is waited for: no other
- * shard is promoted beside it. One that hangs is ended if another shard, or its own disk, holds what is known of its history.
+ * Is a follower that cannot be promoted now waited for, before `heir` is? Where no shard that answers holds what is on record, each may be the
+ * one that does. Else it is one that is known to hold more than the heir: it is being stopped, and answers still, or comes back
+ * with more on its disk; and one that has only just fallen silent, for less time than clients take for a failure. That one may be busy
+ * for a moment, and hold a little more.
  */
-function settleSilent(silent: SeenShard, seen: Seen, live: readonly LiveShard[]): Verdict {
+function isAwaited(shard: SeenShard, heir: LiveShard | undefined): boolean {
+  const isComing = isSilent(shard) || shard.engine?.loading === true
+  if (!isComing || heir === undefined || shard === heir) return isSilent(shard) && heir === undefined
+  const { replid, offset } = heir.engine
+  if (shard.engine?.replid === replid && shard.engine.offset > offset) return true
+  if ((reachOf(shard.disk?.snapshot ?? null, heir.engine) ?? 0) > offset) return true
+  const { process, engine, silence } = shard
+  return engine === null && process !== 'stopping' && (silence == null || silence.forMs < SHORT_SILENCE_MS)
+}
+
+/** Counted from the agent's first question without an answer, which the agent takes for that after 1 s. */
+const SHORT_SILENCE_MS = 2_000
+
+function whyAwaited({ history }: Seen, heir: LiveShard | undefined): string {
+  if (heir !== undefined) return `may hold more than shard ${heir.id} (offset ${heir.engine.offset}) and`
+  const known =
+    history === null ? 'the history' : `the history up to offset ${history.offset}, which is on record,`
+  return `may be the only one that holds ${known} and`
+}
+
+/**
+ * A process that may be the primary, or may hold more than all that answer, answers nobody. While it is busy, or has only just begun to
+ * be silent, it is waited for: no other shard is promoted. One that hangs is ended if another shard, or its own disk, holds what is known of its history.
+ */
+function settleSilent(silent: SeenShard, may: string, seen: Seen, live: readonly LiveShard[]): Verdict {
   const { id, processWhy, silence } = silent
   if (silence == null || !silence.hung) {
-    const why = `shard ${id} may be the primary and does not answer yet${inBrackets(processWhy)}`
+    const why = `shard ${id} ${may} does not answer yet${inBrackets(processWhy)}`
     return { kind: 'wait', shard: id, why }
   }
   const heir = seen.history === null ? undefined : chooseHeir(seen, live)
@@ -179,23 +205,28 @@ function settleInPlace(last: SeenShard, goal: Goal): Verdict {
 
 /**
  * The replica that lost least: of those that ran when the primary died, and hold the recorded history as far as it was last seen, the one with the
- * highest offset, and of those at one offset the one that carried out most. A replica that came back from its disk is not one of them:
- * the primary's disk may hold more (settle-disks.ts).
+ * highest offset, and of those at one offset the one that carried out most. A replica that came back from its disk is one of them only
+ * beside another that ran: alone, the primary's disk may hold more (settle-disks.ts).
  */
 function chooseHeir({ history, handover }: Seen, live: readonly LiveShard[]): LiveShard | undefined {
   const holders = live.filter(
-    ({ engine }) =>
+    ({ engine, process }) =>
+      process !== 'stopping' &&
       engine.role === 'replica' &&
-      engine.streamed &&
       !engine.syncing &&
       !engine.loading &&
       (history === null ||
         (engine.offset >= history.offset &&
           (engine.replid === history.replid || engine.replid2 === history.replid))),
   )
-  return holders.toSorted(
+  const ran = holders.filter(({ engine }) => engine.streamed)
+  const cameBack = holders.filter(
+    ({ engine }) => !engine.streamed && ran.some((other) => other.engine.replid === engine.replid),
+  )
+  return [...ran, ...cameBack].toSorted(
     (a, b) =>
       b.engine.offset - a.engine.offset ||
+      Number(b.engine.streamed) - Number(a.engine.streamed) ||
       a.engine.errorReplies - b.engine.errorReplies ||
       Number(b.id === handover?.to) - Number(a.id === handover?.to) ||
       Number(b.id === handover?.from) - Number(a.id === handover?.from) ||
@@ -203,10 +234,12 @@ function chooseHeir({ history, handover }: Seen, live: readonly LiveShard[]): Li
   )[0]
 }
 
-function whyPromote({ handover }: Seen, heir: LiveShard): string {
+function whyPromote({ handover, shards }: Seen, heir: LiveShard): string {
+  const silent = shards.filter(isSilent).map(({ id }) => id)
+  const beside = silent.length === 0 ? '' : ` of those that answer (shard ${silent.join(' and ')} does not)`
   return handover === null
-    ? `the primary is gone, and shard ${heir.id} holds the most of its history (offset ${heir.engine.offset})`
-    : `the handover from shard ${handover.from} to shard ${handover.to} was interrupted, and no shard is ahead of shard ${heir.id} (offset ${heir.engine.offset})`
+    ? `the primary is gone, and shard ${heir.id} holds the most of its history (offset ${heir.engine.offset})${beside}`
+    : `the handover from shard ${handover.from} to shard ${handover.to} was interrupted, and no shard is ahead of shard ${heir.id} (offset ${heir.engine.offset})${beside}`
 }
 
 function startFromDisk(shard: SeenShard, why: string): Verdict {

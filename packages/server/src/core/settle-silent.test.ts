@@ -1,13 +1,13 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { awaitShard } from './group.ts'
 import { violations } from './invariants.ts'
 import { planGroup } from './plan-group.ts'
 import { expect as expected } from './simulate.ts'
 import { goalOf, groupOf, old } from './test-group.ts'
-import { isLive, type Seen, type Silence } from './topology.ts'
+import { isLive, type Seen, type SeenShard, type Silence } from './topology.ts'
 
 const goal = goalOf({ ...old, homes: [] })
-const hangs: Silence = { hung: true, onDisk: false, startedAt: 5 }
+const hangs: Silence = { hung: true, onDisk: false, forMs: 60_000, startedAt: 5 }
 
 /** Shard 1, the primary, answers nobody; the others stand at this offset of its history, which was last seen at 90. */
 function silentPrimary(silence: Silence | null, offset: number, replicas = 1): Seen {
@@ -87,4 +87,87 @@ test('a shard that hangs beside a primary that serves is ended, before anything 
   expect(planGroup(beside({ ...hangs, hung: false }), goal)).toMatchObject({
     step: { kind: 'release-handover' },
   })
+})
+
+/** The primary, shard 1, is dead; shard 2 answers, at this offset; shard 3 is silent. The history was last seen at 90. */
+function besideSilent(silence: Silence | null, offset: number, silent: Partial<SeenShard> = {}): Seen {
+  const seen = groupOf(2)
+  const shards = seen.shards.map((shard): SeenShard => {
+    if (shard.id === 1) return { ...shard, process: 'exited', asleep: true, engine: null }
+    if (shard.id === 3) return { ...shard, silence, engine: null, ...silent }
+    return isLive(shard)
+      ? { ...shard, engine: { ...shard.engine, replid: 'a', offset, link: 'down' } }
+      : shard
+  })
+  return { ...seen, history: { replid: 'a', offset: 90, runId: null }, shards }
+}
+
+const promoted = { kind: 'do', step: { kind: 'promote', shard: 2 } }
+const since = (forMs: number): Silence => ({ ...hangs, hung: false, forMs })
+
+describe('when the primary is gone and a follower is silent,', () => {
+  test('one that has handed over is a follower like any other', () => {
+    const handover = { from: 3, to: 1, released: true, ageMs: 5 }
+    expect(planGroup({ ...besideSilent(hangs, 100), handover }, goal)).toMatchObject(promoted)
+  })
+
+  test('another one that holds what is on record is promoted, and who is silent is named', () => {
+    for (const silence of [since(2_000), hangs]) {
+      const seen = besideSilent(silence, 100)
+      const verdict = planGroup(seen, goalOf({ ...old, homes: [], replicas: 2 }))
+      expect(verdict).toMatchObject(promoted)
+      expect(verdict).toMatchObject({ step: { why: expect.stringContaining('(shard 3 does not)') } })
+      if (verdict.kind === 'do') expect(violations(seen, verdict.step)).toEqual([])
+    }
+  })
+
+  test('one that has only just fallen silent is waited for: it may hold more', () => {
+    for (const silence of [null, since(1_000)])
+      expect(planGroup(besideSilent(silence, 100), goal)).toMatchObject({
+        kind: 'wait',
+        shard: 3,
+        why: 'shard 3 may hold more than shard 2 (offset 100) and does not answer yet',
+      })
+  })
+
+  test('one that is being stopped is not waited for, as it is no heir, unless no other holds what is on record', () => {
+    const stopping = { process: 'stopping' } as const
+    expect(planGroup(besideSilent(null, 100, stopping), goal)).toMatchObject(promoted)
+    expect(planGroup(besideSilent(null, 80, stopping), goal)).toMatchObject({ kind: 'wait', shard: 3 })
+  })
+
+  test('it is waited for as long as it runs where no other holds what is on record', () => {
+    expect(planGroup(besideSilent(since(90_000), 80), goal)).toMatchObject({
+      kind: 'wait',
+      shard: 3,
+      why: 'shard 3 may be the only one that holds the history up to offset 90, which is on record, and does not answer yet',
+    })
+    expect(planGroup(besideSilent(hangs, 80), goal)).toMatchObject({ kind: 'stuck' })
+  })
+
+  test.each([
+    ['was ordered to take over', {}, { follows: null }],
+    ['is on record as the primary', { recordedPrimary: 3 }, {}],
+    ['is the heir of a handover', { handover: { from: 1, to: 3, released: false, ageMs: 5 } }, {}],
+    ['hands over', { handover: { from: 3, to: 2, released: false, ageMs: 5 } }, {}],
+  ] as const)('nobody is promoted beside one that %s', (_, change, silent) => {
+    const seen = { ...besideSilent(since(90_000), 100, silent), ...change }
+    expect(planGroup(seen, goal)).toMatchObject({
+      kind: 'wait',
+      shard: 3,
+      why: 'shard 3 may be the primary and does not answer yet',
+    })
+    expect(violations(seen, { kind: 'promote', shard: 2, why: '' })).toHaveLength(1)
+  })
+})
+
+test('a follower that wakes up with more than the one that was promoted is left to a person: nothing of it is given up', () => {
+  const seen = groupOf(1)
+  const shards = seen.shards.map((shard): SeenShard => {
+    if (!isLive(shard)) return shard
+    const primary = { replid: 'b', replid2: 'a', secondOffset: 101, offset: 120 }
+    const follower = { primary: { host: '', port: 9 }, link: 'down', replid: 'a', offset: 101 } as const
+    return { ...shard, engine: { ...shard.engine, ...(shard.id === 1 ? primary : follower) } }
+  })
+  expect(planGroup({ ...seen, shards }, goal)).toMatchObject({ kind: 'stuck' })
 })

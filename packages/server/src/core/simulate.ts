@@ -130,9 +130,10 @@ export function expect(seen: Seen, step: Step, taken = seen.shards.map(({ id }) 
         withEngine(shard, { role: 'replica', primary: addressOf(seen, step.primary), link: 'down' }),
       )
     case 'promote':
-      return change(step.shard, (shard) =>
-        withEngine(shard, { role: 'primary', primary: null, link: 'down' }),
-      )
+      return change(step.shard, (shard) => {
+        const follows = seen.shards.length > 1 ? null : shard.follows
+        return withEngine({ ...shard, follows }, { role: 'primary', primary: null, link: 'down' })
+      })
     case 'enable-aof':
       return change(step.shard, (shard) => withEngine(shard, { aof: 'rewriting' }))
     case 'save-snapshot':

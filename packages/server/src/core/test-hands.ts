@@ -9,6 +9,7 @@ import {
   type Member,
   membersOf,
   put,
+  stallsAt,
   type Team,
   type World,
 } from './test-world.ts'
@@ -54,8 +55,8 @@ function memberOf(team: Team, id: number): Member {
 }
 
 function engineOf(team: Team, id: number): Engine {
-  const { engine } = memberOf(team, id)
-  if (engine === null) throw new Interrupted(`shard ${id} does not answer`)
+  const { engine, stall } = memberOf(team, id)
+  if (engine === null || stall !== null) throw new Interrupted(`shard ${id} does not answer`)
   return engine
 }
 
@@ -193,14 +194,22 @@ function followIn({ team, effect, world }: Scene, id: number, primary: number): 
   follow(engine, primary, followersOf(team, id))
 }
 
-function promoteIn({ team, effect }: Scene, id: number): void {
+/** carry-out.ts: that it may serve is on record before it is told so. */
+function promoteIn({ team, effect, world }: Scene, id: number): void {
   const engine = engineOf(team, id)
-  effect()
   const member = memberOf(team, id)
-  if (member.revision === revisionOf(member.wanted)) put(team, member, 1, 'wait')
+  const follows = team.members.length > 1 ? null : member.follows
   effect()
+  const { follows: before } = member
+  // The agent is told first.
+  if (member.revision === revisionOf(member.wanted)) put(team, Object.assign(member, { follows }), 1, 'wait')
+  member.follows = before
+  effect()
+  member.follows = follows
+  effect()
+  if (stallsAt(world, member)) throw new Interrupted(`shard ${id} does not answer`)
   promote(engine)
-  claimSlots(team, memberOf(team, id))
+  claimSlots(team, member)
 }
 
 function forget({ node, shards }: Extract<Step, { kind: 'forget-node' }>, { world, effect }: Scene): void {
@@ -244,6 +253,7 @@ function handOver({ from, to }: Extract<Step, { kind: 'hand-over' }>, scene: Sce
   if (!world.cluster) {
     follow(primary, to, followersOf(team, from))
     effect()
+    if (stallsAt(world, memberOf(team, to))) throw new Interrupted(`shard ${to} does not answer`)
   }
   promote(heir)
   claimSlots(team, memberOf(team, to))

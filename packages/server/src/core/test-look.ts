@@ -36,7 +36,9 @@ function keepHistory(team: Team): void {
   const engine = team.members.find(({ id }) => id === team.recorded)?.engine
   const moves = team.handover !== null && !team.handover.released
   if (moves || engine == null || engine.role !== 'primary') return
-  const linked = liveOf(team).flatMap((one) => (one.engine?.link === 'up' ? [one.engine.offset] : []))
+  const linked = liveOf(team).flatMap(({ engine: own, stall }) =>
+    own?.link === 'up' && stall === null ? [own.offset] : [],
+  )
   team.history = { replid: engine.replid, offset: Math.min(engine.offset, ...linked), runId: engine.runId }
 }
 
@@ -57,6 +59,10 @@ function seeMember(member: Member, world: World): SeenShard {
   }
   const process = { process: state, processWhy: state, endedCleanly: state === 'exited' && endedCleanly }
   if (engine === null) return { ...records, ...process, engine: null }
+  if (member.stall !== null) {
+    const silence = { hung: false, onDisk: false, forMs: member.stall.past * 500, startedAt: 0 }
+    return { ...records, ...process, silence, engine: null }
+  }
   const {
     runId,
     role,

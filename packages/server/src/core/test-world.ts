@@ -25,6 +25,13 @@ export interface Member {
   /** In cluster mode, what its last process knew, and the epoch of its last claim on slots. */
   place: Place | null
   epoch: number
+  stall: Stall | null
+}
+/** Its process stands still, for so many more turns. What it was told meanwhile it does when it goes on. */
+interface Stall {
+  left: number
+  past: number
+  readonly promotes: boolean
 }
 type Place = { readonly [Key in 'role' | 'primary' | 'known']: Engine[Key] }
 interface Wish {
@@ -65,6 +72,8 @@ export interface World {
   turn: number
   nextShard: number
   nextWrite: number
+  /** So many stalls may still come with an order to take over; null: nothing ever stalls. Outside of cluster mode only. */
+  stalls: number | null
   /** Processes of this revision do not come up. */
   broken: string | null
   /** Does a follower of that revision fail to carry out what comes from the other one? */
@@ -86,7 +95,7 @@ export function worldOf(shape: Shape, pick: Pick): World {
   const teams = splitSlots(groups).map((slots, number) => teamOf(number, cluster ? slots : null))
   const world: World = {
     ...{ pick, teams, persistence, always, cluster, memoryFreeBytes: 1e12 },
-    ...{ turn: 0, nextShard: 1, nextWrite: 1, broken: null, stumbles: () => false },
+    ...{ turn: 0, nextShard: 1, nextWrite: 1, stalls: null, broken: null, stumbles: () => false },
   }
   for (const team of teams) {
     const first = world.nextShard
@@ -139,7 +148,7 @@ export function enlist(world: World, group: Team, wanted: Runs, follows: number 
     revision: null,
     endedCleanly: false,
   } as const
-  const rest = { leaving: false, disk: engines.noDisk, engine: null, place: null, epoch: 0 }
+  const rest = { leaving: false, disk: engines.noDisk, engine: null, place: null, epoch: 0, stall: null }
   const member: Member = { id: world.nextShard++, group, wanted, follows, ...process, ...rest }
   group.members.push(member)
   return member
@@ -193,17 +202,31 @@ export function savePoint(world: World, member: Member): void {
     member.engine.saving ??= engines.save(member.engine)
 }
 
+/** Its process stands still from now on. */
+export function stall(world: World, member: Member, promotes = false): void {
+  member.stall ??= { left: 2 + world.pick(20), past: 0, promotes }
+}
+
+/** Does it stall right when it is told to take over? It does so when it goes on. */
+export function stallsAt(world: World, member: Member): boolean {
+  if (world.cluster || !world.stalls || world.pick(3) > 0) return false
+  world.stalls -= 1
+  stall(world, member, true)
+  return true
+}
+
 /** Its process is gone at once, with all it had not written to disk. */
 export function kill(world: World, member: Member): void {
   const { engine, group } = member
   stop(world, member)
   if (engine === null) return
   if (engine.role === 'primary' || !liveOf(group).some((other) => other.engine?.role === 'primary'))
-    mourn(group, engine)
+    mourn(group, engine, world.stalls !== null)
 }
 
 function stop(world: World, member: Member): void {
   const { engine, group } = member
+  member.stall = null
   if (member.state === 'starting' && engine === null && !member.ordered) {
     member.state = 'failed'
     return
@@ -220,8 +243,11 @@ function stop(world: World, member: Member): void {
   member.state = member.ordered ? 'starting' : 'exited'
 }
 
-/** What the best of those who followed had not received is lost, and nobody is to blame. */
-function mourn(team: Team, { replid, replid2 }: Engine): void {
+/**
+ * What the best of those who followed had not received is lost, and nobody is to blame. Where some stall it may not be the best that
+ * answers: then what was on record counts.
+ */
+function mourn(team: Team, { replid, replid2 }: Engine, isAny: boolean): void {
   // Only the history on record counts, and only replicas that have been in it: so the roles are settled.
   const names = team.history === null ? [replid, replid2] : [team.history.replid]
   const heirs = liveOf(team).flatMap(({ engine }) =>
@@ -234,8 +260,8 @@ function mourn(team: Team, { replid, replid2 }: Engine): void {
       : [],
   )
   const lacks = (held: ReadonlySet<number>) => [...team.acknowledged].filter((id) => !held.has(id))
-  const least = heirs.map(lacks).toSorted((a, b) => a.length - b.length)[0] ?? team.acknowledged
-  for (const id of least) team.lost.add(id)
+  const lacking = heirs.map(lacks).toSorted((a, b) => a.length - b.length)
+  for (const id of lacking.at(isAny ? -1 : 0) ?? team.acknowledged) team.lost.add(id)
 }
 
 function end(member: Member, cleanly: boolean): void {
@@ -255,14 +281,25 @@ function end(member: Member, cleanly: boolean): void {
 /** Some of what is on its way arrives: processes stop and start, streams flow, gossip spreads. */
 export function arrive(world: World): void {
   world.turn += 1
-  for (const member of membersOf(world)) if (world.pick(2) === 0) moveOn(world, member)
+  for (const member of membersOf(world)) standStill(member)
+  for (const member of membersOf(world))
+    if (member.stall === null && world.pick(2) === 0) moveOn(world, member)
   for (const team of world.teams) {
-    for (const { engine } of team.members) {
-      if (engine === null || world.pick(3) === 0) continue
+    for (const { engine, stall } of team.members) {
+      if (engine === null || stall !== null || world.pick(3) === 0) continue
       const source = team.members.find(({ id }) => id === engine.primary)?.engine ?? null
       engines.replicate(engine, source, world.pick, () => source !== null && world.stumbles(engine, source))
     }
   }
+}
+
+function standStill(member: Member): void {
+  const { stall, engine } = member
+  if (stall === null) return
+  Object.assign(stall, { left: stall.left - 1, past: stall.past + 1 })
+  if (stall.left > 0) return
+  member.stall = null
+  if (stall.promotes && engine !== null) engines.promote(engine)
 }
 
 function moveOn(world: World, member: Member): void {

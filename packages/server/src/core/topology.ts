@@ -103,6 +103,8 @@ export interface Silence {
   readonly hung: boolean
   /** Its disk holds data of the database: they are not all lost with it. */
   readonly onDisk: boolean
+  /** Milliseconds since its first question without an answer. */
+  readonly forMs: number
   /** Unix milliseconds: which process it is. */
   readonly startedAt: number
 }

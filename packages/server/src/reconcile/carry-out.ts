@@ -75,8 +75,12 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   promote: async (step, scene) => {
     const shard = member(step.shard, scene)
     const runs = scene.seen.shards.find(({ id }) => id === step.shard)?.revision
+    // Another one is not promoted beside it while it may still carry out this order (may-serve.ts). Where there is no other, none is.
+    const follows = scene.members.length > 1 ? null : shard.follows
     // A wish of another revision would restart the very process that is promoted.
-    if (runs === revisionOf(shard.runs)) await keepAsleepIfItDies(shard, scene)
+    if (runs === revisionOf(shard.runs)) await keepAsleepIfItDies({ ...shard, follows }, scene)
+    if (follows !== shard.follows)
+      await scene.deps.effect('record-follows', () => scene.deps.shards.setFollows(shard.id, follows))
     const outcome = scene.database.cluster
       ? await takeOver(step.shard, scene)
       : await command(step.shard, scene, 'REPLICAOF', 'NO', 'ONE')

@@ -104,7 +104,7 @@ async function observeShard(
 
 function silenceOf({ silence, startedAt }: ShardReport): Silence | null {
   if (silence === null || startedAt === null) return null
-  return { hung: silence.hung, onDisk: silence.onDisk, startedAt }
+  return { hung: silence.hung, onDisk: silence.onDisk, forMs: silence.forMs, startedAt }
 }
 
 /** The agent has no folder for it. */

@@ -1,0 +1,87 @@
+import type { Shard } from '@fairlead/api'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { asAdmin, lastWordsOf, pidOf, rolesOf } from './roles.ts'
+import { until } from './until.ts'
+
+let fairlead: Fairlead
+beforeAll(async () => {
+  fairlead = await startFairlead()
+})
+afterAll(() => fairlead[Symbol.asyncDispose]())
+
+/** A follower is taken for hung after 20 s at the earliest. */
+const WELL_BEFORE_MS = 12_000
+
+describe('when a primary dies while one of its followers hangs, the other one takes over without waiting for it,', () => {
+  test.concurrent.each([
+    ['in a database of one group', 1],
+    ['in cluster mode', 2],
+  ])('%s', async (_, groups) => {
+    const { api } = fairlead
+    const { uid, action_uid } = await api.createDatabase({
+      body: { name: `hangs-${groups}`, memory_size: 0, replication: true, shards_count: groups },
+    })
+    await fairlead.untilEnded(action_uid)
+    const body = { force_restart: true, rollback_window: 'until_finalized' as const }
+    const { action_uid: upgrade = '' } = await api.upgradeDatabase({ params: { uid }, body })
+    await until('it waits to be finalized', async () => {
+      const { status, certificates } = await api.getAction({ params: { uid: upgrade } })
+      return status === 'active' && certificates.length === groups && (await isWhole(uid, groups))
+    })
+
+    // Of the first group: the new primary, and the two that follow it.
+    const [primary, hung, other] = (await firstGroup(uid)).map((one) => Number(one.uid))
+    if (primary === undefined || hung === undefined || other === undefined)
+      throw new Error('a group of three')
+    {
+      using admin = await asAdmin(fairlead, primary)
+      await admin.call('SET', keyOfFirst, 'yes')
+      expect(await admin.call('WAIT', 2, 2_000)).toBe(2)
+    }
+    const [stopped, killed] = [await pidOf(fairlead, hung), await pidOf(fairlead, primary)]
+    process.kill(stopped, 'SIGSTOP')
+    process.kill(killed, 'SIGKILL')
+    try {
+      const began = performance.now()
+      await until('the other one is the primary on record', async () => {
+        const shards = await firstGroup(uid)
+        return Number(shards.find(({ role }) => role === 'master')?.uid) === other
+      })
+      expect(performance.now() - began, lastWordsOf(fairlead)).toBeLessThan(WELL_BEFORE_MS)
+    } finally {
+      process.kill(stopped, 'SIGCONT')
+    }
+    await until('all follow', () => isWhole(uid, groups), { withinMs: 30_000 })
+    using admin = await asAdmin(fairlead, other)
+    expect(await admin.call('GET', keyOfFirst)).toBe('yes')
+  })
+})
+
+/** In cluster mode the first group has it (slot 2022). */
+const keyOfFirst = 'kept'
+
+/** The primary first. */
+async function firstGroup(uid: number): Promise<readonly Shard[]> {
+  const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
+  const [first] = shards
+    .map(({ assigned_slots: slots }) => slots)
+    .toSorted((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))
+  return shards
+    .filter(({ assigned_slots: slots }) => slots === first)
+    .toSorted((a, b) => a.role.localeCompare(b.role))
+}
+
+async function isWhole(uid: number, groups: number): Promise<boolean> {
+  const all = ['primary', 'replica', 'replica'].flatMap((role) => Array(groups).fill(role) as string[])
+  if ((await rolesOf(fairlead, uid)).join() !== all.toSorted().join()) return false
+  const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
+  const links = await Promise.all(
+    shards.map(async (shard) => {
+      using admin = await asAdmin(fairlead, Number(shard.uid))
+      const info = await admin.info('replication')
+      return info.includes('role:master') || info.includes('master_link_status:up')
+    }),
+  )
+  return links.every(Boolean)
+}
