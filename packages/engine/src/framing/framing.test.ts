@@ -257,3 +257,12 @@ describe('replies', () => {
     ])
   })
 })
+
+test('the words of a request stay as they are when others are read behind it', () => {
+  const scanner = createRequestScanner(table)
+  const chunk = Buffer.concat([['MULTI'], ['AUTH', 'a', 'b']].map((each) => encodeCommand(each)))
+  const next = scanRequest(scanner, chunk, 0)
+  const { words } = scanner
+  scanRequest(scanner, chunk, next)
+  expect([words, scanner.words.map(String)]).toEqual([[], ['a', 'b']])
+})
