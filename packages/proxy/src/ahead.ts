@@ -1,3 +1,5 @@
+import type { Listens } from './listen-ahead.ts'
+
 /** What the requests of a connection that are forwarded will have done. */
 export interface Ahead {
   inTransaction: boolean
@@ -8,8 +10,19 @@ export interface Ahead {
   publishes: boolean
   /** The name of a command of the transaction because of which the reply of EXEC may not be whole; empty: there is none. */
   cutsReply: string
+  /** It will be subscribed, in RESP2, and whether a command that is not answered yet may change its protocol. */
+  listens: Listens
+  changesProtocol: boolean
 }
 
 export function nothingAhead(): Ahead {
-  return { inTransaction: false, silent: false, skipsNext: false, publishes: false, cutsReply: '' }
+  return {
+    inTransaction: false,
+    silent: false,
+    skipsNext: false,
+    publishes: false,
+    cutsReply: '',
+    listens: false,
+    changesProtocol: false,
+  }
 }

@@ -36,7 +36,7 @@ export function takeReplies(connection: Connection, link: Link, chunk: Buffer): 
     at = end
     const scans = link.careful ? scansToMark(connection, link) : []
     const isSwallowed = takeReply(connection, link)
-    if (link.unproven) countUnanswered(connection, link)
+    if (link.unproven || link.unanswered.waiting.size > 0) countUnanswered(connection, link)
     if (link.careful) {
       if (!isSwallowed)
         tellClient(connection, link, markExec(whole(link, chunk.subarray(from, end)), scans, link.generation))

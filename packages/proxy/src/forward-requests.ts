@@ -5,6 +5,7 @@ import { isPublishing, mayPublish } from './hush.ts'
 import { countKept, dropQueued, LARGEST_TRANSACTION_BYTES, SMALL_BYTES } from './kept-transactions.ts'
 import { isUnanswered, lookAhead, makeUnmovable } from './look-ahead.ts'
 import { encodeScan, isScan } from './scan-cursors.ts'
+import { provenMulti } from './silent-transactions.ts'
 import { isChange, sizeOf } from './transaction-state.ts'
 import { assumeSuccess } from './unanswered.ts'
 import { isAnswered, isPartlySent } from './under-way.ts'
@@ -54,7 +55,7 @@ function forwardUnread(connection: Connection, chunk: Buffer): void {
 
 /** The client will send no more: once all is answered, its connection ends. One that would only wait ends at once. */
 export function endIfDone(connection: Connection): void {
-  const { link, clientEnded, protocolError, stash: waiting, mode, blocked, state } = connection
+  const { link, clientEnded, protocolError, stash: waiting, mode, blocked, state, ahead } = connection
   const isUnread = protocolError !== undefined && mode === 'serving'
   if (mode === 'closed' || (!clientEnded && (protocolError === undefined || isUnread))) return
   if (link === null) {
@@ -69,7 +70,8 @@ export function endIfDone(connection: Connection): void {
   const onlyWaits = clientEnded && (blocked || state.unmovable !== '')
   if (waiting.length > 0 && !onlyWaits) return
   if (!onlyWaits && link.sent !== link.answered) return
-  endConnection(connection, protocolError === undefined ? undefined : `ERR Protocol error: ${protocolError}`)
+  const isTold = protocolError !== undefined && !ahead.silent && !ahead.skipsNext
+  endConnection(connection, isTold ? `ERR Protocol error: ${protocolError}` : undefined)
 }
 
 /** A request may begin to be forwarded. */
@@ -110,7 +112,7 @@ function forward(connection: Connection, link: Link, bytes: Buffer): void {
     }
     if (!isFlowing(connection)) {
       send(connection, link, chunk.subarray(from, at))
-      if (connection.mode === 'draining' && link.unproven) probe(connection, link)
+      if (connection.mode === 'draining' && link.unproven && !ahead.inTransaction) probe(connection, link)
       stash(connection, chunk.subarray(at))
       return
     }
@@ -168,7 +170,7 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
     : readCommand(connection)
   const isExec = command.name === 'EXEC' && command.args.length === 0
   const nilInstead = watchLost && wasInTransaction && isExec && isUnsent
-  const instead = isScan(command) ? encodeScan(command, link.generation) : nilInstead ? discard : null
+  const scan = isScan(command) ? encodeScan(command, link.generation) : null
   const isKnownScript = owner.scripts.use(command) && !wasInTransaction
   if (wasInTransaction) ahead.publishes ||= isPublishing(command.name)
   lookAhead(connection, command)
@@ -180,8 +182,10 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
     if (command.cutShort) makeUnmovable(connection, `a very long ${command.name}`)
   }
   if (isUnanswered(connection, command)) {
+    const isOpening = !wasInTransaction && ahead.inTransaction
+    const proven = isOpening && link.unproven ? provenMulti(connection, link) : null
     assumeSuccess(connection, link, command)
-    return instead
+    return proven ?? scan ?? (nilInstead ? discard : null)
   }
   link.sent += 1
   const blocks = !wasInTransaction && isBlocking(command)
@@ -190,7 +194,7 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
   connection.underWayBytes += keptBytes
   const needed = isKnownScript ? withoutArgs(command) : command
   link.noted.push({ ...noted(link, needed), nilInstead, blocks, keptBytes })
-  return instead
+  return scan ?? (nilInstead ? discard : null)
 }
 
 /** All that is needed of a command when it is answered; its arguments may be long. */
@@ -251,12 +255,15 @@ export function probe(connection: Connection, link: Link): void {
 
 /** Sends a command of ours; `replies` will be swallowed. */
 export function sendOwn(link: Link, bytes: Buffer, replies: number, must: boolean): void {
-  for (let n = 0; n < replies; n += 1) {
-    link.sent += 1
-    link.own += 1
-    link.noted.push({ ...noted(link, nothing), isOwn: true, must })
-  }
+  for (let n = 0; n < replies; n += 1) noteOwn(link, must)
   link.socket.write(bytes)
+}
+
+/** A request of ours is about to be sent, that has one reply. */
+export function noteOwn(link: Link, must: boolean): void {
+  link.sent += 1
+  link.own += 1
+  link.noted.push({ ...noted(link, nothing), isOwn: true, must })
 }
 
 const nothing: Command = { name: '', args: [], cutShort: false }

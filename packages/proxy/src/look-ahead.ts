@@ -1,11 +1,13 @@
 import { type Command, isMisformed, wordAt } from './commands.ts'
 import type { Connection } from './connection.ts'
+import { listenAhead, listensNow } from './listen-ahead.ts'
 import { mayCutReply } from './transaction-state.ts'
 
 /** What `command`, which is being forwarded, will have done. */
 export function lookAhead(connection: Connection, command: Command): void {
   const { ahead } = connection
   if (isMisformed(command)) return
+  if (!ahead.inTransaction) listenAhead(connection, command)
   switch (command.name) {
     case 'MULTI':
       if (!ahead.inTransaction) ahead.publishes = false
@@ -35,6 +37,14 @@ export function lookAhead(connection: Connection, command: Command): void {
   }
 }
 
+/** In RESP2 a client that is subscribed may not say CLIENT REPLY. Where that is not known, nobody knows how many answers there will be. */
+function isRefusedToListener(connection: Connection): boolean {
+  if (connection.ahead.inTransaction) return false
+  const listens = listensNow(connection)
+  if (listens === 'unknown') makeUnmovable(connection, 'CLIENT REPLY behind a subscription')
+  return listens === true
+}
+
 /** How `unmovable` ends when EXEC has carried such a command out, and as long as its reply, which may never be whole, is not there. */
 export const INSIDE = 'in a transaction'
 export const NOT_ANSWERED = `${INSIDE} that is not answered`
@@ -58,8 +68,10 @@ export function makeUnmovable(connection: Connection, why: string): void {
 }
 
 /** CLIENT REPLY is the one thing that works without a reply, and so has to be foreseen. */
-export function isUnanswered({ ahead }: Connection, command: Command): boolean {
-  const setting = command.name === 'CLIENT' && wordAt(command, 0) === 'REPLY' ? wordAt(command, 1) : ''
+export function isUnanswered(connection: Connection, command: Command): boolean {
+  const { ahead } = connection
+  const isSetting = command.name === 'CLIENT' && wordAt(command, 0) === 'REPLY'
+  const setting = isSetting && !isRefusedToListener(connection) ? wordAt(command, 1) : ''
   if (setting === 'ON' && !ahead.inTransaction) {
     ahead.silent = false
     ahead.skipsNext = false

@@ -5,6 +5,7 @@ import { isSubscribed } from './connection-state.ts'
 import { endIfDone, forwardStash, isDrained, noted, probe, restoreSilence } from './forward-requests.ts'
 import { adopt, completeLink, openLink, ownAnswered, type Target } from './open-link.ts'
 import { takePrepared } from './prepare-links.ts'
+import { isSilentlyOpen, leaveSilently } from './silent-transactions.ts'
 import { isAnswered, isOnlyBlocked, isPartlySent } from './under-way.ts'
 
 /** How long an engine that was demoted may take to give up what blocks. It does so at once. */
@@ -16,11 +17,12 @@ const LAST_MESSAGES_MS = 1_000
 export function holdConnection(connection: Connection): void {
   if (connection.mode !== 'serving') return
   connection.mode = 'draining'
-  const { link, blocked } = connection
-  // What it has to say when it is demoted is read when others are served: thousands say it at once.
+  const { link, blocked, ahead } = connection
+  // What it has to say when it is demoted is read when others are served: thousands say it at once. Not while replies are due before.
   connection.mayBeGivenUp = blocked
-  if (blocked) link?.socket.pause()
-  if (link?.unproven && !isPartlySent(connection)) probe(connection, link)
+  if (isOnlyBlocked(connection)) link?.socket.pause()
+  // In a transaction an answer that proves all before it is on its way.
+  if (link?.unproven && !ahead.inTransaction && !isPartlySent(connection)) probe(connection, link)
   noticeQuiet(connection)
   endIfDone(connection)
 }
@@ -110,6 +112,7 @@ async function takeLastMessages(connection: Connection): Promise<void> {
   const { link, state } = connection
   if (link === null || link.socket.destroyed || !isSubscribed(state) || connection.again !== null) return
   try {
+    leaveSilently(connection, link)
     await ownAnswered(link, LAST_MESSAGES_MS, () => probe(connection, link))
   } catch {
     // The old engine is gone, or the client does not read: what it has not got by now it will not get.
@@ -145,6 +148,6 @@ export async function releaseConnection(
   const { mode, link, again } = connection
   if (mode !== 'draining' && mode !== 'held') return
   if (link === null || again !== null) await moveConnection(connection, target, untilMs)
-  else if (!isPartlySent(connection)) restoreSilence(connection, link)
+  else if (!isPartlySent(connection) && !isSilentlyOpen(connection)) restoreSilence(connection, link)
   resume(connection)
 }

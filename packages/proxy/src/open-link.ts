@@ -6,8 +6,9 @@ import { cachingNow } from './client-caching.ts'
 import { type Connection, createLink, type Link, steerClient, tellClient } from './connection.ts'
 import { baseReplayOf, isSubscribed, type Replayed, replayOf, restReplayOf } from './connection-state.ts'
 import { takeEnd, takeReplies } from './deliver-replies.ts'
-import { restoreSilence, sendOwn } from './forward-requests.ts'
+import { sendOwn } from './forward-requests.ts'
 import { readInto, type Take } from './read-into.ts'
+import { answeredState, reopenSilently } from './silent-transactions.ts'
 
 /** An engine to connect to; `tls` holds whom to trust, or is null for plain connections. */
 export interface Target {
@@ -44,7 +45,11 @@ export async function openLink(
   link.socket.on('end', () => takeEnd(connection, link))
   link.socket.on('close', () => takeEnd(connection, link))
   link.socket.on('drain', () => steerClient(connection))
-  await replay(connection, link, commandsOf(connection.state, link.generation, cachingOf(connection)))
+  await replay(
+    connection,
+    link,
+    commandsOf(answeredState(connection), link.generation, cachingOf(connection)),
+  )
   return link
 }
 
@@ -55,7 +60,7 @@ export function openAhead(connection: Connection, target: Target, untilMs: numbe
 
 /** Makes the engine of a link that was opened ahead remember the rest. Throws what was in the way; the link is closed then. */
 export async function completeLink(connection: Connection, link: Link): Promise<void> {
-  const rest = restReplayOf(connection.state, link.generation, cachingOf(connection))
+  const rest = restReplayOf(answeredState(connection), link.generation, cachingOf(connection))
   if (rest.length === 0) return
   link.socket.resume()
   await replay(connection, link, rest)
@@ -78,7 +83,7 @@ export function adopt(connection: Connection, link: Link): void {
   // The new engine does not know what this client has cached, so it could not tell it what changes.
   if (state.tracking !== null && state.protocol === 3) tellClient(connection, link, everythingChanged)
   for (const bytes of early) tellClient(connection, link, bytes)
-  restoreSilence(connection, link)
+  reopenSilently(connection, link)
   if (!connection.client.writableNeedDrain) link.socket.resume()
 }
 

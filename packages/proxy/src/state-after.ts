@@ -43,7 +43,7 @@ export function withoutRefused(
   if (name === 'EXEC' && why.endsWith(NOT_ANSWERED)) {
     // Even if it looks whole: a reply that was cut is completed by the replies behind it.
     if (worked) return { ...state, unmovable: why.replace(NOT_ANSWERED, INSIDE) }
-    return at === link.cutAt ? { ...state, unmovable: '' } : state
+    return at === link.cutAt && state.transaction !== null ? { ...state, unmovable: '' } : state
   }
   return !worked && unmovable.has(name) && why === name ? { ...state, unmovable: '' } : state
 }

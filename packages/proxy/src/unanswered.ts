@@ -21,13 +21,17 @@ export function createUnanswered(): Unanswered {
 
 /** A command that nothing will answer is being forwarded: it works as soon as what was asked before it is answered. */
 export function assumeSuccess(connection: Connection, link: Link, command: Command): void {
-  link.unproven = true
-  link.unanswered.lastAfter = link.sent
-  if (command.name in subscriptions || isBlocking(command))
+  const { inTransaction } = connection.ahead
+  // What was sent before a transaction is proven before it (silent-transactions.ts), and what is queued need not be.
+  if (!inTransaction) {
+    link.unproven = true
+    link.unanswered.lastAfter = link.sent
+  }
+  if (!inTransaction && (command.name in subscriptions || isBlocking(command)))
     makeUnmovable(connection, `${command.name} ${WITHOUT_REPLY}`)
   // It changes nothing unless it is noted, or part of a transaction.
   if (command.name === '') return
-  const keptBytes = connection.ahead.inTransaction ? sizeOf(command) : 0
+  const keptBytes = inTransaction ? sizeOf(command) : 0
   connection.underWayBytes += keptBytes
   link.unanswered.waiting.push({ after: link.sent, command, keptBytes })
   countUnanswered(connection, link)
