@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 /** SQLite's SQLITE_BUSY: another connection has the lock. */
@@ -10,6 +11,7 @@ const BUSY = 5
  * file cannot be opened.
  */
 export function lockFile(path: string): Disposable | null {
+  makeFile(path)
   const file = new DatabaseSync(path)
   try {
     // A transaction that never writes: no journal, and nothing that a full disk could fail.
@@ -19,5 +21,15 @@ export function lockFile(path: string): Disposable | null {
     file.close()
     if ((cause as { errcode?: number }).errcode === BUSY) return null
     throw cause
+  }
+}
+
+/** SQLite would make it with the mode that the umask leaves, and then anybody who can read a file can lock it. */
+function makeFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (cause) {
+    // Never opened when it is there: to close it would let go the lock that this process may have.
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
   }
 }

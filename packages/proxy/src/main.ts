@@ -10,6 +10,8 @@ import { countWorkers } from './workers/count-workers.ts'
  * Port 0: no Sentinel answerer. Workers: as many threads serve the endpoints; by the machine's cores unless told. Runs until
  * SIGTERM; logs JSON lines to standard error.
  */
+// Whichever agent has started it: what it writes is its owner's only. Its threads have the same.
+process.umask(0o077)
 const { values } = parseArgs({
   options: {
     home: { type: 'string' },

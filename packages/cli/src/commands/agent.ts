@@ -1,12 +1,15 @@
 import { createAgent, createBuildFinder } from '@fairlead/agent'
 import { agentSocket, type Config, softwareVersion } from '@fairlead/server'
 import { createLog } from '../create-log.ts'
+import { openHome } from '../open-home.ts'
 import { proxyProgram } from '../proxy-program.ts'
 import { announce, untilStopped } from '../until-stopped.ts'
 
 /** Runs the agent of this machine until it is asked to stop. Databases run on. */
 export async function runAgent(config: Config, path: string): Promise<void> {
   const stopped = untilStopped()
+  const logger = createLog(config, 'agent')
+  openHome(config.home, logger)
   await using agent = await createAgent({
     home: config.home,
     socketPath: agentSocket(config.home),
@@ -17,7 +20,7 @@ export async function runAgent(config: Config, path: string): Promise<void> {
     primaryHungAfterMs: config.hungAfterSeconds * 1_000,
     proxyProgram: proxyProgram(config),
     proxyVersion: softwareVersion,
-    logger: createLog(config, 'agent'),
+    logger,
   })
   announce({}, `The agent is ready on ${agent.socketPath}`)
   await stopped

@@ -51,6 +51,8 @@ async function fetchEngine(
   flavour: string,
   version: string | undefined,
 ): Promise<void> {
+  // Programs are no secret, and whoever runs shards need not be who fetched them.
+  process.umask(0o022)
   const stop = new AbortController()
   const onSignal = (signal: keyof typeof exitCodes) => {
     process.exitCode = exitCodes[signal]

@@ -1,11 +1,14 @@
 import { type Config, createControlPlane } from '@fairlead/server'
 import { createLog } from '../create-log.ts'
+import { openHome } from '../open-home.ts'
 import { announce, untilStopped } from '../until-stopped.ts'
 
 /** Runs the server until it is asked to stop. */
 export async function runServer(config: Config): Promise<void> {
   const stopped = untilStopped()
-  await using server = await createControlPlane(config, { now: Date.now, log: createLog(config, 'server') })
+  const log = createLog(config, 'server')
+  openHome(config.home, log)
+  await using server = await createControlPlane(config, { now: Date.now, log })
   const { url, generatedPassword, waitsToBeCreated } = server
   const next = waitsToBeCreated ? 'create' : undefined
   announce({ url, generatedPassword, next }, describeReady(config, { url, generatedPassword, next }))

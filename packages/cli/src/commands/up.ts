@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs'
 import type { Config } from '@fairlead/server'
 import { createLog } from '../create-log.ts'
 import { keepPart, type Part } from '../keep-part.ts'
+import { openHome } from '../open-home.ts'
 import { untilStopped } from '../until-stopped.ts'
 import { upFile } from '../up-file.ts'
 import { describeReady } from './server.ts'
@@ -11,7 +11,8 @@ import { describeReady } from './server.ts'
  * Ctrl-C or SIGTERM: the control plane stops, databases run on.
  */
 export async function runUp(config: Config): Promise<void> {
-  mkdirSync(config.home, { recursive: true, mode: 0o700 })
+  const log = createLog(config, 'up')
+  openHome(config.home, log)
   const file = upFile(config)
   const other = file.read()
   if (other !== null)
@@ -21,7 +22,6 @@ export async function runUp(config: Config): Promise<void> {
   file.write()
   try {
     const stopped = untilStopped()
-    const log = createLog(config, 'up')
     await using agent = await keepPart('agent', log)
     await using server = await keepPart('server', log)
     process.stdout.write(`${describeReady(config, server.ready)}\n`)

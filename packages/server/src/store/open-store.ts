@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs'
+import { chmodSync, closeSync, openSync } from 'node:fs'
 import BetterSqlite from 'better-sqlite3'
 import { Kysely, SqliteDialect, type Transaction } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
@@ -44,6 +44,7 @@ const migrations: Readonly<Record<string, Migration>> = {
  * when a newer Fairlead wrote it.
  */
 export async function openStore(file: string): Promise<Store> {
+  if (file !== ':memory:') keepPrivate(file)
   const sqlite = new BetterSqlite(file, { timeout: 2_000 })
   try {
     sqlite.pragma('locking_mode = EXCLUSIVE')
@@ -55,7 +56,6 @@ export async function openStore(file: string): Promise<Store> {
     sqlite.close()
     throw explain(cause, file)
   }
-  if (file !== ':memory:') chmodSync(file, 0o600) // it holds the databases' secrets
 
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: rememberStatements(sqlite) }) })
   try {
@@ -71,6 +71,29 @@ export async function openStore(file: string): Promise<Store> {
     transaction: (work) => db.transaction().execute(work).catch(tellFullDisk),
     [Symbol.asyncDispose]: () => db.destroy(),
   }
+}
+
+/**
+ * It holds the databases' secrets, and so does what SQLite writes beside it, with the mode that the file has then: it is the owner's only
+ * before SQLite opens it, whatever the umask. What an earlier Fairlead has left is mended.
+ */
+function keepPrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (cause) {
+    if (!isCode(cause, 'EEXIST')) throw explain(cause, file)
+  }
+  for (const each of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
+    try {
+      chmodSync(each, 0o600)
+    } catch (cause) {
+      if (!isCode(cause, 'ENOENT')) throw explain(cause, file)
+    }
+  }
+}
+
+function isCode(cause: unknown, code: string): boolean {
+  return cause instanceof Error && 'code' in cause && cause.code === code
 }
 
 /** On a full disk SQLite rolls back by itself, and Kysely's own rollback then hides why. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -61,6 +61,28 @@ test('what was written is there after the store is opened again, and only its ow
     ],
   })
   expect(statSync(file).mode & 0o777).toBe(0o600)
+})
+
+test('neither the store nor what SQLite writes beside it can be read by others, whatever the umask and what an earlier version left', async () => {
+  const before = process.umask(0)
+  try {
+    for (const left of [[], [file, `${file}-wal`]]) {
+      for (const each of left) chmodSync(each, 0o644)
+      const store = await openStore(file)
+      await databasesStore(store.db).insert({ ...orders, name: `orders ${left.length}` })
+      const modes = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777])
+      expect(modes).toEqual([
+        ['store.db', 0o600],
+        ['store.db-wal', 0o600],
+      ])
+      // As a crash leaves it.
+      const wal = readFileSync(`${file}-wal`)
+      await store[Symbol.asyncDispose]()
+      writeFileSync(`${file}-wal`, wal)
+    }
+  } finally {
+    process.umask(before)
+  }
 })
 
 test('a second server on the same file is refused, until the first has closed it', async () => {

@@ -1,0 +1,34 @@
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+
+/** What the owner's group and others may do. */
+const OTHERS = 0o077
+
+/**
+ * Makes FAIRLEAD_HOME a folder of this user that no other user can enter: it holds the passwords of all databases. One that is there
+ * already (made by hand, or the mount of a volume) and is open to others is closed to them, and the log says so. Throws when it belongs to
+ * another user, who could open it again at any time.
+ */
+export function openHome(home: string, log: Logger): void {
+  mkdirSync(home, { recursive: true, mode: 0o700 })
+  const { uid, mode } = statSync(home)
+  const self = process.getuid?.() ?? uid
+  if (uid !== self)
+    throw new Error(
+      `FAIRLEAD_HOME ${home} belongs to user ${uid}, and Fairlead runs as user ${self}: run it as user ${uid}, or give the folder with all that is in it to user ${self} (chown -R ${self})`,
+    )
+  if ((mode & OTHERS) === 0) return
+  chmodSync(home, 0o700)
+  const was = (mode & 0o777).toString(8)
+  if (existsSync(join(home, 'store.db')))
+    log.warn(
+      { home, was },
+      'other users of this machine could enter FAIRLEAD_HOME and read what they could find in it; its mode is 700 now',
+    )
+  else
+    log.info(
+      { home, was },
+      'other users could enter FAIRLEAD_HOME, which holds no store yet; its mode is 700 now',
+    )
+}
