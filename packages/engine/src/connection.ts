@@ -1,3 +1,5 @@
+import { connectToOwn, NotOurs } from './connect-to-own.ts'
+
 export interface EngineAddress {
   readonly host: string
   readonly port: number
@@ -42,7 +44,8 @@ export interface EngineConnection extends Disposable {
 const CLOSE_WITHIN_MS = 20
 
 /**
- * Connects and logs in. Retries nothing: whoever called decides what to do about an engine that does not answer.
+ * Connects and logs in. Retries nothing: whoever called decides what to do about an engine that does not answer. On this machine the password
+ * goes to no process of another user (connect-to-own.ts): such a one is an EngineUnreachable of which the cause is NotOurs.
  *
  * `connectTimeoutMs` bounds connecting with login (a frozen process accepts TCP and says nothing),
  * `commandTimeoutMs` each command.
@@ -70,8 +73,7 @@ export async function connectEngine(options: {
   const redis = new Redis({
     host: address.host,
     port: address.port,
-    username: login.username,
-    password: login.password,
+    // No login here: it would be sent as soon as anything accepts the connection.
     ...(tls !== undefined && { tls: tlsOptions(tls) }),
     protocol: 2,
     lazyConnect: true,
@@ -99,12 +101,17 @@ export async function connectEngine(options: {
   })
 
   try {
-    await within(redis.connect(), connectTimeoutMs)
-    // connect() resolves before the engine has accepted the login; this does not.
-    await redis.call('PING')
+    const connected = connectToOwn(
+      address,
+      () => redis.connect(),
+      () => redis.disconnect(),
+    )
+    await within(connected, connectTimeoutMs)
+    // Only what is no error to PING can be spoken to.
+    await Promise.all([redis.call('AUTH', login.username, login.password), redis.call('PING')])
   } catch (cause) {
     redis.disconnect()
-    throw unreachable(address, heard ?? cause)
+    throw unreachable(address, cause instanceof NotOurs ? cause : (heard ?? cause))
   }
 
   // What is called in one go leaves in one write: a look asks three things of each of dozens of engines.

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,21 +17,39 @@ test.runIf(process.getuid?.() === 0)(
     const home = await mkdtemp(join(tmpdir(), 'proxy-'))
     try {
       const code = `import { holdHome } from ${JSON.stringify(program)}
-      await holdHome(${JSON.stringify(home)})
+      await holdHome(${JSON.stringify(home)}, ${JSON.stringify(join(home, 'proxy.sock'))})
       console.log('held')
       setInterval(() => undefined, 1_000)`
       const args = ['--net', process.execPath, '--input-type=module', '-e', code]
       const other = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'inherit'] })
       try {
         await once(other.stdout, 'data', { signal: AbortSignal.timeout(10_000) })
-        await expect(holdHome(home)).rejects.toThrow(`another proxy runs on ${home}`)
+        await expect(holdHome(home, join(home, 'proxy.sock'))).rejects.toThrow(
+          `another proxy runs on ${home}`,
+        )
       } finally {
         other.kill('SIGKILL')
         await once(other, 'exit')
       }
-      await using _ = await holdHome(home)
+      using _ = await holdHome(home, join(home, 'proxy.sock'))
     } finally {
       await rm(home, { recursive: true })
     }
   },
 )
+
+test('a proxy of before, which knows no lock of a file, has the home while it serves its socket', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'proxy-'))
+  const path = join(home, 'proxy.sock')
+  const before = createServer().listen(path)
+  try {
+    await once(before, 'listening')
+    await expect(holdHome(home, path)).rejects.toThrow(`another proxy runs on ${home}`)
+    before.close()
+    await once(before, 'close')
+    using _ = await holdHome(home, path)
+  } finally {
+    before.close()
+    await rm(home, { recursive: true })
+  }
+})

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
+import { connectToOwn } from '@fairlead/engine'
 import { addressText, localAddress } from './address-text.ts'
 import { cachingNow } from './client-caching.ts'
 import { type Connection, createLink, type Link, steerClient, tellClient } from './connection.ts'
@@ -108,8 +109,19 @@ async function connectUntil(
   }
 }
 
-/** A socket on which `target` can be spoken to, and of which `take` gets what comes. Throws what was in the way. */
-export async function connectOnce(target: Target, untilMs: number, take: Take): Promise<Socket> {
+/**
+ * A socket on which `target` can be spoken to, and of which `take` gets what comes. On this machine no process of another user is behind it
+ * (connectToOwn): what clients have said, their passwords too, is said to it. Throws what was in the way.
+ */
+export function connectOnce(target: Target, untilMs: number, take: Take): Promise<Socket> {
+  return connectToOwn(
+    target,
+    () => connectSocket(target, untilMs, take),
+    (socket) => void socket.destroy(),
+  )
+}
+
+async function connectSocket(target: Target, untilMs: number, take: Take): Promise<Socket> {
   const { host, port, tls } = target
   // The certificate's chain is checked; its name is not, because shards are known by address.
   const socket =

@@ -10,6 +10,7 @@ import { holdHome } from './hold-home.ts'
 import { checkTls } from './listen.ts'
 import { openSentinel } from './sentinel.ts'
 import { readWanted, type Wanted, writeWanted } from './wanted-file.ts'
+import { whyItCannotListen } from './why-it-cannot-listen.ts'
 import { createWorkerHost } from './workers/worker-host.ts'
 
 const LISTEN_AGAIN_MS = 500
@@ -34,7 +35,7 @@ export async function createProxy(options: {
   await chmod(home, 0o700)
   const path = join(home, 'endpoints.json')
   await using stack = new AsyncDisposableStack()
-  stack.use(await holdHome(home))
+  stack.use(await holdHome(home, socketPath))
 
   const wanted = new Map<string, WantedEndpoint>(Object.entries(await readWanted(path)))
   const admission = createAdmission()
@@ -96,7 +97,7 @@ export async function createProxy(options: {
       failures.delete(id)
       log('endpoint listens', { id, port: wish.port })
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause)
+      const why = await whyItCannotListen(wish, cause)
       if (failures.get(id) !== why) log('endpoint cannot listen', { id, why })
       failures.set(id, why)
     }

@@ -6,7 +6,7 @@ import type { EndpointHost, HostedEndpoint } from '../endpoint-host.ts'
 import { MOST_SCRIPT_BYTES } from '../known-scripts.ts'
 import { notBegun } from '../long-requests.ts'
 import { OWN_HOLD } from '../upstream.ts'
-import { claimPort } from './claim-port.ts'
+import { mustBeAlone, mustBeFree } from './claim-port.ts'
 import { combineClients, combineHolds, combineScripts, combineSwitches, combineViews } from './combine.ts'
 import type { OrderName, Orders } from './messages.ts'
 import { type ProxyWorker, startWorker } from './start-worker.ts'
@@ -69,7 +69,7 @@ export async function createWorkerHost(options: {
   return {
     async open(id, wanted) {
       await using stack = new AsyncDisposableStack()
-      stack.use(await claimPort(wanted))
+      await mustBeFree(wanted)
       const toAll = fanOut(workers, id)
       stack.defer(async () => {
         endpoints.delete(id)
@@ -78,6 +78,7 @@ export async function createWorkerHost(options: {
         )
       })
       await toAll('open', { wanted, generation: generations.take() })
+      await mustBeAlone(wanted, count)
       const opened = stack.move()
       const endpoint = createFannedOut(workers, id, wanted, {
         generations,

@@ -11,7 +11,7 @@ import { wishSharded } from '../../test/sharded-stage.ts'
 import { dial, freePort, newest, type RawClient, startEngine, until, wish } from '../../test/stage.ts'
 import { beginLongValue } from '../../test/stream-value.ts'
 import { certificateOf, dialTls } from '../../test/tls-stage.ts'
-import { claimPort } from './claim-port.ts'
+import { mustBeAlone, mustBeFree } from './claim-port.ts'
 import { countWorkers } from './count-workers.ts'
 
 const host = '127.0.0.1'
@@ -22,7 +22,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'proxy-steer-'))
   const preload = new URL('../../test/steer-threads.ts', import.meta.url).href
   const env = { STEER_FOLDER: folder }
-  proxy = await runProxy({ workers: 2, nodeFlags: [`--import=${preload}`], env })
+  proxy = await runProxy({ workers: WORKERS, nodeFlags: [`--import=${preload}`], env })
 })
 afterAll(async () => {
   await proxy[Symbol.asyncDispose]()
@@ -41,6 +41,7 @@ async function reportOf({ id }: { readonly id: string }) {
   return endpoints.find((endpoint) => endpoint.id === id)
 }
 
+const WORKERS = 2
 /** So many that both workers have some, as surely as anything. */
 async function dialMany(port: number, stack: AsyncDisposableStack, count = 40): Promise<RawClient[]> {
   const clients = await Promise.all(Array.from({ length: count }, () => dial(port)))
@@ -232,11 +233,15 @@ test('an address has one proxy: where anybody listens it cannot be had, told onc
   other.close()
   await until(async () => (await reportOf(params))?.state === 'serving')
   expect(proxy.log().match(/"endpoint cannot listen","id":"taken"/g)).toHaveLength(1)
-  await expect(claimPort(address)).rejects.toThrow('EADDRINUSE')
+  await expect(mustBeFree(address)).rejects.toThrow('EADDRINUSE')
+  await mustBeAlone(address, WORKERS)
+  // The kernel lets any process of the same user share it.
+  other.listen({ ...address, reusePort: true })
+  await once(other, 'listening')
+  await expect(mustBeAlone(address, WORKERS)).rejects.toThrow(`another proxy has ${host}:${address.port}`)
+  other.close()
   await proxy.client.removeEndpoint({ params })
-  await using claim = await claimPort(address)
-  expect(claim).toBeDefined()
-  await expect(claimPort(address)).rejects.toThrow(`another proxy has ${host}:${address.port}`)
+  await mustBeFree(address)
 })
 
 test('another certificate is shown to who comes, whichever worker that is', async () => {

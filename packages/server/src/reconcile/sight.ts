@@ -1,5 +1,5 @@
 import type { Address } from '@fairlead/api'
-import { connectEngine, type EngineTls, EngineUnreachable } from '@fairlead/engine'
+import { connectEngine, type EngineTls, EngineUnreachable, NotOurs } from '@fairlead/engine'
 import type { Database } from '../core/database.ts'
 import type { SeenDatabase } from '../core/topology.ts'
 import type { Knock } from '../endpoints/endpoints-service.ts'
@@ -39,7 +39,8 @@ export async function knock(
     return { found: 'served', why: '' }
   } catch (cause) {
     if (!(cause instanceof EngineUnreachable)) return { found: 'served', why: '' }
-    const isRefused = /ECONNREFUSED/.test(cause.message)
-    return { found: isRefused ? 'nobody listens' : 'no engine answers', why: cause.message }
+    // A process of another user that has the port is no endpoint, and was told no password.
+    const isUnbound = cause.cause instanceof NotOurs || /ECONNREFUSED/.test(cause.message)
+    return { found: isUnbound ? 'nobody listens' : 'no engine answers', why: cause.message }
   }
 }

@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import { connectToOwn, NotOurs } from './connect-to-own.ts'
+
+async function listen(port = 0): Promise<{ server: Server; port: number }> {
+  const server = createServer((socket) => socket.destroy()).listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return { server, port: (server.address() as { port: number }).port }
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  await closed
+}
+
+const drop = (socket: Socket) => void socket.destroy()
+
+async function dial(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  return socket
+}
+
+test('what listens at an address of our user is connected to, also after another process of ours has taken its place', async () => {
+  const first = await listen()
+  const address = { host: '127.0.0.1', port: first.port }
+  drop(await connectToOwn(address, () => dial(address.port), drop))
+  drop(await connectToOwn(address, () => dial(address.port), drop))
+  await close(first.server)
+  await expect(connectToOwn(address, () => dial(address.port), drop)).rejects.toThrow('ECONNREFUSED')
+  const { server } = await listen(address.port)
+  drop(await connectToOwn(address, () => dial(address.port), drop))
+  await close(server)
+})
+
+test('a connection is not proven when its listener is another one than before, and is dropped', async () => {
+  const first = await listen()
+  const address = { host: '127.0.0.1', port: first.port }
+  let second = first
+  const opened: Socket[] = []
+  const inBetween = async () => {
+    await close(first.server)
+    second = await listen(address.port)
+    opened.push(await dial(address.port))
+    return opened[0] as Socket
+  }
+  await expect(connectToOwn(address, inBetween, drop)).rejects.toThrow(NotOurs)
+  expect(opened[0]?.destroyed).toBe(true)
+  await close(second.server)
+})

@@ -1,0 +1,141 @@
+import { opendirSync, readdirSync, readlinkSync, statSync } from 'node:fs'
+import type { EngineAddress } from './connection.ts'
+import { type Listener, readListeners } from './read-listeners.ts'
+
+/** What listens there is not proven to be a process of our user: nothing may be told to it. */
+export class NotOurs extends Error {
+  override readonly name = 'NotOurs'
+}
+
+/** A socket of our user that listens at an address. */
+interface OwnListener extends Pick<Listener, 'inode'> {
+  /** What the process that has it calls it, /proc/<pid>/fd/<number>; null: not known. */
+  readonly handle: string | null
+}
+
+/** An engine opens its sockets first: they have low numbers. Of a process that has thousands, the rest is not looked at. */
+const FIRST_FILES = 48
+const MOST_SEEN = 10_000
+
+const known = new Map<string, OwnListener>()
+const handles = createHandles()
+
+/**
+ * Opens a connection (`connect`) at an address of this machine, and proves before anything is said that a process of our own user accepts it:
+ * a password goes to no process of another user, which may have taken the port when ours died. Any user may bind a port, but none can
+ * make a socket in our name. Throws NotOurs, ECONNREFUSED, what `connect` throws, or that the kernel does not tell; `drop` then closes what was
+ * opened.
+ * Addresses of other machines are connected to without a proof.
+ *
+ * The proof: a socket that listens there and is ours was there before we connected, and is there still. Nothing else can listen there meanwhile.
+ */
+export async function connectToOwn<Connection>(
+  address: EngineAddress,
+  connect: () => Promise<Connection>,
+  drop: (connection: Connection) => void,
+): Promise<Connection> {
+  if (!isLoopback(address.host)) return connect()
+  const listener = await ownListener(address)
+  const connection = await connect()
+  try {
+    if (isHeld(listener) || (await isListed(address, listener))) return connection
+    throw new NotOurs(`${textOf(address)} has another listener since a moment ago`)
+  } catch (cause) {
+    drop(connection)
+    throw cause
+  }
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host)
+}
+
+/** Throws as connecting there does when nothing listens there. */
+async function ownListener(address: EngineAddress): Promise<OwnListener> {
+  const where = textOf(address)
+  const before = known.get(where)
+  if (before !== undefined && isHeld(before)) return before
+  const listeners = await readListeners(address)
+  const self = process.geteuid?.()
+  const stranger = listeners.find(({ uid }) => uid !== self)
+  if (stranger !== undefined)
+    throw new NotOurs(`${where} is held by a process of user ${stranger.uid}, and we are user ${self}`)
+  const [first] = listeners
+  if (first === undefined)
+    throw Object.assign(new Error(`connect ECONNREFUSED ${where}`), { code: 'ECONNREFUSED' })
+  if (first.inode === before?.inode) return before
+  const listener = { inode: first.inode, handle: handles.find(first.inode) }
+  known.set(where, listener)
+  return listener
+}
+
+/** Whether the process that has it has it still. It takes some microseconds, where to ask for all listeners takes milliseconds. */
+function isHeld({ inode, handle }: OwnListener): boolean {
+  return handle !== null && linkOf(handle) === nameOf(inode)
+}
+
+async function isListed(address: EngineAddress, { inode }: OwnListener): Promise<boolean> {
+  return (await readListeners(address)).some(
+    (each) => each.inode === inode && each.uid === process.geteuid?.(),
+  )
+}
+
+/** Finds which process of our user has a socket, the youngest first; null when it is not found among the first files of any. */
+function createHandles() {
+  const seen = new Map<string, string>()
+  const look = (pid: string) => {
+    for (const fd of firstFiles(`/proc/${pid}/fd`)) {
+      const handle = `/proc/${pid}/fd/${fd}`
+      const link = linkOf(handle)
+      if (link?.startsWith('socket:')) seen.set(link, handle)
+    }
+  }
+  return {
+    find(inode: number): string | null {
+      const name = nameOf(inode)
+      const before = seen.get(name)
+      if (before !== undefined && linkOf(before) === name) return before
+      if (seen.size > MOST_SEEN) seen.clear()
+      seen.delete(name)
+      const pids = readdirSync('/proc').filter((each) => /^\d+$/.test(each))
+      for (const pid of pids.toSorted((a, b) => Number(b) - Number(a))) {
+        if (!isOurs(pid)) continue
+        look(pid)
+        if (seen.has(name)) break
+      }
+      return seen.get(name) ?? null
+    },
+  }
+}
+
+function isOurs(pid: string): boolean {
+  return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === process.geteuid?.()
+}
+
+function firstFiles(folder: string): readonly string[] {
+  try {
+    using files = opendirSync(folder)
+    const names: string[] = []
+    for (let file = files.readSync(); file !== null && names.length < FIRST_FILES; file = files.readSync())
+      names.push(file.name)
+    return names
+  } catch {
+    return [] // it has ended, or does not let us look
+  }
+}
+
+function linkOf(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return null
+  }
+}
+
+function textOf({ host, port }: EngineAddress): string {
+  return `${host}:${port}`
+}
+
+function nameOf(inode: number): string {
+  return `socket:[${inode}]`
+}
