@@ -40,7 +40,10 @@ const layers: Readonly<Record<Layer, readonly Layer[]>> = {
 type Layer = 'core' | 'store' | 'service' | 'reconcile' | 'http' | 'routes' | 'config' | 'app'
 
 /** All that core may take from other packages as values: tables and pure functions. Types are free. */
-const pureValues = ['parseVersion', 'compareVersions', 'matchesVersion', 'permissions']
+const pureValues = [
+  ...['parseVersion', 'compareVersions', 'matchesVersion', 'permissions'],
+  ...['databaseUserRights', 'beyondDatabase'],
+]
 const impure =
   /\b(Date\.now|new Date\(\)|performance\.|Math\.random|crypto\.|process\.|fetch\(|setTimeout|setInterval|setImmediate|queueMicrotask|async|await|Promise)\b|\bawait\b/
 

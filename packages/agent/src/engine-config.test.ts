@@ -33,6 +33,11 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
       'MONITOR',
       'PSYNC ? -1',
       'FAILOVER',
+      // What reaches beyond the database, though engines do not count it as administration.
+      'MIGRATE 127.0.0.1 1 key 0 10',
+      'RESTORE-ASKING key 0 x',
+      'SCRIPT DEBUG SYNC',
+      'SCRIPT DEBUG NO',
     ]
     for (const line of forbidden) {
       const [command = '', ...args] = line.split(' ')
@@ -46,6 +51,9 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
       'KEYS *',
       'INFO',
       'EVAL return(1) 0',
+      'SCRIPT LOAD return(1)',
+      'SCRIPT EXISTS x',
+      'SCRIPT FLUSH',
       'MULTI',
       'EXEC',
       'CLIENT SETNAME me',
@@ -58,6 +66,8 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
       await user.call(command, ...args)
     }
     expect(await subscribe(wish)).toContain('subscribe')
+    const script = "return redis.call('MIGRATE', '127.0.0.1', '1', 'key', '0', '10')"
+    await expect(user.call('EVAL', script, 0)).rejects.toThrow(/permission|can't run this command/i)
   },
 )
 
@@ -111,14 +121,17 @@ test('the user list speaks the dialect of the build', async () => {
   expect(await users('6.0.16')).not.toContain('&*')
   expect(await users('6.0.16')).toContain('+client|setname')
   expect(await users('6.2.1')).toContain('&*')
-  expect(await users('7.0.15')).toMatch(/^user default on #[0-9a-f]{64} ~\* &\* \+@all -@admin$/m)
+  expect(await users('7.0.15')).toMatch(
+    /^user default on #[0-9a-f]{64} ~\* &\* \+@all -@admin -migrate -restore-asking -script\|debug$/m,
+  )
+  expect(await users('6.2.1')).toContain('-script +script|load')
 })
 
 test('in cluster mode the user of an old redis may ask for the slot map', async () => {
   const asked = '+cluster|slots +cluster|nodes +cluster|keyslot +cluster|info +cluster|myid'
   const users = async (version: string, cluster: boolean) =>
     userList({ ...(await makeWish({ cluster })), build: { flavour: 'redis', version } })
-  expect(await users('6.0.16', true)).toMatch(/^user default .* -@admin \+client.*countkeysinslot$/m)
+  expect(await users('6.0.16', true)).toMatch(/^user default .* -@admin .*\+client.*countkeysinslot$/m)
   expect(await users('6.2.1', true)).toContain(asked)
   expect(await users('6.2.1', false)).not.toContain('cluster')
   expect(await users('7.0.15', true)).not.toContain('cluster')

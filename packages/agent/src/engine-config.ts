@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Build, WantedShard } from '@fairlead/api'
-import { compareVersions } from '@fairlead/engine'
+import { compareVersions, databaseUserRights } from '@fairlead/engine'
 import type { EngineTarget } from './ask-engine.ts'
 import type { ShardFolder } from './shard-folder.ts'
 
@@ -74,12 +74,13 @@ function canRelax({ flavour, version }: Build): boolean {
   return flavour === 'valkey' && compareVersions(version, '9.0') >= 0
 }
 
-/** The text of users.acl. Passwords stand there as digests; the user `default` has no administrative commands. */
+/** The text of users.acl. Passwords stand there as digests; the user `default` has what databaseUserRights says. */
 export function userList(wish: WantedShard): string {
   const channels = knowsChannels(wish.build) ? ' &*' : ''
+  const rights = databaseUserRights(wish.build, wish.cluster).join(' ')
   return [
     `user ${ADMIN_USER} on #${digest(wish.adminPassword)} ~*${channels} +@all`,
-    `user default on #${digest(wish.userPassword)} ~*${channels} +@all -@admin${harmlessAgain(wish)}`,
+    `user default on #${digest(wish.userPassword)} ~*${channels} ${rights}`,
     '',
   ].join('\n')
 }
@@ -97,25 +98,6 @@ export function engineTarget({ host, port, adminPassword }: WantedShard): Engine
 function knowsChannels({ flavour, version }: Build): boolean {
   return flavour !== 'redis' || compareVersions(version, '6.2') >= 0
 }
-
-/** Before redis 7, CLIENT and ACL are administrative as a whole, though clients need these of them. */
-function harmlessAgain(wish: WantedShard): string {
-  const { flavour, version } = wish.build
-  if (flavour !== 'redis' || compareVersions(version, '7.0') >= 0) return ''
-  return [...harmless, ...(wish.cluster ? harmlessInCluster : [])].map((command) => ` +${command}`).join('')
-}
-
-const harmless = [
-  'client|setname',
-  'client|getname',
-  'client|id',
-  'client|reply',
-  'client|tracking',
-  'acl|whoami',
-] as const
-const harmlessInCluster = ['slots', 'nodes', 'keyslot', 'info', 'myid', 'countkeysinslot'].map(
-  (name) => `cluster|${name}`,
-)
 
 /** As the engines read a value: in double quotes, with what could end it or the line written as \xHH. */
 function quote(value: string | number): string {

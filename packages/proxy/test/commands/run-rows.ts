@@ -1,3 +1,4 @@
+import { databaseUserRights } from '@fairlead/engine'
 import { type Row, shaOf, wordsOf } from './row.ts'
 import { type Talker, talk } from './talk.ts'
 
@@ -28,8 +29,8 @@ export interface Place {
   whenBlocked(count: number): Promise<void>
 }
 
-/** The rights of a database's own user: the agent's userList gives it these, as packages/agent/src/engine-config.test.ts says. */
-export const USER_RIGHTS = '~* &* +@all -@admin'
+/** The rights of a database's own user, on each build that the matrix is tried with. */
+export const USER_RIGHTS = `~* &* ${databaseUserRights({ flavour: 'redis', version: '7.0.0' }, false).join(' ')}`
 export const USER = ['app', 'secret'] as const
 
 /** Runs all at once, with one handover in the middle of them all. */

@@ -13,7 +13,6 @@ SCRIPT EXISTS %h                       | SCRIPT LOAD "return '%t'"
 SCRIPT LOAD "return '%t'"              |                                          | EVALSHA %h 0
 SCRIPT SHOW %h                         | SCRIPT LOAD "return '%t'"
 SCRIPT FLUSH                           | SCRIPT LOAD "return '%t'"                | SCRIPT EXISTS %h | alone
-SCRIPT DEBUG NO                        |                                          | GET $k
 SCRIPT KILL                            |                                          | GET $k | error
 SCRIPT HELP
 FCALL %t 1 $k                          | FUNCTION LOAD "#!lua name=%t\nredis.register_function('%t', function(keys) return redis.call('INCR', keys[1]) end)" | GET $k

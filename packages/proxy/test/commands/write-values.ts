@@ -18,7 +18,6 @@ GETSET $k w                            | SET $k v                               
 INCR $k                                | SET $k 10                                 | GET $k
 INCRBY $k 5                            | SET $k 10                                 | GET $k
 INCRBYFLOAT $k 0.1                     | SET $k 10.5                               | GET $k
-MIGRATE 127.0.0.1 1 $k 0 10            |                                           | EXISTS $k
 MOVE $k 5                              | SET $k v                                  | EXISTS $k
 MSET $k 1 $l 2                         |                                           | MGET $k $l
 MSETEX 2 $k 1 $l 2 EXAT 33177117420    |                                           | MGET $k $l ; EXPIRETIME $l
@@ -32,7 +31,6 @@ PSETEX $k 100000000 v                  |                                        
 RENAME $k $l                           | SET $k v                                  | MGET $k $l
 RENAMENX $k $l                         | SET $k v                                  | MGET $k $l
 RESTORE $k 0 "\x00\xc0\n\n\x00n\x9fWE\x0e\xaec\xbb" |                            | GET $k
-RESTORE-ASKING $k 0 "\x00\xc0\n\n\x00n\x9fWE\x0e\xaec\xbb" |                     | GET $k
 SET $k "w\r\nDEL x\r\n" GET            | SET $k v                                  | GET $k
 SET $k w XX KEEPTTL                      | SET $k v                                  | GET $k
 SETBIT $k 7 1                          | SET $k foo                                | GET $k

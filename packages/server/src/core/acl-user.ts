@@ -1,6 +1,11 @@
 import type { AclWords } from './acl-words.ts'
 import { type CommandTable, commandRights } from './command-rights.ts'
 
+/** The administrative user: each shard has its own, with rules written for its build. */
+export const ADMIN = 'fairlead'
+/** The database's user. Each shard gets it from its agent, with rules written for its build. */
+export const DATABASE_USER = 'default'
+
 /** One user of an engine, as ACL LIST prints it. */
 export interface User {
   readonly name: string

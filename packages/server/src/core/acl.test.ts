@@ -18,7 +18,8 @@ const valkey91 = dialect('valkey', '9.1.2', newer)
 const places = (from: AclDialect, to: AclDialect, inCluster = false) => ({ from, to, inCluster })
 
 const [DIGEST, OTHER, ADMINS] = ['a', 'b', 'c'].map((digit) => digit.repeat(64))
-const ours = [`user default on #${DIGEST} ~* &* +@all -@admin`, `user fairlead on #${ADMINS} ~* &* +@all`]
+const given = '+@all -@admin -migrate -restore-asking -script|debug'
+const ours = [`user default on #${DIGEST} ~* &* ${given}`, `user fairlead on #${ADMINS} ~* &* +@all`]
 
 const nothing = { set: [], remove: [], obstacles: [] }
 
@@ -32,7 +33,7 @@ function rulesOf(line: string, there = valkey81, here = redis70): string | undef
 
 describe('the same by meaning', () => {
   const same: readonly (readonly [what: string, here: string, there: string])[] = [
-    ['a smaller category inside a larger one', '+@all -@admin -@dangerous', '+@all -@dangerous -@admin'],
+    ['a smaller category inside a larger one', `${given} -@dangerous`, `${given} -@dangerous -@admin`],
     ['the order of keys', '~a ~b +get', '~b ~a +get'],
     ['keys beside all keys', '~* ~a +get', '~* +get'],
     ['the order of channels', '&a &b', '&b &a'],
@@ -114,7 +115,15 @@ describe('which users', () => {
     expect(usersToCarry(from, [then], places(redis70, valkey81)).set).toEqual([])
     // Changed back on the source, it is changed back.
     expect(usersToCarry(ours, [then], places(redis70, valkey81)).set).toMatchObject([
-      { name: 'default', rules: ['on', `#${DIGEST}`, '~*', 'resetchannels', '&*', '+@all', '-@admin'] },
+      { name: 'default', rules: ['on', `#${DIGEST}`, '~*', 'resetchannels', '&*', ...given.split(' ')] },
+    ])
+  })
+
+  test('a `default` of an older Fairlead counts as unchanged, and gets the rules of today', () => {
+    const before = [`user default on #${DIGEST} ~* &* +@all -@admin`]
+    expect(usersToCarry(before, ours, places(redis70, valkey81))).toEqual(nothing)
+    expect(usersToCarry(ours, before, places(redis70, valkey81)).set).toEqual([
+      { name: 'default', rules: ['on', `#${DIGEST}`, '~*', 'resetchannels', '&*', ...given.split(' ')] },
     ])
   })
 
@@ -126,7 +135,8 @@ describe('which users', () => {
 
   test('in cluster mode too, on the way there and on the way back', () => {
     const asked = ['slots', 'nodes', 'keyslot', 'info', 'myid', 'countkeysinslot']
-    const old = `user default on #${DIGEST} ~* +@all -@admin +client|setname +client|getname +client|id +client|reply +client|tracking +acl|whoami${asked.map((what) => ` +cluster|${what}`).join('')}`
+    const script = 'load exists flush kill help'.split(' ').map((name) => `+script|${name}`)
+    const old = `user default on #${DIGEST} ~* +@all -@admin -migrate -restore-asking -script ${script.join(' ')} +client|setname +client|getname +client|id +client|reply +client|tracking +acl|whoami${asked.map((what) => ` +cluster|${what}`).join('')}`
     expect(usersToCarry([old], ours, places(redis60, valkey81, true))).toEqual(nothing)
     expect(usersToCarry(ours, [old], places(valkey81, redis60, true))).toEqual(nothing)
   })
@@ -139,9 +149,9 @@ describe('in the words of the target', () => {
   })
 
   test('a command that is allowed in part is allowed by its first arguments where it has no subcommands', () => {
-    expect(rulesOf('user app on ~* &* +@all -client|kill', redis62, redis70)).toBe(
-      'on ~* resetchannels &* +@all -client +client|id',
-    )
+    expect(
+      rulesOf('user app on ~* &* +@all -@scripting -migrate -restore-asking -client|kill', redis62, redis70),
+    ).toBe('on ~* resetchannels &* +@all -@scripting -migrate -restore-asking -client +client|id')
     expect(rulesOf('user app on ~* &* -@all +client|id +client|kill', redis62, redis70)).toContain('+client')
   })
 
@@ -177,13 +187,14 @@ describe('in the words of the target', () => {
     const result = carry(['user app on +get +hexpire', 'user b on +@all -hexpire'], [], redis70, valkey81)
     expect(result.set.map(({ rules }) => rules.join(' '))).toEqual([
       'on resetchannels +get',
-      'on resetchannels +@all',
+      'on resetchannels +@all -migrate -restore-asking -script|debug',
     ])
     expect(result.obstacles).toEqual(['user app: it may use hexpire, which redis 7.0.15 does not have'])
   })
 })
 
 const aRule = fc.oneof(
+  fc.constantFrom('+migrate', '-migrate', '+script|debug', '+script'),
   fc.constantFrom('on', 'off', 'nopass', 'skip-sanitize-payload', `#${DIGEST}`, `#${OTHER}`),
   fc.constantFrom('~a', '~*', '%R~b', '%W~b', '&c', '&*'),
   fc.constantFrom('+@all', '-@admin', '+@read', '-client|kill', '+client', '+select|0', '-get', '+hexpire'),

@@ -1,7 +1,9 @@
 import type { Build } from '@fairlead/api'
-import { readUser, sayUser, type User, userMeaning } from './acl-user.ts'
-import { aclWords, isBeforeRedis } from './acl-words.ts'
+import { databaseUserRights } from '@fairlead/engine'
+import { ADMIN, DATABASE_USER, readUser, sayUser, type User, userMeaning } from './acl-user.ts'
+import { aclWords } from './acl-words.ts'
 import { type CommandTable, translateCommands } from './command-rights.ts'
+import { withinReach } from './within-reach.ts'
 
 /** What a build knows of the language of access rules. */
 export interface AclDialect {
@@ -25,11 +27,6 @@ export interface AclPlaces {
   readonly inCluster: boolean
 }
 
-/** The administrative user: each shard has its own, with rules written for its build. */
-const ADMIN = 'fairlead'
-/** The database's user. Each shard gets it from its agent, with rules written for its build. */
-const DATABASE_USER = 'default'
-
 /**
  * Which users of the shard `from` the shard `to` lacks, or has with another meaning. Both are given as the lines of
  * ACL LIST. The administrative user is left out. `default` is carried like any other if somebody has changed it; else
@@ -42,7 +39,8 @@ export function usersToCarry(
 ): UsersToCarry {
   const source = readLines(from, places.from.build)
   const there = readLines(to, places.to.build)
-  const wanted = source.users.map((user) => translateUser(user, places))
+  // What reaches beyond the database is carried to nobody, though a process of an older Fairlead may still grant it.
+  const wanted = source.users.map((user) => translateUser(withinReach(user, places.from), places))
   const meant = new Map(
     there.users.map((user) => [user.name, userMeaning(user, places.to.commands)] as const),
   )
@@ -82,7 +80,7 @@ function translateUser(
   { from, to, inCluster }: AclPlaces,
 ): { readonly user: User | null; readonly obstacles: readonly string[] } {
   if (user.name === DATABASE_USER && isAsGiven(user, from, inCluster)) {
-    return { user: { ...user, root: givenUser(to.build, inCluster).root }, obstacles: [] }
+    return { user: { ...user, root: givenUser(to, inCluster).root }, obstacles: [] }
   }
   const parts = [user.root, ...user.selectors].map((rules) => ({
     rules,
@@ -101,7 +99,7 @@ function translateUser(
   const sanitizes = user.sanitizes || !aclWords(to.build).sanitizing
   const place = `${to.build.flavour} ${to.build.version}`
   return {
-    user: root && unsayable.length === 0 ? { ...user, sanitizes, root, selectors } : null,
+    user: root && unsayable.length === 0 ? withinReach({ ...user, sanitizes, root, selectors }, to) : null,
     obstacles: [
       ...unsayable.map((what) => `user ${user.name}: ${place} has no words for its ${what}`),
       ...lost.map((name) => `user ${user.name}: it may use ${name}, which ${place} does not have`),
@@ -127,31 +125,19 @@ function isOneWay(key: string): boolean {
 }
 
 /** Has nobody changed the rules of `default`? Its passwords do not count. */
-function isAsGiven(user: User, { build, commands }: AclDialect, inCluster: boolean): boolean {
-  const given = givenUser(build, inCluster)
+function isAsGiven(user: User, dialect: AclDialect, inCluster: boolean): boolean {
+  const { commands } = dialect
+  const given = givenUser(dialect, inCluster)
   const passwords = { passwords: user.passwords, withoutPassword: user.withoutPassword }
   return userMeaning(user, commands) === userMeaning({ ...given, ...passwords }, commands)
 }
 
 /** `default` as the agent writes it into users.acl (its userList), without a password. */
-function givenUser(build: Build, inCluster: boolean): User {
-  const ofOld = isBeforeRedis(build, '7.0') ? [...OF_OLD, ...(inCluster ? OF_OLD_IN_CLUSTER : [])] : []
+function givenUser(dialect: AclDialect, inCluster: boolean): User {
+  const { build } = dialect
   const channels = aclWords(build).channels ? ' &*' : ''
-  const line = `user ${DATABASE_USER} on ~*${channels} +@all -@admin${ofOld.map((command) => ` +${command}`).join('')}`
+  const line = `user ${DATABASE_USER} on ~*${channels} ${databaseUserRights(build, inCluster).join(' ')}`
   const read = readUser(line, aclWords(build))
   if (read.kind !== 'user') throw new Error(`cannot be: ${read.why}`)
-  return read.user
+  return withinReach(read.user, dialect)
 }
-
-/** Before redis 7, CLIENT, ACL and CLUSTER are administrative as a whole, and the agent gives these of them back. */
-const OF_OLD = [
-  'client|setname',
-  'client|getname',
-  'client|id',
-  'client|reply',
-  'client|tracking',
-  'acl|whoami',
-]
-const OF_OLD_IN_CLUSTER = ['slots', 'nodes', 'keyslot', 'info', 'myid', 'countkeysinslot'].map(
-  (name) => `cluster|${name}`,
-)

@@ -6,7 +6,10 @@ import { ancient, newer, older } from './test-commands.ts'
 describe('command words are read from left to right', () => {
   const rights: readonly (readonly [string, readonly string[]])[] = [
     ['-@all +get', ['get']],
-    ['+@all -@admin -@dangerous', ['client', 'client|id', 'get', 'keys', 'select', 'set']],
+    [
+      '+@all -@admin -@dangerous',
+      ['client', 'client|id', 'get', 'keys', 'script', 'script|debug', 'script|load', 'select', 'set'],
+    ],
     ['+@read -get', ['keys']],
     ['+config', ['config', 'config|get', 'config|set']],
     ['+config -config|set', ['config', 'config|get']],

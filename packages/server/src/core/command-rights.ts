@@ -171,7 +171,8 @@ function knows(table: CommandTable, name: string): boolean {
   return table.commands.has(name) || isFirstArgument(name, table)
 }
 
-function isAllowed(name: string, rights: CommandRights, table: CommandTable): boolean {
+/** Do these rights allow the command, or the subcommand "client|id", on a build with this table? */
+export function isAllowed(name: string, rights: CommandRights, table: CommandTable): boolean {
   if (table.commands.has(name)) return rights.allowed.has(name)
   return rights.allowed.has(containerOf(name)) || rights.firstArguments.has(name)
 }

@@ -13,6 +13,11 @@ const some: Readonly<Record<string, readonly string[]>> = {
   config: ['slow'],
   'config|get': ['admin', 'dangerous'],
   'config|set': ['admin', 'dangerous'],
+  migrate: ['write', 'dangerous'],
+  'restore-asking': ['write', 'dangerous'],
+  script: ['slow'],
+  'script|load': ['slow', 'scripting'],
+  'script|debug': ['slow', 'scripting'],
 }
 
 export const older = tableOf({ ...some, config: ['admin', 'dangerous'] })
@@ -29,6 +34,9 @@ export const newer = tableOf({
   'cluster|failover': ['admin', 'dangerous'],
 })
 
+/** With a module that connects to where it is told. */
+export const withModule = tableOf({ ...some, 'search.clusterset': ['read'] })
+
 /** As before redis 7: no subcommands, and CLIENT is administrative as a whole. */
 export const ancient = tableOf({
   get: ['read'],
@@ -39,6 +47,9 @@ export const ancient = tableOf({
   client: ['admin', 'dangerous'],
   config: ['admin', 'dangerous'],
   cluster: ['admin', 'dangerous'],
+  migrate: ['write', 'dangerous'],
+  'restore-asking': ['write', 'dangerous'],
+  script: ['slow', 'scripting'],
 })
 
 function tableOf(commands: Readonly<Record<string, readonly string[]>>): CommandTable {

@@ -12,6 +12,7 @@ import { keepEndpoint } from './endpoints.ts'
 import { keepLimits } from './keep-limits.ts'
 import { endReservations, keepHistory } from './keep-records.ts'
 import { keepSyncRoom } from './keep-sync-room.ts'
+import { keepWithinReach } from './keep-within-reach.ts'
 import { finishAction, giveUpAction, hasToWait, noteAction, warnOf } from './note-action.ts'
 import { observe } from './observe.ts'
 import { tellOfHanging } from './tell-of-loss.ts'
@@ -55,6 +56,7 @@ export async function reconcileDatabase(
   await endReservations(seen, deps)
   if (goal.kind === 'keep') await keepLimits(database, seen, deps)
   await keepSyncRoom(database, seen, deps, memory)
+  await keepWithinReach(database, seen, deps, memory)
   await tellOfHanging(seen, { database, action }, deps, memory)
   await keepEndpoint(database, goal, seen, deps, memory).catch((cause: unknown) => {
     // A database in service is looked after without its endpoint, too; one that comes or goes is done only with it.

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Build } from '@fairlead/api'
-import { connectEngine, type EngineConnection } from '@fairlead/engine'
+import { connectEngine, databaseUserRights, type EngineConnection } from '@fairlead/engine'
 import { aclWords } from '../core/acl-words.ts'
 
 /** A real engine of this test's own, with users as an agent writes them and a connection of the administrator. */
@@ -47,9 +47,10 @@ export async function startTestEngine(build: Build, settings: readonly string[] 
   const address = { host: '127.0.0.1', port: await freePort() }
   const aclfile = join(folder, 'users.acl')
   const everything = aclWords(build).channels ? '~* &*' : '~*'
+  const rights = databaseUserRights(build, false).join(' ')
   await writeFile(
     aclfile,
-    `user fairlead on #${digest(ADMIN_PASSWORD)} ${everything} +@all\nuser default on #${digest(USER_PASSWORD)} ${everything} +@all -@admin\n`,
+    `user fairlead on #${digest(ADMIN_PASSWORD)} ${everything} +@all\nuser default on #${digest(USER_PASSWORD)} ${everything} ${rights}\n`,
   )
   const conf = join(folder, 'engine.conf')
   await writeFile(

@@ -1,0 +1,62 @@
+import { type EngineConnection, EngineError } from '@fairlead/engine'
+import type { Database } from '../core/database.ts'
+import { revisionOf } from '../core/goal.ts'
+import { isLive, type LiveShard, type SeenDatabase } from '../core/topology.ts'
+import { usersToLimit } from '../core/within-reach.ts'
+import type { Deps } from './deps.ts'
+import { ifItAnswers } from './engines.ts'
+import { readAclDialect, readParameters, readUserLines } from './read-settings.ts'
+import type { TurnMemory } from './turn-memory.ts'
+
+/**
+ * Takes from the users of running engines what reaches beyond their database: of a process that an older Fairlead has started, of
+ * modules, whose commands its agent does not know, and of users that people have added since. No connection is closed for it.
+ */
+export async function keepWithinReach(
+  database: Database,
+  { groups }: SeenDatabase,
+  deps: Deps,
+  memory: TurnMemory,
+): Promise<void> {
+  for (const shard of groups.flatMap(({ shards }) => shards)) {
+    // While another build is on its way, it is not known which words the process has.
+    if (!isLive(shard) || shard.engine.loading || shard.revision !== revisionOf(shard.wanted)) continue
+    if (!memory.isTime(`reach of ${shard.engine.runId}`, LOOK_EVERY_MS)) continue
+    await ifItAnswers(() => limit(shard, database, deps))
+  }
+}
+
+/** For how long a user may reach further that somebody adds at run time. */
+const LOOK_EVERY_MS = 60_000
+
+async function limit({ id, address, wanted }: LiveShard, database: Database, deps: Deps): Promise<void> {
+  const engine = await deps.engines.connect(database, { id, ...address })
+  const limited = await limitUsers(engine, wanted.build, deps)
+  if (limited.length > 0)
+    deps.log.warn(
+      { database: database.uid, shard: id, users: limited },
+      'users may no longer use what reaches beyond their database (MIGRATE, RESTORE-ASKING, SCRIPT DEBUG)',
+    )
+}
+
+/** Answers the names of the users that had more. Throws EngineUnreachable. */
+export async function limitUsers(
+  engine: EngineConnection,
+  build: Parameters<typeof readAclDialect>[1],
+  { effect, log }: Pick<Deps, 'effect' | 'log'>,
+): Promise<readonly string[]> {
+  const lines = await readUserLines(engine)
+  const users = usersToLimit(lines, await readAclDialect(engine, build))
+  if (users.length === 0) return []
+  try {
+    for (const { name, words } of users)
+      await effect('limit-user', () => engine.call('ACL', 'SETUSER', name, ...words))
+    if ((await readParameters(engine))['aclfile'] !== '')
+      await effect('save-users', () => engine.call('ACL', 'SAVE'))
+    return users.map(({ name }) => name)
+  } catch (cause) {
+    if (!(cause instanceof EngineError)) throw cause
+    log.warn({ err: cause, port: engine.address.port }, 'an engine does not limit its users')
+    return []
+  }
+}
