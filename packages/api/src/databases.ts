@@ -37,6 +37,7 @@ const DatabaseStatus = Type.Enum([
   'active-change-pending',
   'delete-pending',
   'creation-failed',
+  'recovery',
 ])
 
 /** One address of a database. Until the endpoint process exists there is one for each primary shard, in the order of slots. */
@@ -70,6 +71,9 @@ export const Database = Type.Object({
   name: Type.String(),
   type: Type.Literal('redis', { description: 'The protocol spoken: RESP' }),
   status: DatabaseStatus,
+  status_reason: Type.String({
+    description: 'What only a person can remove, with `status` recovery or a running action; empty otherwise',
+  }),
   engine: Type.String({ description: 'Flavour of the engine: valkey, redis, …' }),
   engine_version: Type.String({ description: 'Full version of the engine' }),
   version: Type.String({ description: 'Full version of the engine' }),

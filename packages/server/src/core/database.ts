@@ -7,6 +7,8 @@ export interface Database {
   readonly uid: number
   readonly name: string
   readonly status: DatabaseStatus
+  /** What only a person can remove; '' when there is nothing. */
+  readonly obstacle: string
   readonly build: Build
   readonly restartNonce: number
   /** By name. */

@@ -2,6 +2,7 @@ import type { Goal } from './goal.ts'
 import { isEmptyDisk, whyLessKept, whyNotGivenUp } from './kept-on-disk.ts'
 import { isSilent, mayServe } from './may-serve.ts'
 import { isNewerThanDisk } from './settle-disks.ts'
+import { holdsHistory, isAstray } from './settle-taken.ts'
 import {
   isAt,
   isLinked,
@@ -86,8 +87,23 @@ export function violations(
       )
       must(shard !== undefined && isLive(shard), 'only a shard that answers is promoted')
       must(
+        shard === undefined || !isLive(shard) || !isAstray(shard, seen),
+        'nobody is promoted in place of a node that is none of its group',
+      )
+      must(
         shard === undefined || !isLive(shard) || !isBehindDisk(shard, seen),
         'who came back from its disk is not promoted while the disk of the primary holds more',
+      )
+      break
+    case 'take-back':
+      must(primaries.length === 0, 'slots are taken back only by a group that has no primary')
+      must(
+        shard !== undefined && isLive(shard) && isAstray(shard, seen) && holdsHistory(shard, seen),
+        'slots are taken back only by a shard that holds the data on record, and follows a node that is none of its group',
+      )
+      must(
+        seen.slots !== null && step.slots.first === seen.slots.first && step.slots.last === seen.slots.last,
+        'a group takes back its own slots and no others',
       )
       break
     case 'add-shard':

@@ -1,5 +1,7 @@
 import { act } from './group.ts'
+import { findStrangers, type Stranger } from './strangers.ts'
 import {
+  type ClusterNode,
   type Greeting,
   isAt,
   isLive,
@@ -20,21 +22,30 @@ import {
  * Gossip does the rest. A node without a record is forgotten by all in one go: whoever still knew it would bring it back.
  */
 export function planCluster({ groups }: SeenDatabase): ReadonlyMap<number, Verdict> {
+  const chores = new Map<number, Verdict>()
+  const strangers = findStrangers({ groups }).filter(({ knownTo }) => knownTo.length > 0)
+  // One that has slots first: nobody may be promoted, and nobody introduced to it, while anybody believes it.
+  for (const one of strangers.filter(hasSlots)) forget(one, groups, chores)
   const live = groups.flatMap(({ shards }) => shards.filter(isLive))
   const anchor = live.find(({ engine }) => engine.role === 'primary' && engine.cluster !== null)
-  if (anchor === undefined) return new Map()
-  const chores = new Map<number, Verdict>()
+  if (anchor === undefined) return chores
   for (const seen of groups) {
-    const chore = planMeeting(seen, anchor)
+    const chore = chores.has(seen.group) ? undefined : planMeeting(seen, anchor)
     if (chore !== undefined) chores.set(seen.group, chore)
   }
-  const strangers = findStrangers(groups, live)
-  const idle = groups.filter(({ group }) => !chores.has(group))
-  for (const [n, { node, knownTo }] of strangers.slice(0, idle.length).entries()) {
-    const why = 'no shard of the database is this node any more'
-    chores.set(idle[n]?.group ?? 0, act({ kind: 'forget-node', node, shards: knownTo, why }))
-  }
+  for (const one of strangers.filter((stranger) => !hasSlots(stranger))) forget(one, groups, chores)
   return chores
+}
+
+function hasSlots({ slots }: Stranger): boolean {
+  return slots !== ''
+}
+
+/** In the lane of a group that has nothing else to do; there is another turn after this one. */
+function forget({ node, knownTo }: Stranger, groups: readonly Seen[], chores: Map<number, Verdict>): void {
+  const idle = groups.find(({ group }) => !chores.has(group))
+  const why = 'no shard of the database is this node, or is it any more'
+  if (idle !== undefined) chores.set(idle.group, act({ kind: 'forget-node', node, shards: knownTo, why }))
 }
 
 /**
@@ -127,30 +138,4 @@ function planMeeting({ shards }: Seen, anchor: LiveShard): Verdict | undefined {
 
 function isIntroduced(shard: LiveShard, by: LiveShard): boolean {
   return nodeOf(shard, by) !== undefined || greets(by, shard)
-}
-
-/** Nodes that are nobody's, and who knows them. */
-function findStrangers(groups: readonly Seen[], live: readonly LiveShard[]) {
-  const records = groups.flatMap(({ shards }) => shards)
-  const own = new Set(live.map(({ engine }) => engine.cluster?.id))
-  const isStranger = ({ id, address, handshake }: ClusterNode) => {
-    if (handshake || own.has(id)) return false
-    const there = records.find((shard) => isAt(address, shard))
-    // Somebody who does not answer may come back under this id; somebody who answers has another one.
-    return there === undefined || isLive(there)
-  }
-  const strangers = new Map<string, number[]>()
-  for (const { id, engine } of live) {
-    // An engine cannot forget whom it follows.
-    for (const node of engine.cluster?.nodes ?? [])
-      if (isStranger(node) && !isSame(engine.primary, node.address))
-        strangers.set(node.id, [...(strangers.get(node.id) ?? []), id])
-  }
-  return [...strangers].map(([node, knownTo]) => ({ node, knownTo }))
-}
-
-type ClusterNode = NonNullable<LiveShard['engine']['cluster']>['nodes'][number]
-
-function isSame(a: LiveShard['engine']['primary'], b: ClusterNode['address']): boolean {
-  return a !== null && a.host === b.host && a.port === b.port
 }

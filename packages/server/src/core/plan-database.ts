@@ -1,4 +1,5 @@
 import { revisionOf } from './goal.ts'
+import { guardTakeovers } from './guard-takeovers.ts'
 import type { Leave } from './orders.ts'
 import { planCluster, planIntroduction, planWhole } from './plan-cluster.ts'
 import { planGroup, type Stage } from './plan-group.ts'
@@ -35,7 +36,9 @@ export function planDatabase(seen: SeenDatabase, goal: Goal, leave: Leave): read
     const chore = chores.get(group.group)
     return { group: group.group, verdict: chore ?? planLane(group, seen, goal, leave) }
   })
-  return goal.kind === 'remove' ? planned : share(gather(planned, seen, goal), seen, goal)
+  if (goal.kind === 'remove') return planned
+  const shared = share(gather(planned, seen, goal), seen, goal)
+  return goal.cluster ? guardTakeovers(shared, seen) : shared
 }
 
 function planLane(group: Seen, seen: SeenDatabase, goal: Goal, leave: Leave): Verdict {

@@ -7,7 +7,7 @@ import { isLive, type SeenDatabase } from './topology.ts'
 const MB = 1_000_000
 
 const database: Database = {
-  ...{ uid: 1, name: 'orders', status: 'active', ...old, replicas: 1 },
+  ...{ uid: 1, name: 'orders', status: 'active', obstacle: '', ...old, replicas: 1 },
   ...{ memoryBytes: 100 * MB, evictionPolicy: 'noeviction', persistence: 'disabled', aofFsync: 'everysec' },
   ...{ snapshots: [], adminPassword: '', userPassword: '', cluster: false, clientsKnowShards: false },
   ...{ tls: false, endpointPort: null, createdAt: '', changedAt: '' },

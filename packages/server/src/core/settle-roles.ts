@@ -3,6 +3,7 @@ import { act, inBrackets } from './group.ts'
 import { reachOf } from './kept-on-disk.ts'
 import { isSilent, mayServe } from './may-serve.ts'
 import { settleFromDisks } from './settle-disks.ts'
+import { hasStrangersData, settleLostSlots, settleTaken } from './settle-taken.ts'
 import {
   type Goal,
   isAt,
@@ -26,6 +27,8 @@ export function settleRoles(seen: Seen, goal: Goal): { readonly primary: LiveSha
   if (first === undefined) return settleBlank(seen, live) ?? settleMissingPrimary(seen, live, goal)
   if (second !== undefined) return settleTwoPrimaries(first, second, seen)
 
+  const lost = settleLostSlots(first, seen)
+  if (lost !== undefined) return lost
   const stray = live.find((shard) => shard !== first && !isAt(shard.engine.primary, first))
   return stray === undefined ? { primary: first } : settleStray(stray, first, seen)
 }
@@ -43,7 +46,8 @@ function settleBlank(seen: Seen, live: readonly LiveShard[]): Verdict | undefine
   })
 }
 
-function settleStray(stray: LiveShard, primary: LiveShard, { shards, slots }: Seen): Verdict {
+function settleStray(stray: LiveShard, primary: LiveShard, seen: Seen): Verdict {
+  const { shards, slots } = seen
   const followed = shards.find((shard) => isLive(shard) && isAt(stray.engine.primary, shard))
   if (slots !== null && followed !== undefined) {
     // By itself it resumes the stream; told to, it would take a full sync (measured on valkey 8.0).
@@ -62,6 +66,10 @@ function settleStray(stray: LiveShard, primary: LiveShard, { shards, slots }: Se
       primary: primary.id,
       why: `shard ${primary.id} is the primary, and its history continues this one's`,
     })
+  }
+  if (hasStrangersData(stray, primary, seen)) {
+    const why = `what it holds is that of a node which is none of the group's, and shard ${primary.id} holds the data on record`
+    return act({ kind: 'follow', shard: stray.id, primary: primary.id, why })
   }
   if (!stray.engine.streamed && (primary.engine.keys > 0 || stray.engine.keys === 0)) {
     const why = `it came back with an older state of its disk, and shard ${primary.id} serves with the newest there is`
@@ -113,6 +121,8 @@ function settleMissingPrimary(seen: Seen, live: readonly LiveShard[], goal: Goal
   const primary = seen.shards.find((shard) => isSilent(shard) && mayServe(shard, seen))
   if (primary !== undefined) return settleSilent(primary, 'may be the primary and', seen, live)
 
+  const taken = settleTaken(seen, live)
+  if (taken !== undefined) return taken
   const recorded = seen.shards.find((shard) => shard.id === seen.recordedPrimary)
   if (recorded?.process === 'exited' && recorded.endedCleanly)
     return startFromDisk(recorded, 'it was stopped in order, as the primary')

@@ -134,6 +134,10 @@ export function expect(seen: Seen, step: Step, taken = seen.shards.map(({ id }) 
         const follows = seen.shards.length > 1 ? null : shard.follows
         return withEngine({ ...shard, follows }, { role: 'primary', primary: null, link: 'down' })
       })
+    case 'take-back':
+      return change(step.shard, (shard) =>
+        withEngine(shard, { role: 'primary', primary: null, link: 'down' }),
+      )
     case 'enable-aof':
       return change(step.shard, (shard) => withEngine(shard, { aof: 'rewriting' }))
     case 'save-snapshot':

@@ -86,6 +86,7 @@ function doStep(step: Step, scene: Scene): void {
       followIn(scene, step.shard, step.primary)
       return
     case 'promote':
+    case 'take-back':
       promoteIn(scene, step.shard)
       return
     case 'fence':

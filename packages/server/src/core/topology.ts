@@ -248,6 +248,7 @@ export type Step = (
   | { readonly kind: 'restart-primary'; readonly shard: number; readonly runs: Runs }
   | { readonly kind: 'follow'; readonly shard: number; readonly primary: number }
   | { readonly kind: 'promote'; readonly shard: number }
+  | { readonly kind: 'take-back'; readonly shard: number; readonly slots: SlotRange }
   | { readonly kind: 'fence'; readonly shards: readonly number[] }
   | { readonly kind: 'enable-aof'; readonly shard: number }
   | { readonly kind: 'save-snapshot'; readonly shard: number }

@@ -24,7 +24,9 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
     uid: database.uid,
     name: database.name,
     type: 'redis',
-    status: statusWords[database.status],
+    status:
+      database.status === 'active' && database.obstacle !== '' ? 'recovery' : statusWords[database.status],
+    status_reason: database.obstacle,
     engine: database.build.flavour,
     engine_version: database.build.version,
     version: database.build.version,

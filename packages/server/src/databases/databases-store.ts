@@ -5,7 +5,7 @@ import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
 
-export type NewDatabase = Omit<Database, 'uid' | 'status' | 'groups' | 'changedAt'> & {
+export type NewDatabase = Omit<Database, 'uid' | 'status' | 'obstacle' | 'groups' | 'changedAt'> & {
   /** How many groups it shall have. */
   readonly groups: number
 }
@@ -16,6 +16,7 @@ export interface DatabasesStore {
   getByName(name: string): Promise<Database | undefined>
   insert(database: NewDatabase): Promise<Database>
   setStatus(uid: number, status: DatabaseStatus, now: string): Promise<void>
+  setObstacle(uid: number, obstacle: string): Promise<void>
   /** Takes over what an upgrade led to. */
   setRuns(uid: number, runs: Runs, now: string): Promise<void>
   setLimits(uid: number, limits: Pick<Database, 'memoryBytes' | 'evictionPolicy'>, now: string): Promise<void>
@@ -69,6 +70,9 @@ export function databasesStore(db: Db): DatabasesStore {
     },
     async setStatus(uid, status, now) {
       await update(uid).set({ status, changed_at: now }).execute()
+    },
+    async setObstacle(uid, obstacle) {
+      await update(uid).set({ obstacle }).execute()
     },
     async setRuns(uid, { build, restartNonce, modules }, now) {
       await update(uid)
@@ -125,6 +129,7 @@ function toRow(uid: number, database: NewDatabase): Row {
     uid,
     name: database.name,
     status: 'pending',
+    obstacle: '',
     flavour: database.build.flavour,
     version: database.build.version,
     restart_nonce: database.restartNonce,
@@ -152,6 +157,7 @@ function fromRow(row: Row, groups: readonly GroupRow[]): Database {
     uid: row.uid,
     name: row.name,
     status: row.status as DatabaseStatus,
+    obstacle: row.obstacle,
     build: { flavour: row.flavour, version: row.version },
     restartNonce: row.restart_nonce,
     modules: JSON.parse(row.modules) as Database['modules'],

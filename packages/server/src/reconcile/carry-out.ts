@@ -17,6 +17,7 @@ import {
 import type { Deps } from './deps.ts'
 import { handOver } from './hand-over.ts'
 import { releaseHandover, sealHandover } from './seal-handover.ts'
+import { takeBack } from './take-back.ts'
 import { ORDER_WITHIN_MS, readClock } from './take-over.ts'
 import { tellOfEmptyStart, tellOfPromotion } from './tell-of-loss.ts'
 
@@ -87,6 +88,7 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
     if (outcome.kind === 'done') await tellOfPromotion(step.shard, scene)
     return outcome
   },
+  'take-back': takeBack,
   fence: async ({ shards }, scene) => {
     for (const shard of shards) await command(shard, scene, 'CLIENT', 'PAUSE', String(FENCE_MS), 'WRITE')
     return done

@@ -14,8 +14,10 @@ import { endReservations, keepHistory } from './keep-records.ts'
 import { keepSyncRoom } from './keep-sync-room.ts'
 import { keepWithinReach } from './keep-within-reach.ts'
 import { finishAction, giveUpAction, hasToWait, noteAction, warnOf } from './note-action.ts'
+import { noteObstacle } from './note-obstacle.ts'
 import { observe } from './observe.ts'
 import { tellOfHanging } from './tell-of-loss.ts'
+import { tellOfStrangers } from './tell-of-strangers.ts'
 import type { TurnMemory } from './turn-memory.ts'
 
 /** When to look at a database again. A throw means: with back-off. */
@@ -58,12 +60,14 @@ export async function reconcileDatabase(
   await keepSyncRoom(database, seen, deps, memory)
   await keepWithinReach(database, seen, deps, memory)
   await tellOfHanging(seen, { database, action }, deps, memory)
+  await tellOfStrangers(seen, { database, action }, deps, memory)
   await keepEndpoint(database, goal, seen, deps, memory).catch((cause: unknown) => {
     // A database in service is looked after without its endpoint, too; one that comes or goes is done only with it.
     if (action !== undefined && action.kind !== 'upgrade') throw cause
     deps.log.warn({ err: cause, database: uid }, 'the endpoint is not as it shall be')
   })
   const lanes = plan(database, action, goal, seen, deps, memory)
+  await noteObstacle(database, lanes, deps)
   if (action !== undefined) await noteAction(action, seen, lanes, memory, deps)
   return act({ began, database, action, goal, seen, lanes }, deps, memory, signal)
 }

@@ -1,4 +1,5 @@
 import type { EngineConnection } from '@fairlead/engine'
+import type { SlotRange } from '../core/topology.ts'
 import type { Effect } from './deps.ts'
 
 /** An order to take over is valid for this long at most; everything that was stopped for it stays so for longer. */
@@ -12,6 +13,15 @@ export interface ClockReading {
   readonly readAt: number
 }
 
+/**
+ * A takeover takes all slots that the heir believes its primary to have. `drop`: those that the heir forgets the owner of before, so
+ * that they stay where they are. `add`: those that it takes besides.
+ */
+export interface SlotsOfOrder {
+  readonly drop: readonly SlotRange[]
+  readonly add: readonly SlotRange[]
+}
+
 /** Orders to take over in cluster mode: they cannot be taken back once they are sent, so each carries its end. */
 export interface Takeovers {
   /**
@@ -23,6 +33,7 @@ export interface Takeovers {
     heir: EngineConnection,
     times: { readonly clock: ClockReading; readonly until: number },
     effect: Effect,
+    slots?: SlotsOfOrder,
   ): Promise<boolean>
   /** No order to this engine can be carried out any more, whoever gave it: us, or a server before us. */
   areOver(heir: EngineConnection['address']): boolean
@@ -34,17 +45,38 @@ export interface Takeovers {
  */
 const TAKE_OVER = `local now = redis.call('TIME')
 if now[1] * 1000 + now[2] / 1000 > tonumber(ARGV[1]) then return 'late' end
+local function each(word, ranges)
+  local slots = {}
+  for first, last in string.gmatch(ranges, '(%d+)-(%d+)') do
+    for slot = tonumber(first), tonumber(last) do
+      slots[#slots + 1] = slot
+      if #slots == 4000 then
+        redis.call('CLUSTER', word, unpack(slots))
+        slots = {}
+      end
+    end
+  end
+  if #slots > 0 then redis.call('CLUSTER', word, unpack(slots)) end
+end
+each('DELSLOTS', ARGV[2])
 redis.call('CLUSTER', 'FAILOVER', 'TAKEOVER')
+each('ADDSLOTS', ARGV[3])
 return 'taken'`
+
+const none: SlotsOfOrder = { drop: [], add: [] }
 
 export function createTakeovers(): Takeovers {
   const ends = new Map<string, number>()
   const nameOf = ({ host, port }: EngineConnection['address']) => `${host}:${port}`
   return {
-    async order(heir, { clock, until }, effect) {
+    async order(heir, { clock, until }, effect, { drop, add } = none) {
       const deadline = Math.floor(clock.engineMs + until - clock.readAt)
       ends.set(nameOf(heir.address), until)
-      return effect('promote', async () => (await heir.call('EVAL', TAKE_OVER, 0, deadline)) === 'taken')
+      const ranges = [drop, add].map((slots) => slots.map(({ first, last }) => `${first}-${last}`).join(' '))
+      return effect(
+        'promote',
+        async () => (await heir.call('EVAL', TAKE_OVER, 0, deadline, ...ranges)) === 'taken',
+      )
     },
     areOver(address) {
       // A server before us has ended before this process began, which was at 0.

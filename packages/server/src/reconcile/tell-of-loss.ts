@@ -18,7 +18,8 @@ import type { TurnMemory } from './turn-memory.ts'
  */
 export async function tellOfPromotion(shard: number, { action, seen, database, deps }: Scene): Promise<void> {
   const lost = lostWith(seen)
-  if (lost === null) return
+  // It has stepped down for another one, and steps up again.
+  if (lost === null || lost === shard) return
   const heir = seen.shards.find(({ id }) => id === shard)
   const gone = seen.shards.find(({ id }) => id === lost)
   const { handover } = seen
@@ -117,7 +118,8 @@ function detailOf(bytes: number | null): { readonly lost_bytes?: string } {
   return bytes === null ? {} : { lost_bytes: String(bytes) }
 }
 
-async function tell(
+/** For people: the log, the audit, and the action if one runs. */
+export async function tell(
   {
     type,
     words,

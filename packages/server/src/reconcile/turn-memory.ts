@@ -19,6 +19,8 @@ export interface TurnMemory {
   again(what: string): void
   /** What was so before something was changed for a while. */
   readonly notes: Map<string, string>
+  /** By database, the nodes in cluster mode that are its shards, or were. */
+  readonly metNodes: Map<number, Set<string>>
   /** An action on it ended. */
   forget(databaseUid: number): void
 }
@@ -31,6 +33,7 @@ export function createTurnMemory(clock = (): number => performance.now()): TurnM
   const times = new Map<string, number>()
   return {
     notes: new Map(),
+    metNodes: new Map(),
     waitedMs(databaseUid, group, verdict) {
       const now = clock()
       const ofDatabase = of(waits, databaseUid)

@@ -10,6 +10,7 @@ import * as modules from './migrations/0005-modules.ts'
 import * as endpoints from './migrations/0006-endpoints.ts'
 import * as tls from './migrations/0007-tls.ts'
 import * as historyOfProcess from './migrations/0008-history-of-process.ts'
+import * as obstacles from './migrations/0009-obstacles.ts'
 import { rememberStatements } from './remember-statements.ts'
 import type { Tables } from './tables.ts'
 
@@ -34,6 +35,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0006-endpoints': endpoints,
   '0007-tls': tls,
   '0008-history-of-process': historyOfProcess,
+  '0009-obstacles': obstacles,
 }
 
 /**

@@ -57,6 +57,8 @@ export interface Tables {
     uid: number
     name: string
     status: string
+    /** What only a person can remove; '' when there is nothing. */
+    obstacle: string
     flavour: string
     version: string
     restart_nonce: number

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process'
+import { chownSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { connectEngine, type EngineConnection, EngineUnreachable } from '@fairlead/engine'
+import { enginesFolder } from '../proof/start-fairlead.ts'
+import { build } from './engine-pairs.ts'
+import { until } from './until.ts'
+
+/** Another local user, where tests run as root. */
+const NOBODY = 65_534
+const PASSWORD = 'strange-password'
+
+/** An engine in cluster mode that is nobody's. */
+export interface Stranger extends Disposable {
+  readonly port: number
+  call: EngineConnection['call']
+  /** Kills it. */
+  [Symbol.dispose](): void
+}
+
+/** `args` go to the engine. It runs as another user where that is possible, and knows no password but its own. */
+export async function startStranger(port: number, args: readonly string[] = []): Promise<Stranger> {
+  using owned = new DisposableStack()
+  const name = build('valkey', '8.1')
+  const folder = mkdtempSync(join(tmpdir(), 'stranger-'))
+  owned.defer(() => rmSync(folder, { recursive: true, force: true }))
+  const program = join(enginesFolder(), name, 'bin', 'valkey-server')
+  const mayBeNobody = process.getuid?.() === 0 && isOpen(program)
+  if (mayBeNobody) chownSync(folder, NOBODY, NOBODY)
+  const config = ['--port', String(port), '--bind', '127.0.0.1', '--requirepass', PASSWORD, '--save', '']
+  const child = spawn(program, [...config, '--cluster-enabled', 'yes', ...args], {
+    cwd: folder,
+    stdio: 'ignore',
+    ...(mayBeNobody && { uid: NOBODY, gid: NOBODY }),
+  })
+  owned.defer(() => void child.kill('SIGKILL'))
+  const connection = owned.use(await until('the stranger answers', () => connect(port)))
+  const kept = owned.move()
+  return { port, call: connection.call, [Symbol.dispose]: () => kept.dispose() }
+}
+
+/** Anybody may pass through all folders to it. */
+function isOpen(path: string): boolean {
+  if ((statSync(path).mode & 0o001) === 0) return false
+  return path === dirname(path) || isOpen(dirname(path))
+}
+
+async function connect(port: number): Promise<EngineConnection | undefined> {
+  const login = { username: 'default', password: PASSWORD }
+  try {
+    return await connectEngine({ address: { host: '127.0.0.1', port }, login })
+  } catch (cause) {
+    if (cause instanceof EngineUnreachable) return undefined
+    throw cause
+  }
+}

@@ -1,0 +1,27 @@
+import { readClusterNodes } from '@fairlead/engine'
+import { slotsToTakeBack } from '../core/slots-to-take-back.ts'
+import type { Step } from '../core/topology.ts'
+import { member, type Outcome, type Scene } from './carry-out.ts'
+import { ORDER_WITHIN_MS, readClock } from './take-over.ts'
+import { tellOfTakeBack } from './tell-of-strangers.ts'
+
+/** The slots of a group go back to the shard that holds their data, from a node that is none of the group's. One script: all or nothing. */
+export async function takeBack(
+  { shard, slots }: Extract<Step, { kind: 'take-back' }>,
+  scene: Scene,
+): Promise<Outcome> {
+  const { database, deps, everybody } = scene
+  const heir = await deps.engines.connect(database, member(shard, { members: everybody }))
+  const [clock, nodes] = await Promise.all([readClock(heir), heir.call('CLUSTER', 'NODES')])
+  const view = readClusterNodes(String(nodes))
+  const own = view.find(({ myself }) => myself)
+  const thief = view.find(({ id }) => id === own?.primary)
+  if (own === undefined || thief === undefined)
+    return { kind: 'not yet', why: `shard ${shard} follows nobody that it knows any more` }
+  const until = performance.now() + ORDER_WITHIN_MS
+  const order = slotsToTakeBack(view, own.id, slots)
+  const isTaken = await deps.takeovers.order(heir, { clock, until }, deps.effect, order)
+  if (!isTaken) return { kind: 'not yet', why: `shard ${shard} did not come to its order in time` }
+  await tellOfTakeBack({ shard, slots, thief }, scene)
+  return { kind: 'done' }
+}
