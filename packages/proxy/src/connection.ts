@@ -74,8 +74,7 @@ export interface Connection {
    */
   protocolError: string | undefined
   clientEnded: boolean
-  /** The role moved without it, because it was idle, or its client slow: it follows when it is quiet and its turn comes. */
-  late: boolean
+  era: number
   /** A link at an engine that is about to have the role. */
   prepared: Prepared | null
   /** We have closed our side of a link with a blocked command: if it ends without a reply, it was not carried out. */
@@ -161,6 +160,8 @@ export interface Noted {
 
 /** Who is told what becomes of a connection. */
 export interface Owner {
+  /** How often the role has moved. One number makes thousands of connections late at once. */
+  era: number
   /** Nothing is under way any more. */
   readonly onQuiet: (connection: Connection) => void
   /** The client has sent something that cannot be forwarded yet. */
@@ -206,7 +207,7 @@ export function createConnection(client: ClientSide, visitor: Visitor, owner: Ow
     begun: createGatheredBytes(),
     protocolError: undefined,
     clientEnded: false,
-    late: false,
+    era: owner.era,
     prepared: null,
     takingBack: false,
   }
@@ -241,7 +242,7 @@ export function stash(connection: Connection, bytes: Buffer): void {
   connection.stash.push(bytes)
   connection.stashBytes += bytes.length
   steerClient(connection)
-  if (connection.late) connection.owner.onWaiting(connection)
+  connection.owner.onWaiting(connection)
 }
 
 /** Reads from the client as long as what it sends has somewhere to go. */

@@ -14,12 +14,13 @@ import { isSubscribed } from './connection-state.ts'
 import type { CursorGenerations } from './cursor-generations.ts'
 import type { Cut } from './cut-log.ts'
 import { endIfDone, isDrained, takeRequests } from './forward-requests.ts'
+import { drainOf } from './hold.ts'
 import { createKnownScripts } from './known-scripts.ts'
 import { type ClientQuery, listClients, viasOf } from './list-clients.ts'
 import { type Listener, listen, turnAway } from './listen.ts'
 import { notBegun } from './long-requests.ts'
 import type { Others } from './others.ts'
-import { createUpstream, drainOf } from './upstream.ts'
+import { createUpstream } from './upstream.ts'
 
 /** One address for the clients of a database, and the connections that came there. */
 export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {

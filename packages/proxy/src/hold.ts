@@ -2,7 +2,8 @@ import type { HoldResult } from '@fairlead/api'
 import type { Connection } from './connection.ts'
 import { LONGEST_BEGUN_BYTES } from './forward-requests.ts'
 import { forwardedBytes, inTheMiddle } from './long-requests.ts'
-import { isHeldUpByClient, noticeQuiet } from './move-connection.ts'
+import { type Arranged, type Arrangement, arrange } from './move-all.ts'
+import { holdConnection, isHeldUpByClient, noticeQuiet } from './move-connection.ts'
 import { isPartlySent } from './under-way.ts'
 
 /**
@@ -11,8 +12,19 @@ import { isPartlySent } from './under-way.ts'
  */
 const PATIENCE_MS = 50
 
+/** The hold of a switch that nothing has prepared. */
+export const OWN_HOLD = { deadlineMs: 10_000, drainMs: 3_000 }
+
 /** The time in which an endpoint forwards nothing new. */
 export interface Hold {
+  /** Holds a connection too. */
+  take(connection: Connection): void
+  /** It has just come, or its client has sent something that waits. */
+  waits(connection: Connection): void
+  /** All connections, by what is to become of them when the role has moved. With few of them to look at: most are known before. */
+  arranged(): Arranged
+  /** Those of which `waits` was told since `arranged`. */
+  lately(): readonly Connection[]
   /** From now on so many milliseconds until it is given up. */
   renew(deadlineMs: number): void
   /** A connection has changed: perhaps all are quiet now. */
@@ -25,6 +37,11 @@ export interface Hold {
   end(): number
 }
 
+/**
+ * All that happens between the pause of the primary and the first client that is served again looks at few connections: those that are
+ * idle, subscribed or blocked may be thousands, and one look at each of them takes as long as a handover. They are looked at while the
+ * engines are at work.
+ */
 export function createHold(connections: ReadonlySet<Connection>, giveUp: () => void): Hold {
   const began = performance.now()
   const { promise: ended, resolve: tellEnded } = Promise.withResolvers<void>()
@@ -35,8 +52,20 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
   let first: ReadonlyMap<Connection, number> = new Map()
   let lately = first
   let deadline: NodeJS.Timeout | undefined
-  const isBusy = (each: Connection) => each.mode !== 'opening' && !noticeQuiet(each)
-  const busy = () => [...connections].filter(isBusy)
+  let arrangement: Arrangement | null = null
+  let waited = new Set<Connection>()
+  /** Looked at one after the other: all that are there for each answer would be thousands times thousands. */
+  const suspects = new Set<Connection>()
+  const isBusy = (each: Connection) => each.mode !== 'opening' && each.mode !== 'held' && !noticeQuiet(each)
+  const busy = () => {
+    for (const each of suspects) if (!isBusy(each)) suspects.delete(each)
+    return [...suspects]
+  }
+  const arrangeAhead = () => {
+    if (isOver) return
+    waited = new Set()
+    arrangement = arrange(connections)
+  }
   const ms = () => Math.round((performance.now() - began) * 100) / 100
 
   const isIdle = (each: Connection) => forwardedBytes(each) === lately.get(each)
@@ -44,15 +73,12 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
     isPartlySent(each)
       ? isHeldUpByClient(each) && isIdle(each) && !isSending(each, first)
       : !waitsForReaders && isUnread(each)
-  /** Looked at one after the other: all that are there for each answer would be thousands times thousands. */
-  let suspects = new Set<Connection>()
   const isAllQuiet = () => {
     for (const each of suspects) {
-      if (isBusy(each) && !isGivenUp(each)) return false
-      suspects.delete(each)
+      if (!isBusy(each)) suspects.delete(each)
+      else if (!isGivenUp(each)) return false
     }
-    suspects = new Set(busy())
-    return [...suspects].every(isGivenUp)
+    return true
   }
   const look = () => {
     if (waiting.length === 0 || !isAllQuiet()) return
@@ -66,6 +92,17 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
   }
 
   return {
+    take(connection) {
+      holdConnection(connection)
+      if (isBusy(connection)) suspects.add(connection)
+    },
+    waits: (connection) => void waited.add(connection),
+    arranged() {
+      const changed = waited
+      waited = new Set()
+      return (arrangement ?? arrange(connections))(changed)
+    },
+    lately: () => [...waited],
     renew(deadlineMs) {
       clearTimeout(deadline)
       deadline = setTimeout(giveUp, deadlineMs)
@@ -86,6 +123,7 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
         clearInterval(clients)
       }
       const left = busy()
+      setImmediate(arrangeAhead)
       const why = isOver ? 'the hold has ended' : whyNotDrained(left, first)
       return { drained: why === '', ms: ms(), why, late: left.length }
     },
@@ -123,4 +161,9 @@ function forwardedBy(connections: readonly Connection[]): ReadonlyMap<Connection
 /** All that is missing is that its client reads. */
 function isUnread(connection: Connection): boolean {
   return connection.client.writableNeedDrain && !isPartlySent(connection)
+}
+
+/** How long a hold waits for replies: half of it, unless it is told. */
+export function drainOf(times: { readonly deadlineMs: number; readonly drainMs?: number }): number {
+  return times.drainMs ?? Math.ceil(times.deadlineMs / 2)
 }

@@ -8,32 +8,63 @@ import { connectOnce, type Target } from './open-link.ts'
 
 const PROBE_MS = 500
 
-/** The connections of an endpoint, by who waits for what when the role has moved. */
+/** The connections of an endpoint, by what waits for what when the role has moved. One may be in two lists: the first of them counts. */
 export interface Arranged {
-  /** Before these are there nobody is served: they would miss what others write first. */
+  /** Before these are there no client is served: they would miss what others write first. */
   readonly first: readonly Connection[]
   /** Their clients have asked something and wait for it. */
   readonly asking: readonly Connection[]
+  /** Their clients, too; but these are subscribed or blocked, and stand in one of the other lists as well. */
+  readonly impatient: readonly Connection[]
   /** Before these are there nothing is published. */
   readonly listening: readonly Connection[]
   /** They wait for what others do, and find it whenever they come; those that asked nothing; those that wait for their own clients. */
   readonly later: readonly Connection[]
 }
 
-export function arrange(connections: ReadonlySet<Connection>): Arranged {
-  const arranged = { first: [], asking: [], listening: [], later: [] } satisfies Record<string, Connection[]>
-  const blocked: Connection[] = []
-  for (const connection of connections) {
-    const place = placeOf(connection)
-    if (place === 'blocked') blocked.push(connection)
-    else if (place !== null) (arranged[place] as Connection[]).push(connection)
+/** Takes those that have changed since: that came, or asked something. */
+export type Arrangement = (changed: Iterable<Connection>) => Arranged
+
+/** Looks at all of `connections`, which are held. What this gives looks only at those that may have got another place since. */
+export function arrange(connections: ReadonlySet<Connection>): Arrangement {
+  const before = sort(connections)
+  return (changed) => {
+    const since = sort([...before.asking, ...before.unsure, ...changed])
+    return {
+      first: [...new Set([...before.first, ...since.first])].filter(({ mode }) => mode !== 'closed'),
+      asking: [...new Set(since.asking)],
+      impatient: [...before.impatient, ...since.impatient],
+      listening: [...before.listening, ...since.listening],
+      later: [...before.blocked, ...since.blocked, ...before.later, ...since.later],
+    }
   }
-  return { ...arranged, later: [...blocked, ...arranged.later] }
 }
 
-function placeOf(connection: Connection): keyof Arranged | 'blocked' | null {
+interface Sorted extends Record<Place, Connection[]> {
+  impatient: Connection[]
+  /** Something is still under way on them. */
+  unsure: Connection[]
+}
+
+function sort(connections: Iterable<Connection>): Sorted {
+  const sorted: Sorted = {
+    ...{ first: [], asking: [], listening: [], blocked: [], later: [] },
+    ...{ impatient: [], unsure: [] },
+  }
+  for (const connection of connections) {
+    if (connection.mode === 'closed') continue
+    if (connection.mode !== 'held' && !noticeQuiet(connection)) sorted.unsure.push(connection)
+    const place = placeOf(connection)
+    sorted[place].push(connection)
+    if (connection.stash.length > 0 && place !== 'asking') sorted.impatient.push(connection)
+  }
+  return sorted
+}
+
+type Place = 'first' | 'asking' | 'listening' | 'blocked' | 'later'
+
+function placeOf(connection: Connection): Place {
   const { mode, state, blocked, stash } = connection
-  if (mode === 'closed') return null
   if (!noticeQuiet(connection)) return 'later'
   if (state.unmovable !== '' || mode === 'opening') return 'asking'
   if (hearsOfKeys(state) || (blocked && readsWhatComes(connection))) return 'first'

@@ -7,11 +7,12 @@ import { type Connection, dropConnection, endConnection, type Owner } from './co
 import { type CursorGenerations, createGenerations } from './cursor-generations.ts'
 import { eachOf } from './each-of.ts'
 import { endHush } from './end-hush.ts'
-import { createHold, type Hold } from './hold.ts'
+import { createHold, drainOf, type Hold, OWN_HOLD } from './hold.ts'
 import type { Hush } from './hush.ts'
+import { BEFORE_ALL, isLate } from './is-late.ts'
 import { longRequestsEnd } from './long-requests.ts'
-import { type Arranged, arrange, moveFirst } from './move-all.ts'
-import { holdConnection, moveConnection, noticeQuiet, releaseConnection, resume } from './move-connection.ts'
+import { type Arranged, moveFirst } from './move-all.ts'
+import { moveConnection, noticeQuiet, releaseConnection, resume } from './move-connection.ts'
 import { adopt, openLink, type Target } from './open-link.ts'
 import type { Others } from './others.ts'
 import { prepareLinks } from './prepare-links.ts'
@@ -61,8 +62,6 @@ export const TAKEN_AWAY = 'the endpoint was taken away'
  */
 const LONGEST_HOLD_MS = 30_000
 const ASK_AGAIN_MS = 100
-/** The hold of a switch that nobody has prepared. */
-export const OWN_HOLD = { deadlineMs: 10_000, drainMs: 3_000 }
 
 /**
  * `onClosed` hears of connections that are no more, `onCut` of those that are cut, before that; `count` counts what is
@@ -93,18 +92,22 @@ export function createUpstream(
 
   const target = (): Target => ({ ...address, tls, generation })
   const owner: Owner = {
+    era: 0,
     count,
     scripts,
     hush,
     onCut,
     onQuiet: (connection) => {
       // Given up while it was held, and the role is where it was: its engine closes the link.
-      if (connection.mode === 'serving') Object.assign(connection, { mode: 'held', late: true })
+      if (connection.mode === 'serving') Object.assign(connection, { mode: 'held', era: BEFORE_ALL })
       if (!noticeQuiet(connection)) return
-      if (connection.late) void follow(connection)
+      if (isLate(connection)) void follow(connection)
       else hold?.look()
     },
-    onWaiting: (connection) => void follow(connection),
+    onWaiting: (connection) => {
+      hold?.waits(connection)
+      void follow(connection)
+    },
     onClosed: (connection) => {
       if (connections.delete(connection)) onClosed()
       hold?.look()
@@ -120,7 +123,7 @@ export function createUpstream(
       const link = await openLink(connection, target(), reachBy())
       if (connection.mode !== 'opening') return void link.socket.destroy()
       adopt(connection, link)
-      if (!connection.late) return serve(connection)
+      if (!isLate(connection)) return serve(connection)
       connection.mode = 'held'
       await follow(connection)
     } catch (cause) {
@@ -133,9 +136,9 @@ export function createUpstream(
   }
   /** Moves a connection on its own, after the others. */
   const follow = async (connection: Connection): Promise<void> => {
-    const { mode, late } = connection
-    if (isGoing || !late || (mode !== 'held' && mode !== 'opening')) return
-    connection.late = false
+    const { mode } = connection
+    if (isGoing || !isLate(connection) || (mode !== 'held' && mode !== 'opening')) return
+    connection.era = owner.era
     const following = moveConnection(connection, target(), reachBy())
     followers.add(following)
     await following
@@ -147,7 +150,7 @@ export function createUpstream(
     if (connection.mode === 'closed') return
     connection.mode = 'serving'
     if (hold === null) resume(connection)
-    else holdConnection(connection)
+    else hold.take(connection)
   }
 
   const letGo = (): void => {
@@ -156,10 +159,13 @@ export function createUpstream(
     hold = null
     release()
   }
+  const goOn = (connection: Connection): void => {
+    if (isLate(connection)) void follow(connection)
+    else void releaseConnection(connection, target(), reachBy())
+  }
   /** All but those that have yet to follow: where they are the role is not. */
   const release = (): void => {
-    for (const connection of connections)
-      if (!connection.late) void releaseConnection(connection, target(), reachBy())
+    for (const connection of connections) if (!isLate(connection)) goOn(connection)
   }
   const endHold = (ended: Hold): number => {
     const heldMs = ended.end()
@@ -186,7 +192,7 @@ export function createUpstream(
     if (settling !== null) await settling
     if (hold === null) {
       hold = createHold(connections, () => void giveUpIfServed())
-      for (const connection of connections) holdConnection(connection)
+      for (const connection of connections) hold.take(connection)
     }
     hold.renew(deadlineMs)
     const result = await hold.drained(drainMs)
@@ -210,10 +216,11 @@ export function createUpstream(
     generation = ofCursors
     switchedMs = performance.now()
     seen.repoints += 1
-    const arranged = arrange(connections)
-    const { first, asking, listening, later } = arranged
-    for (const connection of first) connection.late = false
-    for (const connection of [...asking, ...listening, ...later]) connection.late = true
+    const arranged = hold.arranged()
+    const { first, asking, impatient, listening } = arranged
+    const later = connections.size - first.length - asking.length
+    owner.era += 1
+    for (const connection of first) connection.era = owner.era
     await moveFirst(first, (each) => moveConnection(each, target(), reachBy()), target())
     await others?.allThere()
     hush.isOn = listening.length > 0 || others !== undefined
@@ -221,16 +228,14 @@ export function createUpstream(
     const ended = hold
     hold = null
     for (const connection of first) resume(connection)
-    release()
-    for (const connection of [...listening, ...later])
-      if (connection.stash.length > 0) void follow(connection)
+    for (const connection of [...impatient, ...ended.lately()]) goOn(connection)
     await eachOf(asking, follow)
     const heldMs = endHold(ended)
     settling = settle(arranged, others)
     const closed = [...first, ...asking].filter(({ mode }) => mode === 'closed').length
     return {
       moved: first.length + asking.length - closed,
-      later: listening.length + later.length,
+      later,
       closed,
       heldMs,
     }
@@ -261,6 +266,7 @@ export function createUpstream(
     },
     add(connection) {
       connections.add(connection)
+      hold?.waits(connection)
       void open(connection)
     },
     prepare: (to) => prepareLinks(connections, { ...target(), ...to }, admission),
@@ -292,9 +298,4 @@ export function createUpstream(
       for (const connection of connections) dropConnection(connection, TAKEN_AWAY)
     },
   }
-}
-
-/** How long a hold waits for replies: half of it, unless it is told. */
-export function drainOf(times: { readonly deadlineMs: number; readonly drainMs?: number }): number {
-  return times.drainMs ?? Math.ceil(times.deadlineMs / 2)
 }
