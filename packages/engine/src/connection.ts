@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis'
 import { connectToOwn, NotOurs } from './connect-to-own.ts'
 
 export interface EngineAddress {
@@ -101,14 +102,7 @@ export async function connectEngine(options: {
   })
 
   try {
-    const connected = connectToOwn(
-      address,
-      () => redis.connect(),
-      () => redis.disconnect(),
-    )
-    await within(connected, connectTimeoutMs)
-    // Only what is no error to PING can be spoken to.
-    await Promise.all([redis.call('AUTH', login.username, login.password), redis.call('PING')])
+    await within(logIn(redis, address, login), connectTimeoutMs)
   } catch (cause) {
     redis.disconnect()
     throw unreachable(address, cause instanceof NotOurs ? cause : (heard ?? cause))
@@ -155,6 +149,20 @@ export async function connectEngine(options: {
       redis.disconnect()
     },
   }
+}
+
+/** Says nothing before it is proven who listens. Throws what was in the way, and what is an error to PING: it can be spoken to, or not. */
+async function logIn(
+  redis: Pick<Redis, 'connect' | 'disconnect' | 'call'>,
+  address: EngineAddress,
+  { username, password }: EngineLogin,
+): Promise<void> {
+  await connectToOwn(
+    address,
+    () => redis.connect(),
+    () => redis.disconnect(),
+  )
+  await Promise.all([redis.call('AUTH', username, password), redis.call('PING')])
 }
 
 function tlsOptions({ ca, checksHost }: EngineTls) {
