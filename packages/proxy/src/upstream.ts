@@ -89,7 +89,6 @@ export function createUpstream(
   let switching: Promise<SwitchResult> | null = null
   let settling: Promise<void> | null = null
   const hush: Hush = { isOn: false }
-
   const target = (): Target => ({ ...address, tls, generation })
   const owner: Owner = {
     era: 0,
