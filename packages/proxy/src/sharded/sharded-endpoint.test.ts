@@ -193,7 +193,8 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     )
     expect(info).toContain('cluster_enabled:0')
     expect(info).not.toMatch(/_mode:cluster/)
-    await client.ask('SYNC', '-ERR SYNC is not served for a sharded database\r\n')
+    for (const name of ['SYNC', 'MONITOR'])
+      await client.ask(name, `-ERR ${name} is not served for a sharded database\r\n`)
     await client.ask('SELECT 0', '+OK\r\n')
   })
 

@@ -137,6 +137,8 @@ export const specialCommands: ReadonlyMap<string, Treat> = new Map(
     READONLY: noCluster,
     READWRITE: noCluster,
     ASKING: noCluster,
+    // Its lines would come between replies to what is asked of the same group.
+    MONITOR: notHere,
     SYNC: notHere,
     PSYNC: notHere,
     REPLCONF: notHere,

@@ -29,8 +29,8 @@ export const shardedDifferences: readonly Documented[] = [
   {
     commands: [
       ...['ASKING', 'AUTH', 'CLIENT', 'CLUSTER', 'CLUSTERSCAN', 'DBSIZE', 'FLUSHALL', 'FLUSHDB', 'FUNCTION'],
-      ...['HELLO', 'KEYS', 'PSYNC', 'RANDOMKEY', 'READONLY', 'READWRITE', 'REPLCONF', 'SCAN', 'SCRIPT'],
-      ...['SELECT', 'SYNC', 'UNWATCH', 'WAIT', 'WAITAOF'],
+      ...['HELLO', 'KEYS', 'MONITOR', 'PSYNC', 'RANDOMKEY', 'READONLY', 'READWRITE', 'REPLCONF', 'SCAN'],
+      ...['SCRIPT', 'SELECT', 'SYNC', 'UNWATCH', 'WAIT', 'WAITAOF'],
     ],
     ways: ['transaction'],
     got: notInside,
@@ -69,7 +69,7 @@ export const shardedDifferences: readonly Documented[] = [
     means: 'Refused: to its clients the endpoint is no cluster.',
   },
   {
-    commands: ['PSYNC', 'REPLCONF', 'SYNC'],
+    commands: ['MONITOR', 'PSYNC', 'REPLCONF', 'SYNC'],
     ways: always,
     got: /^-ERR \w+ is not served for a sharded database\r\n/,
     means: 'Refused to every user.',
