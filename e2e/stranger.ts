@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { chownSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { connectEngine, type EngineConnection, EngineUnreachable } from '@fairlead/engine'
+import { Redis } from 'ioredis'
 import { enginesFolder } from '../proof/start-fairlead.ts'
 import { build } from './engine-pairs.ts'
 import { until } from './until.ts'
@@ -14,7 +14,7 @@ const PASSWORD = 'strange-password'
 /** An engine in cluster mode that is nobody's. */
 export interface Stranger extends Disposable {
   readonly port: number
-  call: EngineConnection['call']
+  call(command: string, ...args: readonly (string | number)[]): Promise<unknown>
   /** Kills it. */
   [Symbol.dispose](): void
 }
@@ -35,23 +35,28 @@ export async function startStranger(port: number, args: readonly string[] = []):
     ...(mayBeNobody && { uid: NOBODY, gid: NOBODY }),
   })
   owned.defer(() => void child.kill('SIGKILL'))
-  const connection = owned.use(await until('the stranger answers', () => connect(port)))
+  // Our own connections speak to no process of another user.
+  const client = new Redis({
+    host: '127.0.0.1',
+    port,
+    password: PASSWORD,
+    enableReadyCheck: false,
+    retryStrategy: () => 50,
+    maxRetriesPerRequest: null,
+  })
+  client.on('error', () => undefined) // it does not listen yet, or not any more
+  owned.defer(() => client.disconnect())
+  await until('the stranger answers', async () => (await client.ping()) === 'PONG')
   const kept = owned.move()
-  return { port, call: connection.call, [Symbol.dispose]: () => kept.dispose() }
+  return {
+    port,
+    call: (command, ...args) => client.call(command, ...args.map(String)),
+    [Symbol.dispose]: () => kept.dispose(),
+  }
 }
 
 /** Anybody may pass through all folders to it. */
 function isOpen(path: string): boolean {
   if ((statSync(path).mode & 0o001) === 0) return false
   return path === dirname(path) || isOpen(dirname(path))
-}
-
-async function connect(port: number): Promise<EngineConnection | undefined> {
-  const login = { username: 'default', password: PASSWORD }
-  try {
-    return await connectEngine({ address: { host: '127.0.0.1', port }, login })
-  } catch (cause) {
-    if (cause instanceof EngineUnreachable) return undefined
-    throw cause
-  }
 }
