@@ -1,3 +1,4 @@
+import { takeGathered } from '@fairlead/engine'
 import { type Connection, dropConnection } from '../connection.ts'
 import { viasOf } from '../list-clients.ts'
 import type { Router } from './router.ts'
@@ -28,7 +29,7 @@ function close(router: Router, why = ''): void {
   if (why !== '') shards.onCut({ client: visitor.address, via: viasOf(connectionsOf(router)), why })
   router.closed = true
   router.stash = []
-  router.part = []
+  takeGathered(router.part)
   router.diverted = []
   router.touched.clear()
   for (const connection of connectionsOf(router)) dropConnection(connection)

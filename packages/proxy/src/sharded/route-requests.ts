@@ -1,4 +1,12 @@
-import { encodeCommand, hashSlot, isBetweenRequests, scanRequest, splitInline } from '@fairlead/engine'
+import {
+  encodeCommand,
+  gather,
+  hashSlot,
+  isBetweenRequests,
+  scanRequest,
+  splitInline,
+  takeGathered,
+} from '@fairlead/engine'
 import { type ConnectionState, isSubscribed } from '../connection-state.ts'
 import { answer, crossSlot, doAlone, errorReply, takeSilence } from './alone.ts'
 import { dropRouter, endRouter } from './close-router.ts'
@@ -45,12 +53,14 @@ export function goOn(router: Router): void {
     return
   }
   router.gated = false
-  if (router.partBytes > LARGEST_KEPT_BACK_BYTES && router.rest === null) beginLarge(router)
+  if (isTimeToBegin(router)) beginLarge(router)
   while (router.stash.length > 0 && !mustWait(router)) {
-    const chunk = router.stash.shift()
-    if (chunk === undefined) break
-    router.stashBytes -= chunk.length
-    route(router, chunk)
+    // Together: a client may have sent each byte on its own.
+    const [first, ...others] = router.stash
+    if (first === undefined) break
+    router.stash = []
+    router.stashBytes = 0
+    route(router, others.length === 0 ? first : Buffer.concat([first, ...others]))
   }
   if (router.client.isPaused()) steerRouter(router)
   endIfAnswered(router)
@@ -117,9 +127,12 @@ function takeEnd(router: Router, piece: Buffer): Buffer | null {
     return null
   }
   if (requests.empty) return null
-  const request = part.length === 0 ? piece : Buffer.concat([...part, piece])
-  if (part.length > 0) router.part = []
-  router.partBytes = 0
+  router.partTried = 0
+  let request = piece
+  if (part.length > 0) {
+    gather(part, piece)
+    request = takeGathered(part)
+  }
   if (routeRequest(router, asArray(request), true) !== 'wait') return null
   router.gated = true
   return request
@@ -139,26 +152,36 @@ function takePart(router: Router, bytes: Buffer): void {
     if (router.rest !== 'nowhere') pass(router.rest, bytes)
     return
   }
-  router.part.push(bytes)
-  router.partBytes += bytes.length
-  if (router.partBytes > LARGEST_KEPT_BACK_BYTES) beginLarge(router)
+  gather(router.part, bytes)
+  if (isTimeToBegin(router)) beginLarge(router)
+}
+
+/**
+ * What has come of a request is so large that it may not be kept back, and so much more than when it was last looked through: each byte is
+ * looked at a few times, in however many pieces they come.
+ */
+function isTimeToBegin({ part, partTried, rest }: Router): boolean {
+  const least = Math.max(LARGEST_KEPT_BACK_BYTES, Math.min(2 * partTried, LARGEST_HEAD_BYTES))
+  return rest === null && part.length > least
 }
 
 /** Sends the beginning of a request as soon as it is known where it goes. */
 function beginLarge(router: Router): void {
-  const head = Buffer.concat(router.part)
-  router.part = [head]
+  const { part } = router
+  const head = part.buffer.subarray(0, part.length)
   const routed = routeRequest(router, head, false)
   if (routed === 'wait') {
+    router.partTried = 0
     router.gated = true
     return
   }
+  router.partTried = head.length
   if (routed === 'more') {
     if (head.length <= LARGEST_HEAD_BYTES) return
     answer(router, errorReply('ERR the first key of this command comes too late for a sharded database'))
   }
-  router.part = []
-  router.partBytes = 0
+  router.partTried = 0
+  takeGathered(part)
   // Unless it goes on to a leg it has been answered.
   router.rest ??= 'nowhere'
   flushLegs(router)

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
-import type { RequestScanner } from '@fairlead/engine'
+import type { GatheredBytes, RequestScanner } from '@fairlead/engine'
 import {
+  createGatheredBytes,
   createReplyScanner,
   createRequestScanner,
   makeCommandTable,
@@ -49,8 +50,9 @@ export interface Router {
   stash: Buffer[]
   stashBytes: number
   /** The beginning of a request whose leg is not known yet. */
-  part: Buffer[]
-  partBytes: number
+  readonly part: GatheredBytes
+  /** How much of it was looked through in vain; 0: it was not yet, or had to wait. */
+  partTried: number
   /** The rest of the request that is being read goes there (a leg), or nowhere. */
   rest: Leg | 'nowhere' | null
   /** Legs that were given something which is not forwarded yet. */
@@ -161,8 +163,8 @@ export function createRouter(
     busy: false,
     stash: [],
     stashBytes: 0,
-    part: [],
-    partBytes: 0,
+    part: createGatheredBytes(),
+    partTried: 0,
     rest: null,
     touched: new Set(),
     transaction: null,
