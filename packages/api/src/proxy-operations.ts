@@ -38,7 +38,7 @@ export const WantedEndpoint = Type.Object(
      * themselves. Absent: it does not; so for databases that are sharded, which have several primaries.
      */
     name: Type.Optional(Type.String({ pattern: '^[!-~]{1,255}$' })),
-    /** Told with the name. Another name or other replicas alone leave connections as they are. */
+    /** Told with the name. Only there and at primaries a slot that has moved is followed. They leave connections as they are. */
     replicas: Type.Optional(Type.Array(Address)),
   },
   { additionalProperties: false },
@@ -72,6 +72,8 @@ export const EndpointReport = Type.Object({
   errors: Type.Integer(),
   /** The last of them, in words; empty when there was none. */
   lastError: Type.String(),
+  /** Replies that said that a slot is elsewhere and were not followed, and why the last was not. Absent: they are not counted. */
+  doubted: Type.Optional(Type.Object({ count: Type.Integer(), why: Type.String() })),
 })
 export type EndpointReport = Static<typeof EndpointReport>
 

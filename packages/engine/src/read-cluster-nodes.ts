@@ -11,8 +11,10 @@ export interface ClusterNodeInfo {
   /** The id of the node that it follows; null for a primary. */
   readonly primary: string | null
   readonly epoch: number
-  /** Its ranges of slots, in order: "0-5460 7000". Slots on their way to another node are left out. */
+  /** Its ranges of slots, in order: "0-5460 7000". */
   readonly slots: string
+  /** Of these the slots that are on their way to another node, and its id. Only the one who was asked says it, of itself. */
+  readonly leaving: readonly { readonly slot: number; readonly to: string }[]
 }
 
 /**
@@ -36,8 +38,15 @@ export function readClusterNodes(text: string): readonly ClusterNodeInfo[] {
         primary: primary === '-' ? null : primary,
         epoch: Number(epoch),
         slots: slots.filter((slot) => !slot.startsWith('[')).join(' '),
+        leaving: slots.flatMap(readLeaving),
       }
     })
+}
+
+/** "[93->-<id>]"; what is on its way here has its arrow the other way round. */
+function readLeaving(word: string) {
+  const [, slot, to] = /^\[(\d+)->-([0-9a-f]+)\]$/.exec(word) ?? []
+  return slot === undefined || to === undefined ? [] : [{ slot: Number(slot), to }]
 }
 
 /** "127.0.0.1:7001@17001,host,shard-id=…"; hosts of IPv6 hold colons themselves. */

@@ -1,4 +1,11 @@
-import type { ClientList, HoldResult, SwitchResult, TakenScripts, WantedEndpoint } from '@fairlead/api'
+import type {
+  Address,
+  ClientList,
+  HoldResult,
+  SwitchResult,
+  TakenScripts,
+  WantedEndpoint,
+} from '@fairlead/api'
 import { createCutLog, type Log } from './cut-log.ts'
 import {
   type Endpoint,
@@ -20,6 +27,7 @@ export interface EndpointHost extends AsyncDisposable {
 export interface HostedEndpoint extends AsyncDisposable {
   /** With the upstreams that it has now. */
   readonly wanted: WantedEndpoint
+  know(addresses: readonly Address[]): void | Promise<void>
   prepare(upstream: WantedEndpoint['upstream'], slot?: number): Promise<number>
   hold(times: HoldTimes): Promise<HoldResult>
   switchTo(upstream: WantedEndpoint['upstream'], slot?: number): Promise<SwitchResult>

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type {
+  Address,
   ClientList,
   EndpointReport,
   HoldResult,
@@ -26,6 +27,8 @@ import { createUpstream } from './upstream.ts'
 export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
   /** With the upstreams that it has now. */
   readonly wanted: WantedEndpoint
+  /** Where the shards of the database are now. Only there a sharded one follows a slot that has moved. */
+  know(addresses: readonly Address[]): void
   /** Opens links at an engine that is about to have the role, for the connections in use. How many. */
   prepare(upstream: WantedEndpoint['upstream'], slot?: number): Promise<number>
   /** Waits, while nobody is held, until no long request is on its way. How many still are: then a hold has failed. */
@@ -71,7 +74,7 @@ export interface EndpointOptions {
   /** Hears of every client that is cut, refused or fails. */
   readonly onCut?: (cut: Cut) => void
   /**
-   * A group is at `upstream`, as one of its engines has said. Told, whoever does it switches it, here and in other threads;
+   * A group is at `upstream`, as its engines say. Told, whoever does it switches it, here and in other threads;
    * else it is switched here alone.
    */
   readonly moveGroup?: (upstream: WantedEndpoint['upstream'], slot: number) => Promise<unknown>
@@ -123,6 +126,8 @@ export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOpti
     get wanted() {
       return { ...wanted, upstream: upstream.address }
     },
+    // It follows nothing by itself.
+    know: () => undefined,
     prepare: upstream.prepare,
     takeScripts: (engine, all) => scripts.take(addressText(engine), all),
     forgetScripts: scripts.forget,

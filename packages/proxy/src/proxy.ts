@@ -1,6 +1,7 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Address, type EndpointReport, Refusal, type WantedEndpoint } from '@fairlead/api'
+import { addressesOf } from './addresses-of.ts'
 import { createAdmission } from './admission.ts'
 import { type ProxyHandlers, serveControl } from './control.ts'
 import { openGenerations } from './cursor-generations.ts'
@@ -144,6 +145,7 @@ export async function createProxy(options: {
         if (before !== undefined && !servesAlike(before, body)) await stop(id)
         else if (body.tls !== null && body.tls.cert !== before?.tls?.cert)
           await open.get(id)?.renewTls(body.tls)
+        await open.get(id)?.know(addressesOf(body))
         await start(id)
         sentinel?.look()
       })

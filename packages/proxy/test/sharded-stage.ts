@@ -73,7 +73,7 @@ export async function makeCluster(
       20_000,
     )
 
-  const endpoint = stack.use(await openShardedEndpoint(await wishSharded(shards)))
+  const endpoint = stack.use(await openShardedEndpoint(await wishSharded(shards, replicas)))
   const roles = primaries.map((primary, n) => ({ primary, heir: replicas[n] ?? primary }))
   const moveRole = async (group: number): Promise<number> => {
     const pair = roles[group]
@@ -113,8 +113,12 @@ export async function makeCluster(
   }
 }
 
-export async function wishSharded(shards: readonly EndpointShard[]): Promise<WantedEndpoint> {
-  return { ...wish(await freePort(), shards[0]?.upstream.port ?? 0), shards: [...shards] }
+export async function wishSharded(
+  shards: readonly EndpointShard[],
+  replicas: readonly Engine[] = [],
+): Promise<WantedEndpoint> {
+  const others = replicas.map(({ port }) => ({ host: '127.0.0.1', port }))
+  return { ...wish(await freePort(), shards[0]?.upstream.port ?? 0), shards: [...shards], replicas: others }
 }
 
 /** Keys of the groups 0, 1 and 2 of a cluster of this stage. */

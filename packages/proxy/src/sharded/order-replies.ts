@@ -2,6 +2,7 @@ import { ARRAY, ERROR, isBetweenReplies, PUSH, scanReply } from '@fairlead/engin
 import { steerLink } from '../connection.ts'
 import { isSubscribed } from '../connection-state.ts'
 import { endRouter } from './close-router.ts'
+import { readRedirect } from './read-redirect.ts'
 import { type Leg, type Owed, type Router, steerRouter } from './router.ts'
 import { flushTold, tell } from './tell-client.ts'
 
@@ -78,18 +79,17 @@ function takeWhole(leg: Leg, head: Owed | undefined, whole: Buffer): void {
     head.take(whole)
     return
   }
-  if (replies.type === ERROR && redirects.test(replies.text)) {
+  const redirect = replies.type === ERROR ? readRedirect(replies.text, head.slot, head.isEngines) : null
+  if (redirect !== null) {
     leg.owed.shift()
-    router.diverted.push({ owed: head, leg, text: replies.text.trim() })
+    const shard = leg.connection.via?.shard ?? ''
+    router.diverted.push({ owed: head, leg, redirect, shard, reply: whole })
     router.gated = true
     return
   }
   give(leg, head, whole, 0, whole.length)
   finish(leg, head)
 }
-
-/** The command was not carried out, and these are about clusters, of which the client knows nothing. */
-const redirects = /^-?(MOVED|ASK|CLUSTERDOWN|TRYAGAIN) /
 
 function isConfirmation({ replies }: Leg, { confirmations }: Owed): boolean {
   return (replies.type === PUSH || replies.type === ARRAY) && replies.word === confirmations?.word

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Address } from '@fairlead/api'
+import { addressText } from '../address-text.ts'
 import { doAlone, errorReply } from './alone.ts'
 import { flushLegs, legTo, mention, pass } from './legs.ts'
 import { advance, forget } from './order-replies.ts'
-import type { Diverted, Leg, Owed, Router } from './router.ts'
+import type { Diverted, Leg, Owed, Router, Shards } from './router.ts'
 
 /** How often a command is asked anew before its client is told what is wrong. */
 const MOST_ATTEMPTS = 20
@@ -10,75 +12,99 @@ const MOST_ATTEMPTS = 20
 const WAIT_MS = 50
 
 /**
- * Asks what engines have refused because of slots where they sent it; they have certainly not carried it out. Called when
- * no engine owes a reply, so that the order of commands stays what it was.
+ * Looks into what engines have sent elsewhere, and asks it there. Called when no engine owes a reply, so that the order of commands stays
+ * what it was. An error of an engine is only the occasion: where a slot is, `lookout` finds out; and what a script may have said itself is
+ * never asked again.
  */
 export function followRedirects(router: Router): void {
   const all = router.diverted.splice(0)
   doAlone(router, false, async () => {
-    if (all.some(({ text }) => !/^-?(MOVED|ASK) /.test(text))) await delay(WAIT_MS)
+    if (all.some(({ redirect }) => redirect.kind === 'wait')) await delay(WAIT_MS)
     for (const each of all) {
-      const leg = await findLeg(router, each)
+      const next = each.owed.isEngines ? await findLeg(router, each) : await judge(router, each)
       if (router.closed) return null
-      if (leg === null) refuse(router, each)
-      else askAgain(leg, each)
+      if ('reply' in next) tellOf(router, each.owed, next.reply)
+      else askAgain(next, each.owed)
     }
     flushLegs(router)
     return null
   })
 }
 
-/** Null: it cannot be asked again. */
-async function findLeg(router: Router, { owed, leg, text }: Diverted): Promise<Leg | null> {
-  owed.attempts += 1
+/** What becomes of a request: it is asked there, perhaps because a slot is just leaving; or its client is told this. */
+type Next = { readonly leg: Leg; readonly isAsking: boolean } | { readonly reply: Buffer }
+
+/** To a client that knows nothing of clusters, where a slot has gone means that it should try again. */
+const tryAgain = errorReply('TRYAGAIN The slot of this key has just moved')
+
+/** For what the engine has said itself: it has certainly not carried the command out. */
+async function findLeg(router: Router, diverted: Diverted): Promise<Next> {
+  const { owed, leg, redirect, reply } = diverted
   const { shards } = router
-  const [, kind, slotText, host, port] = /^-?(MOVED|ASK) (\d+) (.*):(\d+)/.exec(text) ?? []
-  if (kind === undefined)
-    return isAskable(owed) ? legTo(router, owed.slot < 0 ? leg.group : (shards.slots[owed.slot] ?? 0)) : null
-  const slot = Number(slotText)
-  // Without a host it is the one that was asked.
-  const upstream = shards.upstreams[leg.group]
-  const owner = {
-    host: host === '' || host === undefined ? (upstream?.address.host ?? '') : host,
-    port: Number(port),
+  owed.attempts += 1
+  if (redirect.kind === 'wait') {
+    if (!isAskable(owed)) return { reply }
+    return there(legTo(router, owed.slot < 0 ? leg.group : (shards.slots[owed.slot] ?? 0)))
   }
-  if (kind === 'ASK') {
-    const group = shards.upstreams.findIndex(({ address }) => isSame(address, owner))
-    return group < 0 || !isAskable(owed) ? null : legTo(router, group)
+  const { slot } = redirect
+  // Its client, or another one, has followed the slot already; or where its key stands was presumed wrongly.
+  const holder = holderOf(shards, slot)
+  const isElsewhere = addressText(holder) !== diverted.shard
+  if (!isElsewhere && slot !== owed.slot) {
+    shards.doubts.note(`${diverted.shard} has sent away a slot that was not asked for`)
+    return { reply: tryAgain }
   }
-  try {
-    await shards.learn(slot, owner)
-  } catch {
-    // It cannot be reached, or not yet: asking again shows which.
-    await delay(WAIT_MS)
+  const found = isElsewhere ? null : await shards.lookout.find(slot, holder)
+  if (found?.kind === 'held') {
+    shards.doubts.note(`${diverted.shard} holds slot ${slot}, and was said to have sent it away`)
+    return { reply: tryAgain }
   }
-  return isAskable(owed) ? legTo(router, shards.slots[slot] ?? 0) : null
+  if (!isAskable(owed)) {
+    if (found !== null && 'why' in found) shards.doubts.note(found.why)
+    return { reply: tryAgain }
+  }
+  if (found?.kind === 'leaving') return { leg: legTo(router, found.group), isAsking: true }
+  // Not yet, perhaps: asking again shows it.
+  if (found?.kind === 'elsewhere' || found?.kind === 'unknown') await delay(WAIT_MS)
+  return there(legTo(router, shards.slots[slot] ?? 0))
+}
+
+/** What a script may have said, or may not be asked alone: only if it is true, it means that the client should try again. */
+async function judge(router: Router, diverted: Diverted): Promise<Next> {
+  const { shards } = router
+  const { redirect, shard, reply } = diverted
+  const holder = holderOf(shards, redirect.slot)
+  if (addressText(holder) !== shard) return { reply: tryAgain }
+  const { kind } = await shards.lookout.find(redirect.slot, holder)
+  if (kind !== 'held' && kind !== 'unknown') return { reply: tryAgain }
+  shards.doubts.note(`a script or a transaction at ${shard} said that slot ${redirect.slot} is elsewhere`)
+  return { reply }
+}
+
+/** Where requests for the slot go. */
+function holderOf({ upstreams, slots }: Shards, slot: number): Address {
+  const upstream = upstreams[slots[slot] ?? -1]
+  if (upstream === undefined) throw new Error(`no group has the slot ${slot}`)
+  return upstream.address
+}
+
+function there(leg: Leg): Next {
+  return { leg, isAsking: false }
 }
 
 function isAskable({ request, attempts }: Owed): boolean {
   return request !== null && attempts <= MOST_ATTEMPTS
 }
 
-export function isSame(
-  a: { readonly host: string; readonly port: number },
-  b: { readonly host: string; readonly port: number },
-): boolean {
-  return a.host === b.host && a.port === b.port
-}
-
-function askAgain(leg: Leg, { owed, text }: Diverted): void {
+function askAgain({ leg, isAsking }: { readonly leg: Leg; readonly isAsking: boolean }, owed: Owed): void {
   if (owed.request === null) return
-  if (/^-?ASK /.test(text)) mention(leg, ['ASKING'])
+  if (isAsking) mention(leg, ['ASKING'])
   leg.owed.push(owed)
   pass(leg, owed.request)
 }
 
-/** The client knows nothing of clusters: to it, where a slot has gone means that it should try again. */
-function refuse(router: Router, { owed, text }: Diverted): void {
-  const error = /^-?(MOVED|ASK) /.test(text)
-    ? 'TRYAGAIN The slot of this key has just moved'
-    : text.replace(/^-/, '')
-  owed.parts = [errorReply(error)]
+function tellOf(router: Router, owed: Owed, reply: Buffer): void {
+  owed.parts = owed.silent ? [] : [reply]
   owed.done = true
   forget(router, owed)
   advance(router)

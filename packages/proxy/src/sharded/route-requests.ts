@@ -247,7 +247,7 @@ function routeQueued(router: Router, request: Request, key: Buffer | null, isStr
     case 'answered':
       return 'sent'
     case 'pass':
-      return sendRequest(router, queueing.leg, request, -1)
+      return sendRequest(router, queueing.leg, request, transaction.slot)
     case 'bind':
       if (router.owed.size === 0) doAlone(router, false, () => bind(router, transaction, queueing.slot))
       return 'wait'

@@ -12,6 +12,9 @@ import type { Cut } from '../cut-log.ts'
 import { createQueue, type Queue } from '../queue.ts'
 import type { Upstream } from '../upstream.ts'
 import type { CommandRules } from './command-rules.ts'
+import type { Doubts } from './doubts.ts'
+import type { Lookout } from './lookout.ts'
+import type { Redirect } from './read-redirect.ts'
 
 /** What the clients of a sharded database share. */
 export interface Shards {
@@ -21,8 +24,10 @@ export interface Shards {
   rules: CommandRules
   /** The rules are to be read by the next client that may: engines, and their modules, may have changed. */
   areRulesOld: boolean
-  /** An engine says who holds a slot. Resolves when requests go there; rejects when they cannot. */
-  learn(slot: number, owner: { readonly host: string; readonly port: number }): Promise<void>
+  /** Where slots are that engines send requests away from. */
+  readonly lookout: Pick<Lookout, 'find'>
+  /** What was not followed. */
+  readonly doubts: Pick<Doubts, 'note'>
   onCut(cut: Cut): void
 }
 
@@ -119,8 +124,10 @@ export interface Owed {
   readonly blocks: boolean
   /** To be asked again where an engine sends it; null: it is too large, or in a transaction. */
   request: Buffer | null
-  /** Of its key. */
+  /** Of its key; in a transaction that of the transaction. */
   readonly slot: number
+  /** An error in reply to it is the engine's own word: it runs no script, and is in no transaction. */
+  readonly isEngines: boolean
   attempts: number
   /** SUBSCRIBE a b is answered twice, with messages that begin with `word`. */
   confirmations: { readonly word: string; left: number } | null
@@ -130,8 +137,11 @@ export interface Owed {
 export interface Diverted {
   readonly owed: Owed
   readonly leg: Leg
-  /** The engine's error. */
-  readonly text: string
+  readonly redirect: Redirect
+  /** Where the engine is that has said so: `host:port`. */
+  readonly shard: string
+  /** The reply as it came. */
+  readonly reply: Buffer
 }
 
 /** MULTI is answered by us; the group is known with the first key. */
@@ -219,6 +229,7 @@ export function makeOwed(differing: Partial<Owed>): Owed {
     blocks: differing.blocks ?? false,
     request: differing.request ?? null,
     slot: differing.slot ?? -1,
+    isEngines: differing.isEngines ?? false,
     attempts: 0,
     confirmations: differing.confirmations ?? null,
     take: differing.take ?? null,

@@ -1,6 +1,7 @@
 import { blockingNames, isBlocking, subscriptions } from '../commands.ts'
 import { takeSilence } from './alone.ts'
 import { pass } from './legs.ts'
+import { runsScript } from './read-redirect.ts'
 import { readWords } from './read-words.ts'
 import { type Leg, makeOwed, type Owed, type Router } from './router.ts'
 
@@ -20,21 +21,20 @@ export interface Request {
   readonly isWhole: boolean
 }
 
-/** Sends a request, or the beginning of one, to a leg, which then owes the client a reply. `slot`: of its key, or -1. */
+/** Sends a request, or the beginning of one, to a leg, which then owes the client a reply. `slot`: see Owed. */
 export function sendRequest(router: Router, leg: Leg, request: Request, slot: number): Routed {
   const { name, bytes, isWhole } = request
-  if (name in subscriptions && router.transaction === null) return subscribe(router, leg, request)
-  const mayBeAskedAgain =
-    isWhole && router.transaction === null && router.keptBytes + bytes.length <= MOST_KEPT_BYTES
+  if (name in subscriptions && router.transaction === null) return subscribe(router, leg, request, slot)
+  // EXEC is behind its transaction, and none of it would be there.
+  const isEngines = router.transaction === null && name !== 'EXEC' && !runsScript(name)
+  const mayBeAskedAgain = isWhole && isEngines && router.keptBytes + bytes.length <= MOST_KEPT_BYTES
   if (mayBeAskedAgain) router.keptBytes += bytes.length
   const blocks = router.transaction === null && isWhole && mayBlock(request)
   // Nobody carries out what comes behind a command that waits.
   if (blocks) router.gated = true
-  owe(
-    router,
-    leg,
-    makeOwed({ request: mayBeAskedAgain ? bytes : null, slot, blocks, silent: takeSilence(router) }),
-  )
+  const silent = takeSilence(router)
+  const again = mayBeAskedAgain ? bytes : null
+  owe(router, leg, makeOwed({ request: again, slot, isEngines, blocks, silent }))
   pass(leg, bytes)
   if (!isWhole) router.rest = leg
   return 'sent'
@@ -51,7 +51,7 @@ function mayBlock({ name, bytes }: Request): boolean {
 }
 
 /** Each channel is confirmed on its own; without channels, each of those there are. */
-function subscribe(router: Router, leg: Leg, request: Request): Routed {
+function subscribe(router: Router, leg: Leg, request: Request, slot: number): Routed {
   const { name, bytes, isWhole } = request
   const change = subscriptions[name]
   if (change === undefined || !isWhole) return 'more'
@@ -65,7 +65,7 @@ function subscribe(router: Router, leg: Leg, request: Request): Routed {
     if (each === undefined) continue
     each.replies.keepWord = true
     const left = Math.max(1, channels > 0 ? channels : has(each))
-    owe(router, each, makeOwed({ silent, confirmations: { word: change.word, left } }))
+    owe(router, each, makeOwed({ silent, slot, isEngines: true, confirmations: { word: change.word, left } }))
     pass(each, bytes)
   }
   return 'sent'

@@ -1,7 +1,14 @@
 import type { Socket } from 'node:net'
-import { type EndpointShard, type HoldResult, Refusal, type WantedEndpoint } from '@fairlead/api'
+import {
+  type Address,
+  type EndpointShard,
+  type HoldResult,
+  Refusal,
+  type WantedEndpoint,
+} from '@fairlead/api'
 import { SLOTS } from '@fairlead/engine'
 import { addressText, remoteAddress } from '../address-text.ts'
+import { addressesOf } from '../addresses-of.ts'
 import { createAdmission } from '../admission.ts'
 import { steerLink } from '../connection.ts'
 import { type Endpoint, type EndpointOptions, LINGER_MS, LINGERED, TOO_MANY, troubleOf } from '../endpoint.ts'
@@ -12,12 +19,15 @@ import { listen, turnAway } from '../listen.ts'
 import { notBegun } from '../long-requests.ts'
 import type { Seen } from '../seen.ts'
 import { createUpstream, TAKEN_AWAY, type Upstream } from '../upstream.ts'
+import { askAsClients } from './ask-as-clients.ts'
 import { connectionsOf, dropRouter } from './close-router.ts'
 import { presumedRules } from './command-rules.ts'
+import { createDoubts } from './doubts.ts'
 import { HOME, legTo } from './legs.ts'
-import { isSame } from './redirect.ts'
+import { createLookout } from './lookout.ts'
 import { endIfAnswered, goOn, takeClientBytes } from './route-requests.ts'
 import { createRouter, type Router, type Shards } from './router.ts'
+import { isAmong, isSame } from './slot-view.ts'
 
 /**
  * Serves a sharded database to clients that know nothing of slots. Throws when it cannot listen, and a refusal when the
@@ -46,16 +56,26 @@ export async function openShardedEndpoint(
     upstreams.findIndex(({ address }) => isSame(address, upstream))
   const groups = ranges.map(groupOf)
   const slots = slotsOf(ranges, groups)
+  /** Where its shards are: whoever looks after the database has said so. */
+  let known = addressesOf(wanted)
+  const alsoKnown = (address: Address) => {
+    if (!isAmong(known, address)) known = [...known, address]
+  }
+  const doubts = createDoubts()
+  const lookout = createLookout({
+    ask: (at) => askAsClients({ ...at, tls: wanted.upstreamTls, generation: 0 }, upstreams),
+    primaries: () => upstreams.map(({ address }) => address),
+    known: () => known,
+    slots,
+    move: (group, to) => moveGroup(to, ranges[groups.indexOf(group)]?.first ?? 0),
+  })
   const shards: Shards = {
     upstreams,
     slots,
     rules: presumedRules,
     areRulesOld: true,
-    async learn(slot, owner) {
-      const group = upstreams.findIndex(({ address }) => isSame(address, owner))
-      if (group >= 0) slots[slot] = group
-      else await moveGroup(owner, ranges[groups.indexOf(slots[slot] ?? -1)]?.first ?? slot)
-    },
+    lookout,
+    doubts,
     onCut,
   }
   const { moveGroup = (address, slot) => upstreamOf(slot).switchTo(address) } = options
@@ -107,7 +127,13 @@ export async function openShardedEndpoint(
     get wanted() {
       return { ...wanted, upstream: home(), shards: shardsNow() }
     },
-    prepare: (address, slot) => upstreamOf(slot ?? 0).prepare(address),
+    know(addresses) {
+      known = addresses
+    },
+    prepare(address, slot) {
+      alsoKnown(address)
+      return upstreamOf(slot ?? 0).prepare(address)
+    },
     calm,
     async hold({ slot, ...times }) {
       const long = await calm(drainOf(times), slot)
@@ -117,6 +143,7 @@ export async function openShardedEndpoint(
     async switchTo(address, slot, others, generation) {
       if (slot === undefined && upstreams.length > 1)
         throw new Refusal('order_not_applicable', 'the database is sharded: name a slot of the group')
+      alsoKnown(address)
       const result = await upstreamOf(slot ?? 0).switchTo(address, others, generation)
       // Engines differ, and modules add commands.
       shards.areRulesOld = true
@@ -139,9 +166,11 @@ export async function openShardedEndpoint(
       connections: routers.size,
       commands: count.commands,
       behind: upstreams.flatMap(({ behind }) => behind),
+      doubted: doubts.seen,
       ...allSeen(upstreams.map(({ seen }) => seen)),
     }),
     async [Symbol.asyncDispose]() {
+      lookout[Symbol.dispose]()
       for (const router of routers) dropRouter(router, TAKEN_AWAY)
       for (const upstream of upstreams) upstream[Symbol.dispose]()
       await listener[Symbol.asyncDispose]()

@@ -39,6 +39,10 @@ export function combineViews(
     behind: parts.flatMap(({ behind }) => behind),
     errors: sum(parts, ({ errors }) => errors),
     lastError: parts.find(({ lastError }) => lastError !== '')?.lastError ?? '',
+    doubted: {
+      count: sum(parts, ({ doubted }) => doubted?.count ?? 0),
+      why: parts.find(({ doubted }) => doubted !== undefined && doubted.why !== '')?.doubted?.why ?? '',
+    },
   }
 }
 

@@ -18,6 +18,7 @@ export interface Orders {
     readonly answer: null
   }
   readonly close: { readonly ask: null; readonly answer: null }
+  readonly know: { readonly ask: readonly Address[]; readonly answer: null }
   readonly prepare: { readonly ask: Group; readonly answer: number }
   readonly calm: {
     readonly ask: { readonly withinMs: number; readonly slot: number | undefined }
@@ -80,7 +81,7 @@ export type FromWorker =
   | { readonly kind: 'there'; readonly number: number }
   /** The subscribers of this worker are there too, and its publishers wait for those of the others. */
   | { readonly kind: 'listen'; readonly number: number }
-  /** An engine has said that a group is elsewhere: all workers are to switch it. */
+  /** The engines of a group say that it is elsewhere: all workers are to switch it. */
   | ({ readonly kind: 'move'; readonly number: number; readonly id: string } & Required<Group>)
   /** A client has flushed the scripts: other workers are to forget them. */
   | { readonly kind: 'scripts flushed'; readonly id: string }

@@ -167,6 +167,9 @@ function createFannedOut(
     get wanted() {
       return wanted
     },
+    async know(addresses) {
+      await toAll('know', addresses)
+    },
     async prepare(upstream, slot) {
       return sum(await toAll('prepare', { upstream, slot }))
     },

@@ -64,6 +64,9 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
       return inTurn(() => open(id, order.ask))
     case 'close':
       return inTurn(() => close(id))
+    case 'know':
+      find(id).know(order.ask)
+      return null
     case 'prepare':
       return find(id).prepare(order.ask.upstream, order.ask.slot)
     case 'calm':

@@ -5,9 +5,11 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { hashSlot } from '@fairlead/engine'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openRogue, wordsOfEngines } from '../../test/rogue.ts'
 import { type RunningProxy, runProxy } from '../../test/run-proxy.ts'
-import { wishSharded } from '../../test/sharded-stage.ts'
+import { keyOf, makeCluster, wishSharded } from '../../test/sharded-stage.ts'
 import { dial, freePort, newest, type RawClient, startEngine, until, wish } from '../../test/stage.ts'
 import { beginLongValue } from '../../test/stream-value.ts'
 import { certificateOf, dialTls } from '../../test/tls-stage.ts'
@@ -196,30 +198,34 @@ test('the workers end a hold themselves when the main thread is silent', async (
   await report
 })
 
-test('a group that an engine says is elsewhere is switched for the clients of all workers', async () => {
+test('no worker believes what a script says of slots, and what engines say is followed by all', async () => {
   const params = { id: 'elsewhere' }
+  await using cluster = await makeCluster({ withReplicas: true })
+  await using rogue = await openRogue()
+  const wanted = await wishSharded(cluster.shards, cluster.replicas)
+  const { replicas: _, ...untold } = wanted
+  await proxy.client.putEndpoint({ params, body: untold })
   await using stack = new AsyncDisposableStack()
-  const engine = stack.use(await startEngine(newest))
-  let redirects = 0
-  const gone = createServer((socket) => {
-    socket.on('data', () => {
-      redirects += 1
-      socket.write(`-MOVED 0 ${host}:${engine.port}\r\n`)
-    })
-  }).listen(0, host)
-  await once(gone, 'listening')
-  stack.defer(() => void gone.close())
-  const { port } = gone.address() as { readonly port: number }
-  const body = await wishSharded([{ first: 0, last: 16_383, upstream: { host, port } }])
-  await proxy.client.putEndpoint({ params, body })
-  const clients = await dialMany(body.port, stack)
+  const clients = await dialMany(wanted.port, stack, 16)
+  await each(clients, 'PING', '+PONG\r\n')
+  // Told of the other shards later, no client notices.
+  await proxy.client.putEndpoint({ params, body: wanted })
+  const [zero] = keyOf
+  const words = wordsOfEngines(hashSlot(Buffer.from(zero)), [rogue.port, cluster.replicas[0]?.port ?? 0])
+  const says = "redis.call('INCR', KEYS[1]) return redis.error_reply(ARGV[1])"
+  for (const word of words) await each(clients, `EVAL "${says}" 1 ${zero} "${word}"`, `-${word}\r\n`)
+  expect(rogue.came).toEqual([])
+  const report = await reportOf(params)
+  expect(report).toMatchObject({ repoints: 0, errors: 0, connections: 16, shards: wanted.shards })
+  expect(report?.doubted?.count).toBeGreaterThan(0)
   const [first] = clients
-  await first?.ask('SET k v', '+OK\r\n')
-  expect(redirects).toBeGreaterThan(0)
-  const before = redirects
-  await each(clients, 'GET k', '$1\r\nv\r\n')
-  expect(redirects).toBe(before)
-  expect(await reportOf(params)).toMatchObject({ upstream: { host, port: engine.port }, repoints: 1 })
+  const count = String(16 * words.length)
+  await first?.ask(`GET ${zero}`, `$${count.length}\r\n${count}\r\n`)
+
+  const port = await cluster.moveRole(0)
+  await first?.ask(`DEL ${zero}`, ':1\r\n')
+  for (const [n, client] of clients.entries()) await client.ask(`INCR ${zero}`, `:${n + 1}\r\n`)
+  expect(await reportOf(params)).toMatchObject({ upstream: { host, port }, repoints: 1 })
 })
 
 test('an address has one proxy: where anybody listens it cannot be had, told once, and is had when they are gone', async () => {

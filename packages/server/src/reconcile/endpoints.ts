@@ -1,4 +1,4 @@
-import { type Address, ApiError, type WantedEndpoint } from '@fairlead/api'
+import { type Address, ApiError, type EndpointReport, type WantedEndpoint } from '@fairlead/api'
 import { type Database, hasEndpoint, type ShardRecord } from '../core/database.ts'
 import { ENDPOINT_HOST, endpointName } from '../core/endpoint-name.ts'
 import type { Goal } from '../core/goal.ts'
@@ -32,10 +32,13 @@ export async function keepEndpoint(
   if (groups.some(({ handover }) => handover !== null && !handover.released)) return
   const primaries = database.groups.map(({ primaryShard }) => primaryShard).join()
   const shown = (await tlsOf(database, deps))?.fingerprint ?? 'none'
-  const what = `endpoint of ${database.uid} at ${primaries}, certificate ${shown}`
+  const shards = await deps.shards.listOf(database.uid)
+  const all = shards.map(({ id }) => id).join()
+  const what = `endpoint of ${database.uid} at ${primaries} of ${all}, certificate ${shown}`
   if (!memory.isTime(what, AGAIN_MS)) return
   try {
-    await putEndpoint(database, await deps.shards.listOf(database.uid), deps)
+    const report = await putEndpoint(database, shards, deps)
+    if (report !== null) tellOfDoubts(database, report, deps, memory)
   } catch (cause) {
     memory.again(what)
     throw cause
@@ -47,10 +50,14 @@ async function dropEndpoint({ uid }: Database, { proxy, effect }: Deps): Promise
 }
 
 /** Idempotent: an endpoint that is as it shall be is left alone. One whose primaries are not all known is not yet put. */
-async function putEndpoint(database: Database, shards: readonly ShardRecord[], deps: Deps): Promise<void> {
+async function putEndpoint(
+  database: Database,
+  shards: readonly ShardRecord[],
+  deps: Deps,
+): Promise<EndpointReport | null> {
   const routes = routesOf(database, shards)
   const [first] = routes
-  if (first === undefined || routes.length < database.groups.length) return
+  if (first === undefined || routes.length < database.groups.length) return null
   const port = database.endpointPort ?? (await givePort(database, deps))
   const primaries = database.groups.map(({ primaryShard }) => primaryShard)
   const replicas = shards.filter(({ id }) => !primaries.includes(id)).map(addressOf)
@@ -59,12 +66,31 @@ async function putEndpoint(database: Database, shards: readonly ShardRecord[], d
     ...{ host: ENDPOINT_HOST, port, upstream: first.upstream, upstreamTls: null },
     tls: tls === null ? null : { cert: tls.cert, key: tls.key },
     // Who is told where the primary is connects to it, without TLS: not where clients were promised TLS.
-    ...(tls === null && { name: database.name, replicas }),
+    ...(tls === null && { name: database.name }),
+    replicas,
     shards: database.cluster ? routes : null,
   }
-  await deps.effect('put-endpoint', () =>
+  return deps.effect('put-endpoint', () =>
     deps.proxy.putEndpoint({ params: { id: endpointName(database.uid) }, body }),
   )
+}
+
+/**
+ * The endpoint was told that slots are elsewhere, and did not believe it: by a script, or of an address that is no shard of the database.
+ * Where slots are is looked at in every turn; people hear of it here.
+ */
+function tellOfDoubts({ uid }: Database, { doubted }: EndpointReport, deps: Deps, memory: TurnMemory): void {
+  if (doubted === undefined) return
+  const note = `doubts of ${uid}`
+  const before = Number(memory.notes.get(note) ?? 0)
+  memory.notes.set(note, String(doubted.count))
+  // Fewer than before: another proxy counts anew.
+  const more = doubted.count < before ? doubted.count : doubted.count - before
+  if (more > 0)
+    deps.log.warn(
+      { database: uid, count: more, why: doubted.why },
+      'replies that sent slots elsewhere were not believed',
+    )
 }
 
 /** What clients are shown now; null where they speak plain. */

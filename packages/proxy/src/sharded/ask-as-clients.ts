@@ -1,0 +1,21 @@
+import type { Target } from '../open-link.ts'
+import type { Upstream } from '../upstream.ts'
+import { askSlots } from './ask-slots.ts'
+import { loginsOf } from './logins-of.ts'
+import type { SlotView } from './slot-view.ts'
+
+/** Asks the engine at `target` who holds which slots, as one of the clients of `upstreams` that may. Throws what was in the way last. */
+export async function askAsClients(
+  target: Target,
+  upstreams: readonly Pick<Upstream, 'connections'>[],
+): Promise<SlotView> {
+  let trouble: unknown
+  for (const login of loginsOf(upstreams)) {
+    try {
+      return await askSlots(target, login)
+    } catch (cause) {
+      trouble = cause
+    }
+  }
+  throw trouble
+}

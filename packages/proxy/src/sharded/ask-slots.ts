@@ -1,0 +1,58 @@
+import {
+  createReplyScanner,
+  encodeCommand,
+  isReplyError,
+  parseReply,
+  readClusterNodes,
+  scanReply,
+} from '@fairlead/engine'
+import { connectOnce, type Target } from '../open-link.ts'
+import type { SlotView } from './slot-view.ts'
+
+/** An engine that serves answers at once. */
+const ANSWER_MS = 500
+/** Of the largest cluster that there may be some 100 KB. */
+const MOST_BYTES = 1024 * 1024
+
+/**
+ * Asks the engine at `target` who holds which slots (CLUSTER NODES), on a connection of its own: what a client makes an engine say does not
+ * come here. Logged in as a client (`login`: AUTH's arguments; null: not at all). Throws what was in the way: no answer in time, or
+ * an error, also that this user may not ask.
+ */
+export async function askSlots(target: Target, login: readonly Buffer[] | null): Promise<SlotView> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  const replies = createReplyScanner()
+  let heard = Buffer.alloc(0)
+  let isLoggedIn = login === null
+  let begin = 0
+  const take = (bytes: Buffer): void => {
+    const before = heard.length
+    heard = Buffer.concat([heard, bytes])
+    if (heard.length > MOST_BYTES) reject(new Error('the engine says more than it can know'))
+    for (let end = scanReply(replies, bytes, 0); end >= 0; end = scanReply(replies, bytes, end)) {
+      // What AUTH says does not matter: without a login there is an error in place of the list.
+      if (isLoggedIn) resolve(heard.subarray(begin, before + end))
+      isLoggedIn = true
+      begin = before + end
+    }
+    if (replies.error !== undefined) reject(new Error(`its reply was not understood: ${replies.error}`))
+  }
+  const timer = setTimeout(() => reject(new Error('the engine gave no answer in time')), ANSWER_MS)
+  try {
+    const socket = await connectOnce(target, performance.now() + ANSWER_MS, take)
+    try {
+      socket.on('close', () => reject(new Error('the engine closed the connection')))
+      if (login !== null) socket.write(encodeCommand(['AUTH', ...login]))
+      socket.write(encodeCommand(['CLUSTER', 'NODES']))
+      const answer = parseReply(await promise)
+      if (typeof answer !== 'string')
+        throw new Error(isReplyError(answer) ? answer.error : 'no list of nodes')
+      return { asked: { host: target.host, port: target.port }, nodes: readClusterNodes(answer) }
+    } finally {
+      socket.destroy()
+    }
+  } finally {
+    clearTimeout(timer)
+    promise.catch(() => undefined)
+  }
+}

@@ -1,0 +1,21 @@
+import type { EndpointReport } from '@fairlead/api'
+
+/** Redirects that were not followed, for those who look after the database: how many, and why the last of them. */
+export interface Doubts {
+  note(why: string): void
+  readonly seen: NonNullable<EndpointReport['doubted']>
+}
+
+export function createDoubts(): Doubts {
+  let count = 0
+  let last = ''
+  return {
+    note(why) {
+      count += 1
+      last = why
+    },
+    get seen() {
+      return { count, why: last }
+    },
+  }
+}

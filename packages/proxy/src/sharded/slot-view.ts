@@ -1,0 +1,98 @@
+import type { Address } from '@fairlead/api'
+import type { ClusterNodeInfo } from '@fairlead/engine'
+
+/** The cluster as the engine at `asked` knows it, told over a connection of our own. */
+export interface SlotView {
+  readonly asked: Address
+  readonly nodes: readonly ClusterNodeInfo[]
+}
+
+export function isSame(a: Address, b: Address): boolean {
+  return a.host === b.host && a.port === b.port
+}
+
+/** Where the primary is that holds `slot`; null: nowhere. */
+export function ownerIn(view: SlotView, slot: number): Address | null {
+  const owner = view.nodes.find((node) => holds(node, slot))
+  return owner === undefined ? null : placeOf(view, owner)
+}
+
+/** Where the engine that was asked sends those keys of `slot` that it has not; null: nowhere. */
+export function leavingTo(view: SlotView, slot: number): Address | null {
+  const leaving = view.nodes.flatMap((node) => (node.myself ? node.leaving : []))
+  const to = leaving.find((each) => each.slot === slot)?.to
+  const node = view.nodes.find(({ id }) => id === to)
+  return node === undefined ? null : placeOf(view, node)
+}
+
+/** What has to change so that requests for a slot go to `owner`. */
+export type Follow =
+  /** It is the primary of that group: the slot alone has moved. */
+  | { readonly kind: 'slot'; readonly group: number }
+  /** It has the role of that group, of which the primary that we know has lost it. */
+  | { readonly kind: 'group'; readonly group: number }
+  /** Why nothing is to be changed. */
+  | { readonly kind: 'no'; readonly why: string }
+
+/**
+ * Whether `owner` is to be followed, and as what. It must say itself that it holds the slot (`view`), and be an address that was given for
+ * this database: `known`, or one of `primaries`, those by group. `slots`: slot → group, as far as we know.
+ */
+export function decideFollow(
+  { slot, owner, view }: { readonly slot: number; readonly owner: Address; readonly view: SlotView },
+  ours: {
+    readonly primaries: readonly Address[]
+    readonly known: readonly Address[]
+    readonly slots: Uint16Array
+  },
+): Follow {
+  const at = ownerIn(view, slot)
+  if (at === null || !isSame(at, owner)) return no(slot, 'is to be at an engine that does not say so')
+  const group = ours.primaries.findIndex((primary) => isSame(primary, owner))
+  if (group >= 0) return { kind: 'slot', group }
+  if (!isAmong(ours.known, owner)) return no(slot, 'is at an address that is no shard of this database')
+  const replaced = groupOf(view, owner, ours.slots)
+  const before = ours.primaries[replaced]
+  if (before === undefined) return no(slot, 'is at a shard of which no group is known')
+  if (view.nodes.some((node) => node.slots !== '' && isSame(placeOf(view, node), before)))
+    return no(slot, 'is at a shard beside which the primary of its group holds slots')
+  return { kind: 'group', group: replaced }
+}
+
+export function isAmong(all: readonly Address[], one: Address): boolean {
+  return all.some((each) => isSame(each, one))
+}
+
+function no(slot: number, why: string): Follow {
+  return { kind: 'no', why: `slot ${slot} ${why}` }
+}
+
+/** The group of most of the slots that the engine holds; -1: it holds none. */
+function groupOf(view: SlotView, owner: Address, slots: Uint16Array): number {
+  const counts = new Map<number, number>()
+  for (const node of view.nodes.filter((each) => each.primary === null && isSame(placeOf(view, each), owner)))
+    for (const [first, last] of rangesOf(node))
+      for (const group of slots.subarray(first, last + 1)) counts.set(group, (counts.get(group) ?? 0) + 1)
+  const [most = [-1, 0]] = [...counts].toSorted(([, a], [, b]) => b - a)
+  return most[0]
+}
+
+function holds(node: ClusterNodeInfo, slot: number): boolean {
+  return node.primary === null && rangesOf(node).some(([first, last]) => first <= slot && slot <= last)
+}
+
+/** "0-5460 7000" */
+function rangesOf({ slots }: ClusterNodeInfo): readonly (readonly [number, number])[] {
+  return slots
+    .split(' ')
+    .filter((word) => word !== '')
+    .map((word) => {
+      const [first, last = first] = word.split('-').map(Number)
+      return [first ?? -1, last ?? -1] as const
+    })
+}
+
+/** An engine is where it was asked; that it does not know its own host, or has not told it others, does not matter. */
+function placeOf({ asked }: SlotView, { address, myself }: ClusterNodeInfo): Address {
+  return myself ? asked : { host: address.host === '' ? asked.host : address.host, port: address.port }
+}

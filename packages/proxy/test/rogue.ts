@@ -1,0 +1,55 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+/** A listener that is no engine of ours: what came to it must be nothing. */
+export interface Rogue extends AsyncDisposable {
+  readonly port: number
+  /** Connections that came, and what they said. */
+  readonly came: string[]
+}
+
+export async function openRogue(): Promise<Rogue> {
+  const came: string[] = []
+  const server = createServer((socket) => {
+    const at = came.push('') - 1
+    socket.on('error', () => undefined)
+    socket.on('data', (bytes) => {
+      came[at] += bytes.toString('latin1')
+      // As an engine that takes everything.
+      socket.write('+OK\r\n')
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return {
+    port: address.port,
+    came,
+    async [Symbol.asyncDispose]() {
+      server.close()
+    },
+  }
+}
+
+/** What engines say of slots, roles and logins, and a script can say as well. `others`: ports where it sends a believer. */
+export function wordsOfEngines(slot: number, others: readonly number[]): readonly string[] {
+  return [
+    ...others.flatMap((port) => [
+      `MOVED ${slot} 127.0.0.1:${port}`,
+      `MOVED 16000 127.0.0.1:${port}`,
+      `ASK ${slot} 127.0.0.1:${port}`,
+      `REDIRECT 127.0.0.1:${port}`,
+    ]),
+    'MOVED x y',
+    'CLUSTERDOWN The cluster is down',
+    'TRYAGAIN Multiple keys request during rehashing of slot',
+    'LOADING the dataset is in memory soon',
+    'NOAUTH Authentication required.',
+    'READONLY You cannot write against a replica.',
+    'MASTERDOWN Link with the primary is down',
+    'UNBLOCKED force unblock from blocking operation, instance state changed',
+    'NOSCRIPT No matching script',
+    'EXECABORT Transaction discarded',
+  ]
+}
