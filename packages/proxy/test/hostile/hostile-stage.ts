@@ -1,0 +1,132 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
+import type { EndpointReport, EndpointShard } from '@fairlead/api'
+import { runProxy } from '../run-proxy.ts'
+import { type Engine, freePort, newest, startEngine, until, wish } from '../stage.ts'
+import { certificateOf } from '../tls-stage.ts'
+
+/** One proxy before several databases: some for those who mean no good, and one for a neighbour of theirs. */
+export interface HostileStage extends AsyncDisposable {
+  readonly targets: readonly Target[]
+  /** Of the neighbour's database. */
+  readonly port: number
+  readonly pid: number
+  /** Throws when the proxy does not answer. */
+  reports(): Promise<{
+    readonly pid: number
+    readonly rssBytes: number
+    readonly endpoints: readonly EndpointReport[]
+  }>
+  log(): string
+  /** Of the proxy's loop, since it was asked last. */
+  turns(): Promise<Turns>
+}
+
+/** In milliseconds; turns are counted in processor time. */
+export interface Turns {
+  readonly tookMs: number
+  /** What turns took beyond 20 ms, together. Who comes at any time waits longer than that with the chance of `overMs` in `tookMs`. */
+  readonly overMs: number
+  readonly mostMs: number
+}
+
+export interface Target {
+  readonly name: string
+  /** Whether it takes logins. */
+  readonly hasLogin: boolean
+  open(): Socket
+}
+
+/** Of the user that clients sign in as. */
+export const PASSWORD = 'right-password'
+
+/** What the agent gives the user of a database. */
+const giveRights = `ACL SETUSER default on >${PASSWORD} ~* &* +@all -@admin`
+
+export async function makeHostileStage(): Promise<HostileStage> {
+  await using stack = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), 'hostile-'))
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  const preload = new URL('watch-turns.ts', import.meta.url).href
+  const pem = certificateOf(folder, 'localhost')
+  const started = await Promise.all([
+    runProxy({
+      sentinelPort: await freePort(),
+      nodeFlags: [`--import=${preload}`],
+      env: { TURNS_FOLDER: folder },
+    }),
+    startEngine(newest),
+    startEngine(newest),
+    ...[0, 1, 2].map(() =>
+      startEngine(newest, '--cluster-enabled', 'yes', '--cluster-require-full-coverage', 'no'),
+    ),
+  ])
+  for (const each of started) stack.use(each)
+  const [proxy, own, plain, ...groups] = started
+  const shards = await Promise.all(groups.map(holdSlots))
+  for (const engine of [own, plain, ...groups]) await engine.admin(giveRights)
+  const put = async (id: string, body: ReturnType<typeof wish>) => {
+    await proxy.client.putEndpoint({ params: { id }, body })
+    return body.port
+  }
+  const port = await put('own', wish(await freePort(), own.port))
+  const plainPort = await put('plain', { ...wish(await freePort(), plain.port), name: 'plain' })
+  const tlsPort = await put('tls', { ...wish(await freePort(), plain.port), tls: pem })
+  const shardedPort = await put('sharded', { ...wish(await freePort(), groups[0]?.port ?? 0), shards })
+  const { pid, sentinel } = await proxy.client.reportProxy({})
+  const plainly = (to: number) => () => connect({ host: '127.0.0.1', port: to, noDelay: true })
+  const owned = stack.move()
+  return {
+    targets: [
+      { name: 'plain', hasLogin: true, open: plainly(plainPort) },
+      { name: 'sharded', hasLogin: true, open: plainly(shardedPort) },
+      { name: 'sentinel', hasLogin: false, open: plainly(sentinel.port) },
+      {
+        name: 'tls',
+        hasLogin: true,
+        open: () =>
+          connectTls({ host: '127.0.0.1', port: tlsPort, ca: pem.cert, servername: 'localhost' }).setNoDelay(
+            true,
+          ),
+      },
+    ],
+    port,
+    pid,
+    reports: () => proxy.client.reportProxy({}),
+    log: proxy.log,
+    async turns() {
+      const file = join(folder, 'turns.json')
+      await rm(file, { force: true })
+      await writeFile(join(folder, 'look'), '')
+      await until(
+        () => existsSync(file),
+        () => 'the proxy does not say how long its turns were',
+        20_000,
+      )
+      // Written by watch-turns.ts.
+      return JSON.parse(await readFile(file, 'utf8')) as Turns
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** Three engines that know nothing of each other, each with a third of the slots: they form without waiting for a bus. */
+async function holdSlots(engine: Engine, n: number): Promise<EndpointShard> {
+  const [first = 0, last = 0] =
+    [
+      [0, 5_460],
+      [5_461, 10_922],
+      [10_923, 16_383],
+    ][n] ?? []
+  await engine.admin(`CLUSTER ADDSLOTSRANGE ${first} ${last}`)
+  await until(
+    async () => (await engine.admin('CLUSTER INFO')).includes('cluster_state:ok'),
+    undefined,
+    10_000,
+  )
+  return { first, last, upstream: { host: '127.0.0.1', port: engine.port } }
+}
