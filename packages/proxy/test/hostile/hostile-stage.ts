@@ -53,20 +53,14 @@ export async function makeHostileStage(): Promise<HostileStage> {
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const preload = new URL('watch-turns.ts', import.meta.url).href
   const pem = certificateOf(folder, 'localhost')
-  const started = await Promise.all([
-    runProxy({
-      sentinelPort: await freePort(),
-      nodeFlags: [`--import=${preload}`],
-      env: { TURNS_FOLDER: folder },
-    }),
-    startEngine(newest),
-    startEngine(newest),
-    ...[0, 1, 2].map(() =>
-      startEngine(newest, '--cluster-enabled', 'yes', '--cluster-require-full-coverage', 'no'),
-    ),
-  ])
-  for (const each of started) stack.use(each)
-  const [proxy, own, plain, ...groups] = started
+  const flags = [`--import=${preload}`]
+  const proxy = stack.use(
+    await runProxy({ sentinelPort: await freePort(), nodeFlags: flags, env: { TURNS_FOLDER: folder } }),
+  )
+  const start = async (...args: readonly string[]) => stack.use(await startEngine(newest, ...args))
+  const [own, plain] = await Promise.all([start(), start()])
+  const inCluster = ['--cluster-enabled', 'yes', '--cluster-require-full-coverage', 'no']
+  const groups = await Promise.all([0, 1, 2].map(() => start(...inCluster)))
   const shards = await Promise.all(groups.map(holdSlots))
   for (const engine of [own, plain, ...groups]) await engine.admin(giveRights)
   const put = async (id: string, body: ReturnType<typeof wish>) => {
