@@ -51,11 +51,13 @@ export async function startFairlead(
     readonly serverMain?: string
     /** Where its folder is made. */
     readonly parent?: string
+    /** A folder that is there already, and is not removed. */
+    readonly home?: string
   } = {},
 ): Promise<Fairlead> {
   await using opened = new AsyncDisposableStack()
-  const home = await mkdtemp(join(options.parent ?? tmpdir(), 'fairlead-'))
-  opened.defer(() => rm(home, { recursive: true, force: true }))
+  const home = options.home ?? (await mkdtemp(join(options.parent ?? tmpdir(), 'fairlead-')))
+  if (options.home === undefined) opened.defer(() => rm(home, { recursive: true, force: true }))
   // A shard and a server keep theirs also while they do not run.
   const ports = opened.use(await claimPorts())
   opened.defer(() => stopEngines(home))

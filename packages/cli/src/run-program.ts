@@ -7,6 +7,7 @@ import { addModulesCommands } from './commands/modules.ts'
 import { addOperatorCommands } from './commands/operator.ts'
 import { runServer } from './commands/server.ts'
 import { runUp } from './commands/up.ts'
+import { giveUpRoot } from './give-up-root.ts'
 
 /**
  * Runs one command line and returns the exit code: 0, 1 when the command failed, 2 when it or the configuration is
@@ -24,6 +25,12 @@ export async function runProgram(args: readonly string[], env: NodeJS.ProcessEnv
 }
 
 function createProgram(config: () => Config, env: NodeJS.ProcessEnv): Command {
+  /** For what speaks to clients, to engines, or starts them. */
+  const asOwner = (): Config => {
+    const read = config()
+    giveUpRoot(read.home)
+    return read
+  }
   const program = new Command('fairlead')
     .description('Control plane for Valkey- and Redis-compatible databases')
     .version(softwareVersion)
@@ -34,7 +41,7 @@ function createProgram(config: () => Config, env: NodeJS.ProcessEnv): Command {
   program
     .command('up')
     .description('run server and agent in the foreground; Ctrl-C stops them and leaves databases running')
-    .action(() => runUp(config()))
+    .action(() => runUp(asOwner()))
   program
     .command('down')
     .description('stop what `fairlead up` runs')
@@ -42,15 +49,15 @@ function createProgram(config: () => Config, env: NodeJS.ProcessEnv): Command {
       '--all',
       'stop the database processes and the proxy too; they keep their data and come back at the next start',
     )
-    .action((options: { readonly all?: boolean }) => runDown(config(), options.all === true))
+    .action((options: { readonly all?: boolean }) => runDown(asOwner(), options.all === true))
   program
     .command('server')
     .description('run the server alone')
-    .action(() => runServer(config()))
+    .action(() => runServer(asOwner()))
   program
     .command('agent')
     .description('run the agent of this machine alone')
-    .action(() => runAgent(config(), env['PATH'] ?? ''))
+    .action(() => runAgent(asOwner(), env['PATH'] ?? ''))
   addEnginesCommands(program, () => ({ path: env['PATH'] ?? '', folder: config().engines }))
   addModulesCommands(program, () => config().home)
   addOperatorCommands(program, () => config().home)

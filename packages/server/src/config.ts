@@ -56,7 +56,7 @@ const variables = {
   home: variable({
     name: 'FAIRLEAD_HOME',
     about:
-      'Folder of everything Fairlead keeps: the store, the databases’ data, its secrets. Readable by its owner only: one that is open to others is closed, one of another user is refused.',
+      'Folder of everything Fairlead keeps: the store, the databases’ data, its secrets. Readable by its owner only: one that is open to others is closed. Started as root, Fairlead becomes the user to whom it belongs; else one of another user is refused.',
     otherwise: '`.fairlead` in the current folder',
     read: (text, fault) => readHome(text, fault),
   }),

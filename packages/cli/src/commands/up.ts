@@ -13,6 +13,10 @@ import { describeReady } from './server.ts'
 export async function runUp(config: Config): Promise<void> {
   const log = createLog(config, 'up')
   openHome(config.home, log)
+  if (process.geteuid?.() === 0)
+    log.warn(
+      'Fairlead runs as root, and so do engines and modules; docs/security.md says how it gives root up',
+    )
   const file = upFile(config)
   const other = file.read()
   if (other !== null)

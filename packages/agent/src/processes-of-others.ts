@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { isAlive, type ProcessIdentity } from './process-identity.ts'
+
+export interface ProcessOfOther {
+  readonly pid: number
+  readonly uid: number
+}
+
+/** The engines and the proxy on record in a home that run, as another user than `uid`: that user can neither watch nor stop them. */
+export function processesOfOthers(home: string, uid: number): readonly ProcessOfOther[] {
+  const shards = namesIn(join(home, 'shards')).map((name) => join(home, 'shards', name))
+  return [join(home, 'proxy'), ...shards].flatMap((folder) => {
+    const identity = identityIn(join(folder, 'process.json'))
+    if (identity === null || !isAlive(identity)) return []
+    const owner = statSync(`/proc/${identity.pid}`, { throwIfNoEntry: false })?.uid ?? uid
+    return owner === uid ? [] : [{ pid: identity.pid, uid: owner }]
+  })
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return [] // nothing was put there yet
+  }
+}
+
+function identityIn(file: string): ProcessIdentity | null {
+  try {
+    return (JSON.parse(readFileSync(file, 'utf8')) as { readonly identity: ProcessIdentity | null }).identity
+  } catch {
+    return null // nothing was started, or nobody knows what
+  }
+}

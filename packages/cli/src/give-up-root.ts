@@ -1,0 +1,33 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { processesOfOthers } from '@fairlead/agent'
+
+/**
+ * Started as root on a home that belongs to another user, this process becomes that user for good, and with it all that it starts: server,
+ * agent, proxy, engines and their modules. Otherwise nothing happens. Throws, before anything has changed, when processes of this home run as
+ * somebody else; and when the owner cannot read the program.
+ */
+export function giveUpRoot(home: string): void {
+  const owner = statSync(home, { throwIfNoEntry: false })
+  if (process.geteuid?.() !== 0 || owner === undefined || owner.uid === 0) return
+  const { uid } = owner
+  // The files of the group root are no business of what has given up root.
+  const gid = owner.gid === 0 ? uid : owner.gid
+  const [other] = processesOfOthers(home, uid)
+  if (other !== undefined)
+    throw new Error(
+      `FAIRLEAD_HOME ${home} belongs to user ${uid}, but process ${other.pid}, which serves from it, runs as user ${other.uid}: give the folder back (chown -R ${other.uid}), stop everything (fairlead down --all), and then give it to user ${uid}`,
+    )
+  process.setgroups?.([gid])
+  process.setgid?.(gid)
+  process.setuid?.(uid)
+  mustReach(process.execPath, uid)
+  mustReach(process.argv[1] ?? process.execPath, uid)
+}
+
+function mustReach(program: string, uid: number): void {
+  try {
+    accessSync(program, constants.R_OK)
+  } catch (cause) {
+    throw new Error(`user ${uid}, to whom FAIRLEAD_HOME belongs, cannot read ${program}`, { cause })
+  }
+}
