@@ -57,6 +57,12 @@ test.runIf(await canRunHere())(
       await chown(home, STRANGER, STRANGER)
       expect((await down()).stdout).toMatch(/1 database process stopped\nThe proxy is stopped\n/)
       expect(await pidsIn(home)).toEqual([])
+
+      await chown(join(home, 'store.db'), 0, 0)
+      await expect(down()).rejects.toThrow(
+        `store.db to user 0: give one of them all of it (chown -R ${STRANGER}`,
+      )
+      await chown(join(home, 'store.db'), STRANGER, STRANGER)
     } finally {
       await rm(home, { recursive: true, force: true })
     }

@@ -1,4 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { processesOfOthers } from '@fairlead/agent'
 
 /**
@@ -16,6 +17,12 @@ export function giveUpRoot(home: string): void {
   if (other !== undefined)
     throw new Error(
       `FAIRLEAD_HOME ${home} belongs to user ${uid}, but process ${other.pid}, which serves from it, runs as user ${other.uid}: give the folder back (chown -R ${other.uid}), stop everything (fairlead down --all), and then give it to user ${uid}`,
+    )
+  const store = join(home, 'store.db')
+  const keeper = statSync(store, { throwIfNoEntry: false })?.uid ?? uid
+  if (keeper !== uid)
+    throw new Error(
+      `FAIRLEAD_HOME ${home} belongs to user ${uid}, but ${store} to user ${keeper}: give one of them all of it (chown -R ${uid}, or chown -R ${keeper})`,
     )
   process.setgroups?.([gid])
   process.setgid?.(gid)

@@ -1,4 +1,5 @@
 import { opendirSync, readdirSync, readlinkSync, statSync } from 'node:fs'
+import { setImmediate as others } from 'node:timers/promises'
 import type { EngineAddress } from './connection.ts'
 import { type Listener, readListeners } from './read-listeners.ts'
 
@@ -9,13 +10,15 @@ export class NotOurs extends Error {
 
 /** A socket of our user that listens at an address. */
 interface OwnListener extends Pick<Listener, 'inode'> {
-  /** What the process that has it calls it, /proc/<pid>/fd/<number>; null: not known. */
-  readonly handle: string | null
+  /** What the process that has it calls it, /proc/<pid>/fd/<number>; null: not known, or not yet. */
+  handle: string | null
 }
 
 /** An engine opens its sockets first: they have low numbers. Of a process that has thousands, the rest is not looked at. */
 const FIRST_FILES = 48
 const MOST_SEEN = 10_000
+/** Of looking at processes: then others have their turn. */
+const AT_ONCE_MS = 1
 
 const known = new Map<string, OwnListener>()
 const handles = createHandles()
@@ -64,8 +67,12 @@ async function ownListener(address: EngineAddress): Promise<OwnListener> {
   if (first === undefined)
     throw Object.assign(new Error(`connect ECONNREFUSED ${where}`), { code: 'ECONNREFUSED' })
   if (first.inode === before?.inode) return before
-  const listener = { inode: first.inode, handle: handles.find(first.inode) }
+  const listener: OwnListener = { inode: first.inode, handle: null }
   known.set(where, listener)
+  // Nobody waits for it: until then, and without it, the kernel is asked once more.
+  void handles.find(first.inode).then((handle) => {
+    listener.handle = handle
+  })
   return listener
 }
 
@@ -80,7 +87,7 @@ async function isListed(address: EngineAddress, { inode }: OwnListener): Promise
   )
 }
 
-/** Finds which process of our user has a socket, the youngest first; null when it is not found among the first files of any. */
+/** Finds which process of our user has a socket, the youngest first; null when it is not found among the first files of any. Never rejects. */
 function createHandles() {
   const seen = new Map<string, string>()
   const look = (pid: string) => {
@@ -91,25 +98,41 @@ function createHandles() {
     }
   }
   return {
-    find(inode: number): string | null {
+    async find(inode: number): Promise<string | null> {
       const name = nameOf(inode)
       const before = seen.get(name)
       if (before !== undefined && linkOf(before) === name) return before
       if (seen.size > MOST_SEEN) seen.clear()
       seen.delete(name)
-      const pids = readdirSync('/proc').filter((each) => /^\d+$/.test(each))
+      const pids = namesIn('/proc').filter((each) => /^\d+$/.test(each))
+      let began = performance.now()
       for (const pid of pids.toSorted((a, b) => Number(b) - Number(a))) {
         if (!isOurs(pid)) continue
         look(pid)
         if (seen.has(name)) break
+        if (performance.now() - began < AT_ONCE_MS) continue
+        await others()
+        began = performance.now()
       }
       return seen.get(name) ?? null
     },
   }
 }
 
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
 function isOurs(pid: string): boolean {
-  return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === process.geteuid?.()
+  try {
+    return statSync(`/proc/${pid}`).uid === process.geteuid?.()
+  } catch {
+    return false // it has ended
+  }
 }
 
 function firstFiles(folder: string): readonly string[] {
