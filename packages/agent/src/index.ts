@@ -1,3 +1,4 @@
+export { knownHoles, runsForeignCode } from '@fairlead/engine'
 export * from './agent.ts'
 export * from './builds/fetch-build.ts'
 export * from './builds/fetch-error.ts'

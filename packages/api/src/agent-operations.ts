@@ -16,6 +16,8 @@ export const FoundBuild = Type.Object({
   source: Type.Enum(['path', 'folder']),
   /** The server program on that node. */
   program: Type.String(),
+  /** The version of the package of Debian, or of one like it, that it came from; absent when that is not known. */
+  package: Type.Optional(Type.String()),
 })
 export type FoundBuild = Static<typeof FoundBuild>
 

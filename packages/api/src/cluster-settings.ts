@@ -21,6 +21,10 @@ const settingFields = {
     maximum: 1_024,
     description: 'The largest module package that may be uploaded; unpacked it may be ten times as large',
   }),
+  unsound_engines_allowed: Type.Boolean({
+    description:
+      'Ours: whether databases may begin to run engine builds with known holes through which clients run code in the engine (insecure in /v1/engine_versions). What runs such a build goes on in any case',
+  }),
 }
 
 const Cluster = Type.Object({

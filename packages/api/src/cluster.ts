@@ -8,6 +8,24 @@ const EngineBuild = Type.Object({
     description: 'Found on PATH, or in the folder of unpacked builds',
   }),
   latest: Type.Boolean({ description: 'The newest of its flavour here' }),
+  package: Type.Optional(
+    Type.String({ description: 'Version of the package that it came from, where that is known' }),
+  ),
+  insecure: Type.Boolean({
+    description:
+      'Ours: through one of its known holes clients can run code in the engine. New databases do not run it unless unsound_engines_allowed of /v1/cluster says so',
+  }),
+  known_holes: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      what: Type.String(),
+      reach: Type.Enum(['code', 'crash', 'other'], {
+        description:
+          'What a client, or somebody who reaches the port, may do: run code in the engine, end it, or something less',
+      }),
+    }),
+    { description: 'Ours: by the table of this version of Fairlead, newest first' },
+  ),
 })
 
 export const listEngineVersions = operation({

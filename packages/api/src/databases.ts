@@ -192,6 +192,7 @@ export const createDatabase = operation({
   errors: [
     'name_already_exists',
     'invalid_version',
+    'insecure_version',
     'port_unavailable',
     'field_not_available',
     'conflicting_fields',

@@ -53,6 +53,11 @@ export const errors = {
   endpoint_not_exist: { status: 404, meaning: 'The database has no endpoint of its own' },
   module_not_exist: { status: 404, meaning: 'The module does not exist' },
   module_in_use: { status: 406, meaning: 'A database uses the module' },
+  insecure_version: {
+    status: 406,
+    meaning:
+      'The engine build has known holes through which clients can run code in the engine; the message names them, and the sound builds',
+  },
   upgrade_path_unsupported: {
     status: 406,
     meaning: 'Replication cannot carry the data from the current engine to the target',

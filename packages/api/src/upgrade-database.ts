@@ -168,6 +168,7 @@ export const upgradeDatabase = operation({
     'db_not_exist',
     'db_busy',
     'invalid_version',
+    'insecure_version',
     'engine_downgrade_unsupported',
     'conflicting_fields',
     ...moduleObstacles,

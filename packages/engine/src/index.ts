@@ -17,6 +17,7 @@ export {
 export * from './framing/scan-replies.ts'
 export * from './framing/scan-requests.ts'
 export * from './framing/split-inline.ts'
+export * from './known-holes.ts'
 export * from './read-cluster-nodes.ts'
 export * from './read-info.ts'
 export { type Listener, readListeners } from './read-listeners.ts'

@@ -145,7 +145,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
   }
   const loop = opened.use(await createReconciler(reconciling))
 
-  const nodes = createNodes(agent)
+  const nodes = createNodes(agent, cluster.settings)
   const modules = await createModules({
     ...{ store, now, settings: cluster.settings },
     files: moduleFiles,

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { chooseArchive } from './choose-archive.ts'
+import { chooseArchive, chooseSecurityArchive } from './choose-archive.ts'
 import { FetchError } from './fetch-error.ts'
 import { readAptFailure } from './read-apt-failure.ts'
 import { readLibraries } from './read-dependencies.ts'
@@ -20,6 +20,8 @@ export interface AptPlace {
 /** Debian's archive, as this machine reaches it. */
 export interface Archive {
   readonly uri: string
+  /** Of the suites …-security; null: the machine knows none. */
+  readonly securityUri: string | null
   /** Debian's word for the machine's kind, "amd64". */
   readonly architecture: string
 }
@@ -69,14 +71,14 @@ export async function findArchive(place: AptPlace, architecture: string): Promis
   const doing = 'reading the apt sources of this machine'
   const uris = await runApt(place, 'apt-get', [...options, '--print-uris', 'update'], { doing })
   const uri = chooseArchive(uris)
-  if (uri !== null) return { uri, architecture }
+  if (uri !== null) return { uri, securityUri: chooseSecurityArchive(uris), architecture }
   throw new FetchError(
     'no_apt',
     'the apt sources of this machine name no Debian archive: add one, or install an engine so that PATH leads to it',
   )
 }
 
-/** Sets up a private apt for these suites and reads their lists. Throws FetchError. */
+/** Sets up a private apt for these suites, of which those …-security are in the security archive, and reads their lists. Throws FetchError. */
 export async function openAptRoot(
   place: AptPlace,
   archive: Archive,
@@ -130,21 +132,29 @@ async function writeAptRoot(root: string, keyring: string, archive: Archive, sui
   for (const folder of ['state', 'lists/partial', 'cache/archives/partial'])
     await mkdir(join(root, folder), { recursive: true })
   await writeFile(join(root, 'status'), '')
-  const source = {
+  const sources = suites.map((suite) => ({
     Types: 'deb',
-    URIs: archive.uri,
-    Suites: suites.join(' '),
+    URIs: isOfSecurity(suite) ? (archive.securityUri ?? archive.uri) : archive.uri,
+    Suites: suite,
     Components: 'main',
     Architectures: archive.architecture,
     // Not what other software of the machine adds to every source: icons, contents, translations.
     Targets: 'Packages',
     'Signed-By': keyring,
-  }
-  const lines = Object.entries(source).map(([field, value]) => `${field}: ${value}\n`)
-  await writeFile(join(root, 'debian.sources'), lines.join(''))
+  }))
+  const stanzas = sources.map((source) =>
+    Object.entries(source)
+      .map(([field, value]) => `${field}: ${value}\n`)
+      .join(''),
+  )
+  await writeFile(join(root, 'debian.sources'), stanzas.join('\n'))
   // The machine's own hooks are about the machine's own apt. An option on the command line cannot clear a list.
   const hooks = ['APT::Update::Pre-Invoke', 'APT::Update::Post-Invoke', 'APT::Update::Post-Invoke-Success']
   await writeFile(join(root, 'no-hooks.conf'), hooks.map((hook) => `#clear ${hook};\n`).join(''))
+}
+
+function isOfSecurity(suite: string): boolean {
+  return suite.endsWith('-security')
 }
 
 /** The machine's apt.conf stays in force otherwise: its proxy is how the archive is reached. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chooseArchive } from './choose-archive.ts'
+import { chooseArchive, chooseSecurityArchive } from './choose-archive.ts'
 
 const printed = (...files: readonly string[]) => files.map((file) => `'${file}' some_name 0 \n`).join('')
 
@@ -12,6 +12,17 @@ test('the archive is the address before /dists', () => {
     'http://archive.example/debian/dists/bookworm/main/binary-amd64/Packages.xz',
   )
   expect(chooseArchive(text)).toBe('http://archive.example/debian')
+  expect(chooseSecurityArchive(text)).toBe('http://archive.example/debian-security')
+})
+
+test('a machine may know no security archive, and that of another distribution is none of Debian', () => {
+  const text = printed(
+    'http://archive.example/debian/dists/bookworm/InRelease',
+    'http://archive.example/debian/dists/bookworm/main/binary-amd64/Packages.xz',
+    'http://archive.example/ubuntu/dists/noble-security/InRelease',
+    'http://archive.example/ubuntu/dists/noble-security/main/binary-amd64/Packages.xz',
+  )
+  expect(chooseSecurityArchive(text)).toBeNull()
 })
 
 test("vendors' archives with suites of the same names are passed over", () => {

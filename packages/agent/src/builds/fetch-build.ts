@@ -1,10 +1,12 @@
 import { join, resolve } from 'node:path'
 import type { FoundBuild } from '@fairlead/api'
+import { knownHoles, runsForeignCode } from '@fairlead/engine'
 import { openAptRoot } from './apt-root.ts'
 import { FetchError } from './fetch-error.ts'
 import { findOffer } from './find-offer.ts'
 import { type DebianWish, explainDisk, openDebian } from './open-debian.ts'
 import { findPresent, placeBuild } from './place-build.ts'
+import type { Offer } from './read-offers.ts'
 import { suites } from './suites.ts'
 import { unpackBuild } from './unpack-build.ts'
 
@@ -22,7 +24,8 @@ export interface FetchWish extends DebianWish {
 
 /**
  * Fetches a build from Debian's suites with apt, without root, into `<folder>/<flavour>-<version>`. A build in the
- * folder that matches a version asked for is returned at once, without the network.
+ * folder that matches a version asked for is returned at once, without the network, unless it came from Debian and has
+ * holes through which clients run code in it: then it makes way for a later package, if there is one.
  *
  * Throws FetchError, or the signal's reason; neither leaves anything behind. May run several times at once.
  */
@@ -33,7 +36,8 @@ export async function fetchBuild(wish: FetchWish): Promise<FoundBuild> {
     const { flavour, version, signal } = wish
     const present =
       version === undefined ? undefined : await findPresent({ folder, flavour, version, signal })
-    return present ?? (await fetchFromDebian({ ...wish, folder }))
+    if (present === undefined) return await fetchFromDebian({ ...wish, folder })
+    return isUnsound(present) ? await replaceUnsound(present, { ...wish, folder }) : present
   } catch (cause) {
     throw explainDisk(folder, cause)
   }
@@ -49,6 +53,36 @@ function checkWish({ flavour, version }: FetchWish): void {
     throw new FetchError('bad_wish', `not a version: ${JSON.stringify(version)}; write it like 8.1 or 8.1.1`)
 }
 
+function isUnsound(build: FoundBuild): boolean {
+  return build.package !== undefined && knownHoles(build).some(runsForeignCode)
+}
+
+/** Where nothing sounder can be had now, what is there stays. */
+async function replaceUnsound(present: FoundBuild, wish: FetchWish): Promise<FoundBuild> {
+  const tell = wish.onProgress ?? (() => undefined)
+  tell(`${present.flavour} ${present.version} is here and has known holes; looking for a later package`)
+  try {
+    return await fetchFromDebian(wish)
+  } catch (cause) {
+    if (!(cause instanceof FetchError)) throw cause
+    tell(`the one that is here stays: ${cause.message}`)
+    return present
+  }
+}
+
+/** Another package of the same version, with fewer holes. */
+function isWorthReplacing(present: FoundBuild, { debianVersion }: Offer): boolean {
+  if (present.package === undefined || present.package === debianVersion) return false
+  return knownHoles({ ...present, package: debianVersion }).length < knownHoles(present).length
+}
+
+/** Its own suite, and that of its libraries. */
+function suitesFor({ suite }: Offer): readonly string[] {
+  const found = suites.find(({ name, security }) => [name, security].includes(suite))
+  const base = suites.find(({ name }) => name === found?.base)
+  return [...new Set([suite, base?.name ?? suite])]
+}
+
 /**
  * Each fetch has a private apt, lists included, in a work folder that goes in the end. Lists kept for the next fetch
  * would save 5 s of it, and cost 20 MB a suite and a lock between fetches that run at the same time.
@@ -62,11 +96,10 @@ async function fetchFromDebian(wish: FetchWish): Promise<FoundBuild> {
   const offer = await findOffer({ place, archive, flavour, version: wish.version, tell })
   const { version } = offer
   const present = await findPresent({ folder, flavour, version, signal })
-  if (present) return present
+  if (present !== undefined && !isWorthReplacing(present, offer)) return present
 
-  const base = suites.find(({ name }) => name === offer.suite)?.base ?? offer.suite
   tell(`downloading ${flavour} ${version} from ${offer.suite}`)
-  const apt = await openAptRoot(place, archive, [...new Set([offer.suite, base])])
+  const apt = await openAptRoot(place, archive, suitesFor(offer))
   const debs = join(place.folder, 'debs')
   await apt.download(offer, debs)
 
@@ -76,5 +109,8 @@ async function fetchFromDebian(wish: FetchWish): Promise<FoundBuild> {
   signal?.throwIfAborted()
   // Awaited here: the work folder goes as soon as this function returns.
   const aside = join(place.folder, 'aside')
-  return await placeBuild({ folder, flavour, version, made: to, aside, signal })
+  return await placeBuild({
+    ...{ folder, flavour, version, made: to, aside, signal },
+    replace: present !== undefined,
+  })
 }

@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
 import type { Build, FoundBuild } from '@fairlead/api'
 import { compareVersions, readProgramVersion } from '@fairlead/engine'
+import { readPackage } from './read-package.ts'
 import { runProgram } from './run-program.ts'
 
 /** A program that looks like an engine build and is none, or a folder that cannot be read. */
@@ -29,7 +30,12 @@ const askAgainAfterMs = 60_000
 
 type Source = FoundBuild['source']
 type Answer =
-  | { readonly kind: 'build'; readonly flavour: string; readonly version: string }
+  | {
+      readonly kind: 'build'
+      readonly flavour: string
+      readonly version: string
+      readonly package: string | undefined
+    }
   | { readonly kind: 'broken'; readonly why: string; readonly askedAt: number }
 interface Candidate {
   readonly program: string
@@ -136,7 +142,8 @@ async function ask(program: string, signal: AbortSignal | undefined): Promise<An
   try {
     const end = await runProgram({ program, args: ['--version'], deadlineMs: versionDeadlineMs, signal })
     const version = readProgramVersion(end.stdout)
-    if (version && end.code === 0) return { kind: 'build', ...version }
+    if (version && end.code === 0)
+      return { kind: 'build', ...version, package: await readPackage(program, signal) }
     if (end.late) return broken(`gave no version within ${versionDeadlineMs / 1_000} s`)
     const words = (end.stdout.trim() || end.stderr.trim()).split('\n')[0]?.slice(0, 120)
     return broken(words ? `is no engine we know; it says: ${words}` : `says nothing (exit code ${end.code})`)
@@ -155,7 +162,12 @@ function chooseBuilds(
     .flatMap(({ key, program, source }): FoundBuild[] => {
       const answer = answers.get(key)
       return answer?.kind === 'build'
-        ? [{ flavour: answer.flavour, version: answer.version, source, program }]
+        ? [
+            {
+              ...{ flavour: answer.flavour, version: answer.version, source, program },
+              ...(answer.package !== undefined && { package: answer.package }),
+            },
+          ]
         : []
     })
     .toSorted((a, b) => byText(a.source, b.source) || byText(a.program, b.program))

@@ -20,7 +20,7 @@ export async function findOffer(options: {
   const faults: FetchError[] = []
   for (const group of orderSuites(flavour, version)) {
     tell(`looking for ${nameOf(flavour, version)} in ${group.map(({ name }) => name).join(', ')}`)
-    const answers = await askSuites(place, archive, group, flavour)
+    const answers = await askSuites({ place, archive, flavour, tell }, group)
     for (const answer of answers) {
       if (answer instanceof FetchError) {
         // The other suites lie in the same archive: each would only make the caller wait for the same.
@@ -38,20 +38,20 @@ export async function findOffer(options: {
   throw nothingOffered(nameOf(flavour, version), flavour, offers, faults)
 }
 
+interface Asking {
+  readonly place: AptPlace
+  readonly archive: Archive
+  readonly flavour: string
+  readonly tell: (line: string) => void
+}
+
 /** What each suite offers, or why it could not be asked. */
 async function askSuites(
-  place: AptPlace,
-  archive: Archive,
+  asking: Asking,
   group: readonly Suite[],
-  flavour: string,
 ): Promise<readonly (readonly Offer[] | FetchError)[]> {
   // Settled, not just all: when one fails, the others still write into a folder that is about to go.
-  const answers = await Promise.allSettled(
-    group.map(async ({ name }) => {
-      const apt = await openAptRoot(place, archive, [name])
-      return apt.offers(flavour)
-    }),
-  )
+  const answers = await Promise.allSettled(group.map((suite) => askSuite(asking, suite)))
   return answers.map((answer) => {
     if (answer.status === 'fulfilled') return answer.value
     if (answer.reason instanceof FetchError) return answer.reason
@@ -59,7 +59,29 @@ async function askSuites(
   })
 }
 
-/** The first of the newest: the one from the suite that was asked first. */
+/** With what its security suite offers first. A mirror may have the one and not the other. */
+async function askSuite(
+  { place, archive, flavour, tell }: Asking,
+  { name, security }: Suite,
+): Promise<readonly Offer[]> {
+  const ask = async (names: readonly string[]) => (await openAptRoot(place, archive, names)).offers(flavour)
+  if (security === undefined) return ask([name])
+  if (archive.securityUri === null) {
+    tell(`the apt sources of this machine name no ${security}: the build may lack fixes`)
+    return ask([name])
+  }
+  try {
+    const offers = await ask([name, security])
+    return offers.toSorted((a, b) => Number(b.suite === security) - Number(a.suite === security))
+  } catch (cause) {
+    if (!(cause instanceof FetchError) || !['suite_gone', 'unreachable'].includes(cause.fault)) throw cause
+    const offers = await ask([name])
+    tell(`${security} cannot be read: the build may lack fixes (${cause.message})`)
+    return offers
+  }
+}
+
+/** The first of the newest: the one from the suite that was asked first, or from its security suite. */
 function newest(offers: readonly Offer[]): Offer | undefined {
   return offers.toSorted((a, b) => compareVersions(b.version, a.version))[0]
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -18,8 +18,9 @@ async function makeBuild(name: string, text: string): Promise<void> {
   await chmod(join(bin, 'valkey-server'), 0o755)
 }
 
-const place = () =>
+const place = (replace = false) =>
   placeBuild({
+    replace,
     folder: home,
     flavour: 'valkey',
     version: '8.1.1',
@@ -37,6 +38,14 @@ test('a build that works there already stays: it may be running', async () => {
   await makeBuild('valkey-8.1.1', 'echo "Valkey server v=8.1.1 sha=old"')
   await place()
   expect(await placed()).toContain('sha=old')
+})
+
+test('one with known holes makes way, and what runs it keeps its files', async () => {
+  await makeBuild('valkey-8.1.1', 'echo "Valkey server v=8.1.1 sha=old"')
+  await using running = await open(join(home, 'valkey-8.1.1/bin/valkey-server'))
+  await place(true)
+  expect(await placed()).toContain('sha=new')
+  expect(await running.readFile('utf8')).toContain('sha=old')
 })
 
 test('a broken build in the way is replaced', async () => {

@@ -23,13 +23,15 @@ export async function findPresent({
 
 /**
  * Moves the build that was made to `<folder>/<flavour>-<version>`. A build that works there already stays, because
- * another fetch was faster and it may be running; what does not work is moved to `aside` first. Throws FetchError.
+ * another fetch was faster and it may be running; what does not work is moved to `aside` first. With `replace` a build that
+ * works makes way too: processes that run it keep their files. Throws FetchError.
  */
 export async function placeBuild(
-  sought: Sought & { readonly made: string; readonly aside: string },
+  sought: Sought & { readonly made: string; readonly aside: string; readonly replace?: boolean },
 ): Promise<FoundBuild> {
-  const { folder, flavour, version, made, aside } = sought
+  const { folder, flavour, version, made, aside, replace = false } = sought
   const target = join(folder, `${flavour}-${version}`)
+  if (replace) await moveAway(target, aside)
   const isFree = await moveInto(target, made)
   const present = await findPresent(sought)
   if (present) return present

@@ -5,17 +5,19 @@ export interface Suite {
   readonly name: string
   /** The suite whose libraries its programs are built against: its own, or that of the release it adds to. */
   readonly base: string
+  /** The suite of the security archive beside it, whose packages are preferred. */
+  readonly security?: string
   /** "flavour version" it carried in November 2026. A hint where to look first; only apt is believed. */
   readonly carried: readonly string[]
 }
 
 /** Released suites first, newest first: of two suites with a matching build the earlier one is taken. */
 export const suites: readonly Suite[] = [
-  { name: 'trixie', base: 'trixie', carried: ['valkey 8.1', 'redis 8.0'] },
-  { name: 'bookworm', base: 'bookworm', carried: ['redis 7.0'] },
+  { name: 'trixie', base: 'trixie', security: 'trixie-security', carried: ['valkey 8.1', 'redis 8.0'] },
+  { name: 'bookworm', base: 'bookworm', security: 'bookworm-security', carried: ['redis 7.0'] },
   { name: 'bookworm-backports', base: 'bookworm', carried: ['valkey 8.0', 'redict 7.3'] },
   { name: 'trixie-backports', base: 'trixie', carried: ['redict 7.3'] },
-  { name: 'bullseye', base: 'bullseye', carried: ['redis 6.0'] },
+  { name: 'bullseye', base: 'bullseye', security: 'bullseye-security', carried: ['redis 6.0'] },
   { name: 'sid', base: 'sid', carried: ['valkey 9.1', 'redis 8.0', 'redict 7.3'] },
   { name: 'experimental', base: 'sid', carried: ['redis 8.6'] },
 ]

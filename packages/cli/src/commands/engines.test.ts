@@ -38,29 +38,41 @@ async function placeProgram(name: string, text: string): Promise<string> {
 }
 
 test('the builds are listed for people and for programs, and what is broken is named apart', async () => {
-  const program = await placeProgram('a/bin/valkey-server', 'echo "Valkey server v=8.1.1 sha=0"')
+  const program = await placeProgram('a/bin/valkey-server', 'echo "Valkey server v=9.1.2 sha=0"')
   const broken = await placeProgram('b/bin/valkey-server', 'echo nonsense')
   const people = await engines(['list'])
-  expect(people.stdout).toMatch(/^FLAVOUR +VERSION +SOURCE +PROGRAM\n/)
-  expect(people.stdout).toContain(`valkey   8.1.1    folder  ${program}\n`)
+  expect(people.stdout).toMatch(/^FLAVOUR +VERSION +SOURCE +KNOWN HOLES +PROGRAM\n/)
+  expect(people.stdout).toMatch(/^valkey +9\.1\.2 +folder +0 /m)
+  expect(people.stdout).toContain(`${program}\n`)
   const programs = await engines(['list', '--json'])
   expect(JSON.parse(programs.stdout)).toContainEqual({
     flavour: 'valkey',
-    version: '8.1.1',
+    version: '9.1.2',
     source: 'folder',
     program,
+    known_holes: [],
   })
   expect(programs.stderr).toBe(`fairlead: left out ${broken}: it is no engine we know; it says: nonsense\n`)
   expect([people.code, programs.code]).toEqual([0, 0])
 })
 
 test('a build that is there already is told where it is', async () => {
-  const program = await placeProgram('a/bin/valkey-server', 'echo "Valkey server v=8.1.1 sha=0"')
-  expect(await engines(['fetch', 'valkey', '8.1'])).toEqual({
+  const program = await placeProgram('a/bin/valkey-server', 'echo "Valkey server v=9.1.2 sha=0"')
+  expect(await engines(['fetch', 'valkey', '9.1'])).toEqual({
     code: 0,
-    stdout: `valkey 8.1.1 is here: ${program}\n`,
+    stdout: `valkey 9.1.2 is here: ${program}\n`,
     stderr: '',
   })
+})
+
+test('known holes of a build are counted, and those through which it can be taken over are told', async () => {
+  await placeProgram('a/bin/valkey-server', 'echo "Valkey server v=8.0.1 sha=0"')
+  const { stdout } = await engines(['list'])
+  expect(stdout).toMatch(/^valkey +8\.0\.1 +folder +[1-9]\d* /m)
+  expect(stdout).toContain('Clients can run code in valkey 8.0.1, so new databases do not run it:\n')
+  expect(stdout).toContain('  CVE-2025-49844  a Lua script runs code in the engine')
+  const fetched = await engines(['fetch', 'valkey', '8.0'])
+  expect([fetched.code, fetched.stderr]).toEqual([0, expect.stringContaining('CVE-2025-49844')])
 })
 
 test('what cannot be fetched is one line and exit code 1', async () => {

@@ -1,4 +1,4 @@
-import { createBuildFinder, FetchError, fetchBuild } from '@fairlead/agent'
+import { createBuildFinder, FetchError, fetchBuild, knownHoles, runsForeignCode } from '@fairlead/agent'
 import type { FoundBuild } from '@fairlead/api'
 import type { Command } from 'commander'
 import { Listr } from 'listr2'
@@ -30,17 +30,30 @@ export function addEnginesCommands(program: Command, settings: () => Settings): 
 async function listEngines({ path, folder }: Settings, asJson: boolean): Promise<void> {
   const finder = createBuildFinder({ path, folder })
   const builds = await finder.list()
-  process.stdout.write(asJson ? `${JSON.stringify(builds, null, 2)}\n` : describe(builds))
+  const judged = builds.map((build) => ({ ...build, known_holes: knownHoles(build) }))
+  process.stdout.write(asJson ? `${JSON.stringify(judged, null, 2)}\n` : describe(builds))
   for (const { program, why } of await finder.listBroken())
     process.stderr.write(`fairlead: left out ${program}: it ${why}\n`)
 }
 
 function describe(builds: readonly FoundBuild[]): string {
   if (builds.length === 0) return 'There is no engine build yet; fairlead engines fetch valkey brings one\n'
-  return printTable(
-    ['FLAVOUR', 'VERSION', 'SOURCE', 'PROGRAM'],
-    builds.map(({ flavour, version, source, program }) => [flavour, version, source, program]),
+  const table = printTable(
+    ['FLAVOUR', 'VERSION', 'SOURCE', 'KNOWN HOLES', 'PROGRAM'],
+    builds.map((build) => [
+      ...[build.flavour, build.version, build.source, String(knownHoles(build).length), build.program],
+    ]),
   )
+  return `${table}${builds.map(warning).join('')}`
+}
+
+/** A paragraph on holes through which clients run code in the engine; empty when none is known. */
+function warning(build: FoundBuild): string {
+  const holes = knownHoles(build).filter(runsForeignCode)
+  if (holes.length === 0) return ''
+  const name = `${build.flavour} ${build.version}`
+  const lines = holes.map(({ id, what }) => `  ${id}  ${what}\n`)
+  return `\nClients can run code in ${name}, so new databases do not run it:\n${lines.join('')}`
 }
 
 /** What Ctrl-C and a polite kill leave as exit code. */
@@ -65,6 +78,7 @@ async function fetchEngine(
       (onProgress) => fetchBuild({ flavour, version, folder, onProgress, signal: stop.signal }),
     )
     process.stdout.write(`${build.flavour} ${build.version} is here: ${build.program}\n`)
+    process.stderr.write(warning(build))
   } catch (cause) {
     if (stop.signal.aborted) {
       process.stderr.write('fairlead: stopped; nothing was left behind\n')

@@ -68,6 +68,9 @@ function fromWire(body: Body<typeof updateCluster>): SettingsChange {
       basicAllowed: body.control_plane_basic_authentication,
     }),
     ...(body.module_upload_max_size_mb !== undefined && { moduleUploadMb: body.module_upload_max_size_mb }),
+    ...(body.unsound_engines_allowed !== undefined && {
+      unsoundEnginesAllowed: body.unsound_engines_allowed,
+    }),
   }
 }
 
@@ -80,6 +83,7 @@ function toWire(settings: Settings): Output<typeof getCluster> {
     password_expiration_duration: settings.passwordDays,
     control_plane_basic_authentication: settings.basicAllowed,
     module_upload_max_size_mb: settings.moduleUploadMb,
+    unsound_engines_allowed: settings.unsoundEnginesAllowed,
   }
 }
 

@@ -14,6 +14,8 @@ export interface Settings {
   readonly lockout: LockoutPolicy
   /** The largest module package that may be uploaded, in MB. */
   readonly moduleUploadMb: number
+  /** Whether new databases may run engines with known holes through which clients run code in them. */
+  readonly unsoundEnginesAllowed: boolean
 }
 
 /** Source: facts of the wider API, §1.6. */
@@ -25,4 +27,5 @@ export const defaultSettings: Settings = {
   basicAllowed: true,
   lockout: { threshold: 5, resetAfterSeconds: 900, durationSeconds: 1_800 },
   moduleUploadMb: 40,
+  unsoundEnginesAllowed: false,
 }

@@ -3,7 +3,7 @@ import type { Runs } from './goal.ts'
 import type { Module } from './module.ts'
 import type { ModuleTraits } from './module-rules.ts'
 import type { Refused } from './refused.ts'
-import { settleBuild } from './settle-build.ts'
+import { type OfferedBuild, settleBuild, settleHoles } from './settle-build.ts'
 import { type NewModuleEntry, settleNewModules } from './settle-modules.ts'
 
 /**
@@ -15,17 +15,25 @@ export function settleDatabase(
     readonly engineVersion: string | undefined
     readonly modules: readonly NewModuleEntry[]
   },
-  builds: readonly Build[],
+  builds: readonly OfferedBuild[],
   catalogue: readonly Module[],
 ): Pick<Runs, 'build' | 'modules'> | Refused {
   const modulesOn = (build: Build) => settleNewModules(request.modules, { build, traits: request, catalogue })
-  const allowed = builds.filter((build) => 'modules' in modulesOn(build))
+  const allowed = soundFirst(builds.filter((build) => 'modules' in modulesOn(build)))
   const choice = request.engineVersion === undefined && allowed.length > 0 ? allowed : builds
   const target = settleBuild(request.engineVersion, null, choice)
   if ('refused' in target) return target
+  const insecure = settleHoles(target.build, undefined, builds)
+  if (insecure !== undefined) return insecure
   const settled = modulesOn(target.build)
   if ('modules' in settled) return { build: target.build, modules: settled.modules }
   const [first] = settled.obstacles
   const message = settled.obstacles.map((obstacle) => obstacle.message).join('; ')
   return { refused: first?.refused ?? 'invalid_request', message }
+}
+
+/** The sound ones, where there are any: of whatever flavour. */
+function soundFirst(builds: readonly OfferedBuild[]): readonly OfferedBuild[] {
+  const sound = builds.filter(({ refusedFor = [] }) => refusedFor.length === 0)
+  return sound.length > 0 ? sound : builds
 }

@@ -4,7 +4,7 @@ import { type Goal, type Policy, revisionOf, runsOf, type UsedModule } from './g
 import type { Module } from './module.ts'
 import type { Refused } from './refused.ts'
 import { replicationPath } from './replication-paths.ts'
-import { settleBuild } from './settle-build.ts'
+import { type OfferedBuild, settleBuild, settleHoles } from './settle-build.ts'
 import { type ModuleEntry, type SettledModules, settleModules } from './settle-modules.ts'
 
 /** An upgrade as it was asked for, after the vendor's spellings were folded into ours. */
@@ -26,7 +26,7 @@ export interface UpgradeRequest {
 
 /** What there is on the nodes and in the catalogue of modules. */
 export interface Catalogue {
-  readonly builds: readonly Build[]
+  readonly builds: readonly OfferedBuild[]
   readonly modules: readonly Module[]
 }
 
@@ -64,7 +64,9 @@ export function settleUpgrade(
   const obstacles = [
     ...contradictions(request),
     ...('obstacles' in settled ? settled.obstacles : []),
-    ...('refused' in target ? [target] : obstaclesTo(target.build, subject, discard)),
+    ...('refused' in target
+      ? [target]
+      : [...obstaclesTo(target.build, subject, discard), ...holesIn(target.build, subject, catalogue)]),
   ]
   const [first] = obstacles
   if (first !== undefined)
@@ -106,6 +108,12 @@ export function settleUpgrade(
   }
 }
 
+/** A database may stay where it is, and go wherever no hole is that it does not have today. */
+function holesIn(target: Build, subject: UpgradeSubject, { builds }: Catalogue): readonly Refused[] {
+  const insecure = settleHoles(target, subject.build, builds)
+  return insecure === undefined ? [] : [insecure]
+}
+
 /** Only a database that is neither replicated nor persistent takes the first of the two flags. */
 function mayDiscard({ mayDiscard, forceDiscard }: UpgradeRequest, subject: UpgradeSubject): boolean {
   return forceDiscard || (mayDiscard && isFleeting(subject))
@@ -119,12 +127,17 @@ function settleTarget(request: UpgradeRequest, subject: UpgradeSubject, catalogu
   const { keepEngineVersion, engineVersion } = request
   const { build } = subject
   if (keepEngineVersion) return keepTarget(build, engineVersion)
-  if (engineVersion !== undefined) return settleBuild(engineVersion, build.flavour, catalogue.builds)
-  const allowed = catalogue.builds.filter(
-    (one) => 'modules' in settleTargetModules(request, subject, one, catalogue),
+  const notOlder = catalogue.builds.filter(
+    (one) => one.flavour !== build.flavour || compareVersions(one.version, build.version) >= 0,
   )
+  if (engineVersion !== undefined) {
+    // A sound build that is older is no target. One that is asked for is refused as what it is.
+    const found = settleBuild(engineVersion, build.flavour, notOlder)
+    return 'build' in found ? found : settleBuild(engineVersion, build.flavour, catalogue.builds)
+  }
+  const allowed = notOlder.filter((one) => 'modules' in settleTargetModules(request, subject, one, catalogue))
   // Where the modules allow none, the newest is what their obstacles are told of.
-  return settleBuild(undefined, build.flavour, allowed.some(isOf(build)) ? allowed : catalogue.builds)
+  return settleBuild(undefined, build.flavour, allowed.some(isOf(build)) ? allowed : notOlder)
 }
 
 function isOf({ flavour }: Build): (build: Build) => boolean {

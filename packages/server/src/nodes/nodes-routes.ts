@@ -1,5 +1,5 @@
 import { type FoundBuild, getHealth, listEngineVersions, listNodes, Refusal } from '@fairlead/api'
-import { compareVersions } from '@fairlead/engine'
+import { compareVersions, runsForeignCode } from '@fairlead/engine'
 import type { Mount } from '../http/mount.ts'
 import type { Nodes } from './nodes-service.ts'
 
@@ -29,6 +29,9 @@ export function nodesRoutes(mount: Mount, nodes: Nodes, softwareVersion: string)
       engine_version: build.version,
       source: build.source,
       latest: isLatest(build, builds),
+      ...(build.package !== undefined && { package: build.package }),
+      insecure: build.holes.some(runsForeignCode),
+      known_holes: [...build.holes],
     }))
   })
 

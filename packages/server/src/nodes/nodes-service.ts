@@ -1,11 +1,20 @@
 import { type FoundBuild, type NodeReport, Refusal } from '@fairlead/api'
+import { type KnownHole, knownHoles, runsForeignCode } from '@fairlead/engine'
+import type { Settings } from '../core/settings.ts'
 import { type AgentLink, AgentUnreachable, isDeclined } from './agent-link.ts'
+
+/** A build with what is known of its holes. */
+export interface JudgedBuild extends FoundBuild {
+  readonly holes: readonly KnownHole[]
+  /** Ids of those for which nothing new may begin to run it. */
+  readonly refusedFor: readonly string[]
+}
 
 export interface Nodes {
   /** Every node with its agent's report; null where the agent does not answer. One node until there are more. */
   list(): Promise<readonly { readonly uid: number; readonly report: NodeReport | null }[]>
   /** The engine builds of the cluster. Throws Refusal unavailable when no agent answers. */
-  builds(): Promise<readonly FoundBuild[]>
+  builds(): Promise<readonly JudgedBuild[]>
   /** Can this port be listened on, on the node where a database would be? Throws Refusal unavailable. */
   isFree(port: number): Promise<boolean>
   /** Does every agent answer? */
@@ -17,14 +26,18 @@ export interface Nodes {
 /** The only node there is: server and agent on one machine. */
 const THIS_NODE = 1
 
-export function createNodes(agent: AgentLink): Nodes {
+export function createNodes(
+  agent: AgentLink,
+  settings: () => Promise<Pick<Settings, 'unsoundEnginesAllowed'>>,
+): Nodes {
   const report = () => orNull(agent.reportNode({}))
   return {
     list: async () => [{ uid: THIS_NODE, report: await report() }],
     async builds() {
       const builds = await orNull(agent.listBuilds({}))
       if (builds === null) throw new Refusal('unavailable', 'the agent does not answer right now; try again')
-      return builds
+      const { unsoundEnginesAllowed } = await settings()
+      return builds.map((build) => judge(build, unsoundEnginesAllowed))
     },
     async isFree(port) {
       const range = { from: port, to: port, except: [], alsoFree: [] }
@@ -39,6 +52,11 @@ export function createNodes(agent: AgentLink): Nodes {
       })
     },
   }
+}
+
+function judge(build: FoundBuild, isAllowed: boolean): JudgedBuild {
+  const holes = knownHoles(build)
+  return { ...build, holes, refusedFor: isAllowed ? [] : holes.filter(runsForeignCode).map(({ id }) => id) }
 }
 
 async function orNull<T>(answer: Promise<T>): Promise<T | null> {

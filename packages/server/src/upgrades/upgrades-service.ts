@@ -1,4 +1,4 @@
-import { Refusal, type TrialResult } from '@fairlead/api'
+import { type Build, Refusal, type TrialResult } from '@fairlead/api'
 import type { Actions } from '../actions/actions-service.ts'
 import type { Actor } from '../core/access.ts'
 import type { Database } from '../core/database.ts'
@@ -8,7 +8,7 @@ import { settleUpgrade, type UpgradeRequest } from '../core/settle-upgrade.ts'
 import type { SeenDatabase } from '../core/topology.ts'
 import type { Databases, DatabaseView } from '../databases/databases-service.ts'
 import type { Modules } from '../modules/modules-service.ts'
-import type { Nodes } from '../nodes/nodes-service.ts'
+import type { JudgedBuild, Nodes } from '../nodes/nodes-service.ts'
 
 /** Starts what a shard of the database would run, and removes it again. */
 type TryRuns = (database: Database, runs: Runs) => Promise<TrialResult>
@@ -56,6 +56,7 @@ export function createUpgrades(deps: {
   const settle = async ({ database }: DatabaseView, request: UpgradeRequest) => {
     const primaries = database.groups.flatMap(({ primaryShard }) => primaryShard ?? [])
     const seen = await look(database)
+    const builds = await nodes.builds()
     const settled = settleUpgrade(
       request,
       {
@@ -65,10 +66,10 @@ export function createUpgrades(deps: {
         lackOfMemory: lackOfMemoryFor(seen),
         lackOfPorts: await databases.lackOfPorts(database.groups.length),
       },
-      { builds: await nodes.builds(), modules: await modules.list() },
+      { builds, modules: await modules.list() },
     )
     if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
-    return { seen, settled }
+    return { seen, settled, risks: holesOf(settled.goal.build, builds) }
   }
 
   return {
@@ -109,11 +110,11 @@ export function createUpgrades(deps: {
 
     async foresee(uid, request) {
       const view = await databases.get(uid)
-      const { seen, settled } = await settle(view, request)
+      const { seen, settled, risks } = await settle(view, request)
       const trial = settled.change ? await tryRuns(view.database, settled.goal) : null
       return {
         view: { ...view, database: { ...view.database, ...runsOf(settled.goal) } },
-        plan: describePlan(seen, settled, trial),
+        plan: withRisks(describePlan(seen, settled, trial), risks),
       }
     },
   }
@@ -136,4 +137,14 @@ async function proveTarget(database: Database, goal: Goal, tryRuns: TryRuns): Pr
     'target_does_not_start',
     `${goal.build.flavour} ${goal.build.version} does not start as this database needs it, so nothing was discarded: ${trial.why}`,
   )
+}
+
+/** What is known against the build that the database would run. */
+function holesOf({ flavour, version }: Build, builds: readonly JudgedBuild[]): readonly string[] {
+  const found = builds.find((build) => build.flavour === flavour && build.version === version)
+  return (found?.holes ?? []).map(({ id, what }) => `${flavour} ${version} has a known hole, ${id}: ${what}`)
+}
+
+function withRisks(plan: UpgradePlan, risks: readonly string[]): UpgradePlan {
+  return { ...plan, risks: [...plan.risks, ...risks] }
 }

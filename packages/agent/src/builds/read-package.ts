@@ -1,0 +1,39 @@
+import { readFile, realpath } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { runProgram } from './run-program.ts'
+
+const deadlineMs = 3_000
+
+/**
+ * The version of the package that a server program came from: by the META that `engines fetch` leaves beside a build, else
+ * by what dpkg knows of the file. Undefined where neither says.
+ */
+export async function readPackage(
+  program: string,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const meta = await readFile(join(dirname(dirname(program)), 'META'), 'utf8').catch(() => '')
+  const fetched = /^debian=(\S+)$/m.exec(meta)?.[1]
+  return fetched ?? (await askDpkg(program, signal))
+}
+
+async function askDpkg(program: string, signal: AbortSignal | undefined): Promise<string | undefined> {
+  try {
+    // Debian links the server to one of its tools.
+    const file = await realpath(program)
+    if (!/^\/usr\/(?!local\/)/.test(file)) return undefined
+    const owner = await query(['--search', file], signal)
+    const name = /^([a-z0-9.+-]+)(:[a-z0-9]+)?: /m.exec(owner)?.[1]
+    if (name === undefined) return undefined
+    const version = await query(['--show', '--showformat', `\${Version}`, name], signal)
+    return /^[0-9][A-Za-z0-9.+~:-]*$/.test(version) ? version : undefined
+  } catch (cause) {
+    if (signal?.aborted) throw cause
+    return undefined // no dpkg here
+  }
+}
+
+async function query(args: readonly string[], signal: AbortSignal | undefined): Promise<string> {
+  const { code, stdout } = await runProgram({ program: 'dpkg-query', args, deadlineMs, signal })
+  return code === 0 ? stdout : ''
+}
