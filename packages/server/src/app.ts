@@ -53,6 +53,7 @@ import { createSessions } from './sessions/sessions-service.ts'
 import { createSigningKeys } from './sessions/signing-keys.ts'
 import { createTokens } from './sessions/tokens.ts'
 import { openStore } from './store/open-store.ts'
+import { sealAll } from './store/seal-all.ts'
 import { createSecretBox, readStoreKey } from './store/secret-box.ts'
 import { operatorTlsRoutes, tlsRoutes } from './tls/tls-routes.ts'
 import { createTls } from './tls/tls-service.ts'
@@ -89,14 +90,14 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const { now, log } = world
 
   mkdirSync(config.home, { recursive: true, mode: 0o700 })
-  const store = opened.use(await openStore(join(config.home, 'store.db')))
+  const box = createSecretBox(config.storeKey ?? readStoreKey(join(config.home, 'store.key')))
+  const store = opened.use(await openStore(join(config.home, 'store.db'), box))
   const agent = connectAgent(agentOperations, agentSocket(config.home))
   const proxy = connectProxy(proxyOperations, proxySocket(config.home))
   const engines = opened.use(createEngines())
 
   const hashing = await createHashing()
   const identities = createIdentities(store, now)
-  const box = createSecretBox(config.storeKey ?? readStoreKey(join(config.home, 'store.key')))
   const keys = opened.use(
     await createSigningKeys({
       store,
@@ -106,6 +107,8 @@ export async function createControlPlane(config: Config, world: World): Promise<
       log,
     }),
   )
+  // They opened, so the key is the one of this store.
+  await sealAll(store)
   const tokens = createTokens(keys, now)
   const logins = createLogins({ store, hashing, identities, now })
   const userPasswords = createUserPasswords({ store, hashing, now })

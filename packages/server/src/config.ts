@@ -113,7 +113,7 @@ const variables = {
   storeKey: variable({
     name: 'FAIRLEAD_STORE_KEY',
     about:
-      'What private keys (of tokens and of TLS) are sealed with in the store: 32 bytes in base64. Whoever has the store but not this cannot make tokens.',
+      'What private keys (of tokens and of TLS), passwords of databases and arguments of modules are sealed with in the store: 32 bytes in base64. Whoever has the store but not this has none of them.',
     otherwise: '`store.key` in FAIRLEAD_HOME, made at the first start',
     read: (text, fault) => {
       if (text === undefined) return undefined

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { chmodSync, closeSync, openSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import BetterSqlite from 'better-sqlite3'
 import { Kysely, SqliteDialect, type Transaction } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
@@ -12,6 +14,8 @@ import * as tls from './migrations/0007-tls.ts'
 import * as historyOfProcess from './migrations/0008-history-of-process.ts'
 import * as obstacles from './migrations/0009-obstacles.ts'
 import { rememberStatements } from './remember-statements.ts'
+import { sealedColumns } from './sealed-columns.ts'
+import { createSecretBox, readStoreKey, type SecretBox } from './secret-box.ts'
 import type { Tables } from './tables.ts'
 
 /** What a store's functions run on: the database, or a transaction of it. */
@@ -23,6 +27,8 @@ export interface Store extends AsyncDisposable {
   transaction<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>
   /** A number that rises with every row that is written. Undefined: others may write too, and nobody can tell. */
   changes(): number | undefined
+  /** Writes the file anew, without what was deleted or overwritten in it. */
+  rewrite(): void
 }
 
 /** Numbered, forward only. The name is the order. */
@@ -41,11 +47,13 @@ const migrations: Readonly<Record<string, Migration>> = {
 /**
  * Opens the embedded store in `file`, made if it is not there, and brings its schema up to date.
  *
+ * Secrets of databases are sealed in it with `box`; unless told, with the key in the file store.key beside it.
+ *
  * The file is locked for the life of the process: there is one server on an embedded store, and the kernel lets the
  * lock go when it is killed. Every commit is on disk before it counts. Throws when another server holds the file, or
  * when a newer Fairlead wrote it.
  */
-export async function openStore(file: string): Promise<Store> {
+export async function openStore(file: string, box: SecretBox = boxBeside(file)): Promise<Store> {
   if (file !== ':memory:') keepPrivate(file)
   const sqlite = new BetterSqlite(file, { timeout: 2_000 })
   try {
@@ -59,7 +67,10 @@ export async function openStore(file: string): Promise<Store> {
     throw explain(cause, file)
   }
 
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: rememberStatements(sqlite) }) })
+  const db = new Kysely<Tables>({
+    dialect: new SqliteDialect({ database: rememberStatements(sqlite) }),
+    plugins: [sealedColumns(box)],
+  })
   try {
     await migrate(db)
   } catch (cause) {
@@ -70,9 +81,20 @@ export async function openStore(file: string): Promise<Store> {
   return {
     db,
     changes: () => countChanges.get() as number,
+    rewrite() {
+      sqlite.exec('vacuum')
+      sqlite.pragma('wal_checkpoint(TRUNCATE)')
+    },
     transaction: (work) => db.transaction().execute(work).catch(tellFullDisk),
     [Symbol.asyncDispose]: () => db.destroy(),
   }
+}
+
+/** A store in memory has a key of its own. */
+function boxBeside(file: string): SecretBox {
+  return createSecretBox(
+    file === ':memory:' ? randomBytes(32) : readStoreKey(join(dirname(file), 'store.key')),
+  )
 }
 
 /**

@@ -74,6 +74,7 @@ test('neither the store nor what SQLite writes beside it can be read by others, 
       expect(modes).toEqual([
         ['store.db', 0o600],
         ['store.db-wal', 0o600],
+        ['store.key', 0o600],
       ])
       // As a crash leaves it.
       const wal = readFileSync(`${file}-wal`)

@@ -1,0 +1,42 @@
+import { sql } from 'kysely'
+import type { Store } from './open-store.ts'
+
+/**
+ * Seals the secrets of databases that lie open in the store: an older Fairlead wrote them, or a person who mended it by hand. Then the
+ * file is written anew, because what was overwritten stays in it otherwise. Idempotent. The key must have been proven before: what is
+ * sealed with a wrong one is lost.
+ */
+export async function sealAll(store: Store): Promise<void> {
+  const sealed = await store.transaction(async (db) => {
+    const databases = await db
+      .selectFrom('databases')
+      .select(['uid', 'admin_password', 'user_password', 'modules'])
+      .where(
+        sql<boolean>`admin_password not like 'sealed %' or user_password not like 'sealed %' or ${openArgs('modules')}`,
+      )
+      .execute()
+    for (const { uid, ...open } of databases)
+      await db.updateTable('databases').set(open).where('uid', '=', uid).execute()
+    const shards = await db
+      .selectFrom('shards')
+      .select(['id', 'modules'])
+      .where(openArgs('modules'))
+      .execute()
+    for (const { id, ...open } of shards)
+      await db.updateTable('shards').set(open).where('id', '=', id).execute()
+    const actions = await db
+      .selectFrom('actions')
+      .select(['uid', 'goal', 'asked'])
+      .where(sql<boolean>`${openArgs('goal')} or ${openArgs('asked')}`)
+      .execute()
+    for (const { uid, ...open } of actions)
+      await db.updateTable('actions').set(open).where('uid', '=', uid).execute()
+    return databases.length + shards.length + actions.length
+  })
+  if (sealed > 0) store.rewrite()
+}
+
+/** Is there a module with arguments that are a list, not a sealed text? */
+function openArgs(column: string) {
+  return sql<boolean>`${sql.ref(column)} like '%"args":["%'`
+}
