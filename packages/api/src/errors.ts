@@ -115,7 +115,8 @@ export const errors = {
   name_already_exists: { status: 409, meaning: 'Another one has this name already' },
   too_many_requests: {
     status: 429,
-    meaning: 'Too many password checks wait, or too many streams are open; try again later',
+    meaning:
+      'Too many password checks wait, too many wrong passwords came from here, or too much is open or asked for at once; try again after Retry-After seconds',
   },
   internal_error: { status: 500, meaning: 'A fault of ours; quote the id in the message' },
   bdb_unavailable_shard_unreachable: {
@@ -132,10 +133,17 @@ export type ErrorCode = keyof typeof errors
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly code: ErrorCode
+  /** When it may be asked again; undefined: nothing is known. */
+  readonly retryAfterSeconds: number | undefined
 
-  constructor(code: ErrorCode, message: string = errors[code].meaning, options?: ErrorOptions) {
+  constructor(
+    code: ErrorCode,
+    message: string = errors[code].meaning,
+    options?: ErrorOptions & { readonly retryAfterSeconds?: number },
+  ) {
     super(message, options)
     this.code = code
+    this.retryAfterSeconds = options?.retryAfterSeconds
   }
 
   get status(): number {

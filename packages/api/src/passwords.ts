@@ -4,6 +4,14 @@ import { operation } from './operation.ts'
 /** Any text: what a new one must look like is a setting of the cluster, not a shape. */
 export const Password = Type.String({ minLength: 1, maxLength: 256, description: 'Password of the user' })
 
+/** Of `PUT` and `POST`; a wrong one counts as a failed login. */
+export const OldPassword = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description:
+    'A valid one of that user. Needed for a password of one’s own when the request comes with a token and the caller is no admin',
+})
+
 const Username = Type.Optional(
   Type.String({
     minLength: 1,
@@ -16,13 +24,7 @@ const NewPassword = Type.Object(
   {
     username: Username,
     new_password: Password,
-    old_password: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 256,
-        description: 'Not needed. When it is given, it must be a valid one of that user',
-      }),
-    ),
+    old_password: Type.Optional(OldPassword),
   },
   { additionalProperties: false },
 )

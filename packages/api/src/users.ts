@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { operation } from './operation.ts'
-import { Password } from './passwords.ts'
+import { OldPassword, Password } from './passwords.ts'
 import { ManagementName, RoleUid } from './roles.ts'
 
 const UserUid = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Identifier of the user' })
@@ -99,6 +99,7 @@ export const updateUser = operation({
       name: Type.Optional(UserName),
       email: Type.Optional(Email),
       password: Type.Optional(Password),
+      old_password: Type.Optional(OldPassword),
       disabled: Type.Optional(Type.Boolean({ description: 'Keeps the user out until it is false again' })),
       ...roleFields,
       ...noAlerts,
@@ -108,6 +109,7 @@ export const updateUser = operation({
   ok: User,
   errors: [
     'user_not_exist',
+    'invalid_credentials',
     'password_not_complex',
     'new_password_same_as_current',
     'change_last_admin_role_not_allowed',

@@ -45,12 +45,14 @@ import { createSight } from './reconcile/sight.ts'
 import { createTrials } from './reconcile/trials.ts'
 import { rolesRoutes } from './roles/roles-routes.ts'
 import { createRoles } from './roles/roles-service.ts'
+import { createGuessBudgets } from './sessions/guess-budgets.ts'
 import { createIdentify } from './sessions/identify.ts'
 import { createIdentities } from './sessions/identities.ts'
 import { createLogins } from './sessions/logins.ts'
 import { sessionsRoutes } from './sessions/sessions-routes.ts'
 import { createSessions } from './sessions/sessions-service.ts'
 import { createSigningKeys } from './sessions/signing-keys.ts'
+import { createSources } from './sessions/sources.ts'
 import { createTokens } from './sessions/tokens.ts'
 import { openStore } from './store/open-store.ts'
 import { sealAll } from './store/seal-all.ts'
@@ -110,9 +112,14 @@ export async function createControlPlane(config: Config, world: World): Promise<
   // They opened, so the key is the one of this store.
   await sealAll(store)
   const tokens = createTokens(keys, now)
-  const logins = createLogins({ store, hashing, identities, now })
+  const sourceOf = createSources()
+  const budgets = createGuessBudgets(now)
+  const logins = createLogins({ store, hashing, identities, sourceOf, budgets, now })
   const userPasswords = createUserPasswords({ store, hashing, now })
-  const passwords = createPasswords({ store, hashing, passwords: userPasswords, identities, now })
+  const passwords = createPasswords({
+    ...{ store, hashing, identities, logins, now },
+    passwords: userPasswords,
+  })
   const waitsToBeCreated = config.bootstrap === 'manual'
   const cluster = createCluster({ store, passwords: userPasswords, waitsToBeCreated, now })
   const roles = createRoles({ store, identities, now })
@@ -162,7 +169,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
   })
 
   const http = createHttp({
-    identify: createIdentify({ store, tokens, identities, logins, now }),
+    identify: createIdentify({ store, tokens, identities, logins, sourceOf, now }),
     onRefused: (caller, permission, databaseUid) =>
       audit.append({
         type: 'permission_refused',
@@ -176,7 +183,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const mount = mountOn(http)
   sessionsRoutes(mount, createSessions({ store, logins, tokens, identities, now }), keys)
   passwordsRoutes(mount, passwords)
-  usersRoutes(mount, createUsers({ store, passwords: userPasswords, identities, now }), roles)
+  usersRoutes(mount, createUsers({ store, passwords: userPasswords, identities, logins, now }), roles)
   rolesRoutes(mount, roles)
   clusterRoutes(mount, cluster, nodes, softwareVersion)
   tlsRoutes(mount, tls)

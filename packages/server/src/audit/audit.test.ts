@@ -33,7 +33,8 @@ test('every login, failure and lock, every change of users, roles, passwords and
   await send('POST', '/v1/users', { name: 'mia', password: 'a-password-of-mine', role_uids: [8] })
   const mia = await fairlead.signIn('mia', 'a-password-of-mine')
   await send('GET', '/v1/users', undefined, mia)
-  await send('POST', '/v1/users/password', { new_password: 'another-password' }, mia)
+  const change = { new_password: 'another-password', old_password: 'a-password-of-mine' }
+  await send('POST', '/v1/users/password', change, mia)
   await send('DELETE', '/v1/users/password', { old_password: 'another-password' }, mia)
   const again = await fairlead.signIn('mia', 'a-password-of-mine')
   await send('POST', '/v1/users/logout', undefined, again)

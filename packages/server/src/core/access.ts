@@ -18,6 +18,14 @@ export interface Principal {
 export interface Visitor {
   /** Network address. */
   readonly address: string
+  /** The rest of the connection: the visitor's port, and where it ends. */
+  readonly peer?: Peer
+}
+
+export interface Peer {
+  readonly port: number
+  readonly toAddress: string
+  readonly toPort: number
 }
 
 /** A visitor who is signed in. */
@@ -36,6 +44,18 @@ export interface Actor {
 
 export function actorOf({ user, address }: Caller): Actor {
   return { uid: user.uid, name: user.name, address }
+}
+
+export function visitorOf({ address, peer }: Caller): Visitor {
+  return peer === undefined ? { address } : { address, peer }
+}
+
+/**
+ * Whether a caller may set a password of its own without saying the old one: the request came with it (Basic), or an admin asks, to
+ * whom it would be no obstacle. Otherwise a stolen token would become a stolen account.
+ */
+export function mayDoWithout({ user, token }: Caller): boolean {
+  return token === null || isAdmin(user)
 }
 
 /**

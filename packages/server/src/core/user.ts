@@ -1,5 +1,5 @@
 import type { Management } from '@fairlead/api'
-import { type Failures, isLocked, type LockoutPolicy } from './lockout.ts'
+import type { Failures, LockoutPolicy } from './lockout.ts'
 import { isExpired } from './password-rules.ts'
 
 /** Who may sign in. */
@@ -11,6 +11,7 @@ export interface User {
   readonly disabled: boolean
   /** Tokens that were issued under an older epoch are none any more. */
   readonly tokenEpoch: number
+  /** Wrong passwords from all sources from which the user has never signed in. */
   readonly failures: Failures
   readonly lastLoginMs: number | null
 }
@@ -36,15 +37,16 @@ export const LAST_BUILT_IN_ROLE = 7
 
 export type UserStatus = 'active' | 'locked' | 'password_expired' | 'disabled'
 
+/** `lockedUntilMs`: until when a source is locked out of the account; others may sign in. */
 export function statusOf(
-  user: User,
-  newestPasswordMs: number,
+  { disabled }: Pick<User, 'disabled'>,
+  seen: { readonly newestPasswordMs: number; readonly lockedUntilMs: number },
   rules: { readonly lockout: LockoutPolicy; readonly passwordDays: number },
   nowMs: number,
 ): UserStatus {
-  if (user.disabled) return 'disabled'
-  if (isLocked(user.failures, rules.lockout, nowMs)) return 'locked'
-  return isExpired(newestPasswordMs, rules.passwordDays, nowMs) ? 'password_expired' : 'active'
+  if (disabled) return 'disabled'
+  if (rules.lockout.threshold > 0 && nowMs < seen.lockedUntilMs) return 'locked'
+  return isExpired(seen.newestPasswordMs, rules.passwordDays, nowMs) ? 'password_expired' : 'active'
 }
 
 /** What a login name is compared by: letter case and look-alike forms of a letter do not make another user. */

@@ -9,10 +9,14 @@ import { InvalidInput } from './compile-validator.ts'
 /** The one place where an error becomes an answer: always {error_code, message}, never a stack. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
   const { code, message } = explain(error, request, log)
-  if (code === 'too_many_requests') void reply.header('retry-after', '1')
+  if (code === 'too_many_requests') void reply.header('retry-after', String(retryAfter(error)))
   void reply.header('cache-control', 'no-store')
   if (errors[code].status === 401) void reply.header('www-authenticate', 'Bearer realm="fairlead"')
   void reply.status(errors[code].status).send({ error_code: code, message })
+}
+
+function retryAfter(error: unknown): number {
+  return (error instanceof Refusal ? error.retryAfterSeconds : undefined) ?? 1
 }
 
 /** What came is no HTTP: there is no request to answer, but a socket that may still be written to. */

@@ -5,6 +5,7 @@ import type { Caller } from '../core/access.ts'
 import type { Identify } from '../sessions/identify.ts'
 import { isPermitted } from './authenticate.ts'
 import { type Connection, holdConnection } from './hold-connection.ts'
+import { visitorOf } from './visitor-of.ts'
 
 /** What goes out one by one. `seq` rises, and is what a client goes on after. */
 export interface StreamEvent {
@@ -120,7 +121,7 @@ async function isStillAdmitted(
   if (operation === undefined || operation.permission === null) return true
   try {
     const { authorization } = request.headers
-    const caller = await identify(authorization, { address: request.ip }, { admitsExpired: false })
+    const caller = await identify(authorization, visitorOf(request), { admitsExpired: false })
     return isPermitted(request, operation, caller) && stream.admits(caller)
   } catch (cause) {
     if (cause instanceof Refusal) return false

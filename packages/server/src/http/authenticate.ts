@@ -2,6 +2,7 @@ import { type Operation, Refusal } from '@fairlead/api'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Caller, may } from '../core/access.ts'
 import type { Identify } from '../sessions/identify.ts'
+import { visitorOf } from './visitor-of.ts'
 
 /** Told of each request that was refused for want of a permission. */
 export type OnRefused = (caller: Caller, permission: string, databaseUid: number | undefined) => Promise<void>
@@ -23,7 +24,7 @@ export function authenticate(identify: Identify, onRefused: OnRefused) {
   }
   const look = (request: FastifyRequest, operation: Operation): void | Promise<void> => {
     const admitsExpired = operation.admitsExpired === true
-    const found = identify(request.headers.authorization, { address: request.ip }, { admitsExpired })
+    const found = identify(request.headers.authorization, visitorOf(request), { admitsExpired })
     if (!(found instanceof Promise)) return check(request, operation, found)
     return found.then((caller) => check(request, operation, caller))
   }

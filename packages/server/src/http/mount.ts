@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import type { Caller, Visitor } from '../core/access.ts'
 import type { EventStream, Streams } from './answer-stream.ts'
 import { readFormFile } from './read-form-file.ts'
+import { visitorOf } from './visitor-of.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -53,7 +54,7 @@ export function mountOn(app: FastifyInstance): Mount {
             ...(op.waits && { patience: patienceOf(request, reply, stopping.signal) }),
           } as Input<typeof op>,
           // The hook in authenticate.ts has let nobody through without a caller where the operation needs one.
-          (request.caller ?? { address: request.ip }) as Asker<typeof op>,
+          (request.caller ?? visitorOf(request)) as Asker<typeof op>,
         )
         if (op.stream !== true) return answer
         // By its type, that is what the handler of such an operation answers.

@@ -28,7 +28,7 @@ test('no password, token or key is logged, answered or left in a file, whatever 
   }
   await send('POST', '/v1/users', admin, { name: 'mia', password: first, email: 'mia@example.org' })
   const mia = await fairlead.signIn('mia', first ?? '')
-  await send('POST', '/v1/users/password', mia, { new_password: second })
+  await send('POST', '/v1/users/password', mia, { new_password: second, old_password: first })
   await send('PUT', '/v1/users/password', mia, { new_password: third, old_password: wrong })
   await send('DELETE', '/v1/users/password', mia, { old_password: first })
   await send('PUT', '/v1/users/2', admin, { password: fourth, name: 1 })

@@ -1,7 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
-import { Refusal } from '@fairlead/api'
+import { createFairQueue, type Waiting } from './fair-queue.ts'
 
 const derive = promisify(argon2)
 
@@ -12,8 +12,11 @@ const TAG_BYTES = 32
 
 /** Node has four threads for such work: one is left to files and names. */
 const MOST_AT_ONCE = 3
-/** Those that may wait: at about 30 ms each, on two cores, the last waits a second. */
-const MAY_WAIT = 64
+/** Those of one source that may wait: at about 30 ms each, on two cores, the last waits a second. */
+const MAY_WAIT_EACH = 64
+const MAY_WAIT = 256
+/** Who is signed in, or runs the machine. */
+const own: Waiting = { source: '', known: true }
 
 export interface Hashing {
   /**
@@ -23,9 +26,10 @@ export interface Hashing {
   hash(password: string, beside?: string): Promise<string>
   /**
    * Which of these PHC strings does `password` fit? Undefined: none. For an unknown user pass none: the same work is
-   * done against a valid hash of nobody's password, so that the answer takes as long.
+   * done against a valid hash of nobody's password, so that the answer takes as long. `who` waits in line; without it, it is
+   * somebody who is signed in.
    */
-  find(password: string, phcs: readonly string[]): Promise<string | undefined>
+  find(password: string, phcs: readonly string[], who?: Waiting): Promise<string | undefined>
   /** Was it made with the parameters of today? */
   isCurrent(phc: string): boolean
   /** How many derivations run at once; more wait. */
@@ -47,9 +51,12 @@ interface Phc extends Parameters {
 /** Argon2id, bounded: hashing takes all of a core's memory bandwidth and would starve the API. */
 export async function createHashing(): Promise<Hashing> {
   const atOnce = Math.min(MOST_AT_ONCE, availableParallelism())
-  const limited = limit(atOnce, MAY_WAIT)
+  const limited = createFairQueue({
+    ...{ atOnce, waitingEach: MAY_WAIT_EACH, waiting: MAY_WAIT },
+    strangersAtOnce: Math.max(1, atOnce - 1), // guesses leave a core to those who are let in
+  })
   const hash = (password: string, beside?: string) =>
-    limited(async () => {
+    limited(own, async () => {
       const salt = beside === undefined ? randomBytes(SALT_BYTES) : parse(beside).salt
       return print(salt, await tagOf(password, salt, current, TAG_BYTES))
     })
@@ -57,10 +64,10 @@ export async function createHashing(): Promise<Hashing> {
   return {
     atOnce,
     hash,
-    async find(password, phcs) {
-      const known = phcs.length > 0
-      const fits = await limited(() => findAmong(password, (known ? phcs : [nobodys]).map(parse)))
-      return known ? fits : undefined
+    async find(password, phcs, who = own) {
+      const exists = phcs.length > 0
+      const fits = await limited(who, () => findAmong(password, (exists ? phcs : [nobodys]).map(parse)))
+      return exists ? fits : undefined
     },
     isCurrent: (phc) => {
       const { memoryKiB, passes, parallelism } = parse(phc)
@@ -116,22 +123,4 @@ function tagOf(
 /** PHC strings carry base64 without padding. */
 function base64(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '')
-}
-
-/** Whoever ends hands its place to the one who waits longest. */
-function limit(atOnce: number, mayWait: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let free = atOnce
-  const waiting: (() => void)[] = []
-  return async (work) => {
-    if (free > 0) free -= 1
-    else if (waiting.length >= mayWait) throw new Refusal('too_many_requests')
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) free += 1
-      else next()
-    }
-  }
 }

@@ -1,12 +1,14 @@
 import { Refusal } from '@fairlead/api'
 import { auditStore } from '../audit/audit-store.ts'
-import { type Actor, actorOf, type Caller, isAdmin } from '../core/access.ts'
+import { type Actor, actorOf, type Caller, isAdmin, mayDoWithout } from '../core/access.ts'
 import type { AuditType } from '../core/audit-record.ts'
 import { noFailures } from '../core/lockout.ts'
 import type { User } from '../core/user.ts'
 import type { Identities } from '../sessions/identities.ts'
+import type { Logins } from '../sessions/logins.ts'
 import type { Db, Store } from '../store/open-store.ts'
 import { usersStore } from '../users/users-store.ts'
+import { confirmOld, refuseWithoutOld } from './confirm-old.ts'
 import type { Hashing } from './hashing.ts'
 import { passwordsStore } from './passwords-store.ts'
 import type { UserPasswords } from './user-passwords.ts'
@@ -15,7 +17,7 @@ import type { UserPasswords } from './user-passwords.ts'
 export interface PasswordRequest {
   readonly userName: string | undefined
   readonly password: string
-  /** Must be a right one of the user, when it is given. */
+  /** Must be a right one of the user, when it is given; see mayDoWithout. */
   readonly oldPassword?: string | undefined
 }
 
@@ -42,20 +44,17 @@ export function createPasswords(deps: {
   readonly hashing: Hashing
   readonly passwords: UserPasswords
   readonly identities: Identities
+  readonly logins: Pick<Logins, 'confirm'>
   readonly now: () => number
 }): Passwords {
-  const { store, hashing, passwords, identities } = deps
+  const { store, hashing, passwords, identities, logins } = deps
   const now = () => new Date(deps.now()).toISOString()
 
   const targetOf = async ({ userName, oldPassword }: PasswordRequest, caller: Caller): Promise<User> => {
     const user = await findTarget(userName, caller, store.db)
-    if (oldPassword !== undefined) await findPassword(user, oldPassword)
+    if (oldPassword !== undefined) await confirmOld(user, oldPassword, caller, logins)
+    else if (!mayDoWithout(caller)) refuseWithoutOld()
     return user
-  }
-  const findPassword = async ({ uid }: User, password: string): Promise<string> => {
-    const present = (await passwordsStore(store.db).listOf(uid)).map(({ phc }) => phc)
-    const found = await hashing.find(password, present)
-    return found ?? refuseWrong()
   }
   const prepare = (password: string, { name, email, uid }: User) =>
     passwords.prepare(password, [name, email ?? ''], uid)
@@ -100,7 +99,7 @@ export function createPasswords(deps: {
 
     async remove({ userName, password }, caller) {
       const user = await findTarget(userName, caller, store.db)
-      const phc = await findPassword(user, password)
+      const phc = await confirmOld(user, password, caller, logins)
       return write(user, 'password_removed', actorOf(caller), async (db) => {
         const present = await passwordsStore(db).listOf(user.uid)
         if (present.length < 2) throw new Refusal('cannot_delete_last_password')

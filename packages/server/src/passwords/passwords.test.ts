@@ -1,6 +1,6 @@
 import { argon2Sync } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { adminPassword, startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
+import { adminPassword, basic, startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
 
 let fairlead: TestControlPlane
 let admin: string
@@ -18,8 +18,11 @@ afterEach(() => fairlead[Symbol.asyncDispose]())
 
 const password = 'a-password-of-mine'
 const another = 'another-password'
-const change = (method: string, body: object, auth = mia) =>
+const send = (method: string, body: object, auth = mia) =>
   fairlead.send(method, '/v1/users/password', { auth, body })
+/** With the old password, as a token needs it. */
+const change = (method: string, body: object, auth = mia) =>
+  send(method, { ...(auth === mia && { old_password: password }), ...body }, auth)
 const fits = async (candidate: string) =>
   (await fairlead.send('POST', '/v1/users/authorize', { body: { username: 'mia', password: candidate } }))
     .status === 200
@@ -45,6 +48,48 @@ test('setting a password replaces all there were', async () => {
     false,
     true,
   ])
+})
+
+describe('a token alone', () => {
+  test('changes no password of its user, by neither way; with the old one, by Basic, or of an admin it does', async () => {
+    const needed = { status: 400, body: { message: expect.stringMatching(/^old_password: is missing/) } }
+    const user = (body: object, auth: string) => fairlead.send('PUT', '/v1/users/2', { auth, body })
+    for (const method of ['PUT', 'POST']) {
+      expect(await send(method, { new_password: another })).toMatchObject(needed)
+    }
+    expect(await user({ password: another }, mia)).toMatchObject(needed)
+    expect([await fits(another), await fits(password)]).toEqual([false, true])
+
+    expect((await user({ password: another, old_password: password }, mia)).status).toBe(200)
+    expect((await send('PUT', { new_password: 'the-third-one' }, basic('mia', another))).status).toBe(200)
+    expect((await user({ password }, admin)).status).toBe(200)
+    expect((await send('POST', { new_password: 'for-the-admin' }, admin)).status).toBe(200)
+  })
+
+  test('guesses a password no more often than a login does, and every guess is written down', async () => {
+    const wrong = { new_password: another, old_password: 'wrong' }
+    for (const guess of [
+      () => send('PUT', wrong),
+      () => send('POST', wrong),
+      () => send('DELETE', { old_password: 'wrong' }),
+      () =>
+        fairlead.send('PUT', '/v1/users/2', { auth: mia, body: { password: another, old_password: 'x' } }),
+      () => send('PUT', wrong),
+    ]) {
+      expect(await refusal(guess())).toEqual([401, 'invalid_credentials'])
+    }
+    expect((await fairlead.send('GET', '/v1/users/2', { auth: admin })).body['status']).toBe('locked')
+    expect(await refusal(send('PUT', { new_password: another, old_password: password }))).toEqual([
+      401,
+      'invalid_credentials',
+    ])
+    const { body } = await fairlead.send('GET', '/v1/logs', { auth: admin })
+    const guesses = (body as unknown as { type: string; details: object }[]).filter(
+      ({ type }) => type === 'login_failed',
+    )
+    expect(guesses.length).toBe(6)
+    expect(guesses[0]?.details).toMatchObject({ via: 'old_password', why: 'wrong' })
+  })
 })
 
 describe('it is refused', () => {

@@ -1,6 +1,7 @@
 import { Refusal } from '@fairlead/api'
 import { settingsStore } from '../cluster/settings-store.ts'
 import { passwordFaults } from '../core/password-rules.ts'
+import { loginLanesStore } from '../sessions/login-lanes-store.ts'
 import type { Db, Store } from '../store/open-store.ts'
 import type { Hashing } from './hashing.ts'
 import { passwordsStore } from './passwords-store.ts'
@@ -13,7 +14,7 @@ export interface UserPasswords {
    * Throws Refusal password_not_complex, with every fault; new_password_same_as_current; too_many_requests.
    */
   prepare(password: string, names: readonly string[], userUid?: number): Promise<string>
-  /** Makes it the only one of the user. */
+  /** Makes it the only one of the user, and lets every source try again. */
   replace(db: Db, userUid: number, phc: string): Promise<void>
 }
 
@@ -39,6 +40,7 @@ export function createUserPasswords(deps: {
       const passwords = passwordsStore(db)
       await passwords.removeAllOf(userUid)
       await passwords.insert(userUid, phc, new Date(now()).toISOString())
+      await loginLanesStore(db).clearFailures(userUid)
     },
   }
 }

@@ -2,13 +2,13 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { Refusal } from '@fairlead/api'
 import { settingsStore } from '../cluster/settings-store.ts'
 import type { Caller, Visitor } from '../core/access.ts'
-import { isLocked } from '../core/lockout.ts'
 import { isExpired } from '../core/password-rules.ts'
 import type { Settings } from '../core/settings.ts'
 import type { Store } from '../store/open-store.ts'
 import type { Identities, Identity } from './identities.ts'
 import type { Login, Logins } from './logins.ts'
 import { createMemory } from './memory.ts'
+import type { SourceOf } from './sources.ts'
 import type { Claims, Tokens } from './tokens.ts'
 
 /**
@@ -41,9 +41,10 @@ export function createIdentify(deps: {
   readonly tokens: Tokens
   readonly identities: Identities
   readonly logins: Logins
+  readonly sourceOf: SourceOf
   readonly now: () => number
 }): Identify {
-  const { store, tokens, identities, logins, now } = deps
+  const { store, tokens, identities, logins, sourceOf, now } = deps
   const settings = createMemory<'all', Settings>({ forMs: SETTINGS_REMEMBERED_MS, most: 1, now })
   const right = createMemory<string, RightPassword>({
     forMs: PASSWORD_REMEMBERED_MS,
@@ -71,14 +72,15 @@ export function createIdentify(deps: {
         'Basic is switched off here; get a token from POST /v1/users/authorize',
       )
     }
-    const code = codeOf(login)
+    const source = await sourceOf(visitor)
+    const code = codeOf(login, source)
     const check = async (): Promise<RightPassword> => {
       const { user, issuedMs } = await logins.check(login, { ...visitor, via: 'basic' }, { admitsExpired })
       return { userUid: user.uid, epoch: user.tokenEpoch, issuedMs }
     }
     let known = await right.get(code, check)
     let identity = await identities.get(known.userUid)
-    if (identity === undefined || isStale(identity, known.epoch, rules, now())) {
+    if (identity === undefined || isStale(identity, known.epoch, { source, rules, nowMs: now() })) {
       // Something about the user has changed since: whether the password is still right is asked anew.
       right.forget(code)
       known = await right.get(code, check)
@@ -88,7 +90,7 @@ export function createIdentify(deps: {
     if (!admitsExpired && isExpired(known.issuedMs, rules.passwordDays, now())) {
       throw new Refusal('password_expired')
     }
-    return { user: identity.principal, address: visitor.address, token: null }
+    return { ...visitor, user: identity.principal, token: null }
   }
 
   return (header, visitor, { admitsExpired }) => {
@@ -110,7 +112,7 @@ function split(header: string): { readonly scheme: string; readonly rest: string
   return { scheme: header.slice(0, end).toLowerCase(), rest: header.slice(end).trim() }
 }
 
-function admit(claims: Claims | undefined, identity: Identity | undefined, { address }: Visitor): Caller {
+function admit(claims: Claims | undefined, identity: Identity | undefined, visitor: Visitor): Caller {
   if (claims === undefined || identity === undefined || !isGood(claims, identity)) {
     throw new Refusal(
       'unauthorized',
@@ -118,7 +120,7 @@ function admit(claims: Claims | undefined, identity: Identity | undefined, { add
     )
   }
   const { id, expiresAtMs } = claims
-  return { user: identity.principal, address, token: { id, expiresAtMs } }
+  return { ...visitor, user: identity.principal, token: { id, expiresAtMs } }
 }
 
 function isGood({ id, epoch }: { readonly id: string; readonly epoch: number }, identity: Identity): boolean {
@@ -126,8 +128,13 @@ function isGood({ id, epoch }: { readonly id: string; readonly epoch: number }, 
   return !user.disabled && user.tokenEpoch === epoch && !revokedTokens.has(id)
 }
 
-function isStale({ user }: Identity, epoch: number, { lockout }: Settings, nowMs: number): boolean {
-  return user.disabled || user.tokenEpoch !== epoch || isLocked(user.failures, lockout, nowMs)
+function isStale(
+  { user, locks }: Identity,
+  epoch: number,
+  at: { readonly source: string; readonly rules: Settings; readonly nowMs: number },
+): boolean {
+  const isLocked = at.rules.lockout.threshold > 0 && at.nowMs < (locks.get(at.source) ?? 0)
+  return user.disabled || user.tokenEpoch !== epoch || isLocked
 }
 
 /** RFC 7617. Undefined when it is none. */
@@ -138,10 +145,10 @@ function readBasic(text: string): Login | undefined {
 }
 
 /** What a password is remembered by: means nothing outside this process. */
-function createCode(): (login: Login) => string {
+function createCode(): (login: Login, source: string) => string {
   const secret = randomBytes(32)
-  return ({ name, password }) =>
+  return ({ name, password }, source) =>
     createHmac('sha256', secret)
-      .update(JSON.stringify([name, password]))
+      .update(JSON.stringify([name, password, source]))
       .digest('base64')
 }

@@ -4,6 +4,7 @@ import { passwordsStore } from '../passwords/passwords-store.ts'
 import { rolesStore } from '../roles/roles-store.ts'
 import type { Store } from '../store/open-store.ts'
 import { usersStore } from '../users/users-store.ts'
+import { loginLanesStore } from './login-lanes-store.ts'
 import { createMemory } from './memory.ts'
 import { revokedTokensStore } from './revoked-tokens-store.ts'
 
@@ -13,6 +14,8 @@ export interface Identity {
   readonly principal: Principal
   readonly newestPasswordMs: number
   readonly revokedTokens: ReadonlySet<string>
+  /** Until when each source is locked out of the account, Unix milliseconds. */
+  readonly locks: ReadonlyMap<string, number>
 }
 
 export interface Identities {
@@ -51,6 +54,7 @@ async function readIdentity(uid: number, { db }: Store): Promise<Identity | unde
     principal: { uid, name: user.name, grants },
     newestPasswordMs: Math.max(0, ...passwords.map(({ issuedMs }) => issuedMs)),
     revokedTokens: await revokedTokensStore(db).listOf(uid),
+    locks: await loginLanesStore(db).locksOf(uid),
   }
 }
 

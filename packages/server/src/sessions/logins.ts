@@ -3,33 +3,44 @@ import { auditStore } from '../audit/audit-store.ts'
 import { settingsStore } from '../cluster/settings-store.ts'
 import type { Visitor } from '../core/access.ts'
 import type { AuditEvent } from '../core/audit-record.ts'
-import { countFailure, isLocked, noFailures } from '../core/lockout.ts'
+import { noFailures } from '../core/lockout.ts'
+import { countRight, countWrong, isShut, newLane, type Tries } from '../core/login-lanes.ts'
 import { isExpired } from '../core/password-rules.ts'
 import type { Password, User } from '../core/user.ts'
 import type { Hashing } from '../passwords/hashing.ts'
 import { passwordsStore } from '../passwords/passwords-store.ts'
 import type { Db, Store } from '../store/open-store.ts'
 import { usersStore } from '../users/users-store.ts'
+import type { GuessBudgets } from './guess-budgets.ts'
 import type { Identities } from './identities.ts'
+import { loginLanesStore } from './login-lanes-store.ts'
+import type { SourceOf } from './sources.ts'
 
 export interface Login {
   readonly name: string
   readonly password: string
 }
 
+export type LoginBy = Visitor & { readonly via: string }
+
 export interface Logins {
   /**
    * The user of this name and password, and the hash that it fitted. Counts and writes down how it went, also what
    * failed.
    *
-   * Throws Refusal: invalid_credentials for an unknown user, a wrong password, a locked or a disabled user, the same in
-   * words and time; password_expired when only that is wrong, unless `admitsExpired`; too_many_requests.
+   * Throws Refusal: invalid_credentials for an unknown user, a wrong password, a source that is locked out and a disabled user,
+   * the same in words and time; password_expired when only that is wrong, unless `admitsExpired`; too_many_requests.
    */
   check(
     login: Login,
-    by: Visitor & { readonly via: string },
+    by: LoginBy,
     options?: { readonly admitsExpired: boolean },
   ): Promise<{ readonly user: User; readonly phc: string; readonly issuedMs: number }>
+  /**
+   * A password that somebody who is signed in says is this user's: the hash that it fits. Counted as a login is, and written down
+   * when it is wrong. Throws Refusal invalid_credentials, too_many_requests.
+   */
+  confirm(user: User, password: string, by: LoginBy): Promise<string>
 }
 
 type Verdict = 'right' | 'expired' | 'unknown' | 'wrong' | 'locked' | 'disabled'
@@ -46,68 +57,115 @@ const nobody: User = {
   lastLoginMs: null,
 }
 
+/** One try: what was found before its turn to be judged came. */
+interface Try {
+  readonly name: string
+  readonly by: LoginBy
+  readonly source: string
+  readonly user: User | undefined
+  readonly fits: Password | undefined
+  /** Of somebody who is signed in already: the right one is no login. */
+  readonly confirms: boolean
+}
+
 export function createLogins(deps: {
   readonly store: Store
   readonly hashing: Hashing
   readonly identities: Identities
+  readonly sourceOf: SourceOf
+  readonly budgets: GuessBudgets
   readonly now: () => number
 }): Logins {
-  const { store, hashing, identities, now } = deps
+  const { store, hashing, identities, sourceOf, budgets, now } = deps
 
-  /** Looks again after the derivation: what happened meanwhile counts, so that many tries at once are as good as a few. */
-  const conclude = async (
-    db: Db,
-    login: Login,
-    found: { readonly user: User | undefined; readonly fits: Password | undefined },
-    by: Visitor & { readonly via: string },
-  ): Promise<{ readonly verdict: Verdict; readonly user: User }> => {
-    const at = now()
-    const users = usersStore(db)
-    const user = (await users.get(found.user?.uid ?? nobody.uid)) ?? nobody
-    const { lockout, passwordDays } = await settingsStore(db).get()
-    const stillFits =
-      found.fits !== undefined &&
-      (await passwordsStore(db).listOf(user.uid)).some(({ id }) => id === found.fits?.id)
-    const verdict = judge(user, {
-      fits: stillFits,
-      locked: isLocked(user.failures, lockout, at),
-      expired: found.fits !== undefined && isExpired(found.fits.issuedMs, passwordDays, at),
-    })
-    const failures = verdict === 'wrong' ? countFailure(user.failures, lockout, at) : user.failures
-    await users.noteLogin(user.uid, {
-      failures: verdict === 'right' || verdict === 'expired' ? noFailures : failures,
-      lastLoginMs: verdict === 'right' ? at : user.lastLoginMs,
-    })
-    const locks = verdict === 'wrong' && failures.lockedUntilMs !== null
-    for (const event of describe(verdict, locks, user, login, by)) {
-      await auditStore(db).append(event, new Date(at).toISOString())
-    }
-    return { verdict, user }
+  /** Looks for the password, and judges. Says which one it was, if it is to be let in. */
+  const attempt = async (
+    user: User | undefined,
+    { name, password }: Login,
+    by: LoginBy,
+    confirms: boolean,
+  ): Promise<{ readonly verdict: Verdict; readonly user: User; readonly fits: Password | undefined }> => {
+    const source = await sourceOf(by)
+    const uid = user?.uid ?? nobody.uid
+    const passwords = await passwordsStore(store.db).listOf(uid)
+    const known = (await loginLanesStore(store.db).get(uid, source))?.known ?? false
+    const { lockout } = await settingsStore(store.db).get()
+    if (!known) budgets.spend(source, lockout)
+    const phcs = passwords.map(({ phc }) => phc)
+    const fits = await hashing.find(password, phcs, { source, known }).then(
+      (phc) => passwords.find((one) => one.phc === phc),
+      (cause: unknown) => {
+        budgets.giveBack(source) // sent away unjudged
+        throw cause
+      },
+    )
+    if (!known && fits !== undefined) budgets.giveBack(source)
+    const outcome = await store.transaction((db) =>
+      conclude(db, { name, by, source, user, fits, confirms }, now()),
+    )
+    identities.forget(outcome.user.uid)
+    return { ...outcome, fits }
+  }
+
+  /** The parameters have changed since it was hashed, and now the password is at hand. */
+  const renew = async (password: string, { id, phc }: Password): Promise<void> => {
+    await passwordsStore(store.db).rehash(id, await hashing.hash(password, phc))
   }
 
   return {
     async check(login, by, { admitsExpired } = { admitsExpired: false }) {
-      const user = await usersStore(store.db).getByLogin(login.name)
-      const passwords = await passwordsStore(store.db).listOf(user?.uid ?? nobody.uid)
-      const phc = await hashing.find(
-        login.password,
-        passwords.map((one) => one.phc),
-      )
-      const fits = passwords.find((one) => one.phc === phc)
-      const outcome = await store.transaction((db) => conclude(db, login, { user, fits }, by))
-      identities.forget(outcome.user.uid)
-      const admitted = outcome.verdict === 'right' || (outcome.verdict === 'expired' && admitsExpired)
-      if (outcome.verdict === 'expired' && !admitted) throw new Refusal('password_expired')
+      const named = await usersStore(store.db).getByLogin(login.name)
+      const { verdict, user, fits } = await attempt(named, login, by, false)
+      const admitted = verdict === 'right' || (verdict === 'expired' && admitsExpired)
+      if (verdict === 'expired' && !admitted) throw new Refusal('password_expired')
       if (!admitted || fits === undefined) throw new Refusal('invalid_credentials')
       if (!hashing.isCurrent(fits.phc)) await renew(login.password, fits)
-      return { user: outcome.user, phc: fits.phc, issuedMs: fits.issuedMs }
+      return { user, phc: fits.phc, issuedMs: fits.issuedMs }
+    },
+
+    async confirm(user, password, by) {
+      const { verdict, fits } = await attempt(user, { name: user.name, password }, by, true)
+      if (fits !== undefined && (verdict === 'right' || verdict === 'expired')) return fits.phc
+      throw new Refusal('invalid_credentials', 'old_password: is none of the passwords of the user')
     },
   }
+}
 
-  /** The parameters have changed since it was hashed, and now the password is at hand. */
-  async function renew(password: string, { id, phc }: Password): Promise<void> {
-    await passwordsStore(store.db).rehash(id, await hashing.hash(password, phc))
+/** Looks again after the derivation: what happened meanwhile counts, so that many tries at once are as good as a few. */
+async function conclude(
+  db: Db,
+  { name, by, source, user: found, fits, confirms }: Try,
+  at: number,
+): Promise<{ readonly verdict: Verdict; readonly user: User }> {
+  const users = usersStore(db)
+  const lanes = loginLanesStore(db)
+  const user = (await users.get(found?.uid ?? nobody.uid)) ?? nobody
+  const { lockout, passwordDays } = await settingsStore(db).get()
+  const before: Tries = {
+    lane: (await lanes.get(user.uid, source)) ?? newLane(source),
+    strangers: user.failures,
   }
+  const stillFits =
+    fits !== undefined && (await passwordsStore(db).listOf(user.uid)).some(({ id }) => id === fits.id)
+  const verdict = judge(user, {
+    fits: stillFits,
+    locked: isShut(before, lockout, at),
+    expired: fits !== undefined && isExpired(fits.issuedMs, passwordDays, at),
+  })
+  const isRight = verdict === 'right' || verdict === 'expired'
+  const isWrong = verdict === 'wrong' || verdict === 'unknown'
+  const after = isRight ? countRight(before) : isWrong ? countWrong(before, lockout, at) : before
+  await users.noteLogin(user.uid, {
+    failures: after.strangers,
+    lastLoginMs: verdict === 'right' && !confirms ? at : user.lastLoginMs,
+  })
+  await lanes.put(user.uid, after.lane, new Date(at).toISOString())
+  const locks = verdict === 'wrong' && after.lane.failures.lockedUntilMs !== null
+  if (isRight && confirms) return { verdict, user }
+  for (const event of describe(verdict, { locks, source }, user, name, by)) {
+    await auditStore(db).append(event, new Date(at).toISOString())
+  }
+  return { verdict, user }
 }
 
 function judge(
@@ -123,17 +181,18 @@ function judge(
 
 function describe(
   verdict: Verdict,
-  locks: boolean,
+  { locks, source }: { readonly locks: boolean; readonly source: string },
   user: User,
-  login: Login,
-  { address, via }: Visitor & { readonly via: string },
+  name: string,
+  { address, via }: LoginBy,
 ): readonly AuditEvent[] {
   const by = {
     uid: user === nobody ? null : user.uid,
-    name: user === nobody ? login.name : user.name,
+    name: user === nobody ? name : user.name,
     address,
   }
-  if (verdict === 'right') return [{ type: 'login_succeeded', by, details: { via } }]
-  const failed: AuditEvent = { type: 'login_failed', by, details: { via, why: verdict } }
-  return locks ? [failed, { type: 'user_locked', by }] : [failed]
+  const from = source === address ? {} : { from: source }
+  if (verdict === 'right') return [{ type: 'login_succeeded', by, details: { via, ...from } }]
+  const failed: AuditEvent = { type: 'login_failed', by, details: { via, why: verdict, ...from } }
+  return locks ? [failed, { type: 'user_locked', by, details: from }] : [failed]
 }

@@ -19,6 +19,16 @@ export interface Tables {
   }
   /** What a user signs in with, folded: names and e-mails. One login leads to one user. */
   readonly logins: { login: string; user_uid: number }
+  /** How the tries of one source at one user's account went. User 0 stands for all that do not exist. */
+  readonly login_lanes: {
+    user_uid: number
+    source: string
+    known: number
+    failures: number
+    failed_at: string | null
+    locked_until: string | null
+    used_at: string
+  }
   readonly passwords: { id: number; user_uid: number; phc: string; issued_at: string }
   readonly roles: { uid: number; name: string; management: string; databases: string }
   readonly user_roles: { user_uid: number; role_uid: number }

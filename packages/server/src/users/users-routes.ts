@@ -37,6 +37,7 @@ export function usersRoutes(mount: Mount, users: Users, roles: Roles): void {
       ...(body.name !== undefined && { name: body.name }),
       ...(body.email !== undefined && { email: body.email }),
       ...(body.password !== undefined && { password: body.password }),
+      ...(body.old_password !== undefined && { oldPassword: body.old_password }),
       ...(body.disabled !== undefined && { disabled: body.disabled }),
       ...(roleUids !== undefined && { roleUids }),
     }

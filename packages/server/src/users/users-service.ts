@@ -1,13 +1,16 @@
 import { Refusal } from '@fairlead/api'
 import { auditStore } from '../audit/audit-store.ts'
 import { settingsStore } from '../cluster/settings-store.ts'
-import { actorOf, type Caller, isAdmin, may } from '../core/access.ts'
+import { actorOf, type Caller, isAdmin, may, mayDoWithout } from '../core/access.ts'
 import { noFailures } from '../core/lockout.ts'
 import { hasAdmin, loginOf, type Role, statusOf, type User, type UserStatus } from '../core/user.ts'
+import { confirmOld, refuseWithoutOld } from '../passwords/confirm-old.ts'
 import { passwordsStore } from '../passwords/passwords-store.ts'
 import type { UserPasswords } from '../passwords/user-passwords.ts'
 import { rolesStore } from '../roles/roles-store.ts'
 import type { Identities } from '../sessions/identities.ts'
+import { loginLanesStore } from '../sessions/login-lanes-store.ts'
+import type { Logins } from '../sessions/logins.ts'
 import type { Db, Store } from '../store/open-store.ts'
 import { type UserChange, usersStore } from './users-store.ts'
 
@@ -23,6 +26,8 @@ export interface NewUserRequest extends Pick<User, 'name' | 'email' | 'roleUids'
 }
 export type UserRequest = Partial<Omit<NewUserRequest, 'email'> & Pick<User, 'disabled'>> & {
   readonly email?: string
+  /** With a password of one's own; see mayDoWithout. */
+  readonly oldPassword?: string
 }
 
 export interface Users {
@@ -39,9 +44,10 @@ export function createUsers(deps: {
   readonly store: Store
   readonly passwords: UserPasswords
   readonly identities: Identities
+  readonly logins: Pick<Logins, 'confirm'>
   readonly now: () => number
 }): Users {
-  const { store, passwords, identities } = deps
+  const { store, passwords, identities, logins } = deps
   const now = () => new Date(deps.now()).toISOString()
   const views = () => readViews(store.db, deps.now())
 
@@ -68,10 +74,12 @@ export function createUsers(deps: {
       return get(created.uid)
     },
 
-    async update(uid, { password, ...request }, caller) {
+    async update(uid, { password, oldPassword, ...request }, caller) {
       const { user } = await get(uid)
       const wanted = { ...request, ...(password !== undefined && { password }) }
       await refuseBeyond(store.db, caller, user, wanted) // before a password is compared: that would tell
+      if (oldPassword !== undefined) await confirmOld(user, oldPassword, caller, logins)
+      else if (password !== undefined && caller.user.uid === uid && !mayDoWithout(caller)) refuseWithoutOld()
       const names = [request.name ?? user.name, request.email ?? user.email ?? '']
       const phc = password === undefined ? undefined : await passwords.prepare(password, names, uid)
       await store.transaction(async (db) => {
@@ -117,12 +125,13 @@ async function readViews(db: Db, nowMs: number): Promise<readonly UserView[]> {
   const settings = await settingsStore(db).get()
   const newest = await passwordsStore(db).newest()
   const roles = await rolesStore(db).list()
+  const locks = await loginLanesStore(db).locks()
   return (await usersStore(db).list()).map((user) => {
     const newestPasswordMs = newest.get(user.uid) ?? 0
     return {
       user,
       roles: roles.filter(({ uid }) => user.roleUids.includes(uid)),
-      status: statusOf(user, newestPasswordMs, settings, nowMs),
+      status: statusOf(user, { newestPasswordMs, lockedUntilMs: locks.get(user.uid) ?? 0 }, settings, nowMs),
       newestPasswordMs,
     }
   })

@@ -91,7 +91,7 @@ export function usersStore(db: Db): UsersStore {
         .execute()
     },
     async remove(uid) {
-      for (const table of ['user_roles', 'logins', 'passwords', 'revoked_tokens'] as const) {
+      for (const table of ['user_roles', 'logins', 'login_lanes', 'passwords', 'revoked_tokens'] as const) {
         await db.deleteFrom(table).where('user_uid', '=', uid).execute()
       }
       await db.deleteFrom('users').where('uid', '=', uid).execute()

@@ -161,9 +161,10 @@ test('everybody changes their own name and password, and nothing else of themsel
   ]) {
     expect(await refusal(change(body))).toEqual([403, 'unauthorized_action'])
   }
-  expect((await change({ password: 'another-password' })).status).toBe(200)
+  const renewed = { password: 'another-password', old_password: password }
+  expect((await change(renewed)).status).toBe(200)
   own = await fairlead.signIn('renamed', 'another-password')
-  expect(await refusal(change({ password: 'another-password' }))).toEqual([
+  expect(await refusal(change({ ...renewed, old_password: renewed.password }))).toEqual([
     400,
     'new_password_same_as_current',
   ])

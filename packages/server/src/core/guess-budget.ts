@@ -1,0 +1,33 @@
+import type { LockoutPolicy } from './lockout.ts'
+
+/** Wrong passwords of one source, over all users, as a bucket that runs empty by itself. */
+export interface Guesses {
+  readonly level: number
+  readonly atMs: number
+}
+
+/** A source may fail at so many users' accounts as often as the policy allows at one. */
+const USERS = 6
+
+export const noGuesses: Guesses = { level: 0, atMs: 0 }
+
+/** One more. */
+export function addGuess(guesses: Guesses, policy: LockoutPolicy, nowMs: number): Guesses {
+  return { level: levelAt(guesses, policy, nowMs) + 1, atMs: nowMs }
+}
+
+/** Milliseconds until this source may guess again; 0: it may. A policy without a threshold lets it. */
+export function waitForGuess(guesses: Guesses, policy: LockoutPolicy, nowMs: number): number {
+  if (policy.threshold === 0) return 0
+  const over = levelAt(guesses, policy, nowMs) + 1 - USERS * policy.threshold
+  return over <= 0 ? 0 : Math.ceil(over * msEach(policy))
+}
+
+function levelAt({ level, atMs }: Guesses, policy: LockoutPolicy, nowMs: number): number {
+  return Math.max(0, level - Math.max(0, nowMs - atMs) / msEach(policy))
+}
+
+/** A full bucket is empty when the policy begins to count anew. */
+function msEach({ threshold, resetAfterSeconds }: LockoutPolicy): number {
+  return (resetAfterSeconds * 1000) / (USERS * Math.max(1, threshold))
+}

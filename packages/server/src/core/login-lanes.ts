@@ -1,0 +1,57 @@
+import { countFailure, type Failures, isLocked, type LockoutPolicy, noFailures } from './lockout.ts'
+
+/** How the tries of one source at one user's account went. */
+export interface LoginLane {
+  /** Where the tries came from: see sessions/sources.ts. */
+  readonly source: string
+  /** Whether the user has signed in from there. */
+  readonly known: boolean
+  readonly failures: Failures
+}
+
+/** All that decides whether a try is judged: the lane of its source, and what all strangers together have tried. */
+export interface Tries {
+  readonly lane: LoginLane
+  /** Of all sources from which the user has not signed in. `lockedUntilMs`: strangers wait until then. */
+  readonly strangers: Failures
+}
+
+/** Sources with as many wrong passwords as the policy allows one of them, until all strangers are slowed down. */
+const SOURCES = 10
+const LONGEST_WAIT_MS = 60_000
+
+export function newLane(source: string): LoginLane {
+  return { source, known: false, failures: noFailures }
+}
+
+/**
+ * Whether a try is refused unjudged. A source that has failed too often is locked out of this account, by the policy; a
+ * lock holds for the source, not for the user. Where many sources fail, strangers wait; known sources do not.
+ */
+export function isShut({ lane, strangers }: Tries, policy: LockoutPolicy, nowMs: number): boolean {
+  if (isLocked(lane.failures, policy, nowMs)) return true
+  return !lane.known && isLocked(strangers, policy, nowMs)
+}
+
+/** One more wrong password. */
+export function countWrong({ lane, strangers }: Tries, policy: LockoutPolicy, nowMs: number): Tries {
+  return {
+    lane: { ...lane, failures: countFailure(lane.failures, policy, nowMs) },
+    strangers: lane.known ? strangers : slowDown(strangers, policy, nowMs),
+  }
+}
+
+/** The right password. It begins the row of its source anew, and says nothing of what others try. */
+export function countRight({ lane, strangers }: Tries): Tries {
+  return { lane: { ...lane, known: true, failures: noFailures }, strangers }
+}
+
+/** After so many failures of strangers, each further one makes all of them wait twice as long, up to a minute. */
+function slowDown({ count, lastMs }: Failures, policy: LockoutPolicy, nowMs: number): Failures {
+  const isStale = lastMs === null || nowMs - lastMs >= policy.resetAfterSeconds * 1000
+  const counted = (isStale ? 0 : count) + 1
+  const beyond = counted - SOURCES * policy.threshold
+  if (policy.threshold === 0 || beyond < 0) return { count: counted, lastMs: nowMs, lockedUntilMs: null }
+  const waitMs = Math.min(LONGEST_WAIT_MS, 1_000 * 2 ** Math.min(beyond, 10))
+  return { count: counted, lastMs: nowMs, lockedUntilMs: nowMs + waitMs }
+}

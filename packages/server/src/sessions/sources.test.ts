@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { expect, test } from 'vitest'
+import { readSocketOwner } from './read-socket-owner.ts'
+import { createSources, UNKNOWN_LOCAL } from './sources.ts'
+
+const noPeer = { port: 1, toAddress: '127.0.0.1', toPort: 8080 }
+
+test('a source is an address, or the network of one where a machine has a whole network', async () => {
+  const sourceOf = createSources(async () => 'untold')
+  for (const [address, source] of [
+    ['10.1.2.3', '10.1.2.3'],
+    ['::ffff:10.1.2.3', '10.1.2.3'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:0DB8::ff', '2001:db8:0:0::/64'],
+    ['127.0.0.1', '127.0.0.1'],
+  ] as const) {
+    expect(await sourceOf({ address, peer: noPeer })).toBe(source)
+  }
+})
+
+test('on loopback it is the user whose process holds the connection; whose is held by none is nobody in particular', async () => {
+  const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const sourceOf = createSources()
+  for (const host of ['127.0.0.1', '::ffff:127.0.0.1']) {
+    const client = connect({ host, port })
+    const [socket] = await once(server, 'connection')
+    const peer = { port: socket.remotePort, toAddress: socket.localAddress, toPort: socket.localPort }
+    expect(await sourceOf({ address: socket.remoteAddress, peer })).toBe(`local user ${process.getuid?.()}`)
+    client.destroy()
+    await once(socket, 'end')
+    expect(await sourceOf({ address: socket.remoteAddress, peer })).toBe(UNKNOWN_LOCAL)
+    socket.destroy()
+  }
+  server.close()
+})
+
+test('the tables are read once for all that ask meanwhile, and anew for those that ask later', async () => {
+  let reads = 0
+  const gate = Promise.withResolvers<void>()
+  const ownerOf = readSocketOwner(async () => {
+    reads += 1
+    await gate.promise
+    return ['  0: 0100007F:0001 0100007F:1F90 01 0:0 0:0 0 1000 0 77']
+  })
+  const asked = Array.from({ length: 50 }, () => ownerOf({ address: '127.0.0.1', ...noPeer }))
+  await new Promise((resolve) => setImmediate(resolve))
+  const later = Array.from({ length: 50 }, () => ownerOf({ address: '127.0.0.1', ...noPeer }))
+  gate.resolve()
+  expect(new Set(await Promise.all([...asked, ...later]))).toEqual(new Set([1000]))
+  expect(reads).toBe(2)
+})
+
+test('where the system does not tell, it is the address', async () => {
+  const sourceOf = createSources(readSocketOwner(() => Promise.reject(new Error('ENOENT'))))
+  expect(await sourceOf({ address: '127.0.0.1', peer: noPeer })).toBe('127.0.0.1')
+})

@@ -1,0 +1,39 @@
+import { isIP } from 'node:net'
+import type { Visitor } from '../core/access.ts'
+import { type ReadOwner, readSocketOwner } from './read-socket-owner.ts'
+
+/** Where a visitor comes from, as logins are counted by. */
+export type SourceOf = (visitor: Visitor) => Promise<string>
+
+/** A local process that cannot be told from others. No user is known from there. */
+export const UNKNOWN_LOCAL = 'local'
+
+/**
+ * The address of a visitor, or its network where that is what one machine has (IPv6: /64). All processes of a machine share its
+ * loopback addresses: there it is the operating system's user whose process holds the connection, where the system tells.
+ */
+export function createSources(ownerOf: ReadOwner = readSocketOwner()): SourceOf {
+  return async ({ address, peer }) => {
+    const plain = address.startsWith('::ffff:') ? address.slice(7) : address
+    if (!isLoopback(plain)) return isIP(plain) === 6 ? networkOf(plain) : plain
+    if (peer === undefined) return plain
+    const owner = await ownerOf({ address: plain, ...peer })
+    if (owner === 'untold') return plain
+    return owner === 'nobody' ? UNKNOWN_LOCAL : `local user ${owner}`
+  }
+}
+
+function isLoopback(address: string): boolean {
+  return address === '::1' || address.startsWith('127.')
+}
+
+/** The first 64 of 128 bits. */
+function networkOf(address: string): string {
+  const [head = '', tail] = (address.split('%')[0] ?? '').split('::')
+  const before = head === '' ? [] : head.split(':')
+  const after = tail === undefined || tail === '' ? [] : tail.split(':')
+  const missing = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length)
+  const groups = [...before, ...Array.from({ length: missing }, () => '0'), ...after]
+  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
+  return `${network.join(':')}::/64`
+}
