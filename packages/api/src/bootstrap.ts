@@ -30,12 +30,20 @@ export const getBootstrap = operation({
 export const createCluster = operation({
   method: 'POST',
   path: '/v1/bootstrap/create_cluster',
-  summary: 'Create the cluster with its first user, an admin. Open until it has been done once',
+  summary: 'Create the cluster with its first user, an admin. Once, for whoever has the secret',
   since: '0.1.0',
   permission: null,
   body: Type.Object(
     {
       action: Type.Optional(Type.Literal('create_cluster')),
+      bootstrap_secret: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 256,
+          description:
+            'Needed where the cluster waits: printed when the server starts, or FAIRLEAD_BOOTSTRAP_SECRET',
+        }),
+      ),
       cluster: Type.Object(
         { name: Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$' }) },
         { additionalProperties: false },
@@ -51,5 +59,5 @@ export const createCluster = operation({
     { additionalProperties: false },
   ),
   ok: Type.Object({ action: Type.Literal('create_cluster'), name: Type.String() }),
-  errors: ['cluster_already_exists', 'password_not_complex', 'too_many_requests'],
+  errors: ['cluster_already_exists', 'forbidden', 'password_not_complex', 'too_many_requests'],
 })

@@ -27,6 +27,10 @@ export const operatorOperations = {
     ok: Type.Object({
       records: Type.Integer(),
       head: Type.String({ description: 'Number and hash of the last record' }),
+      signed_time: Type.Optional(
+        Type.String({ description: 'When this cluster last signed a head, which is still there' }),
+      ),
+      removed: Type.Integer({ description: 'Records in sealed files that had to make room' }),
       fault: Type.Optional(Type.String()),
     }),
     errors: [],

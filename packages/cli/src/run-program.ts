@@ -60,6 +60,6 @@ function createProgram(config: () => Config, env: NodeJS.ProcessEnv): Command {
     .action(() => runAgent(asOwner(), env['PATH'] ?? ''))
   addEnginesCommands(program, () => ({ path: env['PATH'] ?? '', folder: config().engines }))
   addModulesCommands(program, () => config().home)
-  addOperatorCommands(program, () => config().home)
+  addOperatorCommands(program, config)
   return program
 }

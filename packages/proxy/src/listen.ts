@@ -16,6 +16,13 @@ const BACKLOG = 4_096
 const HANDSHAKE_MS = 5_000
 /** Written out, so that no flag of Node's lowers it. */
 const minVersion = 'TLSv1.2'
+/** Only such as encrypt and authenticate in one, with keys of their own for each connection; in Node's order. TLS 1.3 has no others. */
+const ciphers = [
+  ...['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'],
+  ...['ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
+  ...['ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-AES256-GCM-SHA384'],
+  ...['ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305'],
+].join(':')
 
 /**
  * Listens for the clients of an endpoint. Throws when it cannot. `reusePort`: several listeners may share the port.
@@ -60,7 +67,7 @@ export function checkTls(tls: Tls): void {
 }
 
 function contextOf({ cert, key }: Tls) {
-  return { cert, key, minVersion } as const
+  return { cert, key, minVersion, ciphers } as const
 }
 
 /** Those who have connected and not agreed on keys: they take a file each, and nobody else would close them. */

@@ -6,7 +6,7 @@ import { createProxy } from './proxy.ts'
 import { countWorkers } from './workers/count-workers.ts'
 
 /**
- * The program: node main.ts --home FOLDER [--socket PATH] [--sentinel-host 127.0.0.1] [--sentinel-port 8001] [--workers N].
+ * The program: node main.ts --home FOLDER [--socket PATH] [--sentinel-host 127.0.0.1] [--sentinel-port 0] [--workers N].
  * Port 0: no Sentinel answerer. Workers: as many threads serve the endpoints; by the machine's cores unless told. Runs until
  * SIGTERM; logs JSON lines to standard error.
  */
@@ -17,7 +17,7 @@ const { values } = parseArgs({
     home: { type: 'string' },
     socket: { type: 'string' },
     'sentinel-host': { type: 'string', default: '127.0.0.1' },
-    'sentinel-port': { type: 'string', default: '8001' },
+    'sentinel-port': { type: 'string', default: '0' },
     workers: { type: 'string', default: String(countWorkers(availableParallelism())) },
   },
 })

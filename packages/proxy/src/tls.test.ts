@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type ConnectionOptions, connect } from 'node:tls'
 import { createClient, proxyOperations, type WantedEndpoint } from '@fairlead/api'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { socketTransport } from '../test/run-proxy.ts'
@@ -133,4 +134,32 @@ test('an endpoint goes, though somebody has connected and says nothing', async (
   await using silent = await dial(proxy.port)
   await proxy.remove()
   await until(() => silent.ended())
+})
+
+test('of TLS 1.2 only ciphers that authenticate what they encrypt are spoken, and TLS 1.3', async () => {
+  const tls = makeCertificate('ciphers')
+  await using proxy = await serve(tls)
+  const shake = (options: ConnectionOptions) =>
+    new Promise<string>((resolve) => {
+      const target = {
+        host: '127.0.0.1',
+        port: proxy.port,
+        ca: tls.cert,
+        checkServerIdentity: () => undefined,
+      }
+      const socket = connect({ ...target, ...options }, () => {
+        resolve(`${socket.getProtocol()} ${socket.getCipher().name}`)
+        socket.destroy()
+      })
+      socket.on('error', () => resolve('refused'))
+    })
+  const seclevel = '@SECLEVEL=0'
+  for (const cipher of ['ECDHE-ECDSA-AES128-SHA', 'ECDHE-ECDSA-AES256-SHA', 'ECDHE-ECDSA-AES128-SHA256']) {
+    expect(await shake({ maxVersion: 'TLSv1.2', ciphers: `${cipher}:${seclevel}` })).toBe('refused')
+  }
+  expect(await shake({ maxVersion: 'TLSv1.2' })).toMatch(/^TLSv1.2 ECDHE-ECDSA-(AES\d+-GCM|CHACHA20)/)
+  expect(await shake({})).toMatch(/^TLSv1.3 TLS_/)
+  expect(await shake({ minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: `ALL:${seclevel}` })).toBe(
+    'refused',
+  )
 })

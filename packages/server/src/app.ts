@@ -9,11 +9,15 @@ import { actionsStore } from './actions/actions-store.ts'
 import { handoversStore } from './actions/handovers-store.ts'
 import { ordersRoutes } from './actions/orders-routes.ts'
 import { createOrders } from './actions/orders-service.ts'
+import { createAuditCounter } from './audit/audit-counter.ts'
+import { openAuditFiles } from './audit/audit-files.ts'
 import { auditRoutes } from './audit/audit-routes.ts'
 import { createAudit } from './audit/audit-service.ts'
+import { keepAudit } from './audit/keep-audit.ts'
+import { readBootstrapSecret } from './cluster/bootstrap-secret.ts'
 import { clusterRoutes } from './cluster/cluster-routes.ts'
 import { createCluster } from './cluster/cluster-service.ts'
-import { agentSocket, type Config, operatorSocket, proxySocket } from './config.ts'
+import type { Config } from './config.ts'
 import { actorOf } from './core/access.ts'
 import { databasesRoutes } from './databases/databases-routes.ts'
 import { createDatabases } from './databases/databases-service.ts'
@@ -54,6 +58,7 @@ import { createSessions } from './sessions/sessions-service.ts'
 import { createSigningKeys } from './sessions/signing-keys.ts'
 import { createSources } from './sessions/sources.ts'
 import { createTokens } from './sessions/tokens.ts'
+import { agentSocket, operatorSocket, proxySocket } from './sockets.ts'
 import { openStore } from './store/open-store.ts'
 import { sealAll } from './store/seal-all.ts'
 import { createSecretBox, readStoreKey } from './store/secret-box.ts'
@@ -72,6 +77,8 @@ export interface ControlPlane extends AsyncDisposable {
   readonly generatedPassword: string | undefined
   /** Nobody can sign in before somebody creates the cluster through the API. */
   readonly waitsToBeCreated: boolean
+  /** What that takes, where nobody has chosen it: to be shown. */
+  readonly bootstrapSecret: string | undefined
 }
 
 /** What the control plane takes from outside, besides its configuration. */
@@ -111,19 +118,31 @@ export async function createControlPlane(config: Config, world: World): Promise<
   )
   // They opened, so the key is the one of this store.
   await sealAll(store)
-  const tokens = createTokens(keys, now)
+  const tokens = createTokens(keys, now, config.sessionHours * 3_600_000)
+  const counter = createAuditCounter(store, now)
   const sourceOf = createSources()
   const budgets = createGuessBudgets(now)
-  const logins = createLogins({ store, hashing, identities, sourceOf, budgets, now })
+  const logins = createLogins({ store, hashing, identities, sourceOf, budgets, counter, now })
   const userPasswords = createUserPasswords({ store, hashing, now })
   const passwords = createPasswords({
     ...{ store, hashing, identities, logins, now },
     passwords: userPasswords,
   })
-  const waitsToBeCreated = config.bootstrap === 'manual'
-  const cluster = createCluster({ store, passwords: userPasswords, waitsToBeCreated, now })
+  const bootstrap =
+    config.bootstrap === 'manual'
+      ? readBootstrapSecret(join(config.home, 'bootstrap.secret'), config.bootstrapSecret)
+      : null
+  const cluster = createCluster({ store, passwords: userPasswords, bootstrap, now })
   const roles = createRoles({ store, identities, now })
-  const audit = createAudit(store, now)
+  const auditFiles = openAuditFiles(config.home, box)
+  const audit = createAudit(store, auditFiles)
+  opened.use(
+    await keepAudit({
+      ...{ store, counter, now, log },
+      files: auditFiles,
+      retention: { days: config.auditDays, sealedBytes: config.auditMb * 1_000_000 },
+    }),
+  )
 
   const tls = createTls({ store, box, now, log })
 
@@ -166,22 +185,24 @@ export async function createControlPlane(config: Config, world: World): Promise<
     nudge: loop.nudge,
     inTurn: reconciling.inTurn,
     portRange: config.portRange,
+    askedPorts: config.askedPorts,
   })
 
   const http = createHttp({
     identify: createIdentify({ store, tokens, identities, logins, sourceOf, now }),
     onRefused: (caller, permission, databaseUid) =>
-      audit.append({
+      counter.record({
         type: 'permission_refused',
         by: actorOf(caller),
         ...(databaseUid !== undefined && { databaseUid }),
         details: { permission },
       }),
     log,
+    hostNames: config.hostNames,
   })
   opened.defer(() => http.close())
   const mount = mountOn(http)
-  sessionsRoutes(mount, createSessions({ store, logins, tokens, identities, now }), keys)
+  sessionsRoutes(mount, createSessions({ store, logins, tokens, identities, counter, now }), keys)
   passwordsRoutes(mount, passwords)
   usersRoutes(mount, createUsers({ store, passwords: userPasswords, identities, logins, now }), roles)
   rolesRoutes(mount, roles)
@@ -205,8 +226,9 @@ export async function createControlPlane(config: Config, world: World): Promise<
   upgradesRoutes(mount, upgrades)
   actionsRoutes(mount, actions)
   ordersRoutes(mount, actions, createOrders({ store, databases, nudge: loop.nudge, now }))
-  nodesRoutes(mount, nodes, softwareVersion)
-  mount(getOpenApi, async () => toOpenApi(operations, softwareVersion))
+  nodesRoutes(mount, nodes, databases, softwareVersion)
+  const document = toOpenApi(operations, softwareVersion)
+  mount(getOpenApi, async () => document)
 
   const local = createHttp({ identify: nobody, onRefused: async () => undefined, log })
   opened.defer(() => local.close())
@@ -225,6 +247,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
     url,
     generatedPassword,
     waitsToBeCreated: createdAt === null,
+    bootstrapSecret: (createdAt === null ? bootstrap?.generated : null) ?? undefined,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

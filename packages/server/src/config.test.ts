@@ -5,11 +5,13 @@ test('an empty environment is a sound configuration', () => {
   const config = loadConfig({ PATH: '/bin', FAIRLEAD_HTTP_PORT: '' })
   expect(config).toMatchObject({
     httpPort: 8080,
-    sentinelPort: 8001,
+    sentinelPort: 0,
     proxyWorkers: undefined,
     adminUsername: 'admin',
     adminPassword: undefined,
     portRange: { from: 10_000, to: 10_999 },
+    askedPorts: { from: 10_000, to: 19_999 },
+    hostNames: [],
   })
   expect(config.engines).toBe(`${config.home}/engines`)
 })
@@ -22,6 +24,8 @@ test('every fault is named at once, with the value, but never a password', () =>
       FAIRLEAD_PROXY_WORKERS: '0',
       FAIRLEAD_ADMIN_PASSWORD: 'tiny',
       FAIRLEAD_HOEM: 'x',
+      FAIRLEAD_BOOTSTRAP_SECRET: 'short-secret',
+      FAIRLEAD_HOST_NAMES: 'a.example.org, b:80',
     })
   expect(load).toThrow(ConfigError)
   expect(load).toThrow(/FAIRLEAD_HTTP_PORT must be a whole number from 0 to 65535 \(it is "80a"\)/)
@@ -29,7 +33,9 @@ test('every fault is named at once, with the value, but never a password', () =>
   expect(load).toThrow(/FAIRLEAD_PROXY_WORKERS must be a whole number from 1 to 64/)
   expect(load).toThrow(/FAIRLEAD_ADMIN_PASSWORD must have 8 to 256 characters\n/)
   expect(load).toThrow(/FAIRLEAD_HOEM is not a variable of Fairlead/)
-  expect(load).not.toThrow(/tiny/)
+  expect(load).toThrow(/FAIRLEAD_HOST_NAMES must be names without ports/)
+  expect(load).toThrow(/FAIRLEAD_BOOTSTRAP_SECRET must have 16 to 256 characters\n/)
+  expect(load).not.toThrow(/tiny|short-secret/)
 })
 
 test('a home whose socket would have too long a name is refused', () => {

@@ -1,9 +1,10 @@
 export { type ControlPlane, createControlPlane, type World } from './app.ts'
-export { agentSocket, type Config, ConfigError, loadConfig, printConfigurationDocs } from './config.ts'
+export { type Config, ConfigError, loadConfig, printConfigurationDocs } from './config.ts'
 export {
   connectOperator,
   type OperatorLink,
   ServerUnreachable,
   verifyAuditOf,
 } from './operator/operator-link.ts'
+export { agentSocket } from './sockets.ts'
 export { softwareVersion } from './version.ts'

@@ -1,4 +1,4 @@
-import { connectOperator, type OperatorLink, verifyAuditOf } from '@fairlead/server'
+import { type Config, connectOperator, type OperatorLink, verifyAuditOf } from '@fairlead/server'
 import { Argument, type Command } from 'commander'
 import { printTable } from './print-table.ts'
 
@@ -6,14 +6,15 @@ import { printTable } from './print-table.ts'
  * Adds what whoever has the machine may do without signing in: `audit verify`, `keys list`, `keys rotate`,
  * `certificates show` and `users reset-password`. They speak to the server through its socket in FAIRLEAD_HOME.
  */
-export function addOperatorCommands(program: Command, home: () => string): void {
+export function addOperatorCommands(program: Command, config: () => Config): void {
+  const home = () => config().home
   const audit = program.command('audit').description('the record of what was done by whom')
   audit
     .command('verify')
     .description('prove that no record was changed, taken out or cut off; also while no server runs')
     .option('--head <head>', 'what an earlier verification printed: that record must still be there')
     .option('--json', 'print JSON')
-    .action((options: VerifyOptions) => verify(home(), options))
+    .action((options: VerifyOptions) => verify(config(), options))
 
   const keys = program.command('keys').description('the keys that sign tokens')
   keys
@@ -65,13 +66,20 @@ interface VerifyOptions extends JsonOption {
   readonly head?: string
 }
 
-async function verify(home: string, { head, json }: VerifyOptions): Promise<void> {
-  const seen = await verifyAuditOf(home, head)
+async function verify(config: Config, { head, json }: VerifyOptions): Promise<void> {
+  const seen = await verifyAuditOf(config, head)
   if (json === true) process.stdout.write(`${JSON.stringify(seen, null, 2)}\n`)
   else if (seen.fault === undefined)
-    process.stdout.write(`${seen.records} records are as they were written\nhead ${seen.head}\n`)
+    process.stdout.write(
+      `${seen.records} records are as they were written${describe(seen)}\nhead ${seen.head}\n`,
+    )
   else process.stderr.write(`fairlead: the audit is not what was written: ${seen.fault}\n`)
   if (seen.fault !== undefined) process.exitCode = 1
+}
+
+function describe({ removed, signedAt }: Awaited<ReturnType<typeof verifyAuditOf>>): string {
+  const gone = removed === 0 ? '' : `; ${removed} of them were in files that had to make room`
+  return signedAt === undefined ? `${gone}; none is signed yet` : `${gone}; signed last ${signedAt}`
 }
 
 type Keys = Awaited<ReturnType<OperatorLink['listSigningKeys']>>

@@ -9,19 +9,21 @@ export async function runServer(config: Config): Promise<void> {
   const log = createLog(config, 'server')
   openHome(config.home, log)
   await using server = await createControlPlane(config, { now: Date.now, log })
-  const { url, generatedPassword, waitsToBeCreated } = server
-  const next = waitsToBeCreated ? 'create' : undefined
-  announce({ url, generatedPassword, next }, describeReady(config, { url, generatedPassword, next }))
+  const { url, generatedPassword, waitsToBeCreated, bootstrapSecret } = server
+  const ready = { url, generatedPassword, bootstrapSecret, next: waitsToBeCreated ? 'create' : undefined }
+  announce(ready, describeReady(config, ready))
   await stopped
 }
 
 /** What people need to go on: where the API is, and, on the first start, how to get in. */
 export function describeReady(
   { adminUsername }: Config,
-  { url = '', generatedPassword, next }: Ready,
+  { url = '', generatedPassword, bootstrapSecret, next }: Ready,
 ): string {
   const ready = `Fairlead is ready at ${url}`
-  if (next === 'create') return `${ready}\nIt waits to be created: POST ${url}/v1/bootstrap/create_cluster`
+  const secret = bootstrapSecret ?? 'as in FAIRLEAD_BOOTSTRAP_SECRET'
+  if (next === 'create')
+    return `${ready}\nIt waits to be created: POST ${url}/v1/bootstrap/create_cluster   bootstrap_secret: ${secret}`
   if (generatedPassword === undefined) return ready
   return `${ready}\nFirst user: ${adminUsername}   password: ${generatedPassword}   (it is shown only this once)`
 }
@@ -30,6 +32,7 @@ export function describeReady(
 export interface Ready {
   readonly url?: string | undefined
   readonly generatedPassword?: string | undefined
+  readonly bootstrapSecret?: string | undefined
   /** What has to be done before anybody can sign in. */
   readonly next?: string | undefined
 }

@@ -29,6 +29,12 @@ export interface AuditStore {
   listAfter(seq: number, limit: number): Promise<readonly AuditRecord[]>
   /** The number that the last record must have. */
   lastNumber(): Promise<number>
+  get(seq: number): Promise<AuditRecord | undefined>
+  last(): Promise<AuditRecord | undefined>
+  /** The first and last number in the store (0 where it is empty), and the last that is older than `before`; null: none is. */
+  extent(before: string): Promise<{ first: number; last: number; lastOld: number | null }>
+  /** Takes out all up to number `seq`. Only once they are sealed. */
+  removeUpTo(seq: number): Promise<void>
 }
 
 export function auditStore(db: Db): AuditStore {
@@ -65,6 +71,27 @@ export function auditStore(db: Db): AuditStore {
         .where('name', '=', 'audit')
         .executeTakeFirst()
       return row?.value ?? 0
+    },
+    async get(seq) {
+      const row = await db.selectFrom('audit').selectAll().where('seq', '=', seq).executeTakeFirst()
+      return row && fromRow(row)
+    },
+    async last() {
+      const query = db.selectFrom('audit').selectAll().orderBy('seq', 'desc').limit(1)
+      const row = await query.executeTakeFirst()
+      return row && fromRow(row)
+    },
+    async extent(before) {
+      const all = db
+        .selectFrom('audit')
+        .select((eb) => [eb.fn.min('seq').as('first'), eb.fn.max('seq').as('last')])
+      const old = db.selectFrom('audit').select((eb) => eb.fn.max('seq').as('last'))
+      const { first, last } = await all.executeTakeFirstOrThrow()
+      const { last: lastOld } = await old.where('at', '<', before).executeTakeFirstOrThrow()
+      return { first: first ?? 0, last: last ?? 0, lastOld }
+    },
+    async removeUpTo(seq) {
+      await db.deleteFrom('audit').where('seq', '<=', seq).execute()
     },
   }
 }

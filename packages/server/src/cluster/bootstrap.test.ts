@@ -1,3 +1,5 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
 
@@ -6,9 +8,13 @@ afterEach(() => fairlead[Symbol.asyncDispose]())
 
 const credentials = { username: 'ops@example.org', password: 'chosen-by-a-person' }
 const create = (body: object) => fairlead.send('POST', '/v1/bootstrap/create_cluster', { body })
+const secret = 'known-to-its-owner'
 
 test('a cluster that waits is created once, by who asks first, and lets in nobody before', async () => {
-  fairlead = await startControlPlane({ bootstrap: 'manual', adminPassword: undefined })
+  fairlead = await startControlPlane({
+    ...{ bootstrap: 'manual', adminPassword: undefined },
+    bootstrapSecret: secret,
+  })
   expect((await fairlead.send('GET', '/v1/bootstrap')).body).toMatchObject({
     bootstrap_status: { state: 'idle' },
     local_node_info: { software_version: expect.any(String) },
@@ -18,14 +24,15 @@ test('a cluster that waits is created once, by who asks first, and lets in nobod
   await expect(fairlead.signIn('admin', 'admin')).rejects.toThrow('invalid_credentials')
 
   const cluster = { name: 'prod.example.org' }
-  expect(await create({ cluster, credentials: { username: 'ops', password: 'short' } })).toMatchObject({
+  const weak = { username: 'ops', password: 'short' }
+  expect(await create({ cluster, credentials: weak, bootstrap_secret: secret })).toMatchObject({
     status: 400,
     body: { error_code: 'password_not_complex' },
   })
   expect((await create({ cluster, credentials: { username: 'ops' } })).status).toBe(400)
   const answers = await Promise.all(
     ['first', 'second', 'third'].map((name) =>
-      create({ action: 'create_cluster', cluster: { name }, credentials }),
+      create({ action: 'create_cluster', cluster: { name }, credentials, bootstrap_secret: secret }),
     ),
   )
   const made = answers.filter(({ status }) => status === 200)
@@ -52,4 +59,24 @@ test('a cluster that creates itself is not created by anybody else, and has no d
   for (const guess of ['admin', 'password', 'fairlead', 'changeme']) {
     await expect(fairlead.signIn('admin', guess)).rejects.toThrow('invalid_credentials')
   }
+})
+
+test('a cluster that waits is created by whoever owns the machine: the secret lies there, until the cluster does', async () => {
+  fairlead = await startControlPlane({ bootstrap: 'manual', adminPassword: undefined })
+  const file = join(fairlead.home, 'bootstrap.secret')
+  const generated = readFileSync(file, 'utf8').trim()
+  await fairlead.restart()
+  expect([statSync(file).mode & 0o777, readFileSync(file, 'utf8').trim()]).toEqual([0o600, generated])
+  const cluster = { name: 'prod.example.org' }
+  expect(await create({ cluster, credentials })).toMatchObject({
+    status: 400,
+    body: { message: expect.stringMatching(/^bootstrap_secret: is missing/) },
+  })
+  expect((await create({ cluster, credentials, bootstrap_secret: `${generated}x` })).status).toBe(403)
+  const odd = { ...credentials, username: 'operator' }
+  expect((await create({ cluster, credentials: odd, bootstrap_secret: generated })).status).toBe(400)
+  expect((await create({ cluster, credentials, bootstrap_secret: generated })).status).toBe(200)
+  expect(existsSync(file)).toBe(false)
+  await fairlead.restart()
+  expect((await create({ cluster, credentials, bootstrap_secret: generated })).status).toBe(409)
 })

@@ -47,9 +47,10 @@ export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, soft
     }
   })
 
-  mount(createCluster, async ({ body: { cluster: asked, credentials } }, { address }) => {
+  mount(createCluster, async ({ body: { cluster: asked, credentials, bootstrap_secret } }, { address }) => {
     const admin = { name: credentials.username, password: credentials.password }
-    await cluster.create(asked.name, admin, { uid: null, name: credentials.username, address })
+    const by = { uid: null, name: credentials.username, address }
+    await cluster.create(asked.name, admin, by, bootstrap_secret)
     return { action: 'create_cluster' as const, name: asked.name }
   })
 }

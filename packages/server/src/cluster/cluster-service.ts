@@ -4,10 +4,12 @@ import { auditStore } from '../audit/audit-store.ts'
 import { type Actor, actorOf, type Caller } from '../core/access.ts'
 import { fairlead } from '../core/audit-record.ts'
 import type { Settings } from '../core/settings.ts'
+import { nameFault } from '../core/user-name.ts'
 import type { UserPasswords } from '../passwords/user-passwords.ts'
 import { rolesStore } from '../roles/roles-store.ts'
 import type { Store } from '../store/open-store.ts'
 import { usersStore } from '../users/users-store.ts'
+import type { BootstrapSecret } from './bootstrap-secret.ts'
 import { settingsStore } from './settings-store.ts'
 
 export interface Cluster {
@@ -15,10 +17,10 @@ export interface Cluster {
   /** Changes what is given. */
   change(change: SettingsChange, caller: Caller): Promise<Settings>
   /**
-   * Creates the cluster with its first user, once. Throws Refusal cluster_already_exists, password_not_complex,
-   * too_many_requests.
+   * Creates the cluster with its first user, once, for whoever knows the secret. Throws Refusal cluster_already_exists,
+   * invalid_request, forbidden, password_not_complex, too_many_requests.
    */
-  create(name: string, admin: FirstUser, by: Actor): Promise<void>
+  create(name: string, admin: FirstUser, by: Actor, secret: string | undefined): Promise<void>
   /**
    * Creates the cluster where there is none and it is not to wait for somebody to do so. Returns the password when it had to be generated, to be shown once.
    */
@@ -40,16 +42,18 @@ export type SettingsChange = {
 export function createCluster(deps: {
   readonly store: Store
   readonly passwords: UserPasswords
-  /** Whether it may be created by whoever asks first; otherwise it creates itself. */
-  readonly waitsToBeCreated: boolean
+  /** Whether it is created by whoever knows this; null: it creates itself. */
+  readonly bootstrap: BootstrapSecret | null
   readonly now: () => number
 }): Cluster {
-  const { store, passwords, waitsToBeCreated } = deps
+  const { store, passwords, bootstrap } = deps
   const now = () => new Date(deps.now()).toISOString()
   const settings = () => settingsStore(store.db).get()
 
-  const create: Cluster['create'] = async (name, admin, by) => {
+  const create = async (name: string, admin: FirstUser, by: Actor): Promise<void> => {
     if ((await settings()).createdAt !== null) throw new Refusal('cluster_already_exists')
+    const fault = nameFault(admin.name)
+    if (fault !== null) throw new Refusal('invalid_request', `credentials.username: ${fault}`)
     const phc = await passwords.prepare(admin.password, [admin.name])
     await store.transaction(async (db) => {
       // Two requests at once: one of them is the second.
@@ -68,9 +72,12 @@ export function createCluster(deps: {
   return {
     settings,
 
-    async create(name, admin, by) {
-      if (!waitsToBeCreated) throw new Refusal('cluster_already_exists', 'this cluster creates itself')
+    async create(name, admin, by, secret) {
+      if (bootstrap === null) throw new Refusal('cluster_already_exists', 'this cluster creates itself')
+      if ((await settings()).createdAt !== null) throw new Refusal('cluster_already_exists')
+      bootstrap.check(secret)
       await create(name, admin, by)
+      await bootstrap.forget()
     },
 
     async change(change, caller) {
@@ -92,7 +99,7 @@ export function createCluster(deps: {
 
     async ensure(name, password) {
       const { name: clusterName, createdAt } = await settings()
-      if (waitsToBeCreated || createdAt !== null) return { generatedPassword: undefined }
+      if (bootstrap !== null || createdAt !== null) return { generatedPassword: undefined }
       const chosen = password ?? randomBytes(18).toString('base64url')
       await create(clusterName, { name, password: chosen }, fairlead)
       return { generatedPassword: password === undefined ? chosen : undefined }

@@ -32,7 +32,11 @@ export interface Peer {
 export interface Caller extends Visitor {
   readonly user: Principal
   /** The token the request came with; null: a password. */
-  readonly token: { readonly id: string; readonly expiresAtMs: number } | null
+  readonly token: {
+    readonly id: string
+    readonly expiresAtMs: number
+    readonly signedInMs: number
+  } | null
 }
 
 /** Who did something, as it is written down. Without a uid: Fairlead itself, or whoever runs its machine. */

@@ -37,11 +37,15 @@ afterEach(async () => {
 
 /** The catalogue as it was read a moment ago: what it names has been deleted since. */
 function databasesWith(listed: readonly Module[]) {
-  const nodes = { builds: async () => [{ ...build, path: '' }] } as unknown as Nodes
+  const nodes = { isFree: async () => true, builds: async () => [{ ...build, path: '' }] } as unknown as Nodes
   const inTurn = <T>(place: () => Promise<T>) => place()
   const modules = { list: async () => listed }
   const portRange = { from: 10_000, to: 10_003 }
-  return createDatabases({ store, nodes, modules, portRange, inTurn, nudge: () => undefined, now: () => 0 })
+  const askedPorts = { from: 11_000, to: 11_001 }
+  return createDatabases({
+    ...{ store, nodes, modules, portRange, askedPorts, inTurn },
+    ...{ nudge: () => undefined, now: () => 0 },
+  })
 }
 
 test('a database for whose shards and endpoint there are not enough ports is refused, and there is none', async () => {
@@ -53,6 +57,18 @@ test('a database for whose shards and endpoint there are not enough ports is ref
   })
   expect(await databases.list()).toEqual([])
   await databases.create({ ...large, clientsKnowShards: true }, by)
+})
+
+test('a port outside of what may be asked for is refused: it may be another service’s', async () => {
+  const databases = databasesWith([])
+  for (const endpointPort of [81, 9_999, 10_004, 10_999, 11_002, 25_999]) {
+    await expect(databases.create({ ...request, endpointPort }, by)).rejects.toMatchObject({
+      code: 'port_unavailable',
+      message: expect.stringMatching(/may not be asked for; send one from 11000 to 11001/),
+    })
+  }
+  await databases.create({ ...request, endpointPort: 11_001 }, by)
+  await databases.create({ ...request, name: 'own', endpointPort: 10_001 }, by)
 })
 
 describe('a module that is deleted at the very moment', () => {

@@ -81,7 +81,9 @@ export function createDatabases(deps: {
   readonly modules: Pick<Modules, 'list'>
   readonly nudge: (databaseUid: number) => void
   /** Both ends belong to it. */
-  readonly portRange: { readonly from: number; readonly to: number }
+  readonly portRange: PortRange
+  /** What a request may ask for, besides those. */
+  readonly askedPorts: PortRange
   /** Ports are given out one after the other. */
   readonly inTurn: <T>(place: () => Promise<T>) => Promise<T>
   readonly now: () => number
@@ -117,6 +119,7 @@ export function createDatabases(deps: {
           return created
         })
       const database = await inTurn(async () => {
+        refuseStrangePort(request.endpointPort, [deps.askedPorts, deps.portRange])
         await refuseTakenPort(request.endpointPort, { databases, shards, nodes })
         const lacking = await this.lackOfPorts(portsFor(request))
         if (lacking !== null) throw new Refusal('insufficient_resources', lacking)
@@ -187,6 +190,21 @@ async function refuseGone(db: Db, modules: Goal['modules']): Promise<void> {
     if ((await modulesStore(db).get(uid)) === undefined)
       throw new Refusal('module_not_exist', `module ${uid} (${name}) has just been deleted`)
   }
+}
+
+/** Both ends belong to it. */
+interface PortRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** Any other port may be another service's, which a database would then stand in for. */
+function refuseStrangePort(port: number | null, [asked, own]: readonly [PortRange, PortRange]): void {
+  if (port === null || [asked, own].some(({ from, to }) => port >= from && port <= to)) return
+  throw new Refusal(
+    'port_unavailable',
+    `port: ${port} may not be asked for; send one from ${asked.from} to ${asked.to}, or 0 to be given one`,
+  )
 }
 
 /** A port that was asked for is given, or refused: nobody would look for the database anywhere else. */

@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type ErrorCode, errors, Refusal } from '@fairlead/api'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { AgentUnreachable } from '../nodes/agent-link.ts'
 import { InvalidInput } from './compile-validator.ts'
+import { securityHeaders } from './security-headers.ts'
 
 /** The one place where an error becomes an answer: always {error_code, message}, never a stack. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
   const { code, message } = explain(error, request, log)
   if (code === 'too_many_requests') void reply.header('retry-after', String(retryAfter(error)))
-  void reply.header('cache-control', 'no-store')
+  void reply.headers({ ...securityHeaders, 'cache-control': 'no-store' }) // not every error comes after a hook
   if (errors[code].status === 401) void reply.header('www-authenticate', 'Bearer realm="fairlead"')
   void reply.status(errors[code].status).send({ error_code: code, message })
 }
@@ -27,9 +29,26 @@ export function answerNoHttp(error: { readonly code?: string }, socket: Socket):
   }
   const message = noHttp[error.code ?? ''] ?? 'what came is no HTTP request'
   const body = JSON.stringify({ error_code: 'invalid_request', message })
-  socket.end(
-    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  )
+  const head = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+    ...securityHeaders,
+  }
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join('')}\r\n${body}`)
+}
+
+/** `Expect:` something else than `100-continue`. Node would answer in words of its own. */
+export function answerExpectation(_: unknown, response: ServerResponse): void {
+  const message = 'Expect: can be 100-continue only'
+  const body = JSON.stringify({ error_code: 'invalid_request', message })
+  const head = {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  }
+  response.writeHead(400, { ...securityHeaders, ...head }).end(body)
 }
 
 /** By Node's code. */

@@ -49,7 +49,7 @@ const large = { waiting_for: 'x'.repeat(10_000) }
 async function* endless() {
   for (;;) yield large
 }
-async function* silent(signal: AbortSignal) {
+async function* silent(signal: AbortSignal): AsyncGenerator<never> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
   yield* []
 }
@@ -59,7 +59,7 @@ async function askAndStall(url: string): Promise<Socket> {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' })
   opened.push(() => socket.destroy())
   socket.pause()
-  socket.write('GET /v1/actions/a/events HTTP/1.1\r\nHost: a\r\n\r\n')
+  socket.write('GET /v1/actions/a/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
   return socket
 }
 
@@ -146,4 +146,31 @@ test('a source that fails ends the stream, is logged, and says nothing of it; no
   const text = await (await fetch(`${url}/v1/actions/a/events`)).text()
   expect(text).toBe('id: 1\nevent: action\ndata: {"seq":1,"type":"action","time":"","waiting_for":"a"}\n\n')
   expect(lines.join('')).toContain('a stream failed')
+})
+
+test('one user has only so many, and others have theirs', async () => {
+  let uid = 1
+  const http = createHttp({
+    identify: (_, visitor) => ({
+      ...{ ...visitor, token: null },
+      user: { uid, name: `${uid}`, grants: [{ management: 'admin', databases: null }] },
+    }),
+    onRefused: async () => undefined,
+    log: pino({ level: 'silent' }),
+    streamLimits: { mostOfOne: 2 },
+  })
+  mountOn(http)(followAction, async () => ({ admits: () => true, events: (_, signal) => silent(signal) }))
+  const url = await http.listen({ host: '127.0.0.1', port: 0 })
+  opened.push(() => http.close())
+  const first = new AbortController()
+  const follow = async (signal?: AbortSignal) =>
+    (await fetch(`${url}/v1/actions/a/events`, signal && { signal })).status
+  expect([await follow(first.signal), await follow(), await follow()]).toEqual([200, 200, 429])
+  uid = 2
+  expect(await follow()).toBe(200)
+  uid = 1
+  first.abort()
+  let status = 429
+  while (status === 429) status = await follow() // until the server has heard of it
+  expect(status).toBe(200)
 })

@@ -33,11 +33,13 @@ export interface StreamLimits {
   readonly heartbeatMs: number
   /** Streams at once. Each takes a connection and some kilobytes. */
   readonly mostStreams: number
+  /** Of one user: the others are to have some. */
+  readonly mostOfOne: number
   /** A client that takes nothing for so long is let go. It can resume. */
   readonly stalledMs: number
 }
 
-const usual: StreamLimits = { heartbeatMs: 15_000, mostStreams: 1_000, stalledMs: 60_000 }
+const usual: StreamLimits = { heartbeatMs: 15_000, mostStreams: 1_000, mostOfOne: 50, stalledMs: 60_000 }
 
 /**
  * Server-sent events. A stream that may be resumed closes without `event: end`: the server stops, or who asked may no
@@ -52,6 +54,12 @@ export function createStreams(deps: {
   const limits = { ...usual, ...deps.streamLimits }
   const stop = new AbortController()
   const open = new Set<Promise<void>>()
+  const openOf = new Map<number, number>()
+  const count = (uid: number, change: number) => {
+    const left = (openOf.get(uid) ?? 0) + change
+    if (left === 0) openOf.delete(uid)
+    else openOf.set(uid, left)
+  }
 
   const run = async (request: FastifyRequest, reply: FastifyReply, stream: EventStream): Promise<void> => {
     const connection = holdConnection(reply.raw, { stop: stop.signal, stalledMs: limits.stalledMs })
@@ -79,10 +87,21 @@ export function createStreams(deps: {
       if (open.size >= limits.mostStreams) {
         throw new Refusal('too_many_requests', `${open.size} streams are open; try again later`)
       }
+      const uid = request.caller?.user.uid ?? 0
+      if ((openOf.get(uid) ?? 0) >= limits.mostOfOne) {
+        throw new Refusal(
+          'too_many_requests',
+          `${limits.mostOfOne} streams of yours are open; close one first`,
+        )
+      }
       readLastSeq(request) // refused while an answer can still be a refusal
       reply.hijack()
-      const running = run(request, reply, stream).finally(() => open.delete(running))
+      const running = run(request, reply, stream).finally(() => {
+        open.delete(running)
+        count(uid, -1)
+      })
       open.add(running)
+      count(uid, 1)
       await running
     },
     async close() {

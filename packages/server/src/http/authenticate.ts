@@ -2,6 +2,7 @@ import { type Operation, Refusal } from '@fairlead/api'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Caller, may } from '../core/access.ts'
 import type { Identify } from '../sessions/identify.ts'
+import { createChangeBudgets } from './change-budgets.ts'
 import { visitorOf } from './visitor-of.ts'
 
 /** Told of each request that was refused for want of a permission. */
@@ -12,9 +13,13 @@ export type OnRefused = (caller: Caller, permission: string, databaseUid: number
  * that the path names, where it names one.
  */
 export function authenticate(identify: Identify, onRefused: OnRefused) {
+  const admitChange = createChangeBudgets()
   const check = (request: FastifyRequest, operation: Operation, caller: Caller): void | Promise<void> => {
     request.caller = caller
-    if (isPermitted(request, operation, caller)) return
+    if (isPermitted(request, operation, caller)) {
+      if (operation.method !== 'GET') admitChange(caller)
+      return
+    }
     const databaseUid = isAboutDatabase(operation) ? uidOf(request) : undefined
     return refuse(caller, operation.permission ?? '', databaseUid)
   }
@@ -62,5 +67,8 @@ function uidOf({ params }: Pick<FastifyRequest, 'params'>): number {
 }
 
 function isAboutDatabase({ path }: Operation): boolean {
-  return path.startsWith('/v1/bdbs/:uid') || path === '/v1/actions/bdb/:uid'
+  return path.startsWith('/v1/bdbs/:uid') || others.includes(path)
 }
+
+/** Paths that name a database elsewhere. */
+const others: readonly string[] = ['/v1/actions/bdb/:uid', '/v1/modules/upgrade/bdb/:uid']

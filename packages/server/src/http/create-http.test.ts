@@ -87,6 +87,30 @@ test('a role that is limited to databases reaches those, and may look at what is
   expect(await isRefused(listUsers, 'db_member@2')).toBe(true)
 })
 
+test('the older path of a module upgrade knows whose database it is, too', async () => {
+  const { app } = serverWith()
+  const { upgradeModulesOlder, upgradeModules } = operations
+  for (const operation of [upgradeModules, upgradeModulesOlder]) {
+    expect((await ask(app, operation, 'db_member@2', '2')).statusCode).not.toBe(403)
+    expect((await ask(app, operation, 'db_member@2', '1')).statusCode).toBe(403)
+  }
+})
+
+test('whoever is no admin changes things only so fast; looking is free, and others are not held up', async () => {
+  const { app } = serverWith()
+  const change = async (token: string) => (await ask(app, operations.deleteDatabase, token)).statusCode
+  let refused = await ask(app, operations.deleteDatabase, 'db_member')
+  let before = 0
+  while (refused.statusCode === 500 && before < 2_000) {
+    before += 1 // it came through to the handler
+    refused = await ask(app, operations.deleteDatabase, 'db_member')
+  }
+  expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '1'])
+  expect(before).toBeGreaterThanOrEqual(600)
+  expect((await ask(app, operations.getDatabase, 'db_member')).statusCode).toBe(500)
+  expect(await change('admin')).toBe(500) // the same number here, and free
+})
+
 test('users reach their own record without a permission, and no other', async () => {
   const { app } = serverWith()
   for (const operation of [operations.getUser, operations.updateUser]) {

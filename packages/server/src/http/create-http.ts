@@ -2,10 +2,12 @@ import { Refusal } from '@fairlead/api'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Identify } from '../sessions/identify.ts'
-import { answerError, answerNoHttp } from './answer-error.ts'
+import { answerError, answerExpectation, answerNoHttp } from './answer-error.ts'
 import { createStreams, type StreamLimits } from './answer-stream.ts'
 import { authenticate, type OnRefused } from './authenticate.ts'
+import { createHostCheck } from './check-host.ts'
 import { compileValidator } from './compile-validator.ts'
+import { securityHeaders } from './security-headers.ts'
 
 /** The largest body of this API is an upgrade request with its modules. */
 const BODY_LIMIT_BYTES = 256 * 1024
@@ -16,6 +18,8 @@ export function createHttp(deps: {
   readonly onRefused: OnRefused
   readonly log: Logger
   readonly streamLimits?: Partial<StreamLimits>
+  /** Names that requests may be sent to, besides `localhost` and addresses. Without it they are not looked at. */
+  readonly hostNames?: readonly string[]
 }): FastifyInstance {
   const app = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,
@@ -26,6 +30,7 @@ export function createHttp(deps: {
     clientErrorHandler: answerNoHttp,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
   })
+  app.server.on('checkExpectation', answerExpectation)
   app.setValidatorCompiler(compileValidator)
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, deps.log))
   app.setNotFoundHandler((request) => {
@@ -36,6 +41,12 @@ export function createHttp(deps: {
   const streams = createStreams(deps)
   app.decorate('streams', streams)
   app.addHook('preClose', streams.close)
+  const checkHost = deps.hostNames === undefined ? () => undefined : createHostCheck(deps.hostNames)
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.headers(securityHeaders)
+    checkHost(request)
+    done()
+  })
   app.addHook('onRequest', authenticate(deps.identify, deps.onRefused))
   return app
 }

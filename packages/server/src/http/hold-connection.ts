@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import { securityHeaders } from './security-headers.ts'
 
 /** A response that goes on, until `signal` aborts: the client is gone or takes nothing, or the server stops. */
 export interface Connection {
@@ -45,6 +46,7 @@ export function holdConnection(
   raw.once('close', () => stop.removeEventListener('abort', hurry))
 
   raw.writeHead(200, {
+    ...securityHeaders,
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
     connection: 'close', // so that its end is the end of the connection, which a stopping server waits for

@@ -1,10 +1,18 @@
 import { type FoundBuild, getHealth, listEngineVersions, listNodes, Refusal } from '@fairlead/api'
 import { compareVersions, runsForeignCode } from '@fairlead/engine'
+import { may, type Principal } from '../core/access.ts'
+import type { Databases } from '../databases/databases-service.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Nodes } from './nodes-service.ts'
 
-export function nodesRoutes(mount: Mount, nodes: Nodes, softwareVersion: string): void {
-  mount(listNodes, async () => {
+export function nodesRoutes(
+  mount: Mount,
+  nodes: Nodes,
+  databases: Pick<Databases, 'list'>,
+  softwareVersion: string,
+): void {
+  mount(listNodes, async (_, { user }) => {
+    const isVisible = await seesShards(user, databases)
     const builds = await nodes.builds().catch(() => []) // a node whose agent is away is still listed
     const listed = await nodes.list()
     return listed.map(({ uid, report }) => ({
@@ -16,7 +24,7 @@ export function nodesRoutes(mount: Mount, nodes: Nodes, softwareVersion: string)
       free_memory: report?.memoryFreeBytes ?? 0,
       free_disk: report?.diskFreeBytes ?? 0,
       shard_count: report?.shards.length ?? 0,
-      shard_list: report?.shards.map(({ id }) => Number(id.slice(1))) ?? [],
+      shard_list: report?.shards.map(({ id }) => Number(id.slice(1))).filter(isVisible) ?? [],
       software_version: softwareVersion,
       supported_database_versions: builds.map(({ flavour, version }) => ({ db_type: flavour, version })),
     }))
@@ -40,6 +48,20 @@ export function nodesRoutes(mount: Mount, nodes: Nodes, softwareVersion: string)
     return { status: 'ok' as const }
   })
 }
+
+/** Which shards this user may know of: all, or those of the databases that its roles are limited to. */
+async function seesShards(
+  user: Principal,
+  databases: Pick<Databases, 'list'>,
+): Promise<(shard: number) => boolean> {
+  if (may(user, 'view_all_nodes_info', NO_DATABASE)) return () => true
+  const views = (await databases.list()).filter(({ database }) => may(user, 'view_bdb_info', database.uid))
+  const own = new Set(views.flatMap(({ shards }) => shards.map(({ id }) => id)))
+  return (shard) => own.has(shard)
+}
+
+/** Whoever may see this one is not limited to some. */
+const NO_DATABASE = 0
 
 function isLatest(build: FoundBuild, builds: readonly FoundBuild[]): boolean {
   return builds.every(

@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Client, createClient, operatorOperations } from '@fairlead/api'
-import { type Verification, verifyAudit } from '../audit/audit-service.ts'
-import { operatorSocket } from '../config.ts'
+import { openAuditFiles } from '../audit/audit-files.ts'
+import { type Verification, verifyAudit } from '../audit/verify-audit.ts'
+import type { Config } from '../config.ts'
 import { socketTransport } from '../nodes/socket-transport.ts'
+import { operatorSocket } from '../sockets.ts'
 import { openStore } from '../store/open-store.ts'
+import { createSecretBox, readStoreKey } from '../store/secret-box.ts'
 
 export type OperatorLink = Client<typeof operatorOperations>
 
@@ -25,18 +28,27 @@ export function connectOperator(home: string): OperatorLink {
 }
 
 /** Verifies the audit of this home, whether its server runs or not. */
-export async function verifyAuditOf(home: string, head: string | undefined): Promise<Verification> {
+export async function verifyAuditOf(
+  config: Pick<Config, 'home' | 'storeKey'>,
+  head: string | undefined,
+): Promise<Verification> {
   try {
-    const seen = await connectOperator(home).verifyAudit({ body: head === undefined ? {} : { head } })
-    return { ...seen, fault: seen.fault }
+    const body = head === undefined ? {} : { head }
+    const { fault, signed_time, ...seen } = await connectOperator(config.home).verifyAudit({ body })
+    return { ...seen, fault, signedAt: signed_time }
   } catch (cause) {
     if (!(cause instanceof ServerUnreachable)) throw cause
-    return verifyAtRest(join(home, 'store.db'), head)
+    return verifyAtRest(config, head)
   }
 }
 
-async function verifyAtRest(file: string, head: string | undefined): Promise<Verification> {
+async function verifyAtRest(
+  { home, storeKey }: Pick<Config, 'home' | 'storeKey'>,
+  head: string | undefined,
+): Promise<Verification> {
+  const file = join(home, 'store.db')
   if (!existsSync(file)) throw new Error(`there is no store at ${file}`)
   await using store = await openStore(file)
-  return await verifyAudit(store.db, head)
+  const box = createSecretBox(storeKey ?? readStoreKey(join(home, 'store.key')))
+  return await verifyAudit(store.db, openAuditFiles(home, box), head)
 }

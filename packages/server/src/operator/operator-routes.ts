@@ -16,8 +16,12 @@ export function operatorRoutes(
   }: { readonly audit: Audit; readonly passwords: Passwords; readonly keys: SigningKeys },
 ): void {
   mount(operatorOperations.verifyAudit, async ({ body }) => {
-    const { fault, ...seen } = await audit.verify(body.head)
-    return { ...seen, ...(fault !== undefined && { fault }) }
+    const { fault, signedAt, ...seen } = await audit.verify(body.head)
+    return {
+      ...seen,
+      ...(signedAt !== undefined && { signed_time: signedAt }),
+      ...(fault !== undefined && { fault }),
+    }
   })
 
   mount(operatorOperations.listSigningKeys, async () => ({ keys: listKeys(keys) }))

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { operatorSocket } from '../config.ts'
+import { operatorSocket } from '../sockets.ts'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
 import { connectOperator, type OperatorLink, ServerUnreachable } from './operator-link.ts'
 

@@ -55,6 +55,7 @@ export function createRoles(deps: {
         const after = { ...before, ...change }
         refuseWrong(before, caller)
         refuseWrong(after, caller)
+        await refuseOfAdmin(db, uid, caller)
         if (after.name !== before.name) await refuseTaken(db, after.name)
         const roles = rolesStore(db)
         await roles.update(after)
@@ -102,6 +103,17 @@ async function findOwn(db: Db, uid: number): Promise<Role> {
     throw new Refusal('role_is_built_in', `role ${uid} (${role.name}) is built in; create another one`)
   }
   return role
+}
+
+/** A role that an admin has is admins' business: to change it ends the admin's tokens. */
+async function refuseOfAdmin(db: Db, uid: number, { user }: Caller): Promise<void> {
+  if (isAdmin(user)) return
+  for (const holder of await rolesStore(db).holders(uid)) {
+    const held = await rolesStore(db).listOf(holder)
+    if (held.some(({ management }) => management === 'admin')) {
+      throw new Refusal('unauthorized_action', `role ${uid} is held by an admin; only an admin may change it`)
+    }
+  }
 }
 
 async function refuseTaken(db: Db, name: string): Promise<void> {

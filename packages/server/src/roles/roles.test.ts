@@ -95,6 +95,19 @@ describe('a role is refused', () => {
   })
 })
 
+test('a role that an admin has too is admins’ business', async () => {
+  const uid = await newRole({ name: 'shared', management: 'db_viewer' })
+  await send('POST', '/v1/users', { name: 'boss', password, role_uids: [1, uid] })
+  await send('POST', '/v1/users', { name: 'clerk', password, role: 'user_manager' })
+  const [boss, clerk] = [await fairlead.signIn('boss', password), await fairlead.signIn('clerk', password)]
+  expect(await refusal(send('PUT', `/v1/roles/${uid}`, { name: 'x' }, clerk))).toEqual([
+    403,
+    'unauthorized_action',
+  ])
+  expect((await send('GET', '/v1/users', undefined, boss)).status).toBe(200)
+  expect((await send('PUT', `/v1/roles/${uid}`, { name: 'x' })).status).toBe(200)
+})
+
 test('a changed role holds at once, and its users sign in anew', async () => {
   const uid = await newRole({ name: 'changing', management: 'cluster_viewer' })
   await send('POST', '/v1/users', { name: 'mia', password, role_uids: [uid] })

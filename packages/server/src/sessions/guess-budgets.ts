@@ -4,10 +4,10 @@ import type { LockoutPolicy } from '../core/lockout.ts'
 
 /** How often each source has guessed wrong lately, over all users. */
 export interface GuessBudgets {
-  /** Counts one, before it is known to be wrong. Throws Refusal too_many_requests when the source has had too many. */
-  spend(source: string, policy: LockoutPolicy): void
-  /** It was right. */
-  giveBack(source: string): void
+  /** Throws Refusal too_many_requests when the source has had too many. */
+  admit(source: string, policy: LockoutPolicy): void
+  /** One that was wrong. Those that were admitted before it was known count afterwards: as many as may wait in line. */
+  noteWrong(source: string, policy: LockoutPolicy): void
 }
 
 /** About 200 bytes each; the one that guessed longest ago goes first. */
@@ -16,29 +16,23 @@ const MOST_SOURCES = 10_000
 /** Forgotten at a restart: what counts for one account is in the store. */
 export function createGuessBudgets(now: () => number): GuessBudgets {
   const kept = new Map<string, Guesses>()
-  const keep = (source: string, guesses: Guesses) => {
-    kept.delete(source)
-    const [oldest] = kept.keys()
-    if (oldest !== undefined && kept.size >= MOST_SOURCES) kept.delete(oldest)
-    if (guesses.level > 0) kept.set(source, guesses)
-  }
   return {
-    spend(source, policy) {
-      const guesses = kept.get(source) ?? noGuesses
-      const waitMs = waitForGuess(guesses, policy, now())
-      if (waitMs > 0) {
-        const retryAfterSeconds = Math.ceil(waitMs / 1000)
-        throw new Refusal(
-          'too_many_requests',
-          `too many wrong passwords came from here; try again in ${retryAfterSeconds} s`,
-          { retryAfterSeconds },
-        )
-      }
-      keep(source, addGuess(guesses, policy, now()))
+    admit(source, policy) {
+      const waitMs = waitForGuess(kept.get(source) ?? noGuesses, policy, now())
+      if (waitMs === 0) return
+      const retryAfterSeconds = Math.ceil(waitMs / 1000)
+      throw new Refusal(
+        'too_many_requests',
+        `too many wrong passwords came from here; try again in ${retryAfterSeconds} s`,
+        { retryAfterSeconds },
+      )
     },
-    giveBack(source) {
-      const guesses = kept.get(source)
-      if (guesses !== undefined) keep(source, { ...guesses, level: Math.max(0, guesses.level - 1) })
+    noteWrong(source, policy) {
+      const guesses = kept.get(source) ?? noGuesses
+      kept.delete(source)
+      const [oldest] = kept.keys()
+      if (oldest !== undefined && kept.size >= MOST_SOURCES) kept.delete(oldest)
+      kept.set(source, addGuess(guesses, policy, now()))
     },
   }
 }

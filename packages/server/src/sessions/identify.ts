@@ -119,8 +119,8 @@ function admit(claims: Claims | undefined, identity: Identity | undefined, visit
       'the token is not valid, or no longer; get one from POST /v1/users/authorize',
     )
   }
-  const { id, expiresAtMs } = claims
-  return { ...visitor, user: identity.principal, token: { id, expiresAtMs } }
+  const { id, expiresAtMs, signedInMs } = claims
+  return { ...visitor, user: identity.principal, token: { id, expiresAtMs, signedInMs } }
 }
 
 function isGood({ id, epoch }: { readonly id: string; readonly epoch: number }, identity: Identity): boolean {

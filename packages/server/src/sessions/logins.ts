@@ -1,5 +1,5 @@
 import { Refusal } from '@fairlead/api'
-import { auditStore } from '../audit/audit-store.ts'
+import type { AuditCounter } from '../audit/audit-counter.ts'
 import { settingsStore } from '../cluster/settings-store.ts'
 import type { Visitor } from '../core/access.ts'
 import type { AuditEvent } from '../core/audit-record.ts'
@@ -57,6 +57,9 @@ const nobody: User = {
   lastLoginMs: null,
 }
 
+/** What stands for users who do not exist, where the log says by whom: what was sent as a name is no name. No user can be called so. */
+const UNKNOWN = '(unknown)'
+
 /** One try: what was found before its turn to be judged came. */
 interface Try {
   readonly name: string
@@ -74,9 +77,10 @@ export function createLogins(deps: {
   readonly identities: Identities
   readonly sourceOf: SourceOf
   readonly budgets: GuessBudgets
+  readonly counter: AuditCounter
   readonly now: () => number
 }): Logins {
-  const { store, hashing, identities, sourceOf, budgets, now } = deps
+  const { store, hashing, identities, sourceOf, budgets, counter, now } = deps
 
   /** Looks for the password, and judges. Says which one it was, if it is to be let in. */
   const attempt = async (
@@ -90,19 +94,16 @@ export function createLogins(deps: {
     const passwords = await passwordsStore(store.db).listOf(uid)
     const known = (await loginLanesStore(store.db).get(uid, source))?.known ?? false
     const { lockout } = await settingsStore(store.db).get()
-    if (!known) budgets.spend(source, lockout)
+    if (!known) budgets.admit(source, lockout)
     const phcs = passwords.map(({ phc }) => phc)
-    const fits = await hashing.find(password, phcs, { source, known }).then(
-      (phc) => passwords.find((one) => one.phc === phc),
-      (cause: unknown) => {
-        budgets.giveBack(source) // sent away unjudged
-        throw cause
-      },
-    )
-    if (!known && fits !== undefined) budgets.giveBack(source)
-    const outcome = await store.transaction((db) =>
-      conclude(db, { name, by, source, user, fits, confirms }, now()),
-    )
+    const phc = await hashing.find(password, phcs, { source, known })
+    const fits = passwords.find((one) => one.phc === phc)
+    if (!known && fits === undefined) budgets.noteWrong(source, lockout)
+    const outcome = await store.transaction(async (db) => {
+      const concluded = await conclude(db, { name, by, source, user, fits, confirms }, now())
+      for (const event of concluded.events) await counter.note(db, event)
+      return concluded
+    })
     identities.forget(outcome.user.uid)
     return { ...outcome, fits }
   }
@@ -136,7 +137,7 @@ async function conclude(
   db: Db,
   { name, by, source, user: found, fits, confirms }: Try,
   at: number,
-): Promise<{ readonly verdict: Verdict; readonly user: User }> {
+): Promise<{ readonly verdict: Verdict; readonly user: User; readonly events: readonly AuditEvent[] }> {
   const users = usersStore(db)
   const lanes = loginLanesStore(db)
   const user = (await users.get(found?.uid ?? nobody.uid)) ?? nobody
@@ -161,11 +162,9 @@ async function conclude(
   })
   await lanes.put(user.uid, after.lane, new Date(at).toISOString())
   const locks = verdict === 'wrong' && after.lane.failures.lockedUntilMs !== null
-  if (isRight && confirms) return { verdict, user }
-  for (const event of describe(verdict, { locks, source }, user, name, by)) {
-    await auditStore(db).append(event, new Date(at).toISOString())
-  }
-  return { verdict, user }
+  const isSilent = isRight && confirms
+  const events = isSilent ? [] : describe(verdict, { locks, source }, user, name, by)
+  return { verdict, user, events }
 }
 
 function judge(
@@ -188,11 +187,22 @@ function describe(
 ): readonly AuditEvent[] {
   const by = {
     uid: user === nobody ? null : user.uid,
-    name: user === nobody ? name : user.name,
+    name: user === nobody ? UNKNOWN : user.name,
     address,
   }
-  const from = source === address ? {} : { from: source }
+  const from = {
+    ...(source !== address && { from: source }),
+    ...(user === nobody && { name: printable(name) }),
+  }
   if (verdict === 'right') return [{ type: 'login_succeeded', by, details: { via, ...from } }]
   const failed: AuditEvent = { type: 'login_failed', by, details: { via, why: verdict, ...from } }
   return locks ? [failed, { type: 'user_locked', by, details: from }] : [failed]
+}
+
+/** What does not show is written out. */
+function printable(text: string): string {
+  return text.replace(
+    /[\p{C}\p{Zl}\p{Zp}]/gu,
+    (sign) => `<U+${sign.codePointAt(0)?.toString(16).toUpperCase()}>`,
+  )
 }

@@ -43,14 +43,20 @@ async function readTables(): Promise<readonly string[]> {
 }
 
 function findOwner(texts: readonly string[], { address, port, toAddress, toPort }: PeerSocket) {
-  const from = placesOf(address, port)
-  const to = placesOf(toAddress, toPort)
+  const pairs = placesOf(address, port).flatMap((from) =>
+    placesOf(toAddress, toPort).map((to) => ` ${from} ${to} `),
+  )
   for (const text of texts) {
-    for (const line of text.split('\n')) {
-      const [, local = '', remote = '', , , , , uid, , inode] = line.trim().split(/\s+/)
-      if (!from.includes(local) || !to.includes(remote)) continue
+    for (const pair of pairs) {
+      const at = text.indexOf(pair) // there may be tens of thousands of lines
+      if (at === -1) continue
+      const end = text.indexOf('\n', at)
+      const [, , , , , , uid, , inode] = text
+        .slice(at, end === -1 ? undefined : end)
+        .trim()
+        .split(/\s+/)
       // A socket that its process has closed belongs to none: the kernel then says user 0.
-      return inode === '0' ? 'nobody' : Number(uid)
+      return inode === '0' || inode === undefined ? 'nobody' : Number(uid)
     }
   }
   return 'nobody'

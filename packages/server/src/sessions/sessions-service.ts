@@ -1,5 +1,5 @@
 import { Refusal } from '@fairlead/api'
-import { auditStore } from '../audit/audit-store.ts'
+import type { AuditCounter } from '../audit/audit-counter.ts'
 import { settingsStore } from '../cluster/settings-store.ts'
 import { actorOf, type Caller, type Visitor } from '../core/access.ts'
 import { isExpired } from '../core/password-rules.ts'
@@ -12,7 +12,7 @@ import type { Tokens } from './tokens.ts'
 export interface Sessions {
   /** A token for the user of this login. Throws Refusal as Logins does. */
   authorize(login: Login, ttlSeconds: number, by: Visitor): Promise<string>
-  /** Another token for who has one. Throws Refusal password_expired, or unauthorized when the user has gone. */
+  /** Another token for who has one. Throws Refusal password_expired, or unauthorized when the user has gone or the session has ended. */
   refresh(caller: Caller, ttlSeconds: number): Promise<string>
   /** Ends the caller's token. Throws Refusal invalid_request when the request came with a password. */
   logOut(caller: Caller): Promise<void>
@@ -23,21 +23,22 @@ export function createSessions(deps: {
   readonly logins: Logins
   readonly tokens: Tokens
   readonly identities: Identities
+  readonly counter: AuditCounter
   readonly now: () => number
 }): Sessions {
-  const { store, logins, tokens, identities, now } = deps
+  const { store, logins, tokens, identities, counter, now } = deps
   return {
     async authorize(login, ttlSeconds, by) {
       const { user } = await logins.check(login, { ...by, via: 'authorize' })
-      return tokens.issue(user, ttlSeconds)
+      return tokens.issue(user, ttlSeconds, now())
     },
 
-    async refresh({ user: { uid } }, ttlSeconds) {
+    async refresh({ user: { uid }, token }, ttlSeconds) {
       const identity = await identities.get(uid)
       if (identity === undefined) throw new Refusal('unauthorized')
       const { passwordDays } = await settingsStore(store.db).get()
       if (isExpired(identity.newestPasswordMs, passwordDays, now())) throw new Refusal('password_expired')
-      return tokens.issue(identity.user, ttlSeconds)
+      return tokens.issue(identity.user, ttlSeconds, token?.signedInMs ?? now()) // or the request came with a password
     },
 
     async logOut(caller) {
@@ -48,7 +49,6 @@ export function createSessions(deps: {
           'Authorization: there is no token to end; the request came with a password',
         )
       }
-      const at = new Date(now()).toISOString()
       await store.transaction(async (db) => {
         const revoked = revokedTokensStore(db)
         await revoked.removeEnded(new Date(now() - TOLERANCE_MS).toISOString())
@@ -57,7 +57,7 @@ export function createSessions(deps: {
           userUid: user.uid,
           expiresAt: new Date(token.expiresAtMs).toISOString(),
         })
-        await auditStore(db).append({ type: 'logged_out', by: actorOf(caller) }, at)
+        await counter.note(db, { type: 'logged_out', by: actorOf(caller) })
       })
       identities.forget(user.uid)
     },

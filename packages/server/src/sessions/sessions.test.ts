@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, jwtVerify } from 'jose'
+import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { adminPassword, basic, startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
 
@@ -262,6 +262,25 @@ test('a token is renewed with a life of one’s choice, and not when the passwor
   await setCluster({ password_expiration_duration: 1 })
   fairlead.pass({ seconds: 86_400 - 50 })
   expect((await refresh(`JWT ${longer['access_token']}`, {})).body['error_code']).toBe('password_expired')
+})
+
+test('tokens are renewed for a week after the password, then it is asked for again; Basic shows it each time', async () => {
+  const refresh = (auth: string, body: object = { ttl: 86_400 }) =>
+    fairlead.send('POST', '/v1/users/refresh_jwt', { auth, body })
+  let token = await fairlead.signIn('mia', password, 86_400)
+  for (let hours = 0; hours < 168 - 23; hours += 23) {
+    fairlead.pass({ seconds: 23 * 3_600 })
+    const { status, body } = await refresh(token)
+    expect([hours, status]).toEqual([hours, 200])
+    token = `Bearer ${body['access_token']}`
+  }
+  fairlead.pass({ seconds: 7 * 3_600 - 60 })
+  const { body: last } = await refresh(token)
+  const { exp, auth_time } = decodeJwt(String(last['access_token']))
+  expect(Number(exp) - Number(auth_time)).toBe(7 * 86_400)
+  fairlead.pass({ seconds: 70 })
+  expect(await codeOf(`Bearer ${last['access_token']}`)).toBe('unauthorized')
+  expect((await refresh(basic('mia', password))).status).toBe(200)
 })
 
 test('others verify our tokens with the keys that we publish', async () => {

@@ -30,7 +30,7 @@ beforeAll(async () => {
   store = await openStore(':memory:')
   box = createSecretBox(randomBytes(32))
   keys = await open()
-  tokens = createTokens(keys, () => clock)
+  tokens = createTokens(keys, () => clock, 7 * DAY_MS)
   const active = (await signingKeysStore(store.db, box).list()).find(({ activeMs }) => activeMs !== null)
   if (active === undefined) throw new Error('no key signs')
   key = active
@@ -56,7 +56,7 @@ async function sign(
 }
 
 test('a token speaks for the user it was issued to, until it expires', async () => {
-  const token = await tokens.issue(user, 60)
+  const token = await tokens.issue(user, 60, clock)
   expect(await tokens.verify(token)).toMatchObject({ userUid: 7, epoch: 3 })
   clock += 59_000
   expect(await tokens.verify(token)).toMatchObject({ userUid: 7 })
@@ -65,23 +65,23 @@ test('a token speaks for the user it was issued to, until it expires', async () 
 })
 
 test('the keys survive a restart: tokens issued before it stay good', async () => {
-  const token = await tokens.issue(user, 60)
+  const token = await tokens.issue(user, 60, clock)
   await using again = await open()
-  expect(await createTokens(again, () => clock).verify(token)).toMatchObject({ userUid: 7 })
+  expect(await createTokens(again, () => clock, 7 * DAY_MS).verify(token)).toMatchObject({ userUid: 7 })
   expect(again.list()).toEqual(keys.list())
 })
 
 test('a token of the key before stays good after a rotation, and none after all keys were dropped', async () => {
   await using again = await open()
-  const mine = createTokens(again, () => clock)
-  const before = await mine.issue(user, 60)
+  const mine = createTokens(again, () => clock, 7 * DAY_MS)
+  const before = await mine.issue(user, 60, clock)
   const announced = again.list().find(({ stage }) => stage === 'next')?.kid
   await again.rotate(fairlead, false)
   expect(again.signing().kid).toBe(announced)
   expect(await mine.verify(before)).toMatchObject({ userUid: 7 })
   await again.rotate(fairlead, true)
   expect(await mine.verify(before)).toBeUndefined()
-  expect(await mine.verify(await mine.issue(user, 60))).toMatchObject({ userUid: 7 })
+  expect(await mine.verify(await mine.issue(user, 60, clock))).toMatchObject({ userUid: 7 })
   expect(
     again
       .list()

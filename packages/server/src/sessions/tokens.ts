@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { Refusal } from '@fairlead/api'
 import { jwtVerify, SignJWT } from 'jose'
 import type { SigningKeys } from './signing-keys.ts'
 
@@ -16,11 +17,20 @@ export interface Claims {
   /** The user's epoch when it was issued. */
   readonly epoch: number
   readonly expiresAtMs: number
+  /** When its user last showed a password; a token that comes of another one does not move it. */
+  readonly signedInMs: number
 }
 
 export interface Tokens {
-  /** A token for a user, valid for `ttlSeconds`. */
-  issue(user: { readonly uid: number; readonly tokenEpoch: number }, ttlSeconds: number): Promise<string>
+  /**
+   * A token for a user who showed a password at `signedInMs`, valid for `ttlSeconds`, but no longer than a session may last. Throws
+   * Refusal unauthorized when it has lasted as long.
+   */
+  issue(
+    user: { readonly uid: number; readonly tokenEpoch: number },
+    ttlSeconds: number,
+    signedInMs: number,
+  ): Promise<string>
   /** What a token that was verified before says, at once; undefined when it was not, or has ended since. */
   recall(token: string): Claims | undefined
   /** What the token says; undefined when it is not a valid one of ours. Whether it was revoked is not asked here. */
@@ -31,7 +41,7 @@ export interface Tokens {
  * Tokens signed with Ed25519. The algorithm is pinned and `kid` is required: what a token says of itself decides
  * nothing.
  */
-export function createTokens(keys: SigningKeys, now: () => number): Tokens {
+export function createTokens(keys: SigningKeys, now: () => number, sessionMs: number): Tokens {
   // A signature costs more than everything else about a request; a token that was good is good until it expires or its
   // key is gone.
   const verified = new Map<string, { readonly kid: string; readonly claims: Claims }>()
@@ -47,17 +57,21 @@ export function createTokens(keys: SigningKeys, now: () => number): Tokens {
     return known.claims
   }
   return {
-    async issue({ uid, tokenEpoch }, ttlSeconds) {
+    async issue({ uid, tokenEpoch }, ttlSeconds, signedInMs) {
       const { kid, privateKey } = keys.signing()
       const nowSeconds = Math.floor(now() / 1000)
-      return new SignJWT({ epoch: tokenEpoch })
+      const lastSeconds = Math.floor((signedInMs + sessionMs) / 1000)
+      if (lastSeconds <= nowSeconds) {
+        throw new Refusal('unauthorized', 'the session has come to its end; sign in with the password again')
+      }
+      return new SignJWT({ epoch: tokenEpoch, auth_time: Math.floor(signedInMs / 1000) })
         .setProtectedHeader({ alg: 'EdDSA', kid, typ: 'JWT' })
         .setSubject(String(uid))
         .setIssuer(ISSUER)
         .setAudience(AUDIENCE)
         .setIssuedAt(nowSeconds)
         .setNotBefore(nowSeconds)
-        .setExpirationTime(nowSeconds + ttlSeconds)
+        .setExpirationTime(Math.min(nowSeconds + ttlSeconds, lastSeconds))
         .setJti(randomUUID())
         .sign(privateKey)
     },
@@ -81,6 +95,7 @@ export function createTokens(keys: SigningKeys, now: () => number): Tokens {
           userUid: Number(payload.sub),
           epoch: Number(payload['epoch']),
           expiresAtMs: Number(payload.exp) * 1000,
+          signedInMs: Number(payload['auth_time'] ?? payload.iat) * 1000, // older ones do not say
         }
         remember(token, protectedHeader.kid ?? '', claims)
         return claims

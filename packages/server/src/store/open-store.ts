@@ -14,6 +14,7 @@ import * as tls from './migrations/0007-tls.ts'
 import * as historyOfProcess from './migrations/0008-history-of-process.ts'
 import * as obstacles from './migrations/0009-obstacles.ts'
 import * as loginLanes from './migrations/0011-login-lanes.ts'
+import * as auditSegments from './migrations/0012-audit-segments.ts'
 import { rememberStatements } from './remember-statements.ts'
 import { sealedColumns } from './sealed-columns.ts'
 import { createSecretBox, readStoreKey, type SecretBox } from './secret-box.ts'
@@ -44,6 +45,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0008-history-of-process': historyOfProcess,
   '0009-obstacles': obstacles,
   '0011-login-lanes': loginLanes,
+  '0012-audit-segments': auditSegments,
 }
 
 /**

@@ -63,6 +63,18 @@ export interface Tables {
     previous: string
     hash: string
   }
+  /** Records that were taken out of `audit` into files. */
+  readonly audit_segments: {
+    first_seq: number
+    last_seq: number
+    previous: string
+    head: string
+    file: string
+    sha256: string
+    bytes: number
+    sealed_at: string
+    removed_at: string | null
+  }
   readonly databases: {
     uid: number
     name: string

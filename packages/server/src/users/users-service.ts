@@ -4,6 +4,7 @@ import { settingsStore } from '../cluster/settings-store.ts'
 import { actorOf, type Caller, isAdmin, may, mayDoWithout } from '../core/access.ts'
 import { noFailures } from '../core/lockout.ts'
 import { hasAdmin, loginOf, type Role, statusOf, type User, type UserStatus } from '../core/user.ts'
+import { nameFault } from '../core/user-name.ts'
 import { confirmOld, refuseWithoutOld } from '../passwords/confirm-old.ts'
 import { passwordsStore } from '../passwords/passwords-store.ts'
 import type { UserPasswords } from '../passwords/user-passwords.ts'
@@ -61,6 +62,7 @@ export function createUsers(deps: {
     get,
 
     async create({ password, ...user }, caller) {
+      refuseOddNames(user)
       const phc = await passwords.prepare(password, [user.name, user.email ?? ''])
       const created = await store.transaction(async (db) => {
         await refuseTaken(db, user)
@@ -76,6 +78,7 @@ export function createUsers(deps: {
 
     async update(uid, { password, oldPassword, ...request }, caller) {
       const { user } = await get(uid)
+      refuseOddNames(request, user)
       const wanted = { ...request, ...(password !== undefined && { password }) }
       await refuseBeyond(store.db, caller, user, wanted) // before a password is compared: that would tell
       if (oldPassword !== undefined) await confirmOld(user, oldPassword, caller, logins)
@@ -139,6 +142,18 @@ async function readViews(db: Db, nowMs: number): Promise<readonly UserView[]> {
 
 function refuseUnknown(uid: number): never {
   throw new Refusal('user_not_exist', `user ${uid} does not exist`)
+}
+
+/** Names that users have already are left to them. */
+function refuseOddNames(
+  names: { readonly name?: string; readonly email?: string | null },
+  before?: Pick<User, 'name' | 'email'>,
+): void {
+  for (const field of ['name', 'email'] as const) {
+    const name = names[field]
+    const fault = name && name !== before?.[field] ? nameFault(name) : null
+    if (fault !== null) throw new Refusal('invalid_request', `${field}: ${fault}`)
+  }
 }
 
 async function refuseTaken(

@@ -1,0 +1,106 @@
+import type { Logger } from 'pino'
+import { fairlead } from '../core/audit-record.ts'
+import type { Retention } from '../core/audit-retention.ts'
+import type { Store } from '../store/open-store.ts'
+import type { AuditCounter } from './audit-counter.ts'
+import type { AuditFiles } from './audit-files.ts'
+import { auditStore } from './audit-store.ts'
+import { sealAudit } from './seal-audit.ts'
+import { printHead } from './verify-audit.ts'
+
+export interface AuditKeeper extends AsyncDisposable {
+  /** Does what is due: signs the head, writes counts, seals what is old, and says the head once a day. Runs by itself. */
+  tend(): Promise<void>
+}
+
+/** What is cut off sooner than this after it was written is not told from what was never written. */
+const TEND_EVERY_MS = 10_000
+const SEAL_EVERY_MS = 3_600_000
+const DAY_MS = 86_400_000
+
+interface Deps {
+  readonly store: Store
+  readonly files: AuditFiles
+  readonly counter: AuditCounter
+  readonly retention: Retention
+  readonly now: () => number
+  readonly log: Logger
+}
+
+/** Looks whether what was signed last is still there, and says so where it is not; then looks after the audit until it is disposed of. */
+export async function keepAudit(deps: Deps): Promise<AuditKeeper> {
+  const { store, files, counter, retention, now, log } = deps
+  const audit = auditStore(store.db)
+  let turn = Promise.resolve()
+  let signed = 0
+  let sealedAtMs = Number.NEGATIVE_INFINITY
+  let saidOn = dayOf(now())
+
+  const sign = async () => {
+    const last = await audit.last()
+    if (last === undefined || last.seq === signed) return
+    await files.writeCheckpoint({ seq: last.seq, hash: last.hash, at: new Date(now()).toISOString() })
+    signed = last.seq
+  }
+  const sayDaily = async () => {
+    const today = dayOf(now())
+    if (today === saidOn) return
+    saidOn = today
+    const last = await audit.last()
+    // A warning, so that it is in every log: kept elsewhere, it proves what this machine alone cannot.
+    if (last !== undefined) log.warn({ auditHead: printHead(last) }, 'the head of the audit today')
+  }
+  const look = async () => {
+    await counter.flush(false)
+    if (now() - sealedAtMs >= SEAL_EVERY_MS) {
+      sealedAtMs = now()
+      await sealAudit({ store, files, now }, retention)
+    }
+    await sign()
+    await sayDaily()
+  }
+  /** One after the other. */
+  const tend = () => {
+    const done = turn.then(look)
+    turn = done.catch(() => undefined) // whoever asked hears of it; the next one starts afresh
+    return done
+  }
+
+  await tellLost(deps)
+  await tend()
+  const timer = setInterval(() => {
+    tend().catch((err: unknown) => log.error({ err }, 'the audit could not be looked after'))
+  }, TEND_EVERY_MS)
+  timer.unref()
+
+  return {
+    tend,
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer)
+      await turn
+      await counter.flush(true)
+      await sign()
+    },
+  }
+}
+
+/** A record that this cluster signed and that is not there: the store is an older one, or was changed behind its back. */
+async function tellLost({ store, files, now, log }: Deps): Promise<void> {
+  const { last } = await files.readCheckpoints()
+  if (last === null || (await isThere(store, last))) return
+  log.error({ auditHead: printHead(last), signedAt: last.at }, 'the audit was cut off or rewritten')
+  await files.setCheckpointAside()
+  const details = { head: printHead(last), signed: last.at }
+  await store.transaction((db) =>
+    auditStore(db).append(
+      { type: 'audit_head_missing', by: fairlead, details },
+      new Date(now()).toISOString(),
+    ),
+  )
+}
+
+async function isThere({ db }: Store, { seq, hash }: { readonly seq: number; readonly hash: string }) {
+  return (await auditStore(db).get(seq))?.hash === hash
+}
+
+const dayOf = (ms: number) => Math.floor(ms / DAY_MS)

@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto'
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { pino } from 'pino'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { fairlead } from '../core/audit-record.ts'
+import { openStore, type Store } from '../store/open-store.ts'
+import { createSecretBox } from '../store/secret-box.ts'
+import { createAuditCounter } from './audit-counter.ts'
+import { type AuditFiles, openAuditFiles } from './audit-files.ts'
+import { auditStore } from './audit-store.ts'
+import { keepAudit } from './keep-audit.ts'
+import { sealAudit } from './seal-audit.ts'
+import { verifyAudit } from './verify-audit.ts'
+
+const DAY_MS = 86_400_000
+const begin = Date.parse('2026-01-01T12:00:00Z')
+let home: string
+let store: Store
+let files: AuditFiles
+let nowMs: number
+const now = () => nowMs
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), 'fairlead-audit-'))
+  store = await openStore(join(home, 'store.db'))
+  files = openAuditFiles(home, createSecretBox(randomBytes(32)))
+  nowMs = begin
+})
+afterEach(async () => {
+  await store[Symbol.asyncDispose]()
+  rmSync(home, { recursive: true, force: true })
+})
+
+/** So many records a day. */
+async function live(days: number, each = 10): Promise<void> {
+  for (let day = 0; day < days; day += 1) {
+    await store.transaction(async (db) => {
+      for (let n = 0; n < each; n += 1) {
+        const details = { kid: randomBytes(50).toString('hex') }
+        const event = { type: 'signing_key_changed', by: fairlead, details } as const
+        await auditStore(db).append(event, new Date(nowMs).toISOString())
+      }
+    })
+    nowMs += DAY_MS
+  }
+}
+const seal = (retention: { days?: number; sealedBytes?: number } = {}, most?: number) =>
+  sealAudit({ store, files, now }, { days: 5, sealedBytes: 1e9, ...retention }, most)
+const verify = (head?: string) => verifyAudit(store.db, files, head)
+const inStore = async () => (await auditStore(store.db).listAfter(0, 10_000)).length
+const segments = () => readdirSync(join(home, 'audit')).filter((file) => file.endsWith('.gz'))
+
+test('what is old enough leaves the store for a file, and all of it can still be read and proven', async () => {
+  await live(12)
+  const { head } = await verify()
+  await seal()
+  expect(segments()).toEqual(['records-1-70.jsonl.gz'])
+  const [file = ''] = segments()
+  expect(statSync(join(home, 'audit', file)).mode & 0o777).toBe(0o600)
+  const lines = gunzipSync(readFileSync(join(home, 'audit', file)))
+    .toString()
+    .trimEnd()
+    .split('\n')
+  expect(lines.map((line) => JSON.parse(line).seq)).toEqual(Array.from({ length: 70 }, (_, n) => n + 1))
+  expect(await inStore()).toBe(51) // and one that says what was sealed
+  expect(await verify(head)).toMatchObject({ records: 121, fault: undefined })
+  await live(12)
+  await seal()
+  expect(segments().length).toBe(2)
+  expect(await verify(head)).toMatchObject({ records: 242, removed: 0, fault: undefined })
+})
+
+test('more records than the store shall hold are sealed however young they are, and the last one stays', async () => {
+  await live(1, 300)
+  await seal({ days: 3_650 }, 100)
+  expect(await inStore()).toBeLessThan(100)
+  await seal({ days: 3_650 }, 1)
+  expect(await inStore()).toBe(2)
+  await live(1)
+  expect((await verify()).fault).toBeUndefined()
+})
+
+test('a sealed file that is changed, missing, or swapped is found', async () => {
+  await live(12)
+  await seal()
+  await live(12)
+  await seal()
+  const [one = '', two = ''] = segments().map((file) => join(home, 'audit', file))
+  renameSync(one, `${one}.kept`)
+  expect((await verify()).fault).toMatch(/audit\/records-1-70.jsonl.gz is missing/)
+  renameSync(two, one)
+  expect((await verify()).fault).toMatch(/records-1-70.jsonl.gz was changed/)
+  renameSync(one, two)
+  renameSync(`${one}.kept`, one)
+  expect((await verify()).fault).toBeUndefined()
+  appendFileSync(two, 'x')
+  expect((await verify()).fault).toMatch(/was changed/)
+})
+
+test('files that take too much go, the oldest first; what is left still proves itself, and says that they are gone', async () => {
+  await live(12)
+  const { head } = await verify()
+  await seal()
+  const [first = ''] = segments()
+  await live(12)
+  await seal({ sealedBytes: 20_000 })
+  expect(segments()).not.toContain(first)
+  expect(segments().length).toBe(1)
+  const seen = await verify()
+  expect(seen).toMatchObject({ removed: 70, fault: undefined })
+  const types = (await auditStore(store.db).listAfter(0, 10_000)).map(({ type }) => type)
+  expect(types).toContain('audit_removed')
+  expect((await verify(head)).fault).toBeUndefined() // record 120 is in the second file
+  expect((await verify('3:abc')).fault).toMatch(/records-1-70.jsonl.gz, which had to make room/)
+})
+
+test('the head is signed as it moves, and said in the log once a day', async () => {
+  const lines: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
+  const counter = createAuditCounter(store, now)
+  await live(1)
+  await using keeper = await keepAudit({
+    ...{ store, files, counter, now, log },
+    retention: { days: 90, sealedBytes: 1e9 },
+  })
+  const signed = async () => (await files.readCheckpoints()).last?.seq
+  expect(await signed()).toBe(10)
+  expect((await verify()).signedAt).toBe(new Date(nowMs).toISOString())
+  expect(lines).toEqual([])
+  await live(1)
+  await keeper.tend()
+  await keeper.tend()
+  expect(await signed()).toBe(20)
+  expect(lines.length).toBe(1)
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ auditHead: (await verify()).head })
+})

@@ -1,0 +1,199 @@
+import { homedir } from 'node:os'
+import { isAbsolute, join, resolve } from 'node:path'
+import { readInteger, readRange } from './core/read-integer.ts'
+import { parseStoreKey } from './core/store-key.ts'
+import { nameFault } from './core/user-name.ts'
+import { operatorSocket } from './sockets.ts'
+
+const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/** One variable: what it is, what it is when it is not set, and how its text is read. `fault` ends the reading. */
+export interface Variable<T> {
+  readonly name: `FAIRLEAD_${string}`
+  readonly about: string
+  readonly otherwise: string
+  readonly read: (text: string | undefined, fault: (sentence: string) => never) => T
+}
+
+export const variables = {
+  home: variable({
+    name: 'FAIRLEAD_HOME',
+    about:
+      'Folder of everything Fairlead keeps: the store, the databases’ data, its secrets. Readable by its owner only: one that is open to others is closed. Started as root, Fairlead becomes the user to whom it belongs; else one of another user is refused.',
+    otherwise: '`.fairlead` in the current folder',
+    read: (text, fault) => readHome(text, fault),
+  }),
+  httpPort: variable({
+    name: 'FAIRLEAD_HTTP_PORT',
+    about: 'Port of the HTTP API, on 127.0.0.1 only. `0` takes any free port.',
+    otherwise: '`8080`',
+    read: (text, fault) => readInteger(text, 8080, { from: 0, to: 65_535 }, fault),
+  }),
+  hostNames: variable({
+    name: 'FAIRLEAD_HOST_NAMES',
+    about:
+      'Names, separated by commas, that requests may be sent to (their `Host`) besides `localhost` and addresses: those of a proxy in front of this one, for example. Any other name is refused: a web page could have pointed its own at this machine.',
+    otherwise: 'none',
+    read: (text, fault) => readHostNames(text, fault),
+  }),
+  sentinelPort: variable({
+    name: 'FAIRLEAD_SENTINEL_PORT',
+    about:
+      'Port on which clients that connect to shards themselves are told of the primary, as by a Sentinel; on 127.0.0.1 only; usually 8001. It asks for no login, and tells every local process the names of all databases and the ports of their shards. `0` for none. Taken by another, it is tried again.',
+    otherwise: '`0`',
+    read: (text, fault) => readInteger(text, 0, { from: 0, to: 65_535 }, fault),
+  }),
+  proxyWorkers: variable({
+    name: 'FAIRLEAD_PROXY_WORKERS',
+    about:
+      'Threads of the proxy, among which the clients of every endpoint are divided. `1` is best where shards need the cores. Counts when the proxy is next started: `fairlead down --all`.',
+    otherwise: 'one for each four cores, at least 1 and at most 4',
+    read: (text, fault) =>
+      text === undefined ? undefined : readInteger(text, 0, { from: 1, to: 64 }, fault),
+  }),
+  adminUsername: variable({
+    name: 'FAIRLEAD_ADMIN_USERNAME',
+    about: 'Name of the first user. Used at the first start only.',
+    otherwise: '`admin`',
+    read: (text, fault) => {
+      if (text === undefined) return 'admin'
+      if (!/^[^\s&<>":]{1,256}$/.test(text))
+        return fault('must be 1 to 256 characters without spaces, & < > : or quotes')
+      const wrong = nameFault(text)
+      return wrong === null ? text : fault(wrong)
+    },
+  }),
+  adminPassword: variable({
+    name: 'FAIRLEAD_ADMIN_PASSWORD',
+    about: 'Password of the first user. Used at the first start only.',
+    otherwise: 'generated, and printed once',
+    read: (text, fault) => {
+      if (text === undefined) return undefined
+      return text.length >= 8 && text.length <= 256 ? text : fault('must have 8 to 256 characters')
+    },
+  }),
+  bootstrap: variable({
+    name: 'FAIRLEAD_BOOTSTRAP',
+    about:
+      '`automatic`: at the first start the cluster creates itself, with the first user above. `manual`: it waits for `POST /v1/bootstrap/create_cluster` with the secret below.',
+    otherwise: '`automatic`',
+    read: (text, fault) =>
+      (['automatic', 'manual'] as const).find((mode) => mode === (text ?? 'automatic')) ??
+      fault('must be automatic or manual'),
+  }),
+  bootstrapSecret: variable({
+    name: 'FAIRLEAD_BOOTSTRAP_SECRET',
+    about:
+      'What the request that creates the cluster must send as `bootstrap_secret`, where FAIRLEAD_BOOTSTRAP is `manual`. Good for one cluster.',
+    otherwise: 'generated, and printed at each start until the cluster is created',
+    read: (text, fault) => {
+      if (text === undefined) return undefined
+      return text.length >= 16 && text.length <= 256 ? text : fault('must have 16 to 256 characters')
+    },
+  }),
+  storeKey: variable({
+    name: 'FAIRLEAD_STORE_KEY',
+    about:
+      'What private keys (of tokens and of TLS), passwords of databases and arguments of modules are sealed with in the store: 32 bytes in base64. Whoever has the store but not this has none of them.',
+    otherwise: '`store.key` in FAIRLEAD_HOME, made at the first start',
+    read: (text, fault) => {
+      if (text === undefined) return undefined
+      return parseStoreKey(text) ?? fault('must be 32 bytes in base64, as from `openssl rand -base64 32`')
+    },
+  }),
+  keyRotationDays: variable({
+    name: 'FAIRLEAD_KEY_ROTATION_DAYS',
+    about: 'Days after which the announced key signs tokens in place of the one before it.',
+    otherwise: '`90`',
+    read: (text, fault) => readInteger(text, 90, { from: 1, to: 3_650 }, fault),
+  }),
+  sessionHours: variable({
+    name: 'FAIRLEAD_SESSION_HOURS',
+    about:
+      'How long tokens may be renewed (`POST /v1/users/refresh_jwt`) after a login with a password. No token lives longer than that, however it was come by.',
+    otherwise: '`168`',
+    read: (text, fault) => readInteger(text, 168, { from: 1, to: 87_600 }, fault),
+  }),
+  auditDays: variable({
+    name: 'FAIRLEAD_AUDIT_DAYS',
+    about:
+      'Days after which records of the audit are sealed: taken out of the store, into files under `audit` in FAIRLEAD_HOME. So are the oldest of more than 200,000.',
+    otherwise: '`90`',
+    read: (text, fault) => readInteger(text, 90, { from: 1, to: 3_650 }, fault),
+  }),
+  auditMb: variable({
+    name: 'FAIRLEAD_AUDIT_MB',
+    about:
+      'Megabytes that sealed files of the audit may take; the oldest go first. Copy them before, if you need them.',
+    otherwise: '`1000`',
+    read: (text, fault) => readInteger(text, 1_000, { from: 1, to: 1_000_000 }, fault),
+  }),
+  hungAfterSeconds: variable({
+    name: 'FAIRLEAD_HUNG_AFTER_SECONDS',
+    about:
+      'How long the only copy of data, or a primary, may answer nobody and do nothing before something is done about it: see docs/busy-and-hung.md. One that works, or waits for its disk, may take as long as it takes. At most 120: the pause of a takeover lasts for 150 s.',
+    otherwise: '`120`',
+    read: (text, fault) => readInteger(text, 120, { from: 1, to: 120 }, fault),
+  }),
+  engines: variable({
+    name: 'FAIRLEAD_ENGINES',
+    about:
+      'Folder of unpacked engine builds (`<flavour>-<version>/bin/<flavour>-server`), searched besides PATH; `fairlead engines fetch` puts them here.',
+    otherwise: '`engines` in FAIRLEAD_HOME',
+    read: (text) => (text === undefined ? undefined : resolve(text)),
+  }),
+  portRange: variable({
+    name: 'FAIRLEAD_PORT_RANGE',
+    about:
+      'Ports for shards and endpoints, first to last. An upgrade needs one more for each group of the database until it ends.',
+    otherwise: '`10000-10999`',
+    read: (text, fault) => readRange(text, fault),
+  }),
+  askedPorts: variable({
+    name: 'FAIRLEAD_ASKED_PORTS',
+    about:
+      'Ports that a request may ask for (`port` of a new database), first to last. Others are refused: they may belong to other services.',
+    otherwise: '`10000-19999`',
+    read: (text, fault) => readRange(text ?? '10000-19999', fault),
+  }),
+  nodeMemoryBytes: variable({
+    name: 'FAIRLEAD_NODE_MEMORY_MB',
+    about:
+      'Memory of this machine that shards may use, in MB. Where a surge shard does not fit, a replica is upgraded in place.',
+    otherwise: 'all of it',
+    read: (text, fault) =>
+      text === undefined
+        ? undefined
+        : readInteger(text, 0, { from: 1, to: 1_000_000_000 }, fault) * 1024 * 1024,
+  }),
+  logLevel: variable({
+    name: 'FAIRLEAD_LOG_LEVEL',
+    about: `What is logged: ${logLevels.join(', ')}.`,
+    otherwise: '`warn`',
+    read: (text, fault) =>
+      logLevels.find((level) => level === (text ?? 'warn')) ??
+      fault(`must be one of ${logLevels.join(', ')}`),
+  }),
+}
+
+function variable<T>(spec: Variable<T>): Variable<T> {
+  return spec
+}
+
+function readHome(text: string | undefined, fault: (sentence: string) => never): string {
+  const home = text?.startsWith('~/') ? join(homedir(), text.slice(2)) : resolve(text ?? '.fairlead')
+  if (!isAbsolute(home)) return fault('must be a path')
+  const socket = operatorSocket(home) // the longest of them
+  if (Buffer.byteLength(socket) > 107)
+    return fault(`is too long: ${socket} must have at most 107 bytes, as the name of a Unix socket`)
+  return home
+}
+
+function readHostNames(text: string | undefined, fault: (sentence: string) => never): readonly string[] {
+  const names = (text ?? '').split(',').map((name) => name.trim().toLowerCase())
+  const wrong = names.find((name) => name !== '' && !/^[a-z0-9]([a-z0-9.-]{0,252}[a-z0-9])?$/.test(name))
+  return wrong === undefined
+    ? names.filter((name) => name !== '')
+    : fault('must be names without ports, as in a.example.org,b')
+}

@@ -1,0 +1,37 @@
+import { loginOf } from './user.ts'
+
+/** Who is not a user, and is named in the audit all the same. */
+const reserved = ['operator', 'fairlead']
+
+/**
+ * What is wrong with a new name, or e-mail, of a user; null: nothing. A name is read by people, in a log for one: it must not look
+ * like another. So it has no characters that do not show, and its letters are of one script.
+ */
+export function nameFault(name: string): string | null {
+  if (/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u.test(name)) {
+    return 'has a character that does not show'
+  }
+  if (reserved.includes(loginOf(name))) return 'is kept for Fairlead itself'
+  if (name.startsWith('(')) return 'begins with a bracket, as what the log says of unknown users does'
+  const letters = [...name.normalize('NFKC')].filter((letter) => /\p{L}/u.test(letter))
+  if (!scripts.some((script) => letters.every((letter) => script.test(letter)))) {
+    return 'has letters of different scripts, which look alike'
+  }
+  const foreign = letters.some((letter) => /[\p{sc=Cyrillic}\p{sc=Greek}]/u.test(letter))
+  if (foreign && letters.every((letter) => latinLooks.includes(letter))) {
+    return 'has only letters that look like others of the Latin script'
+  }
+  return null
+}
+
+/** Japanese and Korean are written in several. */
+const scripts = [
+  /[\p{sc=Latin}]/u,
+  /[\p{sc=Cyrillic}]/u,
+  /[\p{sc=Greek}]/u,
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Common}]/u,
+  /[\p{sc=Hangul}\p{sc=Han}]/u,
+  /[^\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/u,
+]
+/** Cyrillic and Greek. */
+const latinLooks = 'асеорхуіјѕԁһԛԝАВСЕНІЈКМОРЅТХУοανυικρτΑΒΕΖΗΙΚΜΝΟΡΤΥΧ'
