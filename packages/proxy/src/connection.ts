@@ -13,7 +13,7 @@ import { type Command, table } from './commands.ts'
 import { type ConnectionState, freshState } from './connection-state.ts'
 import type { Hush } from './hush.ts'
 import { countKept } from './kept-transactions.ts'
-import type { KnownScripts } from './known-scripts.ts'
+import type { KnownScripts, Script } from './known-scripts.ts'
 import { createQueue, type Queue } from './queue.ts'
 import { createUnanswered, type Unanswered } from './unanswered.ts'
 
@@ -150,6 +150,8 @@ export interface Noted {
   /** The client sent EXEC and we sent DISCARD: to be answered with nil. */
   readonly nilInstead: boolean
   readonly blocks: boolean
+  /** The one that it runs, if it was known when it was sent. */
+  readonly script: Script | undefined
   /** What is kept of it because it is part of a transaction. */
   readonly keptBytes: number
   /** Confirmations of channels that are still to come; null before the first. */
@@ -292,9 +294,7 @@ function close(connection: Connection, why = ''): void {
   countKept(connection)
   link?.onOwnAnswered?.('the connection was closed')
   link?.socket.destroy()
-  if (connection.prepared !== null) {
-    connection.prepared.leave()
-    connection.prepared.link.socket.destroy()
-  }
+  connection.prepared?.link.socket.destroy()
+  connection.prepared?.leave()
   connection.owner.onClosed(connection)
 }

@@ -213,7 +213,7 @@ function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
   }
   const isAnswered = head.nilInstead && answerLostWatch(connection, link, head)
   if (!head.nilInstead) {
-    if (worked && !link.replies.isNil) learnScripts(connection, command)
+    if (worked) learnScripts(connection, head, link.replies.isNil)
     connection.state = stateAfter(connection, link, head)
     if (worked) connection.caching = cachingAfter(connection, link, head)
   }

@@ -171,7 +171,8 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
   const isExec = command.name === 'EXEC' && command.args.length === 0
   const nilInstead = watchLost && wasInTransaction && isExec && isUnsent
   const scan = isScan(command) ? encodeScan(command, link.generation) : null
-  const isKnownScript = owner.scripts.use(command) && !wasInTransaction
+  const used = owner.scripts.use(command)
+  const script = wasInTransaction ? undefined : used
   if (wasInTransaction) ahead.publishes ||= isPublishing(command.name)
   lookAhead(connection, command)
   requests.keepAll = ahead.inTransaction
@@ -192,8 +193,8 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
   connection.blocked ||= blocks
   const keptBytes = wasInTransaction ? sizeOf(command) : 0
   connection.underWayBytes += keptBytes
-  const needed = isKnownScript ? withoutArgs(command) : command
-  link.noted.push({ ...noted(link, needed), nilInstead, blocks, keptBytes })
+  const needed = script === undefined ? command : withoutArgs(command)
+  link.noted.push({ ...noted(link, needed), nilInstead, blocks, script, keptBytes })
   return scan ?? (nilInstead ? discard : null)
 }
 
@@ -220,6 +221,7 @@ export function noted(link: Link, command: Command): Noted {
     must: false,
     nilInstead: false,
     blocks: false,
+    script: undefined,
     keptBytes: 0,
     confirmations: null,
     confirmed: 0,

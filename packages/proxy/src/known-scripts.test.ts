@@ -46,6 +46,21 @@ test.for([oldest, newest])(
   },
 )
 
+test('a script is known that is flushed and used in one go, or that returns nothing', async () => {
+  await using engine = await startEngine(newest)
+  await using endpoint = await openEndpoint(wish(await freePort(), engine.port))
+  await using client = await dial(endpoint.wanted.port)
+  const used = 'EVAL "return 1" 0\r\n'
+  await client.ask(used.trim(), ':1\r\n')
+  await client.ask(`SCRIPT FLUSH\r\n${used}EVAL "return nil" 0`, '+OK\r\n:1\r\n$-1\r\n')
+  const { flushed, scripts } = endpoint.takeScripts(heir, false)
+  expect([flushed, textsOf({ scripts })]).toEqual([true, ['return 1', 'return nil']])
+  // One that comes too late for the flush is no more at its engine either.
+  client.send(`${used}EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0\r\nSCRIPT FLUSH\r\n`)
+  await client.gets(':1\r\n:1\r\n+OK\r\n')
+  expect(endpoint.takeScripts(heir, false)).toEqual({ flushed: true, scripts: [] })
+})
+
 test('nothing is believed from a client that may not, or has not signed in', async () => {
   await using engine = await startEngine(newest, '--requirepass', 'secret')
   await using endpoint = await openEndpoint(wish(await freePort(), engine.port))
@@ -62,10 +77,10 @@ test('of a pipeline of one script nothing is kept but the script, and what was n
   const scripts = createKnownScripts({ mostBytes: 10_000 })
   const evalOf = (text: string) => ({ name: 'EVAL', args: [Buffer.from(text)], cutShort: false })
   const shaOf = { name: 'EVALSHA', args: [Buffer.from('A'.repeat(40))], cutShort: false }
-  expect(scripts.use(shaOf)).toBe(false)
+  expect(scripts.use(shaOf)).toBe(undefined)
   for (let n = 0; n < 100; n += 1) {
     // The first one is asked for again and again.
-    expect(scripts.use(evalOf('return 0'))).toBe(n > 0)
+    expect(scripts.use(evalOf('return 0')) !== undefined).toBe(n > 0)
     scripts.learn(evalOf(`return ${n}`))
   }
   scripts.learn({ ...evalOf('x'.repeat(9_800)), cutShort: false })

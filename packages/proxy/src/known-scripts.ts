@@ -9,8 +9,10 @@ import { type Command, wordAt } from './commands.ts'
 export interface KnownScripts {
   /** Its engine has carried out the command, or has queued it before the EXEC that has worked. */
   learn(command: Command): void
-  /** A client is about to use a script: those that were not used the longest make room. True: it is known. */
-  use(command: Command): boolean
+  /** A client is about to use a script: those that were not used the longest make room. The script, if it is known. */
+  use(command: Command): Script | undefined
+  /** Its engine has carried it out since: it has it, though clients may have flushed theirs in between. */
+  keep(script: Script): void
   /** A client of another thread has flushed the scripts. */
   forget(): void
   /**
@@ -26,7 +28,7 @@ const SCRIPT_COSTS = 256
 /** A replacement for each group of the largest database, and a few more. */
 const MOST_ENGINES = 256
 
-interface Script {
+export interface Script {
   /** As latin1, so that no byte is lost. */
   readonly text: string
   readonly sha: string
@@ -51,17 +53,15 @@ export function createKnownScripts({
   let last = 0
   let flushedAt = 0
 
-  const renew = (script: Script | undefined): boolean => {
-    if (script === undefined) return false
+  const renew = (script: Script | undefined): Script | undefined => {
+    if (script === undefined) return undefined
     known.delete(script.sha)
     known.set(script.sha, script)
-    return true
+    return script
   }
-  const add = (bytesOfText: Buffer): void => {
-    const sha = createHash('sha1').update(bytesOfText).digest('hex')
-    const text = bytesOfText.toString('latin1')
+  const add = (text: string, sha: string): void => {
     const cost = text.length + SCRIPT_COSTS
-    if (cost > mostBytes || renew(known.get(sha))) return
+    if (cost > mostBytes || renew(known.get(sha)) !== undefined) return
     last += 1
     known.set(sha, { text, sha, number: last })
     hashes.set(text, sha)
@@ -83,7 +83,7 @@ export function createKnownScripts({
   return {
     learn(command) {
       const text = textOf(command)
-      if (text !== undefined) add(text)
+      if (text !== undefined) add(text.toString('latin1'), createHash('sha1').update(text).digest('hex'))
       else if (command.name === 'SCRIPT' && wordAt(command, 0) === 'FLUSH') {
         forget()
         onForget()
@@ -91,11 +91,12 @@ export function createKnownScripts({
     },
     use(command) {
       const [first] = command.args
-      if (first === undefined) return false
+      if (first === undefined) return undefined
       const word = first.toString('latin1')
       if (byHash.has(command.name)) return renew(known.get(word.toLowerCase()))
-      return byText.has(command.name) && renew(known.get(hashes.get(word) ?? ''))
+      return byText.has(command.name) ? renew(known.get(hashes.get(word) ?? '')) : undefined
     },
+    keep: ({ text, sha }) => add(text, sha),
     forget,
     take(engine, all) {
       const from = told.get(engine) ?? 0

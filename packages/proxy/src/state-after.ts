@@ -1,5 +1,5 @@
 import { ERROR, isBetweenRequests, KEPT_BYTES } from '@fairlead/engine'
-import { type Command, unmovable } from './commands.ts'
+import { unmovable } from './commands.ts'
 import type { Connection, Link, Noted } from './connection.ts'
 import {
   afterExec,
@@ -48,10 +48,12 @@ export function withoutRefused(
   return !worked && unmovable.has(name) && why === name ? { ...state, unmovable: '' } : state
 }
 
-/** Learns the scripts of a request that has worked, before the connection's state is that after it. */
-export function learnScripts(connection: Connection, command: Command): void {
+/** Learns the scripts of a request that has worked, before the connection's state is that after it. `isNil`: so was the reply. */
+export function learnScripts(connection: Connection, { command, script }: Noted, isNil: boolean): void {
   const { owner, state } = connection
-  if (command.name === 'EXEC')
+  if (script !== undefined) owner.scripts.keep(script)
+  else if (command.name === 'EXEC' && isNil) return
+  else if (command.name === 'EXEC')
     for (const queued of state.transaction?.queued ?? []) owner.scripts.learn(queued)
   else if (!isQueuedIn(connection, command)) owner.scripts.learn(command)
 }
