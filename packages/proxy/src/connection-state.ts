@@ -18,6 +18,8 @@ export interface ConnectionState {
   /** Arguments of the AUTH that worked last: password, or user and password. */
   readonly login: readonly Buffer[] | null
   readonly database: string
+  /** Those that were selected before it, if it was selected without a reply: where it is refused, the last of them counts. */
+  readonly databasesBefore: readonly string[]
   /** CLIENT SETNAME, SETINFO and the like, by what they set: the whole command. */
   readonly settings: ReadonlyMap<string, readonly Buffer[]>
   /** CLIENT TRACKING ON …: its arguments. */
@@ -41,6 +43,7 @@ export const freshState: ConnectionState = {
   protocol: 2,
   login: null,
   database: '0',
+  databasesBefore: [],
   settings: new Map(),
   tracking: null,
   readsFromReplica: false,
@@ -61,7 +64,7 @@ export function afterSuccess(state: ConnectionState, command: Command): Connecti
     case 'AUTH':
       return { ...state, login: command.args }
     case 'SELECT':
-      return { ...state, database: String(command.args[0]) }
+      return { ...state, database: String(command.args[0]), databasesBefore: freshState.databasesBefore }
     case 'CLIENT':
       return afterClient(state, command)
     case 'READONLY':
@@ -99,15 +102,22 @@ export function isNested({ transaction }: ConnectionState, { name }: Command): b
   return transaction !== null && (name === 'MULTI' || name === 'WATCH')
 }
 
-/** EXEC was carried out; `failed`: the numbers of commands whose answers are errors, of those that change the connection. */
-export function afterExec(state: ConnectionState, failed: readonly number[]): ConnectionState {
+/**
+ * EXEC was carried out; `failed`: the numbers of commands whose answers are errors, of those that change the connection. `afterEach`:
+ * what a command comes to.
+ */
+export function afterExec(
+  state: ConnectionState,
+  failed: readonly number[],
+  afterEach: typeof afterQueued = afterQueued,
+): ConnectionState {
   const changes = state.transaction?.changes ?? []
   const after = afterTransaction(state)
   if (changes.length > MOST_CHANGES)
     return { ...after, unmovable: 'a transaction changed the connection too often to be remembered' }
   const failures = new Set(failed)
   const worked = changes.filter(({ at }) => !failures.has(at)).map(({ command }) => command)
-  return worked.reduce(afterQueued, after)
+  return worked.reduce(afterEach, after)
 }
 
 /** In a transaction the engine has refused a command that is never part of one: WATCH, MULTI. */
@@ -184,7 +194,7 @@ function afterTracking(state: ConnectionState, command: Command): ConnectionStat
 }
 
 /** What EXEC has carried out, as far as it outlasts the transaction. */
-function afterQueued(state: ConnectionState, command: Command): ConnectionState {
+export function afterQueued(state: ConnectionState, command: Command): ConnectionState {
   const isReply = command.name === 'CLIENT' && wordAt(command, 0) === 'REPLY'
   const isLasting = command.name in subscriptions || ['MONITOR', 'REPLCONF'].includes(command.name)
   if (isReply || isLasting)
@@ -219,13 +229,16 @@ export function replayOf(
 
 /** The part of it that an engine can be told while it is still a replica, and long before: nothing comes of it by itself. */
 export function baseReplayOf(state: ConnectionState): readonly Replayed[] {
-  const { protocol, login, database, settings, readsFromReplica } = state
+  const { protocol, login, database, databasesBefore, settings, readsFromReplica } = state
+  const isSure = databasesBefore.length === 0
   return [
     ...(login === null ? [] : [one('AUTH', login)]),
     ...(protocol === 3 ? [one('HELLO', ['3'])] : []),
     ...[...settings.values()].map((args) => ({ ...one('CLIENT', args), must: false })),
-    ...(database === '0' ? [] : [one('SELECT', [database])]),
-    ...(readsFromReplica ? [one('READONLY', [])] : []),
+    ...databasesBefore.map((each) => ({ ...one('SELECT', [each]), must: false })),
+    ...(database === '0' && isSure ? [] : [{ ...one('SELECT', [database]), must: isSure }]),
+    // On a primary it changes nothing; outside of cluster mode not every engine has it.
+    ...(readsFromReplica ? [{ ...one('READONLY', []), must: false }] : []),
   ]
 }
 
@@ -234,7 +247,14 @@ export function hasSameBase(one: ConnectionState, other: ConnectionState): boole
   return baseFields.every((field) => one[field] === other[field])
 }
 
-const baseFields = ['protocol', 'login', 'database', 'settings', 'readsFromReplica'] as const
+const baseFields = [
+  'protocol',
+  'login',
+  'database',
+  'databasesBefore',
+  'settings',
+  'readsFromReplica',
+] as const
 
 /** What comes behind it, on the engine that has the role. */
 export function restReplayOf(

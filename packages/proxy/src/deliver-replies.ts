@@ -139,6 +139,10 @@ function takeReply(connection: Connection, link: Link): boolean {
   }
   if (link.answered === link.sent) {
     // Nobody asked. The engine says something of its own accord, most likely why it is about to close.
+    if (link.early !== null) {
+      link.socket.destroy()
+      return false
+    }
     const unmovable = connection.state.unmovable || 'the engine said something that was not asked'
     connection.state = { ...connection.state, unmovable }
     return false

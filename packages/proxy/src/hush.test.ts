@@ -39,3 +39,19 @@ test.for([
   await client.gets(':1\r\n+PONG\r\n')
   await listener.gets(`*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$${text.length}\r\n${text}\r\n`)
 })
+
+test('a switch goes on, and what is published is heard, though others fail', async () => {
+  await using pair = await makePair(newest, newest)
+  await using client = await dial(pair.port)
+  await client.ask('PING', '+PONG\r\n')
+  const { drained } = await pair.endpoint.hold({ deadlineMs: 5_000 })
+  expect(drained).toBe(true)
+  await pair.moveRole()
+  const fail = () => Promise.reject(new Error('gone'))
+  const others = { allThere: fail, allListen: fail }
+  await pair.endpoint.switchTo({ host: '127.0.0.1', port: pair.primary().port }, undefined, others)
+  await client.ask('PUBLISH c hello\r\nINCR n', ':0\r\n:1\r\n')
+  await pair.handOver()
+  await client.ask('INCR n', ':2\r\n')
+  expect(pair.endpoint.report().lastError).toBe('others could not be waited for: gone')
+})

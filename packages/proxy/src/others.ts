@@ -5,3 +5,12 @@ export interface Others {
   /** All subscribers are there: from now on something may be published. */
   readonly allListen: () => Promise<void>
 }
+
+/** Waits for them. Those that have moved go on where they are, whatever becomes of others: their clients wait for that. */
+export async function meet(all: Promise<void> | undefined, onError: (what: string) => void): Promise<void> {
+  try {
+    await all
+  } catch (cause) {
+    onError(`others could not be waited for: ${cause instanceof Error ? cause.message : String(cause)}`)
+  }
+}

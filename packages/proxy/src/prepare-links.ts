@@ -75,6 +75,8 @@ async function isPrepared(
     admission.prepared -= 1
   }
   connection.prepared = { link, state, target, forget, leave }
+  // Nothing comes on it that was not asked, but its end: should its engine go, the link is of no use any more (`fits`).
+  link.socket.resume()
   return true
 }
 

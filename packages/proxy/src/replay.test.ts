@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dial, makePair, newest, oldest, until } from '../test/stage.ts'
+import { builds, dial, makePair, newest, oldest, until } from '../test/stage.ts'
 
 const pairs = [
   [oldest, newest],
@@ -202,4 +202,25 @@ test('replies that are due before a command that blocks are read during a hold',
   await client.gets('+OK\r\n')
   await pair.b.admin('LPUSH l x')
   await client.gets('*2\r\n$1\r\nl\r\n$1\r\nx\r\n')
+})
+
+test('a link that was made ready, and that its engine has closed since, is not taken', async () => {
+  await using pair = await makePair(newest, newest)
+  await using client = await dial(pair.port)
+  await client.ask('SET a 1', '+OK\r\n')
+  expect(await pair.endpoint.prepare({ host: '127.0.0.1', port: pair.b.port })).toBe(1)
+  expect(await pair.b.admin('CLIENT KILL TYPE normal SKIPME yes')).toBe(':1\r\n')
+  await pair.handOver()
+  await client.ask('INCR a', ':2\r\n')
+  expect(pair.endpoint.report()).toMatchObject({ errors: 0 })
+})
+
+test.for(builds)('READONLY cuts nobody where the heir refuses it: %s', async (build) => {
+  await using pair = await makePair(build, build)
+  await using client = await dial(pair.port)
+  client.send('CLIENT REPLY OFF\r\nREADONLY\r\nCLIENT REPLY ON\r\n')
+  await client.gets('+OK\r\n')
+  await pair.handOver()
+  await client.ask('SET a 1', '+OK\r\n')
+  expect(pair.endpoint.report()).toMatchObject({ errors: 0 })
 })

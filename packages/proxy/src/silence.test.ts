@@ -135,3 +135,17 @@ test('who is subscribed in RESP2 is refused CLIENT REPLY, and goes along as it i
   await client.ask('GET none', '$-1\r\n')
   expect(pair.endpoint.report()).toMatchObject({ errors: 0, failedHolds: 0 })
 })
+
+test.for([
+  ['SELECT 2', 'CLIENT SETNAME x', 'HELLO 3', 'SELECT 99', 'CLIENT SETNAME "not allowed"', 'HELLO 4'],
+  ['MULTI', 'SELECT 2', 'CLIENT SETNAME x', 'SELECT 99', 'EXEC', 'HELLO 3', 'CLIENT NO-EVICT maybe'],
+])('what is refused without a reply changes nothing, and cuts nobody: %j', async (said) => {
+  await using pair = await makePair(newest, newest)
+  await using client = await dial(pair.port)
+  client.send(['CLIENT REPLY OFF', ...said, 'CLIENT REPLY ON', ''].join('\r\n'))
+  await client.gets('+OK\r\n')
+  await pair.handOver()
+  await client.ask('SET k v\r\nCLIENT GETNAME\r\nGET none', '+OK\r\n$1\r\nx\r\n_\r\n')
+  expect(await pair.primary().admin('INFO keyspace')).toContain('db2:')
+  expect(pair.endpoint.report()).toMatchObject({ errors: 0, failedHolds: 0 })
+})

@@ -1,6 +1,7 @@
+import { afterAssumed } from './assumed.ts'
 import { type Command, isBlocking, subscriptions } from './commands.ts'
 import type { Connection, Link } from './connection.ts'
-import { afterQueueing, afterRefusal, afterSuccess, isNested, WITHOUT_REPLY } from './connection-state.ts'
+import { afterQueueing, afterRefusal, isNested, WITHOUT_REPLY } from './connection-state.ts'
 import { isQueuedIn } from './forward-requests.ts'
 import { countKept } from './kept-transactions.ts'
 import { makeUnmovable } from './look-ahead.ts'
@@ -53,5 +54,5 @@ export function countUnanswered(connection: Connection, link: Link): void {
 function afterSilence(connection: Connection, command: Command): Connection['state'] {
   const { state } = connection
   if (isQueuedIn(connection, command)) return afterQueueing(state, command, true)
-  return isNested(state, command) ? afterRefusal(state, command) : afterSuccess(state, command)
+  return isNested(state, command) ? afterRefusal(state, command) : afterAssumed(state, command)
 }

@@ -14,7 +14,7 @@ import { longRequestsEnd } from './long-requests.ts'
 import { type Arranged, moveFirst } from './move-all.ts'
 import { moveConnection, noticeQuiet, releaseConnection, resume } from './move-connection.ts'
 import { adopt, openLink, type Target } from './open-link.ts'
-import type { Others } from './others.ts'
+import { meet, type Others } from './others.ts'
 import { prepareLinks } from './prepare-links.ts'
 import { createSeen, type Seen } from './seen.ts'
 
@@ -221,7 +221,7 @@ export function createUpstream(
     owner.era += 1
     for (const connection of first) connection.era = owner.era
     await moveFirst(first, (each) => moveConnection(each, target(), reachBy()), target())
-    await others?.allThere()
+    await meet(others?.allThere(), owner.onError)
     hush.isOn = listening.length > 0 || others !== undefined
     isGoing = false
     const ended = hold
@@ -243,7 +243,7 @@ export function createUpstream(
   const settle = async ({ listening, later }: Arranged, others: Others | undefined): Promise<void> => {
     await eachOf(listening, follow)
     await Promise.all(followers)
-    await others?.allListen()
+    await meet(others?.allListen(), owner.onError)
     hush.isOn = false
     for (const connection of connections) endHush(connection)
     settling = null

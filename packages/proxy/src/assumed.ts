@@ -1,0 +1,49 @@
+import { type Command, wordAt } from './commands.ts'
+import { afterExec, afterQueued, afterSuccess, type ConnectionState } from './connection-state.ts'
+
+/** Where one was selected that may be none, so many of before are remembered. */
+const MOST_BEFORE = 16
+/** No number is longer. */
+const LONGEST_DATABASE = 20
+
+/** The state after the engine has read `command` without a reply. It has carried it out, as far as its form can tell. */
+export function afterAssumed(state: ConnectionState, command: Command): ConnectionState {
+  if (command.name === 'SELECT') return afterSelect(state, command)
+  if (command.name === 'EXEC') return afterExec(state, [], afterEach)
+  return isRefused(command) ? state : afterSuccess(state, command)
+}
+
+function afterEach(state: ConnectionState, command: Command): ConnectionState {
+  if (command.name === 'SELECT') return afterSelect(state, command)
+  return isRefused(command) ? state : afterQueued(state, command)
+}
+
+/** How many databases there are the engine knows: the one of before is selected yet if this one is none. */
+function afterSelect(state: ConnectionState, { args }: Command): ConnectionState {
+  const asked = String(args[0] ?? '')
+  if (args.length !== 1 || asked.length > LONGEST_DATABASE) return state
+  const before = [...state.databasesBefore, state.database].filter((each) => each !== asked)
+  return { ...state, database: asked, databasesBefore: before.slice(-MOST_BEFORE) }
+}
+
+/** Every engine refuses it: what it would set is as before. */
+function isRefused(command: Command): boolean {
+  const { name, args } = command
+  if (name === 'HELLO') return args.length > 0 && !['2', '3'].includes(wordAt(command, 0))
+  if (name !== 'CLIENT') return false
+  switch (wordAt(command, 0)) {
+    case 'SETNAME':
+      return args.length !== 2 || !isName(args[1])
+    case 'SETINFO':
+      return args.length !== 3 || !isName(args[2])
+    case 'NO-EVICT':
+    case 'NO-TOUCH':
+      return args.length !== 2 || !['ON', 'OFF'].includes(wordAt(command, 1))
+    default:
+      return false
+  }
+}
+
+function isName(word: Buffer | undefined): boolean {
+  return word?.every((byte) => byte > 0x20 && byte < 0x7f) ?? false
+}
