@@ -149,3 +149,17 @@ test.for([
   expect(await pair.primary().admin('INFO keyspace')).toContain('db2:')
   expect(pair.endpoint.report()).toMatchObject({ errors: 0, failedHolds: 0 })
 })
+
+test.for(['', 'EXEC\r\n'])(
+  'a MULTI that is refused holds nobody up, whatever was to be queued behind it: %j',
+  async (end) => {
+    await using pair = await makePair(newest, newest)
+    await using client = await dial(pair.port)
+    await pair.a.admin('ACL SETUSER default -multi')
+    client.send(`MULTI\r\nCLIENT REPLY OFF\r\n${end}SET a 1\r\n`)
+    await until(async () => (await pair.a.admin('GET a')) === '$1\r\n1\r\n')
+    await pair.handOver()
+    await until(client.ended)
+    expect(pair.endpoint.report()).toMatchObject({ errors: 0, failedHolds: 0 })
+  },
+)

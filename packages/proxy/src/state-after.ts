@@ -23,8 +23,8 @@ export function stateAfter(connection: Connection, link: Link, head: Noted): Con
   if (command.name === 'EXEC' && state.transaction !== null)
     return worked && !replies.isNil ? afterExec(state, replies.failed) : afterTransaction(state)
   if (worked) return afterSuccess(state, command)
-  if (command.name === 'MULTI') forgetTransaction(connection, link)
-  return isNested(state, command) ? afterRefusal(state, command) : state
+  if (isNested(state, command)) return afterRefusal(state, command)
+  return command.name === 'MULTI' ? withoutTransaction(connection, link) : state
 }
 
 const none: readonly number[] = []
@@ -58,10 +58,16 @@ export function learnScripts(connection: Connection, { command, script }: Noted,
   else if (!isQueuedIn(connection, command)) owner.scripts.learn(command)
 }
 
-/** MULTI was refused, and nothing has been forwarded since: what comes is part of no transaction. */
-function forgetTransaction({ state, ahead, requests }: Connection, link: Link): void {
-  if (state.transaction !== null || link.sent > link.answered || !isBetweenRequests(requests)) return
+/**
+ * MULTI was refused. If nothing has been forwarded since, what comes is part of no transaction. Else CLIENT REPLY may have been, which
+ * was to be queued: how many answers there will be nobody knows then.
+ */
+function withoutTransaction({ state, ahead, requests }: Connection, link: Link): Connection['state'] {
+  if (ahead.cutsReply === 'CLIENT')
+    return { ...state, unmovable: 'CLIENT REPLY behind a MULTI that was refused' }
+  if (link.sent > link.answered || !isBetweenRequests(requests)) return state
   ahead.inTransaction = false
   requests.keepAll = false
   requests.keepsMost = KEPT_BYTES
+  return state
 }
