@@ -177,6 +177,7 @@ test('a hold fails when the engine does not answer in time, and everybody goes o
   await using other = await dial(pair.port)
   await pair.a.admin('CLIENT PAUSE 700 WRITE')
   slow.send('SET k 1\r\n')
+  await until(() => pair.endpoint.report().commands === 1)
   await other.ask('GET k', '$-1\r\n')
   const held = pair.endpoint.hold({ deadlineMs: 2_000, drainMs: 100 })
   other.send('GET k\r\n')
