@@ -1,4 +1,5 @@
 import {
+  type EngineState,
   type Goal,
   isLinked,
   isLive,
@@ -28,7 +29,21 @@ export function isReady(shard: SeenShard, { goal, primary }: Group): boolean {
 }
 
 export function awaitShard(shard: SeenShard, group: Group): Verdict {
-  return { kind: 'wait', shard: shard.id, why: whyNotReady(shard, group) }
+  const isLoaded = isLinked(shard, group.primary) && isLive(shard) && !shard.engine.loading
+  const why = whyNotReady(shard, group)
+  return { kind: 'wait', shard: shard.id, why, ...(isLoaded && progressOf(shard.engine)) }
+}
+
+/** Of the file that an engine writes. However long that takes, it is waited for while it moves on: many may write to one slow disk. */
+export function progressOf({ saving }: EngineState): { readonly progress?: number } {
+  return saving.progress == null ? {} : { progress: saving.progress.done }
+}
+
+/** The same for people, to put behind what is said; '' where it is not known. */
+export function howFar({ saving }: EngineState): string {
+  if (saving.progress?.of == null) return ''
+  const { done, of } = saving.progress
+  return ` (${Math.floor((100 * done) / Math.max(1, of))} %)`
 }
 
 function whyNotReady(shard: SeenShard, group: Group): string {
@@ -48,7 +63,7 @@ function describeState(shard: SeenShard, { primary }: Group): string {
   if (shard.engine.loading) return `shard ${shard.id} loads its data`
   if (shard.engine.syncing) return `shard ${shard.id} receives a full sync from shard ${primary.id}`
   if (!isLinked(shard, primary)) return `shard ${shard.id} connects to shard ${primary.id}`
-  return `shard ${shard.id} writes its append-only file`
+  return `shard ${shard.id} writes its append-only file${howFar(shard.engine)}`
 }
 
 /** A reason to put behind what is said; '' where there is none: an agent says nothing of a silence that has only begun. */

@@ -51,6 +51,21 @@ describe('with snapshots, before the role moves,', () => {
     expect(planned(surged(looks))).toMatchObject(verdict)
   })
 
+  test('one that is being written is waited for while it moves on, and how far it is is told', () => {
+    const writing = (done: number, of: number | null): Look => ({
+      engine: { saving: { state: 'writing', lastAt: null, progress: { done, of } } },
+    })
+    expect(planned(surged({ 1: at(50), 3: writing(4_500, 10_000) }))).toMatchObject({
+      ...{ kind: 'wait', shard: 3, progress: 4_500 },
+      why: expect.stringMatching(/^shard 3 writes a snapshot \(45 %\): /),
+    })
+    // Redis before 6.2 tells the time only.
+    expect(planned(surged({ 1: at(50), 3: writing(7, null) }))).toMatchObject({
+      ...{ kind: 'wait', shard: 3, progress: 7 },
+      why: expect.stringMatching(/^shard 3 writes a snapshot: /),
+    })
+  })
+
   test('an heir that cannot write one is for a person, is tried again, and never skipped', () => {
     expect(planned(surged({ 1: at(50), 3: saving('failed') }))).toMatchObject({
       kind: 'stuck',
@@ -66,6 +81,12 @@ describe('with snapshots, before the role moves,', () => {
       shard: 3,
     })
     expect(planned(surged({ 1: at(50), 3: { ...saved, disk: { lookedAt: 6_000 } } }))).toMatchObject(save(3))
+  })
+
+  test('one that seems to be from the future is not looked for: the clock was set back, and another one is written', () => {
+    const anHour = 3_600_000
+    const saved = { engine: { saving: { state: 'idle', lastAt: anHour + 5_000 } } } as const
+    expect(planned(surged({ 1: at(50), 3: { ...saved, disk: { lookedAt: 5_000 } } }))).toMatchObject(save(3))
   })
 
   test('a handover to who has less on disk breaks an invariant', () => {

@@ -1,4 +1,4 @@
-import { act, type Group } from './group.ts'
+import { act, type Group, howFar, progressOf } from './group.ts'
 import { whyLessKept, whyNotGivenUp } from './kept-on-disk.ts'
 import type { LiveShard, SeenShard, Verdict } from './topology.ts'
 
@@ -35,13 +35,16 @@ function planSaving(
   why: string,
   persistence: 'disabled' | 'aof' | 'snapshot',
 ): Verdict {
-  const wait = (words: string): Verdict => ({ kind: 'wait', shard: id, why: words })
+  const wait = (words: string): Verdict => ({
+    ...{ kind: 'wait', shard: id, why: `shard ${id} ${words}` },
+    ...progressOf(engine),
+  })
   if (persistence === 'aof') {
-    if (engine.aof === 'rewriting') return wait(`shard ${id} writes its append-only file`)
+    if (engine.aof === 'rewriting') return wait(`writes its append-only file${howFar(engine)}`)
     return act({ kind: 'enable-aof', shard: id, why })
   }
   const { state, lastAt } = engine.saving
-  if (state === 'writing') return wait(`shard ${id} writes a snapshot: ${why}`)
+  if (state === 'writing') return wait(`writes a snapshot${howFar(engine)}: ${why}`)
   const step = { kind: 'save-snapshot', shard: id, why } as const
   if (state === 'failed') {
     const words = trouble === '' ? '' : ` (its log: ${trouble})`
@@ -51,5 +54,5 @@ function planSaving(
   const behindMs = lastAt === null ? 0 : lastAt + CLOCK_MS - (disk?.lookedAt ?? 0)
   // An agent looks every second: where its look is much older than the snapshot, the clock was set back meanwhile.
   const isUnseen = behindMs > 0 && behindMs < LONGEST_LOOK_MS
-  return isUnseen ? wait(`shard ${id} has written a snapshot, which its agent is to find`) : act(step)
+  return isUnseen ? wait('has written a snapshot, which its agent is to find') : act(step)
 }

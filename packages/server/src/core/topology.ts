@@ -173,6 +173,15 @@ export interface Saving {
   readonly state: 'idle' | 'writing' | 'failed'
   /** When this process wrote its last one, Unix milliseconds in whole seconds; null: none yet. */
   readonly lastAt: number | null
+  /** Of the file that it writes now, snapshot or append-only file; null or absent: it writes none. */
+  readonly progress?: FileProgress | null
+}
+
+export interface FileProgress {
+  /** Keys written so far; of an engine that does not tell (before 6.2), seconds. It moves while the file grows. */
+  readonly done: number
+  /** Keys altogether; null of an engine that does not tell. */
+  readonly of: number | null
 }
 
 /** What a process in cluster mode knows of the cluster. Its view lags behind: gossip takes up to some seconds. */
@@ -263,14 +272,14 @@ export type Step = (
 ) & { readonly why: string }
 
 /**
- * What to do now. `wait`: nothing, look again. `hold`: nothing stands in the way but a person, the time or another
+ * What to do now. `wait`: nothing, look again; as long as its `progress` moves, waiting has no end. `hold`: nothing stands in the way but a person, the time or another
  * group has to say go. `stuck`: only a person can resolve it; `retry` is tried now and then. `hopeless`: the goal cannot
  * be reached; nothing old was touched, or all of it can be undone.
  */
 export type Verdict =
   | { readonly kind: 'done' }
   | { readonly kind: 'do'; readonly step: Step }
-  | { readonly kind: 'wait'; readonly shard: number; readonly why: string }
+  | { readonly kind: 'wait'; readonly shard: number; readonly why: string; readonly progress?: number }
   | { readonly kind: 'hold'; readonly on: 'person' | 'time' | 'group'; readonly why: string }
   | { readonly kind: 'stuck'; readonly why: string; readonly retry?: Step }
   | { readonly kind: 'hopeless'; readonly why: string }

@@ -1,12 +1,5 @@
 import type { NodeReport, ShardReport } from '@fairlead/api'
-import {
-  type ClusterNodeInfo,
-  type InfoFields,
-  numberOf,
-  readClusterNodes,
-  readInfo,
-  replicationIn,
-} from '@fairlead/engine'
+import { type ClusterNodeInfo, numberOf, readClusterNodes, readInfo, replicationIn } from '@fairlead/engine'
 import type { Handover } from '../actions/handovers-store.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
 import { limitsOf } from '../core/engine-memory.ts'
@@ -14,7 +7,6 @@ import type {
   ClusterView,
   Disk,
   EngineState,
-  Saving,
   Seen,
   SeenDatabase,
   SeenShard,
@@ -24,6 +16,7 @@ import { countKeys } from './count-keys.ts'
 import type { Deps } from './deps.ts'
 import type { Engines } from './engines.ts'
 import { readEngineMemory } from './read-engine-memory.ts'
+import { readSaving } from './read-saving.ts'
 
 /** What a look needs. */
 export type Eyes = Pick<Deps, 'agent' | 'shards' | 'handovers' | 'engines' | 'now'>
@@ -163,12 +156,4 @@ function readEngine(text: string, cluster: ClusterView | null): EngineState {
     errorReplies: numberOf(fields, 'unexpected_error_replies'),
     cluster,
   }
-}
-
-function readSaving(fields: InfoFields): Saving {
-  const isWriting = fields['rdb_bgsave_in_progress'] === '1'
-  const state = isWriting ? 'writing' : fields['rdb_last_bgsave_status'] === 'err' ? 'failed' : 'idle'
-  // Redis 7 counts them; before, the time of the last one begins with that of the process.
-  const none = fields['rdb_saves'] === '0'
-  return { state, lastAt: none ? null : numberOf(fields, 'rdb_last_save_time') * 1_000 }
 }

@@ -22,3 +22,20 @@ test('a wall clock that is set back an hour holds up nothing that is done now an
     Date.now = real
   }
 })
+
+test('waiting for one shard is counted while it stands still, and begins anew when it moves on', () => {
+  let now = 0
+  const memory = createTurnMemory(() => now)
+  const wait = (shard: number, progress?: number) => ({
+    ...{ kind: 'wait' as const, shard, why: '' },
+    ...(progress !== undefined && { progress }),
+  })
+  expect(memory.waitedMs(1, 0, wait(3))).toBe(0)
+  now = 40_000
+  expect(memory.waitedMs(1, 0, wait(3))).toBe(40_000)
+  expect(memory.waitedMs(1, 0, wait(3, 100))).toBe(0)
+  now = 80_000
+  expect(memory.waitedMs(1, 0, wait(3, 100))).toBe(40_000)
+  expect(memory.waitedMs(1, 0, wait(3, 101))).toBe(0)
+  expect(memory.waitedMs(1, 0, wait(4, 101))).toBe(0)
+})

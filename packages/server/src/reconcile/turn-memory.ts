@@ -5,7 +5,7 @@ import type { Verdict } from '../core/topology.ts'
  * measured anew, and progress goes on from what is on record.
  */
 export interface TurnMemory {
-  /** For how long the verdicts of a group have been waits for the same shard. 0 for any other verdict. */
+  /** For how long the verdicts of a group have been waits for the same shard, which did not move on. 0 for any other verdict. */
   waitedMs(databaseUid: number, group: number, verdict: Verdict): number
   /** Why the last step of a group could not be done yet; '' when it was. */
   held(databaseUid: number, group: number, why: string): void
@@ -27,7 +27,7 @@ export interface TurnMemory {
 
 /** `clock`: milliseconds that only rise; a machine's own time may be set back. */
 export function createTurnMemory(clock = (): number => performance.now()): TurnMemory {
-  const waits = new Map<number, Map<number, { readonly shard: number; readonly since: number }>>()
+  const waits = new Map<number, Map<number, Wait>>()
   const steps = new Map<number, number>()
   const holds = new Map<number, Map<number, string>>()
   const times = new Map<string, number>()
@@ -42,8 +42,9 @@ export function createTurnMemory(clock = (): number => performance.now()): TurnM
         return 0
       }
       const known = ofDatabase.get(group)
-      if (known?.shard === verdict.shard) return now - known.since
-      ofDatabase.set(group, { shard: verdict.shard, since: now })
+      const { shard, progress } = verdict
+      if (known?.shard === shard && known.progress === progress) return now - known.since
+      ofDatabase.set(group, { shard, progress, since: now })
       return 0
     },
     held: (databaseUid, group, why) => void of(holds, databaseUid).set(group, why),
@@ -63,6 +64,12 @@ export function createTurnMemory(clock = (): number => performance.now()): TurnM
       holds.delete(databaseUid)
     },
   }
+}
+
+interface Wait {
+  readonly shard: number
+  readonly progress: number | undefined
+  readonly since: number
 }
 
 function of<T>(maps: Map<number, Map<number, T>>, databaseUid: number): Map<number, T> {
