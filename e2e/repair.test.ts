@@ -1,5 +1,7 @@
+import { type EngineConnection, EngineError } from '@fairlead/engine'
 import { describe, expect, test } from 'vitest'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { findBuild } from './engine-pairs.ts'
 import { asAdmin, rolesOf } from './roles.ts'
 import { until } from './until.ts'
 
@@ -100,3 +102,38 @@ describe('a database mends itself', () => {
     await serves(fairlead, uid)
   })
 })
+
+describe('with two primaries that have writes of their own', () => {
+  const old = findBuild('redis', '6.0')
+  // It is no build that CI has: there, nothing pauses writes only.
+  test.runIf(old !== undefined)(
+    'a redis before 6.2 refuses more, until a person has decided; then it takes them',
+    async () => {
+      await using fairlead = await startFairlead()
+      const uid = await create(fairlead, { engine_version: old })
+      using primary = await asAdmin(fairlead, 1)
+      using replica = await asAdmin(fairlead, 2)
+      // Nobody repairs it in between.
+      process.kill(fairlead.server.pid, 'SIGSTOP')
+      await replica.call('REPLICAOF', 'NO', 'ONE')
+      await replica.call('SET', 'mine', 'replica')
+      await primary.call('SET', 'mine', 'primary')
+      process.kill(fairlead.server.pid, 'SIGCONT')
+      for (const shard of [primary, replica])
+        await until('writes are refused', async () => (await answerToWrite(shard)) === 'NOREPLICAS')
+      await replica.call('REPLICAOF', primary.address.host, primary.address.port)
+      await until('they are taken again', async () => (await answerToWrite(primary)) === 'OK')
+      await serves(fairlead, uid)
+      expect(await primary.call('GET', 'mine')).toBe('primary')
+    },
+  )
+})
+
+/** The answer to a write: OK, or the first word of the error. */
+async function answerToWrite(shard: EngineConnection): Promise<string> {
+  try {
+    return String(await shard.call('SET', 'asked', 'again'))
+  } catch (cause) {
+    return cause instanceof EngineError ? (cause.message.split(' ')[0] ?? '') : 'silence'
+  }
+}

@@ -17,6 +17,7 @@ import {
 import type { Deps } from './deps.ts'
 import { handOver } from './hand-over.ts'
 import { releaseHandover, sealHandover } from './seal-handover.ts'
+import { fence } from './stop-writes.ts'
 import { takeBack } from './take-back.ts'
 import { ORDER_WITHIN_MS, readClock } from './take-over.ts'
 import { tellOfEmptyStart, tellOfPromotion } from './tell-of-loss.ts'
@@ -90,7 +91,10 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   },
   'take-back': takeBack,
   fence: async ({ shards }, scene) => {
-    for (const shard of shards) await command(shard, scene, 'CLIENT', 'PAUSE', String(FENCE_MS), 'WRITE')
+    for (const id of shards) {
+      const shard = member(id, scene)
+      await fence(await scene.deps.engines.connect(scene.database, shard), shard.runs.build, scene.deps)
+    }
     return done
   },
   'enable-aof': async ({ shard }, scene) => command(shard, scene, 'CONFIG', 'SET', 'appendonly', 'yes'),
@@ -106,9 +110,6 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
     return done
   },
 }
-
-/** A fence is renewed each time a stuck database is looked at again, and ends by itself when nobody does. */
-const FENCE_MS = 30_000
 
 const done: Outcome = { kind: 'done' }
 

@@ -13,6 +13,7 @@ import { keepLimits } from './keep-limits.ts'
 import { endReservations, keepHistory } from './keep-records.ts'
 import { keepSyncRoom } from './keep-sync-room.ts'
 import { keepWithinReach } from './keep-within-reach.ts'
+import { keepWritesGoing } from './keep-writes-going.ts'
 import { finishAction, giveUpAction, hasToWait, noteAction, warnOf } from './note-action.ts'
 import { noteObstacle } from './note-obstacle.ts'
 import { observe } from './observe.ts'
@@ -59,6 +60,7 @@ export async function reconcileDatabase(
   if (goal.kind === 'keep') await keepLimits(database, seen, deps)
   await keepSyncRoom(database, seen, deps, memory)
   await keepWithinReach(database, seen, deps, memory)
+  await keepWritesGoing(database, seen, deps, memory)
   await tellOfHanging(seen, { database, action }, deps, memory)
   await tellOfStrangers(seen, { database, action }, deps, memory)
   await keepEndpoint(database, goal, seen, deps, memory).catch((cause: unknown) => {

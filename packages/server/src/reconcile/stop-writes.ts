@@ -8,8 +8,11 @@ const PAUSE_MS = 2_000
 const OUTLASTS_MS = 150_000
 /** All clients of an old primary wait for so long when its role moves in cluster mode: an order to take over has most of it. */
 const PAUSE_ALL_MS = 600
+/** A fence is renewed each time a stuck database is looked at again, and ends by itself when nobody does. */
+const FENCE_MS = 30_000
 /** More replicas than anybody has: the engine then refuses writes. */
 const NEVER_REPLICAS = 1_000
+const REFUSAL = 'min-replicas-to-write'
 
 /**
  * Stops writes at a primary and then has a `look`, which is sent behind the order on the same connection and does not
@@ -26,7 +29,7 @@ export async function stopWrites<T>(
   const [, seen] = await effect('pause', () => {
     const stopped = canPauseWrites(build)
       ? primary.call('CLIENT', 'PAUSE', PAUSE_MS, 'WRITE')
-      : primary.call('CONFIG', 'SET', 'min-replicas-to-write', NEVER_REPLICAS)
+      : primary.call('CONFIG', 'SET', REFUSAL, NEVER_REPLICAS)
     return Promise.all([stopped, look()])
   })
   return seen
@@ -71,6 +74,26 @@ export async function pauseAll(
   return { offset: Number(offset), endsAt }
 }
 
+/**
+ * Keeps a primary beside another one from taking more writes, until a person has decided. Before redis 6.2 they are refused, but for
+ * those of scripts; a pause would hold our own looks too. That does not end by itself: see keep-writes-going.ts.
+ */
+export async function fence(
+  primary: EngineConnection,
+  build: Build,
+  { effect }: Pick<Deps, 'effect'>,
+): Promise<void> {
+  if (canPauseWrites(build)) await effect('fence', () => primary.call('CLIENT', 'PAUSE', FENCE_MS, 'WRITE'))
+  else await effect('fence', () => primary.call('CONFIG', 'SET', REFUSAL, NEVER_REPLICAS))
+}
+
+/** Does it refuse writes because it was told so here? Always false where writes wait instead. */
+export async function refusesWrites(shard: EngineConnection, build: Build): Promise<boolean> {
+  if (canPauseWrites(build)) return false
+  const reply = await shard.call('CONFIG', 'GET', REFUSAL)
+  return Array.isArray(reply) && reply[1] === String(NEVER_REPLICAS)
+}
+
 /** Lets the clients of a shard go, whatever held them. Idempotent. */
 export async function letWritesGo(
   shard: EngineConnection,
@@ -78,7 +101,7 @@ export async function letWritesGo(
   { effect }: Pick<Deps, 'effect'>,
 ): Promise<void> {
   if (canPauseWrites(build)) await effect('unpause', () => shard.call('CLIENT', 'UNPAUSE'))
-  else await effect('unpause', () => shard.call('CONFIG', 'SET', 'min-replicas-to-write', 0))
+  else await effect('unpause', () => shard.call('CONFIG', 'SET', REFUSAL, 0))
 }
 
 function canPauseWrites({ flavour, version }: Build): boolean {
