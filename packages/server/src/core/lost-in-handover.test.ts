@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest'
-import { lostInHandover, tookFullSync } from './lost-in-handover.ts'
+import { describe, expect, test } from 'vitest'
+import { aloneFor, lostInHandover } from './lost-in-handover.ts'
 
 const equal = { offsetFrom: 500, offsetTo: 500 }
-const resumed = { isSameProcess: true, tookFullSync: false }
-const copiedAnew = { isSameProcess: true, tookFullSync: true }
+const resumed = { isSameProcess: true, alone: 0 }
+const copiedAnew = { isSameProcess: true, alone: null }
 
 test('a handover at one offset whose old primary resumed has lost nothing', () => {
   expect(lostInHandover(equal, resumed, true)).toBeUndefined()
@@ -12,6 +12,10 @@ test('a handover at one offset whose old primary resumed has lost nothing', () =
 
 test('an heir that branched off earlier lacks the bytes between', () => {
   expect(lostInHandover({ offsetFrom: 625_022, offsetTo: 570_597 }, copiedAnew, true)).toBe(54_425)
+})
+
+test('an old primary that went on alone after a takeover has acknowledged what is lost', () => {
+  expect(lostInHandover(equal, { isSameProcess: true, alone: 70 }, true)).toBe(70)
 })
 
 test('an old primary that could not resume after a takeover went on alone: how long, nobody knows', () => {
@@ -23,9 +27,17 @@ test('a full sync is no loss where the old primary was demoted first, nor of a p
   expect(lostInHandover(equal, { ...copiedAnew, isSameProcess: false }, true)).toBeUndefined()
 })
 
-test('an old primary that is not linked at the end could not resume: an older build cannot read what a newer one copies', () => {
-  const heir = { replid2: 'a' }
-  expect(tookFullSync({ link: 'up', replid2: 'a' }, heir)).toBe(false)
-  expect(tookFullSync({ link: 'up', replid2: 'b' }, heir)).toBe(true)
-  expect(tookFullSync({ link: 'down', replid2: 'a' }, heir)).toBe(true)
+describe('an old primary', () => {
+  /** It took over at offset 500 of history a. */
+  const heir = { replid: 'b', replid2: 'a', secondOffset: 501 }
+
+  test.each([
+    ['that resumed the stream was not alone', { replid: 'b', replid2: 'a', offset: 900 }, 0],
+    ['that is only slow to link itself was not alone', { replid: 'a', replid2: 'z', offset: 500 }, 0],
+    ['that is not linked and wrote on was', { replid: 'a', replid2: 'z', offset: 570 }, 70],
+    ['that copied everything anew may have been', { replid: 'b', replid2: '0', offset: 900 }, null],
+    ['of another history may have been', { replid: 'c', replid2: 'a', offset: 500 }, null],
+  ])('%s', (_, old, alone) => {
+    expect(aloneFor(old, heir)).toBe(alone)
+  })
 })

@@ -1,7 +1,7 @@
 import { readInfo, readReplication, replicationIn } from '@fairlead/engine'
 import type { Handover } from '../actions/handovers-store.ts'
 import type { Certificate } from '../core/action.ts'
-import { lostInHandover, type OldPrimary, tookFullSync } from '../core/lost-in-handover.ts'
+import { aloneFor, branchOf, lostInHandover, type OldPrimary } from '../core/lost-in-handover.ts'
 import type { SeenShard } from '../core/topology.ts'
 import { member, type Outcome, type Scene } from './carry-out.ts'
 import { countFullSyncs, fullSyncsSince } from './count-full-syncs.ts'
@@ -82,7 +82,7 @@ async function lookAtOld({ from, to, standby }: Handover, scene: Scene): Promise
   if (heir.role !== 'primary' || old.role !== 'replica') return null
   return {
     isSameProcess: fields['run_id'] === standby.runId,
-    tookFullSync: tookFullSync(old, heir),
+    alone: aloneFor(old, heir),
   }
 }
 
@@ -100,13 +100,14 @@ async function recoverCertificate(
   const heir = readReplication(await (await connect(handover.to)).info('replication'))
   if (heir.role !== 'primary') return null
   const old = readReplication(await (await connect(handover.from)).info('replication'))
-  const resumed = old.replid2 === heir.replid2
+  // One that has joined the history of its heir, in whichever way, has no offset of its own left.
+  const isJoined = old.replid === heir.replid
   return {
     from: handover.from,
     to: handover.to,
     replid: heir.replid2,
-    offsetFrom: resumed ? old.secondOffset - 1 : old.offset,
-    offsetTo: heir.secondOffset - 1,
+    offsetFrom: isJoined ? branchOf(old.replid2 === heir.replid2 ? old : heir) : old.offset,
+    offsetTo: branchOf(heir),
     keys: null,
     writeStopMs: deps.now() - Date.parse(handover.intendedAt),
     heldMs: null,

@@ -29,7 +29,7 @@ export async function tellOfPromotion(shard: number, { action, seen, database, d
   const words =
     `shard ${shard} was promoted in place of shard ${lost}, which was gone${when}` +
     `${gone === undefined ? '' : ` (${gone.processWhy})`}: writes that it had acknowledged and not yet sent,` +
-    ` after offset ${offset}, are lost${howMuch(bytes)}`
+    ` after offset ${offset}, ${areLost(bytes)}`
   const details = { shard: String(shard), instead_of: String(lost), ...detailOf(bytes) }
   await tell({ type: 'bdb_primary_replaced', words, details }, { database, action }, deps)
 }
@@ -51,7 +51,7 @@ export async function tellOfReturn(
   const bytes = lostBytes(known, primary.engine)
   const words =
     `shard ${primary.id} died as a primary with nobody to stand in for it, and serves again with what was on its disk` +
-    ` (data_persistence: ${persistence}): writes that it had acknowledged and not yet saved, up to offset ${known.offset} and beyond, are lost${howMuch(bytes)}`
+    ` (data_persistence: ${persistence}): writes that it had acknowledged and not yet saved, up to offset ${known.offset} and beyond, ${areLost(bytes)}`
   const details = { shard: String(primary.id), persistence, ...detailOf(bytes) }
   await tell({ type: 'bdb_primary_lost_memory', words, details }, about, deps)
 }
@@ -102,16 +102,17 @@ export async function tellOfEmptyStart(
   if (started === undefined || !isEmptyDisk(started) || seen.history === null) return
   const words =
     `shard ${shard}, the last primary, serves again with an empty disk: its append-only file is gone, and nobody else` +
-    ` holds anything; all that it had acknowledged is lost${howMuch(seen.history.offset)}`
+    ` holds anything; all that it had acknowledged is lost, ${seen.history.offset} bytes of its stream`
   const details = { shard: String(shard), persistence, ...detailOf(seen.history.offset) }
   await tell({ type: 'bdb_primary_lost_memory', words, details }, { database, action }, deps)
 }
 
-function howMuch(bytes: number | null): string {
-  if (bytes === null) return '; how much is not known'
+/** The record is up to a second old: where nothing of it is missing, something that is younger may be. */
+function areLost(bytes: number | null): string {
+  if (bytes === null) return 'are lost; how many is not known'
   return bytes === 0
-    ? '; none of what was on record'
-    : `; of what was on record, ${bytes} bytes of its stream`
+    ? 'are lost if there were any; nothing is missing of what was on record'
+    : `are lost; of what was on record, ${bytes} bytes of its stream`
 }
 
 function detailOf(bytes: number | null): { readonly lost_bytes?: string } {
