@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
-import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { connectEngine } from './connection.ts'
 
 test('a connection that was refused keeps no process alive', async () => {
   const program = `
@@ -25,3 +27,28 @@ async function closedPort(): Promise<number> {
   await closed.promise
   return typeof address === 'object' && address !== null ? address.port : 0
 }
+
+test('a connection that is closed again and again listens once for the end of its socket', async () => {
+  const sockets = new Set<Socket>()
+  // It says what an engine says to a login, and then nothing: it is stopped.
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.once('data', () => socket.write('+OK\r\n+PONG\r\n'))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const warnings: string[] = []
+  const hear = ({ name }: Error) => void warnings.push(name)
+  process.on('warning', hear)
+  const { port } = server.address() as AddressInfo
+  const connection = await connectEngine({
+    address: { host: '127.0.0.1', port },
+    login: { username: 'nobody', password: '' },
+  })
+  for (let n = 0; n < 12; n += 1) connection[Symbol.dispose]()
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('warning', hear)
+  for (const socket of sockets) socket.destroy()
+  server.close()
+  expect(warnings).toEqual([])
+})

@@ -91,6 +91,7 @@ export async function connectEngine(options: {
   })
   redis.on('smessage', () => onMessage())
   let usable = true
+  let isDisposed = false
   redis.on('end', () => {
     usable = false
   })
@@ -146,7 +147,9 @@ export async function connectEngine(options: {
     },
     [Symbol.dispose]() {
       usable = false
-      redis.disconnect()
+      // ioredis waits once more for the end of the socket each time; that of a stopped engine may be long in coming.
+      if (!isDisposed) redis.disconnect()
+      isDisposed = true
     },
   }
 }
