@@ -8,6 +8,9 @@ const DEFAULT_BYTES = 256 * 1024 * 1024
 const PAGE_BYTES = 4_096
 const MARK = 1
 
+/** The parameter of engines that says how much they hold back for whom, by class. */
+export const SYNC_SETTING = 'client-output-buffer-limit'
+
 /** The class of replicas in `client-output-buffer-limit`, in bytes and seconds: hard and soft limit, and how long the soft one lasts. */
 export interface ReplicaLimit {
   readonly hardBytes: number
@@ -65,6 +68,11 @@ export function readReplicaLimit(text: string): ReplicaLimit | null {
   const [, hard, soft, seconds] = /\b(?:slave|replica) (\d+) (\d+) (\d+)\b/.exec(text) ?? []
   if (hard === undefined) return null
   return { hardBytes: Number(hard), softBytes: Number(soft), softSeconds: Number(seconds) }
+}
+
+/** The same text with another limit of replicas. */
+export function withReplicaLimit(text: string, { hardBytes, softBytes, softSeconds }: ReplicaLimit): string {
+  return text.replace(/\b(slave|replica) \d+ \d+ \d+\b/, `$1 ${hardBytes} ${softBytes} ${softSeconds}`)
 }
 
 /** As CONFIG SET takes it; the other classes stay as they are. */

@@ -2,6 +2,7 @@ import type { Build } from '@fairlead/api'
 import { type EngineConnection, EngineError } from '@fairlead/engine'
 import { usersToCarry } from '../core/acl.ts'
 import { type Parameters, settingsToCarry } from '../core/runtime-settings.ts'
+import { type ReplicaLimit, SYNC_SETTING, withReplicaLimit } from '../core/sync-room.ts'
 import type { Effect } from './deps.ts'
 import { readAclDialect, readParameters, readUserLines } from './read-settings.ts'
 
@@ -15,6 +16,8 @@ export interface SettingsPair {
   readonly inCluster: boolean
   /** The parameters of the process of `from`, right after its start (readBaseline); null: nobody has looked. */
   readonly baseline: Parameters | null
+  /** What `from` may hold back for replicas but for a full sync that runs; null or absent: what it says itself. */
+  readonly replicaLimit?: ReplicaLimit | null
 }
 
 export interface CarriedSettings {
@@ -70,7 +73,8 @@ async function compare(pair: SettingsPair): Promise<{
   readonly obstacles: readonly string[]
   readonly keepsUsersInFile: boolean
 }> {
-  const [source, target] = await Promise.all([readParameters(pair.from), readParameters(pair.to)])
+  const [raised, target] = await Promise.all([readParameters(pair.from), readParameters(pair.to)])
+  const source = asBefore(raised, pair.replicaLimit ?? null)
   const users = await compareUsers(pair)
   const settings = compareParameters(pair, source, target)
   return {
@@ -78,6 +82,12 @@ async function compare(pair: SettingsPair): Promise<{
     obstacles: [...users.obstacles, ...settings.obstacles],
     keepsUsersInFile: (target['aclfile'] ?? '') !== '',
   }
+}
+
+function asBefore(parameters: Parameters, limit: ReplicaLimit | null): Parameters {
+  const text = parameters[SYNC_SETTING]
+  if (limit === null || text === undefined) return parameters
+  return { ...parameters, [SYNC_SETTING]: withReplicaLimit(text, limit) }
 }
 
 async function compareUsers({ from, fromBuild, to, toBuild, inCluster }: SettingsPair) {

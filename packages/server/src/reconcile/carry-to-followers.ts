@@ -2,6 +2,7 @@ import type { Action } from '../core/action.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
 import { carrySettings } from './carry-settings.ts'
 import type { Deps } from './deps.ts'
+import { limitBefore } from './keep-sync-room.ts'
 import { warnOf } from './note-action.ts'
 import { agentName } from './observe.ts'
 
@@ -22,12 +23,13 @@ export async function carryToFollowers(
   const { database, primary, followers, action } = parts
   const { settings } = await deps.agent.readBaseline({ params: { id: agentName(primary.id) } })
   const from = await deps.engines.connect(database, primary)
+  const replicaLimit = await limitBefore(from, primary.id, deps)
   const obstacles: string[] = []
   for (const follower of followers) {
     const to = await deps.engines.connect(database, follower)
     const builds = { fromBuild: primary.runs.build, toBuild: follower.runs.build }
     const mode = { inCluster: database.cluster }
-    const pair = { from, to, ...builds, ...mode, baseline: settings, effect: deps.effect }
+    const pair = { from, to, ...builds, ...mode, baseline: settings, replicaLimit, effect: deps.effect }
     obstacles.push(...(await carrySettings(pair)).obstacles)
   }
   // A client whose user is missing, or may do less, would notice; a setting is for people to look at.

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { ActionsStore } from '../actions/actions-store.ts'
 import type { HandoversStore } from '../actions/handovers-store.ts'
+import type { ReplicaLimit } from '../core/sync-room.ts'
 import type { DatabasesStore } from '../databases/databases-store.ts'
 import type { ShardsStore } from '../databases/shards-store.ts'
 import type { AgentLink } from '../nodes/agent-link.ts'
@@ -25,6 +26,8 @@ export interface Deps {
   readonly trials: Trials
   readonly preparations: Preparations
   readonly takeovers: Takeovers
+  /** What the limits of engines were before they were raised for a full sync (keep-sync-room.ts), while they are. */
+  readonly limitsBefore: Map<string, ReplicaLimit>
   readonly tls: Pick<Tls, 'current'>
   readonly portRange: { readonly from: number; readonly to: number }
   /** Shards are placed one after the other: a port that was found free is on record before the next is looked for. */

@@ -1,15 +1,16 @@
-import type { EngineConnection } from '@fairlead/engine'
+import { type EngineConnection, readInfo } from '@fairlead/engine'
 import type { Database } from '../core/database.ts'
 import {
   allows,
   isOurs,
   type ReplicaLimit,
   readReplicaLimit,
+  SYNC_SETTING,
   syncRoom,
   usualLimit,
   writeReplicaLimit,
 } from '../core/sync-room.ts'
-import type { Seen, SeenDatabase } from '../core/topology.ts'
+import { isLive, type LiveShard, type SeenDatabase } from '../core/topology.ts'
 import type { Deps } from './deps.ts'
 import { ifItAnswers } from './engines.ts'
 import { agentName } from './observe.ts'
@@ -17,8 +18,8 @@ import type { TurnMemory } from './turn-memory.ts'
 
 /**
  * While a follower takes a full sync, its primary may hold back more of what is written meanwhile than engines allow by themselves: they
- * drop a replica that is 256 MB behind, and a large database under load would never be synced. Afterwards the limit is what it was. A
- * server that died in between is succeeded by one that knows our limits by their size.
+ * drop a replica that is 256 MB behind, and a large database under load would never be synced. Each shard that feeds no sync, whatever it
+ * was before, has the limit that it had. A server that died in between is succeeded by one that knows our limits by their size.
  */
 export async function keepSyncRoom(
   database: Database,
@@ -28,57 +29,81 @@ export async function keepSyncRoom(
 ): Promise<void> {
   for (const group of seen.groups) {
     const bytes = syncRoom(group, seen.groups)
-    const key = `room for syncs of ${database.uid}:${group.group}`
-    // Once at first, to find what a server before this one has left, and again after each sync.
-    if (!memory.isTime(bytes === null ? key : `${key} to widen`, bytes === null ? DAY_MS : WIDEN_EVERY_MS))
-      continue
-    if (bytes !== null) memory.again(key)
-    const kept = await ifItAnswers(() => keep(database, group, bytes, deps, memory))
-    if (kept !== true) memory.again(key)
+    for (const shard of group.shards.filter(isLive)) {
+      const { id, address, engine } = shard
+      const isFeeding = bytes !== null && id === group.recordedPrimary && engine.role === 'primary'
+      // Once at first, to find what a server before this one has left, and again after each sync.
+      const key = `usual limit of shard ${id}, ${engine.runId}`
+      if (!memory.isTime(isFeeding ? `${key}, to widen` : key, isFeeding ? WIDEN_EVERY_MS : DAY_MS)) continue
+      if (isFeeding) memory.again(key)
+      const kept = await ifItAnswers(async () => {
+        const connection = await deps.engines.connect(database, { id, ...address })
+        if (isFeeding) await widen(connection, noteOf(shard), bytes, deps)
+        else await takeBack(connection, shard, deps)
+        return true
+      })
+      if (kept !== true) memory.again(key)
+    }
   }
 }
 
-/** True when the limit is as it shall be. */
-async function keep(
-  database: Database,
-  group: Seen,
-  bytes: number | null,
-  deps: Deps,
-  memory: TurnMemory,
-): Promise<boolean> {
-  const primary = group.shards.find(({ id }) => id === group.recordedPrimary)
-  if (primary?.engine?.role !== 'primary') return false
-  const { id, address, engine } = primary
-  const connection = await deps.engines.connect(database, { id, ...address })
+/** What a shard's limit was before it was raised, while it is: an operator may have set it, and then it goes with the role. */
+export async function limitBefore(
+  connection: EngineConnection,
+  id: number,
+  { limitsBefore }: Pick<Deps, 'limitsBefore'>,
+): Promise<ReplicaLimit | null> {
+  const runId = readInfo(await connection.info('server'))['run_id'] ?? ''
+  return limitsBefore.get(noteOf({ id, engine: { runId } })) ?? null
+}
+
+async function widen(
+  connection: EngineConnection,
+  note: string,
+  bytes: number,
+  { effect, limitsBefore }: Pick<Deps, 'effect' | 'limitsBefore'>,
+): Promise<void> {
   const now = await limitOf(connection)
-  if (now === null) return true
-  const note = `limit of shard ${id}, ${engine.runId}`
-  const set = (limit: ReplicaLimit) =>
-    deps.effect('sync-room', () => connection.call('CONFIG', 'SET', PARAMETER, writeReplicaLimit(limit)))
-  if (bytes !== null) {
-    if (allows(now, bytes)) return true
-    if (!isOurs(now)) memory.notes.set(note, writeReplicaLimit(now))
-    // Only ever more, while it lasts: less could cut a sync that runs.
-    const hardBytes = Math.max(bytes, isOurs(now) ? now.hardBytes : 0)
-    await set({ hardBytes, softBytes: 0, softSeconds: 0 })
-    return true
-  }
-  if (!isOurs(now)) return true
-  await set(readReplicaLimit(memory.notes.get(note) ?? '') ?? (await limitAtStart(id, deps)))
-  memory.notes.delete(note)
-  return true
+  if (now === null || allows(now, bytes)) return
+  if (!isOurs(now)) limitsBefore.set(note, now)
+  // Only ever more, while it lasts: less could cut a sync that runs.
+  const hardBytes = Math.max(bytes, isOurs(now) ? now.hardBytes : 0)
+  await setLimit(connection, { hardBytes, softBytes: 0, softSeconds: 0 }, effect)
+}
+
+async function takeBack(connection: EngineConnection, shard: LiveShard, deps: Deps): Promise<void> {
+  const { effect, limitsBefore } = deps
+  const now = await limitOf(connection)
+  if (now === null || !isOurs(now)) return
+  const note = noteOf(shard)
+  await setLimit(connection, limitsBefore.get(note) ?? (await limitAtStart(shard.id, deps)), effect)
+  limitsBefore.delete(note)
+}
+
+async function setLimit(connection: EngineConnection, limit: ReplicaLimit, effect: Deps['effect']) {
+  await effect('sync-room', () => connection.call('CONFIG', 'SET', SYNC_SETTING, writeReplicaLimit(limit)))
+}
+
+/** Of a process: the next one begins with the limit that its agent writes. */
+function noteOf({
+  id,
+  engine,
+}: {
+  readonly id: number
+  readonly engine: { readonly runId: string }
+}): string {
+  return `${id} ${engine.runId}`
 }
 
 /** By the agent's baseline of the process. */
 async function limitAtStart(shard: number, { agent }: Deps): Promise<ReplicaLimit> {
   const { settings } = await agent.readBaseline({ params: { id: agentName(shard) } })
-  return readReplicaLimit(settings?.[PARAMETER] ?? '') ?? usualLimit
+  return readReplicaLimit(settings?.[SYNC_SETTING] ?? '') ?? usualLimit
 }
 
 async function limitOf(connection: EngineConnection): Promise<ReplicaLimit | null> {
-  return readReplicaLimit(String(await connection.call('CONFIG', 'GET', PARAMETER)))
+  return readReplicaLimit(String(await connection.call('CONFIG', 'GET', SYNC_SETTING)))
 }
 
-const PARAMETER = 'client-output-buffer-limit'
 const DAY_MS = 24 * 60 * 60 * 1_000
 const WIDEN_EVERY_MS = 1_000
