@@ -4,6 +4,8 @@ import { createClient } from 'redis'
 import { expect, test } from 'vitest'
 import { startFairlead } from '../proof/start-fairlead.ts'
 import { build } from './engine-pairs.ts'
+import { pidOf } from './roles.ts'
+import { until } from './until.ts'
 import { untilAction } from './way-back.ts'
 
 const from = build('redis', '7.0')
@@ -60,6 +62,8 @@ test.for([1, 2])(
       return { tag: `{${name}}`, client: client as unknown as Scripted }
     })
     const other = createClient({ url: `redis://127.0.0.1:${port}`, password })
+    // It connects again by itself.
+    other.on('error', () => undefined)
     await other.connect()
     stack.defer(() => other.destroy())
     const sha = await other.scriptLoad(hello)
@@ -103,5 +107,17 @@ test.for([1, 2])(
       expect(await client.get(`${tag}text`)).toBe('a!bc!d')
     }
     await check(3)
+    if (groups > 1) return
+
+    // Nobody hands over: the process of the primary is killed.
+    const primaryOf = async () => {
+      const shards = await api.listDatabaseShards({ params: { uid } })
+      return Number(shards.find(({ role }) => role === 'master')?.uid)
+    }
+    const before = await primaryOf()
+    process.kill(await pidOf(fairlead, before), 'SIGKILL')
+    await until('the replica is the primary', async () => (await primaryOf()) !== before)
+    await until('it serves', async () => (await other.get('any').catch(() => 'not yet')) === null)
+    await check(4)
   },
 )

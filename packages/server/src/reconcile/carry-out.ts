@@ -14,7 +14,9 @@ import {
   retireShard,
   startShard,
 } from './carry-out-shards.ts'
+import { carryScripts } from './carry-scripts.ts'
 import type { Deps } from './deps.ts'
+import { ifItAnswers } from './engines.ts'
 import { handOver } from './hand-over.ts'
 import { releaseHandover, sealHandover } from './seal-handover.ts'
 import { fence } from './stop-writes.ts'
@@ -105,7 +107,13 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   'hand-over': handOver,
   'release-handover': async (step, scene) => releaseHandover(step.primary, scene),
   'seal-handover': async (_, scene) => sealHandover(scene),
-  'record-primary': async ({ shard }, { database, group, deps }) => {
+  'record-primary': async ({ shard }, scene) => {
+    const { database, group, deps } = scene
+    // Whatever made it primary: the endpoint is pointed by this record, and clients ask for their scripts by hash.
+    await ifItAnswers(async () => {
+      const to = await deps.engines.connect(database, member(shard, scene))
+      await carryScripts(database, to, { all: true }, deps)
+    })
     await deps.effect('record-primary', () => deps.databases.setPrimary(database.uid, group, shard))
     return done
   },
