@@ -1,5 +1,5 @@
 import { compareVersions, encodeCommand } from '@fairlead/engine'
-import { connectOnce, type Target } from './open-link.ts'
+import { connectOnce, type Place } from './open-link.ts'
 
 /**
  * What an engine says it is. `stopped`: a primary that refuses writes for want of replicas, as an old redis is told to while its role
@@ -18,7 +18,7 @@ const PAUSES_WRITES = '6.2'
  * Asks `target` for its role, on a connection of its own, logged in as a client (`login`: AUTH's arguments). HELLO says it to every
  * user that may connect; ROLE and INFO only to administrators.
  */
-export async function askRole(target: Target, login: readonly Buffer[] | null): Promise<Role> {
+export async function askRole(target: Place, login: readonly Buffer[] | null): Promise<Role> {
   const { promise, resolve } = Promise.withResolvers<Role>()
   let heard = ''
   let read: (heard: string) => Role | 'old primary' | undefined = readRole

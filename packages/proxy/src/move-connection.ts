@@ -74,7 +74,7 @@ async function reach(connection: Connection, target: Target, untilMs: number): P
   const prepared = takePrepared(connection, target)
   if (prepared === null) return openLink(connection, target, untilMs)
   // It was not known yet.
-  prepared.generation = target.generation
+  prepared.generation = target.cursors.generation
   try {
     await completeLink(connection, prepared)
     return prepared

@@ -6,18 +6,22 @@ import { addressText, localAddress } from './address-text.ts'
 import { cachingNow } from './client-caching.ts'
 import { type Connection, createLink, type Link, steerClient, tellClient } from './connection.ts'
 import { baseReplayOf, isSubscribed, type Replayed, replayOf, restReplayOf } from './connection-state.ts'
+import type { CursorsNow } from './cursors-now.ts'
 import { takeEnd, takeReplies } from './deliver-replies.ts'
 import { sendOwn } from './forward-requests.ts'
 import { readInto, type Take } from './read-into.ts'
 import { answeredState, reopenSilently } from './silent-transactions.ts'
 
-/** An engine to connect to; `tls` holds whom to trust, or is null for plain connections. */
-export interface Target {
+/** Where an engine is; `tls` holds whom to trust, or is null for plain connections. */
+export interface Place {
   readonly host: string
   readonly port: number
   readonly tls: { readonly ca: string } | null
-  /** Of the cursors that are given there. */
-  readonly generation: number
+}
+
+/** An engine to open links to. */
+export interface Target extends Place {
+  readonly cursors: CursorsNow
 }
 
 const TRY_AGAIN_MS = 20
@@ -39,7 +43,7 @@ export async function openLink(
   const link = createLink(
     socket,
     { address: localAddress(socket), shard: addressText(target) },
-    target.generation,
+    target.cursors.generation,
   )
   link.early = []
   take = (bytes) => takeReplies(connection, link, bytes)
@@ -103,6 +107,7 @@ async function connectUntil(
     try {
       return await connectOnce(target, untilMs, take)
     } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'ECONNREFUSED') target.cursors.hasEnded()
       if (connection.mode === 'closed' || performance.now() + TRY_AGAIN_MS > untilMs) throw cause
       await delay(TRY_AGAIN_MS)
     }
@@ -113,7 +118,7 @@ async function connectUntil(
  * A socket on which `target` can be spoken to, and of which `take` gets what comes. On this machine no process of another user is behind it
  * (connectToOwn): what clients have said, their passwords too, is said to it. Throws what was in the way.
  */
-export function connectOnce(target: Target, untilMs: number, take: Take): Promise<Socket> {
+export function connectOnce(target: Place, untilMs: number, take: Take): Promise<Socket> {
   return connectToOwn(
     target,
     () => connectSocket(target, untilMs, take),
@@ -121,7 +126,7 @@ export function connectOnce(target: Target, untilMs: number, take: Take): Promis
   )
 }
 
-async function connectSocket(target: Target, untilMs: number, take: Take): Promise<Socket> {
+async function connectSocket(target: Place, untilMs: number, take: Take): Promise<Socket> {
   const { host, port, tls } = target
   // The certificate's chain is checked; its name is not, because shards are known by address.
   const socket =

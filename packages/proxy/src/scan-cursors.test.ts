@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,6 +16,7 @@ import {
   newest,
   oldest,
   type Pair,
+  programOf,
   startEngine,
   until,
   wish,
@@ -122,6 +124,32 @@ test.for(pairs)(
     for (const { steps } of scans.values()) expect(steps).toBeLessThan((3 * MANY) / 50)
   },
 )
+
+test('so does one whose engine ends, and begins again under its address', { timeout: 30_000 }, async () => {
+  await using engine = await startEngine(newest)
+  const port = await freePort()
+  await using _endpoint = await openEndpoint(wish(port, engine.port))
+  await using client = await dialAsker(port)
+  await fill(client)
+  const scans = beginScans()
+  await goOn(scans, client.ask, MANY / 2)
+  engine.process.kill('SIGKILL')
+  await once(engine.process, 'exit')
+  // A client that was cut comes back at once, and waits.
+  await using back = await dialAsker(port)
+  const waits = back.ask(['PING'])
+
+  const options = ['--port', String(engine.port), '--bind', host, '--save', '', '--dir', tmpdir()]
+  const again = spawn(programOf(newest, 'server'), options, { stdio: 'ignore' })
+  await using _again = { [Symbol.asyncDispose]: async () => void again.kill('SIGKILL') }
+  expect(await waits).toBe('PONG')
+  await using direct = await dialAsker(engine.port)
+  // What it has read from its disk.
+  await fill(direct)
+  await using other = await dialAsker(port)
+  await goOn(scans, other.ask)
+  expectAll(scans)
+})
 
 test('so does one whose requests come byte by byte, or inline, or in transactions that a handover interrupts', {
   timeout: 30_000,

@@ -5,6 +5,7 @@ import { askRole } from './ask-role.ts'
 import { type Behind, behindOf } from './behind.ts'
 import { type Connection, dropConnection, endConnection, type Owner } from './connection.ts'
 import { type CursorGenerations, createGenerations } from './cursor-generations.ts'
+import { createCursorsNow } from './cursors-now.ts'
 import { eachOf } from './each-of.ts'
 import { endHush } from './end-hush.ts'
 import { createHold, drainOf, type Hold, OWN_HOLD } from './hold.ts'
@@ -81,7 +82,7 @@ export function createUpstream(
   const followers = new Set<Promise<void>>()
   const seen = createSeen()
   let address = first
-  let generation = generations.take()
+  const cursors = createCursorsNow(generations)
   let switchedMs = Number.NEGATIVE_INFINITY
   let hold: Hold | null = null
   /** All move at this moment: nobody on its own. */
@@ -89,7 +90,7 @@ export function createUpstream(
   let switching: Promise<SwitchResult> | null = null
   let settling: Promise<void> | null = null
   const hush: Hush = { isOn: false }
-  const target = (): Target => ({ ...address, tls, generation })
+  const target = (): Target => ({ ...address, tls, cursors })
   const owner: Owner = {
     era: 0,
     count,
@@ -198,11 +199,7 @@ export function createUpstream(
     if (!result.drained) giveUp()
     return result
   }
-  const goOver = async (
-    to: Address,
-    others: Others | undefined,
-    ofCursors = generations.take(),
-  ): Promise<SwitchResult> => {
+  const goOver = async (to: Address, others?: Others, ofCursors?: number): Promise<SwitchResult> => {
     if (hold === null) {
       const { drained, why } = await beginHold(OWN_HOLD)
       if (!drained || hold === null)
@@ -212,7 +209,7 @@ export function createUpstream(
     isGoing = true
     while (followers.size > 0) await Promise.all(followers)
     address = to
-    generation = ofCursors
+    cursors.begin(ofCursors ?? generations.take())
     switchedMs = performance.now()
     seen.repoints += 1
     const arranged = hold.arranged()

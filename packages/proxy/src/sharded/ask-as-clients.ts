@@ -1,4 +1,4 @@
-import type { Target } from '../open-link.ts'
+import type { Place } from '../open-link.ts'
 import type { Upstream } from '../upstream.ts'
 import { askSlots } from './ask-slots.ts'
 import { loginsOf } from './logins-of.ts'
@@ -6,7 +6,7 @@ import type { SlotView } from './slot-view.ts'
 
 /** Asks the engine at `target` who holds which slots, as one of the clients of `upstreams` that may. Throws what was in the way last. */
 export async function askAsClients(
-  target: Target,
+  target: Place,
   upstreams: readonly Pick<Upstream, 'connections'>[],
 ): Promise<SlotView> {
   let trouble: unknown

@@ -6,7 +6,7 @@ import {
   readClusterNodes,
   scanReply,
 } from '@fairlead/engine'
-import { connectOnce, type Target } from '../open-link.ts'
+import { connectOnce, type Place } from '../open-link.ts'
 import type { SlotView } from './slot-view.ts'
 
 /** An engine that serves answers at once. */
@@ -19,7 +19,7 @@ const MOST_BYTES = 1024 * 1024
  * come here. Logged in as a client (`login`: AUTH's arguments; null: not at all). Throws what was in the way: no answer in time, or
  * an error, also that this user may not ask.
  */
-export async function askSlots(target: Target, login: readonly Buffer[] | null): Promise<SlotView> {
+export async function askSlots(target: Place, login: readonly Buffer[] | null): Promise<SlotView> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const replies = createReplyScanner()
   let heard = Buffer.alloc(0)

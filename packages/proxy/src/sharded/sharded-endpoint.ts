@@ -63,7 +63,7 @@ export async function openShardedEndpoint(
   }
   const doubts = createDoubts()
   const lookout = createLookout({
-    ask: (at) => askAsClients({ ...at, tls: wanted.upstreamTls, generation: 0 }, upstreams),
+    ask: (at) => askAsClients({ ...at, tls: wanted.upstreamTls }, upstreams),
     primaries: () => upstreams.map(({ address }) => address),
     known: () => known,
     slots,

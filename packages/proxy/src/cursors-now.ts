@@ -1,0 +1,32 @@
+import type { CursorGenerations } from './cursor-generations.ts'
+
+/** The generation of the cursors that the engine of an upstream gives now. */
+export interface CursorsNow {
+  readonly generation: number
+  /** Clients go to another engine: its cursors bear this number. */
+  begin(generation: number): void
+  /**
+   * Nothing listens where the engine was: it has ended, and what listens there next is another process, whose cursors are others. That gets
+   * a number of its own when the first connection is there.
+   */
+  hasEnded(): void
+}
+
+export function createCursorsNow(generations: CursorGenerations): CursorsNow {
+  let generation = generations.take()
+  let isOver = false
+  return {
+    get generation() {
+      if (isOver) generation = generations.take()
+      isOver = false
+      return generation
+    },
+    begin(next) {
+      generation = next
+      isOver = false
+    },
+    hasEnded() {
+      isOver = true
+    },
+  }
+}
