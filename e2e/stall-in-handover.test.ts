@@ -47,6 +47,23 @@ describe('a process that stalls in the middle of a handover and goes on later co
   }
 })
 
+describe('an old primary that hangs from before the promotion until it is ended costs no write, and the handover ends', () => {
+  const pair = { from: build('redis', '7.0'), to: build('valkey', '8.1') }
+  for (const groups of [1, 3])
+    test.concurrent(`of a database of ${groups} group(s)`, { timeout: 200_000 }, async () => {
+      const stalls: readonly Stall[] = [{ at: 'before promote', who: 'primary', ms: 12_000 }]
+      const round = { pair, groups, stalls, hungAfterSeconds: 2 }
+      const after = await stallInUpgrades(round)
+      const context = describeAftermath(round, after)
+      expect(after.stalled, context).toHaveLength(1)
+      expect(wrongs(after), context).toEqual({ endpoint: [0, 0], direct: [0, 0] })
+      expect(
+        after.actions.map(({ status }) => status),
+        context,
+      ).toEqual(['completed'])
+    })
+})
+
 /**
  * Everybody × before and after each effect × both modes: STALL_EVERYTHING=1, about half an hour, in an order that STALL_SEED
  * chooses. STALL_PART=2/4 does the second of four parts.

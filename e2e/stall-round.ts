@@ -13,6 +13,8 @@ export interface Round {
   readonly pair: Pair
   readonly groups: number
   readonly stalls: readonly Stall[]
+  /** FAIRLEAD_HUNG_AFTER_SECONDS; absent: two minutes. */
+  readonly hungAfterSeconds?: number
 }
 
 export interface Aftermath {
@@ -32,8 +34,14 @@ export interface Seen {
 }
 
 /** The first upgrade goes to the newer build, all others restart it. Throws when one does not end, or the database is not whole in the end. */
-export async function stallInUpgrades({ pair, groups, stalls }: Round): Promise<Aftermath> {
-  await using fairlead = await startFairlead({ serverMain: join(import.meta.dirname, 'crash-main.ts') })
+export async function stallInUpgrades(round: Round): Promise<Aftermath> {
+  const { pair, groups, stalls, hungAfterSeconds } = round
+  await using fairlead = await startFairlead({
+    serverMain: join(import.meta.dirname, 'crash-main.ts'),
+    ...(hungAfterSeconds !== undefined && {
+      env: { FAIRLEAD_HUNG_AFTER_SECONDS: String(hungAfterSeconds) },
+    }),
+  })
   const { api, home, server } = fairlead
   const log = join(home, 'stalls')
   const { uid, action_uid } = await api.createDatabase({
