@@ -4,7 +4,7 @@ import { readReplication } from '@fairlead/engine'
 import { type Load, startLoad, type Verdict } from '@fairlead/ledger'
 import type { Fairlead } from '../proof/start-fairlead.ts'
 import type { Pair } from './engine-pairs.ts'
-import { asAdmin, pidOf } from './roles.ts'
+import { asAdmin, pidOf, wishOf } from './roles.ts'
 import { until } from './until.ts'
 
 export const victims = ['server', 'agent', 'primary', 'heir'] as const
@@ -122,7 +122,9 @@ async function untilWhole(fairlead: Fairlead, uid: number, groups: number): Prom
         try {
           using admin = await asAdmin(fairlead, Number(shard))
           const { role, link, primary } = readReplication(await admin.info('replication'))
-          return { shard, role, follows: link === 'up' ? primary?.port : undefined, port: admin.address.port }
+          const { port, tls } = wishOf(fairlead.home, Number(shard))
+          const follows = link === 'up' ? primary?.port : undefined
+          return { shard, role, follows, port: tls?.port ?? port }
         } catch {
           return { shard, role: 'silent', follows: undefined, port: 0 }
         }

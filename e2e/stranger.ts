@@ -29,7 +29,8 @@ export async function startStranger(port: number, args: readonly string[] = []):
   const mayBeNobody = process.getuid?.() === 0 && isOpen(program)
   if (mayBeNobody) chownSync(folder, NOBODY, NOBODY)
   const config = ['--port', String(port), '--bind', '127.0.0.1', '--requirepass', PASSWORD, '--save', '']
-  const child = spawn(program, [...config, '--cluster-enabled', 'yes', ...args], {
+  const atOnce = ['--repl-diskless-sync-delay', '0', '--cluster-node-timeout', '1000']
+  const child = spawn(program, [...config, ...atOnce, '--cluster-enabled', 'yes', ...args], {
     cwd: folder,
     stdio: 'ignore',
     ...(mayBeNobody && { uid: NOBODY, gid: NOBODY }),

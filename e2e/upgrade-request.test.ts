@@ -126,7 +126,8 @@ describe('discarding', () => {
 
 test('without ports for its shards a database is refused, and so is its upgrade, with nothing begun', async () => {
   await using ports = await claimPorts()
-  const range = `${ports.from}-${ports.from + 4}`
+  // Two for each shard, one for the endpoint, and one that is left.
+  const range = `${ports.from}-${ports.from + 7}`
   await using crowded = await startFairlead({ env: { FAIRLEAD_PORT_RANGE: range } })
   const { uid, action_uid } = await crowded.api.createDatabase({
     body: { name: 'three', memory_size: 0, shards_count: 3, engine_version: build('valkey', '8.0') },

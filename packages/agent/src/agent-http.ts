@@ -11,6 +11,7 @@ import {
   putLimits,
   putModule,
   putShard,
+  putShardCertificate,
   Refusal,
   readBaseline,
   removeModule,
@@ -53,6 +54,7 @@ export async function serveAgent(
   mount(reportNode, handlers.reportNode)
   mount(putShard, handlers.putShard)
   mount(putLimits, handlers.putLimits)
+  mount(putShardCertificate, handlers.putShardCertificate)
   mount(removeShard, handlers.removeShard)
   mount(endShardProcess, handlers.endShardProcess)
   mount(readBaseline, handlers.readBaseline)

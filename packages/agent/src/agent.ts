@@ -114,6 +114,10 @@ function answerWith(
       await shards.limit(params.id, body)
       return { id: params.id }
     },
+    async putShardCertificate({ params, body }) {
+      await shards.certify(params.id, body)
+      return { id: params.id }
+    },
     async removeShard({ params }) {
       await shards.remove(params.id)
       return { id: params.id }

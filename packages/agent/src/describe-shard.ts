@@ -1,5 +1,6 @@
 import type { ShardReport } from '@fairlead/api'
 import { decideSilent, type Silence } from './decide-silent.ts'
+import { nameOfCertificate } from './shard-certificate.ts'
 import type { ProcessRecord, WantedRecord } from './shard-folder.ts'
 import type { DiskWatch } from './watch-disk.ts'
 import type { TroubleWatch } from './watch-trouble.ts'
@@ -42,6 +43,7 @@ export function describeShard(
     why: view.why,
     memoryBytes: wanted.wish.memoryBytes,
     evictionPolicy: wanted.wish.evictionPolicy,
+    certificate: nameOfCertificate((last?.wish ?? wanted.wish).tls),
     asleep: view.state === 'exited' && wanted.wish.onCrash === 'wait',
     trouble: here ? trouble.of(here.startedAt) : '',
     silence: here && silence ? describeSilence(silence) : null,

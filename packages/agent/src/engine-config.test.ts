@@ -7,7 +7,10 @@ import { connectAs, makeHome, makeWish, until } from '../test/agent-home.ts'
 import { engines } from '../test/engines.ts'
 import { engineConfig, userList } from './engine-config.ts'
 
-const paths = { data: '/d', acl: '/a', modulePath: (sha256: string) => `/m/${sha256}.so` }
+const paths = {
+  ...{ data: '/d', acl: '/a', modulePath: (sha256: string) => `/m/${sha256}.so` },
+  certificate: { ca: '/ca', cert: '/cert', key: '/key' },
+}
 
 test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
   'the user of the database may do everything but administer: $flavour $version',

@@ -16,7 +16,7 @@ export const ADMIN_USER = 'fairlead'
  */
 export function engineConfig(
   wish: WantedShard,
-  paths: Pick<ShardFolder, 'data' | 'acl' | 'modulePath'>,
+  paths: Pick<ShardFolder, 'data' | 'acl' | 'modulePath' | 'certificate'>,
   appendonly: boolean,
 ): string {
   const lines: readonly (readonly (string | number)[])[] = [
@@ -48,6 +48,7 @@ export function engineConfig(
     // Before any data is read: it may be of their types.
     ...wish.modules.map(({ sha256, args }) => ['loadmodule', paths.modulePath(sha256), ...args]),
     ...(wish.cluster ? clusterLines : replicaLines(wish)),
+    ...tlsLines(wish, paths),
     ...(wish.rdbVersionCheck === 'relaxed' && canRelax(wish.build) ? [['rdb-version-check', 'relaxed']] : []),
   ]
   return lines.map(([name, ...values]) => `${name} ${values.map(quote).join(' ')}\n`).join('')
@@ -69,6 +70,39 @@ const clusterLines = [
   ['cluster-require-full-coverage', 'no'],
 ] as const
 
+/**
+ * Bus and replication take no process without a certificate of the database's authority. The port for clients stays plain, and the bus where it
+ * would be without: by themselves engines put it above the port that speaks TLS.
+ */
+function tlsLines(
+  { port, tls }: WantedShard,
+  { certificate }: Pick<ShardFolder, 'certificate'>,
+): readonly (readonly (string | number)[])[] {
+  if (tls === null) return []
+  return [
+    ['cluster-port', port + BUS_DISTANCE],
+    ['tls-port', tls.port],
+    ['tls-cluster', 'yes'],
+    ['tls-replication', 'yes'],
+    ['tls-auth-clients', 'yes'],
+    ['tls-protocols', 'TLSv1.3'],
+    ...certificateSettings(certificate),
+  ]
+}
+
+/** The settings that say where the certificate lies. An engine that is told them reads the files, also when the names are the same. */
+export function certificateSettings({
+  ca,
+  cert,
+  key,
+}: ShardFolder['certificate']): readonly (readonly [string, string])[] {
+  return [
+    ['tls-cert-file', cert],
+    ['tls-key-file', key],
+    ['tls-ca-cert-file', ca],
+  ]
+}
+
 /** Valkey 8.1 knows the word too, but not the data of others: `relaxed` opens only what later valkeys wrote. */
 function canRelax({ flavour, version }: Build): boolean {
   return flavour === 'valkey' && compareVersions(version, '9.0') >= 0
@@ -86,8 +120,12 @@ export function userList(wish: WantedShard): string {
 }
 
 /** What a process with this wish listens on: in cluster mode also the bus, where the engines expect it. */
-export function portsOf({ port, cluster }: Pick<WantedShard, 'port' | 'cluster'>): readonly number[] {
-  return cluster ? [port, port + BUS_DISTANCE] : [port]
+export function portsOf({
+  port,
+  cluster,
+  tls,
+}: Pick<WantedShard, 'port' | 'cluster' | 'tls'>): readonly number[] {
+  return [port, ...(cluster ? [port + BUS_DISTANCE] : []), ...(tls === null ? [] : [tls.port])]
 }
 
 /** Where and as whom the agent speaks to a process that was started with this wish. */

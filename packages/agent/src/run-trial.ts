@@ -19,7 +19,7 @@ const KEY = 'fairlead-trial'
 const HOST = '127.0.0.1'
 
 /** What a trial leaves to the agent: nobody is followed, and nobody starts it again. */
-const alone = { revision: 'trial', replicaOf: null, onCrash: 'wait' } as const
+const alone = { revision: 'trial', replicaOf: null, onCrash: 'wait', tls: null } as const
 const noData = { snapshot: false, aof: false, aofComplete: false, stoppedCleanly: false }
 
 export interface Trial {

@@ -77,6 +77,8 @@ export interface ShardFolder {
   readonly conf: string
   readonly acl: string
   readonly data: string
+  /** What the engine reads to speak TLS with other shards. */
+  readonly certificate: { readonly ca: string; readonly cert: string; readonly key: string }
   readonly log: string
   /** Where the node keeps the file of a module. */
   modulePath(sha256: string): string
@@ -115,6 +117,11 @@ export function shardFolder(home: string, id: string, nodeHome = home): ShardFol
     conf: join(path, 'engine.conf'),
     acl: join(path, 'users.acl'),
     data,
+    certificate: {
+      ca: join(path, 'shards-ca.pem'),
+      cert: join(path, 'shards-cert.pem'),
+      key: join(path, 'shards-key.pem'),
+    },
     log: join(path, 'engine.log'),
     modulePath: (sha256) => modulePath(nodeHome, sha256),
     async create() {
@@ -169,9 +176,9 @@ async function readRecord<Schema extends TSchema>(
   }
 }
 
-/** A wish that was recorded before there was cluster mode, or modules: its process serves on, and so must be understood. */
+/** A wish that was recorded before there was cluster mode, modules or TLS: its process serves on, and so must be understood. */
 function completeWish(key: string, value: unknown): unknown {
   return key === 'wish' && typeof value === 'object'
-    ? { cluster: false, rdbVersionCheck: 'strict', modules: [], ...value }
+    ? { cluster: false, rdbVersionCheck: 'strict', modules: [], tls: null, ...value }
     : value
 }

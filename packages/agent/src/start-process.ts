@@ -8,6 +8,7 @@ import { writeDurably } from './durable-file.ts'
 import { engineConfig, userList } from './engine-config.ts'
 import { mendClusterNodes } from './mend-cluster-nodes.ts'
 import { identifyProcess, type ProcessIdentity } from './process-identity.ts'
+import { writeCertificate } from './shard-certificate.ts'
 import type { ShardFolder } from './shard-folder.ts'
 
 /** A log longer than this is put aside at the next start; one older log is kept. */
@@ -22,6 +23,7 @@ export async function prepareFolder(
   await folder.create()
   await writeFile(folder.conf, engineConfig(wish, folder, appendonly), { mode: 0o600 })
   await writeFile(folder.acl, userList(wish), { mode: 0o600 })
+  if (wish.tls !== null) await writeCertificate(folder, wish.tls.certificate)
   if (wish.cluster) await mendFile(join(folder.data, 'nodes.conf'))
   return await prepareLog(folder.log)
 }

@@ -5,14 +5,15 @@ import type { BuildsOfNode } from './builds-of-node.ts'
 import { bury, kill, type ShardWorkplace, start, stop, welcome } from './carry-out.ts'
 import { type Answer, decideNext, type Next, type ShardSight } from './decide-next.ts'
 import type { Silence } from './decide-silent.ts'
-import { describeShard, firstView, type View, viewOfPut } from './describe-shard.ts'
+import { describeShard, firstView, type View } from './describe-shard.ts'
 import { engineTarget, portsOf } from './engine-config.ts'
 import { logAct } from './log-act.ts'
 import type { ModuleFiles } from './module-files.ts'
 import { isAlive } from './process-identity.ts'
 import { type SilenceRules, seeSilence } from './see-silence.ts'
-import { settleWanted } from './settle-wanted.ts'
+import { renewCertificate } from './shard-certificate.ts'
 import type { Baseline, ProcessRecord, ShardFolder, WantedRecord } from './shard-folder.ts'
+import { putWish, want } from './want-shard.ts'
 import { watchActivity } from './watch-activity.ts'
 import { type DiskWatch, watchDisk } from './watch-disk.ts'
 import { type TroubleWatch, watchTrouble } from './watch-trouble.ts'
@@ -36,6 +37,8 @@ export interface SupervisedShard extends AsyncDisposable {
   put(wish: WantedShard): Promise<ShardReport>
   /** Takes another limit for its next process; the one that runs is not touched. It is durable when this resolves. */
   limit(limits: Pick<WantedShard, 'memoryBytes' | 'evictionPolicy'>): Promise<void>
+  /** Takes another certificate, for the process that runs and for the next. It is durable when this resolves. */
+  certify(certificate: NonNullable<WantedShard['tls']>['certificate']): Promise<void>
   remove(): Promise<void>
   /** Ends the process that was started then, if it hangs: see decide-silent.ts. Refuses when it is not that one, or answers. */
   end(startedAt: number): ShardReport
@@ -117,21 +120,19 @@ export function superviseShard(
       return known?.startedAt === state.last?.startedAt ? (known?.settings ?? null) : null
     },
     async put(wish) {
-      await put(state, folder, wish)
+      await putWish(state, folder, wish)
       return describeShard(folder.id, state)
     },
     async limit(limits) {
-      if (state.wanted.gone) return
-      const next = { ...state.wanted, wish: { ...state.wanted.wish, ...limits } }
-      await folder.writeWanted(next)
-      state.wanted = next
+      await want(state, folder, { wish: { ...state.wanted.wish, ...limits } })
+    },
+    async certify(certificate) {
+      const { wish } = state.wanted
+      if (wish.tls !== null)
+        await want(state, folder, { wish: { ...wish, tls: { ...wish.tls, certificate } } })
     },
     async remove() {
-      if (state.wanted.gone) return
-      const next = { ...state.wanted, gone: true }
-      await folder.writeWanted(next)
-      state.wanted = next
-      state.wake()
+      await want(state, folder, { gone: true })
     },
     async [Symbol.asyncDispose]() {
       end.abort()
@@ -159,17 +160,6 @@ function openWorkplace(
   }
 }
 
-async function put(state: ShardState, folder: ShardFolder, wish: WantedShard): Promise<void> {
-  if (state.wanted.gone)
-    throw new Refusal('unavailable', `shard ${folder.id} is being removed; put it again when it is gone`)
-  const next = settleWanted(state.wanted, wish, state.view.state)
-  if (next === state.wanted) return
-  await folder.writeWanted(next)
-  if (next.order > state.wanted.order) state.view = viewOfPut(state.last)
-  state.wanted = next
-  state.wake()
-}
-
 async function loop(supervision: Supervision): Promise<void> {
   const { state, place, end } = supervision
   using _ = place.pulse
@@ -195,6 +185,7 @@ async function turn(supervision: Supervision): Promise<number> {
       await state.disk.look(state.last)
       // What was put meanwhile is not yet in this view: leave what the put has said.
       if (order === state.wanted.order) state.view = next
+      if (next.state === 'running') await renewCertificate(place, state.wanted.wish, state.last)
       await lookForTrouble(state)
       return next.afterMs
     }

@@ -10,6 +10,8 @@ export interface SupervisedShards extends AsyncDisposable {
   put(id: string, wish: WantedShard): Promise<ShardReport>
   /** The next process of a shard begins with these. Resolves once that is durable. */
   limit(id: string, limits: Pick<WantedShard, 'memoryBytes' | 'evictionPolicy'>): Promise<void>
+  /** A shard proves itself with this from now on. Resolves once that is durable. */
+  certify(id: string, certificate: NonNullable<WantedShard['tls']>['certificate']): Promise<void>
   /** Resolves once the removal is durable; of a shard that is not there, at once. */
   remove(id: string): Promise<void>
   /** See SupervisedShard.end. Refuses for a shard that is not there. */
@@ -57,6 +59,7 @@ export async function superviseShards(
         return known ? await known.put(wish) : supervise(await putFirst(home, id, wish, settings)).report()
       }),
     limit: (id, limits) => turns.take(id, async () => await shards.get(id)?.limit(limits)),
+    certify: (id, certificate) => turns.take(id, async () => await shards.get(id)?.certify(certificate)),
     end(id, startedAt) {
       const shard = shards.get(id)
       if (shard === undefined) throw new Refusal('unavailable', `there is no shard ${id}`)

@@ -95,6 +95,7 @@ export async function makeWish(
   return {
     build: { flavour: engine.flavour, version: engine.version },
     cluster: false,
+    tls: null,
     rdbVersionCheck: 'strict',
     revision: 'first',
     host: '127.0.0.1',

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { operation } from './operation.ts'
 import { ProxyState } from './proxy-state.ts'
 import { putLimits, ShardId } from './put-limits.ts'
+import { putShardCertificate } from './put-shard-certificate.ts'
 import { Build, Sha256, ShardReport, WantedShard } from './shard-report.ts'
 
 /**
@@ -206,6 +207,7 @@ export const agentOperations = {
   reportNode,
   putShard,
   putLimits,
+  putShardCertificate,
   removeShard,
   endShardProcess,
   readBaseline,

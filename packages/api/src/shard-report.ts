@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { DiskReport } from './disk-report.ts'
 import { ShardLimits } from './put-limits.ts'
+import { ShardCertificate } from './put-shard-certificate.ts'
 
 export const Build = Type.Object({
   flavour: Type.String(),
@@ -36,6 +37,14 @@ export const WantedShard = Type.Object(
     replicaOf: Type.Union([Address, Type.Null()]),
     /** The engine's cluster mode. There `replicaOf` is kept by the engine itself, once the server has told it. */
     cluster: Type.Boolean(),
+    /**
+     * Shards in cluster mode talk to each other over TLS with certificates on both sides, bus and replication: what for, and the port on which
+     * replicas find the shard. Null: both are plain.
+     */
+    tls: Type.Union([
+      Type.Object({ port: Type.Integer({ minimum: 1, maximum: 65_535 }), certificate: ShardCertificate }),
+      Type.Null(),
+    ]),
     /** `relaxed`: read data of other flavours too, where the build can (valkey 9 and later). */
     rdbVersionCheck: Type.Enum(['strict', 'relaxed']),
     /**
@@ -81,6 +90,8 @@ export const ShardReport = Type.Object({
   /** The process that is there took the place of one that had died: what that one had not saved is gone. */
   beganAfterDeath: Type.Boolean(),
   why: Type.String(),
+  /** SHA-256 of the certificate (its PEM) with which its last process proves itself to the others; null: it has none. */
+  certificate: Type.Union([Type.String(), Type.Null()]),
   /** It ended, and only a put starts it again (`onCrash` wait). */
   asleep: Type.Boolean(),
   /** Of its wish: what its next process begins with. The one that runs may have been told otherwise since. */

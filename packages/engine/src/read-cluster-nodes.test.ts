@@ -12,6 +12,7 @@ test('nodes are read with their addresses, flags, epochs and slots', () => {
     {
       id: '07c37dfeb235213a872192d90877d0cd55635b91',
       address: { host: '127.0.0.1', port: 30_004 },
+      busPort: 31_004,
       myself: false,
       handshake: false,
       primary: 'e7d1eecce10fd6bb5eb35b9f99a514335d9ba9ca',
@@ -22,6 +23,7 @@ test('nodes are read with their addresses, flags, epochs and slots', () => {
     {
       id: '67ed2db8d677e59ec4a4cefb06858cf2a1a89fa1',
       address: { host: '::1', port: 30_002 },
+      busPort: 31_002,
       myself: false,
       handshake: false,
       primary: null,
@@ -32,6 +34,7 @@ test('nodes are read with their addresses, flags, epochs and slots', () => {
     {
       id: 'e7d1eecce10fd6bb5eb35b9f99a514335d9ba9ca',
       address: { host: '', port: 30_001 },
+      busPort: 31_001,
       myself: true,
       handshake: false,
       primary: null,
@@ -42,6 +45,7 @@ test('nodes are read with their addresses, flags, epochs and slots', () => {
     {
       id: 'aaaa',
       address: { host: '127.0.0.1', port: 30_009 },
+      busPort: 31_009,
       myself: false,
       handshake: true,
       primary: null,

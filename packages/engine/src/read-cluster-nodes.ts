@@ -4,6 +4,8 @@ import type { EngineAddress } from './connection.ts'
 export interface ClusterNodeInfo {
   readonly id: string
   readonly address: EngineAddress
+  /** Its port on the bus. `address` may have no port, or the one that speaks TLS, until it has been heard. */
+  readonly busPort: number
   /** It is the one who was asked. Its address may be empty until it has met others. */
   readonly myself: boolean
   /** It was just introduced: the id is not its real one yet. */
@@ -33,6 +35,7 @@ export function readClusterNodes(text: string): readonly ClusterNodeInfo[] {
       return {
         id,
         address: readPlace(place),
+        busPort: Number(/@(\d+)/.exec(place)?.[1] ?? 0),
         myself: words.includes('myself'),
         handshake: words.includes('handshake'),
         primary: primary === '-' ? null : primary,

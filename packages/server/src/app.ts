@@ -187,6 +187,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
     inTurn: reconciling.inTurn,
     portRange: config.portRange,
     askedPorts: config.askedPorts,
+    shardTls: config.shardTls,
   })
 
   const http = createHttp({

@@ -143,10 +143,18 @@ export const variables = {
     otherwise: '`engines` in FAIRLEAD_HOME',
     read: (text) => (text === undefined ? undefined : resolve(text)),
   }),
+  shardTls: variable({
+    name: 'FAIRLEAD_SHARD_TLS',
+    about:
+      '`on`: the shards of sharded databases that are created from now on talk to each other over TLS, with certificates on both sides. `off`: plain, and every process that reaches their ports can destroy them: see docs/strangers.md.',
+    otherwise: '`on`',
+    read: (text = 'on', fault) =>
+      text === 'on' || text === 'off' ? text === 'on' : fault('must be on or off'),
+  }),
   portRange: variable({
     name: 'FAIRLEAD_PORT_RANGE',
     about:
-      'Ports for shards and endpoints, first to last. An upgrade needs one more for each group of the database until it ends.',
+      'Ports for shards and endpoints, first to last. An upgrade needs one more for each group of the database until it ends; with TLS between shards, two.',
     otherwise: '`10000-10999`',
     read: (text, fault) => readRange(text, fault),
   }),

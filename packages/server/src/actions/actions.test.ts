@@ -11,6 +11,7 @@ const database = (name: string): NewDatabase => ({
   restartNonce: 0,
   modules: [],
   clientsKnowShards: false,
+  shardTls: false,
   tls: false,
   endpointPort: null,
   memoryBytes: 0,

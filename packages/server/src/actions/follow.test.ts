@@ -32,6 +32,7 @@ beforeEach(async () => {
     restartNonce: 0,
     modules: [],
     clientsKnowShards: false,
+    shardTls: false,
     tls: false,
     endpointPort: null,
     memoryBytes: 0,

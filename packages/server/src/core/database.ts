@@ -26,6 +26,8 @@ export interface Database {
   readonly cluster: boolean
   /** In cluster mode: clients speak the cluster protocol to its shards. */
   readonly clientsKnowShards: boolean
+  /** In cluster mode: its shards speak TLS to each other. For its whole life. */
+  readonly shardTls: boolean
   /** Clients speak TLS to its endpoint. */
   readonly tls: boolean
   /** Where clients connect, for its whole life; null where they know its shards, and until it was given one. */
@@ -58,6 +60,8 @@ export interface ShardRecord {
   readonly nodeUid: number
   readonly host: string
   readonly port: number
+  /** Where replicas find it when shards speak TLS to each other; null when they do not. */
+  readonly tlsPort: number | null
   readonly runs: Runs
   /** Whom it shall follow when its process starts; null: nobody. */
   readonly follows: number | null

@@ -10,7 +10,7 @@ const database: Database = {
   ...{ uid: 1, name: 'orders', status: 'active', obstacle: '', ...old, replicas: 1 },
   ...{ memoryBytes: 100 * MB, evictionPolicy: 'noeviction', persistence: 'disabled', aofFsync: 'everysec' },
   ...{ snapshots: [], adminPassword: '', userPassword: '', cluster: false, clientsKnowShards: false },
-  ...{ tls: false, endpointPort: null, createdAt: '', changedAt: '' },
+  ...{ shardTls: false, tls: false, endpointPort: null, createdAt: '', changedAt: '' },
   groups: [{ number: 0, slots: { first: 0, last: 16_383 }, primaryShard: 1, history: null }],
 }
 

@@ -91,6 +91,8 @@ export interface SeenShard {
   readonly next: Pick<EngineMemory, 'limitBytes' | 'evictionPolicy'> | null
   /** What its agent sees of a process that answers nobody. Null or absent: it answers, or there is none. */
   readonly silence?: Silence | null
+  /** With which certificate its process proves itself to other shards, by its agent's word. Null or absent: with none. */
+  readonly certificate?: string | null
   /** What lies in its data folder, by its agent's last look; null while that is not known. */
   readonly disk: Disk | null
   /** Null while the engine does not answer. */

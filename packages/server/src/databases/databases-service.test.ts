@@ -40,10 +40,10 @@ function databasesWith(listed: readonly Module[]) {
   const nodes = { isFree: async () => true, builds: async () => [{ ...build, path: '' }] } as unknown as Nodes
   const inTurn = <T>(place: () => Promise<T>) => place()
   const modules = { list: async () => listed }
-  const portRange = { from: 10_000, to: 10_003 }
+  const portRange = { from: 10_000, to: 10_007 }
   const askedPorts = { from: 11_000, to: 11_001 }
   return createDatabases({
-    ...{ store, nodes, modules, portRange, askedPorts, inTurn },
+    ...{ store, nodes, modules, portRange, askedPorts, shardTls: true, inTurn },
     ...{ nudge: () => undefined, now: () => 0 },
   })
 }
@@ -53,7 +53,7 @@ test('a database for whose shards and endpoint there are not enough ports is ref
   const large = { ...request, groups: 2, cluster: true, replicas: 1 }
   await expect(databases.create(large, by)).rejects.toMatchObject({
     code: 'insufficient_resources',
-    message: expect.stringMatching(/5 port.*4 of 10000 to 10003/),
+    message: expect.stringMatching(/9 port.*8 of 10000 to 10007/),
   })
   expect(await databases.list()).toEqual([])
   await databases.create({ ...large, clientsKnowShards: true }, by)

@@ -84,6 +84,8 @@ export function createDatabases(deps: {
   readonly portRange: PortRange
   /** What a request may ask for, besides those. */
   readonly askedPorts: PortRange
+  /** Shards of new databases in cluster mode speak TLS to each other. */
+  readonly shardTls: boolean
   /** Ports are given out one after the other. */
   readonly inTurn: <T>(place: () => Promise<T>) => Promise<T>
   readonly now: () => number
@@ -109,7 +111,7 @@ export function createDatabases(deps: {
       const insert = () =>
         store.transaction(async (db) => {
           await refuseGone(db, settled.modules)
-          const created = await databasesStore(db).insert(newDatabase(request, settled, now()))
+          const created = await databasesStore(db).insert(newDatabase(request, settled, deps.shardTls, now()))
           await actionsStore(db).insert(
             { uid: randomUUID(), databaseUid: created.uid, kind: 'create', goal: steadyGoal(created) },
             now(),
@@ -121,7 +123,7 @@ export function createDatabases(deps: {
       const database = await inTurn(async () => {
         refuseStrangePort(request.endpointPort, [deps.askedPorts, deps.portRange])
         await refuseTakenPort(request.endpointPort, { databases, shards, nodes })
-        const lacking = await this.lackOfPorts(portsFor(request))
+        const lacking = await this.lackOfPorts(portsFor(request, deps.shardTls))
         if (lacking !== null) throw new Refusal('insufficient_resources', lacking)
         return insert()
       })
@@ -218,9 +220,13 @@ async function refuseTakenPort(
     throw new Refusal('port_unavailable', `port: ${port} is taken; send another one, or 0 to be given one`)
 }
 
-/** One for each shard, and one for the endpoint if it has one that nobody asked for by name. */
-function portsFor({ groups, replicas, clientsKnowShards, endpointPort }: DatabaseRequest): number {
-  return groups * (1 + replicas) + (clientsKnowShards || endpointPort !== null ? 0 : 1)
+/** One for each shard, a second where shards speak TLS to each other, and one for the endpoint if none was asked for by name. */
+function portsFor(
+  { groups, replicas, cluster, clientsKnowShards, endpointPort }: DatabaseRequest,
+  shardTls: boolean,
+): number {
+  const each = cluster && shardTls ? 2 : 1
+  return groups * (1 + replicas) * each + (clientsKnowShards || endpointPort !== null ? 0 : 1)
 }
 
 async function viewOf(database: Database, shards: ShardsStore, actions: ActionsStore): Promise<DatabaseView> {
@@ -241,6 +247,7 @@ async function describeBusy(uid: number, actions: ActionsStore): Promise<string>
 function newDatabase(
   request: DatabaseRequest,
   { build, modules }: Pick<Runs, 'build' | 'modules'>,
+  shardTls: boolean,
   createdAt: string,
 ): NewDatabase {
   const { engineVersion: _asked, modules: _named, userPassword, ...fields } = request
@@ -249,6 +256,7 @@ function newDatabase(
     build,
     modules,
     restartNonce: 0,
+    shardTls: request.cluster && shardTls,
     adminPassword: randomBytes(32).toString('base64url'),
     userPassword: userPassword ?? randomBytes(24).toString('base64url'),
     createdAt,

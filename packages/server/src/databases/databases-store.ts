@@ -104,6 +104,10 @@ export function databasesStore(db: Db): DatabasesStore {
     async remove(uid) {
       await db.deleteFrom('groups').where('database_uid', '=', uid).execute()
       await db.deleteFrom('databases').where('uid', '=', uid).execute()
+      await db
+        .deleteFrom('tls_certificates')
+        .where('name', 'in', [`shards-ca:${uid}`, `shards:${uid}`])
+        .execute()
     },
   }
 }
@@ -143,6 +147,7 @@ function toRow(uid: number, database: NewDatabase): Row {
     user_password: database.userPassword,
     cluster: Number(database.cluster),
     oss_cluster: Number(database.clientsKnowShards),
+    shard_tls: Number(database.shardTls),
     tls: Number(database.tls),
     endpoint_port: database.endpointPort,
     modules: JSON.stringify(database.modules),
@@ -171,6 +176,7 @@ function fromRow(row: Row, groups: readonly GroupRow[]): Database {
     userPassword: row.user_password,
     cluster: row.cluster === 1,
     clientsKnowShards: row.oss_cluster === 1,
+    shardTls: row.shard_tls === 1,
     tls: row.tls === 1,
     endpointPort: row.endpoint_port,
     groups: groups.map(groupFromRow),

@@ -31,6 +31,7 @@ async function databaseWith(look: () => Promise<unknown> = async () => undefined
   const databases = createDatabases({
     ...{ store, now: () => 0, nudge: () => undefined, portRange: { from: 10_000, to: 10_009 } },
     askedPorts: { from: 10_000, to: 10_009 },
+    shardTls: true,
     nodes: { builds: async () => [{ flavour: 'valkey', version: '8.1.1', path: '' }] } as unknown as Nodes,
     modules: { list: async () => [] },
     inTurn: (place) => place(),

@@ -37,6 +37,7 @@ export function shardsStore(db: Db): ShardsStore {
           node_uid: shard.nodeUid,
           host: shard.host,
           port: shard.port,
+          tls_port: shard.tlsPort,
           flavour: shard.runs.build.flavour,
           version: shard.runs.build.version,
           restart_nonce: shard.runs.restartNonce,
@@ -89,6 +90,7 @@ function fromRow(row: Tables['shards']): ShardRecord {
     nodeUid: row.node_uid,
     host: row.host,
     port: row.port,
+    tlsPort: row.tls_port,
     runs: {
       build: { flavour: row.flavour, version: row.version },
       restartNonce: row.restart_nonce,

@@ -7,5 +7,9 @@ export async function takenPorts(stores: {
   readonly databases: Pick<DatabasesStore, 'list'>
 }): Promise<readonly number[]> {
   const endpoints = (await stores.databases.list()).flatMap(({ endpointPort }) => endpointPort ?? [])
-  return [...(await stores.shards.list()).map(({ port }) => port), ...endpoints]
+  const shards = await stores.shards.list()
+  return [
+    ...shards.flatMap(({ port, tlsPort }) => (tlsPort === null ? [port] : [port, tlsPort])),
+    ...endpoints,
+  ]
 }

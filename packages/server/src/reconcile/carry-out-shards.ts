@@ -1,5 +1,6 @@
 import type { ShardRecord } from '../core/database.ts'
 import { runsOf } from '../core/goal.ts'
+import { BUS_DISTANCE } from '../core/shard-addresses.ts'
 import { surgeBytes } from '../core/surge-bytes.ts'
 import type { Step } from '../core/topology.ts'
 import { shardsStore } from '../databases/shards-store.ts'
@@ -9,6 +10,7 @@ import { whyStillRead } from './endpoints.ts'
 import { setLimits } from './keep-limits.ts'
 import { agentName } from './observe.ts'
 import { raiseBacklog } from './raise-backlog.ts'
+import { shardCertificate } from './shard-certificates.ts'
 import { wishFor } from './wish.ts'
 
 /** The one node there is. */
@@ -32,7 +34,7 @@ export async function addShard(step: Extract<Step, { kind: 'add-shard' }>, scene
       reservedBytes: step.follow === null ? 0 : surgeBytes(seen),
       nodeUid: THIS_NODE.uid,
       host: THIS_NODE.host,
-      port: await findPort(scene),
+      ...(await findPorts(scene)),
       runs: runsOf(step.runs),
       follows: step.follow,
     }
@@ -162,7 +164,8 @@ export async function keepAsleepIfItDies(
   { database, everybody, deps, signal }: Scene,
 ): Promise<void> {
   const members = everybody.filter(({ group }) => group === shard.group)
-  const body = { ...wishFor(shard, database, members), onCrash: 'wait' as const }
+  const wish = wishFor(shard, database, members, await shardCertificate(database, deps))
+  const body = { ...wish, onCrash: 'wait' as const }
   await deps.effect('put-shard', () =>
     deps.agent.putShard({ params: { id: agentName(shard.id) }, body }, { signal }),
   )
@@ -175,25 +178,23 @@ async function put(
   members: readonly ShardRecord[],
   { database, deps, signal }: Scene,
 ): Promise<void> {
-  const body = wishFor(shard, database, members)
+  const body = wishFor(shard, database, members, await shardCertificate(database, deps))
   await deps.trials.deliver(shard.runs, signal)
   await deps.effect('put-shard', () =>
     deps.agent.putShard({ params: { id: agentName(shard.id) }, body }, { signal }),
   )
 }
 
-/** How far above its port a shard in cluster mode listens for the other nodes. */
-const BUS = 10_000
-
-async function findPort({ database, deps, signal }: Scene): Promise<number> {
-  const except = [...(await takenPorts(deps))]
-  const { port } = await deps.agent.findFreePort(
-    { body: { ...deps.portRange, except, alsoFree: database.cluster ? [BUS] : [] } },
-    { signal },
-  )
-  if (port === null)
-    throw new Error(
-      `no port from ${deps.portRange.from} to ${deps.portRange.to} is free (FAIRLEAD_PORT_RANGE)`,
-    )
-  return port
+/** One for clients, with one for the bus above it; and one for replicas, where shards speak TLS to each other. */
+async function findPorts({ database, deps, signal }: Scene): Promise<Pick<ShardRecord, 'port' | 'tlsPort'>> {
+  const taken = [...(await takenPorts(deps))]
+  const find = async (except: readonly number[], alsoFree: readonly number[]) => {
+    const body = { ...deps.portRange, except: [...except], alsoFree: [...alsoFree] }
+    const { port } = await deps.agent.findFreePort({ body }, { signal })
+    if (port !== null) return port
+    const { from, to } = deps.portRange
+    throw new Error(`no port from ${from} to ${to} is free (FAIRLEAD_PORT_RANGE)`)
+  }
+  const port = await find(taken, database.cluster ? [BUS_DISTANCE] : [])
+  return { port, tlsPort: database.shardTls ? await find([...taken, port], []) : null }
 }

@@ -28,7 +28,7 @@ export interface Deps {
   readonly takeovers: Takeovers
   /** What the limits of engines were before they were raised for a full sync (keep-sync-room.ts), while they are. */
   readonly limitsBefore: Map<string, ReplicaLimit>
-  readonly tls: Pick<Tls, 'current'>
+  readonly tls: Pick<Tls, 'current' | 'shards'>
   readonly portRange: { readonly from: number; readonly to: number }
   /** Shards are placed one after the other: a port that was found free is on record before the next is looked for. */
   readonly inTurn: <T>(place: () => Promise<T>) => Promise<T>

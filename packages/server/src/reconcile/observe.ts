@@ -3,6 +3,7 @@ import { type ClusterNodeInfo, numberOf, readClusterNodes, readInfo, replication
 import type { Handover } from '../actions/handovers-store.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
 import { limitsOf } from '../core/engine-memory.ts'
+import { addressOnRecord, plainAddress } from '../core/shard-addresses.ts'
 import type {
   ClusterView,
   Disk,
@@ -30,7 +31,7 @@ export async function observe(database: Database, deps: Eyes, signal: AbortSigna
   const shards = await Promise.all(
     records.map(async (record) => ({
       group: record.group,
-      shard: await observeShard(record, report, database, deps.engines),
+      shard: await observeShard(record, report, { database, records }, deps.engines),
     })),
   )
   const node = { memoryFreeBytes: memoryLeft(report, everywhere), diskFreeBytes: report.diskFreeBytes }
@@ -66,10 +67,16 @@ function describeHandover(last: Handover | undefined, now: number): Pick<Seen, '
   return { handover: closed ? null : { from, to, released, ageMs }, standby }
 }
 
+/** A database and all its shards on record. */
+interface About {
+  readonly database: Database
+  readonly records: readonly ShardRecord[]
+}
+
 async function observeShard(
   record: ShardRecord,
   report: NodeReport,
-  database: Database,
+  about: About,
   engines: Engines,
 ): Promise<SeenShard> {
   const found = report.shards.find(({ id }) => id === agentName(record.id))
@@ -91,7 +98,8 @@ async function observeShard(
     silence: found === undefined ? null : silenceOf(found),
     disk: found === undefined ? nothing : found.disk,
     endedCleanly: found?.state === 'exited' && found.endedInOrder,
-    engine: mayAnswer ? await inspect(record, database, engines) : null,
+    certificate: found?.certificate ?? null,
+    engine: mayAnswer ? await inspect(record, about, engines) : null,
   }
 }
 
@@ -106,7 +114,7 @@ const nothing: Disk = { lookedAt: 0, snapshot: null, aof: 'none', claim: null }
 /** The engine's own words; null when it does not answer. That is a fact to decide on, not a fault. */
 async function inspect(
   record: ShardRecord,
-  database: Database,
+  { database, records }: About,
   engines: Engines,
 ): Promise<EngineState | null> {
   try {
@@ -116,18 +124,25 @@ async function inspect(
       database.cluster ? connection.call('CLUSTER', 'INFO') : null,
       database.cluster ? connection.call('CLUSTER', 'NODES') : null,
     ])
-    return readEngine(info, readView(String(state ?? ''), readClusterNodes(String(nodes ?? ''))))
+    const view = readView(String(state ?? ''), readClusterNodes(String(nodes ?? '')), records)
+    return readEngine(info, view, records)
   } catch {
     return null
   }
 }
 
-function readView(state: string, nodes: readonly ClusterNodeInfo[]): ClusterView | null {
-  const myself = nodes.find((node) => node.myself)
-  return myself === undefined ? null : { id: myself.id, serves: state.includes('cluster_state:ok'), nodes }
+function readView(
+  state: string,
+  known: readonly ClusterNodeInfo[],
+  records: readonly ShardRecord[],
+): ClusterView | null {
+  const myself = known.find((node) => node.myself)
+  if (myself === undefined) return null
+  const nodes = known.map((node) => ({ ...node, address: addressOnRecord(node, records) }))
+  return { id: myself.id, serves: state.includes('cluster_state:ok'), nodes }
 }
 
-function readEngine(text: string, cluster: ClusterView | null): EngineState {
+function readEngine(text: string, cluster: ClusterView | null, records: readonly ShardRecord[]): EngineState {
   const fields = readInfo(text)
   const replication = replicationIn(fields)
   const isOn = (name: string) => fields[name] === '1'
@@ -138,7 +153,7 @@ function readEngine(text: string, cluster: ClusterView | null): EngineState {
   return {
     runId: fields['run_id'] ?? '',
     role: isBlank ? 'blank' : replication.role,
-    primary: replication.primary,
+    primary: replication.primary && plainAddress(replication.primary, records),
     link: replication.link,
     syncing: replication.syncing,
     loading: isOn('loading') || isOn('async_loading'),

@@ -17,6 +17,7 @@ import { keepWritesGoing } from './keep-writes-going.ts'
 import { finishAction, giveUpAction, hasToWait, noteAction, warnOf } from './note-action.ts'
 import { noteObstacle } from './note-obstacle.ts'
 import { observe } from './observe.ts'
+import { keepShardCertificates } from './shard-certificates.ts'
 import { tellOfHanging } from './tell-of-loss.ts'
 import { tellOfStrangers } from './tell-of-strangers.ts'
 import type { TurnMemory } from './turn-memory.ts'
@@ -58,6 +59,7 @@ export async function reconcileDatabase(
   await keepHistory({ database, action }, seen, deps, memory)
   await endReservations(seen, deps)
   if (goal.kind === 'keep') await keepLimits(database, seen, deps)
+  await keepShardCertificates(database, seen, deps, memory)
   await keepSyncRoom(database, seen, deps, memory)
   await keepWithinReach(database, seen, deps, memory)
   await keepWritesGoing(database, seen, deps, memory)

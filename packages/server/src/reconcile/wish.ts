@@ -4,12 +4,17 @@ import type { Database, ShardRecord } from '../core/database.ts'
 import { engineLimit, limitsOf } from '../core/engine-memory.ts'
 import { type Runs, revisionOf } from '../core/goal.ts'
 import { replicationPath } from '../core/replication-paths.ts'
+import type { ShardCertificate } from '../tls/tls-service.ts'
 
-/** What the agent is asked to run for a shard. `members` are all shards of its group, itself included. */
+/**
+ * What the agent is asked to run for a shard. `members` are all shards of its group, itself included; `certificate` is that of the database's
+ * shards, where they speak TLS to each other.
+ */
 export function wishFor(
   shard: ShardRecord,
   database: Database,
   members: readonly ShardRecord[],
+  certificate: ShardCertificate | null,
 ): WantedShard {
   const primary = members.find(({ id }) => id === shard.follows)
   return {
@@ -19,6 +24,7 @@ export function wishFor(
     port: shard.port,
     replicaOf: primary === undefined ? null : { host: primary.host, port: primary.port },
     cluster: database.cluster,
+    tls: certificate === null || shard.tlsPort === null ? null : { port: shard.tlsPort, certificate },
     rdbVersionCheck:
       primary !== undefined && replicationPath(primary.runs.build, shard.runs.build).relaxed
         ? 'relaxed'

@@ -13,6 +13,7 @@ import * as endpoints from './migrations/0006-endpoints.ts'
 import * as tls from './migrations/0007-tls.ts'
 import * as historyOfProcess from './migrations/0008-history-of-process.ts'
 import * as obstacles from './migrations/0009-obstacles.ts'
+import * as shardTls from './migrations/0010-shard-tls.ts'
 import * as loginLanes from './migrations/0011-login-lanes.ts'
 import * as auditSegments from './migrations/0012-audit-segments.ts'
 import { rememberStatements } from './remember-statements.ts'
@@ -44,6 +45,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0007-tls': tls,
   '0008-history-of-process': historyOfProcess,
   '0009-obstacles': obstacles,
+  '0010-shard-tls': shardTls,
   '0011-login-lanes': loginLanes,
   '0012-audit-segments': auditSegments,
 }

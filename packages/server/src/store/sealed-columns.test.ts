@@ -24,7 +24,15 @@ const runs: Runs = {
   modules: [{ ...used, args: ['token', argument, 'sealed by nobody'] }],
 }
 const database: NewDatabase = {
-  ...{ ...runs, name: 'orders', clientsKnowShards: false, tls: false, endpointPort: null, memoryBytes: 0 },
+  ...{
+    ...runs,
+    name: 'orders',
+    clientsKnowShards: false,
+    shardTls: false,
+    tls: false,
+    endpointPort: null,
+    memoryBytes: 0,
+  },
   ...{ groups: 1, cluster: false, replicas: 0, persistence: 'disabled', aofFsync: 'everysec' },
   ...{ snapshots: [], evictionPolicy: 'noeviction', adminPassword, userPassword, createdAt: now },
 }
@@ -48,8 +56,8 @@ function lyingOpen(): readonly string[] {
 /** With a database, a shard of it and an action, all with the secrets. */
 async function fill({ db }: Store): Promise<void> {
   const created = await databasesStore(db).insert(database)
-  const shard = { databaseUid: created.uid, group: 0, nodeUid: 1, host: '127.0.0.1', port: 10_000 }
-  await shardsStore(db).insert({ ...shard, runs, follows: null, reservedBytes: 0 }, now)
+  const shard = { databaseUid: created.uid, group: 0, nodeUid: 1, host: '127.0.0.1', port: 10_000, tlsPort: null }
+  await shardsStore(db).insert({ ...shard, runs, follows: null, tlsPort: null, reservedBytes: 0 }, now)
   const goal = { ...steadyGoal(created), from: runs }
   await actionsStore(db).insert({ uid: 'a', databaseUid: created.uid, kind: 'upgrade', goal }, now)
   await databasesStore(db).setRuns(created.uid, runs, now)

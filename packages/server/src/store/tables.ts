@@ -40,7 +40,7 @@ export interface Tables {
     active_at: string | null
     retired_at: string | null
   }
-  /** By name: `ca` and `proxy`. `private_key` is sealed. */
+  /** By name: `ca` and `proxy`; of the shards of a database `shards-ca:<uid>` and `shards:<uid>`. `private_key` is sealed. */
   readonly tls_certificates: {
     name: string
     certificate: string
@@ -95,6 +95,8 @@ export interface Tables {
     cluster: number
     /** Its clients speak the cluster protocol to its shards. */
     oss_cluster: number
+    /** Its shards speak TLS to each other. */
+    shard_tls: number
     /** Its clients speak TLS to its endpoint. */
     tls: number
     /** Null where clients know its shards, and until it was given one. */
@@ -122,6 +124,8 @@ export interface Tables {
     node_uid: number
     host: string
     port: number
+    /** Where replicas find it when shards speak TLS to each other. */
+    tls_port: number | null
     flavour: string
     version: string
     restart_nonce: number

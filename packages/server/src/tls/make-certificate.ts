@@ -8,8 +8,11 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const EARLIER_MS = 60 * 60 * 1000
 const AUTHORITY_MS = 3_650 * DAY_MS
 const ENDPOINT_MS = 90 * DAY_MS
+/** Engines outlive the control plane: it may be away for the last third of this before a link that breaks cannot be made again. */
+const SHARD_MS = 365 * DAY_MS
 const AUTHORITY_NAME = 'CN=Fairlead'
 const ENDPOINT_NAME = 'CN=Fairlead endpoint'
+const SHARD_NAME = 'CN=Fairlead shard'
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 
 /**
@@ -34,9 +37,39 @@ export async function makeAuthority(nowMs: number, key?: string): Promise<TlsPai
 }
 
 /** A certificate for a server that clients call by one of `hosts`, with a key of its own. */
-export async function makeEndpointCertificate(
+export function makeEndpointCertificate(
   authority: TlsPair,
   hosts: readonly string[],
+  nowMs: number,
+): Promise<TlsPair> {
+  return makeCertificate(
+    authority,
+    { subject: ENDPOINT_NAME, hosts, ms: ENDPOINT_MS, isClient: false },
+    nowMs,
+  )
+}
+
+/** A certificate for shards, which are server and client to each other. They are not called by a name. */
+export function makeShardCertificate(
+  authority: TlsPair,
+  hosts: readonly string[],
+  nowMs: number,
+): Promise<TlsPair> {
+  return makeCertificate(authority, { subject: SHARD_NAME, hosts, ms: SHARD_MS, isClient: true }, nowMs)
+}
+
+/** What a certificate proves, and for how long. */
+interface Purpose {
+  readonly subject: string
+  readonly hosts: readonly string[]
+  readonly ms: number
+  /** For clients too, not for servers alone. */
+  readonly isClient: boolean
+}
+
+async function makeCertificate(
+  authority: TlsPair,
+  { subject, hosts, ms, isClient }: Purpose,
   nowMs: number,
 ): Promise<TlsPair> {
   const x509 = await loadX509()
@@ -48,12 +81,15 @@ export async function makeEndpointCertificate(
     value,
   }))
   const cert = await x509.X509CertificateGenerator.create({
-    ...lifeOf(nowMs, ENDPOINT_MS),
-    ...{ subject: ENDPOINT_NAME, issuer: AUTHORITY_NAME, publicKey, signingKey: privateOf(signing) },
+    ...lifeOf(nowMs, ms),
+    ...{ subject, issuer: AUTHORITY_NAME, publicKey, signingKey: privateOf(signing) },
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.ExtendedKeyUsageExtension([
+        x509.ExtendedKeyUsage.serverAuth,
+        ...(isClient ? [x509.ExtendedKeyUsage.clientAuth] : []),
+      ]),
       new x509.SubjectAlternativeNameExtension(names),
       await x509.SubjectKeyIdentifierExtension.create(publicKey),
       await x509.AuthorityKeyIdentifierExtension.create(publicOf(signing)),

@@ -6,17 +6,25 @@ import { endpointHosts } from '../core/endpoint-name.ts'
 import { isAging, type TlsTerms, whyRenew } from '../core/tls-terms.ts'
 import type { Store } from '../store/open-store.ts'
 import type { SecretBox } from '../store/secret-box.ts'
-import { makeAuthority, makeEndpointCertificate } from './make-certificate.ts'
+import { makeAuthority, makeEndpointCertificate, makeShardCertificate } from './make-certificate.ts'
 import { readOperatorPair, readTerms } from './read-certificate.ts'
 import { type TlsName, type TlsPair, type TlsRecord, tlsStore } from './tls-store.ts'
 
 export interface Tls {
   /** What is good now. Makes what is missing and renews what is due before it answers. */
   current(): Promise<TlsNow>
+  /** For the shards of a database, good now: made and renewed as `current` is. */
+  shards(databaseUid: number): Promise<ShardCertificate>
   /** Endpoints show an operator's own from now on. Throws Refusal invalid_certificate; then nothing has changed. */
   replace(pair: TlsPair, by: Actor): Promise<TlsNow>
   /** Endpoints show one that the authority signed again, and Fairlead renews it. Idempotent. */
   reset(by: Actor): Promise<TlsNow>
+}
+
+/** What the shards of one database prove themselves with to each other. */
+export interface ShardCertificate extends TlsPair {
+  /** The certificate of the database's own authority: they trust no other. */
+  readonly ca: string
 }
 
 export interface TlsNow {
@@ -67,12 +75,12 @@ export function createTls(deps: {
     return hold(name, record)
   }
 
-  const ensureAuthority = async (): Promise<Held> => {
-    const before = await find('ca')
+  const ensureAuthority = async (name: TlsName = 'ca'): Promise<Held> => {
+    const before = await find(name)
     const why = before === undefined ? 'there is none yet' : whyRenew(before, [], now())
     if (before !== undefined && why === undefined) return before
     const pair = await makeAuthority(now(), before?.key)
-    return keep('ca', { ...pair, origin: 'fairlead' }, why ?? '', fairlead)
+    return keep(name, { ...pair, origin: 'fairlead' }, why ?? '', fairlead)
   }
   const makeOurs = async (authority: TlsPair, why: string, by: Actor): Promise<Held> => {
     const pair = await makeEndpointCertificate(authority, endpointHosts, now())
@@ -83,6 +91,22 @@ export function createTls(deps: {
     if (before?.origin === 'operator') return before
     const why = before === undefined ? 'there is none yet' : whyRenew(before, endpointHosts, now())
     return before !== undefined && why === undefined ? before : makeOurs(authority, why ?? '', fairlead)
+  }
+  const ensureShards = async (uid: number): Promise<ShardCertificate> => {
+    const authority = await ensureAuthority(`shards-ca:${uid}`)
+    const hosts = [`shards-of-${uid}.fairlead.internal`]
+    const before = await find(`shards:${uid}`)
+    const why = before === undefined ? 'there is none yet' : whyRenew(before, hosts, now())
+    const { cert, key } =
+      before !== undefined && why === undefined
+        ? before
+        : await keep(
+            `shards:${uid}`,
+            { ...(await makeShardCertificate(authority, hosts, now())), origin: 'fairlead' },
+            why ?? '',
+            fairlead,
+          )
+    return { ca: authority.cert, cert, key }
   }
   const ensure = async (): Promise<TlsNow> => {
     const authority = await ensureAuthority()
@@ -106,6 +130,7 @@ export function createTls(deps: {
 
   return {
     current: () => inTurn(ensure),
+    shards: (databaseUid) => inTurn(() => ensureShards(databaseUid)),
     replace: (pair, by) =>
       inTurn(async () => {
         const kept = readOperatorPair(pair, now())

@@ -8,8 +8,8 @@ export interface TlsPair {
   readonly key: string
 }
 
-/** `ca` is the authority, `proxy` what endpoints show. */
-export type TlsName = 'ca' | 'proxy'
+/** `ca` is the authority, `proxy` what endpoints show; the others belong to the shards of one database, by its uid. */
+export type TlsName = 'ca' | 'proxy' | `shards-ca:${number}` | `shards:${number}`
 
 export interface TlsRecord extends TlsPair {
   /** Who made it. An operator's is theirs to renew. */

@@ -64,7 +64,7 @@ export function createUpgrades(deps: {
         groups: database.groups.length,
         primaries,
         lackOfMemory: lackOfMemoryFor(seen),
-        lackOfPorts: await databases.lackOfPorts(database.groups.length),
+        lackOfPorts: await databases.lackOfPorts(database.groups.length * (database.shardTls ? 2 : 1)),
       },
       { builds, modules: await modules.list() },
     )

@@ -1,0 +1,27 @@
+import { Type } from 'typebox'
+import { operation } from './operation.ts'
+import { ShardId } from './put-limits.ts'
+
+/** What the shards of one database prove themselves with to each other, and the authority that they trust: PEM. */
+export const ShardCertificate = Type.Object(
+  {
+    /** The authority of the database, which has signed `cert`; no other is trusted. */
+    ca: Type.String(),
+    cert: Type.String(),
+    key: Type.String(),
+  },
+  { additionalProperties: false },
+)
+
+export const putShardCertificate = operation({
+  method: 'PUT',
+  path: '/agent/shards/:id/certificate',
+  summary:
+    'Let this shard prove itself with another certificate from now on, its running process too. Starts and stops none; of a shard that is not there, is being removed, or has a plain bus: no error',
+  since: '0.1.0',
+  permission: null,
+  params: ShardId,
+  body: ShardCertificate,
+  ok: Type.Object({ id: Type.String() }),
+  errors: [],
+})

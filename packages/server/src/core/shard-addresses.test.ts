@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { addressOnRecord, plainAddress } from './shard-addresses.ts'
+
+const host = '127.0.0.1'
+const records = [
+  { host, port: 21_000, tlsPort: 21_001 },
+  { host, port: 21_002, tlsPort: null },
+]
+
+test('the port that speaks TLS leads to the shard that has it, and others are left as they are', () => {
+  expect(plainAddress({ host, port: 21_001 }, records)).toEqual({ host, port: 21_000 })
+  expect(plainAddress({ host, port: 21_002 }, records)).toEqual({ host, port: 21_002 })
+  expect(plainAddress({ host: '10.0.0.1', port: 21_001 }, records)).toEqual({
+    host: '10.0.0.1',
+    port: 21_001,
+  })
+})
+
+test.each([0, 21_001, 21_000])(
+  'a node is known by its bus, also while it is said to be at port %i',
+  (port) => {
+    const known = addressOnRecord({ address: { host, port }, busPort: 31_000 }, records)
+    expect(known).toEqual({ host, port: 21_000 })
+  },
+)
+
+test('a node whose bus is no shard’s is where it says that it is', () => {
+  const node = { address: { host, port: 29_000 }, busPort: 39_000 }
+  expect(addressOnRecord(node, records)).toEqual(node.address)
+  expect(addressOnRecord({ address: { host, port: 1 }, busPort: 31_002 }, records)).toEqual({ host, port: 1 })
+})
