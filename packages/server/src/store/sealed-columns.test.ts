@@ -56,7 +56,14 @@ function lyingOpen(): readonly string[] {
 /** With a database, a shard of it and an action, all with the secrets. */
 async function fill({ db }: Store): Promise<void> {
   const created = await databasesStore(db).insert(database)
-  const shard = { databaseUid: created.uid, group: 0, nodeUid: 1, host: '127.0.0.1', port: 10_000, tlsPort: null }
+  const shard = {
+    databaseUid: created.uid,
+    group: 0,
+    nodeUid: 1,
+    host: '127.0.0.1',
+    port: 10_000,
+    tlsPort: null,
+  }
   await shardsStore(db).insert({ ...shard, runs, follows: null, tlsPort: null, reservedBytes: 0 }, now)
   const goal = { ...steadyGoal(created), from: runs }
   await actionsStore(db).insert({ uid: 'a', databaseUid: created.uid, kind: 'upgrade', goal }, now)
