@@ -100,8 +100,9 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const { now, log } = world
 
   mkdirSync(config.home, { recursive: true, mode: 0o700 })
-  const box = createSecretBox(config.storeKey ?? readStoreKey(join(config.home, 'store.key')))
-  const store = opened.use(await openStore(join(config.home, 'store.db'), box))
+  const readBox = () => createSecretBox(config.storeKey ?? readStoreKey(join(config.home, 'store.key')))
+  const store = opened.use(await openStore(join(config.home, 'store.db'), readBox))
+  const box = readBox()
   const agent = connectAgent(agentOperations, agentSocket(config.home))
   const proxy = connectProxy(proxyOperations, proxySocket(config.home))
   const engines = opened.use(createEngines())

@@ -53,13 +53,16 @@ const migrations: Readonly<Record<string, Migration>> = {
 /**
  * Opens the embedded store in `file`, made if it is not there, and brings its schema up to date.
  *
- * Secrets of databases are sealed in it with `box`; unless told, with the key in the file store.key beside it.
+ * Secrets of databases are sealed in it with what `readBox` gives, once the file is ours; unless told, by the key in store.key beside it.
  *
  * The file is locked for the life of the process: there is one server on an embedded store, and the kernel lets the
  * lock go when it is killed. Every commit is on disk before it counts. Throws when another server holds the file, or
  * when a newer Fairlead wrote it.
  */
-export async function openStore(file: string, box: SecretBox = boxBeside(file)): Promise<Store> {
+export async function openStore(
+  file: string,
+  readBox: () => SecretBox = () => boxBeside(file),
+): Promise<Store> {
   if (file !== ':memory:') keepPrivate(file)
   const sqlite = new BetterSqlite(file, { timeout: 2_000 })
   try {
@@ -73,6 +76,7 @@ export async function openStore(file: string, box: SecretBox = boxBeside(file)):
     throw explain(cause, file)
   }
 
+  const box = readBoxOf(sqlite, readBox)
   const db = new Kysely<Tables>({
     dialect: new SqliteDialect({ database: rememberStatements(sqlite) }),
     plugins: [sealedColumns(box)],
@@ -93,6 +97,15 @@ export async function openStore(file: string, box: SecretBox = boxBeside(file)):
     },
     transaction: (work) => db.transaction().execute(work).catch(tellFullDisk),
     [Symbol.asyncDispose]: () => db.destroy(),
+  }
+}
+
+function readBoxOf(sqlite: BetterSqlite.Database, readBox: () => SecretBox): SecretBox {
+  try {
+    return readBox()
+  } catch (cause) {
+    sqlite.close()
+    throw cause
   }
 }
 

@@ -133,7 +133,7 @@ test('with another key nothing is read, and nothing is lost', async () => {
     await fill(store)
   }
   {
-    await using store = await openStore(file, createSecretBox(randomBytes(32)))
+    await using store = await openStore(file, () => createSecretBox(randomBytes(32)))
     await sealAll(store)
     await expect(databasesStore(store.db).list()).rejects.toThrow('the key is not the one')
   }
