@@ -1,25 +1,86 @@
 import { readFileSync } from 'node:fs'
+import { createStrangers, type Strangers } from './strangers.ts'
 
-/** How many connections this process may have at a time, and has. */
+/** How many connections this process (a thread of it) may have at a time, and has. */
 export interface Admission {
   open: number
   /** Links that stand ready at engines which are about to have a role, beside those in use: a file each. */
   prepared: number
   readonly most: number
+  /** Of each endpoint. */
+  readonly shares: Set<Share>
+  readonly strangers: Strangers
+}
+
+/** What the clients of one endpoint have of all connections. */
+export interface Share extends Disposable {
+  readonly open: number
+  /**
+   * Whether there is room for a client that may come to need so many places, which it then has. Clients that have not signed in make
+   * room for those who come.
+   */
+  take(places: number): boolean
+  leave(places: number): void
 }
 
 /** For orders, listening ports, and the second link that a connection has while it moves. */
 const RESERVED_FILES = 300
+/** This part of all places is divided among the endpoints; the rest is for whichever asks first. */
+const GUARANTEED = 0.5
+/** Engines have no more, unless they are told (`maxclients`). */
+const MOST_OF_ONE = 10_000
 
 /**
  * Each connection takes two files, its client's and its link's. A process that has used up its files could not even be
  * told to hand over, so those that are too many are refused first.
  */
-export function createAdmission(): Admission {
+export function createAdmission(most = mostByFiles(), loginWithinMs?: number): Admission {
+  const strangers = createStrangers(loginWithinMs)
+  return { open: 0, prepared: 0, most, shares: new Set(), strangers }
+}
+
+function mostByFiles(): number {
   const files = Number(
     /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? 1_024,
   )
-  return { open: 0, prepared: 0, most: Math.max(16, Math.floor((files - RESERVED_FILES) / 2)) }
+  return Math.max(16, Math.floor((files - RESERVED_FILES) / 2))
+}
+
+/** The share of an endpoint that is being opened: one that takes all places leaves those that others are guaranteed. */
+export function createShare(admission: Admission, endpoint: string): Share {
+  let open = 0
+  const guaranteed = () => Math.floor((admission.most * GUARANTEED) / admission.shares.size)
+  const hasRoom = (places: number): boolean => {
+    if (admission.open + places > admission.most || open + places > MOST_OF_ONE) return false
+    const own = guaranteed()
+    if (open + places <= own) return true
+    let kept = 0
+    for (const each of admission.shares) if (each !== share) kept += Math.max(0, own - each.open)
+    return admission.open + places + kept <= admission.most
+  }
+  /** Those of other endpoints only where there is no place at all. */
+  const makeRoom = (places: number) =>
+    admission.strangers.makeRoom(endpoint) ||
+    (admission.open + places > admission.most && admission.strangers.makeRoom(null))
+  const share: Share = {
+    get open() {
+      return open
+    },
+    take(places) {
+      for (let n = 0; n < places && !hasRoom(places); n += 1) if (!makeRoom(places)) return false
+      if (!hasRoom(places)) return false
+      open += places
+      admission.open += places
+      return true
+    },
+    leave(places) {
+      open -= places
+      admission.open -= places
+    },
+    [Symbol.dispose]: () => void admission.shares.delete(share),
+  }
+  admission.shares.add(share)
+  return share
 }
 
 /** Whether one more link may be made ready: half of the files that are free are for those who come. */

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { dialServed, wishSharded } from '../test/sharded-stage.ts'
 import { dial, type Engine, freePort, newest, oldest, startEngine, until, wish } from '../test/stage.ts'
+import { createAdmission } from './admission.ts'
 import { type Cut, createCutLog } from './cut-log.ts'
 import { type Endpoint, openEndpoint } from './endpoint.ts'
 import { openShardedEndpoint } from './sharded/sharded-endpoint.ts'
@@ -17,7 +18,7 @@ interface Watched extends AsyncDisposable {
 /** An endpoint before an engine, and what it says of clients that it cuts. */
 async function watch(engine: Engine, most = 100): Promise<Watched> {
   const cuts: Cut[] = []
-  const options = { admission: { open: 0, prepared: 0, most }, onCut: (cut: Cut) => void cuts.push(cut) }
+  const options = { admission: createAdmission(most), onCut: (cut: Cut) => void cuts.push(cut) }
   const endpoint = await openEndpoint(wish(await freePort(), engine.port), options)
   const { port } = endpoint.wanted
   return { endpoint, port, cuts, [Symbol.asyncDispose]: () => endpoint[Symbol.asyncDispose]() }

@@ -1,4 +1,5 @@
 import { encodeCommand } from '@fairlead/engine'
+import { afterClient, withLogin, withSetting } from './client-settings.ts'
 import { type Command, type SubscriptionKind, subscriptions, wordAt } from './commands.ts'
 import {
   createTransaction,
@@ -10,8 +11,8 @@ import {
 } from './transaction-state.ts'
 
 /**
- * What an engine remembers of a connection, learnt from commands that it has carried out. Values, never changed in place.
- * Whoever has it can make another engine remember the same (`replayOf`).
+ * What an engine remembers of a connection, learnt from commands that it has carried out. Values, not changed in place, but for its
+ * channels: there may be many, and the connection alone has them. With it another engine can be made to remember the same (`replayOf`).
  */
 export interface ConnectionState {
   readonly protocol: 2 | 3
@@ -25,7 +26,10 @@ export interface ConnectionState {
   /** CLIENT TRACKING ON …: its arguments. */
   readonly tracking: readonly Buffer[] | null
   readonly readsFromReplica: boolean
-  readonly subscribed: Readonly<Record<SubscriptionKind, ReadonlyMap<string, Buffer>>>
+  /** The names as latin1, so that no byte is lost. */
+  readonly subscribed: Readonly<Record<SubscriptionKind, ReadonlySet<string>>>
+  /** What is kept of these names. */
+  readonly subscribedBytes: number
   readonly watches: boolean
   readonly transaction: Transaction | null
   /** QUIT: the engine is about to close it. */
@@ -34,7 +38,7 @@ export interface ConnectionState {
   readonly unmovable: string
 }
 
-const nobody: ReadonlyMap<string, Buffer> = new Map()
+const none: ReadonlySet<string> = new Set()
 
 /** How `unmovable` ends where a command may wait, and nothing will say when it no longer does. */
 export const WITHOUT_REPLY = 'without a reply'
@@ -47,7 +51,8 @@ export const freshState: ConnectionState = {
   settings: new Map(),
   tracking: null,
   readsFromReplica: false,
-  subscribed: { channels: nobody, patterns: nobody, shardChannels: nobody },
+  subscribed: { channels: none, patterns: none, shardChannels: none },
+  subscribedBytes: 0,
   watches: false,
   transaction: null,
   isLeaving: false,
@@ -62,9 +67,12 @@ export function afterSuccess(state: ConnectionState, command: Command): Connecti
     case 'HELLO':
       return afterHello(state, command)
     case 'AUTH':
-      return { ...state, login: command.args }
+      return withLogin(state, command.args)
     case 'SELECT':
-      return { ...state, database: String(command.args[0]), databasesBefore: freshState.databasesBefore }
+      // A longer word is no number, and refused even where no answer says so.
+      return (command.args[0]?.length ?? 0) > 10
+        ? state
+        : { ...state, database: String(command.args[0]), databasesBefore: freshState.databasesBefore }
     case 'CLIENT':
       return afterClient(state, command)
     case 'READONLY':
@@ -132,15 +140,28 @@ export function afterQueueing(state: ConnectionState, command: Command, isQueued
   return transaction === null ? state : { ...state, transaction: withQueued(transaction, command, isQueued) }
 }
 
+/** A name costs more than its bytes, in the set and when it is told to another engine. */
+const CHANNEL_COSTS = 160
+
 export function afterSubscription(
   state: ConnectionState,
-  change: { readonly kind: SubscriptionKind; readonly adds: boolean; readonly channel: Buffer },
+  {
+    kind,
+    adds,
+    channel,
+  }: { readonly kind: SubscriptionKind; readonly adds: boolean; readonly channel: string },
 ): ConnectionState {
-  const set = new Map(state.subscribed[change.kind])
-  const key = change.channel.toString('latin1')
-  if (change.adds) set.set(key, change.channel)
-  else set.delete(key)
-  return { ...state, subscribed: { ...state.subscribed, [change.kind]: set } }
+  const set = state.subscribed[kind] as Set<string>
+  if (adds === set.has(channel)) return state
+  const bytes = channel.length + CHANNEL_COSTS
+  const subscribedBytes = state.subscribedBytes + (adds ? bytes : -bytes)
+  // An empty set may be the one that all connections begin with.
+  if (adds && set.size === 0)
+    return { ...state, subscribedBytes, subscribed: { ...state.subscribed, [kind]: new Set([channel]) } }
+  // A copy for each would make many of them slow.
+  if (adds) set.add(channel)
+  else set.delete(channel)
+  return { ...state, subscribedBytes }
 }
 
 export function isSubscribed({ subscribed }: ConnectionState): boolean {
@@ -155,7 +176,7 @@ function afterHello(state: ConnectionState, command: Command): ConnectionState {
   for (let at = 1; at < args.length; at += 1) {
     const word = wordAt(command, at)
     if (word === 'AUTH') {
-      after = { ...after, login: args.slice(at + 1, at + 3) }
+      after = withLogin(after, args.slice(at + 1, at + 3))
       at += 2
     } else if (word === 'SETNAME') {
       after = withSetting(after, 'SETNAME', [Buffer.from('SETNAME'), ...args.slice(at + 1, at + 2)])
@@ -165,34 +186,6 @@ function afterHello(state: ConnectionState, command: Command): ConnectionState {
   return after
 }
 
-function afterClient(state: ConnectionState, command: Command): ConnectionState {
-  switch (wordAt(command, 0)) {
-    case 'SETNAME':
-    case 'NO-EVICT':
-    case 'NO-TOUCH':
-      return withSetting(state, wordAt(command, 0), command.args)
-    case 'SETINFO':
-      return withSetting(state, `SETINFO ${wordAt(command, 1)}`, command.args)
-    case 'CAPA':
-      // Words that an engine does not know it ignores: nothing of them is remembered.
-      return command.args.some((_, at) => wordAt(command, at) === 'REDIRECT')
-        ? withSetting(state, 'CAPA', command.args)
-        : state
-    case 'TRACKING':
-      return afterTracking(state, command)
-    default:
-      return state
-  }
-}
-
-function afterTracking(state: ConnectionState, command: Command): ConnectionState {
-  if (wordAt(command, 1) !== 'ON') return { ...state, tracking: null }
-  const redirects = command.args.some((_, at) => wordAt(command, at) === 'REDIRECT')
-  // It names another connection by a number that only this engine knows.
-  if (redirects) return { ...state, unmovable: 'CLIENT TRACKING with REDIRECT' }
-  return { ...state, tracking: command.args }
-}
-
 /** What EXEC has carried out, as far as it outlasts the transaction. */
 export function afterQueued(state: ConnectionState, command: Command): ConnectionState {
   const isReply = command.name === 'CLIENT' && wordAt(command, 0) === 'REPLY'
@@ -200,10 +193,6 @@ export function afterQueued(state: ConnectionState, command: Command): Connectio
   if (isReply || isLasting)
     return { ...state, unmovable: `${isReply ? 'CLIENT REPLY' : command.name} in a transaction` }
   return afterSuccess(state, command)
-}
-
-function withSetting(state: ConnectionState, key: string, args: readonly Buffer[]): ConnectionState {
-  return { ...state, settings: new Map([...state.settings, [key, args]]) }
 }
 
 /** One command of a replay. */
@@ -281,7 +270,13 @@ function subscriptionsOf({ subscribed }: ConnectionState): readonly Replayed[] {
   ] as const
   return kinds
     .filter(([, set]) => set.size > 0)
-    .map(([name, set]) => ({ ...one(name, [...set.values()]), replies: set.size }))
+    .map(([name, set]) => ({
+      ...one(
+        name,
+        Array.from(set, (channel) => Buffer.from(channel, 'latin1')),
+      ),
+      replies: set.size,
+    }))
 }
 
 function one(name: string, args: readonly (string | Buffer)[]): Replayed {

@@ -1,10 +1,8 @@
 import type { Socket } from 'node:net'
 import {
   createGatheredBytes,
-  createReplyScanner,
   createRequestScanner,
   type GatheredBytes,
-  type ReplyScanner,
   type RequestScanner,
 } from '@fairlead/engine'
 import { type Ahead, nothingAhead } from './ahead.ts'
@@ -12,10 +10,13 @@ import type { Caching } from './client-caching.ts'
 import { type Command, table } from './commands.ts'
 import { type ConnectionState, freshState } from './connection-state.ts'
 import type { Hush } from './hush.ts'
+import { countSubscribed } from './kept-subscriptions.ts'
 import { countKept } from './kept-transactions.ts'
-import type { KnownScripts, Script } from './known-scripts.ts'
-import { createQueue, type Queue } from './queue.ts'
-import { createUnanswered, type Unanswered } from './unanswered.ts'
+import type { KnownScripts } from './known-scripts.ts'
+import type { Link, Noted } from './link.ts'
+import { createLogin, type Login } from './login.ts'
+import { isOwedMuch } from './noted.ts'
+import type { PutOff } from './put-off.ts'
 
 /**
  * A client's connection, and the one connection to an engine behind it (its link). Its modes:
@@ -53,11 +54,19 @@ export interface Connection {
   stashBytes: number
   /** What the requests that are forwarded will have done; the replies are not in yet. */
   ahead: Ahead
+  readonly login: Login
+  /** How often its login was asked for in vain, when its time was over. */
+  judged: number
+  /** It has had its turn: what it sends waits for the next one (turns.ts). */
+  yielded: boolean
+  fullReads: number
   /** Its next request may publish something, and waits until all subscribers are there. */
   hushed: boolean
   /** What is kept of the commands of transactions that are under way, and of transactions in all (`countKept`). */
   underWayBytes: number
   keptBytes: number
+  /** What of its channels is counted (`countSubscribed`). */
+  countedBytes: number
   /** A blocking command is under way: nothing is forwarded behind it, so that it can be asked again elsewhere. */
   blocked: boolean
   /** It is, and has been held since: that its engine has given it up is perhaps not read yet. */
@@ -73,6 +82,8 @@ export interface Connection {
    * any more, the client is told this, behind its last reply.
    */
   protocolError: string | undefined
+  /** How often it was in the way of a hold, the last times. */
+  putOff: PutOff | null
   clientEnded: boolean
   era: number
   /** A link at an engine that is about to have the role. */
@@ -80,6 +91,8 @@ export interface Connection {
   /** We have closed our side of a link with a blocked command: if it ends without a reply, it was not carried out. */
   takingBack: boolean
 }
+
+export type { Link, Noted }
 
 /** Who a client is: its address and port, and since when it is there, in milliseconds since 1970. */
 export interface Visitor {
@@ -109,57 +122,6 @@ export interface Asked {
   readonly sinceMs: number
 }
 
-/** One connection to an engine, and what is under way on it. */
-export interface Link {
-  readonly socket: Socket
-  readonly via: Via
-  readonly replies: ReplyScanner
-  /** Of the cursors that its engine gives (scan-cursors.ts). */
-  generation: number
-  /** Requests forwarded, and replies received. They are equal when nothing is under way. */
-  sent: number
-  answered: number
-  /** The noted ones among those under way, in order. */
-  readonly noted: Queue<Noted>
-  /** How many of them are ours. */
-  own: number
-  /** The number of the last EXEC whose reply may not be whole; 0: there was none. */
-  cutAt: number
-  /** Commands were sent that nothing answers: whether they are carried out has to be asked. */
-  unproven: boolean
-  readonly unanswered: Unanswered
-  /** The reply that is being read has to be seen whole before it is passed on. */
-  careful: boolean
-  parts: Buffer[]
-  /** The beginning of a reply to a scan that is kept back until its cursor is there; null: none is. */
-  beginning: Buffer | null
-  /** While the link is being made ready: what it had to say to the client meanwhile. */
-  early: Buffer[] | null
-  /** Called when nothing of ours (replay, probes) is under way any more, or with what went wrong. */
-  onOwnAnswered: ((trouble?: string) => void) | null
-}
-
-export interface Noted {
-  /** Its number among the requests of this link, from 1. */
-  readonly at: number
-  readonly command: Command
-  /** Ours: the client knows nothing of it and its replies. */
-  readonly isOwn: boolean
-  /** Of ours: it has to work. */
-  readonly must: boolean
-  /** The client sent EXEC and we sent DISCARD: to be answered with nil. */
-  readonly nilInstead: boolean
-  readonly blocks: boolean
-  /** The one that it runs, if it was known when it was sent. */
-  readonly script: Script | undefined
-  /** What is kept of it because it is part of a transaction. */
-  readonly keptBytes: number
-  /** Confirmations of channels that are still to come; null before the first. */
-  confirmations: number | null
-  confirmed: number
-  readonly sinceMs: number
-}
-
 /** Who is told what becomes of a connection. */
 export interface Owner {
   /** How often the role has moved. One number makes thousands of connections late at once. */
@@ -172,6 +134,10 @@ export interface Owner {
   /** It is about to be closed, and not because its client ended it: see `cutBecause`. */
   readonly onCut: (connection: Connection) => void
   readonly onError: (what: string) => void
+  /** Its engine has confirmed its login, or that it needs none. */
+  readonly onLogin: (connection: Connection) => void
+  /** Whether its engine asks clients to sign in; null: it has not said so yet. */
+  readonly logins: { asked: boolean | null }
   readonly count: { commands: number }
   /** Learns the scripts that clients give their engines. */
   readonly scripts: KnownScripts
@@ -199,40 +165,25 @@ export function createConnection(client: ClientSide, visitor: Visitor, owner: Ow
     stash: [],
     stashBytes: 0,
     ahead: nothingAhead(),
+    login: createLogin(),
+    judged: 0,
+    yielded: false,
+    fullReads: 0,
     hushed: false,
     underWayBytes: 0,
     keptBytes: 0,
+    countedBytes: 0,
     blocked: false,
     mayBeGivenUp: false,
     again: null,
     watchLost: false,
     begun: createGatheredBytes(),
     protocolError: undefined,
+    putOff: null,
     clientEnded: false,
     era: owner.era,
     prepared: null,
     takingBack: false,
-  }
-}
-
-export function createLink(socket: Socket, via: Via, generation: number): Link {
-  return {
-    socket,
-    via,
-    replies: createReplyScanner(),
-    generation,
-    sent: 0,
-    answered: 0,
-    noted: createQueue(),
-    own: 0,
-    cutAt: 0,
-    unproven: false,
-    unanswered: createUnanswered(),
-    careful: false,
-    parts: [],
-    beginning: null,
-    early: null,
-    onOwnAnswered: null,
   }
 }
 
@@ -249,15 +200,18 @@ export function stash(connection: Connection, bytes: Buffer): void {
 
 /** Reads from the client as long as what it sends has somewhere to go. */
 export function steerClient(connection: Connection): void {
-  const { client, link, stashBytes } = connection
-  const isFull = stashBytes > LARGEST_STASH_BYTES || (link?.socket.writableNeedDrain ?? false)
+  const { client, link, stashBytes, yielded } = connection
+  const isFull =
+    stashBytes > LARGEST_STASH_BYTES ||
+    yielded ||
+    (link !== null && (link.socket.writableNeedDrain || isOwedMuch(connection, link)))
   if (isFull !== client.isPaused()) isFull ? client.pause() : client.resume()
 }
 
 /** Reads from the engine as long as the client takes what it says. */
 export function steerLink({ client, link }: Connection): void {
   if (link === null) return
-  const isFull = client.writableNeedDrain
+  const isFull = client.writableNeedDrain || link.unread !== null
   if (isFull !== link.socket.isPaused()) isFull ? link.socket.pause() : link.socket.resume()
 }
 
@@ -292,6 +246,7 @@ function close(connection: Connection, why = ''): void {
   connection.stash = []
   connection.stashBytes = 0
   countKept(connection)
+  countSubscribed(connection)
   link?.onOwnAnswered?.('the connection was closed')
   link?.socket.destroy()
   connection.prepared?.link.socket.destroy()

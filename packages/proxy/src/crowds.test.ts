@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { keyOf, makeCluster } from '../test/sharded-stage.ts'
 import { dial, freePort, makePair, newest, type RawClient, startEngine, until, wish } from '../test/stage.ts'
+import { createAdmission } from './admission.ts'
 import { openEndpoint } from './endpoint.ts'
 
 const MANY = 300
@@ -122,7 +123,7 @@ test('who waits for a list waits on when the role goes and comes back while it i
 test('links are made ready for half of the free files at most, and are given back', async () => {
   await using stack = new AsyncDisposableStack()
   const engines = [stack.use(await startEngine(newest)), stack.use(await startEngine(newest))] as const
-  const admission = { open: 0, prepared: 0, most: 30 }
+  const admission = createAdmission(30)
   const wanted = wish(await freePort(), engines[0].port)
   const endpoint = stack.use(await openEndpoint(wanted, { admission }))
   const clients = await dialMany(wanted.port, 20, stack)

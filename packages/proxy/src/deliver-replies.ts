@@ -1,20 +1,35 @@
 import { ARRAY, ERROR, isBetweenReplies, PUSH, scanReply } from '@fairlead/engine'
 import { cachingAfter } from './client-caching.ts'
-import { subscriptions } from './commands.ts'
-import { type Connection, endConnection, type Link, type Noted, steerLink, tellClient } from './connection.ts'
-import { afterSubscription, afterTransaction, isSubscribed } from './connection-state.ts'
+import { confirm, isConfirmation } from './confirm-channels.ts'
+import {
+  type Connection,
+  endConnection,
+  type Link,
+  type Noted,
+  steerClient,
+  steerLink,
+  tellClient,
+} from './connection.ts'
+import { afterTransaction, isSubscribed } from './connection-state.ts'
 import { endIfDone, forwardStash } from './forward-requests.ts'
+import { countSubscribed } from './kept-subscriptions.ts'
 import { countKept } from './kept-transactions.ts'
+import { learnLogin, takeProof } from './login.ts'
+import { strikeOut } from './noted.ts'
 import { isScan, markExec, markReply } from './scan-cursors.ts'
 import { learnScripts, stateAfter, withoutRefused } from './state-after.ts'
+import { takeUnread } from './take-replies.ts'
+import { NOTED_COSTS, REPLIES_AT_ONCE, REPLY_COSTS } from './turns.ts'
 import { countUnanswered } from './unanswered.ts'
 import { isPartlySent } from './under-way.ts'
 
-/** Bytes of an engine: they go to the client as they are, but for replies that are ours, or that we know better. */
-export function takeReplies(connection: Connection, link: Link, chunk: Buffer): void {
+/** Replies, as many as one connection may be told before others have their turn: up to where. */
+export function takeSome(connection: Connection, link: Link, bytes: Buffer): number {
   const { replies } = link
+  let chunk = bytes
   let from = 0
   let at = 0
+  let done = 0
   while (at < chunk.length) {
     if (isBetweenReplies(replies)) {
       link.careful =
@@ -35,26 +50,45 @@ export function takeReplies(connection: Connection, link: Link, chunk: Buffer): 
     if (end < 0) break
     at = end
     const scans = link.careful ? scansToMark(connection, link) : []
+    if (link.noted.size > 0) done += NOTED_COSTS
     const isSwallowed = takeReply(connection, link)
     if (link.unproven || link.unanswered.waiting.size > 0) countUnanswered(connection, link)
     if (link.careful) {
       if (!isSwallowed)
         tellClient(connection, link, markExec(whole(link, chunk.subarray(from, end)), scans, link.generation))
       link.parts = []
+      link.partBytes = 0
       from = end
     }
+    done += REPLY_COSTS
+    if (done > REPLIES_AT_ONCE) chunk = bytes.subarray(0, at)
   }
   if (replies.error !== undefined) {
     const trouble = `the engine's reply was not understood: ${replies.error}`
     connection.owner.onError(trouble)
     endConnection(connection, undefined, trouble)
-    return
+    return bytes.length
   }
   const rest = chunk.subarray(from)
-  if (link.careful && !isBetweenReplies(replies)) link.parts.push(rest)
+  if (link.careful && !isBetweenReplies(replies)) keepPart(connection, link, rest)
   else tellClient(connection, link, rest)
+  if (!countSubscribed(connection)) endConnection(connection, tooManyChannels)
   if (connection.mode !== 'closed') afterReplies(connection, link)
+  return chunk.length
 }
+
+/** Of a reply that has to be seen whole, as it may be very long. */
+const LARGEST_WHOLE_BYTES = 64 * 1024 * 1024
+
+function keepPart(connection: Connection, link: Link, part: Buffer): void {
+  link.parts.push(part)
+  link.partBytes += part.length
+  if (link.partBytes <= LARGEST_WHOLE_BYTES) return
+  link.parts = []
+  endConnection(connection, 'ERR the reply of a transaction with a scan is larger than an endpoint keeps')
+}
+
+const tooManyChannels = 'ERR this connection has more subscriptions than an endpoint keeps'
 
 function whole({ parts }: Link, last: Buffer): Buffer {
   return parts.length > 0 ? Buffer.concat([...parts, last]) : last
@@ -84,6 +118,7 @@ function scansToMark({ state }: Connection, link: Link): readonly number[] {
 function afterReplies(connection: Connection, link: Link): void {
   if (connection.link === link) {
     steerLink(connection)
+    if (connection.client.isPaused()) steerClient(connection)
     if (connection.mode === 'serving' && connection.stash.length > 0 && !connection.blocked)
       forwardStash(connection)
     const { mode, again, owner } = connection
@@ -133,7 +168,9 @@ function takeReply(connection: Connection, link: Link): boolean {
     if (head !== undefined && isConfirmation(head, replies.word)) return confirm(connection, link, head)
     if (replies.word === 'sunsubscribe' && mayBeLeftChannel(connection, replies.type)) return true
     if (replies.type === PUSH)
-      return head?.isOwn === true && replies.word.endsWith('subscribe') ? takeOwn(link, head) : false
+      return head?.isOwn === true && replies.word.endsWith('subscribe')
+        ? takeOwn(connection, link, head)
+        : false
     if (connection.state.protocol === 2 && isMessage(replies.word) && isSubscribed(connection.state))
       return false
   }
@@ -148,12 +185,14 @@ function takeReply(connection: Connection, link: Link): boolean {
     return false
   }
   if (head === undefined) {
+    if (connection.login.is !== 'confirmed') learnLogin(connection, link, '')
     link.answered += 1
     return false
   }
-  if (head.isOwn) return takeOwn(link, head)
+  if (head.isOwn) return takeOwn(connection, link, head)
+  if (connection.login.is !== 'confirmed') learnLogin(connection, link, head.command.name)
   link.answered += 1
-  link.noted.shift()
+  strikeOut(link)
   return takeNoted(connection, link, head)
 }
 
@@ -161,35 +200,12 @@ function isMessage(word: string): boolean {
   return word === 'message' || word === 'pmessage' || word === 'smessage'
 }
 
-function isConfirmation({ command }: Noted, word: string): boolean {
-  return subscriptions[command.name]?.word === word
-}
-
-/** SUBSCRIBE a b is answered twice. Counts as one reply when all are in. */
-function confirm(connection: Connection, link: Link, head: Noted): false {
-  const { command } = head
-  const change = subscriptions[command.name]
-  if (change === undefined) return false
-  const set = [...connection.state.subscribed[change.kind].values()]
-  const channels = command.args.length > 0 ? command.args : set
-  head.confirmations ??= Math.max(1, channels.length)
-  // Without arguments the set shrinks with each, and any order ends with none.
-  const channel = command.args.length > 0 ? channels[head.confirmed] : channels[0]
-  if (channel !== undefined)
-    connection.state = afterSubscription(connection.state, { kind: change.kind, adds: change.adds, channel })
-  head.confirmed += 1
-  if (head.confirmed === head.confirmations) {
-    link.answered += 1
-    link.noted.shift()
-  }
-  return false
-}
-
 /** Of the replay, or a probe. */
-function takeOwn(link: Link, head: Noted): true {
+function takeOwn(connection: Connection, link: Link, head: Noted): true {
   const { replies } = link
+  if (head.proves) takeProof(connection, link)
   link.answered += 1
-  link.noted.shift()
+  strikeOut(link)
   link.own -= 1
   const trouble = replies.type === ERROR && head.must ? replies.text.trim() : undefined
   const isLast = link.own === 0
@@ -251,6 +267,7 @@ function answerLostWatch(connection: Connection, link: Link, head: Noted): boole
 
 /** The engine has closed its side. */
 export function takeEnd(connection: Connection, link: Link): void {
+  while (link.unread !== null && connection.mode !== 'closed') takeUnread(connection, link)
   const wasReady = link.onOwnAnswered === null
   const tell = link.onOwnAnswered
   link.onOwnAnswered = null
@@ -279,5 +296,5 @@ function takeBack(connection: Connection, link: Link): void {
   if (!connection.takingBack || !head?.blocks || !isBetweenReplies(link.replies)) return
   connection.again = { command: head.command, sinceMs: head.sinceMs }
   link.answered += 1
-  link.noted.shift()
+  strikeOut(link)
 }

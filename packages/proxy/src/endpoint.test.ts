@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { dial, freePort, makePair, newest, oldest, startEngine, until, wish } from '../test/stage.ts'
+import { createAdmission } from './admission.ts'
 import { openEndpoint } from './endpoint.ts'
 
 const DEPTH = 16
@@ -295,7 +296,7 @@ test('idle connections follow by themselves, and at once when they are asked, al
 
 test('who is one too many is told so, and those who are there go on', async () => {
   await using engine = await startEngine(newest)
-  const admission = { open: 0, prepared: 0, most: 1 }
+  const admission = createAdmission(1)
   await using endpoint = await openEndpoint(wish(await freePort(), engine.port), { admission })
   {
     await using client = await dial(endpoint.wanted.port)

@@ -9,17 +9,18 @@ import type {
   WantedEndpoint,
 } from '@fairlead/api'
 import { addressText, remoteAddress } from './address-text.ts'
-import { type Admission, createAdmission } from './admission.ts'
-import { type Connection, createConnection, dropConnection, steerLink } from './connection.ts'
+import { type Admission, createAdmission, createShare } from './admission.ts'
+import { type Connection, createConnection, dropConnection, endConnection, steerLink } from './connection.ts'
 import { isSubscribed } from './connection-state.ts'
 import type { CursorGenerations } from './cursor-generations.ts'
 import type { Cut } from './cut-log.ts'
-import { endIfDone, isDrained, takeRequests } from './forward-requests.ts'
+import { endIfDone, forwardStash, isDrained, takeRequests } from './forward-requests.ts'
 import { drainOf } from './hold.ts'
 import { createKnownScripts } from './known-scripts.ts'
 import { type ClientQuery, listClients, viasOf } from './list-clients.ts'
 import { type Listener, listen, turnAway } from './listen.ts'
-import { notBegun } from './long-requests.ts'
+import { judgeLogin } from './login.ts'
+import { type Calm, notBegun } from './long-requests.ts'
 import type { Others } from './others.ts'
 import { createUpstream } from './upstream.ts'
 
@@ -32,7 +33,7 @@ export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
   /** Opens links at an engine that is about to have the role, for the connections in use. How many. */
   prepare(upstream: WantedEndpoint['upstream'], slot?: number): Promise<number>
   /** Waits, while nobody is held, until no long request is on its way. How many still are: then a hold has failed. */
-  calm(withinMs: number, slot?: number): Promise<number>
+  calm(withinMs: number, slot?: number): Promise<Calm>
   /** Once that is so, stops forwarding and waits until all replies are in. `slot`: only to the group that holds it. */
   hold(times: HoldTimes): Promise<HoldResult>
   /**
@@ -89,14 +90,17 @@ export const TOO_MANY = 'the process has as many connections as it may have'
 export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOptions = {}): Promise<Endpoint> {
   const { reusePort = false, admission = createAdmission(), onCut = () => undefined, generations } = options
   const count = { commands: 0 }
+  const share = createShare(admission, addressText(wanted))
   const scripts = createKnownScripts(options.scripts)
   const events = {
     count,
     scripts,
     admission,
-    onClosed: () => {
-      admission.open -= 1
+    onClosed: ({ visitor }: Connection) => {
+      share.leave(1)
+      admission.strangers.remove(visitor)
     },
+    onLogin: ({ visitor }: Connection) => admission.strangers.remove(visitor),
     onCut: (connection: Connection) =>
       onCut({
         client: connection.visitor.address,
@@ -108,7 +112,7 @@ export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOpti
   const refuse = (socket: Socket, why: string) => onCut({ client: remoteAddress(socket), via: [], why })
 
   const admit = (socket: Socket): void => {
-    if (admission.open >= admission.most) {
+    if (!share.take(1)) {
       upstream.owner.onError(TOO_MANY)
       refuse(socket, TOO_MANY)
       turnAway(socket)
@@ -116,12 +120,17 @@ export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOpti
     }
     const visitor = { address: remoteAddress(socket), sinceMs: Date.now() }
     const connection = createConnection(socket, visitor, upstream.owner)
-    admission.open += 1
+    if (upstream.owner.logins.asked !== false)
+      admission.strangers.add(visitor, {
+        ...{ endpoint: addressText(wanted), source: socket.remoteAddress ?? '' },
+        judge: () => judgeLogin(connection),
+        cut: (why) => endConnection(connection, why),
+      })
     listenTo(connection, socket)
     upstream.add(connection)
   }
 
-  const listener = await listen(wanted, { reusePort, admission }, admit, refuse)
+  const listener = await listen(wanted, { reusePort, share, strangers: admission.strangers }, admit, refuse)
   return {
     get wanted() {
       return { ...wanted, upstream: upstream.address }
@@ -133,8 +142,8 @@ export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOpti
     forgetScripts: scripts.forget,
     calm: upstream.calm,
     async hold(times) {
-      const long = await upstream.calm(drainOf(times))
-      return long > 0 ? notBegun(long) : upstream.hold(times)
+      const calm = await upstream.calm(drainOf(times))
+      return calm.long > 0 ? notBegun(calm) : { ...(await upstream.hold(times)), cut: calm.cut }
     },
     renewTls: listener.renewTls,
     switchTo: (address, _, others, generation) => upstream.switchTo(address, others, generation),
@@ -153,6 +162,7 @@ export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOpti
     }),
     async [Symbol.asyncDispose]() {
       upstream[Symbol.dispose]()
+      share[Symbol.dispose]()
       await listener[Symbol.asyncDispose]()
     },
   }
@@ -165,7 +175,10 @@ function* presentIn(connections: ReadonlySet<Connection>) {
 
 function listenTo(connection: Connection, client: Socket): void {
   client.on('data', (chunk) => takeRequests(connection, chunk))
-  client.on('drain', () => steerLink(connection))
+  client.on('drain', () => {
+    steerLink(connection)
+    forwardStash(connection)
+  })
   client.on('end', () => {
     connection.clientEnded = true
     // A subscriber that has gone sends nothing and is sent nothing: nobody else would notice.

@@ -1,15 +1,18 @@
 import { encodeCommand, gather, KEPT_BYTES, scanRequest, stopKeeping, takeGathered } from '@fairlead/engine'
 import { type Command, isBlocking, isMisformed, subscriptions, unmovable } from './commands.ts'
-import { type Connection, endConnection, type Link, type Noted, stash, steerClient } from './connection.ts'
+import { type Connection, endConnection, type Link, stash, steerClient } from './connection.ts'
 import { isPublishing, mayPublish } from './hush.ts'
 import { countKept, dropQueued, LARGEST_TRANSACTION_BYTES, SMALL_BYTES } from './kept-transactions.ts'
+import { foreseeLogin, isToBeProven, proveLogin } from './login.ts'
 import { isUnanswered, lookAhead, makeUnmovable } from './look-ahead.ts'
+import { costsOf, isOwedMuch, NOTED_ALONE, noted, noteOwn, takeDown } from './noted.ts'
 import { encodeScan, isScan } from './scan-cursors.ts'
 import { provenMulti } from './silent-transactions.ts'
 import { isChange, sizeOf } from './transaction-state.ts'
+import { hasReadEnough, inTurn, NOTED_COSTS, REQUESTS_AT_ONCE, WORD_COSTS } from './turns.ts'
 import { assumeSuccess } from './unanswered.ts'
 import { isAnswered, isPartlySent } from './under-way.ts'
-import { keepForHush, withTable } from './wait-for-hush.ts'
+import { keepBack, keepForHush, withTable } from './wait-for-hush.ts'
 
 /**
  * As much of a request is kept until it is whole, so that it can go to whichever engine has the role by then. A longer one is
@@ -24,7 +27,21 @@ export function takeRequests(connection: Connection, chunk: Buffer): void {
   const mayGo = isFlowing(connection) || isPartlySent(connection)
   if (protocolError !== undefined) forwardUnread(connection, chunk)
   else if (link === null || !mayGo || connection.stash.length > 0) stash(connection, chunk)
-  else forward(connection, link, chunk)
+  else {
+    forward(connection, link, chunk)
+    if (hasReadEnough(connection, chunk)) letOthersGo(connection)
+  }
+}
+
+/** It has had its turn. What it sends waits until others have had theirs. */
+function letOthersGo(connection: Connection): void {
+  if (connection.yielded) return
+  connection.yielded = true
+  steerClient(connection)
+  inTurn(() => {
+    connection.yielded = false
+    if (connection.mode !== 'closed') forwardStash(connection)
+  })
 }
 
 /** Forwards what was stashed, as far as it may go now. */
@@ -75,8 +92,10 @@ export function endIfDone(connection: Connection): void {
 }
 
 /** A request may begin to be forwarded. */
-function isFlowing({ mode, blocked, hushed, protocolError }: Connection): boolean {
-  return mode === 'serving' && !blocked && !hushed && protocolError === undefined
+function isFlowing(connection: Connection): boolean {
+  const { mode, blocked, hushed, yielded, link, protocolError } = connection
+  if (mode !== 'serving' || blocked || hushed || yielded || protocolError !== undefined) return false
+  return link === null || !(link.proving || isOwedMuch(connection, link))
 }
 
 function forward(connection: Connection, link: Link, bytes: Buffer): void {
@@ -85,6 +104,7 @@ function forward(connection: Connection, link: Link, bytes: Buffer): void {
   const chunk = withTable(connection, bytes)
   let from = 0
   let at = 0
+  let done = 0
   while (at < chunk.length) {
     const end = scanRequest(requests, chunk, at)
     if (end < 0) break
@@ -95,11 +115,19 @@ function forward(connection: Connection, link: Link, bytes: Buffer): void {
       keepForHush(connection, chunk, begin)
       return
     }
+    if (isToBeProven(connection) && !(goesOn && begin === 0)) {
+      if (begin > 0) send(connection, link, chunk.subarray(from, begin))
+      keepBack(connection, chunk, begin)
+      proveLogin(link)
+      return
+    }
+    done += 1
     if (!requests.empty) {
       owner.count.commands += 1
       if (requests.command === undefined && !ahead.inTransaction && !ahead.silent && !ahead.skipsNext)
         link.sent += 1
       else {
+        done += NOTED_COSTS + WORD_COSTS * requests.words.length
         const instead = note(connection, link, !goesOn || begin > 0)
         if (instead !== null) {
           // The request is replaced by another: its own bytes do not go.
@@ -110,6 +138,7 @@ function forward(connection: Connection, link: Link, bytes: Buffer): void {
         }
       }
     }
+    if (done > REQUESTS_AT_ONCE && at < chunk.length) letOthersGo(connection)
     if (!isFlowing(connection)) {
       send(connection, link, chunk.subarray(from, at))
       if (connection.mode === 'draining' && link.unproven && !ahead.inTransaction) probe(connection, link)
@@ -182,19 +211,24 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
     link.replies.keepWord = true
     if (command.cutShort) makeUnmovable(connection, `a very long ${command.name}`)
   }
-  if (isUnanswered(connection, command)) {
+  // What a stranger asks is answered, whatever it says.
+  if (connection.login.is === 'confirmed' && isUnanswered(connection, command)) {
     const isOpening = !wasInTransaction && ahead.inTransaction
     const proven = isOpening && link.unproven ? provenMulti(connection, link) : null
     assumeSuccess(connection, link, command)
+    foreseeLogin(connection, link, command)
     return proven ?? scan ?? (nilInstead ? discard : null)
   }
   link.sent += 1
+  foreseeLogin(connection, link, command)
   const blocks = !wasInTransaction && isBlocking(command)
   connection.blocked ||= blocks
   const keptBytes = wasInTransaction ? sizeOf(command) : 0
   connection.underWayBytes += keptBytes
   const needed = script === undefined ? command : withoutArgs(command)
-  link.noted.push({ ...noted(link, needed), nilInstead, blocks, script, keptBytes })
+  // What is kept of transactions has a bound of its own.
+  const costs = wasInTransaction ? NOTED_ALONE : costsOf(needed)
+  takeDown(link, { ...noted(link, needed), nilInstead, blocks, script, keptBytes, costs })
   return scan ?? (nilInstead ? discard : null)
 }
 
@@ -210,23 +244,6 @@ function keptCommand(connection: Connection, command: Command): Command {
   const isNeeded = isChange(command) || isScan(command)
   if (command.args.length === 0 || (isNeeded && sizeOf(command) <= SMALL_BYTES)) return command
   return { name: command.name, args: [], cutShort: true }
-}
-
-/** A request of the client that was sent last, as it is taken down. */
-export function noted(link: Link, command: Command): Noted {
-  return {
-    at: link.sent,
-    command,
-    isOwn: false,
-    must: false,
-    nilInstead: false,
-    blocks: false,
-    script: undefined,
-    keptBytes: 0,
-    confirmations: null,
-    confirmed: 0,
-    sinceMs: performance.now(),
-  }
 }
 
 function readCommand({ requests, ahead }: Connection): Command {
@@ -260,15 +277,6 @@ export function sendOwn(link: Link, bytes: Buffer, replies: number, must: boolea
   for (let n = 0; n < replies; n += 1) noteOwn(link, must)
   link.socket.write(bytes)
 }
-
-/** A request of ours is about to be sent, that has one reply. */
-export function noteOwn(link: Link, must: boolean): void {
-  link.sent += 1
-  link.own += 1
-  link.noted.push({ ...noted(link, nothing), isOwn: true, must })
-}
-
-const nothing: Command = { name: '', args: [], cutShort: false }
 
 /** CLIENT REPLY was switched on for a probe: as the client had it, again. */
 export function restoreSilence({ ahead }: Connection, link: Link): void {

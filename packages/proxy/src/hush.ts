@@ -38,9 +38,7 @@ export function isPublishing(name: string): boolean {
 /** Among its channels may be those on which an engine tells what becomes of keys: any write may publish there. */
 export function hearsOfKeys({ subscribed }: ConnectionState): boolean {
   const { channels, patterns } = subscribed
-  return (
-    [...channels.keys()].some((name) => name.startsWith('__key')) || [...patterns.keys()].some(mayMeanKeys)
-  )
+  return [...channels].some((name) => name.startsWith('__key')) || [...patterns].some(mayMeanKeys)
 }
 
 function mayMeanKeys(pattern: string): boolean {

@@ -1,7 +1,9 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import { Refusal, type WantedEndpoint } from '@fairlead/api'
-import type { Admission } from './admission.ts'
+import { addressText } from './address-text.ts'
+import type { Share } from './admission.ts'
+import type { Strangers } from './strangers.ts'
 
 type Tls = NonNullable<WantedEndpoint['tls']>
 
@@ -9,6 +11,12 @@ type Tls = NonNullable<WantedEndpoint['tls']>
 export interface Listener extends AsyncDisposable {
   /** Who comes from now on is shown this certificate; who is there stays. Nothing where clients speak plain. */
   renewTls(tls: Tls): void
+}
+
+/** Where clients have places, and those that have not signed in. */
+interface Places {
+  readonly share: Share
+  readonly strangers: Strangers
 }
 
 const BACKLOG = 4_096
@@ -30,20 +38,23 @@ const ciphers = [
  */
 export async function listen(
   wanted: WantedEndpoint,
-  { reusePort, admission }: { readonly reusePort: boolean; readonly admission: Admission },
+  options: Places & { readonly reusePort: boolean },
   admit: (socket: Socket) => void,
   onStranger: (socket: Socket, why: string) => void,
 ): Promise<Listener> {
-  const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 300_000 }
+  const ofSockets = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 300_000 }
   const tlsServer =
     wanted.tls === null
       ? null
-      : createTlsServer({ ...options, ...contextOf(wanted.tls), handshakeTimeout: HANDSHAKE_MS }, admit)
-  const server = tlsServer ?? createServer(options, admit)
-  const strangers = tlsServer === null ? null : watchHandshakes(tlsServer, admission, onStranger)
+      : createTlsServer({ ...ofSockets, ...contextOf(wanted.tls), handshakeTimeout: HANDSHAKE_MS }, admit)
+  const server = tlsServer ?? createServer(ofSockets, admit)
+  const strangers = tlsServer === null ? null : watchHandshakes(tlsServer, wanted, options, onStranger)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
-  server.listen({ host: wanted.host, port: wanted.port, backlog: BACKLOG, reusePort }, () => resolve())
+  server.listen(
+    { host: wanted.host, port: wanted.port, backlog: BACKLOG, reusePort: options.reusePort },
+    () => resolve(),
+  )
   await promise
   server.off('error', reject)
   server.on('error', () => undefined)
@@ -73,18 +84,30 @@ function contextOf({ cert, key }: Tls) {
 /** Those who have connected and not agreed on keys: they take a file each, and nobody else would close them. */
 function watchHandshakes(
   server: TlsServer,
-  admission: Admission,
+  wanted: WantedEndpoint,
+  { share, strangers: unknown }: Places,
   onStranger: (socket: Socket, why: string) => void,
 ): ReadonlyMap<string, Socket> {
   const strangers = new Map<string, Socket>()
   const passed = (peer: string) => {
-    if (strangers.delete(peer)) admission.open -= 1
+    const socket = strangers.get(peer)
+    if (socket === undefined) return
+    strangers.delete(peer)
+    unknown.remove(socket)
+    share.leave(1)
   }
   server.on('connection', (socket: Socket) => {
-    if (admission.open >= admission.most) return void socket.destroy()
+    if (!share.take(1)) return void socket.destroy()
     const peer = peerOf(socket)
     strangers.set(peer, socket)
-    admission.open += 1
+    unknown.add(socket, {
+      ...{ endpoint: addressText(wanted), source: socket.remoteAddress ?? '' },
+      judge: () => 'unknown',
+      cut: () => {
+        passed(peer)
+        socket.destroy()
+      },
+    })
     socket.once('close', () => passed(peer))
   })
   server.prependListener('secureConnection', (socket) => passed(peerOf(socket)))

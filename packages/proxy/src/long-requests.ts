@@ -1,6 +1,7 @@
 import { setTimeout as delay, setImmediate as whatCame } from 'node:timers/promises'
 import type { HoldResult } from '@fairlead/api'
-import type { Connection } from './connection.ts'
+import { type Connection, endConnection } from './connection.ts'
+import { isOverdue, LONGEST_REQUEST_MS, putOffAgain } from './put-off.ts'
 import { isPartlySent } from './under-way.ts'
 
 /** A long request that takes longer than this is worth waiting for before anybody is held. */
@@ -9,32 +10,76 @@ export const SHORT_MS = 50
 const MOST_MS = 500
 const LOOK_MS = 10
 
+/** What a wait for long requests has come to. */
+export interface Calm {
+  /** Connections that are in the middle of one. */
+  readonly long: number
+  /** How often one of these was, in a row: who tries again should wait the longer. */
+  readonly tries: number
+  /** Clients that were in the way for too long, and were cut. */
+  readonly cut: number
+}
+
 /**
  * Waits until no connection is in the middle of a long request, but for those that have just begun, and those of which nothing comes
- * any more. Nobody is held meanwhile. How many still are after `withinMs`.
+ * any more. Nobody is held meanwhile. Which still are after `withinMs`; those that are so for too long are cut.
  */
-export async function longRequestsEnd(
-  connections: ReadonlySet<Connection>,
-  withinMs: number,
-): Promise<number> {
+export async function longRequestsEnd(connections: ReadonlySet<Connection>, withinMs: number): Promise<Calm> {
   // How long those of now are under way nobody knows.
   let under = look(connections, new Map(), Number.NEGATIVE_INFINITY)
   const isSlow = ({ sinceMs, movedMs }: UnderWay, nowMs: number) =>
     nowMs - sinceMs > SHORT_MS && nowMs - movedMs <= SHORT_MS
-  const slow = (nowMs: number) => [...under.values()].filter((each) => isSlow(each, nowMs)).length
+  const slow = (nowMs: number) => [...under].filter(([, each]) => isSlow(each, nowMs))
   const until = performance.now() + Math.min(withinMs, MOST_MS)
-  while (slow(performance.now()) > 0 && performance.now() < until) {
+  while (slow(performance.now()).length > 0 && performance.now() < until) {
     await delay(LOOK_MS)
     // Should this thread have had no time, what came meanwhile is read first.
     await whatCame()
     under = look(connections, under, performance.now())
   }
-  return slow(performance.now())
+  return countPutOffs(connections, slow(performance.now()))
+}
+
+const TOO_LONG = `ERR this request took more than ${LONGEST_REQUEST_MS / 1_000} s to arrive, and an upgrade waited for it: send it again`
+
+/** Takes down who was in the way, and cuts those that were for too long. */
+function countPutOffs(
+  connections: ReadonlySet<Connection>,
+  slow: readonly (readonly [Connection, UnderWay])[],
+): Calm {
+  const nowMs = performance.now()
+  const inTheWay = new Set(slow.map(([connection]) => connection))
+  for (const each of connections) if (each.putOff !== null && !inTheWay.has(each)) each.putOff = null
+  let [long, tries, cut] = [0, 0, 0]
+  for (const [connection, { request }] of slow) {
+    const putOff = putOffAgain(connection.putOff, request, nowMs)
+    connection.putOff = putOff
+    if (isOverdue(putOff, nowMs)) {
+      endConnection(connection, TOO_LONG)
+      cut += 1
+    } else {
+      long += 1
+      tries = Math.max(tries, putOff.times)
+    }
+  }
+  return { long, tries, cut }
 }
 
 /** What a hold would have come to. */
-export function notBegun(long: number): HoldResult {
-  return { drained: false, ms: 0, why: inTheMiddle(long), late: 0 }
+export function notBegun({ long, tries, cut }: Calm): HoldResult {
+  return { drained: false, ms: 0, why: inTheMiddle(long), late: 0, tries, cut }
+}
+
+/** Clients are held already. */
+export const noCalm: Calm = { long: 0, tries: 0, cut: 0 }
+
+/** Of several threads, or groups. */
+export function allCalm(parts: readonly Calm[]): Calm {
+  return {
+    long: parts.reduce((sum, { long }) => sum + long, 0),
+    tries: Math.max(0, ...parts.map(({ tries }) => tries)),
+    cut: parts.reduce((sum, { cut }) => sum + cut, 0),
+  }
 }
 
 export function inTheMiddle(connections: number): string {

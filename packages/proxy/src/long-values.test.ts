@@ -55,6 +55,8 @@ test('a hold waits for a long value on its way, or is given up; its client notic
     ms: 0,
     why: '1 connection(s) are in the middle of a long request',
     late: 0,
+    tries: 1,
+    cut: 0,
   })
 
   const later = pair.endpoint.hold({ deadlineMs: 10_000, drainMs: 5_000 })
@@ -75,7 +77,7 @@ test('who stops in the middle of a request holds up nobody but itself', async ()
   const arrived = async () => [...(await pair.a.admin('CLIENT LIST')).matchAll(/qbuf=(\d+)/g)]
   await until(async () => (await arrived()).some(([, bytes]) => Number(bytes) >= 8 * MB))
   const { ms, ...held } = await pair.endpoint.hold({ deadlineMs: 10_000, drainMs: 5_000 })
-  expect(held).toEqual({ drained: true, why: '', late: 1 })
+  expect(held).toEqual({ drained: true, why: '', late: 1, cut: 0 })
   expect(ms).toBeLessThan(1_000)
 })
 

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { encodeWithTimeLeft } from './commands.ts'
 import { type Connection, endConnection, type Link, steerClient, steerLink } from './connection.ts'
 import { isSubscribed } from './connection-state.ts'
-import { endIfDone, forwardStash, isDrained, noted, probe, restoreSilence } from './forward-requests.ts'
+import { endIfDone, forwardStash, isDrained, probe, restoreSilence } from './forward-requests.ts'
+import { noted, takeDown } from './noted.ts'
 import { adopt, completeLink, openLink, ownAnswered, type Target } from './open-link.ts'
 import { takePrepared } from './prepare-links.ts'
 import { isSilentlyOpen, leaveSilently } from './silent-transactions.ts'
@@ -125,7 +126,7 @@ export function askAgain(connection: Connection): void {
   if (again === null || link === null) return
   connection.again = null
   link.sent += 1
-  link.noted.push({ ...noted(link, again.command), blocks: true, sinceMs: again.sinceMs })
+  takeDown(link, { ...noted(link, again.command), blocks: true, sinceMs: again.sinceMs })
   link.socket.write(encodeWithTimeLeft(again.command, performance.now() - again.sinceMs))
 }
 

@@ -4,13 +4,16 @@ import { connect as connectTls } from 'node:tls'
 import { connectToOwn } from '@fairlead/engine'
 import { addressText, localAddress } from './address-text.ts'
 import { cachingNow } from './client-caching.ts'
-import { type Connection, createLink, type Link, steerClient, tellClient } from './connection.ts'
+import { type Connection, type Link, steerClient, tellClient } from './connection.ts'
 import { baseReplayOf, isSubscribed, type Replayed, replayOf, restReplayOf } from './connection-state.ts'
 import type { CursorsNow } from './cursors-now.ts'
-import { takeEnd, takeReplies } from './deliver-replies.ts'
+import { takeEnd } from './deliver-replies.ts'
 import { sendOwn } from './forward-requests.ts'
+import { createLink } from './link.ts'
+import { askForLogin } from './login.ts'
 import { readInto, type Take } from './read-into.ts'
 import { answeredState, reopenSilently } from './silent-transactions.ts'
+import { takeReplies } from './take-replies.ts'
 
 /** Where an engine is; `tls` holds whom to trust, or is null for plain connections. */
 export interface Place {
@@ -77,6 +80,7 @@ export function adopt(connection: Connection, link: Link): void {
   const caching = cachingNow(connection)
   connection.caching = caching && { ...caching, link, at: link.sent }
   connection.link = link
+  connection.login.after = 0
   connection.via = link.via
   old?.socket.destroy()
   const early = link.early ?? []
@@ -89,7 +93,8 @@ export function adopt(connection: Connection, link: Link): void {
   if (state.tracking !== null && state.protocol === 3) tellClient(connection, link, everythingChanged)
   for (const bytes of early) tellClient(connection, link, bytes)
   reopenSilently(connection, link)
-  if (!connection.client.writableNeedDrain) link.socket.resume()
+  askForLogin(connection, link)
+  if (!connection.client.writableNeedDrain && link.unread === null) link.socket.resume()
 }
 
 const everythingChanged = Buffer.from('>2\r\n$10\r\ninvalidate\r\n_\r\n')

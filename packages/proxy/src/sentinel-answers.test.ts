@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { dial, freePort, until } from '../test/stage.ts'
+import { createAdmission } from './admission.ts'
 import { openSentinel, type Sentinel } from './sentinel.ts'
 import type { SentinelDatabase } from './sentinel-answers.ts'
 import { matchesPattern } from './sentinel-patterns.ts'
@@ -20,7 +21,7 @@ async function stageSentinel(most = 100): Promise<Stage> {
   const sentinel = await openSentinel({
     host,
     port,
-    admission: { open: 0, prepared: 0, most },
+    admission: createAdmission(most),
     databases: () => stage.databases,
     onTrouble: (why) => expect.fail(why),
   })

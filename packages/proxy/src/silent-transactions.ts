@@ -1,6 +1,7 @@
 import { encodeCommand } from '@fairlead/engine'
 import type { Connection, Link } from './connection.ts'
-import { noteOwn, restoreSilence } from './forward-requests.ts'
+import { restoreSilence } from './forward-requests.ts'
+import { noteOwn } from './noted.ts'
 import { replayTransaction } from './transaction-state.ts'
 
 /*

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { socketTransport } from '../test/run-proxy.ts'
 import { dial, type Engine, freePort, newest, startEngine, until, wish } from '../test/stage.ts'
 import { certificateOf, dialTls } from '../test/tls-stage.ts'
+import { createAdmission } from './admission.ts'
 import { openEndpoint } from './endpoint.ts'
 import { createProxy } from './proxy.ts'
 
@@ -109,23 +110,28 @@ test('who has not agreed on keys counts among the connections that there may be,
   timeout: 30_000,
 }, async () => {
   const tls = makeCertificate('full')
-  const admission = { open: 0, prepared: 0, most: 2 }
+  const admission = createAdmission(2)
   await using endpoint = await openEndpoint({ ...wish(await freePort(), engine.port), tls }, { admission })
   const { port } = endpoint.wanted
   await using first = await dialTls(port, tls.cert)
   await first.ask('PING', '+PONG\r\n')
   await using silent = await dial(port)
   await until(() => admission.open === 2)
+  // It makes room for those that do.
+  await using second = await dialTls(port, tls.cert)
+  await until(() => silent.ended())
+  await second.ask('PING', '+PONG\r\n')
   await expect(dialTls(port, tls.cert)).rejects.toThrow()
+  second.socket.destroy()
+  await until(() => admission.open === 1)
+  await using slow = await dial(port)
+  await until(() => admission.open === 2)
   await until(
-    () => silent.ended(),
+    () => slow.ended(),
     () => 'it is closed',
     15_000,
   )
-  await until(() => admission.open === 1)
-  await using second = await dialTls(port, tls.cert)
-  await second.ask('PING', '+PONG\r\n')
-  for (const { socket } of [first, second]) socket.destroy()
+  first.socket.destroy()
   await until(() => admission.open === 0)
 })
 

@@ -5,13 +5,19 @@ import { afterQueueing, afterRefusal, isNested, WITHOUT_REPLY } from './connecti
 import { isQueuedIn } from './forward-requests.ts'
 import { countKept } from './kept-transactions.ts'
 import { makeUnmovable } from './look-ahead.ts'
+import { costsOf, NOTED_ALONE } from './noted.ts'
 import { createQueue, type Queue } from './queue.ts'
 import { sizeOf } from './transaction-state.ts'
 
 /** Commands of a link that nothing answers. */
 export interface Unanswered {
   /** Those that may change the connection, in order. Each counts when the requests that were sent before it are answered: `after`. */
-  readonly waiting: Queue<{ readonly after: number; readonly command: Command; readonly keptBytes: number }>
+  readonly waiting: Queue<{
+    readonly after: number
+    readonly command: Command
+    readonly keptBytes: number
+    readonly costs: number
+  }>
   /** How many requests were sent before the last of all: an answer to a later one proves that it was carried out. */
   lastAfter: number
 }
@@ -34,7 +40,9 @@ export function assumeSuccess(connection: Connection, link: Link, command: Comma
   if (command.name === '') return
   const keptBytes = inTransaction ? sizeOf(command) : 0
   connection.underWayBytes += keptBytes
-  link.unanswered.waiting.push({ after: link.sent, command, keptBytes })
+  const costs = keptBytes > 0 ? NOTED_ALONE : costsOf(command)
+  link.notedBytes += costs
+  link.unanswered.waiting.push({ after: link.sent, command, keptBytes, costs })
   countUnanswered(connection, link)
 }
 
@@ -45,6 +53,7 @@ export function countUnanswered(connection: Connection, link: Link): void {
   for (let next = waiting.first(); next !== undefined; next = waiting.first()) {
     if (next.after > link.answered) return
     waiting.shift()
+    link.notedBytes -= next.costs
     connection.underWayBytes -= next.keptBytes
     connection.state = afterSilence(connection, next.command)
     countKept(connection)

@@ -11,7 +11,7 @@ import { endHush } from './end-hush.ts'
 import { createHold, drainOf, type Hold, OWN_HOLD } from './hold.ts'
 import type { Hush } from './hush.ts'
 import { BEFORE_ALL, isLate } from './is-late.ts'
-import { longRequestsEnd } from './long-requests.ts'
+import { type Calm, longRequestsEnd, noCalm } from './long-requests.ts'
 import { type Arranged, moveFirst } from './move-all.ts'
 import { moveConnection, noticeQuiet, releaseConnection, resume } from './move-connection.ts'
 import { adopt, openLink, type Target } from './open-link.ts'
@@ -36,7 +36,7 @@ export interface Upstream extends Disposable {
   /** Opens links there for those that are in use, before they are held. How many. */
   prepare(address: Address): Promise<number>
   /** Waits, while nobody is held, until no long request is on its way. How many are after `withinMs`: then a hold has failed. */
-  calm(withinMs: number): Promise<number>
+  calm(withinMs: number): Promise<Calm>
   /** Stops forwarding and waits until all replies are in. */
   hold(times: { readonly deadlineMs: number; readonly drainMs?: number }): Promise<HoldResult>
   /**
@@ -71,13 +71,13 @@ const ASK_AGAIN_MS = 100
 export function createUpstream(
   first: Address,
   tls: WantedEndpoint['upstreamTls'],
-  events: Pick<Owner, 'count' | 'onCut' | 'scripts'> & {
-    readonly onClosed: () => void
+  events: Pick<Owner, 'count' | 'onCut' | 'onLogin' | 'scripts'> & {
+    readonly onClosed: (connection: Connection) => void
     readonly admission: Admission
   },
   generations: CursorGenerations = createGenerations(),
 ): Upstream {
-  const { count, scripts, onCut, onClosed, admission } = events
+  const { count, scripts, onCut, onLogin, onClosed, admission } = events
   const connections = new Set<Connection>()
   const followers = new Set<Promise<void>>()
   const seen = createSeen()
@@ -93,10 +93,7 @@ export function createUpstream(
   const target = (): Target => ({ ...address, tls, cursors })
   const owner: Owner = {
     era: 0,
-    count,
-    scripts,
-    hush,
-    onCut,
+    ...{ count, scripts, hush, onCut, onLogin, logins: { asked: null } },
     onQuiet: (connection) => {
       // Given up while it was held, and the role is where it was: its engine closes the link.
       if (connection.mode === 'serving') Object.assign(connection, { mode: 'held', era: BEFORE_ALL })
@@ -109,7 +106,7 @@ export function createUpstream(
       void follow(connection)
     },
     onClosed: (connection) => {
-      if (connections.delete(connection)) onClosed()
+      if (connections.delete(connection)) onClosed(connection)
       hold?.look()
     },
     onError: (what) => {
@@ -267,9 +264,9 @@ export function createUpstream(
     },
     prepare: (to) => prepareLinks(connections, { ...target(), ...to }, admission),
     async calm(withinMs) {
-      const long = hold === null ? await longRequestsEnd(connections, withinMs) : 0
-      if (long > 0) seen.failedHolds += 1
-      return long
+      const calm = hold === null ? await longRequestsEnd(connections, withinMs) : noCalm
+      if (calm.long > 0) seen.failedHolds += 1
+      return calm
     },
     hold: beginHold,
     async switchTo(to, others, ofCursors) {

@@ -19,6 +19,11 @@ export function withTable({ requests, owner, begun }: Connection, chunk: Buffer)
 /** The request that begins at `begin` may publish: it waits, and with it what comes behind it. */
 export function keepForHush(connection: Connection, chunk: Buffer, begin: number): void {
   connection.hushed = true
+  keepBack(connection, chunk, begin)
+}
+
+/** To be read anew from `begin` on, where a request begins of which nothing is forwarded. */
+export function keepBack(connection: Connection, chunk: Buffer, begin: number): void {
   rewindRequest(connection.requests)
   const begun = takeGathered(connection.begun)
   stash(connection, begin > 0 ? chunk.subarray(begin) : Buffer.concat([begun, chunk]))

@@ -28,7 +28,8 @@ export const HOME = 0
 
 /** All that does not belong to one group. */
 function carriedOver(state: ConnectionState): ConnectionState {
-  return { ...state, subscribed: freshState.subscribed, watches: false, transaction: null, unmovable: '' }
+  const { subscribed, subscribedBytes } = freshState
+  return { ...state, subscribed, subscribedBytes, watches: false, transaction: null, unmovable: '' }
 }
 
 /** Where a leg's connection believes its client to be. */

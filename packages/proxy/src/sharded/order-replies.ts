@@ -8,6 +8,8 @@ import { flushTold, tell } from './tell-client.ts'
 
 /** A leg that has said more than this out of its turn is not read until it has its turn. */
 const MOST_HELD_BYTES = 64 * 1024
+/** Of a reply that is perhaps not an ordinary one. */
+const LARGEST_KEPT_PART_BYTES = 64 * 1024
 /** What all groups together may answer to KEYS and the like. */
 const LARGEST_TAKEN_BYTES = 64 * 1024 * 1024
 
@@ -44,8 +46,26 @@ const ATTRIBUTE = 0x7c
 function holdPart(leg: Leg, part: Buffer): void {
   leg.parts.push(part)
   leg.partBytes += part.length
-  if (leg.partBytes > LARGEST_TAKEN_BYTES && leg.owed.first()?.take != null)
+  if (leg.partBytes <= LARGEST_KEPT_PART_BYTES) return
+  if (isOrdinary(leg)) giveParts(leg)
+  else if (leg.partBytes > LARGEST_TAKEN_BYTES)
     endRouter(leg.router, 'ERR the answer of all groups is larger than this endpoint can put together')
+}
+
+/** By now its first word has been read: it is a reply like any other, and need not be seen whole. */
+function isOrdinary(leg: Leg): boolean {
+  const head = leg.owed.first()
+  const { type } = leg.replies
+  if (head === undefined || head.take !== null || isConfirmation(leg, head)) return false
+  return type !== 0 && type !== PUSH && type !== ERROR && !isMessage(leg, head)
+}
+
+function giveParts(leg: Leg): void {
+  const { parts } = leg
+  leg.careful = false
+  leg.parts = []
+  leg.partBytes = 0
+  for (const part of parts) give(leg, leg.owed.first(), part, 0, part.length)
 }
 
 function endReply(leg: Leg): void {
@@ -116,7 +136,7 @@ export function give(leg: Leg, owed: Owed | undefined, chunk: Buffer, from: numb
 function holdBack(leg: Leg, owed: Owed, bytes: Buffer): void {
   owed.heldBy = leg
   if (owed.parts.length === 0) owed.parts = [bytes]
-  else owed.parts = [...owed.parts, bytes]
+  else (owed.parts as Buffer[]).push(bytes)
   leg.heldBytes += bytes.length
 }
 

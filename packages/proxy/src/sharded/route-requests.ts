@@ -8,6 +8,7 @@ import {
   takeGathered,
 } from '@fairlead/engine'
 import { type ConnectionState, isSubscribed } from '../connection-state.ts'
+import { inTurn, NOTED_COSTS, REQUESTS_AT_ONCE } from '../turns.ts'
 import { answer, crossSlot, doAlone, errorReply, takeSilence } from './alone.ts'
 import { dropRouter, endRouter } from './close-router.ts'
 import { findFirstKey, readCommandRules } from './command-rules.ts'
@@ -15,7 +16,7 @@ import { hasStrayKey } from './has-stray-key.ts'
 import { ask, flushLegs, HOME, legTo, pass } from './legs.ts'
 import { readWords } from './read-words.ts'
 import { followRedirects } from './redirect.ts'
-import { type Router, steerRouter } from './router.ts'
+import { MOST_OWED, type Router, steerRouter } from './router.ts'
 import { MOST_WORDS, type Request, type Routed, sendRequest } from './send-request.ts'
 import { specialCommands, type Treatment } from './special-commands.ts'
 import { flushTold } from './tell-client.ts'
@@ -36,8 +37,32 @@ export function takeClientBytes(router: Router, chunk: Buffer): void {
 }
 
 /** What has been begun to be sent is completed. */
-function mustWait({ gated, rest }: Router): boolean {
-  return gated && rest === null
+function mustWait({ gated, rest, yielded, owed }: Router): boolean {
+  return (gated || yielded || owed.size > MOST_OWED) && rest === null
+}
+
+/** It has had its turn. What it sends waits until others have had theirs. */
+function letOthersGo(router: Router): void {
+  if (router.yielded) return
+  router.yielded = true
+  steerRouter(router)
+  inTurn(() => {
+    router.yielded = false
+    if (!router.closed && !router.busy) routeStash(router)
+  })
+}
+
+function routeStash(router: Router): void {
+  while (router.stash.length > 0 && !mustWait(router)) {
+    // Together: a client may have sent each byte on its own.
+    const [first, ...others] = router.stash
+    if (first === undefined) break
+    router.stash = []
+    router.stashBytes = 0
+    route(router, others.length === 0 ? first : Buffer.concat([first, ...others]))
+  }
+  if (router.client.isPaused()) steerRouter(router)
+  endIfAnswered(router)
 }
 
 /** All that could be told is told: what waited for it goes on. */
@@ -54,16 +79,7 @@ export function goOn(router: Router): void {
   }
   router.gated = false
   if (isTimeToBegin(router)) beginLarge(router)
-  while (router.stash.length > 0 && !mustWait(router)) {
-    // Together: a client may have sent each byte on its own.
-    const [first, ...others] = router.stash
-    if (first === undefined) break
-    router.stash = []
-    router.stashBytes = 0
-    route(router, others.length === 0 ? first : Buffer.concat([first, ...others]))
-  }
-  if (router.client.isPaused()) steerRouter(router)
-  endIfAnswered(router)
+  routeStash(router)
 }
 
 /** The client will send no more: it gets what it is owed. One that would only wait, or listen, ends at once. */
@@ -83,6 +99,7 @@ function onlyListens(state: ConnectionState): boolean {
 function route(router: Router, chunk: Buffer): void {
   const { requests } = router
   let at = 0
+  let done = 0
   while (at < chunk.length && !router.closed && router.lastError === null) {
     if (mustWait(router) && isBetweenRequests(requests)) {
       putBack(router, chunk.subarray(at))
@@ -97,6 +114,8 @@ function route(router: Router, chunk: Buffer): void {
       takePart(router, chunk.subarray(at))
       break
     }
+    done += NOTED_COSTS
+    if (done > REQUESTS_AT_ONCE) letOthersGo(router)
     const waiting = takeEnd(router, chunk.subarray(at, end))
     at = end
     if (waiting !== null) {

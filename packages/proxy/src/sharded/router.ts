@@ -49,6 +49,8 @@ export interface Router {
   readonly owed: Queue<Owed>
   /** Nothing is routed before all that is owed is told: what comes next is done alone. */
   gated: boolean
+  /** It has had its turn: what it sends waits for the next one (../turns.ts). */
+  yielded: boolean
   /** Something is being done alone. */
   busy: boolean
   /** Bytes of the client that may not be routed yet. */
@@ -170,6 +172,7 @@ export function createRouter(
     home: undefined,
     owed: createQueue(),
     gated: false,
+    yielded: false,
     busy: false,
     stash: [],
     stashBytes: 0,
@@ -240,11 +243,14 @@ const none: readonly Buffer[] = []
 
 /** How much a client may send ahead while nothing can be routed, and how many replies it may be due. */
 const LARGEST_STASH_BYTES = 64 * 1024
-const MOST_OWED = 65_536
+export const MOST_OWED = 8_192
 
 /** Reads from the client as long as what it sends has somewhere to go. */
-export function steerRouter({ client, legs, stashBytes, owed }: Router): void {
+export function steerRouter({ client, legs, stashBytes, owed, yielded }: Router): void {
   const isFull =
-    stashBytes > LARGEST_STASH_BYTES || owed.size > MOST_OWED || legs.some((leg) => leg?.paused === true)
+    stashBytes > LARGEST_STASH_BYTES ||
+    owed.size > MOST_OWED ||
+    yielded ||
+    legs.some((leg) => leg?.paused === true)
   if (isFull !== client.isPaused()) isFull ? client.pause() : client.resume()
 }

@@ -9,18 +9,20 @@ import {
 import { SLOTS } from '@fairlead/engine'
 import { addressText, remoteAddress } from '../address-text.ts'
 import { addressesOf } from '../addresses-of.ts'
-import { createAdmission } from '../admission.ts'
-import { steerLink } from '../connection.ts'
+import { createAdmission, createShare } from '../admission.ts'
+import { type Connection, steerLink } from '../connection.ts'
 import { type Endpoint, type EndpointOptions, LINGER_MS, LINGERED, TOO_MANY, troubleOf } from '../endpoint.ts'
+import { forwardStash } from '../forward-requests.ts'
 import { drainOf } from '../hold.ts'
 import { createKnownScripts } from '../known-scripts.ts'
 import { listClients } from '../list-clients.ts'
 import { listen, turnAway } from '../listen.ts'
-import { notBegun } from '../long-requests.ts'
+import { judgeLogin } from '../login.ts'
+import { allCalm, type Calm, notBegun } from '../long-requests.ts'
 import type { Seen } from '../seen.ts'
 import { createUpstream, TAKEN_AWAY, type Upstream } from '../upstream.ts'
 import { askAsClients } from './ask-as-clients.ts'
-import { connectionsOf, dropRouter } from './close-router.ts'
+import { connectionsOf, dropRouter, endRouter } from './close-router.ts'
 import { presumedRules } from './command-rules.ts'
 import { createDoubts } from './doubts.ts'
 import { HOME, legTo } from './legs.ts'
@@ -43,12 +45,14 @@ export async function openShardedEndpoint(
   // One for all groups: a script that one of them knows does the others no harm.
   const scripts = createKnownScripts(options.scripts)
   const routers = new Set<Router>()
+  const share = createShare(admission, addressText(wanted))
+  const onLogin = ({ visitor }: Connection) => admission.strangers.remove(visitor)
   const upstreams = distinctUpstreams(ranges).map((address) =>
     // A leg that is lost is no client that is cut, unless its router says so.
     createUpstream(
       address,
       wanted.upstreamTls,
-      { count, scripts, admission, onClosed: () => undefined, onCut: () => undefined },
+      { count, scripts, admission, onLogin, onClosed: () => undefined, onCut: () => undefined },
       options.generations,
     ),
   )
@@ -90,13 +94,11 @@ export async function openShardedEndpoint(
   /** A client may come to have a link to each group, beside its own connection; others have two. */
   const weight = Math.ceil((1 + upstreams.length) / 2)
 
-  const calm = async (withinMs: number, slot?: number): Promise<number> => {
-    const long = await Promise.all(concerned(slot).map((upstream) => upstream.calm(withinMs)))
-    return long.reduce((sum, one) => sum + one, 0)
-  }
+  const calm = async (withinMs: number, slot?: number): Promise<Calm> =>
+    allCalm(await Promise.all(concerned(slot).map((upstream) => upstream.calm(withinMs))))
   const refuse = (socket: Socket, why: string) => onCut({ client: remoteAddress(socket), via: [], why })
   const admit = (socket: Socket): void => {
-    if (admission.open + weight > admission.most) {
+    if (!share.take(weight)) {
       upstreams[HOME]?.owner.onError(TOO_MANY)
       refuse(socket, TOO_MANY)
       turnAway(socket)
@@ -105,17 +107,26 @@ export async function openShardedEndpoint(
     const visitor = { address: remoteAddress(socket), sinceMs: Date.now() }
     const router = createRouter(socket, visitor, shards, goOn)
     routers.add(router)
-    admission.open += weight
     const gone = () => {
       dropRouter(router)
-      if (routers.delete(router)) admission.open -= weight
+      admission.strangers.remove(visitor)
+      if (routers.delete(router)) share.leave(weight)
     }
     socket.on('close', gone)
+    if (upstreams[HOME]?.owner.logins.asked !== false)
+      admission.strangers.add(visitor, {
+        ...{ endpoint: addressText(wanted), source: socket.remoteAddress ?? '' },
+        judge: () => (router.home === undefined ? 'unknown' : judgeLogin(router.home.connection)),
+        cut: (why) => {
+          endRouter(router, why)
+          gone()
+        },
+      })
     listenTo(router)
     legTo(router, HOME)
   }
 
-  const listener = await listen(wanted, { reusePort, admission }, admit, refuse)
+  const listener = await listen(wanted, { reusePort, share, strangers: admission.strangers }, admit, refuse)
   const shardsNow = () =>
     ranges.map(({ first, last }, n) => ({
       first,
@@ -136,9 +147,10 @@ export async function openShardedEndpoint(
     },
     calm,
     async hold({ slot, ...times }) {
-      const long = await calm(drainOf(times), slot)
-      if (long > 0) return notBegun(long)
-      return allHeld(await Promise.all(concerned(slot).map((upstream) => upstream.hold(times))))
+      const found = await calm(drainOf(times), slot)
+      if (found.long > 0) return notBegun(found)
+      const held = allHeld(await Promise.all(concerned(slot).map((upstream) => upstream.hold(times))))
+      return { ...held, cut: found.cut }
     },
     async switchTo(address, slot, others, generation) {
       if (slot === undefined && upstreams.length > 1)
@@ -173,6 +185,7 @@ export async function openShardedEndpoint(
       lookout[Symbol.dispose]()
       for (const router of routers) dropRouter(router, TAKEN_AWAY)
       for (const upstream of upstreams) upstream[Symbol.dispose]()
+      share[Symbol.dispose]()
       await listener[Symbol.asyncDispose]()
     },
   }
@@ -229,7 +242,11 @@ function listenTo(router: Router): void {
   const { client } = router
   client.on('data', (chunk) => takeClientBytes(router, chunk))
   client.on('drain', () => {
-    for (const leg of router.legs) if (leg !== undefined) steerLink(leg.connection)
+    for (const leg of router.legs) {
+      if (leg === undefined) continue
+      steerLink(leg.connection)
+      forwardStash(leg.connection)
+    }
   })
   client.on('end', () => {
     router.clientEnded = true

@@ -1,5 +1,6 @@
 import { hashSlot } from '@fairlead/engine'
 import { crossSlot, errorReply, ok } from './alone.ts'
+import { ask, HOME, legTo } from './legs.ts'
 import type { Router } from './router.ts'
 import {
   concatenate,
@@ -21,7 +22,7 @@ export type Treatment =
   /** Answered by us; null: not at all. */
   | { readonly kind: 'now'; readonly reply: Buffer | null }
   /** Done while nothing else is under way. */
-  | { readonly kind: 'alone'; readonly act: () => Promise<Buffer> }
+  | { readonly kind: 'alone'; readonly act: () => Promise<Buffer | null> }
   | { readonly kind: 'to group'; readonly group: number }
   | { readonly kind: 'ordinary' }
 
@@ -65,14 +66,29 @@ const clientReply: Treat = (router, words) => {
       router.skipsNext = false
       return { kind: 'now', reply: ok }
     case 'OFF':
-      router.silent = true
-      return { kind: 'now', reply: null }
+      return silence(router, () => {
+        router.silent = true
+      })
     case 'SKIP':
-      router.skipsNext = !router.silent
-      return { kind: 'now', reply: null }
+      return silence(router, () => {
+        router.skipsNext = !router.silent
+      })
     default:
       return ordinary
   }
+}
+
+/** Of a stranger engines do not take it, so it is asked whether it is one, until that is known. */
+function silence(router: Router, act: () => void): Treatment {
+  const prove = async (): Promise<Buffer | null> => {
+    const reply = await ask(legTo(router, HOME), ['PING'])
+    if (reply.toString('latin1', 0, 7) === '-NOAUTH') return reply
+    act()
+    return null
+  }
+  if (router.home?.connection.login.is !== 'confirmed') return { kind: 'alone', act: prove }
+  act()
+  return { kind: 'now', reply: null }
 }
 
 const tracking: Treat = (router, words) => {

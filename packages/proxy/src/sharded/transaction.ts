@@ -73,7 +73,12 @@ export function queueCommand(
 
 function withWaiting(transaction: Transaction, bytes: Buffer): Transaction {
   const { waiting, waitingBytes } = transaction
-  return { ...transaction, waiting: [...waiting, bytes], waitingBytes: waitingBytes + bytes.length }
+  // One says as much as many of them.
+  if (bytes === nestedMulti && waiting.at(-1) === bytes) return transaction
+  // In place, since a copy for each command would make many of them slow. Nobody else has the list.
+  const all = waiting as Buffer[]
+  all.push(bytes)
+  return { ...transaction, waitingBytes: waitingBytes + bytes.length }
 }
 
 const nestedMulti = encodeCommand(['MULTI'])

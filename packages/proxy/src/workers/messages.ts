@@ -10,6 +10,7 @@ import type {
 import type { Admission } from '../admission.ts'
 import type { EndpointView, HoldTimes } from '../endpoint.ts'
 import type { ClientQuery } from '../list-clients.ts'
+import type { Calm } from '../long-requests.ts'
 
 /** What the main thread orders of a worker, and what that answers. */
 export interface Orders {
@@ -22,7 +23,7 @@ export interface Orders {
   readonly prepare: { readonly ask: Group; readonly answer: number }
   readonly calm: {
     readonly ask: { readonly withinMs: number; readonly slot: number | undefined }
-    readonly answer: number
+    readonly answer: Calm
   }
   readonly hold: { readonly ask: HoldTimes; readonly answer: HoldResult }
   readonly switch: { readonly ask: Group & { readonly generation: number }; readonly answer: Switched }

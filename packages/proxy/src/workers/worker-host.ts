@@ -5,7 +5,7 @@ import type { Log } from '../cut-log.ts'
 import type { EndpointHost, HostedEndpoint } from '../endpoint-host.ts'
 import { OWN_HOLD } from '../hold.ts'
 import { MOST_SCRIPT_BYTES } from '../known-scripts.ts'
-import { notBegun } from '../long-requests.ts'
+import { allCalm, notBegun } from '../long-requests.ts'
 import { mustBeAlone, mustBeFree } from './claim-port.ts'
 import { combineClients, combineHolds, combineScripts, combineSwitches, combineViews } from './combine.ts'
 import type { OrderName, Orders } from './messages.ts'
@@ -129,10 +129,11 @@ function createFannedOut(
   const hold: HostedEndpoint['hold'] = async (times) => {
     const { deadlineMs, drainMs = deadlineMs, slot } = times
     // In all threads, before anybody is held in one of them: not while one of them hangs either.
-    const long = sum(await toAll('calm', { withinMs: drainMs, slot }, drainMs + HOLD_LATE_MS))
-    if (long > 0) return notBegun(long)
+    const calm = allCalm(await toAll('calm', { withinMs: drainMs, slot }, drainMs + HOLD_LATE_MS))
+    if (calm.long > 0) return notBegun(calm)
     try {
-      const held = combineHolds(await toAll('hold', times, drainMs + HOLD_LATE_MS))
+      const parts = await toAll('hold', times, drainMs + HOLD_LATE_MS)
+      const held = { ...combineHolds(parts), cut: calm.cut + sum(parts.map(({ cut = 0 }) => cut)) }
       if (!held.drained) await toAll('release', { slot, hasFailed: true })
       return held
     } catch (cause) {

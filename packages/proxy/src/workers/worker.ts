@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Address, Refusal } from '@fairlead/api'
+import { createAdmission } from '../admission.ts'
 import type { Log } from '../cut-log.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { openLogged } from '../endpoint-host.ts'
@@ -18,7 +19,7 @@ const MOVED_WITHIN_MS = 20_000
 const port = parentPort
 if (port === null) throw new Error('this is a worker of the proxy: main.ts starts it')
 const { most, mostScriptBytes } = workerData as WorkerStart
-const admission = { open: 0, prepared: 0, most }
+const admission = createAdmission(most)
 const endpoints = new Map<string, Endpoint>()
 /** By the number of a switch: its connections may go on; whoever publishes may. */
 const goOn = new Map<number, () => void>()

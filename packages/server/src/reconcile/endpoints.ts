@@ -164,8 +164,17 @@ export async function whyStillRead(
   return readers === 0 ? undefined : `${readers} client(s) still read what the shard at ${at} answered`
 }
 
+/** Something is in the way, and nobody is held: when to try again. */
+export interface NotHeld {
+  readonly why: string
+  readonly afterMs: number
+  readonly cut: number
+}
+
 /** Clients of an endpoint that wait, each behind an answered request. */
 export interface HeldClients {
+  /** Others were closed, because their long requests were in the way for too long. */
+  readonly cut: number
   /** Lets them go on with the shard they had. */
   release(): Promise<void>
   /**
@@ -177,7 +186,7 @@ export interface HeldClients {
 
 /**
  * Holds the clients of a group before its role moves to `heir`, and waits until all that they asked is answered: nothing is under
- * way then that the demotion could cut. Null when it has no endpoint; in words what is in the way, and nobody is held.
+ * way then that the demotion could cut. Null when it has no endpoint.
  * Should we die, the proxy lets them go by itself.
  */
 export async function holdClients(
@@ -185,12 +194,17 @@ export async function holdClients(
   group: number,
   heir: Address,
   { proxy, effect }: Deps,
-): Promise<HeldClients | string | null> {
+): Promise<HeldClients | NotHeld | null> {
   if (!isServed(database)) return null
   const params = { id: endpointName(database.uid) }
   const only = slotOf(database, group)
   const upstream = addressOf(heir)
-  const { drained, why } = await effect('hold-endpoint', () =>
+  const {
+    drained,
+    why,
+    tries = 0,
+    cut = 0,
+  } = await effect('hold-endpoint', () =>
     proxy.holdEndpoint({ params, body: { deadlineMs: HOLD_MS, drainMs: DRAIN_MS, ...only } }),
   )
   const release = async () => {
@@ -198,9 +212,10 @@ export async function holdClients(
   }
   if (!drained) {
     await release()
-    return `the endpoint could not hold its clients: ${why}`
+    return { why: `the endpoint could not hold its clients: ${why}`, afterMs: pauseAfter(tries), cut }
   }
   return {
+    cut,
     release,
     async moveToHeir() {
       try {
@@ -214,6 +229,15 @@ export async function holdClients(
       }
     },
   }
+}
+
+/** After an attempt that was in vain. */
+const CALM_MS = 3_000
+const LONGEST_CALM_MS = 15_000
+
+/** A client that was in the way so often, in a row, is slow: soon after it will be in the way again. */
+function pauseAfter(tries: number): number {
+  return Math.min(LONGEST_CALM_MS, CALM_MS * 1.5 ** Math.max(0, tries - 1))
 }
 
 /** How the proxy is told which group is meant; it holds all clients of a database that is not sharded. */

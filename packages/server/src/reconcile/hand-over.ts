@@ -15,6 +15,7 @@ import { setLimits } from './keep-limits.ts'
 import { listenOnTheBus } from './messages-on-the-bus.ts'
 import { type Moved, type MovingGroup, moveRole } from './move-role.ts'
 import { moveRoleInCluster } from './move-role-in-cluster.ts'
+import { warnOf } from './note-action.ts'
 import type { Pending, Prepared } from './preparations.ts'
 import { whyNotMapped } from './slot-map-gate.ts'
 import { letWritesGo } from './stop-writes.ts'
@@ -135,9 +136,10 @@ async function recordAndMove(
   // From before the hold: it ends later than this, and so does the pause.
   const until = performance.now() + ORDER_WITHIN_MS
   const clients = await holdClients(database, group, heir.address, deps)
-  if (typeof clients === 'string') {
+  if (clients !== null && 'why' in clients) {
     await deps.handovers.close(handover.id, null, new Date(deps.now()).toISOString())
-    return { kind: 'not yet', why: clients, afterMs: CALM_MS }
+    await tellOfCut(clients.cut, scene)
+    return { kind: 'not yet', why: clients.why, afterMs: clients.afterMs }
   }
   await bus?.arrived()
   // Those that came since. Nothing new comes while clients are held, and while the role moves there is time.
@@ -162,6 +164,7 @@ async function recordAndMove(
       ? { kind: 'hopeless', why: moved.why }
       : { kind: 'not yet', why: moved.why, afterMs: CALM_MS }
   }
+  await tellOfCut(clients?.cut ?? 0, scene)
   const runId = runIdOf(step.to, seen)
   await settleIn({ handover, moved, primary, heir, runId, others, build }, database.cluster, deps)
   return { kind: 'done' }
@@ -191,6 +194,14 @@ function errorsOf(shard: number, { shards }: Scene['seen']): number {
 const SCRIPTS_MS = 200
 /** After an attempt that held clients for nothing. */
 const CALM_MS = 3_000
+/** The log of the proxy says which they were. */
+async function tellOfCut(cut: number, { database, action, deps }: Scene): Promise<void> {
+  if (cut === 0) return
+  const why = `${cut} client(s) were closed: their requests took too long to arrive, and the handover was put off again and again`
+  deps.log.warn({ database: database.uid, cut }, 'clients with requests that do not end were closed')
+  if (action !== undefined) await warnOf(action, why, deps)
+}
+
 /** Step 6. The record comes first: there those ask who connect to the shard itself. */
 async function settleIn(
   parts: Pick<MovingGroup, 'primary' | 'heir' | 'others' | 'build'> & {

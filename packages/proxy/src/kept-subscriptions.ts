@@ -1,0 +1,17 @@
+import type { Connection } from './connection.ts'
+
+/** What is kept of the channels of one connection: some 300,000 names. One with more is closed, with an error that says so. */
+export const LARGEST_SUBSCRIBED_BYTES = 64 * 1024 * 1024
+/** The same of all connections of a thread, whichever endpoint they belong to. */
+const MOST_BYTES = 256 * 1024 * 1024
+/** Any connection may have so much, whatever others have: some 400 names. */
+const SMALL_BYTES = 64 * 1024
+const thread = { bytes: 0 }
+
+/** Counts what is kept of the channels that a connection is subscribed to. Whether there is room for it. */
+export function countSubscribed(connection: Connection): boolean {
+  const bytes = connection.mode === 'closed' ? 0 : connection.state.subscribedBytes
+  thread.bytes += bytes - connection.countedBytes
+  connection.countedBytes = bytes
+  return bytes <= SMALL_BYTES || (bytes <= LARGEST_SUBSCRIBED_BYTES && thread.bytes <= MOST_BYTES)
+}

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { FEWEST_TIMES, isOverdue, LONGEST_REQUEST_MS, LONGEST_SERIES_MS, putOffAgain } from './put-off.ts'
+
+/** In the way again and again, so many milliseconds apart. When others have waited long enough, in milliseconds; null: never. */
+function overdueAfter(everyMs: number, tries: number, requestOf: (n: number) => number): number | null {
+  let putOff = putOffAgain(null, requestOf(0), 0)
+  for (let n = 1; n <= tries; n += 1) {
+    putOff = putOffAgain(putOff, requestOf(n), n * everyMs)
+    if (isOverdue(putOff, n * everyMs)) return n * everyMs
+  }
+  return null
+}
+
+test('a request that takes very long is overdue after a minute, and not before it was in the way a few times', () => {
+  expect(overdueAfter(5_000, 100, () => 1)).toBe(LONGEST_REQUEST_MS)
+  expect(overdueAfter(40_000, 100, () => 1)).toBe((FEWEST_TIMES - 1) * 40_000)
+})
+
+test('one long request after the other is overdue later', () => {
+  expect(overdueAfter(10_000, 100, (n) => n)).toBe(LONGEST_SERIES_MS)
+})
+
+test('a few long requests put nothing off for long', () => {
+  expect(overdueAfter(10_000, 5, (n) => n)).toBeNull()
+})

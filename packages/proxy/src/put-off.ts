@@ -1,0 +1,28 @@
+/** How often, and since when, a client that was sending a long request was in the way of a hold. */
+export interface PutOff {
+  readonly times: number
+  readonly sinceMs: number
+  /** The number of its request, and since when it was this one. */
+  readonly request: number
+  readonly requestSinceMs: number
+}
+
+/** A client that takes longer for one request is cut: its value waits no more for others than others for it. */
+export const LONGEST_REQUEST_MS = 60_000
+/** The same of one that sends one long request after the other, and is in the way each time. */
+export const LONGEST_SERIES_MS = 300_000
+/** It is not cut before it was in the way so often: one that stood still a while is given another chance. */
+export const FEWEST_TIMES = 5
+
+/** A client is in the way of a hold, at `nowMs`, with the request of this number. `before`: null if it was not the last time. */
+export function putOffAgain(before: PutOff | null, request: number, nowMs: number): PutOff {
+  if (before === null) return { times: 1, sinceMs: nowMs, request, requestSinceMs: nowMs }
+  const requestSinceMs = before.request === request ? before.requestSinceMs : nowMs
+  return { times: before.times + 1, sinceMs: before.sinceMs, request, requestSinceMs }
+}
+
+/** Whether others have waited for it for long enough. */
+export function isOverdue({ times, sinceMs, requestSinceMs }: PutOff, nowMs: number): boolean {
+  if (times < FEWEST_TIMES) return false
+  return nowMs - requestSinceMs >= LONGEST_REQUEST_MS || nowMs - sinceMs >= LONGEST_SERIES_MS
+}

@@ -1,0 +1,89 @@
+/** A client that has not signed in, and perhaps need not. */
+export interface Stranger {
+  /** The endpoint that it has come to, and where it comes from. */
+  readonly endpoint: string
+  readonly source: string
+  /** Its time is over. `in`: it is none any more. `unknown`: ask again a little later. */
+  judge(): 'in' | 'out' | 'unknown'
+  cut(why: string): void
+}
+
+/** Clients that have not signed in, each by an object of its own. */
+export interface Strangers {
+  readonly size: number
+  add(key: object, stranger: Stranger): void
+  /** It has signed in, or is gone. */
+  remove(key: object): void
+  /** Of the many that have come to an endpoint (null: to any) from one place, the oldest makes room. False: there is none. */
+  makeRoom(endpoint: string | null): boolean
+}
+
+/** How long a client may take to sign in. Libraries do it at once. */
+const LOGIN_WITHIN_MS = 10_000
+const TOO_MANY = 'ERR max number of clients reached'
+
+interface Crowd {
+  readonly endpoint: string
+  readonly members: Set<object>
+}
+
+function crowdOf({ endpoint, source }: Stranger): string {
+  return `${endpoint} ${source}`
+}
+
+interface Entry {
+  readonly stranger: Stranger
+  timer: NodeJS.Timeout
+}
+
+export function createStrangers(loginWithinMs = LOGIN_WITHIN_MS): Strangers {
+  const late = `NOAUTH Authentication required: no login within ${loginWithinMs / 1_000} s`
+  const entries = new Map<object, Entry>()
+  /** By endpoint and source, who came first first. */
+  const crowds = new Map<string, Crowd>()
+
+  const remove = (key: object): void => {
+    const entry = entries.get(key)
+    if (entry === undefined) return
+    clearTimeout(entry.timer)
+    entries.delete(key)
+    const crowd = crowdOf(entry.stranger)
+    const members = crowds.get(crowd)?.members
+    members?.delete(key)
+    if (members?.size === 0) crowds.delete(crowd)
+  }
+  const cut = (key: object, why: string): void => {
+    const entry = entries.get(key)
+    remove(key)
+    entry?.stranger.cut(why)
+  }
+  const judge = (key: object): void => {
+    const entry = entries.get(key)
+    const verdict = entry?.stranger.judge()
+    if (verdict === 'in') remove(key)
+    else if (verdict === 'out') cut(key, late)
+    else if (entry !== undefined) entry.timer = setTimeout(judge, loginWithinMs / 10, key).unref()
+  }
+  return {
+    get size() {
+      return entries.size
+    },
+    add(key, stranger) {
+      entries.set(key, { stranger, timer: setTimeout(judge, loginWithinMs, key).unref() })
+      const { endpoint } = stranger
+      const members = crowds.get(crowdOf(stranger))?.members
+      if (members === undefined) crowds.set(crowdOf(stranger), { endpoint, members: new Set([key]) })
+      else members.add(key)
+    },
+    remove,
+    makeRoom(endpoint) {
+      let crowd: ReadonlySet<object> = new Set()
+      for (const each of crowds.values())
+        if (each.members.size > crowd.size && (endpoint === null || each.endpoint === endpoint))
+          crowd = each.members
+      const [oldest] = crowd
+      if (oldest !== undefined) cut(oldest, TOO_MANY)
+      return oldest !== undefined
+    },
+  }
+}
