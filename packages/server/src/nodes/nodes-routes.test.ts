@@ -1,0 +1,47 @@
+import { type Operation, operations, Refusal } from '@fairlead/api'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import type { Databases } from '../databases/databases-service.ts'
+import { createHttp } from '../http/create-http.ts'
+import { mountOn } from '../http/mount.ts'
+import { nodesRoutes } from './nodes-routes.ts'
+import type { Nodes } from './nodes-service.ts'
+
+/** One node with shards 1 and 2 of database 1, and shard 3 of database 2. The token names the databases that its role is limited to. */
+function serve() {
+  const grantsOf = (databases: readonly number[] | null) => [{ management: 'db_viewer', databases }] as const
+  const http = createHttp({
+    identify: (header, visitor) => {
+      const [, limits] = /^Bearer (.+)$/.exec(header ?? '') ?? []
+      if (limits === undefined) throw new Refusal('unauthorized')
+      const grants = grantsOf(limits === 'all' ? null : limits.split('+').map(Number))
+      return { ...visitor, user: { uid: 1, name: 'mia', grants }, token: null }
+    },
+    onRefused: async () => undefined,
+    log: pino({ level: 'silent' }),
+  })
+  const report = { host: '127.0.0.1', shards: [{ id: 's1' }, { id: 's2' }, { id: 's3' }] }
+  const nodes = { list: async () => [{ uid: 1, report }], builds: async () => [] }
+  const databases = {
+    list: async () => [
+      { database: { uid: 1 }, shards: [{ id: 1 }, { id: 2 }] },
+      { database: { uid: 2 }, shards: [{ id: 3 }] },
+    ],
+  }
+  // As much of both as the route asks for.
+  nodesRoutes(mountOn(http), nodes as unknown as Nodes, databases as unknown as Databases, '0')
+  return http
+}
+
+test('of the shards of a node, a limited role sees those of its databases', async () => {
+  const http = serve()
+  const { method, path }: Operation = operations.listNodes
+  const shardsSeen = async (limits: string) => {
+    const answer = await http.inject({ method, url: path, headers: { authorization: `Bearer ${limits}` } })
+    return answer.json()[0].shard_list
+  }
+  expect(await shardsSeen('all')).toEqual([1, 2, 3])
+  expect(await shardsSeen('1')).toEqual([1, 2])
+  expect(await shardsSeen('1+2')).toEqual([1, 2, 3])
+  expect(await shardsSeen('7')).toEqual([])
+})
