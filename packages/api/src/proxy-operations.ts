@@ -33,10 +33,7 @@ export const WantedEndpoint = Type.Object(
     tls: Type.Union([Type.Object({ cert: Type.String(), key: Type.String() }), Type.Null()]),
     /** The authorities (PEM) of the shards' certificates, if shards speak TLS; null: plain. */
     upstreamTls: Type.Union([Type.Object({ ca: Type.String() }), Type.Null()]),
-    /**
-     * The name by which the proxy's Sentinel answerer tells clients of the primary, for those that connect to shards
-     * themselves. Absent: it does not; so for databases that are sharded, which have several primaries.
-     */
+    /** By it the proxy's Sentinel answerer tells clients of the primary that connect to shards themselves. Absent for sharded databases. */
     name: Type.Optional(Type.String({ pattern: '^[!-~]{1,255}$' })),
     /** Told with the name. Only there and at primaries a slot that has moved is followed. They leave connections as they are. */
     replicas: Type.Optional(Type.Array(Address)),
