@@ -47,7 +47,10 @@ export async function startStranger(port: number, args: readonly string[] = []):
   })
   client.on('error', () => undefined) // it does not listen yet, or not any more
   owned.defer(() => client.disconnect())
-  await until('the stranger answers', async () => (await client.ping()) === 'PONG')
+  await until('the stranger answers', async () => {
+    if (child.exitCode !== null) throw new Error(`the stranger has ended with code ${child.exitCode}`)
+    return client.status === 'ready' && (await client.ping()) === 'PONG'
+  })
   const kept = owned.move()
   return {
     port,

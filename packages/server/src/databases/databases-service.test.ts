@@ -61,7 +61,7 @@ test('a database for whose shards and endpoint there are not enough ports is ref
 
 test('a port outside of what may be asked for is refused: it may be another service’s', async () => {
   const databases = databasesWith([])
-  for (const endpointPort of [81, 9_999, 10_004, 10_999, 11_002, 25_999]) {
+  for (const endpointPort of [81, 9_999, 10_008, 10_999, 11_002, 25_999]) {
     await expect(databases.create({ ...request, endpointPort }, by)).rejects.toMatchObject({
       code: 'port_unavailable',
       message: expect.stringMatching(/may not be asked for; send one from 11000 to 11001/),
