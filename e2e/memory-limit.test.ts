@@ -122,9 +122,9 @@ describe('an upgrade to a build that needs more memory for the same data', () =>
       const pid = await pidOf(fairlead, primary)
       const request = { params: { uid }, body: { engine_version: newer ?? '' } }
       const { plan } = await fairlead.api.upgradeDatabase({ ...request, query: { dry_run: '' } })
-      expect(plan?.risks).toEqual([
+      expect(plan?.risks).toContainEqual(
         expect.stringMatching(/may take \d+ MB, and 11 MB are allowed \(memory_size\)/),
-      ])
+      )
 
       const { action_uid } = await fairlead.api.upgradeDatabase(request)
       expect(await fairlead.untilEnded(action_uid)).toMatchObject({

@@ -371,7 +371,7 @@ test('an upload that breaks off leaves nothing, and what a crash has left goes a
   const socket = connect(Number(port), '127.0.0.1')
   const part = '--b\r\nContent-Disposition: form-data; name="module"; filename="m"\r\n\r\n'
   socket.write(
-    `POST /v1/modules HTTP/1.1\r\nHost: a\r\nAuthorization: ${admin}\r\nContent-Length: 100000\r\nContent-Type: multipart/form-data; boundary=b\r\n\r\n${part}PK`,
+    `POST /v1/modules HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${admin}\r\nContent-Length: 100000\r\nContent-Type: multipart/form-data; boundary=b\r\n\r\n${part}PK`,
   )
   await expect.poll(files).toHaveLength(1)
   socket.destroy()
