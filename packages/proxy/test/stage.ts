@@ -31,7 +31,24 @@ export function programOf(build: string, what: 'server' | 'cli'): string {
   return join(folder, build, 'bin', `${build.split('-')[0]}-${what}`)
 }
 
+/** A port that was free may be taken before the engine has it, by another test: then another one is tried. */
 export async function startEngine(build: string, ...args: readonly string[]): Promise<Engine> {
+  for (let attempt = 1; ; attempt += 1) {
+    const engine = await runEngine(build, args)
+    const isUp = () =>
+      engine.admin('PING').then(
+        (text) => text.length > 0,
+        () => false,
+      )
+    const hasEnded = () => engine.process.exitCode !== null
+    await until(async () => hasEnded() || (await isUp()), undefined, 15_000)
+    if (!hasEnded()) return engine
+    await engine[Symbol.asyncDispose]()
+    if (attempt === 3) throw new Error(`${build} ends at its start: ${args.join(' ')}`)
+  }
+}
+
+async function runEngine(build: string, args: readonly string[]): Promise<Engine> {
   const port = await freePort()
   const dir = await mkdtemp(join(tmpdir(), 'proxy-engine-'))
   const options = [
@@ -64,12 +81,6 @@ export async function startEngine(build: string, ...args: readonly string[]): Pr
       await rm(dir, { recursive: true, force: true, maxRetries: 5 })
     },
   }
-  await until(() =>
-    engine.admin('PING').then(
-      (text) => text.length > 0,
-      () => false,
-    ),
-  )
   return engine
 }
 
