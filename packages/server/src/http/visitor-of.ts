@@ -1,9 +1,19 @@
 import type { FastifyRequest } from 'fastify'
-import type { Visitor } from '../core/access.ts'
+import type { Peer, Visitor } from '../core/access.ts'
 
-/** Who sends this request, as far as its connection says. */
+/** One object for each connection: what is found out about it once (sources.ts) is good until it ends. */
+const peers = new WeakMap<FastifyRequest['socket'], Peer>()
+
+/** What sends this request, as far as its connection says. */
 export function visitorOf({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): Visitor {
+  const peer = peers.get(socket) ?? peerOf(socket)
+  return peer === undefined ? { address: ip } : { address: ip, peer }
+}
+
+function peerOf(socket: FastifyRequest['socket']): Peer | undefined {
   const { remotePort: port, localAddress: toAddress, localPort: toPort } = socket
-  if (port === undefined || toAddress === undefined || toPort === undefined) return { address: ip }
-  return { address: ip, peer: { port, toAddress, toPort } }
+  if (port === undefined || toAddress === undefined || toPort === undefined) return undefined
+  const peer = { port, toAddress, toPort }
+  peers.set(socket, peer)
+  return peer
 }

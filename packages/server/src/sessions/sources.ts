@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Visitor } from '../core/access.ts'
+import type { Peer, Visitor } from '../core/access.ts'
 import { type ReadOwner, readSocketOwner } from './read-socket-owner.ts'
 
 /** Where a visitor comes from, as logins are counted by. */
@@ -13,11 +13,14 @@ export const UNKNOWN_LOCAL = 'local'
  * loopback addresses: there it is the operating system's user whose process holds the connection, where the system tells.
  */
 export function createSources(ownerOf: ReadOwner = readSocketOwner()): SourceOf {
+  // To ask the kernel takes some milliseconds of a processor. The user who made a socket is its own for as long as it is open.
+  const known = new WeakMap<Peer, number>()
   return async ({ address, peer }) => {
     const plain = address.startsWith('::ffff:') ? address.slice(7) : address
     if (!isLoopback(plain)) return isIP(plain) === 6 ? networkOf(plain) : plain
     if (peer === undefined) return plain
-    const owner = await ownerOf({ address: plain, ...peer })
+    const owner = known.get(peer) ?? (await ownerOf({ address: plain, ...peer }))
+    if (typeof owner === 'number') known.set(peer, owner)
     if (owner === 'untold') return plain
     return owner === 'nobody' ? UNKNOWN_LOCAL : `local user ${owner}`
   }
