@@ -8,7 +8,7 @@ import type { ProcessRecord, ShardFolder } from './shard-folder.ts'
 
 type Certificate = NonNullable<WantedShard['tls']>['certificate']
 
-/** The files that an engine reads, for their owner only; the key is no shorter there than the passwords beside it. */
+/** The files that an engine reads, for their owner only. */
 export async function writeCertificate(
   { certificate: paths }: Pick<ShardFolder, 'certificate'>,
   { ca, cert, key }: Certificate,

@@ -21,7 +21,7 @@ export interface Hold {
   take(connection: Connection): void
   /** It has just come, or its client has sent something that waits. */
   waits(connection: Connection): void
-  /** All connections, by what is to become of them when the role has moved. With few of them to look at: most are known before. */
+  /** All connections, by what is to become of them when the role has moved. Only few are looked at: most are sorted before. */
   arranged(): Arranged
   /** Those of which `waits` was told since `arranged`. */
   lately(): readonly Connection[]
@@ -38,9 +38,8 @@ export interface Hold {
 }
 
 /**
- * All that happens between the pause of the primary and the first client that is served again looks at few connections: those that are
- * idle, subscribed or blocked may be thousands, and one look at each of them takes as long as a handover. They are looked at while the
- * engines are at work.
+ * Between the pause of the primary and the first client that is served again, few connections are looked at. Thousands may be idle,
+ * subscribed or blocked, and one look at each takes as long as a handover: that is done while the engines are at work.
  */
 export function createHold(connections: ReadonlySet<Connection>, giveUp: () => void): Hold {
   const began = performance.now()

@@ -83,7 +83,7 @@ export function violations(
       must(primaries.length === 0, 'nobody is promoted beside a primary')
       must(
         !seen.shards.some((one) => one !== shard && isSilent(one) && mayServe(one, seen)),
-        'nobody is promoted beside a silent shard that may be the primary',
+        'no shard is promoted beside a silent one that may be the primary',
       )
       must(shard !== undefined && isLive(shard), 'only a shard that answers is promoted')
       must(
