@@ -165,3 +165,26 @@ test('subscribers of a sharded database miss nothing, and writers of the group d
   }).join('')
   for (const each of subscribers) await each.gets(all)
 }, 60_000)
+
+test('clients that come while those move that are first, and what is asked meanwhile, are served after them', async () => {
+  await using stack = new AsyncDisposableStack()
+  const pair = stack.use(await makePair())
+  const hearing = await dialMany(pair.port, MANY, stack)
+  for (const each of hearing) {
+    each.send('SUBSCRIBE __keyspace@0__:k\r\n')
+    await until(() => each.text().endsWith(':1\r\n'))
+  }
+  const [early] = await dialMany(pair.port, 1, stack)
+  await until(async () => (await pair.heir().admin('INFO replication')).includes('master_link_status:up'))
+  const held = await pair.endpoint.hold({ deadlineMs: 10_000 })
+  expect(held.why).toBe('')
+  await pair.moveRole()
+  const switching = pair.endpoint.switchTo({ host: '127.0.0.1', port: pair.primary().port })
+  const late = await Promise.all([1, 2, 3].map(() => dial(pair.port)))
+  for (const each of late) stack.use(each)
+  const asking = [...late, ...(early === undefined ? [] : [early])]
+  for (const each of asking) each.send('PING\r\n')
+  await switching
+  for (const each of asking) await each.gets('+PONG\r\n')
+  expect(pair.endpoint.report()).toMatchObject({ errors: 0, isHeld: false })
+})
