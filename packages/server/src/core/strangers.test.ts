@@ -214,8 +214,8 @@ describe('a stranger that claims slots', () => {
             expect(nodes.find((one) => one.id === id)?.known).not.toContain(STRANGER)
         }
       }),
-      { numRuns: 60 },
+      { seed: 14, numRuns: 200 },
     )
-    expect(takenBack).toBeGreaterThan(60)
+    expect(takenBack).toBeGreaterThan(100)
   })
 })
