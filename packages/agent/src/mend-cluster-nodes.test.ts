@@ -15,24 +15,34 @@ ${id('d')} 127.0.0.1:4@10004,,tls-port=0,shard-id=${id('3')} slave ${id('c')} 0 
 vars currentEpoch 5 lastVoteEpoch 0
 `
 
-test('each replica counts to the shard of the primary at the end of its chain, and nothing else changes', () => {
+test('other replicas begin as primaries without slots, and nothing else changes', () => {
   const mended = mendClusterNodes(stale)
-  expect(mended).toBe(stale.replace(`shard-id=${id('3')}`, `shard-id=${id('2')}`))
+  const asPrimaries = stale.replace(`slave ${id('b')}`, 'master -').replace(`slave ${id('c')}`, 'master -')
+  expect(mended).toBe(asPrimaries)
   expect(mendClusterNodes(mended)).toBe(mended)
 })
 
 /** News of two handovers, there and back, overtook each other: `b` follows `d`, which follows `c`, which follows `b`. */
 const circle = stale.replace(`master - 0 0 5`, `slave ${id('d')} 0 0 5`)
 
-test('replicas that go in a circle count to one shard, and nothing else changes', () => {
+test('a circle of replicas is none afterwards', () => {
   const mended = mendClusterNodes(circle)
-  expect(mended).toBe(circle.replace(`shard-id=${id('3')}`, `shard-id=${id('2')}`))
+  expect(mended).not.toContain('slave')
+  expect(mended).toContain(`master - 0 0 5 connected 5461-16383`)
+})
+
+test('the engine itself keeps its role, and counts to the shard of the primary that it follows', () => {
+  const own = stale.replace('myself,master -', `myself,slave ${id('d')}`)
+  const mended = mendClusterNodes(own)
+  expect(mended).toContain(`shard-id=${id('3')} myself,slave ${id('d')}`)
+  expect(mended).toContain(`shard-id=${id('3')} master - 0 0 5 connected\n`)
   expect(mendClusterNodes(mended)).toBe(mended)
 })
 
-test('a file without shard ids stays as it is', () => {
+test('a file without shard ids, or without nodes, gets none', () => {
   const plain = `${id('a')} 127.0.0.1:1@10001 myself,slave ${id('b')} 0 0 1 connected\n`
-  expect(mendClusterNodes(plain)).toBe(plain)
+  for (const text of [plain, '', 'vars currentEpoch 0 lastVoteEpoch 0\n'])
+    expect(mendClusterNodes(text)).toBe(text)
 })
 
 const files = [

@@ -1,19 +1,24 @@
 /**
- * Makes a nodes.conf readable for the engine that wrote it.
+ * Makes a nodes.conf safe for the engine that begins with it: what it says of others' roles may be stale.
  *
- * An engine writes down what it knows, also while gossip is on its way: that a replica belongs to another shard of the
- * cluster than its primary does. Valkey 8 refuses such a file ("corrupted cluster config file", and ends with SIGSEGV),
- * so a shard that restarts in the seconds after a handover elsewhere would never come back. Each replica gets the shard
- * id of the primary it follows, those that follow each other in a circle (a role that went there and back) get one id;
- * everything else stays as it is.
+ * An engine writes down what gossip has told it so far. Roles move while it is away, and it hears of that in any order. Two faults
+ * of engines follow:
+ *
+ * - **A circle of followers.** The file says that `b` follows `a`; the first news is that `a` follows `b` now. Valkey 8.1 and
+ *   9.1 then go round that circle for ever when a third node follows one of the two: the process uses a whole processor and never
+ *   answers again (valkey-io/valkey#651, #2441). So other replicas begin as primaries without slots here, as nodes that are new to
+ *   the cluster do, and say in their first packet whom they follow.
+ * - **Shard ids.** Valkey 8 refuses a file in which a replica belongs to another shard of the cluster than its primary does ("corrupted
+ *   cluster config file", and ends with SIGSEGV). So the engine's own node gets the shard id of the primary that it follows.
+ *
+ * Slots, epochs, addresses and the engine's own role stay as they are: the engine serves at once what it served before.
  */
 export function mendClusterNodes(text: string): string {
-  const lines = text.split('\n')
-  const primaries = new Map(lines.map((line): [string, string] => [field(line, 0), field(line, 3)]))
+  const lines = text.split('\n').map(withoutPrimary)
   const shards = new Map(lines.map((line) => [field(line, 0), shardIdOf(line)]))
   return lines
     .map((line) => {
-      const wanted = shards.get(rootOf(field(line, 0), primaries))
+      const wanted = shards.get(field(line, 3))
       return wanted === undefined ? line : line.replace(SHARD_ID, `shard-id=${wanted}`)
     })
     .join('\n')
@@ -25,17 +30,13 @@ function shardIdOf(line: string): string | undefined {
   return SHARD_ID.exec(line)?.[1]
 }
 
-/** The node at the end of the chain of followers; of a chain that ends in a circle, the least of the circle. */
-function rootOf(id: string, primaries: ReadonlyMap<string, string>): string {
-  const chain: string[] = []
-  for (let next = id; ; ) {
-    const begin = chain.indexOf(next)
-    if (begin >= 0) return chain.slice(begin).toSorted()[0] ?? id
-    chain.push(next)
-    const primary = primaries.get(next)
-    if (primary === undefined || primary === '-' || !primaries.has(primary)) return next
-    next = primary
-  }
+/** A line is: id, address, flags, primary or "-", ping, pong, epoch, link, slots. */
+function withoutPrimary(line: string): string {
+  const [id = '', address = '', flags = '', , ...rest] = line.split(' ')
+  const each = flags.split(',')
+  if (!each.includes('slave') || each.includes('myself')) return line
+  const asPrimary = each.map((flag) => (flag === 'slave' ? 'master' : flag))
+  return [id, address, asPrimary.join(','), '-', ...rest].join(' ')
 }
 
 function field(line: string, n: number): string {
