@@ -59,6 +59,8 @@ export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
 export interface HoldTimes {
   readonly deadlineMs: number
   readonly drainMs?: number
+  /** How long it waits for long requests before it holds any client; unless told, as long as for replies. 0: not again. */
+  readonly calmMs?: number
   readonly slot?: number
 }
 
@@ -142,7 +144,7 @@ export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOpti
     forgetScripts: scripts.forget,
     calm: upstream.calm,
     async hold(times) {
-      const calm = await upstream.calm(drainOf(times))
+      const calm = await upstream.calm(times.calmMs ?? drainOf(times))
       return calm.long > 0 ? notBegun(calm) : { ...(await upstream.hold(times)), cut: calm.cut }
     },
     renewTls: listener.renewTls,

@@ -22,22 +22,42 @@ export interface Calm {
 
 /**
  * Waits until no connection is in the middle of a long request, but for those that have just begun, and those of which nothing comes
- * any more. Nobody is held meanwhile. Which still are after `withinMs`; those that are so for too long are cut.
+ * any more. No client is held meanwhile. Which still are after `withinMs`; those that are so for too long are cut. 0: no wait. Those
+ * count of which something has come since the last wait: other threads hold their clients already.
  */
-export async function longRequestsEnd(connections: ReadonlySet<Connection>, withinMs: number): Promise<Calm> {
-  // How long those of now are under way nobody knows.
+export function createLongRequests(
+  connections: ReadonlySet<Connection>,
+): (withinMs: number) => Promise<Calm> {
+  let under: ReadonlyMap<Connection, UnderWay> = new Map()
+  return async (withinMs) => {
+    under = await longRequestsEnd(connections, under, withinMs)
+    return countPutOffs(connections, slowOf(under))
+  }
+}
+
+async function longRequestsEnd(
+  connections: ReadonlySet<Connection>,
+  before: ReadonlyMap<Connection, UnderWay>,
+  withinMs: number,
+): Promise<ReadonlyMap<Connection, UnderWay>> {
+  if (withinMs === 0) return look(connections, before, performance.now())
+  // How long those of now are under way nothing tells.
   let under = look(connections, new Map(), Number.NEGATIVE_INFINITY)
-  const isSlow = ({ sinceMs, movedMs }: UnderWay, nowMs: number) =>
-    nowMs - sinceMs > SHORT_MS && nowMs - movedMs <= SHORT_MS
-  const slow = (nowMs: number) => [...under].filter(([, each]) => isSlow(each, nowMs))
   const until = performance.now() + Math.min(withinMs, MOST_MS)
-  while (slow(performance.now()).length > 0 && performance.now() < until) {
+  while (slowOf(under).length > 0 && performance.now() < until) {
     await delay(LOOK_MS)
     // Should this thread have had no time, what came meanwhile is read first.
     await whatCame()
     under = look(connections, under, performance.now())
   }
-  return countPutOffs(connections, slow(performance.now()))
+  return under
+}
+
+function slowOf(under: ReadonlyMap<Connection, UnderWay>): readonly (readonly [Connection, UnderWay])[] {
+  const nowMs = performance.now()
+  return [...under].filter(
+    ([, { sinceMs, movedMs }]) => nowMs - sinceMs > SHORT_MS && nowMs - movedMs <= SHORT_MS,
+  )
 }
 
 const TOO_LONG = `ERR this request took more than ${LONGEST_REQUEST_MS / 1_000} s to arrive, and an upgrade waited for it: send it again`

@@ -70,6 +70,25 @@ test('a hold waits for a long value on its way, or is given up; its client notic
   expect(pair.endpoint.report()).toMatchObject({ repoints: 1, failedHolds: 1, errors: 0 })
 })
 
+test('where other threads hold their clients already, a value that flows on is not waited for: the hold fails at once', async () => {
+  await using pair = await makePair()
+  await using value = await beginLongValue(pair.port, 'k', 32 * MB)
+  const sendUpTo = async (bytes: number) => {
+    await value.sendUpTo(bytes)
+    const arrived = async () => [...(await pair.a.admin('CLIENT LIST')).matchAll(/qbuf=(\d+)/g)]
+    await until(async () => (await arrived()).some(([, length]) => Number(length) >= bytes))
+  }
+  await sendUpTo(2 * MB)
+  expect(await pair.endpoint.calm(5_000)).toMatchObject({ long: 0 })
+  await sendUpTo(3 * MB)
+  // It sends nothing more: a hold that waits finds it still after 50 ms.
+  expect(await pair.endpoint.hold({ deadlineMs: 5_000, calmMs: 0 })).toMatchObject({ drained: false, ms: 0 })
+  expect(pair.endpoint.report()).toMatchObject({ isHeld: false, failedHolds: 1 })
+  expect(await pair.endpoint.calm(5_000)).toMatchObject({ long: 0 })
+  expect(await pair.endpoint.hold({ deadlineMs: 5_000, calmMs: 0 })).toMatchObject({ drained: true, late: 1 })
+  pair.endpoint.release()
+})
+
 test('who stops in the middle of a request holds up nobody but itself', async () => {
   await using pair = await makePair()
   await using value = await beginLongValue(pair.port, 'k', 32 * MB)

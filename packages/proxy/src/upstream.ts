@@ -11,7 +11,7 @@ import { endHush } from './end-hush.ts'
 import { createHold, drainOf, type Hold, OWN_HOLD } from './hold.ts'
 import type { Hush } from './hush.ts'
 import { BEFORE_ALL, isLate } from './is-late.ts'
-import { type Calm, longRequestsEnd, noCalm } from './long-requests.ts'
+import { type Calm, createLongRequests, noCalm } from './long-requests.ts'
 import { type Arranged, moveFirst } from './move-all.ts'
 import { moveConnection, noticeQuiet, releaseConnection, resume } from './move-connection.ts'
 import { adopt, openLink, type Target } from './open-link.ts'
@@ -35,7 +35,7 @@ export interface Upstream extends Disposable {
   add(connection: Connection): void
   /** Opens links there for those that are in use, before they are held. How many. */
   prepare(address: Address): Promise<number>
-  /** Waits, while nobody is held, until no long request is on its way. How many are after `withinMs`: then a hold has failed. */
+  /** Waits, while nobody is held, until no long request is on its way. How many are after `withinMs`: then a hold has failed. 0: a look. */
   calm(withinMs: number): Promise<Calm>
   /** Stops forwarding and waits until all replies are in. */
   hold(times: { readonly deadlineMs: number; readonly drainMs?: number }): Promise<HoldResult>
@@ -80,6 +80,7 @@ export function createUpstream(
   const { count, scripts, onCut, onLogin, onClosed, admission } = events
   const connections = new Set<Connection>()
   const followers = new Set<Promise<void>>()
+  const longRequestsEnd = createLongRequests(connections)
   const seen = createSeen()
   let address = first
   const cursors = createCursorsNow(generations)
@@ -264,7 +265,7 @@ export function createUpstream(
     },
     prepare: (to) => prepareLinks(connections, { ...target(), ...to }, admission),
     async calm(withinMs) {
-      const calm = hold === null ? await longRequestsEnd(connections, withinMs) : noCalm
+      const calm = hold === null ? await longRequestsEnd(withinMs) : noCalm
       if (calm.long > 0) seen.failedHolds += 1
       return calm
     },

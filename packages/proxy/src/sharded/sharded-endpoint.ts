@@ -147,7 +147,7 @@ export async function openShardedEndpoint(
     },
     calm,
     async hold({ slot, ...times }) {
-      const found = await calm(drainOf(times), slot)
+      const found = await calm(times.calmMs ?? drainOf(times), slot)
       if (found.long > 0) return notBegun(found)
       const held = allHeld(await Promise.all(concerned(slot).map((upstream) => upstream.hold(times))))
       return { ...held, cut: found.cut }

@@ -132,7 +132,8 @@ function createFannedOut(
     const calm = allCalm(await toAll('calm', { withinMs: drainMs, slot }, drainMs + HOLD_LATE_MS))
     if (calm.long > 0) return notBegun(calm)
     try {
-      const parts = await toAll('hold', times, drainMs + HOLD_LATE_MS)
+      // What a thread waits for now keeps the clients of all others waiting.
+      const parts = await toAll('hold', { ...times, calmMs: 0 }, drainMs + HOLD_LATE_MS)
       const held = { ...combineHolds(parts), cut: calm.cut + sum(parts.map(({ cut = 0 }) => cut)) }
       if (!held.drained) await toAll('release', { slot, hasFailed: true })
       return held

@@ -154,11 +154,13 @@ test('a long upload in one worker keeps nobody waiting in any of them', async ()
   const value = stack.use(await beginLongValue(wanted.port, 'k', 32 * 1024 * 1024))
   await value.sendUpTo(512 * 1024)
   let isOver = false
+  const drainMs = 200
   const hold = async () => {
     for (;;) {
-      const result = await proxy.client.holdEndpoint({ params, body: { deadlineMs: 2_000, drainMs: 200 } })
-      if (!result.drained) return result
-      // On a busy machine nothing of the upload has come for 50 ms: nobody waits for such a one.
+      const result = await proxy.client.holdEndpoint({ params, body: { deadlineMs: 2_000, drainMs } })
+      // Found before the hold, or by one of the threads while the others began theirs.
+      if (!result.drained && result.ms < drainMs) return result
+      // On a busy machine nothing of the upload has come for 50 ms: such a one is not waited for, and may go on in the hold.
       await proxy.client.releaseEndpoint({ params, body: {} })
     }
   }
@@ -175,8 +177,9 @@ test('a long upload in one worker keeps nobody waiting in any of them', async ()
   const uploaded = upload()
   while (!isOver) await each(clients, 'PING', '+PONG\r\n')
   await uploaded
-  expect(await held).toMatchObject({ drained: false, ms: 0, why: expect.stringContaining('1 connection') })
-  expect(await reportOf(params)).toMatchObject({ failedHolds: 1 })
+  const why = '1 connection(s) are in the middle of a long request'
+  expect(await held).toMatchObject({ drained: false, why })
+  expect((await reportOf(params))?.failedHolds).toBeGreaterThan(0)
 })
 
 test('the workers end a hold themselves when the main thread is silent', async () => {
