@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { mayServe } from './may-serve.ts'
+import { planGroup } from './plan-group.ts'
 import { type Action, lead } from './test-action.ts'
 import type { Pick } from './test-engines.ts'
 import { beginUpgrade, expectReached, expectSound, shapes } from './test-upgrade.ts'
@@ -48,6 +50,7 @@ describe('when engines are killed as well,', () => {
 describe('when followers stall as well, and shards that are told to take over do so late,', () => {
   test('who answers and holds the most is promoted, and what was on record is not lost', () => {
     let promoted = 0
+    let besideLeaving = 0
     fc.assert(
       fc.property(shapes, fc.integer({ min: 1, max: 3 }), fc.nat({ max: 9 }), (shape, kills, deaths) => {
         const { action, pick } = beginUpgrade({ ...shape, groups: 1, replicas: Math.max(1, shape.replicas) })
@@ -58,6 +61,8 @@ describe('when followers stall as well, and shards that are told to take over do
             if (step.why === 'the last primary must come back') return
             expectSound(seen, step)
             promoted += Number(step.kind === 'promote' && isBesideSilence(seen))
+            if (step.kind === 'promote') besideLeaving += Number(seen.shards.some(({ leaving }) => leaving))
+            if (step.kind === 'retire-shard') expectNoneWaits(seen, action)
             if (step.kind === 'promote') expectMost(step.shard, seen)
           },
           effects: dying(pick, deaths),
@@ -71,18 +76,27 @@ describe('when followers stall as well, and shards that are told to take over do
       { numRuns: 300, seed: 1 },
     )
     expect(promoted).toBeGreaterThan(5)
+    expect(besideLeaving).toBeGreaterThan(5)
   })
 })
+
+/** A group without a primary is not kept waiting by a shard that is leaving, but by one that may be the primary. */
+function expectNoneWaits(seen: Seen, { goal }: Action): void {
+  if (seen.shards.some((shard) => shard.leaving && mayServe(shard, seen))) return
+  const staying = { ...seen, shards: seen.shards.filter(({ leaving }) => !leaving) }
+  expect(planGroup(staying, goal)).not.toMatchObject({ step: { kind: 'promote' } })
+}
 
 function isBesideSilence({ shards }: Seen): boolean {
   return shards.some(({ process, engine }) => process === 'running' && engine === null)
 }
 
-/** Of those that ran with the primary. */
+/** Of those that ran with the primary, and stay: nothing brings back a shard that is leaving. */
 function expectMost(shard: number, { shards, history }: Seen): void {
   const held = (id: number) => shards.find((one) => one.id === id)?.engine?.offset ?? 0
   const others = shards.filter(
-    ({ engine, process }) =>
+    ({ engine, process, leaving }) =>
+      !leaving &&
       engine?.streamed === true &&
       !engine.syncing &&
       process !== 'stopping' &&

@@ -1,5 +1,6 @@
 import { revisionOf } from './goal.ts'
 import { act, type Group } from './group.ts'
+import { mayServe } from './may-serve.ts'
 import { planSnapshot } from './plan-durability.ts'
 import { planAof, planHung, planRecords, planReturns, planSize, whyPortIsTaken } from './plan-members.ts'
 import { planHeir, planHome, planOthers, planSeal, planSurplus, planUnsound } from './plan-revision.ts'
@@ -23,14 +24,15 @@ export type Stage = 'repair' | 'surge' | 'handover' | 'end'
  * or after a crash, gives the rest of the plan. The same rules create a database, keep it, upgrade it, undo an
  * upgrade (the goal is then the old revision) and remove it.
  *
- * In this order: who is leaving is gone · let go what an interrupted handover holds · one primary, followed by all · the records agree ·
- * enough shards · the primary on the goal's revision, by a surge shard and a handover, one handover at a time · then the other shards, one at
+ * In this order: who is leaving is gone, but a group without a primary does not wait for that · let go what an interrupted handover holds ·
+ * one primary, followed by all · the records agree · enough shards · the primary on the goal's revision, by a surge shard and a handover, one handover at a time · then the other shards, one at
  * a time · then home, if asked · then nobody too many.
  */
 export function planGroup(seen: Seen, goal: Goal, stage: Stage = 'end'): Verdict {
   const leaving = seen.shards.find((shard) => shard.leaving)
   if (leaving !== undefined) {
-    return act({ kind: 'retire-shard', shard: leaving.id, why: 'its retirement has begun' })
+    const retiring = act({ kind: 'retire-shard', shard: leaving.id, why: 'its retirement has begun' })
+    return planWithout(seen, goal) ?? retiring
   }
   if (goal.kind === 'remove') return planRemoval(seen)
   const discarding = planDiscard(seen, goal, stage)
@@ -44,6 +46,18 @@ export function planGroup(seen: Seen, goal: Goal, stage: Stage = 'end'): Verdict
   const { primary } = roles
   const group = { seen, goal, primary, replicas: seen.shards.filter((shard) => shard !== primary) }
   return planHung(group) ?? planRecords(group) ?? planStages(group, stage)
+}
+
+/**
+ * The process of a shard that is leaving may hang, and take long to end. Meanwhile the others get what a group is never without: one
+ * primary, followed by all, and records that agree. Not beside a shard that is leaving and may be the primary: that one is gone first.
+ */
+function planWithout(seen: Seen, goal: Goal): Verdict | undefined {
+  const staying = { ...seen, shards: seen.shards.filter(({ leaving }) => !leaving) }
+  const isWhole = goal.kind === 'remove' || goal.discard || staying.shards.length === 0
+  if (isWhole || seen.shards.some((shard) => shard.leaving && mayServe(shard, seen))) return undefined
+  const repair = planGroup(staying, goal, 'repair')
+  return repair.kind === 'do' ? repair : undefined
 }
 
 function planStages(group: Group, stage: Stage): Verdict {

@@ -161,6 +161,41 @@ describe('when the primary is gone and a follower is silent,', () => {
   })
 })
 
+describe('when the primary is gone and a shard that is leaving hangs,', () => {
+  const leaving = { leaving: true } as const
+
+  test('another one is promoted, clients get there, and what leaves is ended afterwards', () => {
+    const seen = besideSilent(hangs, 100, leaving)
+    const verdict = planGroup(seen, goal)
+    expect(verdict).toMatchObject(promoted)
+    if (verdict.kind !== 'do') return
+    expect(violations(seen, verdict.step)).toEqual([])
+    const after = expected(seen, verdict.step)
+    const next = planGroup(after, goal)
+    expect(next).toMatchObject({ step: { kind: 'record-primary', shard: 2 } })
+    const [first] = after.shards
+    const dead = { ...after, recordedPrimary: 2, shards: after.shards.filter((shard) => shard !== first) }
+    expect(planGroup(dead, goal)).toMatchObject({ step: { kind: 'retire-shard', shard: 3 } })
+  })
+
+  test('and nothing is promoted beside it if it may be the primary: its end comes first', () => {
+    for (const change of [
+      { recordedPrimary: 3 },
+      { handover: { from: 1, to: 3, released: false, ageMs: 5 } },
+    ]) {
+      const seen = { ...besideSilent(hangs, 100, leaving), ...change }
+      expect(planGroup(seen, goal)).toMatchObject({ step: { kind: 'retire-shard', shard: 3 } })
+    }
+  })
+
+  test('nor does a database that is removed wait for a promotion', () => {
+    const removal = { ...goal, kind: 'remove' } as const
+    expect(planGroup(besideSilent(hangs, 100, leaving), removal)).toMatchObject({
+      step: { kind: 'retire-shard', shard: 3 },
+    })
+  })
+})
+
 test('a follower that wakes up with more than the one that was promoted is left to a person: nothing of it is given up', () => {
   const seen = groupOf(1)
   const shards = seen.shards.map((shard): SeenShard => {

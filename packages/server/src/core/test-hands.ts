@@ -172,6 +172,8 @@ function retire(member: Member, { team, effect, world }: Scene): void {
   effect()
   member.leaving = true
   effect()
+  // A process that stands still does not end, either.
+  if (stallsAt(world, member, false) || member.stall !== null) return
   Object.assign(member, { engine: null, state: 'absent', disk: noDisk })
   if (world.pick(3) === 0) return
   effect()

@@ -207,11 +207,11 @@ export function stall(world: World, member: Member, promotes = false): void {
   member.stall ??= { left: 2 + world.pick(20), past: 0, promotes }
 }
 
-/** Does it stall right when it is told to take over? It does so when it goes on. */
-export function stallsAt(world: World, member: Member): boolean {
+/** Does it stall right when it is told to take over, or to end? What it is told then it does when it goes on. */
+export function stallsAt(world: World, member: Member, promotes = true): boolean {
   if (world.cluster || !world.stalls || world.pick(3) > 0) return false
   world.stalls -= 1
-  stall(world, member, true)
+  stall(world, member, promotes)
   return true
 }
 

@@ -2,6 +2,7 @@ import { type Address, ApiError, type EndpointReport, type WantedEndpoint } from
 import { type Database, hasEndpoint, type ShardRecord } from '../core/database.ts'
 import { ENDPOINT_HOST, endpointName } from '../core/endpoint-name.ts'
 import type { Goal } from '../core/goal.ts'
+import { pauseAfter } from '../core/pause-after.ts'
 import type { SeenDatabase } from '../core/topology.ts'
 import { takenPorts } from '../databases/taken-ports.ts'
 import { ProxyUnreachable } from '../nodes/proxy-link.ts'
@@ -229,15 +230,6 @@ export async function holdClients(
       }
     },
   }
-}
-
-/** After an attempt that was in vain. */
-const CALM_MS = 3_000
-const LONGEST_CALM_MS = 15_000
-
-/** A client that was in the way so often, in a row, is slow: soon after it will be in the way again. */
-function pauseAfter(tries: number): number {
-  return Math.min(LONGEST_CALM_MS, CALM_MS * 1.5 ** Math.max(0, tries - 1))
 }
 
 /** How the proxy is told which group is meant; it holds all clients of a database that is not sharded. */

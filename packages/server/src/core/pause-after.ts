@@ -1,0 +1,13 @@
+/** After an attempt that was in vain. */
+const SHORTEST_MS = 3_000
+const LONGEST_MS = 15_000
+/** A client that was in the way so often, in a row, is slow: soon after it will be in the way again. */
+const GROWTH = 1.5
+
+/**
+ * How long a handover is put off, in milliseconds, when an endpoint could not hold its clients: the first time, or when it was not the
+ * same client again, the shortest time there is. `tries`: how often the same client was in the way, in a row; 0 where none was.
+ */
+export function pauseAfter(tries: number): number {
+  return Math.min(LONGEST_MS, SHORTEST_MS * GROWTH ** Math.max(0, tries - 1))
+}
