@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WantedShard } from '@fairlead/api'
 import { expect, test } from 'vitest'
@@ -104,6 +104,35 @@ test('a replica resumes without a full sync, and as a primary later loads what i
   await aofIsWritten(replica)
 })
 
+test.for(builds)(
+  'a clock that is set back after its start brings back no old data: $flavour $version',
+  async (build) => {
+    await using home = await makeHome()
+    await using _ = await home.start()
+    const primary = await makeWish({ build, persistence: 'aof' })
+    const { host, port, adminPassword, userPassword } = primary
+    const own = await makeWish({ build, persistence: 'aof', adminPassword, userPassword })
+    await run(home, primary, 'p')
+    await run(home, { ...own, replicaOf: { host, port } })
+    await linked(own)
+    {
+      using admin = await connectAs('fairlead', own)
+      await admin.call('SAVE')
+      await admin.call('CONFIG', 'SET', 'appendonly', 'yes')
+      await aofIsWritten(own)
+      await admin.call('REPLICAOF', 'NO', 'ONE')
+    }
+    await write(own, 'a')
+    // As the files are if the clock was set back by an hour between the start and the AOF.
+    const data = join(home.path, 'shards', 'a-1', 'data')
+    for (const name of ['appendonly.aof', join('appendonlydir', 'appendonly.aof.manifest')])
+      if (existsSync(join(data, name))) setBack(join(data, name))
+    await home.client.putShard({ params: { id: 'a-1' }, body: { ...own, onCrash: 'restart' } })
+    await crash(home)
+    expect(await read(own, 'a')).toBe('value of a')
+  },
+)
+
 test('a shard whose data folder holds only a snapshot starts with it, though an AOF is wanted', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
@@ -116,6 +145,11 @@ test('a shard whose data folder holds only a snapshot starts with it, though an 
   await aofIsWritten(wish)
   expect(readdirSync(join(home.path, 'shards', 'a-1', 'data'))).toContain('appendonlydir')
 })
+
+function setBack(path: string): void {
+  const { mtimeMs } = statSync(path)
+  utimesSync(path, mtimeMs / 1_000 - 3_600, mtimeMs / 1_000 - 3_600)
+}
 
 /** Puts the shard and waits until it runs just so. */
 async function run(home: TestHome, wish: WantedShard, id = 'a-1'): Promise<void> {

@@ -5,7 +5,7 @@ import { nextStreak } from './decide-restart.ts'
 import { engineTarget } from './engine-config.ts'
 import type { ModuleFiles } from './module-files.ts'
 import { type ProcessIdentity, signalProcess } from './process-identity.ts'
-import { readDataOnDisk, snapshotWrittenAt, traceOfSnapshot } from './read-data-on-disk.ts'
+import { readDataOnDisk, snapshotWrittenAt, traceOfSnapshot, tracesOnDisk } from './read-data-on-disk.ts'
 import { readLastWords } from './read-last-words.ts'
 import { readSettings } from './read-settings.ts'
 import { type SilenceRules, whatIsLost } from './see-silence.ts'
@@ -60,6 +60,7 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
     appendonly: appendonly.atStart,
     appendonlyLater: appendonly.later,
     aofFrom: startedAt,
+    found: await tracesOnDisk(folder.data),
     before: {
       aofComplete: disk.aofComplete,
       stoppedCleanly: disk.stoppedCleanly,
@@ -103,7 +104,11 @@ export async function welcome(place: ShardWorkplace, last: ProcessRecord): Promi
     proven: true,
     appendonlyLater: null,
     // What the AOF holds is out of date from here on.
-    ...(later === false && { appendonly: false, aofFrom: Date.now() }),
+    ...(later === false && {
+      appendonly: false,
+      aofFrom: Date.now(),
+      found: await tracesOnDisk(place.folder.data),
+    }),
   })
 }
 

@@ -17,13 +17,30 @@ export async function readDataOnDisk(data: string, last: ProcessRecord | null): 
       stoppedCleanly: false,
     }
   // One that never answered has changed nothing: what was true before it is true still.
-  const untouched = last.answeredAt === null && (snapshotAt ?? 0) < last.startedAt
+  const untouched = last.answeredAt === null && !(await isNewSnapshot(data, last, snapshotAt))
   return {
     snapshot: snapshotAt !== null,
     aof: aofAt !== null,
-    aofComplete: last.appendonly || (aofAt ?? 0) >= last.aofFrom || (untouched && last.before.aofComplete),
+    aofComplete:
+      last.appendonly || (await isNewAof(data, last, aofAt)) || (untouched && last.before.aofComplete),
     stoppedCleanly: last.ended?.how === 'stopped' || (untouched && last.before.stoppedCleanly),
   }
+}
+
+/** What lay in the data folder at one moment: another text, once another file took its place. Null: there was none. */
+export async function tracesOnDisk(data: string): Promise<NonNullable<ProcessRecord['found']>> {
+  return { snapshot: await traceOfSnapshot(data), aof: await traceOfAof(data) }
+}
+
+async function isNewSnapshot(data: string, last: ProcessRecord, at: number | null): Promise<boolean> {
+  if (last.found === undefined) return (at ?? 0) >= last.startedAt
+  return at !== null && (await traceOfSnapshot(data)) !== last.found.snapshot
+}
+
+/** Was the AOF rewritten since? By the file itself, for a clock that was set back makes a new one older than the process. */
+async function isNewAof(data: string, last: ProcessRecord, at: number | null): Promise<boolean> {
+  if (last.found === undefined) return (at ?? 0) >= last.aofFrom
+  return at !== null && (await traceOfAof(data)) !== last.found.aof
 }
 
 /** Does what its persistence writes lie in the folder? Of a database without any, what lies there is of another time. */
@@ -66,8 +83,17 @@ async function traceOf(path: string): Promise<string> {
  * on at run time, and not with every write. Before redis 7 it is one file.
  */
 async function aofWrittenAt(data: string): Promise<number | null> {
-  const manifest = await writtenAt(join(data, 'appendonlydir', 'appendonly.aof.manifest'))
-  return manifest ?? (await writtenAt(join(data, 'appendonly.aof')))
+  const [manifest, single] = aofFiles(data)
+  return (await writtenAt(manifest)) ?? (await writtenAt(single))
+}
+
+async function traceOfAof(data: string): Promise<string | null> {
+  const [manifest, single] = aofFiles(data)
+  return (await traceOf(manifest)) || (await traceOf(single)) || null
+}
+
+function aofFiles(data: string): readonly [manifest: string, single: string] {
+  return [join(data, 'appendonlydir', 'appendonly.aof.manifest'), join(data, 'appendonly.aof')]
 }
 
 async function writtenAt(path: string): Promise<number | null> {

@@ -37,6 +37,13 @@ const ProcessRecord = Type.Object({
   appendonlyLater: Type.Union([Type.Boolean(), Type.Null()]),
   /** An AOF rewritten after this moment holds every write, too: it was switched on while the process ran. */
   aofFrom: Type.Integer(),
+  /** The files on disk at its start, the AOF since it was switched off, by their traces; null: none. Absent in records of older agents. */
+  found: Type.Optional(
+    Type.Object({
+      snapshot: Type.Union([Type.String(), Type.Null()]),
+      aof: Type.Union([Type.String(), Type.Null()]),
+    }),
+  ),
   /** What was so about the data on disk when it was started. */
   before: Type.Object({
     aofComplete: Type.Boolean(),
