@@ -95,6 +95,20 @@ describe('an upgrade is refused', () => {
       /RDB format 12/,
     ],
     [
+      'where shards of both builds cannot be in one cluster',
+      { engineVersion: 'redis-8.0' },
+      { cluster: true, groups: 3 },
+      'upgrade_path_unsupported',
+      /shards of valkey 8\.0\.1 and redis 8\.0\.2 cannot be in one cluster/,
+    ],
+    [
+      'where they cannot, also if the data may go',
+      { engineVersion: 'redis-8.0', forceDiscard: true },
+      { cluster: true, groups: 3 },
+      'upgrade_path_unsupported',
+      /in one cluster/,
+    ],
+    [
       'when it keeps and changes the version',
       { keepEngineVersion: true, engineVersion: '8.1' },
       {},

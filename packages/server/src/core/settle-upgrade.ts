@@ -1,5 +1,6 @@
 import type { Build } from '@fairlead/api'
 import { compareVersions } from '@fairlead/engine'
+import { obstacleInOneCluster } from './cluster-pairs.ts'
 import { type Goal, type Policy, revisionOf, runsOf, type UsedModule } from './goal.ts'
 import type { Module } from './module.ts'
 import type { Refused } from './refused.ts'
@@ -191,6 +192,9 @@ function obstaclesTo(target: Build, subject: UpgradeSubject, discard: boolean): 
       message: `engine_version: ${target.flavour} ${target.version} is older than the ${build.version} that the database runs`,
     })
   }
+  // What begins empty does so group by group, too.
+  const mix = subject.cluster ? obstacleInOneCluster(build, target) : null
+  if (mix !== null) obstacles.push({ refused: 'upgrade_path_unsupported', message: mix })
   if (discard) return obstacles
   // Modules only rise, which their own rules see to: here it is the engines'.
   const path = replicationPath(build, target).obstacle
