@@ -71,6 +71,7 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
     ended: null,
     crashes: sameOrder ? last.crashes : 0,
     streak: sameOrder ? last.streak : 0,
+    ...(sameOrder && last.unanswered && { unanswered: last.unanswered }),
   }
   // Recorded before the process exists: an agent that dies in between looks for it by its folder.
   await place.save(record)
@@ -98,8 +99,9 @@ export async function welcome(place: ShardWorkplace, last: ProcessRecord): Promi
   // Before its answer is noted: a process that has answered has a baseline.
   const settings = readSettings(await place.pulse.call('CONFIG', 'GET', '*'), last.wish)
   await place.folder.writeBaseline({ startedAt: last.startedAt, settings })
+  const { unanswered: _over, ...record } = last
   await place.save({
-    ...last,
+    ...record,
     answeredAt,
     proven: true,
     appendonlyLater: null,
@@ -197,6 +199,7 @@ function asDied(record: ProcessRecord, why: string): ProcessRecord {
     ended: { at, how: 'died', why },
     crashes: record.crashes + 1,
     streak: nextStreak(record, at),
+    ...(record.answeredAt === null && { unanswered: { deaths: (record.unanswered?.deaths ?? 0) + 1, why } }),
   }
 }
 

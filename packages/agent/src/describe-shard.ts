@@ -7,6 +7,9 @@ import type { TroubleWatch } from './watch-trouble.ts'
 
 export type View = Pick<ShardReport, 'state' | 'why'>
 
+/** Deaths in a row before an answer. One may be bad luck: no memory for a moment, a port that is not free yet. */
+const FAILS_AFTER = 3
+
 /** The report speaks of the process, and of the wish while there was none yet. */
 export function describeShard(
   id: string,
@@ -41,6 +44,7 @@ export function describeShard(
     endedInOrder: last?.ended?.how === 'stopped',
     beganAfterDeath: here?.before.died ?? false,
     why: view.why,
+    failsToStart: last?.unanswered && last.unanswered.deaths >= FAILS_AFTER ? last.unanswered.why : '',
     memoryBytes: wanted.wish.memoryBytes,
     evictionPolicy: wanted.wish.evictionPolicy,
     certificate: nameOfCertificate((last?.wish ?? wanted.wish).tls),

@@ -30,6 +30,18 @@ test('of a crash report, the line that says it is picked', () => {
   expect(pickLastWords(log)).toBe('Redis 7.0.15 crashed by signal: 11, si_code: 0')
 })
 
+test('of what is said about a snapshot that cannot be read, the line that says why is picked', () => {
+  const log = [
+    `${at} # Short read or OOM loading DB. Unrecoverable error, aborting now.`,
+    `${at} # Internal error in RDB reading offset 0, function at rdb.c:3421 -> Unexpected EOF reading RDB file`,
+    '[offset 0] Checking RDB file dump.rdb',
+    '--- RDB ERROR DETECTED ---',
+    '[info] 0 keys read',
+    '[info] 0 already expired',
+  ].join('\n')
+  expect(pickLastWords(log)).toMatch(/^Internal error in RDB reading .*Unexpected EOF reading RDB file$/)
+})
+
 test('a process that says nothing has no last words, and secrets are struck out of those of others', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-'))
   const path = join(folder, 'engine.log')

@@ -6,8 +6,8 @@ const MAX_LENGTH = 400
 /** What engines print as a warning at every start, or about an end that was asked for. */
 const BANAL =
   /overcommit|Transparent Huge|somaxconn|TCP backlog|maxclients|no config file|Server initialized|bye bye|Received SIG|User requested shutdown|^\*\*\*|^Reading the configuration/i
-/** Of the pages that an engine writes when it crashes, this line says it. */
-const CRASH = /crashed by signal|ASSERTION FAILED|guru meditation/i
+/** Of the pages that an engine writes when it crashes, or cannot read a snapshot, this line says it. */
+const CRASH = /crashed by signal|ASSERTION FAILED|guru meditation|Internal error in RDB/i
 
 /**
  * The last lines of an engine's log, from byte `from` on, that say why it ended: warnings, and what is no log line

@@ -66,6 +66,8 @@ const ProcessRecord = Type.Object({
   crashes: Type.Integer(),
   /** Deaths since it last was healthy for a while: what the back-off counts. */
   streak: Type.Integer(),
+  /** Deaths in a row of processes that had not answered, and how the last one ended. Absent: none. */
+  unanswered: Type.Optional(Type.Object({ deaths: Type.Integer(), why: Type.String() })),
 })
 export type ProcessRecord = Static<typeof ProcessRecord>
 

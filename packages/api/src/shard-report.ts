@@ -90,6 +90,8 @@ export const ShardReport = Type.Object({
   /** The process that is there took the place of one that had died: what that one had not saved is gone. */
   beganAfterDeath: Type.Boolean(),
   why: Type.String(),
+  /** Several of its processes in a row have died before they answered: how the last one ended. It is still tried again. Empty otherwise. */
+  failsToStart: Type.String(),
   /** SHA-256 of the certificate (its PEM) with which its last process proves itself to the others; null: it has none. */
   certificate: Type.Union([Type.String(), Type.Null()]),
   /** It ended, and only a put starts it again (`onCrash` wait). */

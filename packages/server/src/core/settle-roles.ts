@@ -169,6 +169,7 @@ function whyAwaited({ history }: Seen, heir: LiveShard | undefined): string {
 function settleSilent(silent: SeenShard, may: string, seen: Seen, live: readonly LiveShard[]): Verdict {
   const { id, processWhy, silence } = silent
   if (silence == null || !silence.hung) {
+    if (silent.failsToStart) return { kind: 'stuck', why: describeFailing(silent) }
     const why = `shard ${id} ${may} does not answer yet${inBrackets(processWhy)}`
     return { kind: 'wait', shard: id, why }
   }
@@ -190,6 +191,7 @@ function settleSilent(silent: SeenShard, may: string, seen: Seen, live: readonly
 function settleWithoutHeir(last: SeenShard | undefined, goal: Goal): Verdict {
   if (last !== undefined && goal.inPlace && last.process === 'failed') return settleInPlace(last, goal)
   if (last !== undefined && (last.process === 'exited' || last.process === 'absent')) {
+    if (last.failsToStart) return { kind: 'stuck', why: describeFailing(last) }
     return startFromDisk(last, 'no running shard holds its history')
   }
   const why =
@@ -250,6 +252,11 @@ function whyPromote({ handover, shards }: Seen, heir: LiveShard): string {
   return handover === null
     ? `the primary is gone, and shard ${heir.id} holds the most of its history (offset ${heir.engine.offset})${beside}`
     : `the handover from shard ${handover.from} to shard ${handover.to} was interrupted, and no shard is ahead of shard ${heir.id} (offset ${heir.engine.offset})${beside}`
+}
+
+/** Its agent goes on trying. The words stay the same meanwhile: they are on record. */
+function describeFailing({ id, failsToStart }: SeenShard): string {
+  return `shard ${id}, the last primary, does not start, and is tried again and again: ${failsToStart}`
 }
 
 function startFromDisk(shard: SeenShard, why: string): Verdict {

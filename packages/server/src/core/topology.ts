@@ -79,6 +79,8 @@ export interface SeenShard {
   readonly leaving: boolean
   /** Why the process is where it is, in the agent's words. */
   readonly processWhy: string
+  /** How the last of several processes ended that died before they answered. Empty or absent: the next one may well start. */
+  readonly failsToStart?: string
   /** Its last end was ordered, not a crash: its disk holds everything. */
   readonly endedCleanly: boolean
   /** Its process took the place of one that had died: what that one had not saved is gone. */

@@ -90,6 +90,7 @@ async function observeShard(
     leaving: record.leaving,
     process: found?.state ?? 'absent',
     processWhy: found?.why ?? 'the agent knows nothing of it',
+    failsToStart: found?.failsToStart ?? '',
     beganAfterDeath: found?.beganAfterDeath ?? false,
     asleep: found?.asleep ?? false,
     trouble: found?.trouble ?? '',

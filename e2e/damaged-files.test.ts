@@ -1,0 +1,84 @@
+import { copyFileSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { build } from './engine-pairs.ts'
+import { asAdmin, pidOf } from './roles.ts'
+import { until } from './until.ts'
+
+const kinds = [
+  {
+    persistence: 'aof',
+    file: /incr\.aof$/,
+    damage: (path: string) => writeFileSync(path, '*3\r\n$3\r\nSET\r\n$1\r\nk\r\nno length\r\n'),
+    words: /Bad file format reading the append only file/,
+  },
+  {
+    persistence: 'snapshot',
+    file: /dump\.rdb$/,
+    damage: (path: string) => truncateSync(path, 40),
+    words: /Unexpected EOF reading RDB file/,
+  },
+] as const
+
+const within = { withinMs: 40_000 }
+
+let fairlead: Fairlead
+beforeAll(async () => {
+  fairlead = await startFairlead()
+})
+afterAll(() => fairlead[Symbol.asyncDispose]())
+
+test.each(kinds)(
+  'a database whose file is damaged says so, in the words of its engine, until the file is mended: $persistence',
+  { timeout: 120_000 },
+  async ({ persistence, file, damage, words }) => {
+    const { api, agent, home } = fairlead
+    const { uid, action_uid } = await api.createDatabase({
+      body: {
+        ...{ name: `damaged-${persistence}`, memory_size: 0, data_persistence: persistence },
+        engine_version: build('valkey', '8.1'),
+      },
+    })
+    await fairlead.untilEnded(action_uid)
+    const [shard = 0] = (await api.getDatabase({ params: { uid } })).shard_list
+    const pid = await fill(shard)
+    // Its agent shall not start it again before its file is damaged.
+    process.kill(agent.pid, 'SIGSTOP')
+    process.kill(pid, 'SIGKILL')
+    const path = findFile(join(home, 'shards', `s${shard}`, 'data'), file)
+    copyFileSync(path, join(home, 'sound'))
+    damage(path)
+    process.kill(agent.pid, 'SIGCONT')
+    const isTold = async () => {
+      const database = await api.getDatabase({ params: { uid } })
+      return database.status_reason !== '' && database
+    }
+    const told = await until('the obstacle is told', isTold, within)
+    expect(told).toMatchObject({ status: 'recovery', status_reason: expect.stringMatching(words) })
+    expect(told.status_reason).toContain(`shard ${shard}, the last primary, does not start`)
+
+    copyFileSync(join(home, 'sound'), path)
+    const isWhole = async () => {
+      const { status, status_reason } = await api.getDatabase({ params: { uid } })
+      return status === 'active' && status_reason === ''
+    }
+    await until('it serves again', isWhole, within)
+    using admin = await asAdmin(fairlead, shard)
+    expect(await admin.call('GET', 'kept')).toBe('yes')
+  },
+)
+
+/** A key on the disk of a shard. Answers the process. */
+async function fill(shard: number): Promise<number> {
+  using admin = await asAdmin(fairlead, shard)
+  await admin.call('SET', 'kept', 'yes')
+  await admin.call('SAVE')
+  return await pidOf(fairlead, shard)
+}
+
+function findFile(folder: string, name: RegExp): string {
+  const found = readdirSync(folder, { recursive: true, encoding: 'utf8' }).find((path) => name.test(path))
+  if (found === undefined) throw new Error(`no ${name} in ${folder}`)
+  return join(folder, found)
+}
