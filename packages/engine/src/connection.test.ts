@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { pbkdf2 } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { promisify } from 'node:util'
@@ -51,4 +52,28 @@ test('a connection that is closed again and again listens once for the end of it
   for (const socket of sockets) socket.destroy()
   server.close()
   expect(warnings).toEqual([])
+})
+
+test('a connection for which there was no time is not opened later', async () => {
+  await import('ioredis') // loaded by the first call, which is not to wait for that
+  const opened: Socket[] = []
+  const server = createServer((socket) => {
+    opened.push(socket)
+    socket.once('data', () => socket.write('+OK\r\n+PONG\r\n'))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const options = {
+    address: { host: '127.0.0.1', port: (server.address() as AddressInfo).port },
+    login: { username: 'nobody', password: '' },
+  }
+  // The threads that read files are busy, as on a machine with too much to do: who listens there is not proven in time.
+  const busy = Array.from({ length: 8 }, () => promisify(pbkdf2)('', '', 200_000, 64, 'sha512'))
+  await expect(connectEngine({ ...options, connectTimeoutMs: 1 })).rejects.toThrow('no connection within')
+  await Promise.all(busy)
+  // The one before would be there before this one.
+  using _ = await connectEngine({ ...options, connectTimeoutMs: 10_000 })
+  expect(opened).toHaveLength(1)
+  for (const socket of opened) socket.destroy()
+  server.close()
 })

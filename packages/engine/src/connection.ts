@@ -102,9 +102,16 @@ export async function connectEngine(options: {
     usable = false
   })
 
+  // To prove who listens may take longer than there is time: what would be opened after that, nobody would close.
+  let isGivenUp = false
+  const open = async () => {
+    if (isGivenUp) throw new Error('it is too late to connect')
+    await redis.connect()
+  }
   try {
-    await within(logIn(redis, address, login), connectTimeoutMs)
+    await within(logIn({ redis, open }, address, login), connectTimeoutMs)
   } catch (cause) {
+    isGivenUp = true
     redis.disconnect()
     throw unreachable(address, cause instanceof NotOurs ? cause : (heard ?? cause))
   }
@@ -156,15 +163,11 @@ export async function connectEngine(options: {
 
 /** Says nothing before it is proven who listens. Throws what was in the way, and what is an error to PING: it can be spoken to, or not. */
 async function logIn(
-  redis: Pick<Redis, 'connect' | 'disconnect' | 'call'>,
+  { redis, open }: { readonly redis: Pick<Redis, 'disconnect' | 'call'>; readonly open: () => Promise<void> },
   address: EngineAddress,
   { username, password }: EngineLogin,
 ): Promise<void> {
-  await connectToOwn(
-    address,
-    () => redis.connect(),
-    () => redis.disconnect(),
-  )
+  await connectToOwn(address, open, () => redis.disconnect())
   await Promise.all([redis.call('AUTH', username, password), redis.call('PING')])
 }
 

@@ -32,6 +32,13 @@ export function createEngines(): Engines {
       forget(id)
       const login = { username: ADMIN, password: database.adminPassword }
       const connection = await connectEngine({ address: { host, port }, login, connectTimeoutMs: 500 })
+      // Turns and preparations ask for the same shard at once: of two that were opened meanwhile, one would never be closed.
+      const other = open.get(id)
+      if (other?.usable && isSame(other.address, { host, port })) {
+        connection[Symbol.dispose]()
+        return other
+      }
+      forget(id)
       open.set(id, connection)
       return connection
     },
