@@ -127,7 +127,9 @@ async function save(fairlead: Fairlead, uid: number): Promise<void> {
 
 async function primaryOf(fairlead: Fairlead, uid: number) {
   const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
-  return asAdmin(fairlead, Number(shards.find(({ role }) => role === 'master')?.uid))
+  const primary = Number(shards.find(({ role }) => role === 'master')?.uid)
+  // On a machine with much to do it may take longer than one attempt.
+  return until('the primary can be asked', () => asAdmin(fairlead, primary).catch(() => null))
 }
 
 async function expectKept(

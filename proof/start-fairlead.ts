@@ -73,12 +73,14 @@ export async function startFairlead(
     ...options.env,
   }
   // Side by side: each does without the other until it is there.
-  const starting = [
+  const started = await Promise.allSettled([
     startPart([main, 'agent'], env),
     startPart(options.serverMain === undefined ? [main, 'server'] : [options.serverMain], env),
-  ] as const
-  const agent = opened.use(await starting[0])
-  const server = opened.use(await starting[1])
+  ])
+  // Where one of them does not come, the other is not left behind.
+  const [agent, server] = started.map((part) => (part.status === 'fulfilled' ? opened.use(part.value) : null))
+  const failed = started.find((part) => part.status === 'rejected')
+  if (agent == null || server == null) throw failed?.reason
 
   const transport = (request: Parameters<ReturnType<typeof fetchTransport>>[0]) =>
     fetchTransport(server.url())(request)
@@ -175,7 +177,11 @@ async function startProcess(
     once(child, 'exit', { signal: deadline }).then(() => {
       throw new Error(`${args.join(' ')} did not start`)
     }),
-  ])
+  ]).catch((cause: unknown) => {
+    // It may only be slow: left alone, it would listen on the port of the next test.
+    child.kill('SIGKILL')
+    throw cause
+  })
   return { process: child, url: (news as { url?: string }).url ?? '' }
 }
 
