@@ -82,6 +82,14 @@ test.for([1, 2])(
         expect(await other.evalSha(sha, { keys: [key], arguments: ['you'] })).toBe('hello you')
     }
     await check(1)
+    if (groups > 1) {
+      // What a script says of slots is not believed, and those who look after the database can see that it was said.
+      const forged = "return redis.error_reply('MOVED 15495 127.0.0.1:1')"
+      await expect(other.eval(forged, { keys: ['{a}'] })).rejects.toThrow('MOVED 15495')
+      const stats = async () => await api.getEndpointStats({ params: { uid } })
+      await until('the doubt is counted', async () => (await stats()).doubted === 1)
+      expect((await stats()).doubted_last).toMatch(/^a script .* said that slot 15495 is elsewhere$/)
+    }
     const upgrade = await api.upgradeDatabase({
       params: { uid },
       body: { engine_version: to, rollback_window: 'until_finalized' },

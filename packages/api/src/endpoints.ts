@@ -29,6 +29,11 @@ export const EndpointStats = Type.Object({
   failed_holds: Type.Integer({ description: 'Holds that ended without that' }),
   errors: Type.Integer(),
   last_error: Type.String(),
+  doubted: Type.Integer({
+    description:
+      'Of a sharded database: replies that sent a slot elsewhere, and were not believed. Some are usual while roles move',
+  }),
+  doubted_last: Type.String({ description: 'Why the last of them was not believed; empty without' }),
 })
 
 export const getEndpointStats = operation({

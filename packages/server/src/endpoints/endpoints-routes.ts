@@ -22,6 +22,8 @@ export function endpointsRoutes(mount: Mount, endpoints: Endpoints): void {
       failed_holds: stats.failedHolds,
       errors: stats.errors,
       last_error: stats.lastError,
+      doubted: stats.doubted?.count ?? 0,
+      doubted_last: stats.doubted?.why ?? '',
     }
   })
 
