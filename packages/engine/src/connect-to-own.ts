@@ -1,4 +1,5 @@
-import { opendirSync, readdirSync, readlinkSync, statSync } from 'node:fs'
+import { opendirSync, readlinkSync, statSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { setImmediate as others } from 'node:timers/promises'
 import type { EngineAddress } from './connection.ts'
 import { type Listener, readListeners } from './read-listeners.ts'
@@ -104,7 +105,7 @@ function createHandles() {
       if (before !== undefined && linkOf(before) === name) return before
       if (seen.size > MOST_SEEN) seen.clear()
       seen.delete(name)
-      const pids = namesIn('/proc').filter((each) => /^\d+$/.test(each))
+      const pids = (await namesIn('/proc')).filter((each) => /^\d+$/.test(each))
       let began = performance.now()
       for (const pid of pids.toSorted((a, b) => Number(b) - Number(a))) {
         if (!isOurs(pid)) continue
@@ -119,12 +120,9 @@ function createHandles() {
   }
 }
 
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
+/** Of processes other users may have tens of thousands: this thread does not wait for it. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return await readdir(folder).catch(() => [])
 }
 
 function isOurs(pid: string): boolean {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
-import { parseListeners, readListeners } from './read-listeners.ts'
+import { createCollector, placesOf, readListeners } from './read-listeners.ts'
 
 const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:2713 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 648 1 000000001b4b2d2b 100 0 0 10 0
@@ -11,10 +11,21 @@ const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->whe
 `
 
 test('of what the kernel tells, those are read that listen at an address or at all of them, and no connections', () => {
-  const at = (port: number) => parseListeners(table, { host: '127.0.0.1', port })
-  expect(at(10_003)).toEqual([{ uid: 1_000, inode: 648 }])
-  expect(at(10_004)).toEqual([{ uid: 65_534, inode: 649 }])
-  expect(at(10_005)).toEqual([])
+  const places = new Map([10_003, 10_004, 10_005].map((port) => [port, placesOf('127.0.0.1', port)]))
+  const wanted = new Set([...places.values()].flat())
+  for (const length of [1, 7, 149, 150, 151, table.length]) {
+    const collector = createCollector(4, wanted)
+    for (let at = 0; at < table.length; at += length) if (!collector.take(table.slice(at, at + length))) break
+    const at = (port: number) => places.get(port)?.flatMap((place) => collector.found.get(place) ?? [])
+    expect(at(10_003)).toEqual([{ uid: 1_000, inode: 648 }])
+    expect(at(10_004)).toEqual([{ uid: 65_534, inode: 649 }])
+    expect(at(10_005)).toEqual([])
+  }
+})
+
+test('nothing is read behind the first connection', () => {
+  const collector = createCollector(4, new Set(placesOf('127.0.0.1', 10_003)))
+  expect(collector.take(table)).toBe(false)
 })
 
 test.for(['127.0.0.1', '::1', '0.0.0.0'])(

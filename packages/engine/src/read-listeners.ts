@@ -11,33 +11,40 @@ export interface Listener {
   readonly inode: number
 }
 
-/** A line of /proc/net/tcp: its own address, the other's, state (0A: it listens), queues, timers, uid, timeout, inode. */
-const LINE = /^ *\d+: ([0-9A-F]+):([0-9A-F]{4}) \S+ ([0-9A-F]{2}) \S+ \S+ \S+ +(\d+) +\d+ (\d+) /
+/** By their places, as the kernel writes them. */
+type Found = ReadonlyMap<string, readonly Listener[]>
+
+/** After a place in /proc/net/tcp: the other's, state (0A: it listens), queues, timers, uid, timeout, inode. */
+const REST = /^ \S+ 0A \S+ \S+ \S+ +(\d+) +\d+ (\d+) /
 const LISTENS = '0A'
-const CHUNK_BYTES = 16 * 1024
+/** The kernel gives a page or so at a time, however much is asked for. */
+const CHUNK_BYTES = 64 * 1024
+/** An address in hexadecimal, a colon and the port. */
+const PLACE_LENGTH = { 4: 13, 6: 37 }
 
 const readTables = {
-  4: shareReads(() => readHead('/proc/net/tcp')),
-  6: shareReads(() => readHead('/proc/net/tcp6')),
+  4: shareReadings((wanted) => readTable('/proc/net/tcp', createCollector(4, wanted))),
+  6: shareReadings((wanted) => readTable('/proc/net/tcp6', createCollector(6, wanted))),
 }
 
 /**
  * Which sockets of this machine listen at an address (an IP address, or localhost), at a moment after the call: none, one, or several of one
  * user that share it. Throws when the kernel does not tell.
+ *
+ * Any user may have tens of thousands of listeners: the work is in proportion to them, and done in pieces of some microseconds.
  */
 export async function readListeners({ host, port }: EngineAddress): Promise<readonly Listener[]> {
   const ip = host === 'localhost' ? '127.0.0.1' : host
-  return parseListeners(await readTables[isIPv6(ip) ? 6 : 4](), { host: ip, port })
+  const places = placesOf(ip, port)
+  const found = await readTables[isIPv6(ip) ? 6 : 4](places)
+  return places.flatMap((place) => found.get(place) ?? [])
 }
 
-/** Of the text of /proc/net/tcp, or tcp6, those that listen at this IP address or at all of its kind. */
-export function parseListeners(text: string, { host, port }: EngineAddress): readonly Listener[] {
-  const own = hexOf(host)
-  return text.split('\n').flatMap((line) => {
-    const [, at = '', portHex = '', state, uid, inode] = LINE.exec(line) ?? []
-    const isHere = Number.parseInt(portHex, 16) === port && (at === own || /^0+$/.test(at))
-    return isHere && state === LISTENS ? [{ uid: Number(uid), inode: Number(inode) }] : []
-  })
+/** As the kernel writes this IP address with this port, and all addresses of its kind with it. */
+export function placesOf(ip: string, port: number): readonly string[] {
+  const own = hexOf(ip)
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  return [...new Set([own, '0'.repeat(own.length)])].map((address) => `${address}${suffix}`)
 }
 
 /** As the kernel prints an address: in words of 32 bits, each as this machine keeps a number. */
@@ -61,30 +68,74 @@ function bytesOfIPv6(host: string): readonly number[] {
     .flatMap((n) => [n >> 8, n & 255])
 }
 
-/** The kernel tells first of what listens; of connections there may be tens of thousands. */
-async function readHead(path: string): Promise<string> {
-  await using file = await open(path, 'r')
-  const buffer = Buffer.alloc(CHUNK_BYTES)
-  let text = ''
-  for (;;) {
-    const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, null)
-    text += buffer.toString('latin1', 0, bytesRead)
-    const isOver = text.split('\n').some((line) => (LINE.exec(line)?.[3] ?? LISTENS) !== LISTENS)
-    if (bytesRead === 0 || isOver) return text
+/** Collects from a table, as its text comes, what listens at places that are wanted. */
+export interface Collector {
+  readonly found: Found
+  /** Takes the next piece, wherever it ends. Says whether more may listen: the kernel tells of connections last, and there may be many. */
+  take(piece: string): boolean
+}
+
+export function createCollector(kind: 4 | 6, wanted: ReadonlySet<string>): Collector {
+  const found = new Map<string, Listener[]>()
+  const length = PLACE_LENGTH[kind]
+  let unfinished = ''
+  /** Whether the line is of one that listens. The place is looked at before anything else: of most lines nothing more is. */
+  const takeLine = (line: string): boolean => {
+    const at = line.indexOf(': ') + 2
+    if (at === 1) return true // the headline
+    const state = at + 2 * (length + 1)
+    if (!line.startsWith(LISTENS, state)) return false
+    const place = line.slice(at, at + length)
+    if (!wanted.has(place)) return true
+    const [, uid, inode] = REST.exec(line.slice(at + length)) ?? []
+    if (uid === undefined) return true
+    const before = found.get(place) ?? []
+    before.push({ uid: Number(uid), inode: Number(inode) }) // in place: of these, too, there may be many
+    found.set(place, before)
+    return true
+  }
+  return {
+    found,
+    take(piece) {
+      const text = unfinished + piece
+      let from = 0
+      for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
+        if (!takeLine(text.slice(from, end))) return false
+        from = end + 1
+      }
+      unfinished = text.slice(from)
+      return true
+    },
   }
 }
 
-/** One read for all who ask before it begins: each hears what was so after it asked. */
-function shareReads(read: () => Promise<string>): () => Promise<string> {
+async function readTable(path: string, collector: Collector): Promise<Found> {
+  await using file = await open(path, 'r')
+  const buffer = Buffer.alloc(CHUNK_BYTES)
+  for (;;) {
+    const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, null)
+    if (bytesRead === 0 || !collector.take(buffer.toString('latin1', 0, bytesRead))) return collector.found
+  }
+}
+
+/** One reading for all who ask before it begins, each for its places: each hears what was so after it asked. */
+function shareReadings(
+  read: (wanted: ReadonlySet<string>) => Promise<Found>,
+): (places: readonly string[]) => Promise<Found> {
   let last: Promise<unknown> = Promise.resolve()
-  let next: Promise<string> | null = null
-  return () => {
-    next ??= last.then(() => {
+  let next: { readonly wanted: Set<string>; readonly reading: Promise<Found> } | null = null
+  const plan = () => {
+    const wanted = new Set<string>()
+    const reading = last.then(() => {
       next = null
-      const reading = read()
-      last = reading.catch(() => undefined)
-      return reading
+      return read(wanted)
     })
-    return next
+    last = reading.catch(() => undefined)
+    return { wanted, reading }
+  }
+  return (places) => {
+    next ??= plan()
+    for (const place of places) next.wanted.add(place)
+    return next.reading
   }
 }

@@ -1,0 +1,92 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
+import { readListeners } from '@fairlead/engine'
+import { describe, expect, test } from 'vitest'
+import { canBeStranger, STRANGER, type Stranger, startStranger } from './start-stranger.ts'
+
+/** In processes with few files each, as some systems allow no more. */
+const STRANGERS = 5
+const OF_EACH = 4_000
+/** Noise of the machine is in most readings, not in all. */
+const READINGS = 3
+
+describe.runIf(canBeStranger)('another user of the machine', () => {
+  test('that has 20,000 listeners delays no proof of ours, and holds no event loop', async () => {
+    await using servers = await listenAt(['127.0.0.1', '127.0.0.1', '127.0.0.1', '127.0.0.1'])
+    const [port = 0] = servers.ports
+    await using strangers = new AsyncDisposableStack()
+    const all = Array.from({ length: STRANGERS }, (_, n) =>
+      strangers.use(startStranger(listenMuch(port, 100 + n, OF_EACH))),
+    )
+    await Promise.all(all.map(untilReady))
+
+    const readings: { readonly ms: number; readonly heldMs: number }[] = []
+    for (let n = 0; n < READINGS; n += 1) {
+      await using held = watchTurns()
+      const began = performance.now()
+      // At one moment, as the connections of a server that comes back.
+      const found = await Promise.all(
+        servers.ports.map((each) => readListeners({ host: '127.0.0.1', port: each })),
+      )
+      readings.push({ ms: performance.now() - began, heldMs: held.longestMs() })
+      expect(found.map((each) => each.map(({ uid }) => uid))).toEqual(found.map(() => [process.geteuid?.()]))
+    }
+    expect(Math.min(...readings.map(({ ms }) => ms)), JSON.stringify(readings)).toBeLessThan(2_000)
+    expect(Math.min(...readings.map(({ heldMs }) => heldMs)), JSON.stringify(readings)).toBeLessThan(100)
+
+    // They are there, and are seen.
+    const [theirs] = await readListeners({ host: '127.100.0.1', port })
+    expect(theirs?.uid).toBe(STRANGER)
+  })
+})
+
+async function listenAt(hosts: readonly string[]) {
+  const servers: Server[] = []
+  for (const host of hosts) {
+    const server = createServer((socket) => socket.destroy()).listen(0, host)
+    await once(server, 'listening')
+    servers.push(server)
+  }
+  return {
+    ports: servers.map((server) => (server.address() as { port: number }).port),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+    },
+  }
+}
+
+/** Notes the longest time between two turns of this event loop. */
+function watchTurns() {
+  let isOver = false
+  let longest = 0
+  const watching = (async () => {
+    for (let last = performance.now(); !isOver; last = performance.now()) {
+      await turn()
+      longest = Math.max(longest, performance.now() - last)
+    }
+  })()
+  return {
+    longestMs: () => longest,
+    async [Symbol.asyncDispose]() {
+      isOver = true
+      await watching
+    },
+  }
+}
+
+async function untilReady(stranger: Stranger): Promise<void> {
+  while ((await stranger.says()) !== 'ready');
+}
+
+/** Listens at one port of so many addresses: as close to ours as another user gets. */
+const listenMuch = (port: number, network: number, count: number) => `import { createServer } from 'node:net'
+import { once } from 'node:events'
+for (let n = 0; n < ${count}; n += 1) {
+  const host = '127.${network}.' + Math.floor(n / 250) + '.' + (n % 250 + 1)
+  await once(createServer().listen({ port: ${port}, host, backlog: 1 }), 'listening')
+  if (n % 500 === 0) console.log('at ' + n)
+}
+console.log('ready')
+setInterval(() => {}, 60_000)
+`
