@@ -51,7 +51,7 @@ export function createSessions(deps: {
       }
       await store.transaction(async (db) => {
         const revoked = revokedTokensStore(db)
-        await revoked.removeEnded(new Date(now() - TOLERANCE_MS).toISOString())
+        await revoked.removeEnded(new Date(now() - KEPT_MS).toISOString())
         await revoked.insert({
           id: token.id,
           userUid: user.uid,
@@ -64,5 +64,5 @@ export function createSessions(deps: {
   }
 }
 
-/** A token that has ended may be taken for a little longer, as clocks differ. */
-const TOLERANCE_MS = 60_000
+/** So long after a token has ended it is known as logged out: a clock that is ahead for hours, and is set back, must not bring it back. */
+const KEPT_MS = 24 * 60 * 60 * 1000

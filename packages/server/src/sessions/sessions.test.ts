@@ -248,6 +248,17 @@ describe('a token ends before its time', () => {
       body: { message: expect.stringContaining('no token to end') },
     })
   })
+
+  test('when it is logged out, also if the clock was hours ahead for a while', async () => {
+    const ended = await fairlead.signIn('mia', password, 1_800)
+    await fairlead.send('POST', '/v1/users/logout', { auth: ended })
+    fairlead.pass({ seconds: 7_200 })
+    const other = await fairlead.signIn('mia', password)
+    await fairlead.send('POST', '/v1/users/logout', { auth: other })
+    fairlead.pass({ seconds: -7_200 })
+    await fairlead.restart()
+    expect(await codeOf(ended)).toBe('unauthorized')
+  })
 })
 
 test('a token is renewed with a life of one’s choice, and not when the password has expired', async () => {
