@@ -4,6 +4,7 @@ import { type ActionsStore, ActiveActionExists, actionsStore } from '../actions/
 import { auditStore } from '../audit/audit-store.ts'
 import type { Actor } from '../core/access.ts'
 import type { Action } from '../core/action.ts'
+import { obstacleToBusTls } from '../core/builds-with-bus-tls.ts'
 import { type Database, type ShardRecord, steadyGoal } from '../core/database.ts'
 import type { Goal, Runs } from '../core/goal.ts'
 import { lackOfPorts } from '../core/lack-of-ports.ts'
@@ -105,6 +106,8 @@ export function createDatabases(deps: {
     async create(request, by) {
       const settled = settleDatabase(request, await nodes.builds(), await modules.list())
       if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
+      const noTls = request.cluster && deps.shardTls ? obstacleToBusTls(settled.build) : null
+      if (noTls !== null) throw new Refusal('field_not_available', noTls)
       if ((await databases.getByName(request.name)) !== undefined) {
         throw new Refusal('name_already_exists', `name: a database named ${request.name} exists`)
       }
