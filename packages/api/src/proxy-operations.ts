@@ -103,9 +103,9 @@ export const HoldResult = Type.Object({
   why: Type.String(),
   /** Connections that wait only for their own clients; they follow when those have read, or sent, what is theirs. */
   late: Type.Integer(),
-  /** How often the same client's long request was in the way, in a row; 0 or absent: none was. */
+  /** How often the same client's long request, or reply that did not come, was in the way, in a row; 0 or absent: none was. */
   tries: Type.Optional(Type.Integer()),
-  /** Clients that were closed, because their long requests were in the way for too long. */
+  /** Clients that were closed, because these were in the way for too long. */
   cut: Type.Optional(Type.Integer()),
 })
 export type HoldResult = Static<typeof HoldResult>

@@ -18,10 +18,9 @@ import { learnLogin, takeProof } from './login.ts'
 import { strikeOut } from './noted.ts'
 import { isScan, markExec, markReply } from './scan-cursors.ts'
 import { learnScripts, stateAfter, withoutRefused } from './state-after.ts'
-import { takeUnread } from './take-replies.ts'
+import { endIfMiscounted, mayAnswerTrial } from './trial.ts'
 import { NOTED_COSTS, REPLIES_AT_ONCE, REPLY_COSTS } from './turns.ts'
 import { countUnanswered } from './unanswered.ts'
-import { isPartlySent } from './under-way.ts'
 
 /** Replies, as many as one connection may be told before others have their turn: up to where. */
 export function takeSome(connection: Connection, link: Link, bytes: Buffer): number {
@@ -34,7 +33,8 @@ export function takeSome(connection: Connection, link: Link, bytes: Buffer): num
     if (isBetweenReplies(replies)) {
       link.careful =
         (link.noted.size > 0 && needsCare(connection, link, chunk[at])) ||
-        mayBeLeftChannel(connection, chunk[at])
+        mayBeLeftChannel(connection, chunk[at]) ||
+        mayAnswerTrial(link, chunk[at])
       link.beginning = !link.careful && isOfScan(link) ? nothing : null
       if (link.careful || link.beginning !== null) {
         tellClient(connection, link, chunk.subarray(from, at))
@@ -51,6 +51,8 @@ export function takeSome(connection: Connection, link: Link, bytes: Buffer): num
     at = end
     const scans = link.careful ? scansToMark(connection, link) : []
     if (link.noted.size > 0) done += NOTED_COSTS
+    endIfMiscounted(connection, link)
+    if (connection.mode === 'closed') return bytes.length
     const isSwallowed = takeReply(connection, link)
     if (link.unproven || link.unanswered.waiting.size > 0) countUnanswered(connection, link)
     if (link.careful) {
@@ -155,7 +157,7 @@ function changesOf({ state }: Connection): readonly number[] {
 }
 
 /** What was noted of the request that is answered next. */
-function headOf({ noted, answered }: Link): Noted | undefined {
+export function headOf({ noted, answered }: Link): Noted | undefined {
   const head = noted.first()
   return head?.at === answered + 1 ? head : undefined
 }
@@ -263,38 +265,4 @@ function answerLostWatch(connection: Connection, link: Link, head: Noted): boole
   const answer = isBroken ? '-EXECABORT Transaction discarded because of previous errors.\r\n' : nil
   tellClient(connection, link, Buffer.from(answer))
   return true
-}
-
-/** The engine has closed its side. */
-export function takeEnd(connection: Connection, link: Link): void {
-  while (link.unread !== null && connection.mode !== 'closed') takeUnread(connection, link)
-  const wasReady = link.onOwnAnswered === null
-  const tell = link.onOwnAnswered
-  link.onOwnAnswered = null
-  tell?.('the engine closed the connection')
-  if (connection.link !== link || connection.mode === 'closed') return
-  takeBack(connection, link)
-  // In the middle of a request, another engine would take its rest for requests of their own, and carry them out.
-  const isCut = isPartlySent(connection) || link.parts.length > 0
-  const isQuiet = wasReady && connection.mode !== 'serving' && link.sent === link.answered && !isCut
-  if (!isQuiet) {
-    const isAskedFor = connection.state.isLeaving || connection.clientEnded
-    const { protocolError: error } = connection
-    const why = error === undefined ? 'its shard closed the connection' : `it has sent no request: ${error}`
-    endConnection(connection, undefined, isAskedFor ? undefined : why)
-    return
-  }
-  // Nothing was under way: whoever has the role now will be asked instead.
-  link.socket.destroy()
-  connection.link = null
-  if (connection.mode !== 'moving') connection.owner.onQuiet(connection)
-}
-
-/** The engine has let go of a blocked command because we asked it to: it ended without an answer. */
-function takeBack(connection: Connection, link: Link): void {
-  const head = headOf(link)
-  if (!connection.takingBack || !head?.blocks || !isBetweenReplies(link.replies)) return
-  connection.again = { command: head.command, sinceMs: head.sinceMs }
-  link.answered += 1
-  strikeOut(link)
 }

@@ -31,6 +31,8 @@ export interface Hold {
   look(): void
   /** Waits until nothing is under way on any connection, but for clients that hold up only themselves. */
   drained(withinMs: number): Promise<HoldResult>
+  /** Those for whose replies it waits, or has waited in vain. */
+  unanswered(): readonly Connection[]
   /** So many milliseconds since it began. */
   ms(): number
   /** Over. How long it took, in milliseconds. */
@@ -126,6 +128,7 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
       const why = isOver ? 'the hold has ended' : whyNotDrained(left, first)
       return { drained: why === '', ms: ms(), why, late: left.length }
     },
+    unanswered: () => (isOver ? [] : unansweredOf(busy())),
     ms,
     end() {
       clearTimeout(deadline)
@@ -138,10 +141,14 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
 
 /** Empty when only clients stand in the way, and only in their own. `before`: what each had forwarded. */
 function whyNotDrained(left: readonly Connection[], before: ReadonlyMap<Connection, number>): string {
-  const unanswered = left.filter((each) => !isHeldUpByClient(each))
+  const unanswered = unansweredOf(left)
   if (unanswered.length > 0) return `${unanswered.length} connection(s) wait for replies of the engine`
   const sending = left.filter((each) => isSending(each, before)).length
   return sending > 0 ? inTheMiddle(sending) : ''
+}
+
+function unansweredOf(left: readonly Connection[]): readonly Connection[] {
+  return left.filter((each) => !isHeldUpByClient(each))
 }
 
 /**

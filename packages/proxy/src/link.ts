@@ -38,6 +38,8 @@ export interface Link {
   partBytes: number
   /** The beginning of a reply to a scan that is kept back until its cursor is there; null: none is. */
   beginning: Buffer | null
+  /** A question to which only one answer is right, and its number among the requests (trial.ts); null: none is asked. */
+  trial: { readonly word: string; readonly at: number } | null
   /** While the link is being made ready: what it had to say to the client meanwhile. */
   early: Buffer[] | null
   /** Called when nothing of ours (replay, probes) is under way any more, or with what went wrong. */
@@ -90,6 +92,7 @@ export function createLink(socket: Socket, via: Via, generation: number): Link {
     parts: [],
     partBytes: 0,
     beginning: null,
+    trial: null,
     early: null,
     onOwnAnswered: null,
   }

@@ -7,12 +7,12 @@ import { cachingNow } from './client-caching.ts'
 import { type Connection, type Link, steerClient, tellClient } from './connection.ts'
 import { baseReplayOf, isSubscribed, type Replayed, replayOf, restReplayOf } from './connection-state.ts'
 import type { CursorsNow } from './cursors-now.ts'
-import { takeEnd } from './deliver-replies.ts'
 import { sendOwn } from './forward-requests.ts'
 import { createLink } from './link.ts'
 import { askForLogin } from './login.ts'
 import { readInto, type Take } from './read-into.ts'
 import { answeredState, reopenSilently } from './silent-transactions.ts'
+import { takeEnd } from './take-end.ts'
 import { takeReplies } from './take-replies.ts'
 
 /** Where an engine is; `tls` holds whom to trust, or is null for plain connections. */

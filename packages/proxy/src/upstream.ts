@@ -6,6 +6,7 @@ import { type Behind, behindOf } from './behind.ts'
 import { type Connection, dropConnection, endConnection, type Owner } from './connection.ts'
 import { type CursorGenerations, createGenerations } from './cursor-generations.ts'
 import { createCursorsNow } from './cursors-now.ts'
+import { createDebts } from './debts.ts'
 import { eachOf } from './each-of.ts'
 import { endHush } from './end-hush.ts'
 import { createHold, drainOf, type Hold, OWN_HOLD } from './hold.ts'
@@ -92,6 +93,7 @@ export function createUpstream(
   let settling: Promise<void> | null = null
   const hush: Hush = { isOn: false }
   const target = (): Target => ({ ...address, tls, cursors })
+  const debts = createDebts(target)
   const owner: Owner = {
     era: 0,
     ...{ count, scripts, hush, onCut, onLogin, logins: { asked: null } },
@@ -193,7 +195,8 @@ export function createUpstream(
       for (const connection of connections) hold.take(connection)
     }
     hold.renew(deadlineMs)
-    const result = await hold.drained(drainMs)
+    const mine = hold
+    const result = debts.note(await mine.drained(drainMs), mine)
     if (!result.drained) giveUp()
     return result
   }
@@ -265,9 +268,11 @@ export function createUpstream(
     },
     prepare: (to) => prepareLinks(connections, { ...target(), ...to }, admission),
     async calm(withinMs) {
-      const calm = hold === null ? await longRequestsEnd(withinMs) : noCalm
+      if (hold !== null) return noCalm
+      const cut = await debts.settle()
+      const calm = await longRequestsEnd(withinMs)
       if (calm.long > 0) seen.failedHolds += 1
-      return calm
+      return { ...calm, cut: calm.cut + cut }
     },
     hold: beginHold,
     async switchTo(to, others, ofCursors) {

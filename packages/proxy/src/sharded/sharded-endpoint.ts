@@ -216,6 +216,7 @@ function allHeld(results: readonly HoldResult[]): HoldResult {
     ms: Math.max(...results.map(({ ms }) => ms)),
     why: results.find(({ drained }) => !drained)?.why ?? '',
     late: results.reduce((sum, { late }) => sum + late, 0),
+    tries: Math.max(...results.map(({ tries = 0 }) => tries)),
   }
 }
 

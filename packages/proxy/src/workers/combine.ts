@@ -10,6 +10,7 @@ export function combineHolds(parts: readonly HoldResult[]): HoldResult {
     ms: most(parts, ({ ms }) => ms),
     why: parts.find(({ drained }) => !drained)?.why ?? '',
     late: sum(parts, ({ late }) => late),
+    tries: most(parts, ({ tries = 0 }) => tries),
   }
 }
 

@@ -197,7 +197,7 @@ const CALM_MS = 3_000
 /** The log of the proxy says which they were. */
 async function tellOfCut(cut: number, { database, action, deps }: Scene): Promise<void> {
   if (cut === 0) return
-  const why = `${cut} client(s) were closed: their requests took too long to arrive, and the handover was put off again and again`
+  const why = `${cut} client(s) were closed: their requests took too long to arrive, or their replies did not come, and the handover was put off again and again`
   deps.log.warn({ database: database.uid, cut }, 'clients with requests that do not end were closed')
   if (action !== undefined) await warnOf(action, why, deps)
 }

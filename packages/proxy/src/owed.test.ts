@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { excused, FEWEST_OWED, isNeverToCome, LONGEST_OWED_MS, type Owed, owedAgain } from './owed.ts'
+
+/** In the way again and again, so many milliseconds apart. After how many its reply is taken for one that does not come; null: never. */
+function givenUpAfter(
+  everyMs: number,
+  tries: number,
+  { requestOf = () => 1, answersOthers = () => true }: Partial<Each> = {},
+): number | null {
+  let owed: Owed | null = null
+  for (let n = 0; n <= tries; n += 1) {
+    owed = owedAgain(owed, requestOf(n), n * everyMs)
+    if (!answersOthers(n)) owed = excused(owed, n * everyMs)
+    if (isNeverToCome(owed, n * everyMs)) return n * everyMs
+  }
+  return null
+}
+
+interface Each {
+  readonly requestOf: (n: number) => number
+  readonly answersOthers: (n: number) => boolean
+}
+
+test('a reply that is due for minutes while others are answered is given up, after a few attempts at least', () => {
+  expect(givenUpAfter(10_000, 100)).toBe(LONGEST_OWED_MS)
+  expect(givenUpAfter(200_000, 100)).toBe((FEWEST_OWED - 1) * 200_000)
+})
+
+test('slow commands, one after the other, are waited for each', () => {
+  expect(givenUpAfter(10_000, 200, { requestOf: (n) => Math.floor(n / 20) })).toBeNull()
+})
+
+test('a command is waited for as long as its engine answers no other client: a script that runs for hours', () => {
+  expect(givenUpAfter(10_000, 1_000, { answersOthers: () => false })).toBeNull()
+  expect(givenUpAfter(10_000, 1_000, { answersOthers: (n) => n % 20 > 0 })).toBeNull()
+})
+
+test('how often it was in the way, in a row, is counted whatever the reason', () => {
+  const first = owedAgain(null, 1, 0)
+  const third = owedAgain(excused(owedAgain(first, 2, 10), 10), 2, 20)
+  expect([first, third].map(({ times }) => times)).toEqual([1, 3])
+})
