@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { passGate } from '../packages/server/src/reconcile/handover-gate.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
 import { build } from './engine-pairs.ts'
-import { asAdmin } from './roles.ts'
+import { asAdmin, wishOf } from './roles.ts'
 import { until } from './until.ts'
 
 /**
@@ -25,7 +25,8 @@ test('the gate stays shut while any follower, heir or not, has a link without a 
 
   using primary = await asAdmin(fairlead, 1)
   using sibling = await asAdmin(fairlead, 2)
-  const promised = await until('the sibling is linked and behind', () => resync(primary, sibling), {
+  const port = wishOf(fairlead.home, 1).tls?.port ?? 0
+  const promised = await until('the sibling is linked and behind', () => resync(primary, sibling, port), {
     withinMs: 40_000,
   })
   await until(
@@ -35,11 +36,17 @@ test('the gate stays shut while any follower, heir or not, has a link without a 
   expect(readReplication(await sibling.info('replication')).offset).toBeGreaterThanOrEqual(promised)
 })
 
-/** Makes an empty replica sync anew. The primary's offset, if the replica is then linked, online, and without a stream. */
-async function resync(primary: EngineConnection, replica: EngineConnection): Promise<number | undefined> {
+/**
+ * Makes an empty replica sync anew, from the `port` where its primary speaks TLS. The primary's offset, if the replica is then linked, online, and without a stream.
+ */
+async function resync(
+  primary: EngineConnection,
+  replica: EngineConnection,
+  port: number,
+): Promise<number | undefined> {
   await replica.call('REPLICAOF', 'NO', 'ONE')
   await replica.call('FLUSHALL') // a history of its own
-  await replica.call('REPLICAOF', primary.address.host, primary.address.port)
+  await replica.call('REPLICAOF', primary.address.host, port)
   await until('the engines call it linked and online', async () => {
     const [ahead, behind] = [await primary.info('replication'), await replica.info('replication')]
     return (

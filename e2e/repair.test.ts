@@ -2,7 +2,7 @@ import { type EngineConnection, EngineError } from '@fairlead/engine'
 import { describe, expect, test } from 'vitest'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { findBuild } from './engine-pairs.ts'
-import { asAdmin, rolesOf } from './roles.ts'
+import { asAdmin, rolesOf, wishOf } from './roles.ts'
 import { until } from './until.ts'
 
 async function create(fairlead: Fairlead, fields: object = {}): Promise<number> {
@@ -121,7 +121,7 @@ describe('with two primaries that have writes of their own', () => {
       process.kill(fairlead.server.pid, 'SIGCONT')
       for (const shard of [primary, replica])
         await until('writes are refused', async () => (await answerToWrite(shard)) === 'NOREPLICAS')
-      await replica.call('REPLICAOF', primary.address.host, primary.address.port)
+      await replica.call('REPLICAOF', primary.address.host, wishOf(fairlead.home, 1).tls?.port ?? 0)
       await until('they are taken again', async () => (await answerToWrite(primary)) === 'OK')
       await serves(fairlead, uid)
       expect(await primary.call('GET', 'mine')).toBe('primary')

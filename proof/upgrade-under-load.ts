@@ -33,6 +33,8 @@ export interface Proof {
 export interface LoadedUpgrade {
   readonly from: string
   readonly to: string
+  /** One that is there already; without it, one is created. */
+  readonly uid?: number
   readonly kind: 'set' | 'incr'
   readonly preserveRoles?: boolean
   readonly replication?: boolean
@@ -53,6 +55,8 @@ export interface LoadedUpgrade {
   readonly perSecond?: number
   /** Writes acknowledged before the upgrade begins, after it, and in each state in which it is left in between. */
   readonly warmUp?: number
+  /** Looks at the database at the end, once all was read back. */
+  readonly inspect?: (uid: number) => Promise<void>
   /** Told what happens, for people who watch. */
   readonly say?: (sentence: string) => void
 }
@@ -64,8 +68,8 @@ export interface LoadedUpgrade {
 export async function upgradeUnderLoad(fairlead: Fairlead, options: LoadedUpgrade): Promise<Proof> {
   const { from, to, kind, groups = 1, warmUp = 10_000, say = () => undefined } = options
   const { api, home } = fairlead
-  say(`creating a database on ${from}`)
-  const uid = await create(fairlead, options)
+  if (options.uid === undefined) say(`creating a database on ${from}`)
+  const uid = options.uid ?? (await create(fairlead, options))
   const before = await api.getDatabase({ params: { uid } })
 
   await using syncs = await watchFullSyncs(home)
@@ -101,6 +105,7 @@ export async function upgradeUnderLoad(fairlead: Fairlead, options: LoadedUpgrad
   say(`reading ${report.acked} acknowledged writes back`)
   const after = await api.getDatabase({ params: { uid } })
   const verdicts = await readEverywhere(fairlead, uid, load)
+  await options.inspect?.(uid)
   const newOnes = syncs.shards().filter((shard) => !before.shard_list.includes(shard))
   const fullSyncs = (await syncs.count()) - newOnes.length
   await completed(fairlead, (await api.deleteDatabase({ params: { uid } })).action_uid)

@@ -118,6 +118,20 @@ test('a configuration says what was wished', async () => {
   )
 })
 
+test('outside of cluster mode a replica follows over TLS if both can, and nothing is said of a bus', async () => {
+  const tls = { port: 7_002, certificate: { ca: 'a', cert: 'b', key: 'c' } }
+  const primary = { host: '127.0.0.1', port: 7_001 }
+  const lines = async (wish: Partial<WantedShard>) =>
+    engineConfig(await makeWish({ tls, ...wish }), paths, false).match(
+      /^(replicaof|tls-rep|tls-clu|cluster-p).*$/gm,
+    )
+  const over = { ...primary, tlsPort: 7_003 }
+  expect(await lines({ replicaOf: over })).toEqual(['replicaof "127.0.0.1" 7003', 'tls-replication "yes"'])
+  // One of the two is of before.
+  expect(await lines({ replicaOf: primary })).toEqual(['replicaof "127.0.0.1" 7001', 'tls-replication "no"'])
+  expect(await lines({ replicaOf: over, tls: null })).toEqual(['replicaof "127.0.0.1" 7001'])
+})
+
 test('the user list speaks the dialect of the build', async () => {
   const users = async (version: string) =>
     userList({ ...(await makeWish()), build: { flavour: 'redis', version } })

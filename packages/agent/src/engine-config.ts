@@ -55,8 +55,16 @@ export function engineConfig(
 }
 
 /** Engines refuse this line in cluster mode: there the server says it, and the engine keeps it in nodes.conf. */
-function replicaLines({ replicaOf }: WantedShard): readonly (readonly (string | number)[])[] {
-  return replicaOf ? [['replicaof', replicaOf.host, replicaOf.port]] : []
+function replicaLines(wish: WantedShard): readonly (readonly (string | number)[])[] {
+  const { replicaOf } = wish
+  if (replicaOf === null) return []
+  const port = followsOverTls(wish) ? replicaOf.tlsPort : undefined
+  return [['replicaof', replicaOf.host, port ?? replicaOf.port]]
+}
+
+/** A primary of before TLS between shards is followed as it can be. Of a shard that follows none it is said what is meant to come. */
+function followsOverTls({ tls, cluster, replicaOf }: WantedShard): boolean {
+  return tls !== null && (cluster || replicaOf === null || replicaOf.tlsPort !== undefined)
 }
 
 /** Who is promoted, and who follows whom, is the server's to decide: engines vote for nobody and move no replica. */
@@ -72,18 +80,23 @@ const clusterLines = [
 
 /**
  * Bus and replication take no process without a certificate of the database's authority. The port for clients stays plain, and the bus where it
- * would be without: by themselves engines put it above the port that speaks TLS.
+ * would be without: by themselves engines put it above the port that speaks TLS. Redis before 7.0 does not know `cluster-port`, even where it has no bus.
  */
 function tlsLines(
-  { port, tls }: WantedShard,
+  wish: WantedShard,
   { certificate }: Pick<ShardFolder, 'certificate'>,
 ): readonly (readonly (string | number)[])[] {
+  const { port, tls, cluster } = wish
   if (tls === null) return []
   return [
-    ['cluster-port', port + BUS_DISTANCE],
     ['tls-port', tls.port],
-    ['tls-cluster', 'yes'],
-    ['tls-replication', 'yes'],
+    ...(cluster
+      ? [
+          ['cluster-port', port + BUS_DISTANCE],
+          ['tls-cluster', 'yes'],
+        ]
+      : []),
+    ['tls-replication', followsOverTls(wish) ? 'yes' : 'no'],
     ['tls-auth-clients', 'yes'],
     ['tls-protocols', 'TLSv1.3'],
     ...certificateSettings(certificate),

@@ -19,7 +19,7 @@ const KEY = 'fairlead-trial'
 const HOST = '127.0.0.1'
 
 /** What a trial leaves to the agent: nobody is followed, and nobody starts it again. */
-const alone = { revision: 'trial', replicaOf: null, onCrash: 'wait', tls: null } as const
+const alone = { revision: 'trial', replicaOf: null, onCrash: 'wait' } as const
 const noData = { snapshot: false, aof: false, aofComplete: false, stoppedCleanly: false }
 
 export interface Trial {
@@ -29,6 +29,8 @@ export interface Trial {
   readonly folder: ShardFolder
   /** On 127.0.0.1. */
   readonly port: number
+  /** The same; null where the request has no certificate. */
+  readonly tlsPort: number | null
   readonly signal: AbortSignal
 }
 
@@ -56,10 +58,11 @@ export async function runTrial(trial: Trial): Promise<TrialResult> {
   }
 }
 
-function wishOf({ request, port }: Trial): WantedShard {
+function wishOf({ request, port, tlsPort }: Trial): WantedShard {
   const password = () => randomBytes(24).toString('base64url')
-  const { selfTest: _, ...rest } = request
-  return { ...alone, ...rest, host: HOST, port, adminPassword: password(), userPassword: password() }
+  const { selfTest: _, certificate, ...rest } = request
+  const tls = certificate === undefined || tlsPort === null ? null : { port: tlsPort, certificate }
+  return { ...alone, ...rest, tls, host: HOST, port, adminPassword: password(), userPassword: password() }
 }
 
 /** Null once it answers; otherwise why it does not. */

@@ -5,7 +5,7 @@ import { type BuildsOfNode, findProgram } from './builds-of-node.ts'
 import { BUS_DISTANCE } from './engine-config.ts'
 import { findFreePort } from './find-free-port.ts'
 import type { ModuleFiles } from './module-files.ts'
-import { runTrial } from './run-trial.ts'
+import { runTrial, type Trial } from './run-trial.ts'
 import { clearTrials, removeTrial, trialFolder } from './trial-folder.ts'
 
 /** Trials of builds. Disposing of it ends those that are under way. */
@@ -66,13 +66,17 @@ async function tryOnPorts(
 ): Promise<TrialResult> {
   let result: TrialResult = { ok: false, why: 'no port is free for a trial', startMs: 0, version: '' }
   for (let n = 0; n < PORTS_TRIED; n += 1) {
-    const port = await choosePort(request.cluster, [...inUse, ...settings.takenPorts()])
+    const taken = [...inUse, ...settings.takenPorts()]
+    const port = await choosePort(request.cluster, taken)
     if (port === null) return result
     inUse.add(port)
+    const tlsPort = request.certificate === undefined ? null : await choosePort(false, [...taken, port])
+    if (tlsPort !== null) inUse.add(tlsPort)
     try {
-      result = await tryOn(port, settings, request, signal)
+      result = await tryOn({ port, tlsPort }, settings, request, signal)
     } finally {
       inUse.delete(port)
+      if (tlsPort !== null) inUse.delete(tlsPort)
     }
     if (result.ok || !PORT_TAKEN.test(result.why)) return result
   }
@@ -80,7 +84,7 @@ async function tryOnPorts(
 }
 
 async function tryOn(
-  port: number,
+  ports: Pick<Trial, 'port' | 'tlsPort'>,
   { home, builds, modules, logger }: TrialSettings,
   request: TrialRequest,
   signal: AbortSignal,
@@ -94,10 +98,10 @@ async function tryOn(
       startMs: 0,
       version: '',
     }
-  const folder = trialFolder(home, port)
+  const folder = trialFolder(home, ports.port)
   await folder.create()
   try {
-    const result = await runTrial({ request, program, folder, port, signal })
+    const result = await runTrial({ request, program, folder, ...ports, signal })
     logger.info({ build: request.build, ...result }, 'a build was tried')
     return result
   } finally {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { operation } from './operation.ts'
 import { ProxyState } from './proxy-state.ts'
 import { putLimits, ShardId } from './put-limits.ts'
-import { putShardCertificate } from './put-shard-certificate.ts'
+import { putShardCertificate, ShardCertificate } from './put-shard-certificate.ts'
 import { Build, Sha256, ShardReport, WantedShard } from './shard-report.ts'
 
 /**
@@ -142,6 +142,8 @@ export const TrialRequest = Type.Object(
       'rdbVersionCheck',
       'modules',
     ]).properties,
+    /** It must be able to speak TLS with this certificate; absent: it need not. */
+    certificate: Type.Optional(ShardCertificate),
     /** Run in order as the administrative user, once the build has loaded its modules. Each has 2 s to be answered. */
     selfTest: Type.Array(
       Type.Object({

@@ -25,6 +25,9 @@ export const LoadedModule = Type.Object({
 })
 export type LoadedModule = Static<typeof LoadedModule>
 
+/** A primary. `tlsPort`: where it speaks TLS with its replicas; absent: nowhere. */
+const Followed = Type.Object({ ...Address.properties, tlsPort: Type.Optional(Type.Integer()) })
+
 /** Everything the agent needs to start a shard's process. */
 export const WantedShard = Type.Object(
   {
@@ -34,12 +37,12 @@ export const WantedShard = Type.Object(
     host: Type.String(),
     port: Type.Integer({ minimum: 1, maximum: 65_535 }),
     /** Follow this primary from the first moment on; null: start with the data on disk, as a primary. */
-    replicaOf: Type.Union([Address, Type.Null()]),
+    replicaOf: Type.Union([Followed, Type.Null()]),
     /** The engine's cluster mode. There `replicaOf` is kept by the engine itself, once the server has told it. */
     cluster: Type.Boolean(),
     /**
-     * Shards in cluster mode talk to each other over TLS with certificates on both sides, bus and replication: what for, and the port on which
-     * replicas find the shard. Null: both are plain.
+     * It speaks TLS with other shards, with certificates on both sides: in replication, and in cluster mode on the bus. With which certificate, and on
+     * which port replicas find it. Null: all that is plain.
      */
     tls: Type.Union([
       Type.Object({ port: Type.Integer({ minimum: 1, maximum: 65_535 }), certificate: ShardCertificate }),

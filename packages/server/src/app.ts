@@ -153,6 +153,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
     agent: connectAgent(agentOperations, agentSocket(config.home), TRIAL_WITHIN_MS),
     files: moduleFiles,
     modules: modulesStore(store.db),
+    tls,
   })
   const reconciling = {
     store,
@@ -165,6 +166,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
     engines,
     trials,
     tls,
+    shardTls: config.shardTls,
     portRange: config.portRange,
     inTurn: createTurns(),
     now,

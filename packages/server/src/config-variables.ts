@@ -146,7 +146,7 @@ export const variables = {
   shardTls: variable({
     name: 'FAIRLEAD_SHARD_TLS',
     about:
-      '`on`: the shards of sharded databases that are created from now on talk to each other over TLS, with certificates on both sides. `off`: plain, and every process that reaches their ports can destroy them: see docs/strangers.md.',
+      '`on`: the shards of databases that are created from now on talk to each other over TLS, with certificates on both sides; so do those that an upgrade gives to an older database that is not sharded. `off`: plain, for builds without TLS, or a machine without other users: see docs/security.md.',
     otherwise: '`on`',
     read: (text = 'on', fault) =>
       text === 'on' || text === 'off' ? text === 'on' : fault('must be on or off'),

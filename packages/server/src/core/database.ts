@@ -26,7 +26,10 @@ export interface Database {
   readonly cluster: boolean
   /** In cluster mode: clients speak the cluster protocol to its shards. */
   readonly clientsKnowShards: boolean
-  /** In cluster mode: its shards speak TLS to each other. For its whole life. */
+  /**
+   * All its shards speak TLS to each other, for its whole life. False: in cluster mode none does; otherwise those that can, which are
+   * those with a `tlsPort`.
+   */
   readonly shardTls: boolean
   /** Clients speak TLS to its endpoint. */
   readonly tls: boolean
@@ -60,7 +63,7 @@ export interface ShardRecord {
   readonly nodeUid: number
   readonly host: string
   readonly port: number
-  /** Where replicas find it when shards speak TLS to each other; null when they do not. */
+  /** Where replicas find it that speak TLS; null: it does not. */
   readonly tlsPort: number | null
   readonly runs: Runs
   /** Whom it shall follow when its process starts; null: nobody. */

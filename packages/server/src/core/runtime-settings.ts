@@ -18,7 +18,15 @@ const secret = /^(masterauth|primaryauth|requirepass)$|-pass$/
 /** Fairlead or the engine itself sets these while the process runs, or writes them for each process anew. */
 const managed = new Set([
   ...['replicaof', 'appendonly', 'masteruser', 'aclfile', 'port', 'bind', 'dir', 'dbfilename'],
-  ...['logfile', 'pidfile', 'unixsocket', 'unixsocketperm', 'maxmemory', 'maxmemory-policy'],
+  ...[
+    'logfile',
+    'pidfile',
+    'unixsocket',
+    'unixsocketperm',
+    'maxmemory',
+    'maxmemory-policy',
+    'tls-replication',
+  ],
 ])
 
 /** What belongs to one process, its node or its place among others. Whoever set it there may not want it elsewhere. */

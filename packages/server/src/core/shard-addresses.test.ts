@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressOnRecord, plainAddress } from './shard-addresses.ts'
+import { addressOnRecord, addressToFollow, plainAddress } from './shard-addresses.ts'
 
 const host = '127.0.0.1'
 const records = [
@@ -28,4 +28,12 @@ test('a node whose bus is no shard’s is where it says that it is', () => {
   const node = { address: { host, port: 29_000 }, busPort: 39_000 }
   expect(addressOnRecord(node, records)).toEqual(node.address)
   expect(addressOnRecord({ address: { host, port: 1 }, busPort: 31_002 }, records)).toEqual({ host, port: 1 })
+})
+
+test('a shard follows over TLS if both can, and otherwise plain', () => {
+  const speaks = { host, port: 21_000, tlsPort: 21_001 }
+  const plain = { host, port: 21_002, tlsPort: null }
+  expect(addressToFollow(speaks, true)).toEqual({ host, port: 21_001, tls: true })
+  expect(addressToFollow(speaks, false)).toEqual({ host, port: 21_000, tls: false })
+  expect(addressToFollow(plain, true)).toEqual({ host, port: 21_002, tls: false })
 })

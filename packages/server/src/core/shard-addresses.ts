@@ -9,6 +9,14 @@ interface Record {
   readonly tlsPort: number | null
 }
 
+/** Where a shard finds one that it is to follow, and whether over TLS: only if both can. */
+export function addressToFollow(
+  { host, port, tlsPort }: Record,
+  canSpeakTls: boolean,
+): Address & { readonly tls: boolean } {
+  return tlsPort !== null && canSpeakTls ? { host, port: tlsPort, tls: true } : { host, port, tls: false }
+}
+
 /**
  * Where shards speak TLS to each other, an engine names the port that speaks TLS for the shard that it follows. The address by which we know that
  * shard; of others as it is.

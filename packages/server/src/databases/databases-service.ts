@@ -225,10 +225,10 @@ async function refuseTakenPort(
 
 /** One for each shard, a second where shards speak TLS to each other, and one for the endpoint if none was asked for by name. */
 function portsFor(
-  { groups, replicas, cluster, clientsKnowShards, endpointPort }: DatabaseRequest,
+  { groups, replicas, clientsKnowShards, endpointPort }: DatabaseRequest,
   shardTls: boolean,
 ): number {
-  const each = cluster && shardTls ? 2 : 1
+  const each = shardTls ? 2 : 1
   return groups * (1 + replicas) * each + (clientsKnowShards || endpointPort !== null ? 0 : 1)
 }
 
@@ -259,7 +259,7 @@ function newDatabase(
     build,
     modules,
     restartNonce: 0,
-    shardTls: request.cluster && shardTls,
+    shardTls,
     adminPassword: randomBytes(32).toString('base64url'),
     userPassword: userPassword ?? randomBytes(24).toString('base64url'),
     createdAt,

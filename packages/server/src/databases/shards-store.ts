@@ -10,6 +10,8 @@ export interface ShardsStore {
   /** Throws when the port is taken on that node: a unique constraint. */
   insert(shard: Omit<ShardRecord, 'id' | 'leaving'>, now: string): Promise<ShardRecord>
   setRuns(id: number, runs: Runs): Promise<void>
+  /** Its next process speaks TLS to other shards, on this port. */
+  setTlsPort(id: number, tlsPort: number): Promise<void>
   setFollows(id: number, follows: number | null): Promise<void>
   setLeaving(id: number): Promise<void>
   /** They hold their data now: nothing has to be kept free for them any more. */
@@ -61,6 +63,9 @@ export function shardsStore(db: Db): ShardsStore {
         })
         .where('id', '=', id)
         .execute()
+    },
+    async setTlsPort(id, tlsPort) {
+      await db.updateTable('shards').set({ tls_port: tlsPort }).where('id', '=', id).execute()
     },
     async setFollows(id, follows) {
       await db.updateTable('shards').set({ follows }).where('id', '=', id).execute()

@@ -1,14 +1,13 @@
 import type { ShardRecord } from '../core/database.ts'
 import { runsOf } from '../core/goal.ts'
-import { BUS_DISTANCE } from '../core/shard-addresses.ts'
 import { surgeBytes } from '../core/surge-bytes.ts'
 import type { Step } from '../core/topology.ts'
 import { shardsStore } from '../databases/shards-store.ts'
-import { takenPorts } from '../databases/taken-ports.ts'
 import { member, type Outcome, type Scene } from './carry-out.ts'
 import { whyStillRead } from './endpoints.ts'
 import { setLimits } from './keep-limits.ts'
 import { agentName } from './observe.ts'
+import { asTheyRun, findPorts, getsTls, recordRuns } from './ports-of-shard.ts'
 import { raiseBacklog } from './raise-backlog.ts'
 import { shardCertificate } from './shard-certificates.ts'
 import { wishFor } from './wish.ts'
@@ -27,6 +26,7 @@ export async function addShard(step: Extract<Step, { kind: 'add-shard' }>, scene
   // From now on its primary keeps a backlog, which is not the clients'.
   const primary = members.find(({ id }) => id === step.follow)
   if (primary !== undefined) await setLimits(await deps.engines.connect(database, primary), seen.limits, deps)
+  const isTls = await getsTls(step.runs, scene)
   const shard = await deps.inTurn(async () => {
     const row = {
       databaseUid: database.uid,
@@ -34,7 +34,7 @@ export async function addShard(step: Extract<Step, { kind: 'add-shard' }>, scene
       reservedBytes: step.follow === null ? 0 : surgeBytes(seen),
       nodeUid: THIS_NODE.uid,
       host: THIS_NODE.host,
-      ...(await findPorts(scene)),
+      ...(await findPorts(isTls, scene)),
       runs: runsOf(step.runs),
       follows: step.follow,
     }
@@ -72,15 +72,9 @@ export async function restartShard(
   const before = member(step.shard, scene)
   const readers = await whyStillRead(database, before, deps)
   if (readers !== undefined) return { kind: 'not yet', why: readers }
-  const shard = { ...before, runs, follows: step.follow }
   const primary = await deps.engines.connect(database, member(step.follow, scene))
   await raiseBacklog(primary, scene.seen.limits, deps, scene.signal)
-  await deps.effect('record-runs', () =>
-    deps.store.transaction(async (db) => {
-      await shardsStore(db).setRuns(shard.id, runs)
-      await shardsStore(db).setFollows(shard.id, step.follow)
-    }),
-  )
+  const shard = await recordRuns(before, { runs, follows: step.follow }, scene)
   await put(shard, scene.members, scene)
   return done
 }
@@ -92,11 +86,10 @@ export async function restartPrimary(
 ): Promise<Outcome> {
   const { database, deps } = scene
   const runs = runsOf(step.runs)
-  const why = await deps.trials.whyUnproven(database, runs)
+  const why = await deps.trials.whyUnproven(database, runs, 'alone')
   if (why !== null) return { kind: 'hopeless', why }
-  const shard = { ...member(step.shard, scene), runs, follows: null }
-  await deps.effect('record-runs', () => deps.shards.setRuns(shard.id, runs))
-  await put(shard, scene.members, scene)
+  const shard = await recordRuns(member(step.shard, scene), { runs }, scene)
+  await put({ ...shard, follows: null }, scene.members, scene)
   return done
 }
 
@@ -161,10 +154,11 @@ export async function recordWish(
  */
 export async function keepAsleepIfItDies(
   shard: ShardRecord,
-  { database, everybody, deps, signal }: Scene,
+  { database, everybody, seen, deps, signal }: Scene,
 ): Promise<void> {
-  const members = everybody.filter(({ group }) => group === shard.group)
-  const wish = wishFor(shard, database, members, await shardCertificate(database, deps))
+  const group = everybody.filter((one) => one.group === shard.group)
+  const members = asTheyRun(group, seen)
+  const wish = wishFor(shard, database, members, await shardCertificate(shard, deps))
   const body = { ...wish, onCrash: 'wait' as const }
   await deps.effect('put-shard', () =>
     deps.agent.putShard({ params: { id: agentName(shard.id) }, body }, { signal }),
@@ -176,25 +170,11 @@ const done: Outcome = { kind: 'done' }
 async function put(
   shard: ShardRecord,
   members: readonly ShardRecord[],
-  { database, deps, signal }: Scene,
+  { database, seen, deps, signal }: Scene,
 ): Promise<void> {
-  const body = wishFor(shard, database, members, await shardCertificate(database, deps))
+  const body = wishFor(shard, database, asTheyRun(members, seen), await shardCertificate(shard, deps))
   await deps.trials.deliver(shard.runs, signal)
   await deps.effect('put-shard', () =>
     deps.agent.putShard({ params: { id: agentName(shard.id) }, body }, { signal }),
   )
-}
-
-/** One for clients, with one for the bus above it; and one for replicas, where shards speak TLS to each other. */
-async function findPorts({ database, deps, signal }: Scene): Promise<Pick<ShardRecord, 'port' | 'tlsPort'>> {
-  const taken = [...(await takenPorts(deps))]
-  const find = async (except: readonly number[], alsoFree: readonly number[]) => {
-    const body = { ...deps.portRange, except: [...except], alsoFree: [...alsoFree] }
-    const { port } = await deps.agent.findFreePort({ body }, { signal })
-    if (port !== null) return port
-    const { from, to } = deps.portRange
-    throw new Error(`no port from ${from} to ${to} is free (FAIRLEAD_PORT_RANGE)`)
-  }
-  const port = await find(taken, database.cluster ? [BUS_DISTANCE] : [])
-  return { port, tlsPort: database.shardTls ? await find([...taken, port], []) : null }
 }

@@ -18,6 +18,7 @@ import { carryScripts } from './carry-scripts.ts'
 import type { Deps } from './deps.ts'
 import { ifItAnswers } from './engines.ts'
 import { handOver } from './hand-over.ts'
+import { prepareToFollow, toFollow } from './prepare-to-follow.ts'
 import { releaseHandover, sealHandover } from './seal-handover.ts'
 import { fence } from './stop-writes.ts'
 import { takeBack } from './take-back.ts'
@@ -133,7 +134,9 @@ export function member(id: number, { members }: Pick<Scene, 'members'>): ShardRe
 }
 
 async function followAlone(shard: number, primary: number, scene: Scene): Promise<Outcome> {
-  const { host, port } = member(primary, scene)
+  const { database, members, deps } = scene
+  const follower = await deps.engines.connect(database, member(shard, { members }))
+  const { host, port } = await prepareToFollow(follower, toFollow(primary, scene), deps)
   return command(shard, scene, 'REPLICAOF', host, String(port))
 }
 

@@ -29,6 +29,8 @@ export interface Deps {
   /** What the limits of engines were before they were raised for a full sync (keep-sync-room.ts), while they are. */
   readonly limitsBefore: Map<string, ReplicaLimit>
   readonly tls: Pick<Tls, 'current' | 'shards'>
+  /** Shards that are added from now on speak TLS to others, if nothing stands against it. */
+  readonly shardTls: boolean
   readonly portRange: { readonly from: number; readonly to: number }
   /** Shards are placed one after the other: a port that was found free is on record before the next is looked for. */
   readonly inTurn: <T>(place: () => Promise<T>) => Promise<T>

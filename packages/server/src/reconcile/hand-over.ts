@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Handover, handoversStore } from '../actions/handovers-store.ts'
 import type { Certificate } from '../core/action.ts'
+import type { ShardRecord } from '../core/database.ts'
 import type { Step } from '../core/topology.ts'
 import { databasesStore } from '../databases/databases-store.ts'
 import { member, type Outcome, type Scene } from './carry-out.ts'
@@ -17,6 +18,7 @@ import { type Moved, type MovingGroup, moveRole } from './move-role.ts'
 import { moveRoleInCluster } from './move-role-in-cluster.ts'
 import { warnOf } from './note-action.ts'
 import type { Pending, Prepared } from './preparations.ts'
+import { prepareToFollow, toFollow } from './prepare-to-follow.ts'
 import { whyNotMapped } from './slot-map-gate.ts'
 import { letWritesGo } from './stop-writes.ts'
 import { ORDER_WITHIN_MS } from './take-over.ts'
@@ -119,6 +121,9 @@ async function recordAndMove(
   const { database, members, action, seen, deps, group } = scene
   const engine = seen.shards.find(({ id }) => id === step.from)?.engine
   using bus = await listenOnTheBus(step, primary, scene)
+  const heirRecord = toFollow(step.to, scene)
+  // Before anything stops: nothing of it concerns a primary.
+  const heirAt = database.cluster ? heir.address : await prepareToFollow(primary, heirRecord, deps)
   const handover = await deps.effect('record-intent', () =>
     deps.handovers.intend({
       databaseUid: database.uid,
@@ -146,7 +151,7 @@ async function recordAndMove(
   const scripts = carryScripts(database, heir, { all: false }, deps)
   const move = (database.cluster ? moveRoleInCluster : moveRole)(
     {
-      ...{ primary, heir, others, build, until },
+      ...{ primary, heir, others, heirAt, build, until },
       errorReplies: errorsOf(step.to, seen),
       takeClients: async () => {
         await Promise.race([scripts, delay(SCRIPTS_MS, undefined, { ref: false })])
@@ -166,7 +171,7 @@ async function recordAndMove(
   }
   await tellOfCut(clients?.cut ?? 0, scene)
   const runId = runIdOf(step.to, seen)
-  await settleIn({ handover, moved, primary, heir, runId, others, build }, database.cluster, deps)
+  await settleIn({ handover, moved, primary, heir, heirRecord, runId, others, build }, database.cluster, deps)
   return { kind: 'done' }
 }
 
@@ -207,13 +212,14 @@ async function settleIn(
   parts: Pick<MovingGroup, 'primary' | 'heir' | 'others' | 'build'> & {
     readonly handover: Handover
     readonly moved: Moved
+    readonly heirRecord: ShardRecord
     /** Of the heir's process. */
     readonly runId: string | null
   },
   inCluster: boolean,
   deps: Deps,
 ): Promise<void> {
-  const { handover, moved, primary, heir, runId, others, build } = parts
+  const { handover, moved, primary, heir, heirRecord, runId, others, build } = parts
   const { store, effect, now } = deps
   // Whoever stands in for the new primary, should it die this very second, must hold its history, not the old one.
   const { replid, offset, replid2, secondOffset } = await replicationOf(heir)
@@ -242,6 +248,7 @@ async function settleIn(
   await deps.databases.setHistory(handover.databaseUid, handover.group, { replid, offset, runId })
   if (inCluster) return // there, the siblings follow by themselves
   for (const sibling of others) {
-    await effect('follow', () => sibling.call('REPLICAOF', heir.address.host, heir.address.port))
+    const { host, port } = await prepareToFollow(sibling, heirRecord, deps)
+    await effect('follow', () => sibling.call('REPLICAOF', host, port))
   }
 }

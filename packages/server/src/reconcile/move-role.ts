@@ -1,4 +1,4 @@
-import type { Build } from '@fairlead/api'
+import type { Address, Build } from '@fairlead/api'
 import { type EngineConnection, numberOf, type ReplicationInfo, readInfo } from '@fairlead/engine'
 import { countKeys } from './count-keys.ts'
 import type { Deps } from './deps.ts'
@@ -10,6 +10,8 @@ export interface MovingGroup {
   readonly primary: EngineConnection
   readonly heir: EngineConnection
   readonly others: readonly EngineConnection[]
+  /** Where the primary finds the heir to follow it; not used in cluster mode. */
+  readonly heirAt: Address
   /** What the primary runs: how its writes are stopped depends on it. */
   readonly build: Build
   /** Commands of its primary that the heir could not carry out, as the plan saw it: none may have come since. */
@@ -67,7 +69,7 @@ export async function moveRole(group: MovingGroup, deps: Deps): Promise<Moved | 
     performance.now() > group.until
       ? null
       : Promise.all([
-          primary.call('REPLICAOF', heir.address.host, heir.address.port),
+          primary.call('REPLICAOF', group.heirAt.host, group.heirAt.port),
           replicationOf(primary),
           replicationOf(heir),
         ]),

@@ -8,13 +8,21 @@ import { keepShardCertificates } from './shard-certificates.ts'
 
 const good = { ca: 'authority', cert: 'good now', key: 'secret' }
 const name = createHash('sha256').update(good.cert).digest('hex')
-const database = { uid: 7, shardTls: true } as Database
+const database = { uid: 7 } as Database
+
+let asked = 0
 
 /** The shards that are put another certificate, when they have these. */
-async function putOn(certificates: readonly (string | null)[], shardTls = true): Promise<readonly string[]> {
+async function putOn(certificates: readonly (string | null)[]): Promise<readonly string[]> {
   const put: string[] = []
+  asked = 0
   const deps = {
-    tls: { shards: async () => good },
+    tls: {
+      shards: async () => {
+        asked += 1
+        return good
+      },
+    },
     agent: {
       putShardCertificate: async ({ params, body }: { params: { id: string }; body: object }) => {
         expect(body).toEqual(good)
@@ -30,11 +38,14 @@ async function putOn(certificates: readonly (string | null)[], shardTls = true):
     certificate: certificates[n] ?? null,
   }))
   const seen = { groups: [{ ...group, shards }] }
-  await keepShardCertificates({ ...database, shardTls }, seen, deps, { isTime: () => true })
+  await keepShardCertificates(database, seen, deps, { isTime: () => true })
   return put
 }
 
 test('a shard with another certificate than the one that is good now is put that one; others are left alone', async () => {
   expect(await putOn([name, 'of last year', null])).toEqual(['s2'])
-  expect(await putOn(['of last year'], false)).toEqual([])
+  expect(asked).toBe(1)
+  expect(await putOn([null, null])).toEqual([])
+  // None is made for shards that would have no use for it.
+  expect(asked).toBe(0)
 })

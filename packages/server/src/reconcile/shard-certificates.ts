@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
-import type { Database } from '../core/database.ts'
+import type { Database, ShardRecord } from '../core/database.ts'
 import type { SeenDatabase } from '../core/topology.ts'
 import type { ShardCertificate } from '../tls/tls-service.ts'
 import type { Deps } from './deps.ts'
 import { agentName } from './observe.ts'
 import type { TurnMemory } from './turn-memory.ts'
 
-/** What the shards of a database prove themselves with to each other; null where they do not. */
+/** What a shard proves itself with to others of its database; null for one that does not. */
 export async function shardCertificate(
-  { uid, shardTls }: Pick<Database, 'uid' | 'shardTls'>,
+  { databaseUid, tlsPort }: Pick<ShardRecord, 'databaseUid' | 'tlsPort'>,
   { tls }: Pick<Deps, 'tls'>,
 ): Promise<ShardCertificate | null> {
-  return shardTls ? tls.shards(uid) : null
+  return tlsPort === null ? null : tls.shards(databaseUid)
 }
 
 /**
@@ -19,19 +19,21 @@ export async function shardCertificate(
  * signed by the same authority, so that it does not matter which shard gets it when. Nothing restarts for it.
  */
 export async function keepShardCertificates(
-  database: Database,
+  { uid }: Pick<Database, 'uid'>,
   { groups }: SeenDatabase,
   deps: Pick<Deps, 'agent' | 'effect' | 'tls'>,
   memory: Pick<TurnMemory, 'isTime'>,
 ): Promise<void> {
-  if (!memory.isTime(`certificate of the shards of ${database.uid}`, LOOK_EVERY_MS)) return
-  const certificate = await shardCertificate(database, deps)
-  if (certificate === null) return
-  const name = createHash('sha256').update(certificate.cert).digest('hex')
-  for (const shard of groups.flatMap(({ shards }) => shards)) {
-    if (shard.leaving || shard.certificate == null || shard.certificate === name) continue
+  if (!memory.isTime(`certificate of the shards of ${uid}`, LOOK_EVERY_MS)) return
+  const shards = groups
+    .flatMap((group) => group.shards)
+    .filter(({ leaving, certificate }) => !leaving && certificate != null)
+  if (shards.length === 0) return
+  const { ca, cert, key } = await deps.tls.shards(uid)
+  const name = createHash('sha256').update(cert).digest('hex')
+  for (const shard of shards) {
+    if (shard.certificate === name) continue
     const params = { id: agentName(shard.id) }
-    const { ca, cert, key } = certificate
     await deps.effect('put-certificate', () =>
       deps.agent.putShardCertificate({ params, body: { ca, cert, key } }),
     )

@@ -113,7 +113,13 @@ describe.each(builds)('$flavour $version', (build) => {
     await until(async () => acknowledged > 100)
     const takeovers = createTakeovers()
     const move = () => {
-      const terms = { others: [], build, errorReplies: 0, until: performance.now() + 1_500 }
+      const terms = {
+        others: [],
+        heirAt: heir.admin.address,
+        build,
+        errorReplies: 0,
+        until: performance.now() + 1_500,
+      }
       return moveRoleInCluster(
         { ...{ primary: primary.admin, heir: heir.admin }, ...terms, takeClients: async () => null },
         { effect, takeovers },

@@ -6,6 +6,7 @@ import { replicationPath } from '../core/replication-paths.ts'
 import type { ModulesStore } from '../modules/modules-store.ts'
 import type { AgentLink } from '../nodes/agent-link.ts'
 import { ensureModules, type ModuleSource } from '../nodes/ensure-modules.ts'
+import type { Tls } from '../tls/tls-service.ts'
 import { modulesFor, nextLimits } from './wish.ts'
 
 /** What is to be run is tried in a process of its own before a shard is asked for it. */
@@ -14,9 +15,11 @@ export interface Trials {
   tryRuns(database: Database, runs: Runs): Promise<TrialResult>
   /**
    * Why shards cannot run this, in words; null when a trial passed, now or before. Without modules nothing is tried:
-   * there the surge shard is the proof.
+   * there the surge shard is the proof. `alone`: there will be none, so that a build which speaks no TLS is found out, too.
    */
-  whyUnproven(database: Database, runs: Runs): Promise<string | null>
+  whyUnproven(database: Database, runs: Runs, alone?: 'alone'): Promise<string | null>
+  /** Can shards that run this speak TLS to each other? A trial of it did. */
+  provesTls(database: Database, runs: Runs): Promise<boolean>
   /** The files of the modules are on the node. */
   deliver(runs: Runs, signal?: AbortSignal): Promise<void>
 }
@@ -26,8 +29,9 @@ export function createTrials(deps: {
   readonly agent: AgentLink
   readonly files: ModuleSource
   readonly modules: Pick<ModulesStore, 'get'>
+  readonly tls: Pick<Tls, 'shards'>
 }): Trials {
-  const { agent, files, modules } = deps
+  const { agent, files, modules, tls } = deps
   const passed = new Set<string>()
 
   const deliver: Trials['deliver'] = async (runs, signal) => {
@@ -36,6 +40,7 @@ export function createTrials(deps: {
   }
   const tryRuns: Trials['tryRuns'] = async (database, runs) => {
     await deliver(runs)
+    const certificate = database.shardTls ? await tls.shards(database.uid) : undefined
     const catalogued = await Promise.all(runs.modules.map(({ uid }) => modules.get(uid)))
     return agent.tryBuild({
       body: {
@@ -48,6 +53,7 @@ export function createTrials(deps: {
         snapshots: [...database.snapshots],
         backlogBytes: LEAST_BACKLOG_BYTES,
         modules: modulesFor(runs),
+        ...(certificate !== undefined && { certificate }),
         selfTest: catalogued.flatMap((module) => module?.selfTest ?? []).map(toStep),
       },
     })
@@ -55,10 +61,16 @@ export function createTrials(deps: {
   return {
     deliver,
     tryRuns,
-    async whyUnproven(database, runs) {
+    async provesTls(database, runs) {
+      const what = `${database.uid} ${revisionOf(runs)} with TLS`
+      if (!passed.has(what) && (await tryRuns({ ...database, shardTls: true }, runs)).ok) passed.add(what)
+      return passed.has(what)
+    },
+    async whyUnproven(database, runs, alone) {
       const revision = revisionOf(runs)
       const what = `${database.uid} ${revision}`
-      if (runs.modules.length === 0 || passed.has(what)) return null
+      const isShown = runs.modules.length === 0 && !(alone === 'alone' && database.shardTls)
+      if (isShown || passed.has(what)) return null
       const trial = await tryRuns(database, runs)
       if (!trial.ok) return `${revision} did not pass its trial: ${trial.why}`
       passed.add(what)

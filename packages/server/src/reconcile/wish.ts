@@ -8,7 +8,7 @@ import type { ShardCertificate } from '../tls/tls-service.ts'
 
 /**
  * What the agent is asked to run for a shard. `members` are all shards of its group, itself included; `certificate` is that of the database's
- * shards, where they speak TLS to each other.
+ * shards, if this one speaks TLS to others.
  */
 export function wishFor(
   shard: ShardRecord,
@@ -22,7 +22,7 @@ export function wishFor(
     revision: revisionOf(shard.runs),
     host: shard.host,
     port: shard.port,
-    replicaOf: primary === undefined ? null : { host: primary.host, port: primary.port },
+    replicaOf: primary === undefined ? null : followed(primary),
     cluster: database.cluster,
     tls: certificate === null || shard.tlsPort === null ? null : { port: shard.tlsPort, certificate },
     rdbVersionCheck:
@@ -40,6 +40,10 @@ export function wishFor(
     adminPassword: database.adminPassword,
     userPassword: database.userPassword,
   }
+}
+
+function followed({ host, port, tlsPort }: ShardRecord): WantedShard['replicaOf'] {
+  return tlsPort === null ? { host, port } : { host, port, tlsPort }
 }
 
 /** What a process loads at its start. */

@@ -1,0 +1,183 @@
+import { connectEngine, readReplication } from '@fairlead/engine'
+import { expect, test } from 'vitest'
+import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { type LoadedUpgrade, upgradeUnderLoad } from '../proof/upgrade-under-load.ts'
+import { findBuild, pairsHere } from './engine-pairs.ts'
+import { asAdmin, pidOf, wishOf } from './roles.ts'
+import { canBeStranger, startStranger } from './start-stranger.ts'
+import { until } from './until.ts'
+
+const lines = [
+  ['redis', '7.0'],
+  ['redis', '8.0'],
+  ['valkey', '8.0'],
+  ['valkey', '8.1'],
+  ['valkey', '9'],
+] as const
+const builds = lines.flatMap(([flavour, version]) => findBuild(flavour, version) ?? [])
+const LONG = { withinMs: 40_000 }
+const KEYS = 100
+
+async function create({ api, untilEnded }: Fairlead, engine_version: string, replication = true, n = 0) {
+  const name = `${engine_version.replaceAll('.', '-')}-${n}`
+  const { uid, action_uid } = await api.createDatabase({
+    body: { name, memory_size: 0, replication, engine_version },
+  })
+  expect((await untilEnded(action_uid)).status).toBe('completed')
+  return api.getDatabase({ params: { uid } })
+}
+
+type Created = Awaited<ReturnType<typeof create>>
+
+/** A client of the endpoint. */
+function connectTo({ port = 0, authentication_engine_pass: password = '' }: Created) {
+  return connectEngine({ address: { host: '127.0.0.1', port }, login: { username: 'default', password } })
+}
+
+async function fill(database: Created) {
+  using client = await connectTo(database)
+  for (let key = 0; key < KEYS; key += 1) await client.call('SET', `key-${key}`, key)
+}
+
+async function countKeys(database: Created) {
+  using client = await connectTo(database)
+  return await client.call('DBSIZE')
+}
+
+/** At which port a shard follows another, and whether it is linked. */
+async function linkOf(fairlead: Fairlead, shard: number) {
+  using admin = await asAdmin(fairlead, shard)
+  const { role, primary, link } = readReplication(await admin.info('replication'))
+  return { role, link, port: primary?.port }
+}
+
+test.runIf(canBeStranger)(
+  'a process of another user that takes the ports of a dead primary hears no password from its replicas, and its data are not taken',
+  { timeout: 120_000 },
+  async () => {
+    await using fairlead = await startFairlead()
+    const databases = await Promise.all(builds.map((engine) => create(fairlead, engine)))
+    await Promise.all(databases.map(fill))
+    const groups = databases.map(({ shard_list: [primary = 0, replica = 0] }) => ({ primary, replica }))
+    const portsOf = (shard: number) => {
+      const { port, tls } = wishOf(fairlead.home, shard)
+      return tls === null ? [port] : [port, tls.port]
+    }
+    for (const { primary, replica } of groups) {
+      await until('it follows', async () => (await linkOf(fairlead, replica)).link === 'up', LONG)
+      expect(portsOf(primary)).toHaveLength(2)
+    }
+    {
+      const taken = groups.flatMap(({ primary }) => portsOf(primary))
+      await using stranger = startStranger(standIn(taken))
+      expect(await stranger.says()).toBe('ready')
+      const pids = await Promise.all(groups.map(({ primary }) => pidOf(fairlead, primary)))
+      // Nobody starts it again, or promotes a replica: it is the night in which the server is away, too.
+      using _ = stopped([fairlead.server.pid, fairlead.agent.pid])
+      for (const pid of pids) process.kill(pid, 'SIGKILL')
+      const heard = () => stranger.rest().map((line) => JSON.parse(line) as { port: number; text: string })
+      // Replicas try once a second; a handshake of TLS begins with 22.
+      for (const { primary } of groups) {
+        const [, tls] = portsOf(primary)
+        await until(
+          'its replica has asked twice',
+          async () =>
+            heard().filter(({ port, text }) => port === tls && text.startsWith('\u0016')).length > 1,
+          LONG,
+        )
+      }
+      for (const { text } of heard()) expect(text).not.toMatch(/AUTH|PING|REPLCONF|PSYNC/i)
+      for (const { replica } of groups) {
+        using admin = await asAdmin(fairlead, replica)
+        expect(await admin.call('DBSIZE')).toBe(KEYS)
+      }
+    }
+    for (const database of databases)
+      await until(
+        'it serves again, with all data',
+        async () => (await countKeys(database).catch(() => 0)) === KEYS,
+        LONG,
+      )
+  },
+)
+
+const ways: readonly (Pick<LoadedUpgrade, 'kind'> & Partial<LoadedUpgrade>)[] = [
+  { kind: 'set' },
+  { kind: 'incr', afterwards: 'roll back' },
+  { kind: 'incr', preserveRoles: true },
+  { kind: 'set', replication: false },
+]
+
+test('a database of before is moved over by its next upgrade, shard by shard, and rolled back, without losing a write', {
+  timeout: 180_000,
+}, async () => {
+  await using fairlead = await startFairlead({ env: { FAIRLEAD_SHARD_TLS: 'off' } })
+  const upgrades = ways.map((way, n) => ({ ...way, ...(pairsHere()[n] ?? pairsHere()[0]) }))
+  const databases = await Promise.all(
+    upgrades.map(({ from = '', replication }, n) => create(fairlead, from, replication, n)),
+  )
+  for (const shard of databases.flatMap(({ shard_list }) => shard_list))
+    expect(wishOf(fairlead.home, shard).tls).toBeNull()
+  await fairlead.server.end('SIGTERM')
+  await fairlead.server.start({ FAIRLEAD_SHARD_TLS: 'on' })
+  await Promise.all(
+    upgrades.map(async ({ from = '', to = '', ...way }, n) => {
+      const load = { warmUp: 2_000, perSecond: 1_000, connections: 6 }
+      const inspect = async (uid: number) => {
+        const { shard_list: shards } = await fairlead.api.getDatabase({ params: { uid } })
+        const wishes = shards.map((shard) => wishOf(fairlead.home, shard))
+        if (way.afterwards === undefined) for (const { tls } of wishes) expect(tls).not.toBeNull()
+        const ends = wishes.flatMap(({ port, tls }) => (tls === null ? [] : [port, tls.port]))
+        for (const shard of shards) {
+          const { role, link, port = 0 } = await linkOf(fairlead, shard)
+          if (role === 'replica') expect(link).toBe('up')
+          // The second of the two is the one that speaks TLS.
+          if (role === 'replica' && way.afterwards === undefined) expect(ends.indexOf(port) % 2).toBe(1)
+        }
+      }
+      const { uid } = databases[n] ?? { uid: 0 }
+      const proof = await upgradeUnderLoad(fairlead, { ...way, ...load, from, to, uid, inspect })
+      expect(proof.examples).toEqual([])
+      const { lost, duplicated } = proof
+      expect({ lost, duplicated }).toEqual({ lost: 0, duplicated: 0 })
+      for (const { full_syncs } of proof.certificates) expect(full_syncs).toBe(0)
+      expect(proof.action.warnings).toEqual([])
+    }),
+  )
+})
+
+/** Processes that stand still until this is disposed of. */
+function stopped(pids: readonly number[]): Disposable {
+  for (const pid of pids) process.kill(pid, 'SIGSTOP')
+  return {
+    [Symbol.dispose]() {
+      for (const pid of pids) process.kill(pid, 'SIGCONT')
+    },
+  }
+}
+
+/** Listens at these ports as soon as they are free, says what it hears, and answers as a primary with other data would: none. */
+const standIn = (ports: readonly number[]) => `import { createServer } from 'node:net'
+const answer = (socket, text) => {
+  if (/PSYNC|SYNC/i.test(text)) {
+    const rdb = Buffer.concat([Buffer.from('REDIS0009\\xff', 'latin1'), Buffer.alloc(8)])
+    socket.write('+FULLRESYNC ' + 'a'.repeat(40) + ' 1\\r\\n$' + rdb.length + '\\r\\n')
+    socket.write(rdb)
+  } else if (/PING/i.test(text)) socket.write('+PONG\\r\\n')
+  else socket.write('+OK\\r\\n'.repeat(text.match(/AUTH|REPLCONF/gi)?.length ?? 1))
+}
+const take = (port) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.on('data', (bytes) => {
+      const text = bytes.toString('latin1')
+      console.log(JSON.stringify({ port, text }))
+      answer(socket, text)
+    })
+  })
+  server.once('error', () => setImmediate(take, port))
+  server.listen({ port, host: '127.0.0.1' })
+}
+console.log('ready')
+;${JSON.stringify(ports)}.forEach(take)
+`
