@@ -85,6 +85,44 @@ test('a standby that was started anew has forgotten what it missed, and is not g
   })
 })
 
+describe('an old primary that the upgrade has restarted on the new revision', () => {
+  /** 2 has led on the goal, and died when 1 was on the goal, too: 3, which is old still, was promoted in its place. */
+  function ledByThree(errorReplies: number): Seen {
+    const seen = ledByTwo({})
+    const leader = seen.shards[2]?.address ?? null
+    const becomes: Readonly<Record<number, Partial<EngineState>>> = {
+      1: { runId: 'run-1-anew', primary: leader, errorReplies },
+      3: { role: 'primary', primary: null, link: 'down' },
+    }
+    return {
+      ...seen,
+      recordedPrimary: 3,
+      shards: seen.shards
+        .filter(({ id }) => id !== 2)
+        .map((shard) => ({
+          ...shard,
+          ...(shard.id === 1 && { wanted: goalOf(), revision: 'valkey-8.1.1+0' }),
+          follows: shard.id === 3 ? null : 3,
+          engine: shard.engine && { ...shard.engine, ...becomes[shard.id] },
+        })),
+    }
+  }
+
+  test('takes over from one that is old still, whatever process it was when it handed over', () => {
+    expect(planGroup(ledByThree(0), goal)).toMatchObject({
+      kind: 'do',
+      step: { kind: 'hand-over', from: 3, to: 1 },
+    })
+  })
+
+  test('does not, where it could not carry out a command since', () => {
+    expect(planGroup(ledByThree(1), goal)).toMatchObject({
+      kind: 'hopeless',
+      why: expect.stringMatching(/could not carry out 1 command/),
+    })
+  })
+})
+
 test('a shard whose port somebody else took is replaced by one on another port', () => {
   const seen = groupOf(1)
   const taken: Seen = {

@@ -28,7 +28,7 @@ function obstacleToReturn(seen: Seen, goal: Goal): string | null {
   if (primary === undefined || !isLive(primary)) return `${where}the primary does not answer right now`
   if (standby === undefined) return `${where}no shard on ${before} is left`
   if (!isLinked(standby, primary)) return `${where}the standby, shard ${standby.id}, is not linked right now`
-  const unsound = whyUnsound(standby, { seen, primary })
+  const unsound = whyUnsound(standby, { seen, goal, primary })
   return unsound === null ? null : `${where}${unsound}`
 }
 
@@ -41,15 +41,17 @@ export function hasLeft(seen: Seen, goal: Goal): boolean {
 /**
  * Why a follower cannot be trusted to hold what its primary holds, although it is linked and at the same offset; null
  * when it can. An engine skips what it does not understand and says so in a counter only (measured: HEXPIRE to an older
- * version, a missing module). A standby whose process ended since has forgotten that count.
+ * version, a missing module). A standby whose process ended since has forgotten that count. Not one that was restarted on the goal's
+ * revision: its count was looked at before, and what it misses since then is counted from 0.
  */
 export function whyUnsound(
   shard: SeenShard,
-  { seen, primary }: { readonly seen: Seen; readonly primary: LiveShard },
+  { seen, goal, primary }: { readonly seen: Seen; readonly goal: Goal; readonly primary: LiveShard },
 ): string | null {
   if (!isLive(shard)) return null // it is waited for
-  const wasPrimary = seen.standby?.shard === shard.id && shard.revision !== primary.revision
-  const base = wasPrimary ? seen.standby : null
+  const hasMovedOn = !goal.undo && shard.revision === revisionOf(goal)
+  const isStandby = seen.standby?.shard === shard.id && shard.revision !== primary.revision && !hasMovedOn
+  const base = isStandby ? seen.standby : null
   if (base !== null && base.runId !== shard.engine.runId)
     return `shard ${shard.id} was started anew since it handed over: nobody counted what it missed`
   const failed = shard.engine.errorReplies - (base?.errorReplies ?? 0)
