@@ -46,6 +46,12 @@ test.runIf(await canRunHere())(
         )
         expect([pid, ...new Set(ids)]).toEqual([pid, String(STRANGER)])
       }
+      // Within a wall too, where the kernel lets users build one.
+      const [node] = await fairlead.api.listNodes({})
+      const engine = (await pidsIn(join(home, 'shards')))[0] ?? 0
+      if (node?.engine_wall === true)
+        expect(await readdir(join(`/proc/${engine}/root`, home))).toEqual(['shards'])
+      else expect(node?.engine_wall_missing).not.toBe('')
       const files = await readdir(home, { recursive: true })
       const owners = await Promise.all(files.map(async (name) => (await stat(join(home, name))).uid))
       expect([...new Set(owners)]).toEqual([STRANGER])

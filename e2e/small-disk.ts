@@ -27,8 +27,20 @@ export function smallDisk(megabytes: number): SmallDisk {
       return { [Symbol.dispose]: () => rmSync(ballast, { force: true }) }
     },
     [Symbol.dispose]() {
-      execFileSync('umount', [folder])
+      unmount(folder)
       rmSync(folder, { recursive: true })
     },
+  }
+}
+
+/** Threads of a process that has just ended may hold files for a moment longer. */
+function unmount(folder: string): void {
+  for (const until = performance.now() + 5_000; ; ) {
+    try {
+      execFileSync('umount', [folder], { stdio: 'ignore' })
+      return
+    } catch (cause) {
+      if (performance.now() > until) throw cause
+    }
   }
 }

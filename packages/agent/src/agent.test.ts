@@ -181,7 +181,14 @@ test('only the owner can reach the socket and read the folder of a shard', async
     '700',
     '700',
   ])
-  const files = ['wanted.json', 'process.json', 'baseline.json', 'engine.conf', 'users.acl', 'engine.log']
+  const files = [
+    'wanted.json',
+    'process.json',
+    'baseline.json',
+    'engine.conf',
+    'users/users.acl',
+    'engine.log',
+  ]
   expect(files.map((name) => mode('shards', 'a-1', name))).toEqual(files.map(() => '600'))
 })
 
@@ -211,7 +218,7 @@ test('no secret shows in a process list, an environment, a report or a log', asy
     ...processes,
     home.logged(),
     readOr(join(home.path, 'shards', 'a-1', 'engine.log')),
-    readOr(join(home.path, 'shards', 'a-1', 'users.acl')),
+    readOr(join(home.path, 'shards', 'a-1', 'users', 'users.acl')),
     JSON.stringify(await home.client.reportNode({})),
   ].join('\n')
   const environment = readOr(join(home.path, 'shards', 'a-1', 'environment'))

@@ -4,6 +4,7 @@ import { type NodeReport, type ProxyState, Refusal } from '@fairlead/api'
 import type { Logger } from 'pino'
 import { type AgentHandlers, serveAgent } from './agent-http.ts'
 import type { BuildsOfNode } from './builds-of-node.ts'
+import { openEngineWall } from './engine-wall.ts'
 import { findFreePort } from './find-free-port.ts'
 import { holdSocket } from './hold-socket.ts'
 import { type ModuleFiles, openModuleFiles } from './module-files.ts'
@@ -35,6 +36,8 @@ export interface AgentConfig {
   readonly proxyProgram: readonly string[] | null
   /** Of our software: what an adopted proxy runs is compared with it. */
   readonly proxyVersion?: string
+  /** False: engines are started without a wall, also where this machine would let us build one. Default true. */
+  readonly engineWall?: boolean
 }
 
 /** A running agent. Disposing of it ends the agent; engine processes run on, and the next agent adopts them. */
@@ -56,7 +59,8 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   const { primaryHungAfterMs = 120_000 } = config
   const modules = await openModuleFiles(home)
   const silence = { hungAfterMs, primaryHungAfterMs }
-  const settings = { builds, modules, logger, silence, stopWithinMs }
+  const wall = await openEngineWall(home, config.engineWall ?? true, logger)
+  const settings = { builds, modules, wall, logger, silence, stopWithinMs }
   const shards = stack.use(await superviseShards(home, settings))
   const { proxyProgram: program, proxyVersion: version = '' } = config
   const proxy = program && stack.use(await superviseProxy({ home, program, version, logger, hungAfterMs }))
@@ -73,10 +77,11 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
       shards: reports,
       modules: await modules.list(),
       proxy: proxy?.report() ?? noProxy,
+      noWall: wall.missing,
     }
   }
   const trials = stack.use(
-    await openTrials({ home, builds, modules, logger, takenPorts: () => shards.ports() }),
+    await openTrials({ home, builds, modules, wall, logger, takenPorts: () => shards.ports() }),
   )
   stack.use(
     await serveAgent(config.socketPath, logger, answerWith(config, { shards, modules, trials, report })),

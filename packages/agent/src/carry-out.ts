@@ -3,6 +3,8 @@ import { type BuildsOfNode, findProgram } from './builds-of-node.ts'
 import { decideAppendonly } from './decide-appendonly.ts'
 import { nextStreak } from './decide-restart.ts'
 import { engineTarget } from './engine-config.ts'
+import type { EngineWall } from './engine-wall.ts'
+import { giveFolderBack } from './give-folder.ts'
 import type { ModuleFiles } from './module-files.ts'
 import { type ProcessIdentity, signalProcess } from './process-identity.ts'
 import { readDataOnDisk, snapshotWrittenAt, traceOfSnapshot, tracesOnDisk } from './read-data-on-disk.ts'
@@ -19,6 +21,7 @@ export interface ShardWorkplace {
   readonly folder: ShardFolder
   readonly builds: BuildsOfNode
   readonly modules: ModuleFiles
+  readonly wall: EngineWall
   readonly pulse: Pulse
   readonly silence: SilenceRules
   /** What the process does while it is silent. */
@@ -83,7 +86,8 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
     return
   }
   try {
-    place.child = await startProcess(folder, await findProgram(place.builds, wish.build))
+    const program = await findProgram(place.builds, wish.build)
+    place.child = await startProcess(folder, { program, modules: wish.modules }, place.wall)
   } catch (cause) {
     await place.save(asDied(record, explain(cause)))
     return
@@ -129,6 +133,7 @@ export async function stop(
     snapshotBefore: await traceOfSnapshot(folder.data),
   }
   await place.save(record)
+  giveFolderBack(folder, last.identity)
   const result = await stopProcess({
     identity: last.identity,
     target: engineTarget(last.wish),

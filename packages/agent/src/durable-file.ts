@@ -1,4 +1,4 @@
-import { open, rename } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
@@ -8,7 +8,9 @@ import { dirname } from 'node:path'
 export async function writeDurably(path: string, text: string): Promise<void> {
   const draft = `${path}.draft`
   {
-    await using file = await open(draft, 'w', 0o600)
+    // What an engine may have put there, a link too, is not written to.
+    await rm(draft, { force: true })
+    await using file = await open(draft, 'wx', 0o600)
     await file.writeFile(text)
     await file.sync()
   }

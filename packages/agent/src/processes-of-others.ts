@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { isEngineUser } from '@fairlead/engine'
 import { isAlive, type ProcessIdentity } from './process-identity.ts'
 
 export interface ProcessOfOther {
@@ -14,7 +15,9 @@ export function processesOfOthers(home: string, uid: number): readonly ProcessOf
     const identity = identityIn(join(folder, 'process.json'))
     if (identity === null || !isAlive(identity)) return []
     const owner = statSync(`/proc/${identity.pid}`, { throwIfNoEntry: false })?.uid ?? uid
-    return owner === uid ? [] : [{ pid: identity.pid, uid: owner }]
+    if (owner === uid) return []
+    // Root has started it.
+    return [{ pid: identity.pid, uid: isEngineUser(owner) ? 0 : owner }]
   })
 }
 

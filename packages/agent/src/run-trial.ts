@@ -5,6 +5,7 @@ import { connectEngine, type EngineConnection, readInfo } from '@fairlead/engine
 import { createPulse } from './ask-engine.ts'
 import { decideAppendonly } from './decide-appendonly.ts'
 import { engineTarget } from './engine-config.ts'
+import type { EngineWall } from './engine-wall.ts'
 import { readLastWords } from './read-last-words.ts'
 import { missingModule, runSelfTest } from './run-self-test.ts'
 import type { ShardFolder } from './shard-folder.ts'
@@ -25,6 +26,7 @@ const noData = { snapshot: false, aof: false, aofComplete: false, stoppedCleanly
 export interface Trial {
   readonly request: TrialRequest
   readonly program: string
+  readonly wall: EngineWall
   /** Is made, and is left for the caller to remove. */
   readonly folder: ShardFolder
   /** On 127.0.0.1. */
@@ -39,12 +41,14 @@ export interface Trial {
  * write and a read as the database's user. No process is left. Throws when aborted, or the folder cannot be written.
  */
 export async function runTrial(trial: Trial): Promise<TrialResult> {
-  const { folder, program } = trial
+  const { folder, program, wall } = trial
   const wish = wishOf(trial)
   const logFrom = await prepareFolder(folder, wish, decideAppendonly(wish, noData).atStart)
   const began = performance.now()
   const startMs = () => Math.round(performance.now() - began)
-  const child = await startProcess(folder, program).catch((cause: unknown) => explain(cause))
+  const child = await startProcess(folder, { program, modules: wish.modules }, wall).catch((cause: unknown) =>
+    explain(cause),
+  )
   if (typeof child === 'string') return { ok: false, why: child, startMs: startMs(), version: '' }
   try {
     const silence = await untilAnswers(child, wish, trial.signal)

@@ -4,18 +4,21 @@ import type { WantedShard } from '@fairlead/api'
 import type { ShardWorkplace } from './carry-out.ts'
 import { writeDurably } from './durable-file.ts'
 import { certificateSettings } from './engine-config.ts'
+import { giveToOwnerOf } from './give-folder.ts'
 import type { ProcessRecord, ShardFolder } from './shard-folder.ts'
 
 type Certificate = NonNullable<WantedShard['tls']>['certificate']
 
-/** The files that an engine reads, for their owner only. */
+/** The files that an engine reads, for it only. */
 export async function writeCertificate(
-  { certificate: paths }: Pick<ShardFolder, 'certificate'>,
+  folder: Pick<ShardFolder, 'certificate' | 'path'>,
   { ca, cert, key }: Certificate,
 ): Promise<void> {
+  const { certificate: paths } = folder
   await writeDurably(paths.key, key)
   await writeDurably(paths.cert, cert)
   await writeDurably(paths.ca, ca)
+  for (const path of Object.values(paths)) giveToOwnerOf(folder, path)
 }
 
 /** A process that runs proves itself with what is wanted now. Connections that it has stay as they are. */

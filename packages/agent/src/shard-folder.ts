@@ -86,12 +86,14 @@ export interface ShardFolder {
   readonly conf: string
   readonly acl: string
   readonly data: string
+  /** The folder of the file of users, which an engine replaces. */
+  readonly users: string
   /** What the engine reads to speak TLS with other shards. */
   readonly certificate: { readonly ca: string; readonly cert: string; readonly key: string }
   readonly log: string
   /** Where the node keeps the file of a module. */
   modulePath(sha256: string): string
-  /** Makes the folder (0700) and the one for the data. */
+  /** Makes the folder (0700), and those in it that the engine writes to. */
   create(): Promise<void>
   /** Null when there is none. Throws when the file cannot be understood. */
   readWanted(): Promise<WantedRecord | null>
@@ -120,12 +122,13 @@ export function shardFolder(home: string, id: string, nodeHome = home): ShardFol
   const processFile = join(path, 'process.json')
   const baselineFile = join(path, 'baseline.json')
   const data = join(path, 'data')
+  const users = join(path, 'users')
   return {
     id,
     path,
     conf: join(path, 'engine.conf'),
-    acl: join(path, 'users.acl'),
-    data,
+    acl: join(users, 'users.acl'),
+    ...{ data, users },
     certificate: {
       ca: join(path, 'shards-ca.pem'),
       cert: join(path, 'shards-cert.pem'),
@@ -134,7 +137,7 @@ export function shardFolder(home: string, id: string, nodeHome = home): ShardFol
     log: join(path, 'engine.log'),
     modulePath: (sha256) => modulePath(nodeHome, sha256),
     async create() {
-      await mkdir(data, { recursive: true, mode: 0o700 })
+      for (const each of [data, users]) await mkdir(each, { recursive: true, mode: 0o700 })
     },
     readWanted: () => readRecord(WantedRecord, wanted),
     writeWanted: (record) => writeDurably(wanted, `${JSON.stringify(record, null, 2)}\n`),

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { open, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { constants, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { WantedShard } from '@fairlead/api'
 import { writeDurably } from './durable-file.ts'
 import { engineConfig, userList } from './engine-config.ts'
+import type { EngineWall } from './engine-wall.ts'
 import { mendClusterNodes } from './mend-cluster-nodes.ts'
 import { identifyProcess, type ProcessIdentity } from './process-identity.ts'
 import { writeCertificate } from './shard-certificate.ts'
@@ -22,7 +23,7 @@ export async function prepareFolder(
 ): Promise<number> {
   await folder.create()
   await writeFile(folder.conf, engineConfig(wish, folder, appendonly), { mode: 0o600 })
-  await writeFile(folder.acl, userList(wish), { mode: 0o600 })
+  await replaceFile(folder.acl, userList(wish))
   if (wish.tls !== null) await writeCertificate(folder, wish.tls.certificate)
   if (wish.cluster) await mendFile(join(folder.data, 'nodes.conf'))
   return await prepareLog(folder.log)
@@ -37,8 +38,16 @@ export async function prepareLog(path: string): Promise<number> {
   return 0
 }
 
+/** An engine may have put anything in its place, a link too. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  await rm(path, { force: true })
+  await writeFile(path, text, { mode: 0o600, flag: 'wx' })
+}
+
 async function mendFile(path: string): Promise<void> {
-  const text = await readFile(path, 'utf8').catch(() => '') // a shard that never ran has none
+  // A shard that never ran has none. A link is the work of an engine that would have us read something else.
+  const flag = constants.O_RDONLY | constants.O_NOFOLLOW
+  const text = await readFile(path, { encoding: 'utf8', flag }).catch(() => '')
   const mended = mendClusterNodes(text)
   if (mended !== text) await writeDurably(path, mended)
 }
@@ -50,11 +59,17 @@ export interface StartedProcess {
 }
 
 /**
- * Starts the engine on the prepared folder, as a process of its own that outlives the agent. Throws when the program
+ * Starts the engine on the prepared folder, within the wall, as a process of its own that outlives the agent. Throws when the program
  * cannot be run.
  */
-export function startProcess(folder: ShardFolder, program: string): Promise<StartedProcess> {
-  return startDetached({ program, args: [folder.conf], cwd: folder.path, log: folder.log })
+export async function startProcess(
+  folder: ShardFolder,
+  engine: { readonly program: string; readonly modules: WantedShard['modules'] },
+  wall: EngineWall,
+): Promise<StartedProcess> {
+  const modules = engine.modules.map(({ sha256 }) => folder.modulePath(sha256))
+  const { program, args } = await wall.command(folder, { ...engine, args: [folder.conf], modules })
+  return await startDetached({ program, args, cwd: folder.path, log: folder.log })
 }
 
 /** Starts a program that outlives the agent, its output in the file `log`. Throws when it cannot be run. */

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { hasStoppedCleanly } from './carry-out.ts'
 import { engineTarget } from './engine-config.ts'
+import { giveFolderBack } from './give-folder.ts'
 import { holdSocket } from './hold-socket.ts'
 import { type FoundShard, openShards } from './open-shards.ts'
 import { isAlive } from './process-identity.ts'
@@ -65,6 +66,7 @@ async function stopShard({ folder, wanted, last }: FoundShard, logger: Logger, s
     snapshotBefore: await traceOfSnapshot(folder.data),
   }
   await folder.writeProcess(record)
+  giveFolderBack(folder, last.identity)
   const result = await stopProcess({
     identity: last.identity,
     target: engineTarget(last.wish),

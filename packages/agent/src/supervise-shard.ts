@@ -7,6 +7,7 @@ import { type Answer, decideNext, type Next, type ShardSight } from './decide-ne
 import type { Silence } from './decide-silent.ts'
 import { describeShard, firstView, type View } from './describe-shard.ts'
 import { engineTarget, portsOf } from './engine-config.ts'
+import type { EngineWall } from './engine-wall.ts'
 import { logAct } from './log-act.ts'
 import type { ModuleFiles } from './module-files.ts'
 import { isAlive } from './process-identity.ts'
@@ -21,6 +22,7 @@ import { type TroubleWatch, watchTrouble } from './watch-trouble.ts'
 export interface SupervisionSettings {
   readonly builds: BuildsOfNode
   readonly modules: ModuleFiles
+  readonly wall: EngineWall
   readonly logger: Logger
   readonly silence: SilenceRules
   readonly stopWithinMs: number
@@ -143,14 +145,14 @@ export function superviseShard(
 }
 
 function openWorkplace(
-  { builds, modules, silence, stopWithinMs }: SupervisionSettings,
+  { builds, modules, wall, silence, stopWithinMs }: SupervisionSettings,
   folder: ShardFolder,
   state: ShardState,
   signal: AbortSignal,
 ): ShardWorkplace {
   const pulse = createPulse()
   return {
-    ...{ folder, builds, modules, silence, stopWithinMs, pulse, signal, activity: watchActivity() },
+    ...{ folder, builds, modules, wall, silence, stopWithinMs, pulse, signal, activity: watchActivity() },
     child: null,
     killedBecause: null,
     async save(record) {

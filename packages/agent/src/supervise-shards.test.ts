@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { makeHome, makeWish } from '../test/agent-home.ts'
 import { builds } from '../test/engines.ts'
+import { withoutWall } from './engine-wall.ts'
 import { openModuleFiles } from './module-files.ts'
 import { openShards } from './open-shards.ts'
 import { superviseShards } from './supervise-shards.ts'
@@ -9,6 +10,7 @@ test('what is asked of one shard at once is done one after the other, and a refu
   await using home = await makeHome()
   const settings = {
     ...{ builds, modules: await openModuleFiles(home.path), logger: home.logger, stopWithinMs: 60_000 },
+    wall: withoutWall('nothing is started'),
     silence: { hungAfterMs: 20_000, primaryHungAfterMs: 120_000 },
   }
   // No such build is here: nothing is started.

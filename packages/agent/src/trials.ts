@@ -3,6 +3,7 @@ import type { TrialRequest, TrialResult } from '@fairlead/api'
 import type { Logger } from 'pino'
 import { type BuildsOfNode, findProgram } from './builds-of-node.ts'
 import { BUS_DISTANCE } from './engine-config.ts'
+import type { EngineWall } from './engine-wall.ts'
 import { findFreePort } from './find-free-port.ts'
 import type { ModuleFiles } from './module-files.ts'
 import { runTrial, type Trial } from './run-trial.ts'
@@ -18,6 +19,7 @@ export interface TrialSettings {
   readonly home: string
   readonly builds: BuildsOfNode
   readonly modules: ModuleFiles
+  readonly wall: EngineWall
   readonly logger: Logger
   /** Of shards, whether they run or not. */
   readonly takenPorts: () => readonly number[]
@@ -85,7 +87,7 @@ async function tryOnPorts(
 
 async function tryOn(
   ports: Pick<Trial, 'port' | 'tlsPort'>,
-  { home, builds, modules, logger }: TrialSettings,
+  { home, builds, modules, wall, logger }: TrialSettings,
   request: TrialRequest,
   signal: AbortSignal,
 ): Promise<TrialResult> {
@@ -101,7 +103,7 @@ async function tryOn(
   const folder = trialFolder(home, ports.port)
   await folder.create()
   try {
-    const result = await runTrial({ request, program, folder, ...ports, signal })
+    const result = await runTrial({ request, program, wall, folder, ...ports, signal })
     logger.info({ build: request.build, ...result }, 'a build was tried')
     return result
   } finally {

@@ -2,8 +2,8 @@ import pino from 'pino'
 import { createAgent } from '../src/agent.ts'
 import { builds } from './engines.ts'
 
-/** An agent in a process of its own, for tests that kill it: node run-agent.ts HOME SOCKET [PROXY_PROGRAM as JSON]. */
-const [home = '', socketPath = '', proxyProgram = 'null'] = process.argv.slice(2)
+/** An agent in a process of its own, for tests that kill it: node run-agent.ts HOME SOCKET [PROXY_PROGRAM as JSON] ['no-wall']. */
+const [home = '', socketPath = '', proxyProgram = 'null', wall] = process.argv.slice(2)
 await createAgent({
   home,
   socketPath,
@@ -12,5 +12,6 @@ await createAgent({
   memoryLimitBytes: null,
   builds,
   proxyProgram: JSON.parse(proxyProgram) as string[] | null,
+  engineWall: wall !== 'no-wall',
   logger: pino({ level: 'silent' }),
 })

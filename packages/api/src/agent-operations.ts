@@ -33,6 +33,8 @@ export const NodeReport = Type.Object({
   /** SHA-256 of each module file that is there and whole, sorted. */
   modules: Type.Array(Type.String()),
   proxy: ProxyState,
+  /** Why engines are started without a wall; null: they are within one. Absent in reports of older agents. */
+  noWall: Type.Optional(Type.Union([Type.String(), Type.Null()])),
 })
 export type NodeReport = Static<typeof NodeReport>
 

@@ -46,6 +46,11 @@ export const Node = Type.Object({
   total_memory: Type.Integer({ description: 'Bytes that shards may use on this node' }),
   free_memory: Type.Integer({ description: 'Bytes still free for shards' }),
   free_disk: Type.Integer({ description: 'Bytes free where shards keep their data' }),
+  engine_wall: Type.Boolean({
+    description:
+      'Ours: engines and modules are started within a wall, beyond which they see nothing of Fairlead',
+  }),
+  engine_wall_missing: Type.String({ description: 'Ours: why they are not; empty when they are' }),
   shard_count: Type.Integer(),
   shard_list: Type.Array(Type.Integer()),
   software_version: Type.String(),

@@ -2,6 +2,7 @@ import { opendirSync, readlinkSync, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { setImmediate as others } from 'node:timers/promises'
 import type { EngineAddress } from './connection.ts'
+import { isOurUser } from './engine-users.ts'
 import { type Listener, readListeners } from './read-listeners.ts'
 
 /** What listens there is not proven to be a process of our user: nothing may be told to it. */
@@ -25,8 +26,8 @@ const known = new Map<string, OwnListener>()
 const handles = createHandles()
 
 /**
- * Opens a connection (`connect`) at an address of this machine, and proves before anything is said that a process of our own user accepts it:
- * a password goes to no process of another user, which may have taken the port when ours died. Any user may bind a port, but none can
+ * Opens a connection (`connect`) at an address of this machine, and proves before anything is said that a process of our own user, or
+ * an engine that root has started, accepts it: a password goes to no process of another user, which may have taken the port when ours died. Any user may bind a port, but none can
  * make a socket in our name. Throws NotOurs, ECONNREFUSED, what `connect` throws, or that the kernel does not tell; `drop` then closes what was
  * opened.
  * Addresses of other machines are connected to without a proof.
@@ -60,10 +61,11 @@ async function ownListener(address: EngineAddress): Promise<OwnListener> {
   const before = known.get(where)
   if (before !== undefined && isHeld(before)) return before
   const listeners = await readListeners(address)
-  const self = process.geteuid?.()
-  const stranger = listeners.find(({ uid }) => uid !== self)
+  const stranger = listeners.find(({ uid }) => !isOurUser(uid))
   if (stranger !== undefined)
-    throw new NotOurs(`${where} is held by a process of user ${stranger.uid}, and we are user ${self}`)
+    throw new NotOurs(
+      `${where} is held by a process of user ${stranger.uid}, and we are user ${process.geteuid?.()}`,
+    )
   const [first] = listeners
   if (first === undefined)
     throw Object.assign(new Error(`connect ECONNREFUSED ${where}`), { code: 'ECONNREFUSED' })
@@ -83,9 +85,7 @@ function isHeld({ inode, handle }: OwnListener): boolean {
 }
 
 async function isListed(address: EngineAddress, { inode }: OwnListener): Promise<boolean> {
-  return (await readListeners(address)).some(
-    (each) => each.inode === inode && each.uid === process.geteuid?.(),
-  )
+  return (await readListeners(address)).some((each) => each.inode === inode && isOurUser(each.uid))
 }
 
 /** Finds which process of our user has a socket, the youngest first; null when it is not found among the first files of any. Never rejects. */
@@ -127,7 +127,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 
 function isOurs(pid: string): boolean {
   try {
-    return statSync(`/proc/${pid}`).uid === process.geteuid?.()
+    return isOurUser(statSync(`/proc/${pid}`).uid)
   } catch {
     return false // it has ended
   }

@@ -143,6 +143,14 @@ export const variables = {
     otherwise: '`engines` in FAIRLEAD_HOME',
     read: (text) => (text === undefined ? undefined : resolve(text)),
   }),
+  engineWall: variable({
+    name: 'FAIRLEAD_ENGINE_WALL',
+    about:
+      '`on`: engines, with their modules, are started within a wall where this machine lets us build one: see docs/security.md. `off`: without. Processes that run are left as they are.',
+    otherwise: '`on`',
+    read: (text = 'on', fault) =>
+      text === 'on' || text === 'off' ? text === 'on' : fault('must be on or off'),
+  }),
   shardTls: variable({
     name: 'FAIRLEAD_SHARD_TLS',
     about:

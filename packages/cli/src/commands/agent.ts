@@ -20,6 +20,7 @@ export async function runAgent(config: Config, path: string): Promise<void> {
     primaryHungAfterMs: config.hungAfterSeconds * 1_000,
     proxyProgram: proxyProgram(config),
     proxyVersion: softwareVersion,
+    engineWall: config.engineWall,
     logger,
   })
   announce({}, `The agent is ready on ${agent.socketPath}`)

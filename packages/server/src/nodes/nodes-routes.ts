@@ -1,4 +1,11 @@
-import { type FoundBuild, getHealth, listEngineVersions, listNodes, Refusal } from '@fairlead/api'
+import {
+  type FoundBuild,
+  getHealth,
+  listEngineVersions,
+  listNodes,
+  type NodeReport,
+  Refusal,
+} from '@fairlead/api'
 import { compareVersions, runsForeignCode } from '@fairlead/engine'
 import { may, type Principal } from '../core/access.ts'
 import type { Databases } from '../databases/databases-service.ts'
@@ -23,6 +30,7 @@ export function nodesRoutes(
       total_memory: report?.memoryTotalBytes ?? 0,
       free_memory: report?.memoryFreeBytes ?? 0,
       free_disk: report?.diskFreeBytes ?? 0,
+      ...wallOf(report),
       shard_count: report?.shards.length ?? 0,
       shard_list: report?.shards.map(({ id }) => Number(id.slice(1))).filter(isVisible) ?? [],
       software_version: softwareVersion,
@@ -47,6 +55,16 @@ export function nodesRoutes(
     if (!(await nodes.ready())) throw new Refusal('unavailable', 'the agent does not answer')
     return { status: 'ok' as const }
   })
+}
+
+function wallOf(report: NodeReport | null) {
+  const missing =
+    report === null
+      ? 'the agent does not answer'
+      : report.noWall === undefined
+        ? 'the agent is older'
+        : report.noWall
+  return { engine_wall: missing === null, engine_wall_missing: missing ?? '' }
 }
 
 /** Which shards this user may know of: all, or those of the databases that its roles are limited to. */

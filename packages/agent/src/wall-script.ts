@@ -1,0 +1,159 @@
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { ShardFolder } from './shard-folder.ts'
+
+/** What stands inside a wall. All paths are absolute, and are the same inside as outside. */
+export interface Inside {
+  readonly home: string
+  /** An empty folder of the home, on which the new root is built; outside it stays empty. */
+  readonly root: string
+  readonly folder: Pick<ShardFolder, 'path' | 'data' | 'users'>
+  /** Of the modules that it loads. */
+  readonly files: readonly string[]
+  readonly program: string
+  /** As whom the program runs; null: the user who starts it, in a namespace of users. */
+  readonly uid: number | null
+}
+
+const SYSTEM_FOLDERS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
+/** What the C library asks for. */
+const SYSTEM_FILES = ['ld.so.cache', 'localtime', 'hosts', 'host.conf', 'resolv.conf', 'nsswitch.conf']
+/** Where a build has what its programs load, beside its folder `bin`. */
+const BESIDE_BIN = ['lib', 'lib64', 'exe', 'lua', 'libexec']
+const KERNEL = ['/sys/kernel/mm/transparent_hugepage', '/sys/devices/system']
+const DEVICES = ['/dev/null', '/dev/zero', '/dev/random', '/dev/urandom']
+/** An engine that runs as root raises its own limit of open files, which others may not. */
+const OPEN_FILES = 65_536
+
+/** Something that is shown inside, at its own path. */
+interface Shown {
+  readonly path: string
+  readonly options: string
+}
+
+/** The arguments of unshare(1) before those of the program: it becomes the program, so the pid stays. */
+export function wallArguments(inside: Inside): readonly string[] {
+  const spaces = inside.uid === null ? ['--user', '--map-root-user'] : []
+  return [...spaces, '--mount', '--', '/bin/sh', '-c', wallScript(inside), 'wall']
+}
+
+/** For sh(1). Its own arguments are the program and those of it. */
+export function wallScript(inside: Inside): string {
+  const { home, root, folder, uid } = inside
+  const { folders, links } = systemFolders()
+  const shown = [...folders.map(readable), ...whatIsShown(inside)]
+  const isCovered = shown.some(({ path }) => path !== home && isWithin(home, path))
+  const [own = [], others = []] = [true, false].map((is) =>
+    shown.filter(({ path }) => isWithin(path, home) === is),
+  )
+  const at = (path: string) => quote(`${root}${path}`)
+  return [
+    'set -e',
+    'umask 022',
+    ...(uid === null
+      ? ['echo 0 2>/dev/null >/proc/sys/user/max_user_namespaces || :']
+      : [
+          `[ "$(ulimit -Hn)" = unlimited ] || [ "$(ulimit -Hn)" -ge ${OPEN_FILES} ] || ulimit -n ${OPEN_FILES} 2>/dev/null || :`,
+        ]),
+    `mount -n -t tmpfs -o size=16m,mode=755,nosuid,nodev fairlead ${quote(root)}`,
+    `mkdir -p ${['/old', '/etc', '/tmp'].map(at).join(' ')}`,
+    `chmod 1777 ${at('/tmp')}`,
+    ...(links.length === 0 ? [] : [`cp -P ${links.join(' ')} ${quote(root)}`]),
+    `cp -L ${SYSTEM_FILES.map((name) => `/etc/${name}`).join(' ')} ${at('/etc')} 2>/dev/null || :`,
+    ...show(others, root),
+    // Where a folder that is shown holds the home, the home is hidden again.
+    ...(isCovered ? [`mount -n -t tmpfs -o size=1m,mode=755,nosuid,nodev fairlead ${at(home)}`] : []),
+    ...show(own, root),
+    `pivot_root ${quote(root)} ${at('/old')}`,
+    `cd ${quote(folder.path)}`,
+    'umount -n -l /old',
+    'umask 077',
+    `exec setpriv ${giveUp(uid)} -- "$@"`,
+  ].join('\n')
+}
+
+/** In a namespace of users a program is root of the namespace, and would be given its capabilities again with each program that it starts. */
+function giveUp(uid: number | null): string {
+  const all = '--no-new-privs --bounding-set=-all --inh-caps=-all'
+  return uid === null
+    ? `${all} --securebits=+noroot,+noroot_locked`
+    : `--reuid=${uid} --regid=${uid} --clear-groups ${all}`
+}
+
+/** Makes the places, and mounts on them: in one call each, for each takes milliseconds. */
+function show(shown: readonly Shown[], root: string): readonly string[] {
+  const [folders = [], files = []] = [true, false].map((is) =>
+    shown.filter(({ path }) => isFolder(path) === is),
+  )
+  const places = new Set([...folders.map(({ path }) => path), ...files.map(({ path }) => dirname(path))])
+  const lines = shown.map(
+    ({ path, options }) => `${field(path)} ${field(`${root}${path}`)} none ${options} 0 0`,
+  )
+  return [
+    `mkdir -p ${[...places].map((path) => quote(`${root}${path}`)).join(' ')}`,
+    ...files.map(({ path }) => `: >${quote(`${root}${path}`)}`),
+    `printf '%s\\n' ${lines.map(quote).join(' ')} >${quote(`${root}/etc/fstab`)}`,
+    `mount -n -a -T ${quote(`${root}/etc/fstab`)}`,
+  ]
+}
+
+function whatIsShown(inside: Inside): readonly Shown[] {
+  const { folder, files } = inside
+  const kernel = KERNEL.filter((path) => existsSync(path))
+  return [
+    ...kernel.map((path) => ({ path, options: 'bind,ro,nosuid,nodev,noexec' })),
+    ...DEVICES.map((path) => ({ path, options: 'bind' })),
+    { path: '/proc', options: 'rbind' },
+    ...[...programPaths(inside), ...files].map(readable),
+    { path: folder.path, options: 'bind,ro,nosuid,nodev,noexec' },
+    { path: folder.data, options: 'bind,nosuid,nodev,noexec' },
+    { path: folder.users, options: 'bind,nosuid,nodev,noexec' },
+  ]
+}
+
+function readable(path: string): Shown {
+  return { path, options: 'bind,ro,nosuid,nodev' }
+}
+
+function systemFolders(): { readonly folders: readonly string[]; readonly links: readonly string[] } {
+  const there = SYSTEM_FOLDERS.filter((path) => existsSync(path))
+  const links = there.filter((path) => lstatSync(path).isSymbolicLink())
+  return { folders: ['/usr', ...there.filter((path) => !links.includes(path))], links }
+}
+
+/** What a program needs besides the system: the folder `bin` that it lies in, with what is beside; or itself alone. */
+function programPaths({ program, home }: Inside): readonly string[] {
+  const files = [program, realpathSync(program)].filter(
+    (path) => !['/usr', ...SYSTEM_FOLDERS].some((each) => isWithin(path, each)),
+  )
+  const paths = files.flatMap((path) => {
+    const bin = dirname(path)
+    if (basename(bin) !== 'bin' || isWithin(home, bin)) return [path]
+    const beside = BESIDE_BIN.map((name) => join(dirname(bin), name))
+    return [bin, ...beside.filter((each) => isFolder(each) && !isWithin(home, each))]
+  })
+  return [...new Set(paths)]
+}
+
+/** Is it a build as `engines fetch` makes it, which brings all that it loads? */
+export function isWholeBuild(program: string): boolean {
+  const build = dirname(dirname(realpathSync(program)))
+  return isFolder(join(build, 'exe')) && isFolder(join(build, 'lib'))
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`)
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+/** As fstab(5) has it. */
+function field(text: string): string {
+  return text.replaceAll(/[\\\s]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`)
+}
