@@ -222,6 +222,12 @@ describe('a database', () => {
     })
   })
 
+  test('of one name is created once, however many ask at one moment', async () => {
+    const answers = await Promise.all([1, 2, 3].map(() => create({ name: 'twice', memory_size: 0 })))
+    const codes = answers.map(({ body }) => body.error_code ?? 'created').toSorted()
+    expect(codes).toEqual(['created', 'name_already_exists', 'name_already_exists'])
+  })
+
   const refusals: readonly (readonly [object, number, string, RegExp])[] = [
     [
       { engine_version: '5.0' },

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { steadyGoal } from '../core/database.ts'
 import type { Module } from '../core/module.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
+import { createTurns } from '../reconcile/deps.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { createDatabases, type DatabaseRequest } from './databases-service.ts'
 
@@ -38,7 +39,7 @@ afterEach(async () => {
 /** The catalogue as it was read a moment ago: what it names has been deleted since. */
 function databasesWith(listed: readonly Module[]) {
   const nodes = { isFree: async () => true, builds: async () => [{ ...build, path: '' }] } as unknown as Nodes
-  const inTurn = <T>(place: () => Promise<T>) => place()
+  const inTurn = createTurns()
   const modules = { list: async () => listed }
   const portRange = { from: 10_000, to: 10_007 }
   const askedPorts = { from: 11_000, to: 11_001 }
@@ -47,6 +48,16 @@ function databasesWith(listed: readonly Module[]) {
     ...{ nudge: () => undefined, now: () => 0 },
   })
 }
+
+test('of several that ask for one name at one moment one is served, and the others are told as if they had asked later', async () => {
+  const databases = databasesWith([])
+  const asked = [1, 2, 3].map(() => databases.create(request, by))
+  const answers = await Promise.allSettled(asked)
+  const codes = answers.map((each) => (each.status === 'fulfilled' ? 'created' : each.reason.code))
+  expect(codes).toEqual(['created', 'name_already_exists', 'name_already_exists'])
+  await expect(databases.create(request, by)).rejects.toMatchObject({ code: 'name_already_exists' })
+  expect(await databases.list()).toHaveLength(1)
+})
 
 test('a database for whose shards and endpoint there are not enough ports is refused, and there is none', async () => {
   const databases = databasesWith([])

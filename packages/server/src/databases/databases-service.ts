@@ -108,9 +108,6 @@ export function createDatabases(deps: {
       if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
       const noTls = request.cluster && deps.shardTls ? obstacleToBusTls(settled.build) : null
       if (noTls !== null) throw new Refusal('field_not_available', noTls)
-      if ((await databases.getByName(request.name)) !== undefined) {
-        throw new Refusal('name_already_exists', `name: a database named ${request.name} exists`)
-      }
       const insert = () =>
         store.transaction(async (db) => {
           await refuseGone(db, settled.modules)
@@ -124,6 +121,7 @@ export function createDatabases(deps: {
           return created
         })
       const database = await inTurn(async () => {
+        await refuseTakenName(databases, request.name)
         refuseStrangePort(request.endpointPort, [deps.askedPorts, deps.portRange])
         await refuseTakenPort(request.endpointPort, { databases, shards, nodes })
         const lacking = await this.lackOfPorts(portsFor(request, deps.shardTls))
@@ -187,6 +185,12 @@ async function find(databases: DatabasesStore, uid: number): Promise<Database> {
   const database = await databases.get(uid)
   if (database === undefined) throw new Refusal('db_not_exist', `database ${uid} does not exist`)
   return database
+}
+
+/** In the turn of a creation: of two for one name at one moment, the second finds the first. */
+async function refuseTakenName(databases: DatabasesStore, name: string): Promise<void> {
+  if ((await databases.getByName(name)) === undefined) return
+  throw new Refusal('name_already_exists', `name: a database named ${name} exists`)
 }
 
 /** Whoever deletes a module looks who uses it; whoever begins to use it looks whether it is still there. */

@@ -95,6 +95,17 @@ describe('a role is refused', () => {
   })
 })
 
+test('of one name there is one role and one user, however many ask at one moment', async () => {
+  for (const [path, body] of [
+    ['/v1/roles', { name: 'twin', management: 'db_viewer' }],
+    ['/v1/users', { name: 'twin', password, email: 'twin@example.org' }],
+  ] as const) {
+    const answers = await Promise.all([1, 2, 3].map(() => refusal(send('POST', path, body))))
+    const taken = [409, 'name_already_exists']
+    expect(answers.toSorted()).toEqual([[200, undefined], taken, taken])
+  }
+})
+
 test('a role that an admin has too is admins’ business', async () => {
   const uid = await newRole({ name: 'shared', management: 'db_viewer' })
   await send('POST', '/v1/users', { name: 'boss', password, role_uids: [1, uid] })
