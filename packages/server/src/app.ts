@@ -27,6 +27,7 @@ import { createLimitChanges } from './databases/limits-service.ts'
 import { shardsStore } from './databases/shards-store.ts'
 import { endpointsRoutes } from './endpoints/endpoints-routes.ts'
 import { createEndpoints } from './endpoints/endpoints-service.ts'
+import { mostByFiles, readFileLimit } from './http/bound-connections.ts'
 import { createHttp } from './http/create-http.ts'
 import { listenOnPort } from './http/listen-on-port.ts'
 import { mountOn } from './http/mount.ts'
@@ -204,6 +205,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
       }),
     log,
     hostNames: config.hostNames,
+    mostConnections: config.mostConnections ?? mostByFiles(readFileLimit()),
   })
   opened.defer(() => http.close())
   const mount = mountOn(http)

@@ -44,6 +44,14 @@ export const variables = {
     otherwise: '`0`',
     read: (text, fault) => readInteger(text, 0, { from: 0, to: 65_535 }, fault),
   }),
+  mostConnections: variable({
+    name: 'FAIRLEAD_API_CONNECTIONS',
+    about:
+      'Connections that the API may have at a time. Where there are as many, the oldest that has not sent a whole request makes room for one that comes: see docs/limits.md.',
+    otherwise: 'half of the files that the process may have (`ulimit -n`) less 300, at most 4,096',
+    read: (text, fault) =>
+      text === undefined ? undefined : readInteger(text, 0, { from: 16, to: 100_000 }, fault),
+  }),
   proxyWorkers: variable({
     name: 'FAIRLEAD_PROXY_WORKERS',
     about:

@@ -5,12 +5,16 @@ import type { Identify } from '../sessions/identify.ts'
 import { answerError, answerExpectation, answerNoHttp } from './answer-error.ts'
 import { createStreams, type StreamLimits } from './answer-stream.ts'
 import { authenticate, type OnRefused } from './authenticate.ts'
+import { boundConnections } from './bound-connections.ts'
 import { createHostCheck } from './check-host.ts'
 import { compileValidator } from './compile-validator.ts'
 import { securityHeaders } from './security-headers.ts'
 
 /** The largest body of this API is an upgrade request with its modules. */
 const BODY_LIMIT_BYTES = 256 * 1024
+/** A connection that has not sent its headers by then is closed. Node looks this often. */
+const HEADERS_WITHIN_MS = 10_000
+const LOOK_EVERY_MS = 5_000
 
 /** An HTTP server without routes: strict input, one shape of errors, permissions from the contract. */
 export function createHttp(deps: {
@@ -20,10 +24,13 @@ export function createHttp(deps: {
   readonly streamLimits?: Partial<StreamLimits>
   /** Names that requests may be sent to, besides `localhost` and addresses. Without it they are not looked at. */
   readonly hostNames?: readonly string[]
+  /** Connections at a time, see boundConnections. Without it they are not counted. */
+  readonly mostConnections?: number
 }): FastifyInstance {
   const app = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: 30_000,
+    http: { headersTimeout: HEADERS_WITHIN_MS, connectionsCheckingInterval: LOOK_EVERY_MS },
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, deps.log),
@@ -31,6 +38,8 @@ export function createHttp(deps: {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
   })
   app.server.on('checkExpectation', answerExpectation)
+  const { mostConnections: most } = deps
+  if (most !== undefined) boundConnections(app.server, { most, log: deps.log })
   app.setValidatorCompiler(compileValidator)
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, deps.log))
   app.setNotFoundHandler((request) => {

@@ -1,0 +1,98 @@
+import { once } from 'node:events'
+import { createServer, get, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import { adminPassword, startControlPlane } from '../test-control-plane.ts'
+import { boundConnections, mostByFiles } from './bound-connections.ts'
+
+async function serve(most: number) {
+  const held: ServerResponse[] = []
+  const warned: string[] = []
+  const server = createServer((request, response) => {
+    if (request.url === '/held') held.push(response)
+    else response.end('served')
+  })
+  boundConnections(server, {
+    most,
+    log: { warn: (_: unknown, text?: string) => void warned.push(text ?? '') },
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const count = () => new Promise<number>((resolve) => server.getConnections((_, open) => resolve(open)))
+  const strangers: Socket[] = []
+  return {
+    ...{ held, port, warned, count },
+    /** A connection that begins a request and does not end it. */
+    async come(text: string): Promise<Socket> {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+      strangers.push(socket)
+      await once(socket, 'connect')
+      socket.write(text)
+      return socket
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of strangers) socket.destroy()
+      server.closeAllConnections()
+      const closed = once(server, 'close')
+      server.close()
+      await closed
+    },
+  }
+}
+
+function ask(port: number, path: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  get({ port, host: '127.0.0.1', path, agent: false }, (response) => {
+    response.setEncoding('utf8').on('data', resolve)
+  }).on('error', reject)
+  return promise
+}
+
+const unfinished = ['', 'GET / HTTP/1.1\r\n', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf']
+
+test('however many connections come that send no whole request, a client is served, and there are never more than so many', async () => {
+  await using server = await serve(10)
+  const slow = ask(server.port, '/held')
+  await expect.poll(() => server.held.length).toBe(1)
+  for (let n = 0; n < 60; n += 1) {
+    await server.come(unfinished[n % 3] ?? '')
+    if (n % 20 === 19) expect(await ask(server.port, '/')).toBe('served')
+  }
+  await expect.poll(server.count).toBeLessThanOrEqual(10)
+  // The one whose request is whole was not among those that made room.
+  server.held[0]?.end('late')
+  expect(await slow).toBe('late')
+  expect(server.warned).toHaveLength(1)
+})
+
+test('where all are being served, the one that comes is closed, and they are not', async () => {
+  await using server = await serve(3)
+  const slow = Array.from({ length: 3 }, () => ask(server.port, '/held'))
+  await expect.poll(() => server.held.length).toBe(3)
+  await expect(ask(server.port, '/')).rejects.toThrow()
+  for (const response of server.held) response.end('late')
+  expect(await Promise.all(slow)).toEqual(['late', 'late', 'late'])
+  expect(await ask(server.port, '/')).toBe('served')
+})
+
+test('half of the files that are not reserved are for connections', () => {
+  expect([1_024, 4_096, 524_288, 100].map(mostByFiles)).toEqual([362, 1_898, 4_096, 16])
+})
+
+test('the server itself is bounded, and closes what sends no headers', async () => {
+  await using fairlead = await startControlPlane({ mostConnections: 20 })
+  const admin = await fairlead.signIn('admin', adminPassword)
+  const sockets: Socket[] = []
+  const closed = new Set<Socket>()
+  for (let n = 0; n < 60; n += 1) {
+    const socket = connect(Number(new URL(fairlead.url).port), '127.0.0.1').on('error', () => undefined)
+    socket.resume().on('close', () => closed.add(socket))
+    sockets.push(socket)
+    await once(socket, 'connect')
+  }
+  await expect.poll(() => closed.size).toBeGreaterThanOrEqual(40)
+  expect((await fairlead.send('GET', '/v1/users', { auth: admin })).status).toBe(200)
+  // The rest do not stay.
+  await expect.poll(() => closed.size, { timeout: 25_000, interval: 200 }).toBe(60)
+}, 40_000)
