@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { setImmediate as others } from 'node:timers/promises'
 
 /** A connection as its other end sees it: from `address` and `port`, to ours. */
 export interface PeerSocket {
@@ -15,23 +16,35 @@ export interface PeerSocket {
 export type ReadOwner = (socket: PeerSocket) => Promise<number | 'nobody' | 'untold'>
 
 const tables = ['/proc/net/tcp', '/proc/net/tcp6'] as const
+/** Lines that are looked at in one go: some tenths of a millisecond. */
+const LINES_AT_ONCE = 2_000
 
-/** Reads the kernel's tables, which take as long as there are connections: at most once at a time, for all that ask meanwhile. */
+/** By pairs of places, as the tables write them. */
+type Owners = ReadonlyMap<string, number | 'nobody'>
+
+/**
+ * Reads the kernel's tables, which take as long as there are connections: at most once at a time, for all that ask meanwhile. Any user
+ * may have tens of thousands of connections, and thousands may ask at once: each line is looked at once for all of them.
+ */
 export function readSocketOwner(read: () => Promise<readonly string[]> = readTables): ReadOwner {
   let running: Promise<unknown> = Promise.resolve()
-  let next: Promise<readonly string[]> | undefined
-  const readNext = () => {
-    next ??= running.then(() => {
+  let next: { readonly wanted: Set<string>; readonly reading: Promise<Owners> } | undefined
+  const plan = () => {
+    const wanted = new Set<string>()
+    const reading = running.then(async () => {
       next = undefined // who asks from now on may be later than what is read
-      const reading = read()
-      running = reading.catch(() => undefined)
-      return reading
+      return findOwners(await read(), wanted)
     })
-    return next
+    running = reading.catch(() => undefined)
+    return { wanted, reading }
   }
   return async (socket) => {
+    const pairs = pairsOf(socket)
+    next ??= plan()
+    for (const pair of pairs) next.wanted.add(pair)
     try {
-      return findOwner(await readNext(), socket)
+      const owners = await next.reading
+      return pairs.map((pair) => owners.get(pair)).find((owner) => owner !== undefined) ?? 'nobody'
     } catch {
       return 'untold' // no such tables here
     }
@@ -42,24 +55,32 @@ async function readTables(): Promise<readonly string[]> {
   return Promise.all(tables.map((table) => readFile(table, 'latin1')))
 }
 
-function findOwner(texts: readonly string[], { address, port, toAddress, toPort }: PeerSocket) {
-  const pairs = placesOf(address, port).flatMap((from) =>
-    placesOf(toAddress, toPort).map((to) => ` ${from} ${to} `),
-  )
+async function findOwners(texts: readonly string[], wanted: ReadonlySet<string>): Promise<Owners> {
+  const owners = new Map<string, number | 'nobody'>()
+  let lines = 0
   for (const text of texts) {
-    for (const pair of pairs) {
-      const at = text.indexOf(pair) // there may be tens of thousands of lines
-      if (at === -1) continue
-      const end = text.indexOf('\n', at)
-      const [, , , , , , uid, , inode] = text
-        .slice(at, end === -1 ? undefined : end)
-        .trim()
-        .split(/\s+/)
-      // A socket that its process has closed belongs to none: the kernel then says user 0.
-      return inode === '0' || inode === undefined ? 'nobody' : Number(uid)
+    for (let from = 0; from < text.length; ) {
+      const end = text.indexOf('\n', from)
+      const line = text.slice(from, end === -1 ? undefined : end)
+      const at = line.indexOf(': ') + 2
+      const pair = line.slice(at, line.indexOf(' ', line.indexOf(' ', at) + 1))
+      if (wanted.has(pair) && !owners.has(pair)) owners.set(pair, ownerIn(line))
+      from += line.length + 1
+      lines += 1
+      if (lines % LINES_AT_ONCE === 0) await others()
     }
   }
-  return 'nobody'
+  return owners
+}
+
+/** A socket that its process has closed belongs to none: the kernel then says user 0. */
+function ownerIn(line: string): number | 'nobody' {
+  const [, , , , , , , uid, , inode] = line.trim().split(/\s+/)
+  return inode === '0' || inode === undefined ? 'nobody' : Number(uid)
+}
+
+function pairsOf({ address, port, toAddress, toPort }: PeerSocket): readonly string[] {
+  return placesOf(address, port).flatMap((from) => placesOf(toAddress, toPort).map((to) => `${from} ${to}`))
 }
 
 /** As the tables write an address and its port: hexadecimal, words of 32 bits in this machine's order; IPv4 also within IPv6. */
