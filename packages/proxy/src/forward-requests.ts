@@ -9,7 +9,7 @@ import { costsOf, isOwedMuch, NOTED_ALONE, noted, noteOwn, takeDown } from './no
 import { encodeScan, isScan } from './scan-cursors.ts'
 import { provenMulti } from './silent-transactions.ts'
 import { isChange, sizeOf } from './transaction-state.ts'
-import { hasReadEnough, inTurn, NOTED_COSTS, REQUESTS_AT_ONCE, WORD_COSTS } from './turns.ts'
+import { hasReadEnough, inTurn, LINE_BYTES, NOTED_COSTS, REQUESTS_AT_ONCE, WORD_COSTS } from './turns.ts'
 import { assumeSuccess } from './unanswered.ts'
 import { isAnswered, isPartlySent } from './under-way.ts'
 import { keepBack, keepForHush, withTable } from './wait-for-hush.ts'
@@ -122,6 +122,7 @@ function forward(connection: Connection, link: Link, bytes: Buffer): void {
       return
     }
     done += 1
+    if (requests.lineBytes > 0) done += Math.ceil(requests.lineBytes / LINE_BYTES)
     if (!requests.empty) {
       owner.count.commands += 1
       if (requests.command === undefined && !ahead.inTransaction && !ahead.silent && !ahead.skipsNext)

@@ -92,6 +92,18 @@ describe('what one client does is not felt by those of other databases', () => {
     expect((await rssBytes()) - before).toBeLessThan(100 * 1024 * 1024)
   })
 
+  test('without a password it sends long lines, of 30,000 words each', async () => {
+    const line = Buffer.from(`PING ${'a '.repeat(30_000)}\r\n`)
+    await feelsNothingOf('4 strangers, 40 lines each', async () => {
+      const strangers = await Promise.all(Array.from({ length: 4 }, () => dial(port)))
+      await Promise.all(strangers.map(({ socket }) => sendAll(socket, Buffer.concat(Array(40).fill(line)))))
+      for (const { socket, text } of strangers) {
+        await until(() => text() === NOAUTH.repeat(40), undefined, 30_000)
+        socket.destroy()
+      }
+    })
+  })
+
   test('signed in, it sets what engines do not know 30,000 times', async () => {
     await using client = await dial(port)
     await client.ask(`AUTH ${PASSWORD}`, '+OK\r\n')

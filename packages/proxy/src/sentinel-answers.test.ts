@@ -62,6 +62,26 @@ const aboutReplica = [
   ...['slave-priority', '100', 'replica-announced', '1'],
 ]
 
+test('a client is answered in turns of some 100 requests, however many it sends at once', async () => {
+  await using stage = await stageSentinel()
+  await using client = await dial(stage.port)
+  let isAnswered = false
+  let most = 0
+  // As much as came while the answerer was at work once: it is in the same thread.
+  client.socket.on('data', (chunk: Buffer) => {
+    most = Math.max(most, chunk.length / '+PONG\r\n'.length)
+  })
+  client.send('PING\r\n'.repeat(9_000))
+  await using other = await dial(stage.port)
+  const asked = other.ask('PING', '+PONG\r\n').then(() => {
+    isAnswered = client.text().length < 9_000 * '+PONG\r\n'.length
+  })
+  await client.gets('+PONG\r\n'.repeat(9_000))
+  await asked
+  expect(isAnswered).toBe(true)
+  expect(most).toBeLessThan(1_000)
+})
+
 test.for([
   ['PING', '+PONG\r\n'],
   ['PING hey', bulks('hey')],

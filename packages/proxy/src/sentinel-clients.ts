@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { createRequestScanner, makeCommandTable, type RequestScanner, scanRequest } from '@fairlead/engine'
 import { answer, messagesFor, type SentinelSession, type SentinelWorld } from './sentinel-answers.ts'
 import { encodeReply } from './sentinel-reply.ts'
+import { inTurn, LINE_BYTES, REQUESTS_AT_ONCE, WORD_COSTS } from './turns.ts'
 
 /** One client of the Sentinel answerer. */
 export interface SentinelClient {
@@ -12,6 +13,8 @@ export interface SentinelClient {
 
 /** No command that is answered here is nearly as long. */
 const LONGEST_REQUEST = 16 * 1024
+/** Of an answer that we write ourselves, as turns count: 64 in a turn. */
+const ANSWER_COSTS = 64
 /** For a subscriber that does not read: as much as the engines' hard limit would be for so few messages. */
 const MOST_UNREAD_BYTES = 1024 * 1024
 
@@ -26,16 +29,21 @@ export function serveSentinelClient(socket: Socket, id: number, world: () => Sen
   }
   const scanner = createRequestScanner(noted)
   scanner.keepAll = true
-  /** What came behind a reply that the client has not read yet. */
+  /** What came behind a reply that the client has not read yet, or behind what it may ask in one turn. */
   let rest: Buffer | null = null
+  let yielded = false
   let requestBytes = 0
 
   const take = (chunk: Buffer): void => {
     let at = 0
+    let done = 0
+    // It does not change while it is told.
+    let now: SentinelWorld | undefined
     while (at < chunk.length && !socket.destroyed && !socket.writableEnded) {
-      if (socket.writableNeedDrain) {
+      if (socket.writableNeedDrain || done > REQUESTS_AT_ONCE) {
         rest = chunk.subarray(at)
         socket.pause()
+        if (done > REQUESTS_AT_ONCE) letOthersGo()
         return
       }
       const end = scanRequest(scanner, chunk, at)
@@ -43,16 +51,31 @@ export function serveSentinelClient(socket: Socket, id: number, world: () => Sen
       if (scanner.error !== undefined) return void refuse(scanner.error)
       if (requestBytes > LONGEST_REQUEST) return void refuse('too big request')
       if (end < 0) return
+      done += ANSWER_COSTS + WORD_COSTS * scanner.words.length + Math.ceil(requestBytes / LINE_BYTES)
       requestBytes = 0
       at = end
-      if (!scanner.empty) obey(scanner)
+      now ??= world()
+      if (!scanner.empty) obey(scanner, now)
     }
   }
-  const obey = ({ words }: RequestScanner): void => {
+  const goOn = (): void => {
+    const later = rest
+    rest = null
+    if (later !== null) take(later)
+    if (rest === null) socket.resume()
+  }
+  const letOthersGo = (): void => {
+    yielded = true
+    inTurn(() => {
+      yielded = false
+      goOn()
+    })
+  }
+  const obey = ({ words }: RequestScanner, now: SentinelWorld): void => {
     const { replies, ends = false } = answer(
       words.map((word) => word.toString('utf8')),
       session,
-      world(),
+      now,
     )
     socket.write(replies.map((reply) => encodeReply(reply, session.protocol)).join(''))
     if (ends) socket.end()
@@ -63,10 +86,7 @@ export function serveSentinelClient(socket: Socket, id: number, world: () => Sen
 
   socket.on('data', take)
   socket.on('drain', () => {
-    const later = rest
-    rest = null
-    if (later !== null) take(later)
-    if (rest === null) socket.resume()
+    if (!yielded) goOn()
   })
   socket.on('error', () => socket.destroy())
   return {

@@ -31,6 +31,8 @@ export const REPLIES_AT_ONCE = 8_192
 export const NOTED_COSTS = 16
 /** Of each word that is kept of it. */
 export const WORD_COSTS = 4
+/** Of so many bytes of an inline request: its words are found byte by byte. */
+export const LINE_BYTES = 32
 /** Of a reply that is only counted: it is looked at a second time where the replies of several shards are put in order. */
 export const REPLY_COSTS = 4
 

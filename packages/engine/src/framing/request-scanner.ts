@@ -22,6 +22,8 @@ export interface RequestScanner {
   cutShort: boolean
   /** The message asks for nothing, so nothing will answer it. */
   empty: boolean
+  /** How long its line is, if it is an inline request: all of it was looked at. 0: it is an array. */
+  lineBytes: number
   /** In the engines' own words what is wrong, after which the bytes can no longer be understood. */
   error: string | undefined
 
@@ -30,7 +32,6 @@ export interface RequestScanner {
   value: number
   digits: number
   negative: boolean
-  lineBytes: number
   bulksLeft: number
   index: number
   bytesLeft: number

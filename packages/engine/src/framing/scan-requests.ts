@@ -252,17 +252,19 @@ function takeLine(scanner: RequestScanner, line: Buffer): void {
     fail(scanner, 'zero byte in inline request')
     return
   }
-  const words = splitInline(line)
+  const words = splitInline(line, scanner.keepAll ? Number.POSITIVE_INFINITY : 1)
   if (words === null) {
     fail(scanner, 'unbalanced quotes in request')
     return
   }
   scanner.phase = START
-  const [name, ...rest] = words
+  const [name] = words
   scanner.empty = name === undefined
   if (name === undefined) return
   scanner.command = findCommand(scanner.table, name, 0, name.length)
-  scanner.words = scanner.keepAll ? [...words] : rest.slice(0, scanner.command?.keeps ?? 0)
+  const keeps = scanner.command?.keeps ?? 0
+  if (scanner.keepAll) scanner.words = [...words]
+  else if (keeps > 0) scanner.words = splitInline(line, 1 + keeps)?.slice(1) ?? []
 }
 
 function fail(scanner: RequestScanner, error: string): -1 {

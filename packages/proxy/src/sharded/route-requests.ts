@@ -1,14 +1,13 @@
 import {
-  encodeCommand,
   gather,
   hashSlot,
+  inlineAsArray,
   isBetweenRequests,
   scanRequest,
-  splitInline,
   takeGathered,
 } from '@fairlead/engine'
 import { type ConnectionState, isSubscribed } from '../connection-state.ts'
-import { inTurn, NOTED_COSTS, REQUESTS_AT_ONCE } from '../turns.ts'
+import { inTurn, LINE_BYTES, NOTED_COSTS, REQUESTS_AT_ONCE } from '../turns.ts'
 import { answer, crossSlot, doAlone, errorReply, takeSilence } from './alone.ts'
 import { dropRouter, endRouter } from './close-router.ts'
 import { findFirstKey, readCommandRules } from './command-rules.ts'
@@ -115,6 +114,8 @@ function route(router: Router, chunk: Buffer): void {
       break
     }
     done += NOTED_COSTS
+    // It is looked at several times more: written as an array, and read by its leg.
+    if (requests.lineBytes > 0) done += Math.ceil((2 * requests.lineBytes) / LINE_BYTES)
     if (done > REQUESTS_AT_ONCE) letOthersGo(router)
     const waiting = takeEnd(router, chunk.subarray(at, end))
     at = end
@@ -160,9 +161,10 @@ function takeEnd(router: Router, piece: Buffer): Buffer | null {
 /** Inline commands go on as arrays. */
 function asArray(request: Buffer): Buffer {
   if (request[0] === STAR) return request
-  return encodeCommand(splitInline(request.subarray(0, request.at(-2) === CR ? -2 : -1)) ?? [])
+  return inlineAsArray(request.subarray(0, request.at(-2) === CR ? -2 : -1)) ?? nothing
 }
 
+const nothing = Buffer.from('*0\r\n')
 const STAR = 0x2a
 const CR = 0x0d
 

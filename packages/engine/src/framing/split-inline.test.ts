@@ -1,0 +1,84 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { makeCommandTable } from './command-table.ts'
+import { encodeCommand } from './encode-command.ts'
+import { createRequestScanner } from './request-scanner.ts'
+import { scanRequest } from './scan-requests.ts'
+import { inlineAsArray, splitInline } from './split-inline.ts'
+
+/** As engines do it (sdssplitargs), in other words. */
+function split(text: string): readonly string[] | null {
+  const words: string[] = []
+  let rest = text.replace(/^[ \t-\r]+/, '')
+  while (rest !== '') {
+    const [plain = ''] = /^[^ \t\r\n"']*/.exec(rest) ?? []
+    rest = rest.slice(plain.length)
+    const quoted = /^(?:"((?:\\.|[^"\\])*)"|'((?:\\'|[^'\\]|\\(?!'))*)')/s.exec(rest)
+    const [all = '', double = '', single = ''] = quoted ?? []
+    rest = rest.slice(all.length)
+    if (/^["']/.test(rest) || (quoted !== null && !/^([ \t-\r]|$)/.test(rest))) return null
+    words.push(plain + withoutEscapes(double) + single.replaceAll("\\'", "'"))
+    rest = rest.replace(/^[ \t-\r]+/, '')
+  }
+  return words
+}
+
+const letters: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' }
+
+function withoutEscapes(text: string): string {
+  return text.replaceAll(/\\x([0-9a-fA-F]{2})|\\(.)/gs, (_, hex?: string, char = '') =>
+    hex === undefined ? (letters[char] ?? char) : String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+}
+
+const line = fc.oneof(
+  fc.string({ unit: fc.constantFrom(...`ab "'\\xn4fZ \t\v`), maxLength: 30 }),
+  fc
+    .array(fc.constantFrom(' ', 'ab', '"a b"', "'c\\'d'", '"\\x41\\n\\q\\xzz"', '""', "''", 'e"f"', '\xff'), {
+      maxLength: 12,
+    })
+    .map((parts) => parts.join('')),
+)
+
+test('a line is split as engines split it, in part and as an array too', () => {
+  fc.assert(
+    fc.property(line, fc.nat(5), (text, most) => {
+      const bytes = Buffer.from(text, 'latin1')
+      const words = splitInline(bytes)
+      expect(words?.map((word) => word.toString('latin1')) ?? null).toEqual(split(text))
+      expect(splitInline(bytes, most)).toEqual(words?.slice(0, most) ?? null)
+      expect(inlineAsArray(bytes)).toEqual(words === null ? null : encodeCommand(words))
+    }),
+    { numRuns: 5_000 },
+  )
+})
+
+test('vertical tabs and form feeds stand between words, and end none', () => {
+  const wordsOf = (text: string) => splitInline(Buffer.from(text))?.map(String)
+  expect(wordsOf('ECHO a\vb')).toEqual(['ECHO', 'a\vb'])
+  expect(wordsOf('ECHO \v\fb\f')).toEqual(['ECHO', 'b\f'])
+})
+
+const table = makeCommandTable({ AUTH: 2 })
+
+test.for([
+  ['30,000 words', 'a '.repeat(30_000)],
+  ['30,000 words of a noted command', 'a '.repeat(30_000), 'AUTH'],
+  ['a long word', 'a'.repeat(60_000)],
+  ['15,000 escapes', `"${'\\x41'.repeat(15_000)}"`],
+  ['blanks', `${' '.repeat(60_000)}x`],
+])(
+  '20 lines of 60 KB with %s take less than 200 ms of the processor, and only what is noted is kept',
+  ([, rest, name = 'PING']) => {
+    const bytes = Buffer.from(`${name} ${rest}\r\n`.repeat(20))
+    const scanner = createRequestScanner(table)
+    const before = process.cpuUsage()
+    for (let at = 0; at < bytes.length; ) {
+      at = scanRequest(scanner, bytes, at)
+      expect([scanner.error, scanner.words.length]).toEqual([undefined, name === 'AUTH' ? 2 : 0])
+      expect(scanner.lineBytes).toBeGreaterThan(60_000)
+    }
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1_000).toBeLessThan(200)
+  },
+)
