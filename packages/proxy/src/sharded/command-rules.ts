@@ -1,4 +1,5 @@
 import { type ParsedReply, parseReply } from '@fairlead/engine'
+import { findWord, wordAt } from './read-words.ts'
 
 /** Where the first key of a command stands; the engine itself looks at all others, and refuses those of other slots. */
 export interface CommandRule {
@@ -23,50 +24,41 @@ export interface CommandRules {
 }
 
 /**
- * The first key among `words`; null if there is none. `more`: it may be among those that have not come (`isWhole` is false).
+ * The first key among the words of `request`; null if there is none. `more`: it may be among those that have not come (`isWhole` is false).
  */
-export function findFirstKey(
-  rule: CommandRule,
-  words: readonly Buffer[],
-  isWhole: boolean,
-): Buffer | null | 'more' {
-  if (rule.index > 0) return words[rule.index] ?? (isWhole ? null : 'more')
+export function findFirstKey(rule: CommandRule, request: Buffer, isWhole: boolean): Buffer | null | 'more' {
+  if (rule.index > 0) return wordAt(request, rule.index) ?? (isWhole ? null : 'more')
   if (rule.subcommands.size > 0) {
-    const name = words[1]
+    const name = wordAt(request, 1)
     if (name === undefined) return isWhole ? null : 'more'
     const sub = rule.subcommands.get(name.toString('latin1').toUpperCase())
-    if (sub !== undefined) return findFirstKey(sub, words, isWhole)
+    if (sub !== undefined) return findFirstKey(sub, request, isWhole)
   }
   for (const place of rule.places) {
-    const key = keyAt(place, words, isWhole)
+    const key = keyAt(place, request, isWhole)
     // MIGRATE has an empty one where its keys follow elsewhere.
     if (key === 'more' || (key !== null && key.length > 0)) return key
   }
   return null
 }
 
-function keyAt({ begin, counted }: KeyPlace, words: readonly Buffer[], isWhole: boolean) {
-  const at = 'index' in begin ? begin.index : behindKeyword(begin, words, isWhole)
+function keyAt({ begin, counted }: KeyPlace, request: Buffer, isWhole: boolean) {
+  const at = 'index' in begin ? begin.index : behindKeyword(begin, request, isWhole)
   const missing = isWhole ? null : 'more'
   if (at < 0) return missing
-  if (counted === null) return words[at] ?? missing
-  const count = words[at + counted.count]
+  if (counted === null) return wordAt(request, at) ?? missing
+  const count = wordAt(request, at + counted.count)
   if (count === undefined) return missing
-  return Number(count.toString('latin1')) > 0 ? (words[at + counted.first] ?? missing) : null
+  return Number(count.toString('latin1')) > 0 ? (wordAt(request, at + counted.first) ?? missing) : null
 }
 
 function behindKeyword(
   { keyword, from }: { readonly keyword: string; readonly from: number },
-  words: readonly Buffer[],
+  request: Buffer,
   isWhole: boolean,
 ): number {
   if (from < 0 && !isWhole) return -1
-  const matches = (word: Buffer) =>
-    word.length === keyword.length && word.toString('latin1').toUpperCase() === keyword
-  const at =
-    from < 0
-      ? words.findLastIndex((word, n) => n <= words.length + from && matches(word))
-      : words.findIndex((word, n) => n >= from && matches(word))
+  const at = findWord(request, [keyword], from)
   return at < 0 ? -1 : at + 1
 }
 

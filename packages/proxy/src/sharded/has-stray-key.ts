@@ -1,14 +1,19 @@
 import { hashSlot } from '@fairlead/engine'
+import { readWords, walkWords } from './read-words.ts'
 
 /**
- * Whether a command has keys of several slots that no engine would refuse: valkey 9.1 carries MSETEX out without a look at
- * slots, and a key of another group is written where nobody finds it. Of all others engines say CROSSSLOT themselves.
- * `words` are all of its words.
+ * Whether a MSETEX has keys of several slots: valkey 9.1 carries it out without a look at slots, and a key of another group is
+ * written where nobody finds it. Of all others engines say CROSSSLOT themselves. `request` is whole.
  */
-export function hasStrayKey(words: readonly Buffer[]): boolean {
-  const [name, count, first] = words
-  if (first === undefined || name?.toString('latin1').toUpperCase() !== 'MSETEX') return false
+export function hasStrayKey(request: Buffer): boolean {
+  const [, count, first] = readWords(request, 3)
+  if (first === undefined) return false
   const slot = hashSlot(first)
   const end = 2 + 2 * Number(count?.toString('latin1'))
-  return words.some((word, n) => n >= 2 && n < end && n % 2 === 0 && hashSlot(word) !== slot)
+  let isStray = false
+  walkWords(request, (n, from, to) => {
+    if (n >= 2 && n % 2 === 0 && n < end) isStray = hashSlot(request.subarray(from, to)) !== slot
+    return isStray || !(n < end)
+  })
+  return isStray
 }

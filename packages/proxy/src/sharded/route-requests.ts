@@ -16,7 +16,7 @@ import { ask, flushLegs, HOME, legTo, pass } from './legs.ts'
 import { readWords } from './read-words.ts'
 import { followRedirects } from './redirect.ts'
 import { MOST_OWED, type Router, steerRouter } from './router.ts'
-import { MOST_WORDS, type Request, type Routed, sendRequest } from './send-request.ts'
+import { type Request, type Routed, sendRequest } from './send-request.ts'
 import { specialCommands, type Treatment } from './special-commands.ts'
 import { flushTold } from './tell-client.ts'
 import { bind, queueCommand } from './transaction.ts'
@@ -25,6 +25,8 @@ import { bind, queueCommand } from './transaction.ts'
 const LARGEST_KEPT_BACK_BYTES = 64 * 1024
 /** A request whose leg is not known by then is refused. */
 const LARGEST_HEAD_BYTES = 1024 * 1024
+/** So many bytes of a request cost one: of some, words are looked for to the end. */
+const LOOKED_AT_BYTES = 256
 /** Bytes of the client: each request goes to the leg of its key. */
 export function takeClientBytes(router: Router, chunk: Buffer): void {
   if (router.closed || router.lastError !== null) return
@@ -113,7 +115,7 @@ function route(router: Router, chunk: Buffer): void {
       takePart(router, chunk.subarray(at))
       break
     }
-    done += NOTED_COSTS
+    done += NOTED_COSTS + Math.floor((router.part.length + end - at) / LOOKED_AT_BYTES)
     // It is looked at several times more: written as an array, and read by its leg.
     if (requests.lineBytes > 0) done += Math.ceil((2 * requests.lineBytes) / LINE_BYTES)
     if (done > REQUESTS_AT_ONCE) letOthersGo(router)
@@ -218,14 +220,14 @@ function routeRequest(router: Router, bytes: Buffer, isWhole: boolean): Routed {
   const treat = transaction === null ? specialCommands.get(name) : undefined
   if (treat !== undefined) {
     if (!isWhole) return 'more'
-    const treatment = treat(router, readWords(bytes, MOST_WORDS))
+    const treatment = treat(router, bytes)
     if (treatment.kind !== 'ordinary') return routeSpecial(router, request, treatment)
   }
   // Inside of a transaction it would be queued.
   if (shards.areRulesOld && !router.triedRules && transaction === null) return renewRules(router)
   const key = keyOf(router, request, words)
   if (key === 'more') return 'more'
-  const isStray = name === 'MSETEX' && isWhole && hasStrayKey(readWords(bytes, MOST_WORDS))
+  const isStray = name === 'MSETEX' && isWhole && hasStrayKey(bytes)
   if (transaction !== null) return routeQueued(router, request, key, isStray)
   if (isStray) {
     answer(router, crossSlot)
@@ -238,8 +240,8 @@ function routeRequest(router: Router, bytes: Buffer, isWhole: boolean): Routed {
 function keyOf({ shards }: Router, { name, bytes, isWhole }: Request, words: readonly Buffer[]) {
   const { known, other } = shards.rules
   const rule = known.get(name) ?? other
-  const isNear = rule.index === 1 || rule.places.length + rule.subcommands.size === 0
-  return findFirstKey(rule, isNear ? words : readWords(bytes, MOST_WORDS), isWhole)
+  if (rule.index === 1) return words[1] ?? (isWhole ? null : 'more')
+  return findFirstKey(rule, bytes, isWhole)
 }
 
 function routeSpecial(router: Router, request: Request, treatment: Treatment): Routed {

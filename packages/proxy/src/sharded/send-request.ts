@@ -2,14 +2,11 @@ import { blockingNames, isBlocking, subscriptions } from '../commands.ts'
 import { takeSilence } from './alone.ts'
 import { pass } from './legs.ts'
 import { runsScript } from './read-redirect.ts'
-import { readWords } from './read-words.ts'
+import { countWords, findWord, wordAt } from './read-words.ts'
 import { type Leg, makeOwed, type Owed, type Router } from './router.ts'
 
 /** Of requests that may have to be asked again, in all. Beyond, the client is told to try again. */
 const MOST_KEPT_BYTES = 1024 * 1024
-
-/** There is no command with more before its first key. */
-export const MOST_WORDS = 1024 * 1024
 
 /** `sent`: on its way, or answered. `wait`: not before all is answered. `more`: its leg is not known yet. */
 export type Routed = 'sent' | 'wait' | 'more'
@@ -47,7 +44,11 @@ function owe(router: Router, leg: Leg, owed: Owed): void {
 
 function mayBlock({ name, bytes }: Request): boolean {
   if (!blockingNames.has(name)) return false
-  return isBlocking({ name, args: readWords(bytes, MOST_WORDS).slice(1), cutShort: false })
+  if (isBlocking({ name, args: [], cutShort: false })) return true
+  // What these words decide stands with the first of them.
+  const at = findWord(bytes, ['STREAMS', 'BLOCK'], 1)
+  const args = at < 0 ? [] : [wordAt(bytes, at), wordAt(bytes, at + 1)].filter((word) => word !== undefined)
+  return isBlocking({ name, args, cutShort: false })
 }
 
 /** Each channel is confirmed on its own; without channels, each of those there are. */
@@ -55,7 +56,7 @@ function subscribe(router: Router, leg: Leg, request: Request, slot: number): Ro
   const { name, bytes, isWhole } = request
   const change = subscriptions[name]
   if (change === undefined || !isWhole) return 'more'
-  const channels = readWords(bytes, MOST_WORDS).length - 1
+  const channels = countWords(bytes) - 1
   if (channels === 0 && router.owed.size > 0) return 'wait'
   const has = (each: Leg | undefined) => each?.connection.state.subscribed[change.kind].size ?? 0
   const concerned = channels > 0 ? [leg] : router.legs.filter((each) => each !== undefined && has(each) > 0)

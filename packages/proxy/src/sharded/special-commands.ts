@@ -1,6 +1,7 @@
 import { hashSlot } from '@fairlead/engine'
 import { crossSlot, errorReply, ok } from './alone.ts'
 import { ask, HOME, legTo } from './legs.ts'
+import { countWords, findWord, wordAt } from './read-words.ts'
 import type { Router } from './router.ts'
 import {
   concatenate,
@@ -15,8 +16,6 @@ import {
   toOpen,
 } from './whole-database.ts'
 
-type Words = readonly Buffer[]
-
 /** What becomes of a command that does not simply go to the group of its key. */
 export type Treatment =
   /** Answered by us; null: not at all. */
@@ -26,7 +25,8 @@ export type Treatment =
   | { readonly kind: 'to group'; readonly group: number }
   | { readonly kind: 'ordinary' }
 
-type Treat = (router: Router, words: Words) => Treatment
+/** The bytes are those of a whole request: of its words only those are read that decide. */
+type Treat = (router: Router, request: Buffer) => Treatment
 
 const ordinary: Treatment = { kind: 'ordinary' }
 
@@ -34,33 +34,33 @@ function now(text: string): Treatment {
   return { kind: 'now', reply: errorReply(`ERR ${text}`) }
 }
 
-function alone(act: (router: Router, words: Words) => Promise<Buffer>): Treat {
-  return (router, words) => ({ kind: 'alone', act: () => act(router, words) })
+function alone(act: (router: Router, request: Buffer) => Promise<Buffer>): Treat {
+  return (router, request) => ({ kind: 'alone', act: () => act(router, request) })
 }
 
 /** By the word behind the name, in capitals; what is not named is ordinary. */
 function bySubcommand(treats: Readonly<Record<string, Treat>>): Treat {
-  return (router, words) => treats[wordAt(words, 1)]?.(router, words) ?? ordinary
+  return (router, request) => treats[nameAt(request, 1)]?.(router, request) ?? ordinary
 }
 
 const noCluster: Treat = () => now('This instance has cluster support disabled')
-const notHere: Treat = (_, words) => now(`${wordAt(words, 0)} is not served for a sharded database`)
+const notHere: Treat = (_, request) => now(`${nameAt(request, 0)} is not served for a sharded database`)
 
 /** An engine that is asked by somebody else now may have rights that the one before had not. */
-async function signIn(router: Router, words: Words): Promise<Buffer> {
+async function signIn(router: Router, request: Buffer): Promise<Buffer> {
   router.triedRules = false
-  return toOpen(router, words)
+  return toOpen(router, request)
 }
 
-async function reset(router: Router, words: Words): Promise<Buffer> {
+async function reset(router: Router, request: Buffer): Promise<Buffer> {
   router.triedRules = false
   router.silent = false
   router.watchedSlot = -1
-  return toOpen(router, words)
+  return toOpen(router, request)
 }
 
-const clientReply: Treat = (router, words) => {
-  switch (wordAt(words, 2)) {
+const clientReply: Treat = (router, request) => {
+  switch (nameAt(request, 2)) {
     case 'ON':
       router.silent = false
       router.skipsNext = false
@@ -91,18 +91,17 @@ function silence(router: Router, act: () => void): Treatment {
   return { kind: 'now', reply: null }
 }
 
-const tracking: Treat = (router, words) => {
-  const names = words.map((_, n) => wordAt(words, n))
+const tracking: Treat = (router, request) => {
   // Another connection is named by a number that only one engine knows.
-  if (names.includes('REDIRECT'))
+  if (findWord(request, ['REDIRECT'], 0) >= 0)
     return now('CLIENT TRACKING with REDIRECT is not served for a sharded database')
   // Of every key that changes they tell whoever has asked them, in all groups.
-  return names.includes('BCAST') ? alone(toAll)(router, words) : alone(toOpen)(router, words)
+  return alone(findWord(request, ['BCAST'], 0) < 0 ? toOpen : toAll)(router, request)
 }
 
 /** All keys of the connection's watch, and of the transaction that follows, are in one slot. */
-const watch: Treat = (router, words) => {
-  const [, key] = words
+const watch: Treat = (router, request) => {
+  const key = wordAt(request, 1)
   if (key === undefined) return ordinary
   const slot = hashSlot(key)
   if (router.watchedSlot >= 0 && router.watchedSlot !== slot) return { kind: 'now', reply: crossSlot }
@@ -116,8 +115,8 @@ const unwatch: Treat = (router) => {
   return watchedSlot < 0 ? ordinary : { kind: 'to group', group: shards.slots[watchedSlot] ?? 0 }
 }
 
-const begin: Treat = (router, words) => {
-  if (words.length > 1) return ordinary
+const begin: Treat = (router, request) => {
+  if (countWords(request) > 1) return ordinary
   router.transaction = { slot: -1, leg: null, waiting: [], waitingBytes: 0, broken: false }
   return { kind: 'now', reply: ok }
 }
@@ -177,6 +176,6 @@ export const specialCommands: ReadonlyMap<string, Treat> = new Map(
   }),
 )
 
-function wordAt(words: Words, at: number): string {
-  return (words[at]?.toString('latin1') ?? '').toUpperCase()
+function nameAt(request: Buffer, at: number): string {
+  return (wordAt(request, at)?.toString('latin1') ?? '').toUpperCase()
 }

@@ -1,13 +1,41 @@
 import { isReplyError, parseReply } from '@fairlead/engine'
+import { inTurn } from '../turns.ts'
 import { errorReply } from './alone.ts'
 import { ask, HOME, legTo } from './legs.ts'
+import { readWords } from './read-words.ts'
 import type { Leg, Router } from './router.ts'
 
-type Words = readonly Buffer[]
-
 /** What the engines of all groups answer, in the order of the groups. */
-async function askAll(router: Router, words: Words): Promise<readonly Buffer[]> {
-  return Promise.all(router.shards.upstreams.map((_, group) => ask(legTo(router, group), words)))
+async function askAll(router: Router, request: Buffer): Promise<readonly Buffer[]> {
+  return askEach(
+    router,
+    router.shards.upstreams.map((_, group) => () => legTo(router, group)),
+    request,
+  )
+}
+
+/** Of a request that is passed on to several groups in one turn of the event loop. */
+const LARGEST_AT_ONCE_BYTES = 16 * 1024
+
+/** A large request is read by each leg on its way: others have their turn between two of them. */
+async function askEach(
+  router: Router,
+  legs: readonly (() => Leg)[],
+  request: Buffer,
+): Promise<readonly Buffer[]> {
+  const replies: Promise<Buffer>[] = []
+  for (const leg of legs) {
+    if (replies.length > 0 && request.length > LARGEST_AT_ONCE_BYTES) await nextTurn()
+    if (router.closed) return []
+    replies.push(ask(leg(), request))
+  }
+  return Promise.all(replies)
+}
+
+async function nextTurn(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  inTurn(resolve)
+  await promise
 }
 
 /** Those that were asked something by this client already; the home leg at any rate. */
@@ -21,13 +49,21 @@ const isError = (reply: Buffer) => reply[0] === MINUS
 const MINUS = 0x2d
 
 /** For commands that are carried out by all groups: the first error, else the first reply. */
-export async function toAll(router: Router, words: Words): Promise<Buffer> {
-  return oneOf(await askAll(router, words))
+export async function toAll(router: Router, request: Buffer): Promise<Buffer> {
+  return oneOf(await askAll(router, request))
+}
+
+async function askOpen(router: Router, request: Buffer): Promise<readonly Buffer[]> {
+  return askEach(
+    router,
+    openLegs(router).map((leg) => () => leg),
+    request,
+  )
 }
 
 /** For commands that say something of the connection: new legs are told what the home leg knows. */
-export async function toOpen(router: Router, words: Words): Promise<Buffer> {
-  return oneOf(await Promise.all(openLegs(router).map((leg) => ask(leg, words))))
+export async function toOpen(router: Router, request: Buffer): Promise<Buffer> {
+  return oneOf(await askOpen(router, request))
 }
 
 function oneOf(replies: readonly Buffer[]): Buffer {
@@ -36,25 +72,40 @@ function oneOf(replies: readonly Buffer[]): Buffer {
 
 const noGroup = errorReply('ERR the database has no groups')
 
-export async function toHome(router: Router, words: Words): Promise<Buffer> {
-  return ask(legTo(router, HOME), words)
+export async function toHome(router: Router, request: Buffer): Promise<Buffer> {
+  return ask(legTo(router, HOME), request)
 }
 
 /** DBSIZE */
-export async function sum(router: Router, words: Words): Promise<Buffer> {
-  const replies = await askAll(router, words)
+export async function sum(router: Router, request: Buffer): Promise<Buffer> {
+  const replies = await askAll(router, request)
   const total = replies.reduce((all, reply) => all + Number(parseReply(reply)), 0)
   return replies.find(isError) ?? integer(total)
 }
 
 /** WAIT, WAITAOF: what all groups that this client may have written to have reached. */
-export async function least(router: Router, words: Words): Promise<Buffer> {
-  return leastOf(await Promise.all(openLegs(router).map((leg) => ask(leg, words))))
+export async function least(router: Router, request: Buffer): Promise<Buffer> {
+  return leastOf(await askOpen(router, request))
 }
 
 /** SCRIPT EXISTS: only what exists everywhere. */
-export async function leastOfAll(router: Router, words: Words): Promise<Buffer> {
-  return leastOf(await askAll(router, words))
+export async function leastOfAll(router: Router, request: Buffer): Promise<Buffer> {
+  let least: Buffer | undefined
+  for (const reply of await askAll(router, request)) {
+    // The groups are looked at one after the other: others have their turn between two of them.
+    if (reply.length > LARGEST_AT_ONCE_BYTES) await nextTurn()
+    least = least === undefined || isError(least) ? (least ?? reply) : leastDigits(least, reply)
+  }
+  return least ?? noGroup
+}
+
+/** Of two lists of as many zeros and ones, which differ in these bytes alone. */
+function leastDigits(one: Buffer, other: Buffer): Buffer {
+  if (isError(other) || one.length !== other.length) return isError(other) ? other : leastOf([one, other])
+  if (one.equals(other)) return one
+  const least = Buffer.allocUnsafe(one.length)
+  for (let at = 0; at < one.length; at += 1) least[at] = Math.min(one[at] ?? 0, other[at] ?? 0)
+  return least
 }
 
 function leastOf(replies: readonly Buffer[]): Buffer {
@@ -72,8 +123,8 @@ function integer(value: number): Buffer {
 }
 
 /** KEYS */
-export async function concatenate(router: Router, words: Words): Promise<Buffer> {
-  const replies = await askAll(router, words)
+export async function concatenate(router: Router, request: Buffer): Promise<Buffer> {
+  const replies = await askAll(router, request)
   const error = replies.find(isError)
   if (error !== undefined) return error
   const heads = replies.map((reply) => reply.indexOf('\n') + 1)
@@ -85,12 +136,12 @@ export async function concatenate(router: Router, words: Words): Promise<Buffer>
 }
 
 /** RANDOMKEY: of any group that has keys. */
-export async function random(router: Router, words: Words): Promise<Buffer> {
+export async function random(router: Router, request: Buffer): Promise<Buffer> {
   const groups = router.shards.upstreams.length
   const from = Math.floor(Math.random() * groups)
   let reply = noGroup
   for (let n = 0; n < groups; n += 1) {
-    reply = await ask(legTo(router, (from + n) % groups), words)
+    reply = await ask(legTo(router, (from + n) % groups), request)
     if (reply[0] === DOLLAR && reply[1] !== MINUS) return reply
   }
   return reply
@@ -98,18 +149,33 @@ export async function random(router: Router, words: Words): Promise<Buffer> {
 const DOLLAR = 0x24
 
 /** SCAN: one group after the other. Its cursor is theirs, times the number of groups, plus the group. */
-export async function scan(router: Router, words: Words): Promise<Buffer> {
-  const text = words[1]?.toString('latin1') ?? ''
-  if (!/^\d{1,20}$/.test(text)) return toHome(router, words)
+export async function scan(router: Router, request: Buffer): Promise<Buffer> {
+  const [name, given] = readWords(request, 2)
+  const text = given?.toString('latin1') ?? ''
+  if (name === undefined || given === undefined || !/^\d{1,20}$/.test(text)) return toHome(router, request)
   const groups = BigInt(router.shards.upstreams.length)
   const cursor = BigInt(text)
   const group = cursor % groups
-  const reply = await ask(legTo(router, Number(group)), words.with(1, Buffer.from(String(cursor / groups))))
+  const own = Buffer.from(String(cursor / groups))
+  const reply = await ask(legTo(router, Number(group)), withSecond(request, name, given, own))
   if (isError(reply)) return reply
   const [, head = '', next = '0'] = /^(\*2\r\n)\$\d+\r\n(\d+)\r\n/.exec(reply.toString('latin1', 0, 64)) ?? []
   const length = head.length + `$${next.length}\r\n${next}\r\n`.length
   const after = nextCursor(BigInt(next), group, groups)
   return Buffer.concat([Buffer.from(`${head}$${after.length}\r\n${after}\r\n`), reply.subarray(length)])
+}
+
+/** The request with another word instead of its second one. Both words lie in its bytes. */
+function withSecond(request: Buffer, first: Buffer, second: Buffer, instead: Buffer): Buffer {
+  const endOf = (word: Buffer) => word.byteOffset - request.byteOffset + word.length + 2
+  const head = Buffer.from(`$${instead.length}\r\n`)
+  return Buffer.concat([
+    request.subarray(0, endOf(first)),
+    head,
+    instead,
+    Buffer.from('\r\n'),
+    request.subarray(endOf(second)),
+  ])
 }
 
 function nextCursor(next: bigint, group: bigint, groups: bigint): string {
@@ -118,8 +184,8 @@ function nextCursor(next: bigint, group: bigint, groups: bigint): string {
 }
 
 /** INFO: engines say that they are part of a cluster, which this endpoint is not. */
-export async function infoWithoutCluster(router: Router, words: Words): Promise<Buffer> {
-  const text = (await toHome(router, words)).toString('latin1')
+export async function infoWithoutCluster(router: Router, request: Buffer): Promise<Buffer> {
+  const text = (await toHome(router, request)).toString('latin1')
   const head = /^([$=])\d+\r\n/.exec(text)
   if (head === null) return Buffer.from(text, 'latin1')
   const body = text
@@ -130,9 +196,9 @@ export async function infoWithoutCluster(router: Router, words: Words): Promise<
 }
 
 /** HELLO says so too. */
-export async function helloWithoutCluster(router: Router, words: Words): Promise<Buffer> {
+export async function helloWithoutCluster(router: Router, request: Buffer): Promise<Buffer> {
   router.triedRules = false
-  const text = (await toOpen(router, words)).toString('latin1')
+  const text = (await toOpen(router, request)).toString('latin1')
   return Buffer.from(
     text.replace('$4\r\nmode\r\n$7\r\ncluster\r\n', '$4\r\nmode\r\n$10\r\nstandalone\r\n'),
     'latin1',

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import { encodeCommand } from '@fairlead/engine'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Cluster, keyOf, makeCluster } from '../../test/sharded-stage.ts'
+import { dial, until } from '../../test/stage.ts'
+
+const MANY = 160_000
+const [key] = keyOf
+const empty = '$0\r\n\r\n'
+
+let cluster: Cluster
+beforeAll(async () => {
+  cluster = await makeCluster()
+}, 30_000)
+afterAll(async () => cluster[Symbol.asyncDispose]())
+
+/** A request of `first` and MANY words more, which are empty. */
+function request(...first: readonly string[]): string {
+  const words = first.map((word) => `$${word.length}\r\n${word}\r\n`).join('')
+  return `*${first.length + MANY}\r\n${words}${empty.repeat(MANY)}`
+}
+
+/** Milliseconds of the processor: of all of it, and of the longest turn of the event loop. Client and endpoint are in this process. */
+async function costs(act: () => Promise<void>): Promise<{ readonly all: number; readonly most: number }> {
+  const now = () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1_000
+  }
+  const begin = now()
+  let [turn, most, isOver] = [begin, 0, false]
+  const look = () => {
+    most = Math.max(most, now() - turn)
+    turn = now()
+    if (!isOver) setImmediate(look)
+  }
+  setImmediate(look)
+  await act()
+  isOver = true
+  return { all: now() - begin, most }
+}
+
+test.for([
+  ['SCRIPT EXISTS', request('SCRIPT', 'EXISTS'), `*${MANY}\r\n${':0\r\n'.repeat(MANY)}`],
+  ['CLIENT', request('CLIENT'), '-ERR'],
+  ['CLIENT SETNAME', request('CLIENT', 'SETNAME'), '-ERR'],
+  ['EVAL', request('EVAL', 'return 1', '1', key), ':1\r\n'],
+  ['XREAD', request('XREAD'), '-ERR'],
+  ['SCAN', request('SCAN', '0'), '-ERR'],
+] as const)('%s with 160,000 words takes others no time', async ([what, bytes, answer]) => {
+  await using client = await dial(cluster.port)
+  await client.ask('PING', '+PONG\r\n')
+  await client.ask(`GET ${key}`, '$-1\r\n')
+  const spent = await costs(async () => {
+    client.send(bytes)
+    await until(() => client.text().length >= answer.length, undefined, 20_000)
+  })
+  console.log(`${what}: ${spent.all.toFixed(0)} ms, the longest turn ${spent.most.toFixed(0)} ms`)
+  expect(client.text().slice(0, answer.length) === answer).toBe(true)
+  expect(spent.most).toBeLessThan(250)
+})
+
+test('of many scripts those exist that every group has', async () => {
+  await using client = await dial(cluster.port)
+  const sha = createHash('sha1').update('return 7').digest('hex')
+  await client.ask('SCRIPT LOAD "return 7"', `$40\r\n${sha}\r\n`)
+  const words = [
+    'SCRIPT',
+    'EXISTS',
+    ...Array.from({ length: 10_000 }, (_, n) => (n === 5_000 ? sha : 'none')),
+  ]
+  const expected = (found: number) =>
+    `*10000\r\n${':0\r\n'.repeat(5_000)}:${found}\r\n${':0\r\n'.repeat(4_999)}`
+  client.socket.write(encodeCommand(words))
+  await client.gets(expected(1))
+  await cluster.primaries[1]?.admin('SCRIPT FLUSH')
+  client.socket.write(encodeCommand(words))
+  await client.gets(expected(0))
+})
