@@ -15,8 +15,9 @@ import { endIfDone, forwardStash } from './forward-requests.ts'
 import { countSubscribed } from './kept-subscriptions.ts'
 import { countKept } from './kept-transactions.ts'
 import { learnLogin, takeProof } from './login.ts'
+import { createExecMarking, type ExecMarking, markNext } from './mark-exec.ts'
 import { strikeOut } from './noted.ts'
-import { isScan, markExec, markReply } from './scan-cursors.ts'
+import { isScan, markReply } from './scan-cursors.ts'
 import { learnScripts, stateAfter, withoutRefused } from './state-after.ts'
 import { endIfMiscounted, mayAnswerTrial } from './trial.ts'
 import { NOTED_COSTS, REPLIES_AT_ONCE, REPLY_COSTS } from './turns.ts'
@@ -36,20 +37,22 @@ export function takeSome(connection: Connection, link: Link, bytes: Buffer): num
         mayBeLeftChannel(connection, chunk[at]) ||
         mayAnswerTrial(link, chunk[at])
       link.beginning = !link.careful && isOfScan(link) ? nothing : null
-      if (link.careful || link.beginning !== null) {
+      link.marking = link.noted.size > 0 ? markingOf(connection, link) : null
+      if (link.careful || link.beginning !== null || link.marking !== null) {
         tellClient(connection, link, chunk.subarray(from, at))
         from = at
       }
     }
     const end = scanReply(replies, chunk, at)
-    if (link.beginning !== null) {
+    if (!link.careful && (link.beginning !== null || link.marking !== null)) {
       const to = end < 0 ? chunk.length : end
-      tellOfScan(connection, link, chunk.subarray(from, to), end >= 0)
+      const part = chunk.subarray(from, to)
+      if (link.marking === null) tellOfScan(connection, link, part, end >= 0)
+      else tellMarked(connection, link, part)
       from = to
     }
     if (end < 0) break
     at = end
-    const scans = link.careful ? scansToMark(connection, link) : []
     if (link.noted.size > 0) done += NOTED_COSTS
     endIfMiscounted(connection, link)
     if (connection.mode === 'closed') return bytes.length
@@ -57,7 +60,7 @@ export function takeSome(connection: Connection, link: Link, bytes: Buffer): num
     if (link.unproven || link.unanswered.waiting.size > 0) countUnanswered(connection, link)
     if (link.careful) {
       if (!isSwallowed)
-        tellClient(connection, link, markExec(whole(link, chunk.subarray(from, end)), scans, link.generation))
+        tellMarked(connection, link, Buffer.concat([...link.parts, chunk.subarray(from, end)]))
       link.parts = []
       link.partBytes = 0
       from = end
@@ -87,13 +90,15 @@ function keepPart(connection: Connection, link: Link, part: Buffer): void {
   link.partBytes += part.length
   if (link.partBytes <= LARGEST_WHOLE_BYTES) return
   link.parts = []
-  endConnection(connection, 'ERR the reply of a transaction with a scan is larger than an endpoint keeps')
+  endConnection(connection, 'ERR this reply is larger than an endpoint keeps')
 }
 
 const tooManyChannels = 'ERR this connection has more subscriptions than an endpoint keeps'
 
-function whole({ parts }: Link, last: Buffer): Buffer {
-  return parts.length > 0 ? Buffer.concat([...parts, last]) : last
+/** What comes next of a reply, which is perhaps that to an EXEC with scans in it. */
+function tellMarked(connection: Connection, link: Link, part: Buffer): void {
+  const pieces = link.marking === null ? [part] : markNext(link.marking, part)
+  for (const piece of pieces) tellClient(connection, link, piece)
 }
 
 /** The next part of a reply to a scan: held back until the cursor in it is there, which becomes one of ours. */
@@ -112,9 +117,10 @@ function isOfScan(link: Link): boolean {
   return head !== undefined && isScan(head.command)
 }
 
-/** Which parts of the reply that has come are replies to scans: those of an EXEC. */
-function scansToMark({ state }: Connection, link: Link): readonly number[] {
-  return headOf(link)?.command.name === 'EXEC' ? (state.transaction?.scans ?? []) : []
+/** The reply that begins has replies to scans among its parts: it is that to an EXEC. */
+function markingOf({ state }: Connection, link: Link): ExecMarking | null {
+  const scans = headOf(link)?.command.name === 'EXEC' ? (state.transaction?.scans ?? []) : []
+  return scans.length === 0 ? null : createExecMarking(scans, link.generation)
 }
 
 function afterReplies(connection: Connection, link: Link): void {
@@ -136,7 +142,6 @@ function needsCare(connection: Connection, link: Link, firstByte: number | undef
   // What of EXEC has not worked has not changed the connection.
   link.replies.watched = head.command.name === 'EXEC' ? changesOf(connection) : none
   if (head.isOwn) return firstByte !== PUSH || link.early !== null
-  if (scansToMark(connection, link).length > 0) return true
   return head.nilInstead || (head.blocks && firstByte === ERROR && mayHaveGivenUp(connection))
 }
 

@@ -3,6 +3,7 @@ import { createReplyScanner, type ReplyScanner } from '@fairlead/engine'
 import type { Command } from './commands.ts'
 import type { Via } from './connection.ts'
 import type { Script } from './known-scripts.ts'
+import type { ExecMarking } from './mark-exec.ts'
 import { createQueue, type Queue } from './queue.ts'
 import { createUnanswered, type Unanswered } from './unanswered.ts'
 
@@ -40,6 +41,8 @@ export interface Link {
   beginning: Buffer | null
   /** A question to which only one answer is right, and its number among the requests (trial.ts); null: none is asked. */
   trial: { readonly word: string; readonly at: number } | null
+  /** The reply that is being read is that to an EXEC with scans in it. */
+  marking: ExecMarking | null
   /** While the link is being made ready: what it had to say to the client meanwhile. */
   early: Buffer[] | null
   /** Called when nothing of ours (replay, probes) is under way any more, or with what went wrong. */
@@ -93,6 +96,7 @@ export function createLink(socket: Socket, via: Via, generation: number): Link {
     partBytes: 0,
     beginning: null,
     trial: null,
+    marking: null,
     early: null,
     onOwnAnswered: null,
   }

@@ -180,4 +180,24 @@ describe('what one client does is not felt by those of other databases', () => {
     })
     client.destroy()
   })
+
+  test('it has long values in transactions with a scan, and reads nothing', async () => {
+    await using filler = await dial(port)
+    await filler.ask(`AUTH ${PASSWORD}`, '+OK\r\n')
+    await filler.ask('SETRANGE long 25000000 x', ':25000001\r\n')
+    const before = await rssBytes()
+    const clients = await Promise.all(Array.from({ length: 8 }, () => dial(port)))
+    await feelsNothingOf('8 transactions of 25 MB with a scan', async () => {
+      for (const client of clients) {
+        client.send(`AUTH ${PASSWORD}\r\n`)
+        await until(() => client.text() === '+OK\r\n' || client.text().length > 5)
+        client.socket.pause()
+        client.send('MULTI\r\nGET long\r\nSCAN 0\r\nEXEC\r\n')
+      }
+      await delay(500)
+    })
+    expect((await rssBytes()) - before).toBeLessThan(100 * 1024 * 1024)
+    for (const { socket } of clients) socket.destroy()
+    await filler.ask('DEL long', ':1\r\n')
+  })
 })

@@ -23,7 +23,8 @@ import {
 } from '../test/stage.ts'
 import { openGenerations } from './cursor-generations.ts'
 import { openEndpoint } from './endpoint.ts'
-import { argsForEngine, markExec, markReply } from './scan-cursors.ts'
+import { createExecMarking, markNext } from './mark-exec.ts'
+import { argsForEngine, markReply } from './scan-cursors.ts'
 
 const MANY = 3_000
 const host = '127.0.0.1'
@@ -275,10 +276,30 @@ test('a reply is marked the same however it is cut, and what is none stays as it
         expect(asked(own)).toBe(text)
         if (other !== own) expect(asked(other)).toBe('0')
         const exec = Buffer.concat([Buffer.from('*4\r\n:1\r\n'), reply, Buffer.from('*1\r\n*0\r\n'), reply])
-        expect(parseReply(markExec(exec, [1, 3], own))).toEqual([1, [given, ['a']], [[]], [given, ['a']]])
+        const marking = createExecMarking([1, 3], own)
+        const told: Buffer[] = []
+        for (let at = 0; at < exec.length; at += cut)
+          told.push(...markNext(marking, exec.subarray(at, at + cut)))
+        expect(parseReply(Buffer.concat(told))).toEqual([1, [given, ['a']], [[]], [given, ['a']]])
       },
     ),
   )
+})
+
+test('of the reply to a transaction with scans no more is kept than the beginning of a scan', () => {
+  const reply = Buffer.from(`*3\r\n$100000\r\n${'x'.repeat(100_000)}\r\n*2\r\n$1\r\n5\r\n*0\r\n+OK\r\n`)
+  const marking = createExecMarking([1], 0)
+  let came = 0
+  let went = 0
+  for (let at = 0; at < reply.length; at += 7) {
+    came += reply.subarray(at, at + 7).length
+    went += markNext(marking, reply.subarray(at, at + 7)).reduce((all, { length }) => all + length, 0)
+    expect(came - went).toBeLessThan(64)
+  }
+  // The cursor has five digits more.
+  expect(went - came).toBe('6\r\n327680'.length - '1\r\n5'.length)
+  for (const none of ['*-1\r\n', '_\r\n', '-EXECABORT no\r\n', '+OK\r\n'])
+    expect(String(Buffer.concat(markNext(createExecMarking([0], 7), Buffer.from(none))))).toBe(none)
 })
 
 test('generations go on behind those that a killed process had', async () => {

@@ -1,4 +1,4 @@
-import { createReplyScanner, encodeCommand, scanReply } from '@fairlead/engine'
+import { encodeCommand } from '@fairlead/engine'
 import type { Command } from './commands.ts'
 
 /**
@@ -68,27 +68,4 @@ const ARRAY_SIGN = 0x2a
 function headOf(cursor: string, generation: number): Buffer {
   const text = cursorForClient(cursor, generation)
   return Buffer.from(`*2\r\n$${text.length}\r\n${text}\r\n`)
-}
-
-/** The whole reply of an EXEC, in which the parts with these indexes (rising) are replies to scans. */
-export function markExec(reply: Buffer, scans: readonly number[], generation: number): Buffer {
-  if (reply[0] !== ARRAY_SIGN) return reply
-  const pieces: Buffer[] = []
-  const scanner = createReplyScanner()
-  let told = 0
-  let part = 0
-  let at = reply.indexOf('\n') + 1
-  for (const index of scans) {
-    for (; part < index && at > 0; part += 1) at = scanReply(scanner, reply, at)
-    const end = at > 0 ? scanReply(scanner, reply, at) : -1
-    if (end < 0) break
-    pieces.push(
-      reply.subarray(told, at),
-      markReply(reply.subarray(at, end), true, generation) ?? reply.subarray(at, end),
-    )
-    told = end
-    at = end
-    part = index + 1
-  }
-  return Buffer.concat([...pieces, reply.subarray(told)])
 }

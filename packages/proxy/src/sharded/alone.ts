@@ -1,4 +1,5 @@
 import { endRouter } from './close-router.ts'
+import { letGoOnceRead } from './collected-replies.ts'
 import { advance } from './order-replies.ts'
 import { makeOwed, type Router } from './router.ts'
 import { flushTold, tell } from './tell-client.ts'
@@ -20,6 +21,7 @@ async function carryOut(router: Router, isSilent: boolean, act: () => Promise<Bu
     router.busy = false
     if (reply !== null && !isSilent) tell(router, reply, 0, reply.length)
     flushTold(router)
+    letGoOnceRead(router)
     router.onReplies()
   } catch (cause) {
     endRouter(router, `ERR ${cause instanceof Error ? cause.message : String(cause)}`)

@@ -1,6 +1,7 @@
 import { takeGathered } from '@fairlead/engine'
 import { type Connection, dropConnection } from '../connection.ts'
 import { viasOf } from '../list-clients.ts'
+import { letGo } from './collected-replies.ts'
 import type { Router } from './router.ts'
 import { flushTold } from './tell-client.ts'
 
@@ -28,6 +29,7 @@ function close(router: Router, why = ''): void {
   const { visitor, shards } = router
   if (why !== '') shards.onCut({ client: visitor.address, via: viasOf(connectionsOf(router)), why })
   router.closed = true
+  letGo(router)
   router.stash = []
   takeGathered(router.part)
   router.diverted = []

@@ -2,6 +2,7 @@ import { ARRAY, ERROR, isBetweenReplies, PUSH, scanReply } from '@fairlead/engin
 import { steerLink } from '../connection.ts'
 import { isSubscribed } from '../connection-state.ts'
 import { endRouter } from './close-router.ts'
+import { collect, letGo } from './collected-replies.ts'
 import { readRedirect } from './read-redirect.ts'
 import { type Leg, type Owed, type Router, steerRouter } from './router.ts'
 import { flushTold, tell } from './tell-client.ts'
@@ -27,7 +28,7 @@ export function orderReplies(leg: Leg, chunk: Buffer): void {
     const to = end < 0 ? chunk.length : end
     if (leg.careful) holdPart(leg, chunk.subarray(from, to))
     else give(leg, leg.owed.first(), chunk, from, to)
-    if (end >= 0) endReply(leg)
+    if (end >= 0 && !router.closed) endReply(leg)
     from = to
   }
   flushTold(router)
@@ -46,6 +47,10 @@ const ATTRIBUTE = 0x7c
 function holdPart(leg: Leg, part: Buffer): void {
   leg.parts.push(part)
   leg.partBytes += part.length
+  if (!collect(leg.router, part.length)) {
+    endRouter(leg.router, 'ERR the endpoint has too many long answers to put together: try again')
+    return
+  }
   if (leg.partBytes <= LARGEST_KEPT_PART_BYTES) return
   if (isOrdinary(leg)) giveParts(leg)
   else if (leg.partBytes > LARGEST_TAKEN_BYTES)
@@ -62,6 +67,7 @@ function isOrdinary(leg: Leg): boolean {
 
 function giveParts(leg: Leg): void {
   const { parts } = leg
+  letGo(leg.router, leg.partBytes)
   leg.careful = false
   leg.parts = []
   leg.partBytes = 0
@@ -75,6 +81,8 @@ function endReply(leg: Leg): void {
     return
   }
   const whole = leg.parts.length === 1 ? (leg.parts[0] ?? nothing) : Buffer.concat(leg.parts)
+  // What is taken for an answer of several groups is counted until that is told.
+  if (head === undefined || head.take === null || !leg.router.busy) letGo(leg.router, leg.partBytes)
   leg.parts = []
   leg.partBytes = 0
   takeWhole(leg, head, whole)

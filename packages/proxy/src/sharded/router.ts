@@ -76,6 +76,8 @@ export interface Router {
   diverted: Diverted[]
   /** Of requests that may have to be asked again. */
   keptBytes: number
+  /** Of replies that are kept until they are whole, or are told together with others, or read (collected-replies.ts). */
+  collectedBytes: number
   /** Messages that nobody asked for, which came in the middle of a reply. */
   between: Buffer[]
   /** On its way to the client: written when the chunk that is being looked at is at its end. */
@@ -187,6 +189,7 @@ export function createRouter(
     triedRules: false,
     diverted: [],
     keptBytes: 0,
+    collectedBytes: 0,
     between: [],
     told: [],
     toldBytes: 0,

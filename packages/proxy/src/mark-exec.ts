@@ -1,0 +1,74 @@
+import { createReplyScanner, isBetweenReplies, type ReplyScanner, scanReply } from '@fairlead/engine'
+import { markReply } from './scan-cursors.ts'
+
+/** The reply to an EXEC of which some parts are replies to scans: their cursors become ours while it goes by, and no more is kept. */
+export interface ExecMarking {
+  /** The indexes of those parts, rising; and how many of them have gone by. */
+  readonly scans: readonly number[]
+  marked: number
+  readonly generation: number
+  /** What is read now: the head of all of it, its parts, or what is left alone. */
+  reading: 'type' | 'head' | 'parts' | 'rest'
+  readonly scanner: ReplyScanner
+  /** The index of the part that is read. */
+  part: number
+  /** Of a reply to a scan, until its cursor is there; null: none is kept back. */
+  beginning: Buffer | null
+}
+
+export function createExecMarking(scans: readonly number[], generation: number): ExecMarking {
+  return {
+    scans,
+    marked: 0,
+    generation,
+    reading: 'type',
+    scanner: createReplyScanner(),
+    part: 0,
+    beginning: null,
+  }
+}
+
+/** The bytes that come next of the reply, however it is cut: what the client is told now. */
+export function markNext(marking: ExecMarking, bytes: Buffer): readonly Buffer[] {
+  const begin = beginOfParts(marking, bytes)
+  if (marking.reading !== 'parts') return [bytes]
+  const { scans, scanner, generation } = marking
+  const told: Buffer[] = []
+  let from = 0
+  for (let at = begin; at < bytes.length && marking.marked < scans.length; ) {
+    const isScan = scans[marking.marked] === marking.part
+    if (isScan && isBetweenReplies(scanner)) {
+      told.push(bytes.subarray(from, at))
+      from = at
+      marking.beginning = nothing
+    }
+    const end = scanReply(scanner, bytes, at)
+    const to = end < 0 ? bytes.length : end
+    if (marking.beginning !== null) {
+      const all = Buffer.concat([marking.beginning, bytes.subarray(from, to)])
+      const marked = markReply(all, end >= 0, generation)
+      if (marked !== null) told.push(marked)
+      marking.beginning = marked === null ? all : null
+      from = to
+    }
+    if (end >= 0) {
+      marking.part += 1
+      if (isScan) marking.marked += 1
+    }
+    at = to
+  }
+  if (marking.marked === scans.length) marking.reading = 'rest'
+  return [...told, bytes.subarray(from)]
+}
+
+/** Behind the head of the list. What is none (an error, nil) has no parts. */
+function beginOfParts(marking: ExecMarking, bytes: Buffer): number {
+  if (marking.reading === 'type') marking.reading = bytes[0] === ARRAY_SIGN ? 'head' : 'rest'
+  if (marking.reading !== 'head') return 0
+  const end = bytes.indexOf('\n')
+  if (end >= 0) marking.reading = 'parts'
+  return end + 1
+}
+
+const nothing = Buffer.alloc(0)
+const ARRAY_SIGN = 0x2a
