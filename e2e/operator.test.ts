@@ -76,8 +76,8 @@ test('clients that check certificates notice neither an upgrade nor another cert
     ([, block = '']) => block,
   )
   const main = join(import.meta.dirname, '../packages/cli/src/main.ts')
-  const fairleadIs = `fairlead() { ${process.execPath} --conditions=@fairlead/source ${main} "$@"; }`
-  const first = `export FAIRLEAD_HOME=${fairlead.home}\ncd $FAIRLEAD_HOME\n${fairleadIs}\n${create}`
+  const first = `export FAIRLEAD_HOME=${fairlead.home}\ncd $FAIRLEAD_HOME\n${create}`
+    .replace('npm run -s fairlead --', `${process.execPath} --conditions=@fairlead/source ${main}`)
     .replace('http://127.0.0.1:8080', fairlead.url)
     .replace('PASSWORD', adminPassword)
   const sh = async (script: string) => {

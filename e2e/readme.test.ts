@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { packTally } from '../proof/modules/add-module.ts'
-import { enginesFolder, startFairlead } from '../proof/start-fairlead.ts'
+import { adminPassword, enginesFolder, type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 
 const root = join(import.meta.dirname, '..')
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
@@ -46,6 +46,48 @@ test('the demo proves what the README says of it, as one JSON object', { timeout
   expect(summary['acked']).toBeGreaterThan(100_000)
 })
 
+/** A walk must not depend on an empty cluster. */
+async function createAnother({ api, untilEnded }: Fairlead): Promise<void> {
+  const body = { name: 'another', memory_size: 0, engine_version: 'valkey-8.0' }
+  await untilEnded((await api.createDatabase({ body })).action_uid)
+}
+
+/** The blocks of a page as people paste them into a shell, which goes on after an error. */
+async function paste({ url, home }: Fairlead, page: string): Promise<{ stdout: string; stderr: string }> {
+  const blocks = [...readFileSync(join(root, page), 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)]
+  const script = blocks.map(([, block = '']) => block).join('')
+  const filled = script
+    .replace('http://127.0.0.1:8080', url)
+    .replace('PASSWORD', adminPassword)
+    .replaceAll('"valkey-8.1"', '"valkey-9.9"')
+    .replaceAll('events.txt', join(home, 'events.txt'))
+  const shell = `bash --norc -i <<'PASTED'\n${filled}\nPASTED`
+  // The pipes are held open by what it leaves behind: a walk that hangs is ended together with that.
+  return run('setsid', ['-w', 'timeout', '-s', 'KILL', '60', 'bash', '-c', shell])
+}
+
+test('what people paste says what is wrong and comes to its end: with a version that is not there, and a second time', {
+  timeout: 120_000,
+}, async () => {
+  await using fairlead = await startFairlead()
+  await createAnother(fairlead)
+  for (const [page, name] of [
+    ['README.md', 'orders'],
+    ['docs/upgrades.md', 'payments'],
+  ] as const) {
+    const wrongVersion = await paste(fairlead, page)
+    expect(wrongVersion.stderr).toMatch(/no upgrade was begun: .*"error_code":"invalid_version".*9\.9/)
+    const second = await paste(fairlead, page)
+    expect(second.stderr).toContain(`a database named ${name} exists`)
+  }
+  const recipe = await paste(fairlead, 'docs/recipes/follow-an-upgrade-live.md')
+  expect(recipe.stderr).toContain('a database named orders exists')
+  expect(await fairlead.api.getDatabase({ params: { uid: 1 } })).toMatchObject({
+    name: 'another',
+    engine: 'valkey',
+  })
+})
+
 test('the walk through the API in the README works as it stands there', async () => {
   await using fairlead = await startFairlead()
   const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(readme) ?? []
@@ -77,7 +119,7 @@ test('the walk through the API in the README ends with an error while its passwo
   const shell = `bash --norc -i <<'PASTED'\n${script}\nPASTED`
   const pasted = await run('setsid', ['-w', 'bash', '-c', shell])
   expect(pasted.stderr).toContain('put the password of the first user in place of PASSWORD')
-  expect(pasted.stderr).toContain('error: 401')
+  expect(pasted.stderr).toMatch(/no database was created: .*"error_code":"unauthorized"/)
 })
 
 test('the walk through users and passwords in docs/users.md works as it stands there', async () => {
@@ -95,7 +137,7 @@ test('the walk through users and passwords in docs/users.md works as it stands t
   expect(stdout).toContain('{"username":"upgrader","passwords":1}')
   const main = `${process.execPath} --conditions=@fairlead/source packages/cli/src/main.ts`
   for (const block of commands) {
-    const script = `export FAIRLEAD_HOME=${fairlead.home}\nfairlead() { ${main} "$@"; }\n${block}`
+    const script = `export FAIRLEAD_HOME=${fairlead.home}\n${block.replaceAll('npm run -s fairlead --', main)}`
     expect(await run('bash', ['-euo', 'pipefail', '-c', script])).toMatchObject({ code: 0, stderr: '' })
   }
   expect(commands.length).toBe(3)
@@ -103,6 +145,7 @@ test('the walk through users and passwords in docs/users.md works as it stands t
 
 test('the recipe to follow an upgrade live works as it stands there', async () => {
   await using fairlead = await startFairlead()
+  await createAnother(fairlead)
   const page = readFileSync(join(root, 'docs/recipes/follow-an-upgrade-live.md'), 'utf8')
   const blocks = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block)
   const script = blocks
@@ -120,10 +163,13 @@ test('the recipe to follow an upgrade live works as it stands there', async () =
   expect(ids(resumed)).toEqual(ids(whole).slice(1))
   expect(whole).toMatch(/^data: .*"write_stop_ms":.*"full_syncs":0/m)
   expect(whole).toMatch(/"status":"completed".*\n\nevent: end\ndata: \{\}\n\n$/)
+  const { engine_version } = await fairlead.api.getDatabase({ params: { uid: 1 } })
+  expect(engine_version, 'another database was upgraded').toMatch(/^8\.0\./)
 })
 
 test('the walk through modules in docs/modules.md works as it stands there', async () => {
   await using fairlead = await startFairlead()
+  await createAnother(fairlead)
   for (const version of ['1.0.0', '2.0.0'] as const)
     await packTally(version, join(fairlead.home, `tally-${version}.zip`))
   const page = readFileSync(join(root, 'docs/modules.md'), 'utf8')
@@ -136,7 +182,7 @@ test('the walk through modules in docs/modules.md works as it stands there', asy
   const { code, stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', script])
   expect(code, stderr).toBe(0)
   expect(stdout.split('NEXT\n')[1]).toMatch(
-    /"uid":1,"name":"sums",.*"module_name":"tally","semantic_version":"2\.0\.0","module_args":"STEP 2"/,
+    /"uid":2,"name":"sums",.*"module_name":"tally","semantic_version":"2\.0\.0","module_args":"STEP 2"/,
   )
 })
 

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { readFile, stat, writeFile } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { type Module, moduleCapabilities } from '@fairlead/api'
 import { connectOperator } from '@fairlead/server'
 import { type Command, InvalidArgumentError } from 'commander'
@@ -32,7 +32,7 @@ export function addModulesCommands(program: Command, home: () => string): void {
     .argument('<file>', 'the package')
     .option('--json', 'print JSON')
     .action(async (file: string, options: JsonOption) => {
-      await stat(file) // before the server is asked: what is wrong is then the file
+      await stat(resolve(file)) // before the server is asked: what is wrong is then the file
       const module = await connectOperator(home()).uploadModule({ file: createReadStream(file) })
       print(module, options, `${module.module_name} ${module.semantic_version} is module ${module.uid}\n`)
     })
@@ -75,13 +75,14 @@ async function pack(file: string, options: PackOptions): Promise<void> {
     capabilities: capability,
     ...(selfTest !== undefined && { selfTest: await readJson(selfTest) }),
   }
-  const bytes = packModule(await readFile(file), basename(file), facts)
+  // With its folder: npm runs this in that of the checkout.
+  const bytes = packModule(await readFile(resolve(file)), basename(file), facts)
   await writeFile(output, bytes)
   process.stdout.write(`${output} has ${options.name} ${options.version}, ${bytes.byteLength} bytes\n`)
 }
 
 async function readJson(file: string): Promise<unknown> {
-  const text = await readFile(file, 'utf8')
+  const text = await readFile(resolve(file), 'utf8')
   try {
     return JSON.parse(text)
   } catch (cause) {
