@@ -50,6 +50,7 @@ export function describeShard(
     certificate: nameOfCertificate((last?.wish ?? wanted.wish).tls),
     asleep: view.state === 'exited' && wanted.wish.onCrash === 'wait',
     trouble: here ? trouble.of(here.startedAt) : '',
+    ...(here && { lastLogLine: trouble.lastLineOf(here.startedAt) }),
     silence: here && silence ? describeSilence(silence) : null,
     disk: disk.last(),
   }

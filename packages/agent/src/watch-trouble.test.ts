@@ -75,10 +75,12 @@ test('only what was appended is read, whole lines only, and each process begins 
     )
   }
   await seen('Background saving error: ***')
+  expect(watch.lastLineOf(1)).toBe('Background saving error: ***')
   await appendFile(path, 'F file: No space\n')
   await seen('Background saving error: ***; Error writing to the AOF file: No space')
 
   await watch.look({ startedAt: 2, logFrom: wrote.length, secrets: [] })
+  expect([watch.lastLineOf(1), watch.lastLineOf(2)]).toEqual(['', 'Error writing to the AOF file: No space'])
   expect([watch.of(1), watch.of(2)]).toEqual(['', 'Error writing to the AOF file: No space'])
   await rm(folder, { recursive: true })
 })

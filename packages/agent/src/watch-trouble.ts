@@ -22,12 +22,15 @@ export interface TroubleWatch {
   look(log: LogOfProcess): Promise<void>
   /** The last such lines of the process that was started then, secrets struck out; empty when there are none. */
   of(startedAt: number): string
+  /** Its last line, whatever it says; empty when none has been read. */
+  lastLineOf(startedAt: number): string
 }
 
 export function watchTrouble(path: string): TroubleWatch {
   let followed: number | null = null
   let offset = 0
   let found = noTrouble
+  let lastLine = ''
   let nextLook = 0
   return {
     async look({ startedAt, logFrom, secrets }) {
@@ -35,6 +38,7 @@ export function watchTrouble(path: string): TroubleWatch {
       if (followed !== startedAt) {
         offset = logFrom
         found = noTrouble
+        lastLine = ''
         followed = startedAt
       }
       nextLook = performance.now() + LOOK_EVERY_MS
@@ -42,10 +46,18 @@ export function watchTrouble(path: string): TroubleWatch {
       // A line that is being written is left for the next look.
       const whole = bytes.subarray(0, bytes.lastIndexOf('\n') + 1)
       offset = whole.length === 0 && bytes.length === LOOK_BYTES ? end : end - bytes.length + whole.length
-      found = findTrouble(found, strikeOut(whole.toString('utf8'), secrets))
+      const text = strikeOut(whole.toString('utf8'), secrets)
+      found = findTrouble(found, text)
+      lastLine = findLastLine(text) ?? lastLine
     },
     of: (startedAt) => (followed === startedAt ? describeTrouble(found) : ''),
+    lastLineOf: (startedAt) => (followed === startedAt ? lastLine : ''),
   }
+}
+
+function findLastLine(text: string): string | undefined {
+  const last = text.split('\n').findLast((line) => line.trim() !== '')
+  return last === undefined ? undefined : withoutArguments(readLogLine(last).text).slice(0, MAX_LENGTH)
 }
 
 /** The last lines of trouble. `open`: nothing came after them, so that a next one belongs to them. */

@@ -106,6 +106,8 @@ export const ShardReport = Type.Object({
    * it has recovered. Empty when there are none, and while there is no process.
    */
   trouble: Type.String(),
+  /** The last line in the log of its process, as far as it has been read, while there is one. */
+  lastLogLine: Type.Optional(Type.String()),
   /** Null before the first look. It is looked at twice a second. */
   disk: Type.Union([DiskReport, Type.Null()]),
   /** While its process answers nobody; null otherwise. */

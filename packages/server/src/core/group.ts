@@ -59,11 +59,17 @@ function whyNotReady(shard: SeenShard, group: Group): string {
 }
 
 function describeState(shard: SeenShard, { primary }: Group): string {
-  if (!isLive(shard)) return `shard ${shard.id} does not answer yet${inBrackets(shard.processWhy)}`
+  if (!isLive(shard)) return `shard ${shard.id} does not answer yet${inBrackets(whySilent(shard))}`
   if (shard.engine.loading) return `shard ${shard.id} loads its data`
   if (shard.engine.syncing) return `shard ${shard.id} receives a full sync from shard ${primary.id}`
   if (!isLinked(shard, primary)) return `shard ${shard.id} connects to shard ${primary.id}`
   return `shard ${shard.id} writes its append-only file${howFar(shard.engine)}`
+}
+
+/** What is known of a silence: when its engine is given up its folder goes too, and this is all that is left. */
+function whySilent({ processWhy, trouble, lastLogLine = '' }: SeenShard): string {
+  const said = trouble === '' && lastLogLine !== '' ? `its log ends with: ${lastLogLine}` : ''
+  return [processWhy, said].filter((words) => words !== '').join('; ')
 }
 
 /** A reason to put behind what is said; '' where there is none: an agent says nothing of a silence that has only begun. */

@@ -17,6 +17,9 @@ describe('waiting', () => {
     expect(judge(wait, 1_000, groupOf(1), true).kind).toBe('wait')
     expect(judge(wait, 31_000, groupOf(1), true).kind).toBe('hopeless')
     expect(judge(wait, 31_000, groupOf(1), false).kind).toBe('stuck')
+    expect(judge(wait, 31_000, groupOf(1), true, '; try again')).toEqual({
+      ...{ kind: 'hopeless', why: 'shard 3 connects to shard 1, for 31 s now; try again' },
+    })
   })
 })
 

@@ -4,13 +4,19 @@ import { hasLeft, wayBack } from './way-back.ts'
 /**
  * What becomes of a verdict in time, and of hopelessness. Waiting for one shard has an end; and giving up is only for
  * who has something to go back to: before the handover of an upgrade everything begun is undone, afterwards a person
- * must look, and it is tried on.
+ * must look, and it is tried on. `whatToDo` is put behind the reason why a wait was given up.
  */
-export function judge(verdict: Verdict, waitedMs: number, seen: Seen, undoable: boolean): Verdict {
+export function judge(
+  verdict: Verdict,
+  waitedMs: number,
+  seen: Seen,
+  undoable: boolean,
+  whatToDo = '',
+): Verdict {
   if (verdict.kind === 'hopeless') return undoable ? verdict : { kind: 'stuck', why: verdict.why }
   if (verdict.kind !== 'wait' || waitedMs < deadlineMs(seen)) return verdict
   const why = `${verdict.why}, for ${Math.round(waitedMs / 1000)} s now`
-  return undoable ? { kind: 'hopeless', why } : { kind: 'stuck', why }
+  return undoable ? { kind: 'hopeless', why: `${why}${whatToDo}` } : { kind: 'stuck', why }
 }
 
 /**

@@ -32,7 +32,7 @@ test('beside a primary that is silent and busy nobody is promoted, and nothing i
     })
 })
 
-test('where the agent gives no reason of a silence yet, none is told', () => {
+test('where nothing is known of a silence yet, no reason is told; else what is known, and the last line of the log', () => {
   const seen = silentPrimary(null, 100)
   const told = (shard: number) => ({
     ...seen,
@@ -47,6 +47,10 @@ test('where the agent gives no reason of a silence yet, none is told', () => {
   if (primary === undefined || replica === undefined || !isLive(primary)) throw new Error('a group of two')
   const group = { seen: told(2), goal, primary, replicas: [replica] }
   expect(awaitShard(replica, group)).toMatchObject({ why: 'shard 2 does not answer yet' })
+  const starting = { ...replica, processWhy: 'the server does not reach it', lastLogLine: 'Loading libc' }
+  expect(awaitShard(starting, group)).toMatchObject({
+    why: 'shard 2 does not answer yet (the server does not reach it; its log ends with: Loading libc)',
+  })
 })
 
 test('a primary that hangs is ended when a replica holds its history; then that one is promoted', () => {

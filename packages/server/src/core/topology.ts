@@ -89,6 +89,8 @@ export interface SeenShard {
   readonly asleep: boolean
   /** The engine's last word in its log on replication or persistence gone wrong; '' when there is none. */
   readonly trouble: string
+  /** The last line of its process in its log, for people. Absent or empty: none is known. */
+  readonly lastLogLine?: string
   /** What its next process would begin with, by the wish that the agent holds; null while the agent knows nothing of it. */
   readonly next: Pick<EngineMemory, 'limitBytes' | 'evictionPolicy'> | null
   /** What its agent sees of a process that answers nobody. Null or absent: it answers, or there is none. */

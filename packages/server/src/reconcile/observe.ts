@@ -81,6 +81,9 @@ async function observeShard(
 ): Promise<SeenShard> {
   const found = report.shards.find(({ id }) => id === agentName(record.id))
   const mayAnswer = found?.state === 'running' || found?.state === 'stopping'
+  const engine = mayAnswer ? await inspect(record, about, engines) : null
+  // What the agent says of it comes first: it stands beside the process.
+  const unanswered = typeof engine === 'string' ? `the server does not reach it: ${engine}` : ''
   return {
     id: record.id,
     address: { host: record.host, port: record.port },
@@ -89,18 +92,19 @@ async function observeShard(
     follows: record.follows,
     leaving: record.leaving,
     process: found?.state ?? 'absent',
-    processWhy: found?.why ?? 'the agent knows nothing of it',
+    processWhy: found === undefined ? 'the agent knows nothing of it' : found.why || unanswered,
     failsToStart: found?.failsToStart ?? '',
     beganAfterDeath: found?.beganAfterDeath ?? false,
     asleep: found?.asleep ?? false,
     trouble: found?.trouble ?? '',
+    lastLogLine: found?.lastLogLine ?? '',
     next:
       found === undefined ? null : { limitBytes: found.memoryBytes, evictionPolicy: found.evictionPolicy },
     silence: found === undefined ? null : silenceOf(found),
     disk: found === undefined ? nothing : found.disk,
     endedCleanly: found?.state === 'exited' && found.endedInOrder,
     certificate: found?.certificate ?? null,
-    engine: mayAnswer ? await inspect(record, about, engines) : null,
+    engine: typeof engine === 'string' ? null : engine,
   }
 }
 
@@ -112,12 +116,12 @@ function silenceOf({ silence, startedAt }: ShardReport): Silence | null {
 /** The agent has no folder for it. */
 const nothing: Disk = { lookedAt: 0, snapshot: null, aof: 'none', claim: null }
 
-/** The engine's own words; null when it does not answer. That is a fact to decide on, not a fault. */
+/** The engine's own words; or, when it does not answer, why, for people. That is a fact to decide on, not a fault. */
 async function inspect(
   record: ShardRecord,
   { database, records }: About,
   engines: Engines,
-): Promise<EngineState | null> {
+): Promise<EngineState | string> {
   try {
     const connection = await engines.connect(database, record)
     const [info, state, nodes] = await Promise.all([
@@ -127,8 +131,8 @@ async function inspect(
     ])
     const view = readView(String(state ?? ''), readClusterNodes(String(nodes ?? '')), records)
     return readEngine(info, view, records)
-  } catch {
-    return null
+  } catch (cause) {
+    return cause instanceof Error ? cause.message : String(cause)
   }
 }
 

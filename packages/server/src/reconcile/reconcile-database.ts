@@ -88,11 +88,15 @@ function plan(
   const handedOverAt = action?.handedOverAt == null ? null : Date.parse(action.handedOverAt)
   const leave = action === undefined ? everything : leaveOf(goal, action.orders, handedOverAt, now)
   const undoable = action !== undefined && isUndoable(seen, goal)
+  const whatToDo = action?.kind === 'upgrade' ? RETRY : ''
   return planDatabase(seen, goal, leave).map(({ group, verdict }) => ({
     group,
-    verdict: judge(verdict, memory.waitedMs(uid, group, verdict), findGroup(seen, group), undoable),
+    verdict: judge(verdict, memory.waitedMs(uid, group, verdict), findGroup(seen, group), undoable, whatToDo),
   }))
 }
+
+/** A machine that is busy for a moment is the usual reason for a wait that has no end. */
+const RETRY = '; what was begun is undone. If the machine was busy, try again with the order retry'
 
 interface Scene {
   /** When the look began, by performance.now(). */
