@@ -87,7 +87,7 @@ async function turnRound({ api, untilEnded }: Fairlead, uid: string): Promise<st
 
 async function ended(fairlead: Fairlead, uid: string, as: 'completed' | 'failed'): Promise<Action> {
   const action = await fairlead.untilEnded(uid, WITHIN_MS)
-  const wasAsked = as === 'completed' || action.error?.startsWith('rolled back: asked for')
+  const wasAsked = as === 'completed' || action.error?.startsWith('rolled back')
   if (action.status === as && wasAsked) return action
   throw new Error(`${action.name} ended ${action.status}, not ${as}: ${action.error ?? ''}`)
 }

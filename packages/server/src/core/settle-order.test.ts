@@ -31,10 +31,24 @@ describe('an order', () => {
       { goal: undoGoal(goal), error: 'cancelled: asked for by ada' },
     ],
     [
-      'rolls back after it',
+      'cancels after it, which is a rollback',
       handedOver,
       'cancel',
-      { goal: undoGoal(goal), error: 'rolled back: asked for by ada', handedOverAt: null },
+      {
+        ...{ goal: undoGoal(goal), handedOverAt: null },
+        error: 'cancelled after the handover, and rolled back: asked for by ada',
+      },
+    ],
+    ['rolls back', handedOver, 'rollback', { error: 'rolled back: asked for by ada' }],
+    [
+      'rolls back before a handover, and says so',
+      { ...running, orders: { ...noOrders, paused: true } },
+      'rollback',
+      {
+        ...{ goal: undoGoal(goal), orders: { paused: false } },
+        error: 'rolled back before the handover: asked for by ada',
+        waitingFor: 'it is being taken back: rollback was asked for by ada',
+      },
     ],
     ['turns round what is being taken back', taking, 'rollback', { goal, error: null }],
     ['finalizes after the last handover', handedOver, 'finalize', { orders: { finalize: true } }],

@@ -5,7 +5,7 @@ import type { Refused } from './refused.ts'
 export type Order = 'pause' | 'resume' | 'cancel' | 'rollback' | 'finalize' | 'retry'
 
 /** What an order changes of an action. Empty: look again at once. */
-export type OrderedChange = Partial<Pick<Action, 'goal' | 'orders' | 'error' | 'handedOverAt'>>
+export type OrderedChange = Partial<Pick<Action, 'goal' | 'orders' | 'error' | 'handedOverAt' | 'waitingFor'>>
 
 /**
  * What an order makes of an upgrade that runs, or why it makes nothing of it. `by` is the name of whoever gave it.
@@ -30,28 +30,36 @@ export function settleOrder(action: Action, order: Order, by: string): OrderedCh
         ? notApplicable('it is being finalized already')
         : { orders: { ...orders, finalize: true } }
     case 'cancel':
-      return goal.undo ? notApplicable('it is being taken back already') : takeBack(action, by)
+      return goal.undo ? notApplicable('it is being taken back already') : takeBack(action, order, by)
     case 'rollback':
-      return goal.undo ? turnRound(action) : takeBack(action, by)
+      return goal.undo ? turnRound(action) : takeBack(action, order, by)
     case 'retry':
       return {}
   }
 }
 
-function takeBack(action: Action, by: string): OrderedChange | Refused {
+function takeBack(action: Action, order: 'cancel' | 'rollback', by: string): OrderedChange | Refused {
   const { goal, orders, wayBack } = action
   if (wayBack !== null && !wayBack.eligible)
     return {
       refused: 'rollback_not_possible',
       message: `the upgrade cannot be taken back: ${wayBack.reason}`,
     }
-  const how = action.handedOverAt === null ? 'cancelled' : 'rolled back'
   return {
     goal: undoGoal(goal),
     orders: { ...orders, paused: false, finalize: false },
-    error: `${how}: asked for by ${by}`,
+    error: `${describeTakenBack(action, order)}: asked for by ${by}`,
     handedOverAt: null,
+    waitingFor: `it is being taken back: ${order} was asked for by ${by}`,
   }
+}
+
+/** What was asked for, and what that came to. */
+function describeTakenBack({ handedOverAt, goal }: Action, order: 'cancel' | 'rollback'): string {
+  if (order === 'cancel')
+    return handedOverAt === null ? 'cancelled' : 'cancelled after the handover, and rolled back'
+  if (handedOverAt !== null) return 'rolled back'
+  return goal.groups === 1 ? 'rolled back before the handover' : 'rolled back before the last handover'
 }
 
 /** The upgrade as it was accepted, once more: whatever has been taken back until now is done again. */
