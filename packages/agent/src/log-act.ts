@@ -2,6 +2,13 @@ import type { Logger } from 'pino'
 import type { Next } from './decide-next.ts'
 import type { ProcessRecord } from './shard-folder.ts'
 
+/** An end that was asked for is one of the usual steps; any other is for people to look at. */
+export function logEnd(log: Logger, last: ProcessRecord | null): void {
+  const fields = { ended: last?.ended, crashes: last?.crashes }
+  if (last?.ended?.how === 'stopped') log.info(fields, 'shard process ended, as it was asked to')
+  else log.warn(fields, 'shard process ended')
+}
+
 /** Tells what is about to be done for a shard, and why. */
 export function logAct(log: Logger, next: Next, last: ProcessRecord | null): void {
   const fields = { why: next.why, pid: last?.identity?.pid }

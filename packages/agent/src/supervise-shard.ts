@@ -8,7 +8,7 @@ import type { Silence } from './decide-silent.ts'
 import { describeShard, firstView, type View } from './describe-shard.ts'
 import { engineTarget, portsOf } from './engine-config.ts'
 import type { EngineWall } from './engine-wall.ts'
-import { logAct } from './log-act.ts'
+import { logAct, logEnd } from './log-act.ts'
 import type { ModuleFiles } from './module-files.ts'
 import { isAlive } from './process-identity.ts'
 import { type SilenceRules, seeSilence } from './see-silence.ts'
@@ -256,7 +256,7 @@ async function act(supervision: Supervision, next: Exclude<Next, { kind: 'rest' 
       return
     case 'bury':
       await buryLast(supervision)
-      return log.warn({ ended: state.last?.ended, crashes: state.last?.crashes }, 'shard process ended')
+      return logEnd(log, state.last)
     case 'welcome':
       if (last) await welcome(place, last)
       return
@@ -288,6 +288,7 @@ async function stopLast({ state, place, log }: Supervision, save: boolean): Prom
   if (!state.last) return
   const { refused } = await stop(place, state.wanted, state.last, save)
   if (refused !== undefined && state.refusal?.why !== refused)
-    log.error({ why: refused }, 'shard process refuses to stop')
+    log.warn({ why: refused }, 'shard process does not stop yet; it is asked again')
+  if (refused === undefined && state.refusal !== null) log.info('shard process has stopped after all')
   state.refusal = refused === undefined ? null : { why: refused, until: performance.now() + AFTER_REFUSAL_MS }
 }

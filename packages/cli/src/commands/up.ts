@@ -21,11 +21,12 @@ export async function runUp(config: Config): Promise<void> {
   const other = file.read()
   if (other !== null)
     throw new Error(
-      `fairlead up runs on ${config.home} already (process ${other.pid}); npm stop, or fairlead down, stops it`,
+      `fairlead up runs on ${config.home} already (process ${other.pid}). npm run -s fairlead -- down stops it and leaves the databases running; npm stop stops the databases, too`,
     )
   file.write()
   try {
     const stopped = untilStopped()
+    log.info({ home: config.home }, 'agent and server are being started; with many shards that takes a while')
     await using agent = await keepPart('agent', log)
     await using server = await keepPart('server', log)
     process.stdout.write(`${describeReady(config, server.ready)}\n`)

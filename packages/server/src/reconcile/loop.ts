@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { AgentUnreachable } from '../nodes/agent-link.ts'
 import type { Turn } from './reconcile-database.ts'
 
 export interface Loop extends AsyncDisposable {
@@ -75,7 +76,7 @@ export function startLoop(deps: {
     } catch (cause) {
       if (stop.signal.aborted) return undefined
       entry.failures += 1
-      deps.log.warn({ database: uid, err: cause, timesInARow: entry.failures }, 'a turn met trouble')
+      deps.log.warn(describeTrouble(cause, uid, entry.failures), 'a turn met trouble')
       await deps.trouble(uid, cause, entry.failures).catch((again: unknown) => {
         deps.log.error({ database: uid, err: again }, 'trouble could not be noted')
       })
@@ -91,6 +92,12 @@ export function startLoop(deps: {
       await Promise.allSettled(running)
     },
   }
+}
+
+/** An agent that is away is met by every database: its reason says all, and no stack is needed. */
+function describeTrouble(cause: unknown, database: number, timesInARow: number): object {
+  const what = cause instanceof AgentUnreachable ? { why: cause.message } : { err: cause }
+  return { database, ...what, timesInARow }
 }
 
 interface Entry {
