@@ -64,11 +64,16 @@ describe('a dry run', () => {
     expect(plan?.handovers).toBe(2)
   })
 
-  test('counts as free what a replica with its data does not need any more', async () => {
+  test('counts as free what a replica with its data does not need any more, and refuses a database that can never fit', async () => {
     await using small = await startFairlead({ env: { FAIRLEAD_NODE_MEMORY_MB: '300' } })
     const body = { name: 'small', memory_size: 0, replication: true, engine_version: build('valkey', '8.0') }
     const { uid, action_uid } = await small.api.createDatabase({ body })
     await small.untilEnded(action_uid)
+    const large = { ...body, name: 'large', memory_size: 5_000_000_000 }
+    await expect(small.api.createDatabase({ body: large })).rejects.toMatchObject({
+      ...{ status: 406, code: 'insufficient_resources' },
+      message: expect.stringMatching(/^memory_size: .*10000 MB .*315 MB .*send \d+ bytes or less/),
+    })
     await expect
       .poll(
         async () => {

@@ -24,7 +24,11 @@ export const SnapshotPolicy = Type.Array(
   { maxItems: 8 },
 )
 /** "8.1", "8.1.1", "valkey-8.1": see core/settle-build.ts of the server. */
-export const EngineVersion = Type.String({ pattern: '^([a-z]+-)?[0-9]+(\\.[0-9]+){0,2}$', maxLength: 40 })
+export const EngineVersion = Type.String({
+  pattern: '^([a-z]+-)?[0-9]+(\\.[0-9]+){0,2}$',
+  maxLength: 40,
+  description: 'A version like "8.1", "8.1.1" or "valkey-8.1"; the newest when absent',
+})
 export const DatabaseUid = Type.Integer({
   minimum: 1,
   maximum: 2_147_483_647,
@@ -109,12 +113,17 @@ export type Database = Static<typeof Database>
 
 const CreateDatabaseRequest = Type.Object(
   {
-    name: Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$', maxLength: 63 }),
+    name: Type.String({
+      pattern: '^[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$',
+      maxLength: 63,
+      description:
+        'At most 63 letters, digits, - and _, of which the first and the last are a letter or a digit',
+    }),
     memory_size: Type.Integer({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
       description:
-        'Memory for the clients of all primaries together in bytes; 0 is unlimited. What replication takes comes on top',
+        'Memory for the clients of all primaries together in bytes; 0 is unlimited. What replication takes comes on top, and replicas have as much again. Refused where the node has no room for it beside what other databases were given',
     }),
     engine_version: Type.Optional(EngineVersion),
     replication: Type.Optional(Type.Boolean({ default: false })),
@@ -127,7 +136,7 @@ const CreateDatabaseRequest = Type.Object(
         minLength: 8,
         maxLength: 256,
         pattern: '^[\\x21-\\x7e]+$',
-        description: 'Generated when absent',
+        description: '8 to 256 printable ASCII characters without spaces; generated when absent',
       }),
     ),
     authentication_redis_pass: Type.Optional(
@@ -197,6 +206,7 @@ export const createDatabase = operation({
     'field_not_available',
     'conflicting_fields',
     'insufficient_resources',
+    'memory_size_too_small',
     'missing_module',
     'engine_incompatible_version',
     'engine_pack_incompatible_version',

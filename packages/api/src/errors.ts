@@ -90,7 +90,8 @@ export const errors = {
   },
   memory_size_too_small: {
     status: 406,
-    meaning: 'The database uses more than the new memory_size; the message says how much would do',
+    meaning:
+      'The database uses more than the new memory_size, or empty engines already take more; the message says how much would do',
   },
   insufficient_resources: { status: 406, meaning: 'The cluster has no room for what was asked' },
   change_last_admin_role_not_allowed: {

@@ -4,13 +4,24 @@ import { managements } from './permissions.ts'
 
 export const RoleUid = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 export const ManagementName = Type.Enum([...managements])
-const RoleName = Type.String({ minLength: 1, maxLength: 256, pattern: '^[A-Za-z0-9_ \\[\\]()@,.;#-]+$' })
+const RoleName = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  pattern: '^[A-Za-z0-9_ \\[\\]()@,.;#-]+$',
+  description: 'Letters, digits, spaces and _ [ ] ( ) @ , . ; # -',
+})
 
 const Resources = Type.Array(
   Type.Object(
     {
       type: Type.Literal('db'),
-      uids: Type.Array(Type.String({ pattern: '^[1-9][0-9]{0,9}$' }), { minItems: 1, maxItems: 1_000 }),
+      uids: Type.Array(
+        Type.String({
+          pattern: '^[1-9][0-9]{0,9}$',
+          description: 'The uid of a database as a text, like "1"',
+        }),
+        { minItems: 1, maxItems: 1_000 },
+      ),
     },
     { additionalProperties: false },
   ),

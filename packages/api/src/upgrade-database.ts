@@ -121,7 +121,10 @@ export const UpgradePlan = Type.Object({
   handovers: Type.Integer(),
   write_stop_ms: Type.Object(
     { typical: Type.Number(), longest: Type.Number() },
-    { description: 'Of one handover, as it was measured; a prediction' },
+    {
+      description:
+        'Milliseconds of one handover. An estimate: what was measured on a machine with little else to do (two cores, one database under load); a busy machine takes longer. The certificate of the handover says how long it was',
+    },
   ),
   outage_ms: Type.Integer({ description: 'How long the database would be away besides; 0: not at all' }),
   memory_needed: Type.Integer({ description: 'For surge shards, all at once' }),

@@ -4,7 +4,12 @@ import { OldPassword, Password } from './passwords.ts'
 import { ManagementName, RoleUid } from './roles.ts'
 
 const UserUid = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Identifier of the user' })
-const UserName = Type.String({ minLength: 1, maxLength: 256, pattern: '^[^\\s&<>":\\x00-\\x1f\\x7f]+$' })
+const UserName = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  pattern: '^[^\\s&<>":\\x00-\\x1f\\x7f]+$',
+  description: 'Characters other than spaces, & < > " and :',
+})
 const Email = Type.String({
   maxLength: 256,
   pattern: '^[^\\s&<>":@\\x00-\\x1f\\x7f]+@[^\\s&<>":@\\x00-\\x1f\\x7f]+$',

@@ -184,7 +184,7 @@ export const variables = {
   nodeMemoryBytes: variable({
     name: 'FAIRLEAD_NODE_MEMORY_MB',
     about:
-      'Memory of this machine that shards may use, in MB. Where a surge shard does not fit, a replica is upgraded in place.',
+      'Memory of this machine that shards may use, in MB. A new database is refused where `memory_size` of all primaries and replicas would be more. Where a surge shard does not fit, a replica is upgraded in place.',
     otherwise: 'all of it',
     read: (text, fault) =>
       text === undefined

@@ -66,7 +66,7 @@ export function describePlan(
   }
 }
 
-/** Measured: bench/upgrade and facts on handover. */
+/** Estimates: measured by bench/upgrade on a machine with little else to do. A busy machine takes longer. */
 const ALONE = { typical: 5, longest: 30 }
 const IN_CLUSTER = { typical: 12, longest: 60 }
 const NO_STOP = { typical: 0, longest: 0 }
@@ -95,7 +95,9 @@ function risksOf(seen: SeenDatabase, goal: Goal, steps: readonly Foreseen[]): re
       : []),
     ...seen.groups.flatMap((group) => [...unlinked(group), ...crowded(group, goal, steps)]),
     ...(steps.length === 0
-      ? [`no way to ${revisionOf(goal)} is seen from here; the first turn will say why`]
+      ? [
+          `no step towards ${revisionOf(goal)} can be planned while the database is as it is now: look at GET /v1/bdbs/{uid}/shards for a process that does not answer`,
+        ]
       : []),
   ]
 }

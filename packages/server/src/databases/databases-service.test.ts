@@ -38,7 +38,11 @@ afterEach(async () => {
 
 /** The catalogue as it was read a moment ago: what it names has been deleted since. */
 function databasesWith(listed: readonly Module[]) {
-  const nodes = { isFree: async () => true, builds: async () => [{ ...build, path: '' }] } as unknown as Nodes
+  const report = { memoryTotalBytes: 1e9, memoryFreeBytes: 1e9 }
+  const nodes = {
+    ...{ isFree: async () => true, builds: async () => [{ ...build, path: '' }] },
+    list: async () => [{ uid: 1, report }],
+  } as unknown as Nodes
   const inTurn = createTurns()
   const modules = { list: async () => listed }
   const portRange = { from: 10_000, to: 10_007 }
@@ -68,6 +72,18 @@ test('a database for whose shards and endpoint there are not enough ports is ref
   })
   expect(await databases.list()).toEqual([])
   await databases.create({ ...large, clientsKnowShards: true }, by)
+})
+
+test('a database is refused that the node has no room for beside what others were promised, and one whose memory_size is a mistake', async () => {
+  const databases = databasesWith([])
+  const half = { ...request, memoryBytes: 400_000_000 }
+  await databases.create(half, by)
+  const second = databases.create({ ...half, name: 'second', replicas: 1 }, by)
+  await expect(second).rejects.toMatchObject({ code: 'insufficient_resources' })
+  const tiny = databases.create({ ...half, name: 'tiny', memoryBytes: 1_000 }, by)
+  await expect(tiny).rejects.toMatchObject({ code: 'memory_size_too_small' })
+  expect((await databases.list()).length).toBe(1)
+  await databases.create({ ...half, name: 'second' }, by)
 })
 
 test('a port outside of what may be asked for is refused: it may be another service’s', async () => {

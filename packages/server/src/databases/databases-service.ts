@@ -8,6 +8,8 @@ import { obstacleToBusTls } from '../core/builds-with-bus-tls.ts'
 import { type Database, type ShardRecord, steadyGoal } from '../core/database.ts'
 import type { Goal, Runs } from '../core/goal.ts'
 import { lackOfPorts } from '../core/lack-of-ports.ts'
+import type { Refused } from '../core/refused.ts'
+import { refuseLackOfMemory, refuseTinyMemory } from '../core/refused-memory.ts'
 import { settleDatabase } from '../core/settle-database.ts'
 import type { NewModuleEntry } from '../core/settle-modules.ts'
 import type { SlotRange } from '../core/topology.ts'
@@ -104,6 +106,7 @@ export function createDatabases(deps: {
     get,
 
     async create(request, by) {
+      refuse(refuseTinyMemory(request))
       const settled = settleDatabase(request, await nodes.builds(), await modules.list())
       if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
       const noTls = request.cluster && deps.shardTls ? obstacleToBusTls(settled.build) : null
@@ -126,6 +129,7 @@ export function createDatabases(deps: {
         await refuseTakenPort(request.endpointPort, { databases, shards, nodes })
         const lacking = await this.lackOfPorts(portsFor(request, deps.shardTls))
         if (lacking !== null) throw new Refusal('insufficient_resources', lacking)
+        refuse(await lackOfMemory(request, { databases, nodes }))
         return insert()
       })
       nudge(database.uid)
@@ -225,6 +229,22 @@ async function refuseTakenPort(
   const isTaken = (await takenPorts(places)).includes(port) || !(await places.nodes.isFree(port))
   if (isTaken)
     throw new Refusal('port_unavailable', `port: ${port} is taken; send another one, or 0 to be given one`)
+}
+
+/** Why the node has no room for it. Throws Refusal unavailable when no agent answers. */
+async function lackOfMemory(
+  request: Pick<DatabaseRequest, 'memoryBytes' | 'replicas'>,
+  places: { readonly databases: DatabasesStore; readonly nodes: Pick<Nodes, 'list'> },
+): Promise<Refused | undefined> {
+  if (request.memoryBytes === 0) return undefined
+  const [node] = await places.nodes.list()
+  if (node?.report == null) throw new Refusal('unavailable', 'the agent does not answer right now; try again')
+  const { memoryTotalBytes: totalBytes, memoryFreeBytes: freeBytes } = node.report
+  return refuseLackOfMemory(request, await places.databases.list(), { totalBytes, freeBytes })
+}
+
+function refuse(refused: Refused | undefined): void {
+  if (refused !== undefined) throw new Refusal(refused.refused, refused.message)
 }
 
 /** One for each shard, a second where shards speak TLS to each other, and one for the endpoint if none was asked for by name. */

@@ -12,7 +12,7 @@ import { createDatabases } from './databases-service.ts'
 import { createLimitChanges } from './limits-service.ts'
 
 const by = { uid: 1, name: 'admin', address: null }
-const more = { memoryBytes: 200, evictionPolicy: undefined }
+const more = { memoryBytes: 2_000_000, evictionPolicy: undefined }
 
 let folder: string
 let store: Store
@@ -25,14 +25,17 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** A database with 100 bytes for its clients, on which nothing runs. `look`: what happens while somebody looks at it. */
+/** A database with 1 MB for its clients, on which nothing runs. `look`: what happens while somebody looks at it. */
 async function databaseWith(look: () => Promise<unknown> = async () => undefined) {
   const nudged: number[] = []
   const databases = createDatabases({
     ...{ store, now: () => 0, nudge: () => undefined, portRange: { from: 10_000, to: 10_009 } },
     askedPorts: { from: 10_000, to: 10_009 },
     shardTls: true,
-    nodes: { builds: async () => [{ flavour: 'valkey', version: '8.1.1', path: '' }] } as unknown as Nodes,
+    nodes: {
+      builds: async () => [{ flavour: 'valkey', version: '8.1.1', path: '' }],
+      list: async () => [{ uid: 1, report: { memoryTotalBytes: 1e9, memoryFreeBytes: 1e9 } }],
+    } as unknown as Nodes,
     modules: { list: async () => [] },
     inTurn: (place) => place(),
   })
@@ -40,7 +43,7 @@ async function databaseWith(look: () => Promise<unknown> = async () => undefined
     {
       ...{
         name: 'orders',
-        memoryBytes: 100,
+        memoryBytes: 1_000_000,
         groups: 1,
         cluster: false,
         replicas: 0,
@@ -66,13 +69,13 @@ async function databaseWith(look: () => Promise<unknown> = async () => undefined
 test('other limits are on record together with who asked for them, and the reconciler is woken', async () => {
   const { limits, nudged } = await databaseWith()
   const view = await limits.change(1, { ...more, evictionPolicy: 'allkeys-lru' }, by)
-  expect(view.database).toMatchObject({ memoryBytes: 200, evictionPolicy: 'allkeys-lru' })
+  expect(view.database).toMatchObject({ memoryBytes: 2_000_000, evictionPolicy: 'allkeys-lru' })
   expect(nudged).toEqual([1])
   const [record] = await auditStore(store.db).list({ order: 'desc', limit: 1, offset: 0 })
   expect(record).toMatchObject({
     ...{ type: 'bdb_updated', by: { name: 'admin' }, databaseUid: 1 },
     details: {
-      ...{ memory_size: 200, memory_size_before: 100 },
+      ...{ memory_size: 2_000_000, memory_size_before: 1_000_000 },
       ...{ eviction_policy: 'allkeys-lru', eviction_policy_before: 'noeviction' },
     },
   })
@@ -81,8 +84,8 @@ test('other limits are on record together with who asked for them, and the recon
 test('what is so already, and a dry run, leave no trace', async () => {
   const { limits, nudged } = await databaseWith()
   const before = await auditStore(store.db).lastNumber()
-  await limits.change(1, { memoryBytes: 100, evictionPolicy: 'noeviction' }, by)
-  expect((await limits.foresee(1, more)).database.memoryBytes).toBe(200)
+  await limits.change(1, { memoryBytes: 1_000_000, evictionPolicy: 'noeviction' }, by)
+  expect((await limits.foresee(1, more)).database.memoryBytes).toBe(2_000_000)
   expect(await auditStore(store.db).lastNumber()).toBe(before)
   expect(nudged).toEqual([])
 })
@@ -93,7 +96,7 @@ test('what was judged before another change began is not written', async () => {
     await databases.begin(1, { kind: 'delete', goal }, by)
   })
   await expect(limits.change(1, more, by)).rejects.toMatchObject({ code: 'db_busy' })
-  expect((await databases.get(1)).database.memoryBytes).toBe(100)
+  expect((await databases.get(1)).database.memoryBytes).toBe(1_000_000)
 })
 
 test('while the agent is away nobody knows whether there is room', async () => {

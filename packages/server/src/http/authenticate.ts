@@ -25,7 +25,11 @@ export function authenticate(identify: Identify, onRefused: OnRefused) {
   }
   const refuse = async (caller: Caller, permission: string, databaseUid: number | undefined) => {
     await onRefused(caller, permission, databaseUid)
-    throw new Refusal('forbidden', `the roles of ${caller.user.name} lack the permission ${permission} here`)
+    const where = databaseUid === undefined ? '' : ` on database ${databaseUid}`
+    throw new Refusal(
+      'forbidden',
+      `the roles of ${caller.user.name} lack the permission ${permission}${where}`,
+    )
   }
   const look = (request: FastifyRequest, operation: Operation): void | Promise<void> => {
     const admitsExpired = operation.admitsExpired === true

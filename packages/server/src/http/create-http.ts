@@ -7,7 +7,7 @@ import { createStreams, type StreamLimits } from './answer-stream.ts'
 import { authenticate, type OnRefused } from './authenticate.ts'
 import { boundConnections } from './bound-connections.ts'
 import { createHostCheck } from './check-host.ts'
-import { compileValidator } from './compile-validator.ts'
+import { compileValidator, InvalidInput } from './compile-validator.ts'
 import { securityHeaders } from './security-headers.ts'
 
 /** The largest body of this API is an upgrade request with its modules. */
@@ -43,7 +43,10 @@ export function createHttp(deps: {
   app.setValidatorCompiler(compileValidator)
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, deps.log))
   app.setNotFoundHandler((request) => {
-    throw new Refusal('not_found', `there is nothing at ${request.method} ${request.url.split('?')[0]}`)
+    throw new Refusal(
+      'not_found',
+      `there is nothing at ${request.method} ${request.url.split('?')[0]}; GET /openapi.json lists every path`,
+    )
   })
   readJson(app)
   app.decorateRequest('caller', null)
@@ -60,12 +63,28 @@ export function createHttp(deps: {
   return app
 }
 
+/** Where it stops being JSON, as far as the engine of JavaScript says it; never a piece of it, for it may hold a password. */
+function describeBadJson(error: Error, body: string): Error {
+  try {
+    JSON.parse(body)
+    return error
+  } catch (cause) {
+    const words = cause instanceof Error ? cause.message : ''
+    const [place] = / at position \d+ \(line \d+ column \d+\)/.exec(words) ?? []
+    const where = place ?? (words.includes('end of JSON') ? ': it ends too early' : '')
+    return new InvalidInput([`the body cannot be understood: it is not valid JSON${where}`])
+  }
+}
+
 /** JSON only, and an empty body is no body. Everything else is answered by answerError. */
 function readJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined)
-    else void parse(request, body.toString(), done)
+    else
+      void parse(request, body.toString(), (error, value) =>
+        done(error === null ? null : describeBadJson(error, body.toString()), value),
+      )
   })
 }

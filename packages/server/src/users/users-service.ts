@@ -165,7 +165,10 @@ async function refuseTaken(
     const login = names[field]
     const other = login ? await usersStore(db).getByLogin(login) : undefined
     if (other === undefined || other.uid === uid) continue
-    throw new Refusal(`${field}_already_exists`, `${field}: ${loginOf(login ?? '')} signs in another user`)
+    throw new Refusal(
+      `${field}_already_exists`,
+      `${field}: another user (uid ${other.uid}) signs in as ${loginOf(login ?? '')} already; send another ${field}`,
+    )
   }
 }
 

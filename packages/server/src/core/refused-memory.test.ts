@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { refuseLackOfMemory, refuseTinyMemory } from './refused-memory.ts'
+
+const MB = 1_000_000
+const node = { totalBytes: 300 * MB, freeBytes: 280 * MB }
+
+test('primaries and replicas of a new database fit beside what other databases were promised, or it is refused with the numbers', () => {
+  const others = [
+    { memoryBytes: 50 * MB, replicas: 1 },
+    { memoryBytes: 0, replicas: 1 },
+  ]
+  expect(refuseLackOfMemory({ memoryBytes: 100 * MB, replicas: 1 }, others, node)).toBeUndefined()
+  expect(refuseLackOfMemory({ memoryBytes: 101 * MB, replicas: 1 }, others, node)).toEqual({
+    refused: 'insufficient_resources',
+    message:
+      "memory_size: primaries and replicas together need 202 MB (2 times memory_size); shards may have 300 MB of the node's memory (FAIRLEAD_NODE_MEMORY_MB), other databases have reserved 100 MB, and 280 MB are free now: send 100000000 bytes or less, lower memory_size of other databases, or delete some",
+  })
+})
+
+test('what other programs use is not free either; a database without a limit asks for nothing', () => {
+  const busy = { ...node, freeBytes: 0.4 * MB }
+  const { message = '' } = refuseLackOfMemory({ memoryBytes: 2 * MB, replicas: 0 }, [], busy) ?? {}
+  expect(message).toMatch(/the database needs 2 MB;.*: lower memory_size of other databases, or delete some$/)
+  expect(refuseLackOfMemory({ memoryBytes: 0, replicas: 1 }, [], busy)).toBeUndefined()
+})
+
+test('a memory_size in which an empty engine has no room is refused; 0 is no limit', () => {
+  const alone = { memoryBytes: 1_000, groups: 1, cluster: false }
+  expect(refuseTinyMemory(alone)).toEqual({
+    refused: 'memory_size_too_small',
+    message:
+      'memory_size: 1000 bytes are less than empty engines take; send 1000000 bytes or more (1 GB is 1000000000), or 0 for no limit',
+  })
+  expect(refuseTinyMemory({ ...alone, memoryBytes: 0 })).toBeUndefined()
+  expect(refuseTinyMemory({ ...alone, memoryBytes: 1_000_000 })).toBeUndefined()
+  expect(refuseTinyMemory({ memoryBytes: 8_999_999, groups: 3, cluster: true })?.message).toContain(
+    'send 9000000 bytes or more',
+  )
+})

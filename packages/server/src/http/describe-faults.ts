@@ -1,0 +1,99 @@
+import type { ErrorObject } from 'ajv'
+
+/**
+ * What is wrong with an input, one sentence for each fault: the field, what it must be, and what that is for, in the words of the contract
+ * (`description` of its schema). Each is said once. The validator has to be `verbose`.
+ */
+export function describeFaults(
+  faults: readonly ErrorObject[],
+  httpPart: string | undefined,
+): readonly string[] {
+  const choices = faults.filter(isChoice)
+  return faults
+    .filter((fault) => !choices.some((choice) => fault !== choice && isPartOf(fault, choice)))
+    .map((fault) => describe(fault, httpPart))
+    .filter((sentence, n, all) => all.indexOf(sentence) === n)
+}
+
+interface Choice {
+  readonly type?: unknown
+  readonly const?: unknown
+  readonly minimum?: unknown
+  readonly maximum?: unknown
+}
+
+/** A value of one of several simple kinds, like a number or a word. */
+function isChoice({ keyword, schema }: ErrorObject): boolean {
+  const simple = (each: Choice) =>
+    each.const !== undefined || /^(integer|number|string|null)$/.test(String(each.type))
+  return keyword === 'anyOf' && Array.isArray(schema) && (schema as readonly Choice[]).every(simple)
+}
+
+/** That it is none of them is said in one sentence, not in one for each kind. */
+function isPartOf(fault: ErrorObject, choice: ErrorObject): boolean {
+  return fault.instancePath === choice.instancePath && fault.schemaPath.startsWith(`${choice.schemaPath}/`)
+}
+
+function describe(fault: ErrorObject, httpPart: string | undefined): string {
+  const { instancePath, keyword, params, message } = fault
+  const field = instancePath.slice(1).replaceAll('/', '.')
+  const where = field === '' ? whole(httpPart) : field
+  switch (keyword) {
+    case 'additionalProperties':
+      return `${within(field, params['additionalProperty'])}: is not a field of ${whole(httpPart)}`
+    case 'required':
+      return `${within(field, params['missingProperty'])}: is missing`
+    case 'enum':
+      return `${where}: must be one of ${(params['allowedValues'] as readonly unknown[]).join(', ')}`
+    case 'type':
+      return `${where}: must be ${article(String(params['type']))}${inBrackets(purposeOf(fault))}`
+    case 'pattern':
+      return `${where}: must be ${formOf(fault)}`
+    case 'anyOf':
+      return isChoice(fault)
+        ? `${where}: must be ${(fault.schema as readonly Choice[]).map(nameChoice).join(' or ')}${inBrackets(purposeOf(fault))}`
+        : `${where}: ${message ?? 'is wrong'}`
+    default:
+      return `${where}: ${message ?? 'is wrong'}${inBrackets(purposeOf(fault))}`
+  }
+}
+
+function nameChoice({ type, const: word, minimum, maximum }: Choice): string {
+  if (word !== undefined) return JSON.stringify(word)
+  const range = minimum === undefined || maximum === undefined ? '' : ` from ${minimum} to ${maximum}`
+  return `${article(String(type))}${range}`
+}
+
+function formOf(fault: ErrorObject): string {
+  const { description } = contractOf(fault)
+  return description === undefined
+    ? `as this pattern says: ${fault.params['pattern']}`
+    : `of this form: ${description}`
+}
+
+/** The first sentence of what the contract says of the field: its unit stands there. */
+function purposeOf(fault: ErrorObject): string {
+  return contractOf(fault).description?.split(/[.;] /)[0] ?? ''
+}
+
+function contractOf({ parentSchema }: ErrorObject): { readonly description?: string } {
+  const { description } = (parentSchema ?? {}) as { readonly description?: unknown }
+  return typeof description === 'string' ? { description } : {}
+}
+
+function inBrackets(words: string): string {
+  return words === '' ? '' : ` (${words})`
+}
+
+function within(field: string, name: unknown): string {
+  return field === '' ? String(name) : `${field}.${String(name)}`
+}
+
+function whole(httpPart: string | undefined): string {
+  if (httpPart === 'params') return 'the path'
+  return httpPart === 'querystring' ? 'the query' : 'the body'
+}
+
+function article(type: string): string {
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`
+}
