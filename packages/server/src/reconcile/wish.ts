@@ -3,7 +3,6 @@ import { LEAST_BACKLOG_BYTES } from '../core/backlog-bytes.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
 import { engineLimit, limitsOf } from '../core/engine-memory.ts'
 import { type Runs, revisionOf } from '../core/goal.ts'
-import { replicationPath } from '../core/replication-paths.ts'
 import type { ShardCertificate } from '../tls/tls-service.ts'
 
 /**
@@ -25,10 +24,8 @@ export function wishFor(
     replicaOf: primary === undefined ? null : followed(primary),
     cluster: database.cluster,
     tls: certificate === null || shard.tlsPort === null ? null : { port: shard.tlsPort, certificate },
-    rdbVersionCheck:
-      primary !== undefined && replicationPath(primary.runs.build, shard.runs.build).relaxed
-        ? 'relaxed'
-        : 'strict',
+    // What lies on its disk may be of the build before, whatever its primary runs by now: its own snapshot, or the copy of a full sync.
+    rdbVersionCheck: 'relaxed',
     // A primary that came back empty would empty its replicas: with others in the group, the server decides.
     onCrash: primary === undefined && members.length > 1 ? 'wait' : 'restart',
     ...nextLimits(database, members.length),
