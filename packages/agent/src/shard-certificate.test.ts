@@ -85,3 +85,21 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
       expect(await admin.call('CONFIG', 'GET', name)).toEqual([name, 'yes'])
   },
 )
+
+test('a trial speaks TLS where it gets a certificate: with a key that is not of the certificate a build does not pass', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const { build, persistence, snapshots, memoryBytes, evictionPolicy, aofFsync, backlogBytes } =
+    await makeWish({})
+  const limits = { memoryBytes, evictionPolicy, aofFsync, backlogBytes }
+  const request = { ...limits, build, persistence, snapshots, modules: [], selfTest: [] }
+  const tried = async (key: string) =>
+    await home.client.tryBuild({
+      body: {
+        ...{ ...request, cluster: false, rdbVersionCheck: 'strict' },
+        certificate: { ...certificate('first'), key: read(key) },
+      },
+    })
+  expect(await tried('first.key')).toMatchObject({ ok: true, why: '' })
+  expect(await tried('second.key')).toMatchObject({ ok: false, why: expect.stringMatching(/TLS|key/) })
+})
