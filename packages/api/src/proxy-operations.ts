@@ -188,7 +188,11 @@ export const prepareEndpoint = operation({
   permission: null,
   params: EndpointId,
   body: Type.Object({ upstream: Address, slot: Type.Optional(Slot) }, { additionalProperties: false }),
-  ok: Type.Object({ prepared: Type.Integer() }),
+  ok: Type.Object({
+    prepared: Type.Integer(),
+    /** Why the shard takes no client now. Null: it does, or there is none. */
+    unreachable: Type.Union([Type.String(), Type.Null()]),
+  }),
   errors: ['not_found'],
 })
 

@@ -12,6 +12,7 @@ import { checkTls } from './listen.ts'
 import { openSentinel } from './sentinel.ts'
 import { readWanted, type Wanted, writeWanted } from './wanted-file.ts'
 import { whyItCannotListen } from './why-it-cannot-listen.ts'
+import { whyUnreachable } from './why-unreachable.ts'
 import { createWorkerHost } from './workers/worker-host.ts'
 
 const LISTEN_AGAIN_MS = 500
@@ -169,9 +170,16 @@ export async function createProxy(options: {
         ...(drainMs !== undefined && { drainMs }),
         ...(slot !== undefined && { slot }),
       }),
-    prepareEndpoint: async ({ params: { id }, body: { upstream, slot } }) => ({
-      prepared: await find(id).prepare(upstream, slot),
-    }),
+    prepareEndpoint: async ({ params: { id }, body: { upstream, slot } }) => {
+      const endpoint = find(id)
+      const { upstreamTls: tls } = endpoint.wanted
+      const isNeedless = (await endpoint.report()).connections === 0
+      const [prepared, unreachable] = await Promise.all([
+        endpoint.prepare(upstream, slot),
+        isNeedless ? null : whyUnreachable({ ...upstream, tls }),
+      ])
+      return { prepared, unreachable }
+    },
     takeScripts: async ({ params: { id }, body: { upstream, all } }) => find(id).takeScripts(upstream, all),
     switchEndpoint: ({ params: { id }, body }) => switchTo(id, body.upstream, body.slot),
     releaseEndpoint: async ({ params: { id }, body: { slot } }) => {

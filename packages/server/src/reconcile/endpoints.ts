@@ -127,16 +127,21 @@ async function givePort({ uid }: Database, deps: Deps): Promise<number> {
   })
 }
 
-/** Makes the switch shorter: clients that are in use have a connection to the heir before they are held. */
+/**
+ * Makes the switch shorter: clients that are in use have a connection to the heir before they are held. Why the heir takes none of them, in
+ * words: they would be cut. Null when it does, or there are none.
+ */
 export async function prepareClients(
   database: Database,
   group: number,
   heir: Address,
   { proxy }: Deps,
-): Promise<void> {
-  if (!isServed(database)) return
+): Promise<string | null> {
+  if (!isServed(database)) return null
   const params = { id: endpointName(database.uid) }
-  await proxy.prepareEndpoint({ params, body: { upstream: addressOf(heir), ...slotOf(database, group) } })
+  const body = { upstream: addressOf(heir), ...slotOf(database, group) }
+  const { unreachable } = await proxy.prepareEndpoint({ params, body })
+  return unreachable
 }
 
 function isServed(database: Database): boolean {

@@ -102,7 +102,9 @@ async function prepare(
   // They may have been given a larger backlog just now.
   for (const follower of [heir, ...others]) await setLimits(follower, seen.limits, deps)
   await tellOfRoom(step, { seen, action, deps })
-  await prepareClients(database, group, heir.address, deps)
+  const unreachable = await prepareClients(database, group, heir.address, deps)
+  if (unreachable !== null)
+    return { kind: 'not yet', why: `shard ${step.to} takes no clients of the endpoint: ${unreachable}` }
   await carryScripts(database, heir, { all: true }, deps)
   return 'ready'
 }
