@@ -182,15 +182,13 @@ export const removeEndpoint = operation({
 export const prepareEndpoint = operation({
   method: 'POST',
   path: '/proxy/endpoints/:id/prepare',
-  summary:
-    'Before a hold: open links at the shard that will have the role, for the clients in use. The switch is shorter by that',
+  summary: 'Before a hold: open links at the shard that gets the role, if it takes clients; else say why not',
   since: '0.1.0',
   permission: null,
   params: EndpointId,
   body: Type.Object({ upstream: Address, slot: Type.Optional(Slot) }, { additionalProperties: false }),
   ok: Type.Object({
     prepared: Type.Integer(),
-    /** Why the shard takes no client now. Null: it does, or there is none. */
     unreachable: Type.Union([Type.String(), Type.Null()]),
   }),
   errors: ['not_found'],
