@@ -38,7 +38,9 @@ export async function failoverUnderLoad({
       (await from.info('replication')).includes('state=online'),
     )
     const began = nowUnixMs()
-    await from.call('FAILOVER', 'TO', to.address.host, to.address.port, 'TIMEOUT', 10_000)
+    // By the port that it has told its primary, where it speaks TLS.
+    const port = readReplication(await from.info('replication')).replicas[0]?.port ?? 0
+    await from.call('FAILOVER', 'TO', to.address.host, port, 'TIMEOUT', 10_000)
     await until(
       'the replica is the primary',
       async () => readReplication(await to.info('replication')).role === 'primary',
