@@ -41,6 +41,18 @@ export function pairsHere(): readonly Pair[] {
   })
 }
 
+/** The newest build here of each line that is supported. */
+export function buildsOfEachLine(): readonly BuildName[] {
+  const lines: readonly Line[] = [
+    ['redis', '7.0'],
+    ['redis', '8.0'],
+    ['valkey', '8.0'],
+    ['valkey', '8.1'],
+    ['valkey', '9'],
+  ]
+  return lines.flatMap(([flavour, version]) => findBuild(flavour, version) ?? [])
+}
+
 /**
  * The newest build here of a flavour and version, as requests name it. Suites move, so no exact patch version is
  * asked for. Throws when there is none: tools/run.mjs fetches what the tests need.

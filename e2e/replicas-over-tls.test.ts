@@ -2,19 +2,12 @@ import { connectEngine, readReplication } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { type LoadedUpgrade, upgradeUnderLoad } from '../proof/upgrade-under-load.ts'
-import { findBuild, pairsHere } from './engine-pairs.ts'
+import { buildsOfEachLine, pairsHere } from './engine-pairs.ts'
 import { asAdmin, pidOf, wishOf } from './roles.ts'
 import { canBeStranger, startStranger } from './start-stranger.ts'
 import { until } from './until.ts'
 
-const lines = [
-  ['redis', '7.0'],
-  ['redis', '8.0'],
-  ['valkey', '8.0'],
-  ['valkey', '8.1'],
-  ['valkey', '9'],
-] as const
-const builds = lines.flatMap(([flavour, version]) => findBuild(flavour, version) ?? [])
+const builds = buildsOfEachLine()
 const LONG = { withinMs: 40_000 }
 const KEYS = 100
 
@@ -78,7 +71,7 @@ test.runIf(canBeStranger)(
       await using stranger = startStranger(standIn(taken))
       expect(await stranger.says()).toBe('ready')
       const pids = await Promise.all(groups.map(({ primary }) => pidOf(fairlead, primary)))
-      // Nobody starts it again, or promotes a replica: it is the night in which the server is away, too.
+      // No agent starts it again, and no server promotes a replica: both stand still meanwhile.
       using _ = stopped([fairlead.server.pid, fairlead.agent.pid])
       for (const pid of pids) process.kill(pid, 'SIGKILL')
       const heard = () => stranger.rest().map((line) => JSON.parse(line) as { port: number; text: string })

@@ -83,7 +83,7 @@ test.for([1, 2])(
     }
     await check(1)
     if (groups > 1) {
-      // What a script says of slots is not believed, and those who look after the database can see that it was said.
+      // What a script says of slots is not believed, and the stats of the endpoint count it.
       const forged = "return redis.error_reply('MOVED 15495 127.0.0.1:1')"
       await expect(other.eval(forged, { keys: ['{a}'] })).rejects.toThrow('MOVED 15495')
       const stats = async () => await api.getEndpointStats({ params: { uid } })

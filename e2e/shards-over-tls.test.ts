@@ -5,19 +5,12 @@ import { connectEngine, readClusterNodes, readReplication } from '@fairlead/engi
 import { expect, test } from 'vitest'
 import { claimPorts } from '../proof/claim-ports.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { build, findBuild } from './engine-pairs.ts'
+import { build, buildsOfEachLine } from './engine-pairs.ts'
 import { asAdmin, wishOf } from './roles.ts'
 import { startStranger } from './stranger.ts'
 import { until } from './until.ts'
 
-const lines = [
-  ['redis', '7.0'],
-  ['redis', '8.0'],
-  ['valkey', '8.0'],
-  ['valkey', '8.1'],
-  ['valkey', '9'],
-] as const
-const builds = lines.flatMap(([flavour, version]) => findBuild(flavour, version) ?? [])
+const builds = buildsOfEachLine()
 const LONG = { withinMs: 40_000 }
 const file = ({ home }: Fairlead, shard: number, name: string) => join(home, 'shards', `s${shard}`, name)
 

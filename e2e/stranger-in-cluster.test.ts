@@ -2,7 +2,7 @@ import { connectEngine, readClusterNodes } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { claimPorts } from '../proof/claim-ports.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { findBuild } from './engine-pairs.ts'
+import { buildsOfEachLine } from './engine-pairs.ts'
 import { asAdmin, wishOf } from './roles.ts'
 import { startStranger } from './stranger.ts'
 import { until } from './until.ts'
@@ -13,14 +13,7 @@ const KEYS = 300
 const env = { FAIRLEAD_SHARD_TLS: 'off' }
 /** Five clusters at once, on a machine that does other things too. */
 const LONG = { withinMs: 40_000 }
-const lines = [
-  ['redis', '7.0'],
-  ['redis', '8.0'],
-  ['valkey', '8.0'],
-  ['valkey', '8.1'],
-  ['valkey', '9'],
-] as const
-const builds = lines.flatMap(([flavour, version]) => findBuild(flavour, version) ?? [])
+const builds = buildsOfEachLine()
 
 interface Sharded {
   readonly uid: number
