@@ -1,5 +1,7 @@
+import { withAssumedLogin } from './client-settings.ts'
 import { type Command, wordAt } from './commands.ts'
 import { afterExec, afterQueued, afterSuccess, type ConnectionState } from './connection-state.ts'
+import { afterTracking } from './tracking.ts'
 
 /** Where one was selected that may be none, so many of before are remembered. */
 const MOST_BEFORE = 16
@@ -10,12 +12,20 @@ const LONGEST_DATABASE = 20
 export function afterAssumed(state: ConnectionState, command: Command): ConnectionState {
   if (command.name === 'SELECT') return afterSelect(state, command)
   if (command.name === 'EXEC') return afterExec(state, [], afterEach)
-  return isRefused(command) ? state : afterSuccess(state, command)
+  return afterUnsure(state, command) ?? (isRefused(command) ? state : afterSuccess(state, command))
 }
 
 function afterEach(state: ConnectionState, command: Command): ConnectionState {
   if (command.name === 'SELECT') return afterSelect(state, command)
-  return isRefused(command) ? state : afterQueued(state, command)
+  return afterUnsure(state, command) ?? (isRefused(command) ? state : afterQueued(state, command))
+}
+
+/** What an engine may refuse for reasons that its form does not show: the next engine is told it, too, and decides as this one has. */
+function afterUnsure(state: ConnectionState, command: Command): ConnectionState | undefined {
+  if (command.cutShort) return undefined
+  if (command.name === 'AUTH') return withAssumedLogin(state, command.args)
+  const isTracking = command.name === 'CLIENT' && wordAt(command, 0) === 'TRACKING'
+  return isTracking ? afterTracking(state, command, false) : undefined
 }
 
 /** How many databases there are the engine knows: the one of before is selected yet if this one is none. */

@@ -1,5 +1,7 @@
 import { type Command, wordAt } from './commands.ts'
 import type { ConnectionState } from './connection-state.ts'
+import { isTooLong, tooLong } from './setting-length.ts'
+import { afterTracking } from './tracking.ts'
 
 /** CLIENT has worked. */
 export function afterClient(state: ConnectionState, command: Command): ConnectionState {
@@ -29,27 +31,37 @@ export function afterClient(state: ConnectionState, command: Command): Connectio
 const infoNames: ReadonlySet<string> = new Set(['LIB-NAME', 'LIB-VER'])
 const capaRedirect = ['CAPA', 'REDIRECT'].map((word) => Buffer.from(word))
 
-function afterTracking(state: ConnectionState, command: Command): ConnectionState {
-  if (wordAt(command, 1) !== 'ON') return { ...state, tracking: null }
-  const redirects = command.args.some((_, at) => wordAt(command, at) === 'REDIRECT')
-  // It names another connection by a number that only this engine knows.
-  if (redirects) return { ...state, unmovable: 'CLIENT TRACKING with REDIRECT' }
-  return isTooLong(command.args) ? tooLong(state, 'CLIENT TRACKING') : { ...state, tracking: command.args }
+/** HELLO [protocol [AUTH user password] [SETNAME name]] */
+export function afterHello(state: ConnectionState, command: Command): ConnectionState {
+  const { args } = command
+  if (args.length === 0) return state
+  let after: ConnectionState = { ...state, protocol: String(args[0]) === '3' ? 3 : 2 }
+  for (let at = 1; at < args.length; at += 1) {
+    const word = wordAt(command, at)
+    if (word === 'AUTH') {
+      after = withLogin(after, args.slice(at + 1, at + 3))
+      at += 2
+    } else if (word === 'SETNAME') {
+      after = withSetting(after, 'SETNAME', [Buffer.from('SETNAME'), ...args.slice(at + 1, at + 2)])
+      at += 1
+    }
+  }
+  return after
 }
 
-/** There are few settings, and each is short: what all connections remember is bounded. */
-export const LONGEST_SETTING_BYTES = 16 * 1024
-
-function isTooLong(args: readonly Buffer[]): boolean {
-  return args.reduce((sum, { length }) => sum + length, 0) > LONGEST_SETTING_BYTES
-}
-
-function tooLong(state: ConnectionState, what: string): ConnectionState {
-  return { ...state, unmovable: `its ${what} has more than ${LONGEST_SETTING_BYTES / 1024} KB` }
-}
-
+/** The engine has taken `login`. */
 export function withLogin(state: ConnectionState, login: readonly Buffer[]): ConnectionState {
-  return isTooLong(login) ? tooLong(state, 'login') : { ...state, login }
+  return isTooLong(login) ? tooLong(state, 'login') : { ...state, login, assumedLogins: [] }
+}
+
+/** More logins in a row that nothing answered no client has. */
+const MOST_ASSUMED = 16
+
+/** AUTH without a reply: only the engine knows whether it has taken this login. The one of before counts where it has not. */
+export function withAssumedLogin(state: ConnectionState, login: readonly Buffer[]): ConnectionState {
+  const assumedLogins = [...state.assumedLogins, login]
+  const isMuch = assumedLogins.length > MOST_ASSUMED || isTooLong(assumedLogins.flat())
+  return isMuch ? tooLong(state, 'login') : { ...state, assumedLogins }
 }
 
 export function withSetting(state: ConnectionState, key: string, args: readonly Buffer[]): ConnectionState {

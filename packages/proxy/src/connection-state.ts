@@ -1,6 +1,7 @@
 import { encodeCommand } from '@fairlead/engine'
-import { afterClient, withLogin, withSetting } from './client-settings.ts'
+import { afterClient, afterHello, withLogin } from './client-settings.ts'
 import { type Command, type SubscriptionKind, subscriptions, wordAt } from './commands.ts'
+import type { Tracking } from './tracking.ts'
 import {
   createTransaction,
   MOST_CHANGES,
@@ -18,13 +19,15 @@ export interface ConnectionState {
   readonly protocol: 2 | 3
   /** Arguments of the AUTH that worked last: password, or user and password. */
   readonly login: readonly Buffer[] | null
+  /** Arguments of each AUTH behind it that nothing answered: some may have worked. */
+  readonly assumedLogins: readonly (readonly Buffer[])[]
   readonly database: string
   /** Those that were selected before it, if it was selected without a reply: where it is refused, the last of them counts. */
   readonly databasesBefore: readonly string[]
   /** CLIENT SETNAME, SETINFO and the like, by what they set: the whole command. */
   readonly settings: ReadonlyMap<string, readonly Buffer[]>
-  /** CLIENT TRACKING ON …: its arguments. */
-  readonly tracking: readonly Buffer[] | null
+  /** Each CLIENT TRACKING ON that still counts. */
+  readonly tracking: readonly Tracking[]
   readonly readsFromReplica: boolean
   /** The names as latin1, so that no byte is lost. */
   readonly subscribed: Readonly<Record<SubscriptionKind, ReadonlySet<string>>>
@@ -46,10 +49,11 @@ export const WITHOUT_REPLY = 'without a reply'
 export const freshState: ConnectionState = {
   protocol: 2,
   login: null,
+  assumedLogins: [],
   database: '0',
   databasesBefore: [],
   settings: new Map(),
-  tracking: null,
+  tracking: [],
   readsFromReplica: false,
   subscribed: { channels: none, patterns: none, shardChannels: none },
   subscribedBytes: 0,
@@ -92,11 +96,19 @@ export function afterSuccess(state: ConnectionState, command: Command): Connecti
       return { ...state, isLeaving: true }
     case 'RESET':
       // What waits without a reply was sent after it: nothing that is answered now can have ended that.
-      return state.unmovable.endsWith(WITHOUT_REPLY)
-        ? { ...freshState, unmovable: state.unmovable }
-        : freshState
+      return afterReset(state)
     default:
       return state
+  }
+}
+
+function afterReset({ unmovable, settings }: ConnectionState): ConnectionState {
+  return {
+    ...freshState,
+    // What a client says of itself engines keep.
+    settings: new Map([...settings].filter(([key]) => key.startsWith('SETINFO') || key === 'CAPA')),
+    // What waits without a reply was sent before it: nothing that is answered now can have ended that.
+    unmovable: unmovable.endsWith(WITHOUT_REPLY) ? unmovable : '',
   }
 }
 
@@ -168,24 +180,6 @@ export function isSubscribed({ subscribed }: ConnectionState): boolean {
   return subscribed.channels.size + subscribed.patterns.size + subscribed.shardChannels.size > 0
 }
 
-/** HELLO [protocol [AUTH user password] [SETNAME name]] */
-function afterHello(state: ConnectionState, command: Command): ConnectionState {
-  const { args } = command
-  if (args.length === 0) return state
-  let after: ConnectionState = { ...state, protocol: String(args[0]) === '3' ? 3 : 2 }
-  for (let at = 1; at < args.length; at += 1) {
-    const word = wordAt(command, at)
-    if (word === 'AUTH') {
-      after = withLogin(after, args.slice(at + 1, at + 3))
-      at += 2
-    } else if (word === 'SETNAME') {
-      after = withSetting(after, 'SETNAME', [Buffer.from('SETNAME'), ...args.slice(at + 1, at + 2)])
-      at += 1
-    }
-  }
-  return after
-}
-
 /** What EXEC has carried out, as far as it outlasts the transaction. */
 export function afterQueued(state: ConnectionState, command: Command): ConnectionState {
   const isReply = command.name === 'CLIENT' && wordAt(command, 0) === 'REPLY'
@@ -218,10 +212,11 @@ export function replayOf(
 
 /** The part of it that an engine can be told while it is still a replica, and long before: nothing comes of it by itself. */
 export function baseReplayOf(state: ConnectionState): readonly Replayed[] {
-  const { protocol, login, database, databasesBefore, settings, readsFromReplica } = state
+  const { protocol, login, assumedLogins, database, databasesBefore, settings, readsFromReplica } = state
   const isSure = databasesBefore.length === 0
   return [
     ...(login === null ? [] : [one('AUTH', login)]),
+    ...silently(assumedLogins.map((args) => one('AUTH', args))),
     ...(protocol === 3 ? [one('HELLO', ['3'])] : []),
     ...[...settings.values()].map((args) => ({ ...one('CLIENT', args), must: false })),
     ...databasesBefore.map((each) => ({ ...one('SELECT', [each]), must: false })),
@@ -239,6 +234,7 @@ export function hasSameBase(one: ConnectionState, other: ConnectionState): boole
 const baseFields = [
   'protocol',
   'login',
+  'assumedLogins',
   'database',
   'databasesBefore',
   'settings',
@@ -253,7 +249,7 @@ export function restReplayOf(
 ): readonly Replayed[] {
   const { tracking, transaction } = state
   return [
-    ...(tracking === null ? [] : [one('CLIENT', tracking)]),
+    ...tracking.map(({ args, isSure }) => ({ ...one('CLIENT', args), must: isSure })),
     ...subscriptionsOf(state),
     ...(caching === null ? [] : [one('CLIENT', caching)]),
     ...(transaction === null
@@ -277,6 +273,17 @@ function subscriptionsOf({ subscribed }: ConnectionState): readonly Replayed[] {
       ),
       replies: set.size,
     }))
+}
+
+/** Without an answer, as the client has said it: not every engine answers a wrong login behind other requests. */
+function silently(commands: readonly Replayed[]): readonly Replayed[] {
+  if (commands.length === 0) return []
+  const reply = (word: string, replies: number) => ({
+    ...one('CLIENT', ['REPLY', word]),
+    replies,
+    must: false,
+  })
+  return [reply('OFF', 0), ...commands.map((each) => ({ ...each, replies: 0 })), reply('ON', 1)]
 }
 
 function one(name: string, args: readonly (string | Buffer)[]): Replayed {

@@ -3,7 +3,7 @@ import { type Command, isBlocking, isMisformed, subscriptions, unmovable } from 
 import { type Connection, endConnection, type Link, stash, steerClient } from './connection.ts'
 import { isPublishing, mayPublish } from './hush.ts'
 import { countKept, dropQueued, LARGEST_TRANSACTION_BYTES, SMALL_BYTES } from './kept-transactions.ts'
-import { foreseeLogin, isToBeProven, proveLogin } from './login.ts'
+import { foreseeLogin, goesAlone, isToBeProven, mustWait, proveLogin } from './login.ts'
 import { isUnanswered, lookAhead, makeUnmovable } from './look-ahead.ts'
 import { costsOf, isOwedMuch, NOTED_ALONE, noted, noteOwn, takeDown } from './noted.ts'
 import { encodeScan, isScan } from './scan-cursors.ts'
@@ -95,7 +95,7 @@ export function endIfDone(connection: Connection): void {
 function isFlowing(connection: Connection): boolean {
   const { mode, blocked, hushed, yielded, link, protocolError } = connection
   if (mode !== 'serving' || blocked || hushed || yielded || protocolError !== undefined) return false
-  return link === null || !(link.proving || isOwedMuch(connection, link))
+  return link === null || !(link.proving || mustWait(link) || isOwedMuch(connection, link))
 }
 
 function forward(connection: Connection, link: Link, bytes: Buffer): void {
@@ -119,6 +119,11 @@ function forward(connection: Connection, link: Link, bytes: Buffer): void {
       if (begin > 0) send(connection, link, chunk.subarray(from, begin))
       keepBack(connection, chunk, begin)
       proveLogin(link)
+      return
+    }
+    if (goesAlone(connection, link) && !(goesOn && begin === 0)) {
+      if (begin > 0) send(connection, link, chunk.subarray(from, begin))
+      keepBack(connection, chunk, begin)
       return
     }
     done += 1

@@ -25,6 +25,8 @@ export interface Link {
   own: number
   /** One of them asks whether the client has signed in. */
   proving: boolean
+  /** What the client asks next may go when all is answered. */
+  waitsForAll: boolean
   /** The number of the last EXEC whose reply may not be whole; 0: there was none. */
   cutAt: number
   /** Commands were sent that nothing answers: whether they are carried out has to be asked. */
@@ -86,6 +88,7 @@ export function createLink(socket: Socket, via: Via, generation: number): Link {
     notedBytes: 0,
     own: 0,
     proving: false,
+    waitsForAll: false,
     cutAt: 0,
     unproven: false,
     unanswered: createUnanswered(),

@@ -2,6 +2,7 @@ import { ERROR, encodeCommand } from '@fairlead/engine'
 import { type Command, wordAt } from './commands.ts'
 import type { Connection, Link } from './connection.ts'
 import { noted, nothing, takeDown } from './noted.ts'
+import { mayCutReply } from './transaction-state.ts'
 import { isPartlySent } from './under-way.ts'
 
 /** Whether the engine of a connection has confirmed that it may give commands: it has signed in, or needs no login. */
@@ -62,6 +63,23 @@ export function isToBeProven({ login, requests, ahead }: Connection): boolean {
   if (login.is !== 'unknown' || requests.command?.name !== 'CLIENT' || ahead.inTransaction) return false
   const command = { name: 'CLIENT', args: requests.words, cutShort: false }
   return wordAt(command, 0) === 'REPLY' && wordAt(command, 1) !== 'ON'
+}
+
+/**
+ * The request that was read last is a login that has to wait until nothing is under way. Redis 8.0 and valkey 8 answer a wrong one with nothing
+ * while an earlier reply has not left them (redis/redis#15640, valkey-io/valkey#2106): the replies behind it would be taken for its.
+ */
+export function goesAlone({ requests, ahead }: Connection, link: Link): boolean {
+  const { command: read, words } = requests
+  const isNamed = read?.name === 'AUTH' || read?.name === 'HELLO'
+  const isAnswered = !ahead.inTransaction && !ahead.silent && !ahead.skipsNext
+  const isLogin = isNamed && mayCutReply({ name: read.name, args: words, cutShort: false })
+  link.waitsForAll = isLogin && isAnswered && link.sent > link.answered
+  return link.waitsForAll
+}
+
+export function mustWait({ waitsForAll, sent, answered }: Link): boolean {
+  return waitsForAll && sent > answered
 }
 
 /** Its time to sign in is over: what is known of it. Where nothing is, its engine is asked, for the next time. */

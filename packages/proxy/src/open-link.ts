@@ -90,7 +90,7 @@ export function adopt(connection: Connection, link: Link): void {
     connection.watchLost = true
   }
   // The new engine does not know what this client has cached, so it could not tell it what changes.
-  if (state.tracking !== null && state.protocol === 3) tellClient(connection, link, everythingChanged)
+  if (state.tracking.length > 0 && state.protocol === 3) tellClient(connection, link, everythingChanged)
   for (const bytes of early) tellClient(connection, link, bytes)
   reopenSilently(connection, link)
   askForLogin(connection, link)

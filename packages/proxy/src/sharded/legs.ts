@@ -65,7 +65,7 @@ function lose(leg: Leg): void {
   if (router.closed) return
   const { state } = connection
   const isMissed =
-    isSubscribed(state) || state.watches || state.transaction !== null || state.tracking !== null
+    isSubscribed(state) || state.watches || state.transaction !== null || state.tracking.length > 0
   const isUntouched = leg.owed.size === 0 && leg.parts.length === 0
   const isUnreached = lastWords.startsWith('-LOADING')
   if (isMissed || state.unmovable !== '' || !(isUntouched || isUnreached)) {

@@ -1,0 +1,12 @@
+import type { ConnectionState } from './connection-state.ts'
+
+/** There are few settings, and each is short: what all connections remember is bounded. */
+export const LONGEST_SETTING_BYTES = 16 * 1024
+
+export function isTooLong(args: readonly Buffer[]): boolean {
+  return args.reduce((sum, { length }) => sum + length, 0) > LONGEST_SETTING_BYTES
+}
+
+export function tooLong(state: ConnectionState, what: string): ConnectionState {
+  return { ...state, unmovable: `its ${what} has more than ${LONGEST_SETTING_BYTES / 1024} KB` }
+}

@@ -1,0 +1,44 @@
+import { type Command, wordAt } from './commands.ts'
+import type { ConnectionState } from './connection-state.ts'
+import { isTooLong, tooLong } from './setting-length.ts'
+
+/** One CLIENT TRACKING ON that the engine has carried out; without `isSure` it may have refused it, as nothing was answered. */
+export interface Tracking {
+  readonly args: readonly Buffer[]
+  readonly isSure: boolean
+}
+
+const REDIRECTED = 'CLIENT TRACKING with REDIRECT'
+
+/**
+ * CLIENT TRACKING has worked, or (not `isSure`) was not answered. Those with BCAST add prefixes to those of before, so all of them are
+ * kept, in their order: engines take each set of prefixes again as it came. What else they say is as the last one has it.
+ */
+export function afterTracking(state: ConnectionState, command: Command, isSure = true): ConnectionState {
+  const { args } = command
+  const onOrOff = wordAt(command, 1)
+  if (onOrOff === 'OFF')
+    return { ...state, tracking: [], unmovable: state.unmovable === REDIRECTED ? '' : state.unmovable }
+  if (onOrOff !== 'ON') return state
+  // It names another connection by a number that only this engine knows.
+  if (args.some((_, at) => wordAt(command, at) === 'REDIRECT'))
+    return state.unmovable === '' ? { ...state, unmovable: REDIRECTED } : state
+  const tracking = [...keptBefore(state.tracking, command, isSure), { args, isSure }]
+  return isTooLong(tracking.flatMap((each) => each.args))
+    ? tooLong(state, 'CLIENT TRACKING')
+    : { ...state, tracking }
+}
+
+/** Without a prefix all keys are meant. A client may say that, or options, often: only the last of these counts. */
+function keptBefore(before: readonly Tracking[], { args }: Command, isSure: boolean): readonly Tracking[] {
+  if (!isSure) return before.filter((each) => each.isSure || !isSame(each.args, args))
+  return hasWord(args, 'BCAST') ? before.filter((each) => !each.isSure || hasWord(each.args, 'PREFIX')) : []
+}
+
+function hasWord(args: readonly Buffer[], word: string): boolean {
+  return args.some((each) => each.toString('latin1').toUpperCase() === word)
+}
+
+function isSame(one: readonly Buffer[], other: readonly Buffer[]): boolean {
+  return one.length === other.length && one.every((each, at) => each.equals(other[at] ?? Buffer.alloc(0)))
+}
