@@ -47,8 +47,8 @@ const server = await createControlPlane(config, {
     }
     if (CRASH_WHEN === `${phase} ${name}` && ++came === Number(CRASH_TIME ?? 1)) end()
     if (CRASH_AT === undefined || phase === 'after') return
-    // At its start, before anybody has asked for anything: it looks after the endpoints of what there is.
-    if (points === 0 && name === 'put-endpoint') return
+    // At its start, before anybody has asked for anything: it looks after what there is.
+    if (points === 0 && ['put-endpoint', 'sync-room'].includes(name)) return
     if (points === Number(CRASH_AT)) {
       if (CRASH_LOG !== undefined) appendFileSync(CRASH_LOG, `${phase} ${name}\n`)
       end()

@@ -1,6 +1,7 @@
 import {
   type EngineState,
   type Goal,
+  isHeldBack,
   isLinked,
   isLive,
   type LiveShard,
@@ -62,6 +63,8 @@ function describeState(shard: SeenShard, { primary }: Group): string {
   if (!isLive(shard)) return `shard ${shard.id} does not answer yet${inBrackets(whySilent(shard))}`
   if (shard.engine.loading) return `shard ${shard.id} loads its data`
   if (shard.engine.syncing) return `shard ${shard.id} receives a full sync from shard ${primary.id}`
+  if (shard.engine.link === 'up' && isHeldBack(shard, primary))
+    return `shard ${primary.id} does not send its stream to shard ${shard.id} yet`
   if (!isLinked(shard, primary)) return `shard ${shard.id} connects to shard ${primary.id}`
   return `shard ${shard.id} writes its append-only file${howFar(shard.engine)}`
 }

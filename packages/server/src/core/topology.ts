@@ -153,6 +153,8 @@ export interface EngineState {
   readonly saving: Saving
   /** It has sent or received a stream since its process began: what it holds is not only what lay on its disk. */
   readonly streamed: boolean
+  /** Of a primary: the followers to which it holds its stream back after a full sync, until it hears of them. Absent: none. */
+  readonly heldBack?: readonly Address[]
   /** Commands that came with the stream and failed: from the first one on, its data differs from its primary's. */
   readonly errorReplies: number
   /** Null when it is not in cluster mode. */
@@ -231,12 +233,14 @@ export function isAt(address: Address | null, shard: SeenShard): boolean {
 
 /** A replica of `primary` whose stream flows. */
 export function isLinked(shard: SeenShard, primary: SeenShard): boolean {
-  return (
-    isLive(shard) &&
-    shard.engine.role === 'replica' &&
-    isAt(shard.engine.primary, primary) &&
-    shard.engine.link === 'up'
-  )
+  if (!isLive(shard) || isHeldBack(shard, primary)) return false
+  const { role, link } = shard.engine
+  return role === 'replica' && link === 'up' && isAt(shard.engine.primary, primary)
+}
+
+/** Its link is up, and yet `primary` sends it nothing of what is written: a death of `primary` would take all that along. */
+export function isHeldBack(shard: SeenShard, primary: SeenShard): boolean {
+  return primary.engine?.heldBack?.some((address) => isAt(address, shard)) ?? false
 }
 
 /**

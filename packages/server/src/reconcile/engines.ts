@@ -15,6 +15,8 @@ export interface Engines extends Disposable {
     channel: string,
     onMessage: () => void,
   ): Promise<Disposable>
+  /** Has a replica tell its primary at once how far it is, on a connection of its own. Throws EngineUnreachable. */
+  acknowledge(database: Database, shard: Pick<ShardRecord, 'host' | 'port'>): Promise<void>
   /** Closes the connection to a shard that is leaving. */
   forget(shardId: number): void
 }
@@ -52,6 +54,14 @@ export function createEngines(): Engines {
       await listener.call('ssubscribe', channel)
       stack.move()
       return listener
+    },
+    async acknowledge({ adminPassword }, { host, port }) {
+      const login = { username: ADMIN, password: adminPassword }
+      using replica = await connectEngine({ address: { host, port }, login, connectTimeoutMs: 500 })
+      // This one has no answer, on any engine: it gets that of the PING behind it, and the connection ends with it.
+      const acknowledged = replica.call('REPLCONF', 'GETACK', '*')
+      replica.call('PING').catch(() => undefined)
+      await acknowledged
     },
     forget,
     [Symbol.dispose]() {

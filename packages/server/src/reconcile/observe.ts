@@ -1,5 +1,13 @@
 import type { NodeReport, ShardReport } from '@fairlead/api'
-import { type ClusterNodeInfo, numberOf, readClusterNodes, readInfo, replicationIn } from '@fairlead/engine'
+import {
+  type ClusterNodeInfo,
+  type InfoFields,
+  numberOf,
+  type ReplicationInfo,
+  readClusterNodes,
+  readInfo,
+  replicationIn,
+} from '@fairlead/engine'
 import type { Handover } from '../actions/handovers-store.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
 import { limitsOf } from '../core/engine-memory.ts'
@@ -136,6 +144,20 @@ async function inspect(
   }
 }
 
+/**
+ * After a full sync a primary holds its stream back until the follower has acknowledged something, which takes engines up to a second;
+ * what it says then is "online,offset=0". After a partial one, it says that, too, and sends at once: who gave no full sync holds nothing back.
+ */
+function heldBack(
+  fields: InfoFields,
+  { replicas }: ReplicationInfo,
+  records: readonly ShardRecord[],
+): Pick<EngineState, 'heldBack'> {
+  const silent = replicas.filter(({ online, offset }) => !online || offset === 0)
+  if (silent.length === 0 || numberOf(fields, 'sync_full') === 0) return {}
+  return { heldBack: silent.map(({ host, port }) => plainAddress({ host, port }, records)) }
+}
+
 function readView(
   state: string,
   known: readonly ClusterNodeInfo[],
@@ -173,6 +195,7 @@ function readEngine(text: string, cluster: ClusterView | null, records: readonly
     saving: readSaving(fields),
     // Engines make it when the first follower comes, or the first stream, and keep it (repl-backlog-ttl 0).
     streamed: isOn('repl_backlog_active'),
+    ...heldBack(fields, replication, records),
     errorReplies: numberOf(fields, 'unexpected_error_replies'),
     cluster,
   }

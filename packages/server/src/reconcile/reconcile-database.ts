@@ -11,6 +11,7 @@ import { createTurns, type Deps } from './deps.ts'
 import { keepEndpoint } from './endpoints.ts'
 import { keepLimits } from './keep-limits.ts'
 import { endReservations, keepHistory } from './keep-records.ts'
+import { keepStreams } from './keep-streams.ts'
 import { keepSyncRoom } from './keep-sync-room.ts'
 import { keepWithinReach } from './keep-within-reach.ts'
 import { keepWritesGoing } from './keep-writes-going.ts'
@@ -61,6 +62,7 @@ export async function reconcileDatabase(
   if (goal.kind === 'keep') await keepLimits(database, seen, deps)
   await keepShardCertificates(database, seen, deps, memory)
   await keepSyncRoom(database, seen, deps, memory)
+  await keepStreams(database, seen, deps, memory)
   await keepWithinReach(database, seen, deps, memory)
   await keepWritesGoing(database, seen, deps, memory)
   await tellOfHanging(seen, { database, action }, deps, memory)

@@ -1,0 +1,38 @@
+import { readReplication } from '@fairlead/engine'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { buildsOfEachLine } from './engine-pairs.ts'
+import { asAdmin } from './roles.ts'
+
+let fairlead: Fairlead
+beforeAll(async () => {
+  fairlead = await startFairlead()
+})
+afterAll(() => fairlead[Symbol.asyncDispose]())
+
+describe('a database with replicas is created when they receive what is written, not up to a second before', () => {
+  const builds = buildsOfEachLine()
+  const sharded = builds.slice(-1).map((build) => [build, 2] as const)
+  for (const [engine_version, groups] of [...builds.map((build) => [build, 1] as const), ...sharded])
+    test(`${engine_version}, ${groups} group(s)`, { timeout: 60_000 }, async () => {
+      const { uid, action_uid } = await fairlead.api.createDatabase({
+        body: {
+          ...{ name: `stream-${engine_version.replaceAll('.', '-')}-${groups}`, memory_size: 0 },
+          ...{ replication: true, shards_count: groups, engine_version },
+        },
+      })
+      expect(await fairlead.untilEnded(action_uid)).toMatchObject({ status: 'completed' })
+      const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
+      const primaries = shards.filter(({ role }) => role === 'master')
+      const replicas = await Promise.all(
+        primaries.map(async (shard) => {
+          using primary = await asAdmin(fairlead, Number(shard.uid))
+          return readReplication(await primary.info('replication')).replicas
+        }),
+      )
+      // What a primary says of a replica to which it holds its stream back: online at best, and offset 0.
+      expect(replicas.flat().map(({ online, offset }) => online && offset > 0)).toEqual(
+        primaries.map(() => true),
+      )
+    })
+})
