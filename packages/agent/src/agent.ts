@@ -8,6 +8,7 @@ import { openEngineWall } from './engine-wall.ts'
 import { findFreePort } from './find-free-port.ts'
 import { holdSocket } from './hold-socket.ts'
 import { type ModuleFiles, openModuleFiles } from './module-files.ts'
+import { createProxyWall } from './proxy-wall.ts'
 import { readNode } from './read-node.ts'
 import { superviseProxy } from './supervise-proxy.ts'
 import { type SupervisedShards, superviseShards } from './supervise-shards.ts'
@@ -34,6 +35,8 @@ export interface AgentConfig {
   readonly stopWithinMs?: number
   /** How the proxy of the node is started: program and arguments, but for its home. Null: this agent keeps none. */
   readonly proxyProgram: readonly string[] | null
+  /** Endpoints may be asked to have ports that only root can give (below 1024). Default false. */
+  readonly proxyLowPorts?: boolean
   /** Of our software: what an adopted proxy runs is compared with it. */
   readonly proxyVersion?: string
   /** False: engines are started without a wall, also where this machine would let us build one. Default true. */
@@ -63,7 +66,9 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   const settings = { builds, modules, wall, logger, silence, stopWithinMs }
   const shards = stack.use(await superviseShards(home, settings))
   const { proxyProgram: program, proxyVersion: version = '' } = config
-  const proxy = program && stack.use(await superviseProxy({ home, program, version, logger, hungAfterMs }))
+  const walls = { home, engines: wall, lowPorts: config.proxyLowPorts ?? false, logger }
+  const ofProxy = { program, version, wall: createProxyWall(walls), hungAfterMs }
+  const proxy = program && stack.use(await superviseProxy({ home, logger, ...ofProxy, program }))
 
   const watch = stack.use(watchNode({ read: (pids) => readNode(home, config.memoryLimitBytes, pids) }))
   const report = async (): Promise<NodeReport> => {

@@ -81,10 +81,12 @@ function keyOf(program: string): string {
 
 function insideOf(home: string, folder: ShardFolder, program: string): Inside {
   const uid = process.geteuid?.() === 0 ? engineUserOf(folder) : null
-  return { home, root: rootOf(home), folder, files: [], program, uid }
+  const writable = [folder.data, folder.users]
+  return { home, root: rootOf(home), folder, writable, files: [], program, uid }
 }
 
-function rootOf(home: string): string {
+/** Where walls of this home are built; outside it stays empty. */
+export function rootOf(home: string): string {
   return join(home, 'wall')
 }
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isEngineUser } from '@fairlead/engine'
+import { isEngineUser, isProxyUser } from '@fairlead/engine'
 import { isAlive, type ProcessIdentity } from './process-identity.ts'
 
 export interface ProcessOfOther {
@@ -17,7 +17,7 @@ export function processesOfOthers(home: string, uid: number): readonly ProcessOf
     const owner = statSync(`/proc/${identity.pid}`, { throwIfNoEntry: false })?.uid ?? uid
     if (owner === uid) return []
     // Root has started it.
-    return [{ pid: identity.pid, uid: isEngineUser(owner) ? 0 : owner }]
+    return [{ pid: identity.pid, uid: isEngineUser(owner) || isProxyUser(owner) ? 0 : owner }]
   })
 }
 

@@ -37,6 +37,9 @@ export type ProxyRecord = Static<typeof ProxyRecord>
 /** The home of the proxy of a node: its socket, its log, what it serves (its own files), and which process it is. */
 export interface ProxyFolder {
   readonly path: string
+  /** Of a proxy that is another user than the agent: what it keeps, and nothing else; within `path`, which it cannot enter. */
+  readonly own: string
+  /** A link where the socket is in `own`. */
   readonly socket: string
   readonly log: string
   /** Makes the folder (0700). */
@@ -51,9 +54,11 @@ export interface ProxyFolder {
 /** The folder of the proxy under `home`. Touches nothing yet. */
 export function proxyFolder(home: string): ProxyFolder {
   const path = join(resolve(home), 'proxy')
+  const own = join(path, 'own')
   const file = join(path, 'process.json')
   return {
     path,
+    own,
     socket: join(path, 'proxy.sock'),
     log: join(path, 'proxy.log'),
     async create() {
@@ -74,7 +79,9 @@ export function proxyFolder(home: string): ProxyFolder {
     write: (record) => writeDurably(file, `${JSON.stringify(record, null, 2)}\n`),
     find: () =>
       existsSync(path)
-        ? findProcess(realpathSync(path), (args) => args[args.indexOf('--home') + 1] === path)
+        ? findProcess(realpathSync(path), (args) =>
+            [path, own].includes(args[args.indexOf('--home') + 1] ?? ''),
+          )
         : null,
   }
 }

@@ -9,6 +9,7 @@ import { readLog } from './engine-log.ts'
 import { checkSocketPath } from './hold-socket.ts'
 import { isAlive, signalProcess } from './process-identity.ts'
 import { type ProxyFolder, type ProxyRecord, proxyFolder } from './proxy-folder.ts'
+import type { ProxyWall } from './proxy-wall.ts'
 import { describeEnd, prepareLog, type StartedProcess, startDetached } from './start-process.ts'
 import { waitForEnd } from './stop-process.ts'
 import { type ActivityWatch, watchActivity } from './watch-activity.ts'
@@ -17,6 +18,7 @@ export interface ProxySettings {
   readonly home: string
   /** Program and arguments, but for the home. */
   readonly program: readonly string[]
+  readonly wall: ProxyWall
   /** Of our software, to tell in the log that an adopted process is of another. */
   readonly version: string
   readonly logger: Logger
@@ -202,11 +204,12 @@ async function start(supervision: Supervision, why: string): Promise<void> {
   // Recorded before the process exists: what it was started with is known also when its pid is not.
   await save(supervision, record)
   try {
-    const args = [...program.slice(1), '--home', folder.path]
+    const isDoubted = last?.ended?.how === 'died' && last.answeredAt === null
+    const place = await settings.wall.place(folder, program, isDoubted)
     // What Node has compiled once is kept: started again, it serves sooner, and takes 20 MB less.
-    const env = { NODE_COMPILE_CACHE: join(folder.path, 'cache') }
-    const [node = ''] = program
-    const child = await startDetached({ program: node, args, cwd: folder.path, log: folder.log, env })
+    const env = { NODE_COMPILE_CACHE: join(place.folder, 'cache') }
+    const { program: first, args, folder: cwd } = place
+    const child = await startDetached({ program: first, args, cwd, log: folder.log, env })
     supervision.child = child
     // Its death is news at once, not at the next look.
     void child.ended.then(() => supervision.wake())

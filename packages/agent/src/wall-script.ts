@@ -1,18 +1,22 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { ShardFolder } from './shard-folder.ts'
 
 /** What stands inside a wall. All paths are absolute, and are the same inside as outside. */
 export interface Inside {
   readonly home: string
   /** An empty folder of the home, on which the new root is built; outside it stays empty. */
   readonly root: string
-  readonly folder: Pick<ShardFolder, 'path' | 'data' | 'users'>
-  /** Of the modules that it loads. */
+  /** Where it works; read-only but for what is in `writable`. */
+  readonly folder: { readonly path: string }
+  /** Folders: parts of `folder`, or all of it. */
+  readonly writable: readonly string[]
+  /** What it reads besides: the modules that it loads, for example. */
   readonly files: readonly string[]
   readonly program: string
   /** As whom the program runs; null: the user who starts it, in a namespace of users. */
   readonly uid: number | null
+  /** It may listen at ports below 1024; nothing else that root may. Counts where it has a user. */
+  readonly lowPorts?: boolean
 }
 
 const SYSTEM_FOLDERS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
@@ -39,7 +43,7 @@ export function wallArguments(inside: Inside): readonly string[] {
 
 /** For sh(1). Its own arguments are the program and those of it. */
 export function wallScript(inside: Inside): string {
-  const { home, root, folder, uid } = inside
+  const { home, root, folder, uid, lowPorts = false } = inside
   const { folders, links } = systemFolders()
   const shown = [...folders.map(readable), ...whatIsShown(inside)]
   const isCovered = shown.some(({ path }) => path !== home && isWithin(home, path))
@@ -68,16 +72,18 @@ export function wallScript(inside: Inside): string {
     `cd ${quote(folder.path)}`,
     'umount -n -l /old',
     'umask 077',
-    `exec setpriv ${giveUp(uid)} -- "$@"`,
+    'unset PWD OLDPWD',
+    `exec setpriv ${giveUp(uid, lowPorts)} -- "$@"`,
   ].join('\n')
 }
 
 /** In a namespace of users a program is root of the namespace, and would be given its capabilities again with each program that it starts. */
-function giveUp(uid: number | null): string {
-  const all = '--no-new-privs --bounding-set=-all --inh-caps=-all'
-  return uid === null
-    ? `${all} --securebits=+noroot,+noroot_locked`
-    : `--reuid=${uid} --regid=${uid} --clear-groups ${all}`
+function giveUp(uid: number | null, lowPorts: boolean): string {
+  if (uid === null)
+    return '--no-new-privs --bounding-set=-all --inh-caps=-all --securebits=+noroot,+noroot_locked'
+  const rights = lowPorts ? '-all,+net_bind_service' : '-all'
+  const user = `--reuid=${uid} --regid=${uid} --clear-groups`
+  return `${user} --no-new-privs --bounding-set=${rights} --inh-caps=${rights} --ambient-caps=${rights}`
 }
 
 /** Makes the places, and mounts on them: in one call each, for each takes milliseconds. */
@@ -98,7 +104,7 @@ function show(shown: readonly Shown[], root: string): readonly string[] {
 }
 
 function whatIsShown(inside: Inside): readonly Shown[] {
-  const { folder, files } = inside
+  const { folder, files, writable } = inside
   const kernel = KERNEL.filter((path) => existsSync(path))
   return [
     ...kernel.map((path) => ({ path, options: 'bind,ro,nosuid,nodev,noexec' })),
@@ -106,8 +112,7 @@ function whatIsShown(inside: Inside): readonly Shown[] {
     { path: '/proc', options: 'rbind' },
     ...[...programPaths(inside), ...files].map(readable),
     { path: folder.path, options: 'bind,ro,nosuid,nodev,noexec' },
-    { path: folder.data, options: 'bind,nosuid,nodev,noexec' },
-    { path: folder.users, options: 'bind,nosuid,nodev,noexec' },
+    ...writable.map((path) => ({ path, options: 'bind,nosuid,nodev,noexec' })),
   ]
 }
 

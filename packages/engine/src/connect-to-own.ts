@@ -2,7 +2,7 @@ import { opendirSync, readlinkSync, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { setImmediate as others } from 'node:timers/promises'
 import type { EngineAddress } from './connection.ts'
-import { isOurUser } from './engine-users.ts'
+import { isOurUser, isProxyOfRoot } from './engine-users.ts'
 import { type Listener, readListeners } from './read-listeners.ts'
 
 /** What listens there is not proven to be a process of our user: nothing may be told to it. */
@@ -72,6 +72,7 @@ async function ownListener(address: EngineAddress): Promise<OwnListener> {
   if (first.inode === before?.inode) return before
   const listener: OwnListener = { inode: first.inode, handle: null }
   known.set(where, listener)
+  if (isProxyOfRoot()) return listener // the kernel is asked each time
   // Nobody waits for it: until then, and without it, the kernel is asked once more.
   void handles.find(first.inode).then((handle) => {
     listener.handle = handle

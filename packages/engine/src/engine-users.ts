@@ -8,8 +8,23 @@ export function isEngineUser(uid: number): boolean {
   return uid >= ENGINE_USERS.first && uid < ENGINE_USERS.first + ENGINE_USERS.count
 }
 
-/** Is a process of this user one of ours: of our own user or, if that is root, an engine? */
+/** The same for proxies: one for each home. Beyond those of engines, so that no engine is a proxy. */
+export const PROXY_USERS = { first: 1_900_065_536, count: 65_536 } as const
+
+export function isProxyUser(uid: number): boolean {
+  return uid >= PROXY_USERS.first && uid < PROXY_USERS.first + PROXY_USERS.count
+}
+
+/** Is this process a proxy that gave up root? It may not look at the files of engines, which are other users. */
+export function isProxyOfRoot(): boolean {
+  return isProxyUser(process.geteuid?.() ?? 0)
+}
+
+/** Is a process of this user one of ours: of our own user or, where root has started us, of root, an engine or the proxy? */
 export function isOurUser(uid: number): boolean {
   const self = process.geteuid?.()
-  return uid === self || (self === 0 && isEngineUser(uid))
+  if (self === 0) return uid === 0 || isEngineUser(uid) || isProxyUser(uid)
+  // A proxy speaks to engines only.
+  if (isProxyOfRoot()) return uid === 0 || isEngineUser(uid)
+  return uid === self
 }

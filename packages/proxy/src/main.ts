@@ -1,14 +1,16 @@
+import { accessSync, constants } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Log } from './cut-log.ts'
 import { createProxy } from './proxy.ts'
 import { countWorkers } from './workers/count-workers.ts'
 
 /**
- * The program: node main.ts --home FOLDER [--socket PATH] [--sentinel-host 127.0.0.1] [--sentinel-port 0] [--workers N].
+ * The program: node main.ts --home FOLDER [--socket PATH] [--sentinel-host 127.0.0.1] [--sentinel-port 0] [--workers N] [--check].
  * Port 0: no Sentinel answerer. Workers: as many threads serve the endpoints; by the machine's cores unless told. Runs until
- * SIGTERM; logs JSON lines to standard error.
+ * SIGTERM; logs JSON lines to standard error. Check: only whether all of it can be read from here.
  */
 // Whichever agent has started it: what it writes is its owner's only. Its threads have the same.
 process.umask(0o077)
@@ -19,6 +21,7 @@ const { values } = parseArgs({
     'sentinel-host': { type: 'string', default: '127.0.0.1' },
     'sentinel-port': { type: 'string', default: '0' },
     workers: { type: 'string', default: String(countWorkers(availableParallelism())) },
+    check: { type: 'boolean', default: false },
   },
 })
 const { home, socket } = values
@@ -29,6 +32,12 @@ if (!(Number.isInteger(sentinel.port) && sentinel.port >= 0 && sentinel.port <= 
 const workers = Number(values.workers)
 if (!(Number.isInteger(workers) && workers >= 1 && workers <= 64))
   throw new Error(`--workers is a number from 1 to 64, not ${values.workers}`)
+
+if (values.check) {
+  accessSync(fileURLToPath(import.meta.resolve('@fairlead/proxy/worker')), constants.R_OK)
+  accessSync(home, constants.W_OK)
+  process.exit(0)
+}
 
 const log: Log = (what, details) =>
   process.stderr.write(`${JSON.stringify({ at: new Date().toISOString(), what, ...details })}\n`)

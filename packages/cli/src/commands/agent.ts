@@ -5,6 +5,9 @@ import { openHome } from '../open-home.ts'
 import { proxyProgram } from '../proxy-program.ts'
 import { announce, untilStopped } from '../until-stopped.ts'
 
+/** Linux gives those below to root alone. */
+const FIRST_HIGH_PORT = 1_024
+
 /** Runs the agent of this machine until it is asked to stop. Databases run on. */
 export async function runAgent(config: Config, path: string): Promise<void> {
   const stopped = untilStopped()
@@ -19,10 +22,17 @@ export async function runAgent(config: Config, path: string): Promise<void> {
     builds: createBuildFinder({ path, folder: config.engines }),
     primaryHungAfterMs: config.hungAfterSeconds * 1_000,
     proxyProgram: proxyProgram(config),
+    proxyLowPorts: hasLowPorts(config),
     proxyVersion: softwareVersion,
     engineWall: config.engineWall,
     logger,
   })
   announce({}, `The agent is ready on ${agent.socketPath}`)
   await stopped
+}
+
+/** Whether an endpoint, or the Sentinel answerer, may be given a port that only root can open. */
+function hasLowPorts({ askedPorts, portRange, sentinelPort }: Config): boolean {
+  const lowest = Math.min(askedPorts.from, portRange.from, sentinelPort || FIRST_HIGH_PORT)
+  return lowest < FIRST_HIGH_PORT
 }
