@@ -121,7 +121,7 @@ gives(
     await using _ = await home.start({ proxyProgram: [...proxyProgram.slice(0, -1), program] })
     const { pid } = await home.proxyBecomes({ state: 'running' })
     expect(userOf(pid)).toBe(0)
-    expect(home.logged()).toMatch(/user 19000\d+ cannot run it: Error: .*main\.mjs/)
+    expect(home.logged()).toMatch(/user 1900\d+ cannot run it: Error: .*main\.mjs/)
   },
 )
 

@@ -15,7 +15,7 @@ export async function runUp(config: Config): Promise<void> {
   openHome(config.home, log)
   if (process.geteuid?.() === 0)
     log.warn(
-      'Fairlead runs as root, and so do engines and modules; docs/security.md says how it gives root up',
+      'server and agent run as root (and where there is no wall, all of Fairlead): docs/security.md says how it gives root up',
     )
   const file = upFile(config)
   const other = file.read()
