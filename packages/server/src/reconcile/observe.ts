@@ -11,6 +11,7 @@ import {
 import type { Handover } from '../actions/handovers-store.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
 import { limitsOf } from '../core/engine-memory.ts'
+import { nodesToSee } from '../core/nodes-to-see.ts'
 import { addressOnRecord, plainAddress } from '../core/shard-addresses.ts'
 import type {
   ClusterView,
@@ -166,7 +167,7 @@ function readView(
   const myself = known.find((node) => node.myself)
   if (myself === undefined) return null
   const nodes = known.map((node) => ({ ...node, address: addressOnRecord(node, records) }))
-  return { id: myself.id, serves: state.includes('cluster_state:ok'), nodes }
+  return { id: myself.id, serves: state.includes('cluster_state:ok'), nodes: nodesToSee(nodes, records) }
 }
 
 function readEngine(text: string, cluster: ClusterView | null, records: readonly ShardRecord[]): EngineState {

@@ -2,6 +2,7 @@ import type { Action } from '../core/action.ts'
 import type { Database } from '../core/database.ts'
 import { readSlotRanges, writeSlotRanges } from '../core/slot-ranges.ts'
 import { findStrangers, nameStranger, type Stranger } from '../core/strangers.ts'
+import { strangersToTell, toldNothing } from '../core/strangers-to-tell.ts'
 import { type ClusterNode, isAt, isLive, type SeenDatabase, type SlotRange } from '../core/topology.ts'
 import type { Scene } from './carry-out.ts'
 import type { Deps } from './deps.ts'
@@ -10,7 +11,7 @@ import type { TurnMemory } from './turn-memory.ts'
 
 /**
  * A node is in the cluster that is no shard of the database, and never was: people must hear of it, also when there is no action. Said once an
- * hour for each. What is left of a former shard is forgotten without a word; after a restart of the server, which has met
+ * hour for each, and of many as a number (core/strangers-to-tell.ts). What is left of a former shard is forgotten without a word; after a restart of the server, which has met
  * nobody yet, any node without slots is taken for one.
  */
 export async function tellOfStrangers(
@@ -24,11 +25,15 @@ export async function tellOfStrangers(
   const strangers = findStrangers(seen).filter(({ former }) => !former)
   const met = meet(seen, strangers, memory.metNodes.get(uid))
   memory.metNodes.set(uid, met)
-  for (const stranger of strangers) {
-    if (met.has(stranger.node) && stranger.slots === '') continue
-    if (!memory.isTime(`stranger ${stranger.node} in ${uid}`, TELL_EVERY_MS)) continue
-    await tell(newsOf(stranger), about, deps)
-  }
+  const unknown = strangers.filter(({ node, slots }) => slots !== '' || !met.has(node))
+  const { named, more, told } = strangersToTell(
+    unknown,
+    memory.toldStrangers.get(uid) ?? toldNothing,
+    performance.now(),
+  )
+  memory.toldStrangers.set(uid, told)
+  for (const stranger of named) await tell(newsOf(stranger), about, deps)
+  if (more > 0) await tell(newsOfMore(more), about, deps)
 }
 
 /** Shards, and whatever stands at the address of one: it is what is left of a process of ours, or does not answer us yet. */
@@ -42,10 +47,18 @@ function meet(
     for (const node of engine.cluster?.nodes ?? [])
       if (node.id === engine.cluster?.id || records.some((shard) => isAt(node.address, shard)))
         met.add(node.id)
-  return met
+  // An engine may make up as many as it likes. The oldest are forgotten, and at worst told of once more.
+  return met.size <= MOST_MET ? met : new Set([...met].slice(-MOST_MET))
 }
 
-const TELL_EVERY_MS = 60 * 60 * 1_000
+const MOST_MET = 1_000
+
+function newsOfMore(count: number) {
+  const words =
+    `${count} more nodes are in the cluster and are no shards of the database:` +
+    ' every shard is told to forget them (docs/strangers.md)'
+  return { type: 'bdb_stranger_in_cluster', words, details: { more: String(count) } } as const
+}
 
 function newsOf(stranger: Stranger) {
   const { node, address, slots, followedBy } = stranger

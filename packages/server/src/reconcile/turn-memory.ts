@@ -1,3 +1,4 @@
+import type { Told } from '../core/strangers-to-tell.ts'
 import type { Verdict } from '../core/topology.ts'
 
 /**
@@ -21,6 +22,8 @@ export interface TurnMemory {
   readonly notes: Map<string, string>
   /** By database, the nodes in cluster mode that are its shards, or were. */
   readonly metNodes: Map<number, Set<string>>
+  /** By database, of which strangers in its cluster people were told, by performance.now(). */
+  readonly toldStrangers: Map<number, Told>
   /** An action on it ended. */
   forget(databaseUid: number): void
 }
@@ -34,6 +37,7 @@ export function createTurnMemory(clock = (): number => performance.now()): TurnM
   return {
     notes: new Map(),
     metNodes: new Map(),
+    toldStrangers: new Map(),
     waitedMs(databaseUid, group, verdict) {
       const now = clock()
       const ofDatabase = of(waits, databaseUid)
