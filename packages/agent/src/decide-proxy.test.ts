@@ -33,7 +33,10 @@ test('one that died before it answered has failed, one that answered has exited,
 test('silence is told after a second, and ends a process that does nothing after the time that is allowed', () => {
   const silent = (silentMs: number, doing: Doing = 'idle') => {
     const idleMs = doing === 'idle' || doing === 'stopped' ? silentMs : 0
-    return decideProxy({ ...sight, answer: { silentMs, activity: { doing, idleMs } } })
+    return decideProxy({
+      ...sight,
+      answer: { silentMs, activity: { doing, idleMs }, turns: { muteMs: silentMs } },
+    })
   }
   expect(silent(999)).toMatchObject({ kind: 'rest', state: 'running', why: '' })
   expect(silent(2_000)).toMatchObject({ kind: 'rest', state: 'running', why: 'has not answered for 2.0 s' })

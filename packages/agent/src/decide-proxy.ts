@@ -1,5 +1,6 @@
-import type { ProxyState } from '@fairlead/api'
+import type { LoopTurns, ProxyState } from '@fairlead/api'
 import { backOffMs } from './decide-restart.ts'
+import { seconds, whySlow, whyStuck } from './decide-stuck.ts'
 import type { Activity } from './watch-activity.ts'
 
 /** What one look at the proxy has shown. Times in milliseconds; `at` ones since 1970. */
@@ -15,10 +16,21 @@ export interface ProxySight {
     readonly streak: number
   } | null
   /** Is that process there, and what does it say? Silent since its first question without an answer. */
-  readonly answer: 'answers' | 'gone' | { readonly silentMs: number; readonly activity: Activity }
+  readonly answer: 'answers' | 'gone' | ProxySilence
   /** One that does nothing for this long is killed. */
   readonly hungAfterMs: number
 }
+
+/** Of a proxy that does not answer its orders. */
+export interface ProxySilence {
+  readonly silentMs: number
+  readonly activity: Activity
+  /** What its heartbeat thread says; or for how long that has said nothing either. */
+  readonly turns: readonly LoopTurns[] | { readonly muteMs: number }
+}
+
+/** Its loops turn, and it takes no order: so many times hungAfterMs, and nobody could tell it where a database went. */
+const DEAF_FACTOR = 15
 
 /** Its loop answers between two pieces of work: one that works on a single piece for so many times hungAfterMs never ends it. */
 const STUCK_FACTOR = 3
@@ -48,17 +60,14 @@ export function decideProxy({ now, last, answer, hungAfterMs }: ProxySight): Nex
   if (last.ended) return decideEnded(now, last, last.ended)
   if (!last.started) return { kind: 'start', why: 'the start was interrupted' }
   if (answer === 'gone') return { kind: 'bury', why: 'its process is gone' }
-  const stuck = answer === 'answers' ? null : whyStuck(answer, hungAfterMs)
-  if (stuck !== null) return { kind: 'kill', why: stuck }
+  const ends = answer === 'answers' ? null : whyEnded(answer, hungAfterMs)
+  if (ends !== null) return { kind: 'kill', why: ends }
   if (answer === 'answers' && !last.answered) return { kind: 'welcome', why: 'it answers' }
   return {
     kind: 'rest',
     state: last.answered ? 'running' : 'starting',
     afterMs: last.answered ? SETTLED_MS : STARTING_MS,
-    why:
-      answer === 'answers' || answer.silentMs < 1_000
-        ? ''
-        : `has not answered for ${seconds(answer.silentMs)}`,
+    why: answer === 'answers' ? '' : whySilent(answer),
   }
 }
 
@@ -66,11 +75,19 @@ export function decideProxy({ now, last, answer, hungAfterMs }: ProxySight): Nex
  * Its clients lose their connections with it, so it is ended only when it is truly stuck. Null: it is not, or it waits for the disk,
  * where no signal reaches it either.
  */
-function whyStuck(
-  { silentMs, activity }: Exclude<ProxySight['answer'], string>,
-  hungAfterMs: number,
-): string | null {
-  const { doing, idleMs } = activity
+function whyEnded({ silentMs, activity, turns }: ProxySilence, hungAfterMs: number): string | null {
+  if (!('muteMs' in turns))
+    return (
+      whyStuck(turns, hungAfterMs) ??
+      (silentMs < hungAfterMs * DEAF_FACTOR
+        ? null
+        : `took no orders for ${seconds(silentMs)}, though its loops went on, and was killed`)
+    )
+  return whyMute(turns.muteMs, activity, hungAfterMs)
+}
+
+/** Not even its heartbeat thread has answered: what the whole process does is all there is to know. */
+function whyMute(silentMs: number, { doing, idleMs }: Activity, hungAfterMs: number): string | null {
   if (doing === 'disk') return null
   if (doing === 'works')
     return silentMs < hungAfterMs * STUCK_FACTOR
@@ -79,6 +96,12 @@ function whyStuck(
   if (Math.min(idleMs, silentMs) < hungAfterMs) return null
   const did = doing === 'stopped' ? 'was stopped by a signal or a debugger' : 'did nothing'
   return `did not answer for ${seconds(silentMs)} while it ${did}, and was killed`
+}
+
+function whySilent({ silentMs, turns }: ProxySilence): string {
+  if (silentMs < 1_000) return ''
+  const silent = `has not answered for ${seconds(silentMs)}`
+  return 'muteMs' in turns ? silent : `${silent}: ${whySlow(turns)}`
 }
 
 function decideEnded(
@@ -94,8 +117,4 @@ function decideEnded(
   // One that never answered will hardly do so the next time; it is tried all the same.
   const state = last.answered ? 'exited' : 'failed'
   return { kind: 'rest', state, afterMs, why: ended.why }
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`
 }

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { TURNS_SOCKET } from '@fairlead/api'
 import { type Static, Type } from 'typebox'
 import { parseAs } from './check-schema.ts'
 import { writeDurably } from './durable-file.ts'
@@ -31,6 +32,8 @@ const ProxyRecord = Type.Object({
   crashes: Type.Integer(),
   /** Deaths since it last was healthy for a while: what the back-off counts. */
   streak: Type.Integer(),
+  /** When and why the one before died; absent when it did not. */
+  diedBefore: Type.Optional(Type.Object({ at: Type.Integer(), why: Type.String() })),
 })
 export type ProxyRecord = Static<typeof ProxyRecord>
 
@@ -41,6 +44,8 @@ export interface ProxyFolder {
   readonly own: string
   /** A link where the socket is in `own`. */
   readonly socket: string
+  /** Of its heartbeat thread; a link, too. */
+  readonly turnsSocket: string
   readonly log: string
   /** Makes the folder (0700). */
   create(): Promise<void>
@@ -60,6 +65,7 @@ export function proxyFolder(home: string): ProxyFolder {
     path,
     own,
     socket: join(path, 'proxy.sock'),
+    turnsSocket: join(path, TURNS_SOCKET),
     log: join(path, 'proxy.log'),
     async create() {
       await mkdir(path, { recursive: true, mode: 0o700 })

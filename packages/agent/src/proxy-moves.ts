@@ -22,13 +22,16 @@ export async function openOwn({ own }: ProxyFolder): Promise<number> {
 }
 
 /** Gives what a proxy without a wall has kept to the one that runs as `uid`. Throws when one without a wall still runs. */
-export async function moveIn({ path, own, socket }: ProxyFolder, uid: number): Promise<void> {
+export async function moveIn(folder: ProxyFolder, uid: number): Promise<void> {
+  const { path, own, socket, turnsSocket } = folder
   await mustBeFree(path)
   await moveFiles(path, own, uid)
-  const link = `${socket}.draft`
-  await rm(link, { force: true })
-  await symlink(relative(path, join(own, basename(socket))), link)
-  await rename(link, socket)
+  for (const place of [socket, turnsSocket]) {
+    const link = `${place}.draft`
+    await rm(link, { force: true })
+    await symlink(relative(path, join(own, basename(place))), link)
+    await rename(link, place)
+  }
 }
 
 /** The way back, where there is no wall any more. Throws when a proxy within a wall still runs. */

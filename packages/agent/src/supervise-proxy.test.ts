@@ -3,20 +3,16 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { connect, createServer as createTcpServer, type Server } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { createClient, type ProxyState, proxyOperations } from '@fairlead/api'
+import { createClient, proxyOperations } from '@fairlead/api'
 import { expect, test } from 'vitest'
 import { makeHome, socketTransport, type TestHome, until } from '../test/agent-home.ts'
+import { dial, echoServer, makeProxyHome, proxyProgram } from '../test/proxy-home.ts'
 import { createProxyPulse } from './ask-proxy.ts'
-import { identifyProcess, isAlive, signalProcess } from './process-identity.ts'
-import { type ProxyRecord, proxyFolder } from './proxy-folder.ts'
+import { identifyProcess, isAlive } from './process-identity.ts'
+import type { ProxyRecord } from './proxy-folder.ts'
 import { stopAllShards } from './stop-all-shards.ts'
-
-const main = fileURLToPath(new URL('../../proxy/src/main.ts', import.meta.url))
-const proxyProgram = [process.execPath, '--conditions=@fairlead/source', main]
 
 test('a proxy runs with the agent, in a folder and with a log of its owner, and has nothing of the agent’s environment', async () => {
   process.env['FAIRLEAD_STORE_KEY_OF_A_TEST'] = 'hush-hush'
@@ -186,89 +182,6 @@ test('another process that answers does not count as the one that was asked', as
   expect(await pulse.ask(4711)).toBe('answers')
   server.close()
 })
-
-interface ProxyHome extends TestHome {
-  readonly folder: ReturnType<typeof proxyFolder>
-  proxyBecomes(wanted: Partial<ProxyState>, withinMs?: number): Promise<ProxyState>
-  /** Answers the port. */
-  putEndpoint(database: { readonly port: number }): Promise<number>
-}
-
-/** A home whose proxy is ended with it. */
-async function makeProxyHome(): Promise<ProxyHome> {
-  const home = await makeHome()
-  const folder = proxyFolder(home.path)
-  return {
-    ...home,
-    folder,
-    async proxyBecomes(wanted, withinMs = 20_000) {
-      let seen: ProxyState | undefined
-      const fits = async () => {
-        seen = (await home.client.reportNode({})).proxy
-        return Object.entries(wanted).every(([name, value]) => seen?.[name as keyof ProxyState] === value)
-      }
-      await until(fits, { withinMs, what: () => `${JSON.stringify({ wanted, seen })}\n${home.logged()}` })
-      if (!seen) throw new Error('unreachable')
-      return seen
-    },
-    async putEndpoint({ port: upstream }) {
-      await using free = await listen(createTcpServer())
-      const { port } = free
-      await free[Symbol.asyncDispose]()
-      const client = createClient(proxyOperations, socketTransport(folder.socket))
-      const body = { host: '127.0.0.1', port, upstream: { host: '127.0.0.1', port: upstream } }
-      await client.putEndpoint({
-        params: { id: 'bdb-1' },
-        body: { ...body, shards: null, tls: null, upstreamTls: null },
-      })
-      return port
-    },
-    async [Symbol.asyncDispose]() {
-      for (let left = folder.find(); left !== null; left = folder.find()) {
-        signalProcess(left, 'SIGKILL')
-        await delay(5)
-      }
-      await home[Symbol.asyncDispose]()
-    },
-  }
-}
-
-/** Answers each piece that comes as an engine answers PING. */
-function echoServer(): Promise<{ readonly port: number } & AsyncDisposable> {
-  return listen(
-    createTcpServer(
-      (socket) => void socket.on('data', () => socket.write('+PONG\r\n')).on('error', () => socket.destroy()),
-    ),
-  )
-}
-
-async function listen(server: Server): Promise<{ readonly port: number } & AsyncDisposable> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return {
-    port: address.port,
-    async [Symbol.asyncDispose]() {
-      if (server.listening) server.close()
-    },
-  }
-}
-
-async function dial(port: number): Promise<{ ask(): Promise<string> } & AsyncDisposable> {
-  const socket = connect(port, '127.0.0.1')
-  await once(socket, 'connect')
-  return {
-    async ask() {
-      socket.write('PING\r\n')
-      const [bytes] = (await once(socket, 'data', { signal: AbortSignal.timeout(5_000) })) as [Buffer]
-      return bytes.toString()
-    },
-    async [Symbol.asyncDispose]() {
-      socket.destroy()
-    },
-  }
-}
 
 /** An agent in a process of its own, once it serves. */
 async function startAgentProcess(home: TestHome): Promise<ChildProcess> {

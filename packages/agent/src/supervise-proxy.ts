@@ -10,6 +10,7 @@ import { checkSocketPath } from './hold-socket.ts'
 import { isAlive, signalProcess } from './process-identity.ts'
 import { type ProxyFolder, type ProxyRecord, proxyFolder } from './proxy-folder.ts'
 import type { ProxyWall } from './proxy-wall.ts'
+import { createTurnsReader, type TurnsReader } from './read-turns.ts'
 import { describeEnd, prepareLog, type StartedProcess, startDetached } from './start-process.ts'
 import { waitForEnd } from './stop-process.ts'
 import { type ActivityWatch, watchActivity } from './watch-activity.ts'
@@ -39,6 +40,7 @@ interface Supervision {
   readonly settings: ProxySettings
   readonly folder: ProxyFolder
   readonly pulse: ProxyPulse
+  readonly turns: TurnsReader
   /** What the process does while it is silent. */
   readonly activity: ActivityWatch
   readonly log: Logger
@@ -69,6 +71,7 @@ export async function superviseProxy(settings: ProxySettings): Promise<Supervise
   })
   const supervision: Supervision = {
     ...{ settings, folder, log, last, pulse: createProxyPulse(folder.socket), end: new AbortController() },
+    turns: createTurnsReader(folder.turnsSocket),
     activity: watchActivity(),
     ...{ view: { state: 'starting', why: '' }, child: null, killedBecause: null, wake: () => undefined },
   }
@@ -86,7 +89,8 @@ export async function superviseProxy(settings: ProxySettings): Promise<Supervise
 
 function describe({ last, view }: Supervision): ProxyState {
   const pid = last?.ended ? null : (last?.identity?.pid ?? null)
-  return { ...view, pid, crashes: last?.crashes ?? 0 }
+  const { crashes = 0, diedBefore } = last ?? {}
+  return { ...view, pid, crashes, ...(diedBefore && { diedBefore }) }
 }
 
 function tellAdoption({ settings: { program, version }, log }: Supervision, record: ProxyRecord): void {
@@ -135,24 +139,32 @@ async function turn(supervision: Supervision): Promise<number> {
   }
 }
 
-async function look({ last, pulse, activity, settings }: Supervision): Promise<ProxySight> {
+async function look(supervision: Supervision): Promise<ProxySight> {
+  const { last, settings } = supervision
   const here = last?.identity && !last.ended && isAlive(last.identity)
   return {
     now: Date.now(),
     last: last && { ...last, started: last.identity !== null, answered: last.answeredAt !== null },
-    answer: here && last?.identity ? await ask(last.identity.pid, pulse, activity) : 'gone',
+    answer: here && last?.identity ? await ask(last.identity.pid, supervision) : 'gone',
     hungAfterMs: settings.hungAfterMs,
   }
 }
 
-async function ask(pid: number, pulse: ProxyPulse, activity: ActivityWatch): Promise<ProxySight['answer']> {
+async function ask(
+  pid: number,
+  { pulse, activity, turns }: Pick<Supervision, 'pulse' | 'activity' | 'turns'>,
+): Promise<ProxySight['answer']> {
   const answer = await pulse.ask(pid)
   if (answer === 'answers') {
     activity.forget()
+    turns.forget()
     return answer
   }
+  const said = await turns.ask(pid)
+  // Its whole process does nothing only while not even its heartbeat thread answers.
+  if (!('muteMs' in said)) activity.forget()
   const seen = activity.look(pid, performance.now())
-  return seen === null ? 'gone' : { ...answer, activity: seen }
+  return seen === null ? 'gone' : { ...answer, activity: seen, turns: said }
 }
 
 async function act(supervision: Supervision, next: Exclude<NextOfProxy, { kind: 'rest' }>): Promise<void> {
@@ -180,6 +192,7 @@ async function act(supervision: Supervision, next: Exclude<NextOfProxy, { kind: 
 async function start(supervision: Supervision, why: string): Promise<void> {
   const { settings, folder, pulse, last, log } = supervision
   pulse.forget()
+  supervision.turns.forget()
   supervision.activity.forget()
   supervision.killedBecause = null
   supervision.child = null
@@ -188,6 +201,7 @@ async function start(supervision: Supervision, why: string): Promise<void> {
   const counts = {
     crashes: last?.ended?.how === 'stopped' ? 0 : (last?.crashes ?? 0),
     streak: last?.streak ?? 0,
+    ...(last?.ended?.how === 'died' && { diedBefore: { at: last.ended.at, why: last.ended.why } }),
   }
   // One that nobody recorded holds the home, and would let no other run: its agent died right after starting it.
   const found = folder.find()

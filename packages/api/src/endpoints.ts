@@ -20,7 +20,10 @@ export const getAvailability = operation({
 export const EndpointStats = Type.Object({
   port: Type.Integer(),
   state: Type.Enum(['serving', 'held', 'failed']),
-  why: Type.String({ description: 'Of `failed`: why it cannot listen' }),
+  why: Type.String({
+    description:
+      'Of `failed`: why it cannot listen. Else when and why the proxy before this one died, if it did',
+  }),
   connections: Type.Integer({ description: 'Clients, now' }),
   commands: Type.Integer({ description: 'Requests forwarded' }),
   held_ms_total: Type.Number({ description: 'How long clients were held, altogether' }),

@@ -10,5 +10,7 @@ export const ProxyState = Type.Object({
   why: Type.String(),
   /** Times it died on its own since it was last stopped on order. */
   crashes: Type.Integer(),
+  /** Why and when (milliseconds since 1970) the process before this one died; absent when none did, or it was stopped on order. */
+  diedBefore: Type.Optional(Type.Object({ at: Type.Integer(), why: Type.String() })),
 })
 export type ProxyState = Static<typeof ProxyState>

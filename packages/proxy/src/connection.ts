@@ -98,6 +98,8 @@ export type { Link, Noted }
 export interface Visitor {
   readonly address: string
   readonly sinceMs: number
+  /** With its database, as it stands in breadcrumbs (heartbeat/breadcrumb.ts). */
+  readonly crumb: Uint8Array
 }
 
 /** Our own end of a link, as the shard's CLIENT LIST names it, and the shard's. */

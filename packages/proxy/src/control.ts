@@ -4,6 +4,7 @@ import { type Input, type Operation, type Output, proxyOperations, Refusal } fro
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Log } from './cut-log.ts'
+import { crumbOf, during } from './heartbeat/breadcrumb.ts'
 
 /** What answers each operation of the proxy. */
 export type ProxyHandlers = {
@@ -57,7 +58,12 @@ async function answer(
       throw new Refusal('invalid_request', 'the query is not valid')
     // The schemas above have checked the parts, so they are what the operation says.
     const handler = handlers[name] as (input: unknown) => Promise<unknown>
-    send(response, 200, await handler({ params, query, body }))
+    const order = `${name} ${params['id'] ?? ''}`.trimEnd()
+    send(
+      response,
+      200,
+      await during('carries out the order', crumbOf(order), () => handler({ params, query, body })),
+    )
   } catch (cause) {
     const refusal = cause instanceof Refusal ? cause : null
     const message = cause instanceof Error ? cause.message : String(cause)

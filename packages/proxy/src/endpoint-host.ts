@@ -61,7 +61,7 @@ export async function openLogged(
 ): Promise<Endpoint> {
   const cuts = createCutLog(id, log)
   const open = wanted.shards === null ? openEndpoint : openShardedEndpoint
-  const endpoint = await open(wanted, { ...options, onCut: cuts.note })
+  const endpoint = await open(wanted, { ...options, name: id, onCut: cuts.note })
   return {
     ...endpoint,
     // A copy would hold on to the upstreams of now.

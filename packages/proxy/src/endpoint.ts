@@ -10,11 +10,19 @@ import type {
 } from '@fairlead/api'
 import { addressText, remoteAddress } from './address-text.ts'
 import { type Admission, createAdmission, createShare } from './admission.ts'
-import { type Connection, createConnection, dropConnection, endConnection, steerLink } from './connection.ts'
+import {
+  type Connection,
+  createConnection,
+  dropConnection,
+  endConnection,
+  steerLink,
+  type Visitor,
+} from './connection.ts'
 import { isSubscribed } from './connection-state.ts'
 import type { CursorGenerations } from './cursor-generations.ts'
 import type { Cut } from './cut-log.ts'
 import { endIfDone, forwardStash, isDrained, takeRequests } from './forward-requests.ts'
+import { beginPiece, crumbOf, endPiece } from './heartbeat/breadcrumb.ts'
 import { drainOf } from './hold.ts'
 import { createKnownScripts } from './known-scripts.ts'
 import { type ClientQuery, listClients, viasOf } from './list-clients.ts'
@@ -68,6 +76,8 @@ export interface HoldTimes {
 export type EndpointView = Omit<EndpointReport, 'id' | 'state' | 'why'> & { readonly isHeld: boolean }
 
 export interface EndpointOptions {
+  /** How its database is called where it is told what the proxy does; its address unless told. */
+  readonly name?: string
   readonly reusePort?: boolean
   readonly admission?: Admission
   /** For cursors that clients are given. */
@@ -91,6 +101,7 @@ export const TOO_MANY = 'the process has as many connections as it may have'
 /** Serves a database of one group. Throws when it cannot listen. `reusePort`: several listeners may share the port. */
 export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOptions = {}): Promise<Endpoint> {
   const { reusePort = false, admission = createAdmission(), onCut = () => undefined, generations } = options
+  const { name = addressText(wanted) } = options
   const count = { commands: 0 }
   const share = createShare(admission, addressText(wanted))
   const scripts = createKnownScripts(options.scripts)
@@ -120,7 +131,8 @@ export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOpti
       turnAway(socket)
       return
     }
-    const visitor = { address: remoteAddress(socket), sinceMs: Date.now() }
+    const visitor = visitorOf(socket, name)
+    beginPiece('takes a new client', visitor.crumb)
     const connection = createConnection(socket, visitor, upstream.owner)
     if (upstream.owner.logins.asked !== false)
       admission.strangers.add(visitor, {
@@ -130,6 +142,7 @@ export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOpti
       })
     listenTo(connection, socket)
     upstream.add(connection)
+    endPiece()
   }
 
   const listener = await listen(wanted, { reusePort, share, strangers: admission.strangers }, admit, refuse)
@@ -176,10 +189,17 @@ function* presentIn(connections: ReadonlySet<Connection>) {
 }
 
 function listenTo(connection: Connection, client: Socket): void {
-  client.on('data', (chunk) => takeRequests(connection, chunk))
+  const { crumb } = connection.visitor
+  client.on('data', (chunk) => {
+    beginPiece('takes requests of', crumb)
+    takeRequests(connection, chunk)
+    endPiece()
+  })
   client.on('drain', () => {
+    beginPiece('takes requests again of', crumb)
     steerLink(connection)
     forwardStash(connection)
+    endPiece()
   })
   client.on('end', () => {
     connection.clientEnded = true
@@ -190,6 +210,12 @@ function listenTo(connection: Connection, client: Socket): void {
   })
   client.on('error', (cause) => dropConnection(connection, troubleOf(cause)))
   client.on('close', () => dropConnection(connection))
+}
+
+/** The client behind a socket that has just come to the database `name`. */
+export function visitorOf(socket: Socket, name: string): Visitor {
+  const address = remoteAddress(socket)
+  return { address, sinceMs: Date.now(), crumb: crumbOf(`${address} at ${name}`) }
 }
 
 /** Why a client's socket has failed; undefined when the client itself has ended it, orderly or not. */

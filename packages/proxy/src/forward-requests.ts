@@ -38,7 +38,7 @@ function letOthersGo(connection: Connection): void {
   if (connection.yielded) return
   connection.yielded = true
   steerClient(connection)
-  inTurn(() => {
+  inTurn('takes requests again of', connection.visitor.crumb, () => {
     connection.yielded = false
     if (connection.mode !== 'closed') forwardStash(connection)
   })

@@ -34,7 +34,8 @@ if (!(Number.isInteger(workers) && workers >= 1 && workers <= 64))
   throw new Error(`--workers is a number from 1 to 64, not ${values.workers}`)
 
 if (values.check) {
-  accessSync(fileURLToPath(import.meta.resolve('@fairlead/proxy/worker')), constants.R_OK)
+  for (const thread of ['worker', 'heartbeat'])
+    accessSync(fileURLToPath(import.meta.resolve(`@fairlead/proxy/${thread}`)), constants.R_OK)
   accessSync(home, constants.W_OK)
   process.exit(0)
 }

@@ -8,6 +8,7 @@ import { type Connection, type Link, steerClient, tellClient } from './connectio
 import { baseReplayOf, isSubscribed, type Replayed, replayOf, restReplayOf } from './connection-state.ts'
 import type { CursorsNow } from './cursors-now.ts'
 import { sendOwn } from './forward-requests.ts'
+import { beginPiece, during, endPiece } from './heartbeat/breadcrumb.ts'
 import { createLink } from './link.ts'
 import { askForLogin } from './login.ts'
 import { readInto, type Take } from './read-into.ts'
@@ -41,6 +42,7 @@ export async function openLink(
   untilMs: number,
   commandsOf: typeof replayOf = replayOf,
 ): Promise<Link> {
+  const { crumb } = connection.visitor
   let take = takeNothing
   const socket = await connectUntil(connection, target, untilMs, (bytes) => take(bytes))
   const link = createLink(
@@ -49,14 +51,16 @@ export async function openLink(
     target.cursors.generation,
   )
   link.early = []
-  take = (bytes) => takeReplies(connection, link, bytes)
+  take = (bytes) => {
+    beginPiece('takes replies for', crumb)
+    takeReplies(connection, link, bytes)
+    endPiece()
+  }
   link.socket.on('end', () => takeEnd(connection, link))
   link.socket.on('close', () => takeEnd(connection, link))
   link.socket.on('drain', () => steerClient(connection))
-  await replay(
-    connection,
-    link,
-    commandsOf(answeredState(connection), link.generation, cachingOf(connection)),
+  await during('makes an engine remember what is known of', crumb, () =>
+    replay(connection, link, commandsOf(answeredState(connection), link.generation, cachingOf(connection))),
   )
   return link
 }

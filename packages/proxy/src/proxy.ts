@@ -1,12 +1,15 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Address, type EndpointReport, Refusal, type WantedEndpoint } from '@fairlead/api'
+import { type Address, type EndpointReport, Refusal, TURNS_SOCKET, type WantedEndpoint } from '@fairlead/api'
 import { addressesOf } from './addresses-of.ts'
 import { createAdmission } from './admission.ts'
 import { type ProxyHandlers, serveControl } from './control.ts'
 import { openGenerations } from './cursor-generations.ts'
 import type { Log } from './cut-log.ts'
 import { createHost, type HostedEndpoint } from './endpoint-host.ts'
+import { answerTurns } from './heartbeat/answer-turns.ts'
+import { makeBreadcrumbs } from './heartbeat/breadcrumb.ts'
+import { startHeartbeat } from './heartbeat/start-heartbeat.ts'
 import { holdHome } from './hold-home.ts'
 import { checkTls } from './listen.ts'
 import { openSentinel } from './sentinel.ts'
@@ -39,6 +42,8 @@ export async function createProxy(options: {
   await using stack = new AsyncDisposableStack()
   stack.use(await holdHome(home, socketPath))
 
+  const breadcrumbs = makeBreadcrumbs(1 + (workers === 1 ? 0 : workers))
+  stack.use(answerTurns(breadcrumbs, 0))
   const wanted = new Map<string, WantedEndpoint>(Object.entries(await readWanted(path)))
   const admission = createAdmission()
   const generations = stack.use(await openGenerations(join(home, 'cursors.json'), log))
@@ -48,8 +53,9 @@ export async function createProxy(options: {
   const host = stack.use(
     workers === 1
       ? createHost({ admission, generations }, log)
-      : await createWorkerHost({ count: workers, admission, generations, log, onBroken }),
+      : await createWorkerHost({ count: workers, admission, generations, log, breadcrumbs, onBroken }),
   )
+  stack.use(startHeartbeat({ breadcrumbs, socketPath: join(home, TURNS_SOCKET) }, log))
   stack.defer(async () => {
     await Promise.all([...open.values()].map((endpoint) => endpoint[Symbol.asyncDispose]()))
   })

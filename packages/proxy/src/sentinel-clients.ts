@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net'
 import { createRequestScanner, makeCommandTable, type RequestScanner, scanRequest } from '@fairlead/engine'
+import { remoteAddress } from './address-text.ts'
+import { beginPiece, crumbOf, endPiece } from './heartbeat/breadcrumb.ts'
 import { answer, messagesFor, type SentinelSession, type SentinelWorld } from './sentinel-answers.ts'
 import { encodeReply } from './sentinel-reply.ts'
 import { inTurn, LINE_BYTES, REQUESTS_AT_ONCE, WORD_COSTS } from './turns.ts'
@@ -33,6 +35,7 @@ export function serveSentinelClient(socket: Socket, id: number, world: () => Sen
   let rest: Buffer | null = null
   let yielded = false
   let requestBytes = 0
+  const crumb = crumbOf(remoteAddress(socket))
 
   const take = (chunk: Buffer): void => {
     let at = 0
@@ -66,7 +69,7 @@ export function serveSentinelClient(socket: Socket, id: number, world: () => Sen
   }
   const letOthersGo = (): void => {
     yielded = true
-    inTurn(() => {
+    inTurn('answers as a Sentinel', crumb, () => {
       yielded = false
       goOn()
     })
@@ -84,7 +87,11 @@ export function serveSentinelClient(socket: Socket, id: number, world: () => Sen
     socket.end(`-ERR Protocol error: ${what}\r\n`)
   }
 
-  socket.on('data', take)
+  socket.on('data', (chunk) => {
+    beginPiece('answers as a Sentinel', crumb)
+    take(chunk)
+    endPiece()
+  })
   socket.on('drain', () => {
     if (!yielded) goOn()
   })

@@ -18,7 +18,7 @@ export function takeReplies(connection: Connection, link: Link, bytes: Buffer): 
 function letOthersGo(connection: Connection, link: Link, unread: Buffer): void {
   link.unread = unread
   link.socket.pause()
-  inTurn(() => {
+  inTurn('takes replies again for', connection.visitor.crumb, () => {
     takeUnread(connection, link)
     if (link.unread !== null) return
     if (connection.link === link) steerLink(connection)

@@ -1,3 +1,4 @@
+import { beginPiece, endPiece, type Work } from './heartbeat/breadcrumb.ts'
 import { createQueue } from './queue.ts'
 
 /**
@@ -8,19 +9,31 @@ import { createQueue } from './queue.ts'
 /** Each takes a millisecond at most. */
 const PIECES_AT_ONCE = 2
 
-const waiting = createQueue<() => void>()
+interface Piece {
+  readonly act: () => void
+  readonly work: Work
+  readonly whom: Uint8Array
+}
+
+const waiting = createQueue<Piece>()
 let isDue = false
 
-/** Does a piece of work in one of the next turns of the event loop. */
-export function inTurn(act: () => void): void {
-  waiting.push(act)
+/** Does a piece of `work` in one of the next turns of the event loop; `whom` it is for. */
+export function inTurn(work: Work, whom: Uint8Array, act: () => void): void {
+  waiting.push({ act, work, whom })
   if (isDue) return
   isDue = true
   setImmediate(doNext)
 }
 
 function doNext(): void {
-  for (let n = 0; n < PIECES_AT_ONCE; n += 1) waiting.shift()?.()
+  for (let n = 0; n < PIECES_AT_ONCE; n += 1) {
+    const piece = waiting.shift()
+    if (piece === undefined) break
+    beginPiece(piece.work, piece.whom)
+    piece.act()
+    endPiece()
+  }
   isDue = waiting.size > 0
   if (isDue) setImmediate(doNext)
 }

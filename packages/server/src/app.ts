@@ -219,7 +219,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
   modulesRoutes(mount, modules)
   databasesRoutes(mount, databases)
   const sight = createSight(reconciling)
-  endpointsRoutes(mount, createEndpoints({ databases, proxy, tls, knock: sight.knock }))
+  endpointsRoutes(mount, createEndpoints({ databases, proxy, agent, tls, knock: sight.knock }))
   limitsRoutes(
     mount,
     createLimitChanges({ ...{ store, databases, modules, now }, look: sight.look, nudge: loop.nudge }),

@@ -47,7 +47,7 @@ function letOthersGo(router: Router): void {
   if (router.yielded) return
   router.yielded = true
   steerRouter(router)
-  inTurn(() => {
+  inTurn('takes requests again of', router.visitor.crumb, () => {
     router.yielded = false
     if (!router.closed && !router.busy) routeStash(router)
   })

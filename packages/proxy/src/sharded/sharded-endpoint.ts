@@ -11,8 +11,17 @@ import { addressText, remoteAddress } from '../address-text.ts'
 import { addressesOf } from '../addresses-of.ts'
 import { createAdmission, createShare } from '../admission.ts'
 import { type Connection, steerLink } from '../connection.ts'
-import { type Endpoint, type EndpointOptions, LINGER_MS, LINGERED, TOO_MANY, troubleOf } from '../endpoint.ts'
+import {
+  type Endpoint,
+  type EndpointOptions,
+  LINGER_MS,
+  LINGERED,
+  TOO_MANY,
+  troubleOf,
+  visitorOf,
+} from '../endpoint.ts'
 import { forwardStash } from '../forward-requests.ts'
+import { beginPiece, endPiece } from '../heartbeat/breadcrumb.ts'
 import { drainOf } from '../hold.ts'
 import { createKnownScripts } from '../known-scripts.ts'
 import { listClients } from '../list-clients.ts'
@@ -40,6 +49,7 @@ export async function openShardedEndpoint(
   options: EndpointOptions = {},
 ): Promise<Endpoint> {
   const { reusePort = false, admission = createAdmission(), onCut = () => undefined } = options
+  const { name = addressText(wanted) } = options
   const ranges = wanted.shards ?? []
   const count = { commands: 0 }
   // One for all groups: a script that one of them knows does the others no harm.
@@ -104,7 +114,8 @@ export async function openShardedEndpoint(
       turnAway(socket)
       return
     }
-    const visitor = { address: remoteAddress(socket), sinceMs: Date.now() }
+    const visitor = visitorOf(socket, name)
+    beginPiece('takes a new client', visitor.crumb)
     const router = createRouter(socket, visitor, shards, goOn)
     routers.add(router)
     const gone = () => {
@@ -124,6 +135,7 @@ export async function openShardedEndpoint(
       })
     listenTo(router)
     legTo(router, HOME)
+    endPiece()
   }
 
   const listener = await listen(wanted, { reusePort, share, strangers: admission.strangers }, admit, refuse)
@@ -241,13 +253,20 @@ function* presentIn(routers: ReadonlySet<Router>) {
 
 function listenTo(router: Router): void {
   const { client } = router
-  client.on('data', (chunk) => takeClientBytes(router, chunk))
+  const { crumb } = router.visitor
+  client.on('data', (chunk) => {
+    beginPiece('takes requests of', crumb)
+    takeClientBytes(router, chunk)
+    endPiece()
+  })
   client.on('drain', () => {
+    beginPiece('takes requests again of', crumb)
     for (const leg of router.legs) {
       if (leg === undefined) continue
       steerLink(leg.connection)
       forwardStash(leg.connection)
     }
+    endPiece()
   })
   client.on('end', () => {
     router.clientEnded = true

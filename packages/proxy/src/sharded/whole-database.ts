@@ -1,4 +1,5 @@
 import { isReplyError, parseReply } from '@fairlead/engine'
+import { nowDoing } from '../heartbeat/breadcrumb.ts'
 import { inTurn } from '../turns.ts'
 import { errorReply } from './alone.ts'
 import { ask, HOME, legTo } from './legs.ts'
@@ -25,16 +26,17 @@ async function askEach(
 ): Promise<readonly Buffer[]> {
   const replies: Promise<Buffer>[] = []
   for (const leg of legs) {
-    if (replies.length > 0 && request.length > LARGEST_AT_ONCE_BYTES) await nextTurn()
+    if (replies.length > 0 && request.length > LARGEST_AT_ONCE_BYTES) await nextTurn(router)
     if (router.closed) return []
+    nowDoing('splits a request over the groups for', router.visitor.crumb)
     replies.push(ask(leg(), request))
   }
   return Promise.all(replies)
 }
 
-async function nextTurn(): Promise<void> {
+async function nextTurn({ visitor }: Router): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  inTurn(resolve)
+  inTurn('splits a request over the groups for', visitor.crumb, resolve)
   await promise
 }
 
@@ -93,7 +95,8 @@ export async function leastOfAll(router: Router, request: Buffer): Promise<Buffe
   let least: Buffer | undefined
   for (const reply of await askAll(router, request)) {
     // The groups are looked at one after the other: others have their turn between two of them.
-    if (reply.length > LARGEST_AT_ONCE_BYTES) await nextTurn()
+    if (reply.length > LARGEST_AT_ONCE_BYTES) await nextTurn(router)
+    nowDoing('puts replies of the groups together for', router.visitor.crumb)
     least = least === undefined || isError(least) ? (least ?? reply) : leastDigits(least, reply)
   }
   return least ?? noGroup
@@ -125,6 +128,7 @@ function integer(value: number): Buffer {
 /** KEYS */
 export async function concatenate(router: Router, request: Buffer): Promise<Buffer> {
   const replies = await askAll(router, request)
+  nowDoing('puts replies of the groups together for', router.visitor.crumb)
   const error = replies.find(isError)
   if (error !== undefined) return error
   const heads = replies.map((reply) => reply.indexOf('\n') + 1)

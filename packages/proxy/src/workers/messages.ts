@@ -103,4 +103,7 @@ export interface WorkerStart {
   readonly most: Admission['most']
   /** Of clients' scripts, of each endpoint. */
   readonly mostScriptBytes: number
+  /** Where it says what it does, and in which record (heartbeat/breadcrumb.ts). */
+  readonly breadcrumbs: SharedArrayBuffer
+  readonly record: number
 }

@@ -29,9 +29,11 @@ export async function createWorkerHost(options: {
   readonly admission: Admission
   readonly generations: CursorGenerations
   readonly log: Log
+  /** Of the main thread and of each worker. */
+  readonly breadcrumbs: SharedArrayBuffer
   readonly onBroken: (why: string) => void
 }): Promise<EndpointHost> {
-  const { count, admission, generations, log, onBroken } = options
+  const { count, admission, generations, log, breadcrumbs, onBroken } = options
   const endpoints = new Map<string, HostedEndpoint>()
   const onMove = async (id: string, upstream: Address, slot: number) => {
     const endpoint = endpoints.get(id)
@@ -41,6 +43,7 @@ export async function createWorkerHost(options: {
   const start = {
     most: Math.max(1, Math.floor((admission.most * FOR_WORKERS) / count)),
     mostScriptBytes: Math.floor(MOST_SCRIPT_BYTES / count),
+    breadcrumbs,
   }
   const running: ProxyWorker[] = []
   /** One that flushes and loads again at once keeps what it has loaded: only the others are told. */
@@ -55,12 +58,10 @@ export async function createWorkerHost(options: {
   const workers = await allOf(
     Array.from({ length: count }, async (_, n) =>
       stack.use(
-        await startWorker(start, {
-          log,
-          onMove,
-          onScriptsFlushed: (id) => onScriptsFlushed(id, n),
-          onEnd: onBroken,
-        }),
+        await startWorker(
+          { ...start, record: n + 1 },
+          { log, onMove, onScriptsFlushed: (id) => onScriptsFlushed(id, n), onEnd: onBroken },
+        ),
       ),
     ),
   )

@@ -4,6 +4,8 @@ import { createAdmission } from '../admission.ts'
 import type { Log } from '../cut-log.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { openLogged } from '../endpoint-host.ts'
+import { answerTurns } from '../heartbeat/answer-turns.ts'
+import { crumbOf, during } from '../heartbeat/breadcrumb.ts'
 import type { FromWorker, Order, OrderName, Orders, ToWorker, WorkerStart } from './messages.ts'
 
 /**
@@ -18,7 +20,8 @@ const MOVED_WITHIN_MS = 20_000
 
 const port = parentPort
 if (port === null) throw new Error('this is a worker of the proxy: main.ts starts it')
-const { most, mostScriptBytes } = workerData as WorkerStart
+const { most, mostScriptBytes, breadcrumbs, record } = workerData as WorkerStart
+answerTurns(breadcrumbs, record)
 const admission = createAdmission(most)
 const endpoints = new Map<string, Endpoint>()
 /** By the number of a switch: its connections may go on; whoever publishes may. */
@@ -34,7 +37,7 @@ const log: Log = (what, details) => tell({ kind: 'log', what, details })
 port.on('message', (message: ToWorker) => {
   switch (message.kind) {
     case 'order':
-      void obey(message)
+      void during('carries out the order', crumbOf(`${message.name} ${message.id}`), () => obey(message))
       return
     case 'all there':
       goOn.get(message.number)?.()

@@ -1,17 +1,27 @@
 import { ApiError, type ClientList } from '@fairlead/api'
 import { expect, test } from 'vitest'
 import type { DatabaseView } from '../databases/databases-service.ts'
+import type { AgentLink } from '../nodes/agent-link.ts'
 import { type ProxyLink, ProxyUnreachable } from '../nodes/proxy-link.ts'
 import { createEndpoints } from './endpoints-service.ts'
 
 /** The endpoints of one database, whose proxy answers, or fails, so. */
-function endpointsWith(endpointPort: number | null, listClients: ProxyLink['listClients']) {
+function endpointsWith(
+  endpointPort: number | null,
+  listClients: ProxyLink['listClients'],
+  died?: { readonly at: number; readonly why: string },
+) {
   // Of both, only this is looked at.
   const view = { database: { endpointPort } } as DatabaseView
-  const proxy = { listClients } as ProxyLink
+  const reportProxy = async () => ({ endpoints: [{ id: 'db7', why: '' }] })
+  const proxy = { listClients, reportProxy } as unknown as ProxyLink
+  const agent = {
+    reportNode: async () => ({ proxy: died ? { diedBefore: died } : {} }),
+  } as unknown as AgentLink
   return createEndpoints({
     databases: { get: async () => view },
     proxy,
+    agent,
     tls: { current: () => Promise.reject(new Error('nobody is to be trusted')) },
     knock: () => Promise.reject(new Error('nobody is to knock')),
   })
@@ -42,4 +52,16 @@ test.each([
 ])('%s is what its asker is told when the proxy says: %s', async (code, cause) => {
   const endpoints = endpointsWith(1, () => Promise.reject(cause))
   await expect(endpoints.clients(7, which)).rejects.toMatchObject({ code, message: cause.message })
+})
+
+test('why the proxy before died is told with how an endpoint fares', async () => {
+  const nobody = () => Promise.reject(new Error('clients are not asked for'))
+  const died = {
+    at: Date.UTC(2026, 10, 22),
+    why: 'was stuck in one piece of work, and was killed: main takes …',
+  }
+  expect((await endpointsWith(1, nobody, died).stats(7)).why).toBe(
+    'the proxy before it died at 2026-11-22T00:00:00.000Z: was stuck in one piece of work, and was killed: main takes …',
+  )
+  expect((await endpointsWith(1, nobody).stats(7)).why).toBe('')
 })

@@ -2,6 +2,7 @@ import { type Address, ApiError, type ClientList, type EndpointReport, Refusal }
 import type { EngineTls } from '@fairlead/engine'
 import { ENDPOINT_HOST, endpointName } from '../core/endpoint-name.ts'
 import type { Databases, DatabaseView } from '../databases/databases-service.ts'
+import type { AgentLink } from '../nodes/agent-link.ts'
 import { type ProxyLink, ProxyUnreachable } from '../nodes/proxy-link.ts'
 import type { Tls, TlsNow } from '../tls/tls-service.ts'
 
@@ -27,10 +28,11 @@ export interface Knock {
 export function createEndpoints(deps: {
   readonly databases: Pick<Databases, 'get'>
   readonly proxy: ProxyLink
+  readonly agent: Pick<AgentLink, 'reportNode'>
   readonly knock: (address: Address, password: string, tls: EngineTls | null) => Promise<Knock>
   readonly tls: Pick<Tls, 'current'>
 }): Endpoints {
-  const { databases, proxy, knock, tls } = deps
+  const { databases, proxy, agent, knock, tls } = deps
   return {
     async check(uid) {
       const view = await databases.get(uid)
@@ -56,7 +58,7 @@ export function createEndpoints(deps: {
       const found = endpoints.find(({ id }) => id === endpointName(uid))
       if (found === undefined)
         throw new Refusal('endpoint_not_exist', `the endpoint of database ${uid} is not there yet`)
-      return found
+      return found.why === '' ? { ...found, why: await whyBegunAnew(agent) } : found
     },
 
     async clients(uid, query) {
@@ -64,6 +66,15 @@ export function createEndpoints(deps: {
       return asked(proxy.listClients({ params: { id: endpointName(uid) }, query }))
     },
   }
+}
+
+/** Why the proxy before the one that serves now died; empty when none did, or the agent does not answer. */
+async function whyBegunAnew(agent: Pick<AgentLink, 'reportNode'>): Promise<string> {
+  const report = await agent.reportNode({}).catch(() => null)
+  const died = report?.proxy.diedBefore
+  return died === undefined
+    ? ''
+    : `the proxy before it died at ${new Date(died.at).toISOString()}: ${died.why}`
 }
 
 /** As a client has it. Whom an operator's own clients trust, and by which name they call endpoints, we do not know. */

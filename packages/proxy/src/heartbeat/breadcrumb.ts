@@ -1,0 +1,118 @@
+import { readlinkSync } from 'node:fs'
+
+/**
+ * What each event loop of the proxy is doing, in memory that the heartbeat thread reads while the loop is stuck. A loop writes its own
+ * record, and nobody else does.
+ */
+
+/** In the order of their numbers. */
+const works = [
+  '',
+  'takes a new client',
+  'takes requests of',
+  'takes requests again of',
+  'takes replies for',
+  'takes replies again for',
+  'splits a request over the groups for',
+  'puts replies of the groups together for',
+  'makes an engine remember what is known of',
+  'carries out the order',
+  'answers as a Sentinel',
+] as const
+export type Work = (typeof works)[number]
+
+const numbers = new Map(works.map((work, n) => [work, n]))
+
+/** Of a record: four numbers, then text. */
+const TURNS = 0
+const THREAD = 1
+const WORK = 2
+const TEXT_BYTES = 3
+const HEAD_BYTES = 16
+const MOST_TEXT_BYTES = 112
+const RECORD_BYTES = HEAD_BYTES + MOST_TEXT_BYTES
+
+/** Records for so many loops. */
+export function makeBreadcrumbs(loops: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(loops * RECORD_BYTES)
+}
+
+export function countLoops(breadcrumbs: SharedArrayBuffer): number {
+  return breadcrumbs.byteLength / RECORD_BYTES
+}
+
+interface Mine {
+  readonly head: Int32Array
+  readonly text: Uint8Array
+}
+
+function recordOf(breadcrumbs: SharedArrayBuffer, n: number): Mine {
+  const from = n * RECORD_BYTES
+  return {
+    head: new Int32Array(breadcrumbs, from, HEAD_BYTES / 4),
+    text: new Uint8Array(breadcrumbs, from + HEAD_BYTES, MOST_TEXT_BYTES),
+  }
+}
+
+/** Of this thread; until it is told where, nobody reads it. */
+let mine = recordOf(makeBreadcrumbs(1), 0)
+
+/** From now on this thread writes the record number `n`. */
+export function leaveBreadcrumbs(breadcrumbs: SharedArrayBuffer, n: number): void {
+  mine = recordOf(breadcrumbs, n)
+  mine.head[THREAD] = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
+}
+
+/** Whom a piece of work is for, as it stands in a record: made once, and written often. */
+export function crumbOf(text: string): Uint8Array {
+  return Buffer.from(text).subarray(0, MOST_TEXT_BYTES)
+}
+
+/** This loop begins something: a turn of its own. */
+export function beginPiece(work: Work, whom: Uint8Array = nobody): void {
+  nowDoing(work, whom)
+  const { head } = mine
+  Atomics.store(head, TURNS, ((head[TURNS] ?? 0) + 1) | 0)
+}
+
+const nobody = new Uint8Array(0)
+
+/** It has done it. What it does next is told apart, or is not. */
+export function endPiece(): void {
+  mine.head[WORK] = 0
+}
+
+/** In the middle of a piece: what it has come to. */
+export function nowDoing(work: Work, whom?: Uint8Array): void {
+  mine.head[WORK] = numbers.get(work) ?? 0
+  if (whom === undefined) return
+  mine.text.set(whom)
+  mine.head[TEXT_BYTES] = whom.length
+}
+
+/** Says what is being done while `act` is, up to where that waits for something. */
+export function during<T>(work: Work, whom: Uint8Array, act: () => T): T {
+  nowDoing(work, whom)
+  try {
+    return act()
+  } finally {
+    endPiece()
+  }
+}
+
+export interface Breadcrumb {
+  readonly turns: number
+  /** Its number in the kernel; 0: it has not begun. */
+  readonly thread: number
+  readonly doing: string
+}
+
+/** What loop number `n` does. It may be writing meanwhile; then `turns` is another at the next look. */
+export function readBreadcrumb(breadcrumbs: SharedArrayBuffer, n: number): Breadcrumb {
+  const { head, text } = recordOf(breadcrumbs, n)
+  const turns = Atomics.load(head, TURNS)
+  const work = works[head[WORK] ?? 0] ?? ''
+  // A copy: text is decoded from memory that does not change meanwhile.
+  const whom = Buffer.from(text.slice(0, head[TEXT_BYTES])).toString('utf8')
+  return { turns, thread: head[THREAD] ?? 0, doing: work === '' ? '' : `${work} ${whom}`.trimEnd() }
+}

@@ -1,0 +1,70 @@
+import { chmodSync, rmSync, writeSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { BroadcastChannel, workerData } from 'node:worker_threads'
+import type { LoopTurns, ProxyTurns } from '@fairlead/api'
+import { TURNS_CHANNEL } from './answer-turns.ts'
+import { countLoops, readBreadcrumb } from './breadcrumb.ts'
+import { readThreadUse } from './read-thread-use.ts'
+import { watchLoop } from './watch-loop.ts'
+
+/**
+ * The heartbeat thread of the proxy. It says how its loops fare while they are stuck: to whoever connects to its socket, and to the
+ * log. It has no other work, so it answers unless the whole process is stopped, or starved.
+ */
+
+export interface HeartbeatStart {
+  readonly breadcrumbs: SharedArrayBuffer
+  readonly socketPath: string
+}
+
+const LOOK_EVERY_MS = 500
+/** A turn of this length is told to the log, and again each time it has doubled. */
+const LONG_MS = 1_000
+/** Standard error, where the log goes: through the main thread it would wait for that one. */
+const LOG_FILE = 2
+
+const { breadcrumbs, socketPath } = workerData as HeartbeatStart
+const channel = new BroadcastChannel(TURNS_CHANNEL)
+const loops = Array.from({ length: countLoops(breadcrumbs) }, (_, n) => {
+  const name = n === 0 ? 'main' : `worker ${n}`
+  return { n, watch: watchLoop(name), tellAtMs: LONG_MS, last: null as LoopTurns | null }
+})
+
+function look(): readonly LoopTurns[] {
+  const now = performance.now()
+  return loops.flatMap((loop) => {
+    const crumb = readBreadcrumb(breadcrumbs, loop.n)
+    if (crumb.thread === 0) return []
+    const seen = loop.watch.look(crumb, now, () => readThreadUse(crumb.thread))
+    const isNew = loop.last?.turns !== seen.turns
+    if (isNew && loop.last !== null && loop.tellAtMs > LONG_MS) tell('a long turn has ended', loop.last)
+    if (isNew) loop.tellAtMs = LONG_MS
+    if (seen.turnMs >= loop.tellAtMs) {
+      tell('a turn is long', seen)
+      while (loop.tellAtMs <= seen.turnMs) loop.tellAtMs *= 2
+    }
+    loop.last = seen
+    return [seen]
+  })
+}
+
+function tell(what: string, { loop, turnMs, cpuMs, doing }: LoopTurns): void {
+  const line = JSON.stringify({ at: new Date().toISOString(), what, loop, ms: turnMs, cpuMs, doing })
+  try {
+    writeSync(LOG_FILE, `${line}\n`)
+  } catch {
+    // No room on the disk, or nobody reads: the agent is told all the same.
+  }
+}
+
+setInterval(() => {
+  look()
+  channel.postMessage(null)
+}, LOOK_EVERY_MS)
+
+// Its home is this proxy's alone (hold-home.ts).
+rmSync(socketPath, { force: true })
+createServer((socket) => {
+  socket.on('error', () => socket.destroy())
+  socket.end(JSON.stringify({ pid: process.pid, loops: [...look()] } satisfies ProxyTurns))
+}).listen(socketPath, () => chmodSync(socketPath, 0o600))
