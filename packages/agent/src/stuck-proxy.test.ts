@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { until } from '../test/agent-home.ts'
 import { dial, echoServer, makeProxyHome, proxyProgram } from '../test/proxy-home.ts'
 
-/** Some requests of clients take it as long as the test wants. */
-const stickOnWords = fileURLToPath(new URL('../test/stick-on-words.ts', import.meta.url))
+/** Some requests of clients take it as long as the test wants. Within its wall the proxy sees its own package. */
+const stickOnWords = fileURLToPath(new URL('../../proxy/test/stick-on-words.ts', import.meta.url))
 const [node = '', ...rest] = proxyProgram
 const sticky = [node, '--import', stickOnWords, ...rest]
 

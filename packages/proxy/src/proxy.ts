@@ -1,5 +1,5 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Address, type EndpointReport, Refusal, TURNS_SOCKET, type WantedEndpoint } from '@fairlead/api'
 import { addressesOf } from './addresses-of.ts'
 import { createAdmission } from './admission.ts'
@@ -55,7 +55,7 @@ export async function createProxy(options: {
       ? createHost({ admission, generations }, log)
       : await createWorkerHost({ count: workers, admission, generations, log, breadcrumbs, onBroken }),
   )
-  stack.use(startHeartbeat({ breadcrumbs, socketPath: join(home, TURNS_SOCKET) }, log))
+  stack.use(startHeartbeat({ breadcrumbs, socketPath: join(dirname(socketPath), TURNS_SOCKET) }, log))
   stack.defer(async () => {
     await Promise.all([...open.values()].map((endpoint) => endpoint[Symbol.asyncDispose]()))
   })
