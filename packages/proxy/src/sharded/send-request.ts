@@ -1,6 +1,6 @@
 import { blockingNames, isBlocking, subscriptions } from '../commands.ts'
-import { takeSilence } from './alone.ts'
-import { pass } from './legs.ts'
+import { doAlone, takeSilence } from './alone.ts'
+import { feed, LARGEST_FED_BYTES, pass } from './legs.ts'
 import { runsScript } from './read-redirect.ts'
 import { countWords, findWord, wordAt } from './read-words.ts'
 import { type Leg, makeOwed, type Owed, type Router } from './router.ts'
@@ -22,6 +22,8 @@ export interface Request {
 export function sendRequest(router: Router, leg: Leg, request: Request, slot: number): Routed {
   const { name, bytes, isWhole } = request
   if (name in subscriptions && router.transaction === null) return subscribe(router, leg, request, slot)
+  const isLong = isWhole && bytes.length > LARGEST_FED_BYTES && router.transaction === null
+  if (isLong && router.owed.size > 0) return 'wait'
   // EXEC is behind its transaction, and none of it would be there.
   const isEngines = router.transaction === null && name !== 'EXEC' && !runsScript(name)
   const mayBeAskedAgain = isWhole && isEngines && router.keptBytes + bytes.length <= MOST_KEPT_BYTES
@@ -32,7 +34,8 @@ export function sendRequest(router: Router, leg: Leg, request: Request, slot: nu
   const silent = takeSilence(router)
   const again = mayBeAskedAgain ? bytes : null
   owe(router, leg, makeOwed({ request: again, slot, isEngines, blocks, silent }))
-  pass(leg, bytes)
+  if (isLong) doAlone(router, true, () => feed(leg, bytes).then(() => null))
+  else pass(leg, bytes)
   if (!isWhole) router.rest = leg
   return 'sent'
 }

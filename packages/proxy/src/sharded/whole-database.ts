@@ -1,8 +1,7 @@
 import { isReplyError, parseReply } from '@fairlead/engine'
 import { nowDoing } from '../heartbeat/breadcrumb.ts'
-import { inTurn } from '../turns.ts'
 import { errorReply } from './alone.ts'
-import { ask, HOME, legTo } from './legs.ts'
+import { ask, HOME, legTo, nextTurn } from './legs.ts'
 import { readWords } from './read-words.ts'
 import type { Leg, Router } from './router.ts'
 
@@ -32,12 +31,6 @@ async function askEach(
     replies.push(ask(leg(), request))
   }
   return Promise.all(replies)
-}
-
-async function nextTurn({ visitor }: Router): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  inTurn('splits a request over the groups for', visitor.crumb, resolve)
-  await promise
 }
 
 /** Those that were asked something by this client already; the home leg at any rate. */
