@@ -1,4 +1,13 @@
-import { copyFileSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  openSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
@@ -68,6 +77,50 @@ test.each(kinds)(
     expect(await admin.call('GET', 'kept')).toBe('yes')
   },
 )
+
+test.each([
+  { persistence: 'aof', file: /base\.rdb$/, save: 'BGREWRITEAOF' },
+  { persistence: 'snapshot', file: /dump\.rdb$/, save: 'BGSAVE' },
+] as const)(
+  'a file that is damaged while its engine runs costs nothing when that engine restarts in place: $persistence',
+  { timeout: 120_000 },
+  async ({ persistence, file, save }) => {
+    // Less than what any surge shard needs.
+    await using small = await startFairlead({ env: { FAIRLEAD_NODE_MEMORY_MB: '90' } })
+    const { uid, action_uid } = await small.api.createDatabase({
+      body: {
+        ...{ name: `rotten-${persistence}`, memory_size: 0, data_persistence: persistence },
+        engine_version: build('redis', '7.0'),
+      },
+    })
+    await small.untilEnded(action_uid)
+    {
+      using admin = await asAdmin(small, 1)
+      await admin.call('EVAL', "for n = 1, 1000 do redis.call('SET', n, ('x'):rep(50)) end", 0)
+      await admin.call(save)
+      await until(
+        'it is written',
+        async () => !/(progress|scheduled):1/.test(await admin.info('persistence')),
+      )
+    }
+    spoil(findFile(join(small.home, 'shards', 's1', 'data'), file))
+    const upgrade = await small.api.upgradeDatabase({
+      params: { uid },
+      body: { engine_version: build('valkey', '8.1') },
+    })
+    const { status, error } = await small.untilEnded(upgrade.action_uid)
+    expect(status, error).toBe('completed')
+    using admin = await asAdmin(small, 1)
+    expect(await admin.call('DBSIZE')).toBe(1000)
+  },
+)
+
+/** Bytes in the middle of a file are others than were written. */
+function spoil(path: string): void {
+  const file = openSync(path, 'r+')
+  writeSync(file, Buffer.alloc(200, 0xff), 0, 200, Math.floor(statSync(path).size / 2))
+  closeSync(file)
+}
 
 /** A key on the disk of a shard. Answers the process. */
 async function fill(shard: number): Promise<number> {

@@ -11,6 +11,7 @@ import { asTheyRun, findPorts, getsTls, recordRuns } from './ports-of-shard.ts'
 import { raiseBacklog } from './raise-backlog.ts'
 import { shardCertificate } from './shard-certificates.ts'
 import { wishFor } from './wish.ts'
+import { writeAnew } from './write-anew.ts'
 
 /** The one node there is. */
 const THIS_NODE = { uid: 1, host: '127.0.0.1' }
@@ -88,9 +89,27 @@ export async function restartPrimary(
   const runs = runsOf(step.runs)
   const why = await deps.trials.whyUnproven(database, runs, 'alone')
   if (why !== null) return { kind: 'hopeless', why }
+  const unwritten = await whyUnwritten(step.shard, scene)
+  if (unwritten !== undefined) return unwritten
   const shard = await recordRuns(member(step.shard, scene), { runs }, scene)
   await put({ ...shard, follows: null }, scene.members, scene)
   return done
+}
+
+/** A snapshot is written when it ends. Undefined also where its process has ended already. */
+async function whyUnwritten(
+  id: number,
+  { database, members, seen, deps }: Scene,
+): Promise<Outcome | undefined> {
+  const engine = seen.shards.find((shard) => shard.id === id)?.engine ?? null
+  if (database.persistence !== 'aof' || engine === null) return undefined
+  const what = `file of ${database.uid}:${id}, process ${engine.runId}`
+  const written = deps.preparations.ask({ databaseUid: database.uid, what }, async (signal) =>
+    writeAnew(await deps.engines.connect(database, member(id, { members })), id, signal),
+  )
+  if (written === 'ready') return undefined
+  if (written.kind !== 'pending') return written
+  return { kind: 'not yet', why: `shard ${id} writes its append-only file anew before it restarts` }
 }
 
 /**
