@@ -2,7 +2,7 @@ import { revisionOf } from './goal.ts'
 import { act, awaitShard, type Group, isReady } from './group.ts'
 import { planRoom } from './heir-memory.ts'
 import { planKeptBy, retire } from './plan-durability.ts'
-import { obstacleToReplication } from './replication-paths.ts'
+import { obstacleToReplication, readsFilesOf } from './replication-paths.ts'
 import { surgeBytes } from './surge-bytes.ts'
 import {
   type Goal,
@@ -190,7 +190,13 @@ export function planOthers(group: Group): Verdict | undefined {
   const leaving = goal.preserveRoles ? [] : firstToLeave(old, goal).slice(0, surplus)
   const next = old.find((shard) => !leaving.includes(shard))
   if (next === undefined) return undefined
-  if (goal.undo) {
+  const isReadable = readsFilesOf(next.wanted.build, goal.build)
+  const isShort = !goal.undo && replicas.length - old.length < goal.replicas
+  if (!isReadable && isShort && lackOfMemory(group.seen) === undefined) {
+    const why = `in place of shard ${next.id}, whose files ${revision} cannot read`
+    return act({ kind: 'add-shard', runs: goal, follow: primary.id, why })
+  }
+  if (goal.undo || !isReadable) {
     const why = `it runs ${next.revision}, whose files ${revision} may not read; a fresh shard takes its place`
     return retire(next, why, group)
   }

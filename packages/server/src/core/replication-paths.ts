@@ -78,6 +78,15 @@ function formatOf({ flavour, version }: Build): Format | undefined {
   )
 }
 
+/**
+ * Does a process of `to` start on what one of `from` has saved? Seen: valkey 9 sends others what they read, and writes its own files in a
+ * form that redis 8.0 takes for none ("Wrong signature").
+ */
+export function readsFilesOf(from: Build, to: Build): boolean {
+  const isOwnForm = from.flavour === 'valkey' && compareVersions(from.version, '9.0') >= 0
+  return !isOwnForm || to.flavour === 'valkey'
+}
+
 /** A later valkey than was measured, fed by something else than valkey. */
 function isForeign(from: Build, to: Build): boolean {
   return to.flavour === 'valkey' && from.flavour !== 'valkey' && compareVersions(to.version, '9.0') >= 0
