@@ -18,7 +18,7 @@ const mayDependOn: Readonly<Record<string, readonly string[]>> = {
 /** The packages whose only libraries these are, because others install them as a part of something else. */
 const lean: Readonly<Record<string, readonly string[]>> = {
   api: ['typebox', 'ajv'],
-  engine: ['ioredis'],
+  engine: [],
   proxy: ['typebox'],
   ledger: [],
 }

@@ -91,5 +91,5 @@ export function readErrorReply(cause: unknown): string | null {
   if (cause instanceof EngineError) return cause.message
   // While connecting, an error reply comes wrapped: the connection was refused for a reason.
   const inner = cause instanceof Error ? cause.cause : null
-  return inner instanceof Error && inner.name === 'ReplyError' ? inner.message : null
+  return inner instanceof EngineError ? inner.message : null
 }

@@ -9,37 +9,37 @@ import { nodeFlags } from './node-flags.ts'
 export interface Part extends AsyncDisposable {
   /** What the first process said when it was ready. */
   readonly ready: Ready
-  /** Resolves with the reason when it died too often to go on. */
-  readonly givenUp: Promise<Error>
 }
 
-/** Deaths in a row after which it is given up; a life of a minute clears the count. */
-const MOST_DEATHS = 5
+/** Deaths in a row make the pause before the next start longer; a life of a minute clears the count. */
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 10_000
 const HEALTHY_AFTER_MS = 60_000
 const READY_WITHIN_MS = 30_000
 const STOPS_WITHIN_MS = 20_000
 
 /**
- * Starts `fairlead <name>` and waits until it is ready; starts it again with back-off when it dies later. Throws when
- * the first process does not become ready: it has said on stderr why.
+ * Starts `fairlead <name>` and waits until it is ready; starts it again when it dies later, after a pause that grows to 10 s, and never gives up:
+ * the other part, and with it all databases, would be left alone for the sake of this one. Throws when the first process does not become ready:
+ * it has said on stderr why.
  */
 export async function keepPart(name: 'agent' | 'server', log: Logger): Promise<Part> {
-  let stopping = false
+  const stop = new AbortController()
   let child = startPart(name)
   const ready = await untilReady(child, name)
-  const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<Error>()
 
   const keep = async () => {
     let deaths = 0
     for (;;) {
       const startedAt = performance.now()
       await untilEnded(child)
-      if (stopping) return
+      if (stop.signal.aborted) return
       deaths = performance.now() - startedAt > HEALTHY_AFTER_MS ? 1 : deaths + 1
-      log.error({ name, deaths }, 'a part of the control plane died; databases run on')
-      if (deaths >= MOST_DEATHS) return giveUp(new Error(`the ${name} died ${deaths} times in a row`))
-      await pause(100 * 2 ** deaths)
-      if (stopping) return
+      const afterMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (deaths - 1))
+      const how = child.signalCode ?? `exit code ${child.exitCode}`
+      log.error({ name, deaths, how, afterMs }, 'a part of the control plane died; databases run on')
+      await pause(afterMs, undefined, { signal: stop.signal }).catch(() => undefined)
+      if (stop.signal.aborted) return
       child = startPart(name)
     }
   }
@@ -47,9 +47,8 @@ export async function keepPart(name: 'agent' | 'server', log: Logger): Promise<P
 
   return {
     ready,
-    givenUp,
     async [Symbol.asyncDispose]() {
-      stopping = true
+      stop.abort()
       child.kill('SIGTERM')
       const late = setTimeout(() => child.kill('SIGKILL'), STOPS_WITHIN_MS)
       await keeping

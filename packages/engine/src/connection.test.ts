@@ -55,7 +55,6 @@ test('a connection that is closed again and again listens once for the end of it
 })
 
 test('a connection for which there was no time is not opened later', async () => {
-  await import('ioredis') // loaded by the first call, which is not to wait for that
   const opened: Socket[] = []
   const server = createServer((socket) => {
     opened.push(socket)

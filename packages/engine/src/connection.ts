@@ -1,5 +1,8 @@
-import type { Redis } from 'ioredis'
-import { connectToOwn, NotOurs } from './connect-to-own.ts'
+import { type Asking, askInOrder } from './ask-in-order.ts'
+import { connectToOwn } from './connect-to-own.ts'
+import type { PlainReply } from './framing/parse-plain-reply.ts'
+import { openSocket } from './open-socket.ts'
+import { printable } from './printable.ts'
 
 export interface EngineAddress {
   readonly host: string
@@ -18,15 +21,15 @@ export interface EngineTls {
   readonly checksHost: boolean
 }
 
-/** What an engine answers to a command. */
+/** What an engine answers to a command. An error in a list, as that of EXEC may have, stands there as its words. */
 export type Reply = string | number | null | readonly Reply[]
 
-/** The engine answered a command with an error ("READONLY …", "NOPERM …"). */
+/** The engine answered a command with an error ("READONLY …", "NOPERM …"). The words are printable, 500 characters at most. */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
 }
 
-/** The engine gave no answer: refused, closed, or too late. Whether a command was carried out is unknown. */
+/** The engine gave no answer that is one: refused, closed, too late, or not understood. Whether a command was carried out is unknown. */
 export class EngineUnreachable extends Error {
   override readonly name = 'EngineUnreachable'
 }
@@ -42,11 +45,10 @@ export interface EngineConnection extends Disposable {
   readonly usable: boolean
 }
 
-const CLOSE_WITHIN_MS = 20
-
 /**
  * Connects and logs in. Retries nothing: whoever called decides what to do about an engine that does not answer. On this machine the password
- * goes to no process of another user (connect-to-own.ts): such a one is an EngineUnreachable of which the cause is NotOurs.
+ * goes to no process of another user (connect-to-own.ts): such a one is an EngineUnreachable of which the cause is NotOurs; one that answers the login
+ * with an error is an EngineUnreachable of which the cause is an EngineError.
  *
  * `connectTimeoutMs` bounds connecting with login (a frozen process accepts TCP and says nothing),
  * `commandTimeoutMs` each command.
@@ -61,127 +63,75 @@ export async function connectEngine(options: {
   /** Called for each message of a shard channel that was subscribed to (SSUBSCRIBE). */
   readonly onMessage?: () => void
 }): Promise<EngineConnection> {
-  const {
-    address,
-    login,
-    tls,
-    connectTimeoutMs = 1_000,
-    commandTimeoutMs = 2_000,
-    onMessage = () => undefined,
-  } = options
-  // Only who connects loads it: the proxy needs nothing but the framing, and its memory is counted.
-  const { Redis } = await import('ioredis')
-  const redis = new Redis({
-    host: address.host,
-    port: address.port,
-    // No login here: it would be sent as soon as anything accepts the connection.
-    ...(tls !== undefined && { tls: tlsOptions(tls) }),
-    protocol: 2,
-    lazyConnect: true,
-    disableClientInfo: true,
-    enableOfflineQueue: false,
-    enableReadyCheck: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    retryStrategy: () => null,
-    connectTimeout: connectTimeoutMs,
-    commandTimeout: commandTimeoutMs,
-    // ioredis waits so long for a close that, after a refused connection, has been already: it kept agents from ending.
-    disconnectTimeout: CLOSE_WITHIN_MS,
-  })
-  redis.on('smessage', () => onMessage())
-  let usable = true
-  let isDisposed = false
-  redis.on('end', () => {
-    usable = false
-  })
-  // ioredis throws when nobody listens; the pending command carries the same news to its caller. Not why TLS was not agreed on.
-  let heard: unknown
-  redis.on('error', (cause) => {
-    heard ??= cause
-    usable = false
-  })
-
+  const { address, login, tls, connectTimeoutMs = 1_000, commandTimeoutMs = 2_000, onMessage } = options
+  using stack = new DisposableStack()
   // To prove who listens may take longer than there is time: what would be opened after that, nobody would close.
-  let isGivenUp = false
+  const late = new AbortController()
+  stack.defer(() => late.abort())
   const open = async () => {
-    if (isGivenUp) throw new Error('it is too late to connect')
-    await redis.connect()
+    const socket = await openSocket(address, tls, late.signal)
+    return stack.use(askInOrder(socket, { answersWithinMs: commandTimeoutMs, onMessage }))
   }
   try {
-    await within(logIn({ redis, open }, address, login), connectTimeoutMs)
+    const asking = await within(logIn(open, address, login), connectTimeoutMs)
+    stack.move()
+    return connectionTo(address, asking)
   } catch (cause) {
-    isGivenUp = true
-    redis.disconnect()
-    throw unreachable(address, cause instanceof NotOurs ? cause : (heard ?? cause))
-  }
-
-  // What is called in one go leaves in one write: a look asks three things of each of dozens of engines.
-  let isCorked = false
-  const gather = () => {
-    if (isCorked) return
-    isCorked = true
-    const { stream } = redis
-    stream.cork()
-    process.nextTick(() => {
-      isCorked = false
-      stream.uncork()
-    })
-  }
-
-  const call: EngineConnection['call'] = async (command, ...args) => {
-    try {
-      gather()
-      return (await redis.call(
-        command,
-        ...args.map((arg) => (Buffer.isBuffer(arg) ? arg : String(arg))),
-      )) as Reply
-    } catch (cause) {
-      if (isReplyError(cause)) throw new EngineError(cause.message, { cause })
-      usable = false
-      throw unreachable(address, cause)
-    }
-  }
-
-  return {
-    address,
-    call,
-    get usable() {
-      return usable
-    },
-    async info(...sections) {
-      return String(await call('INFO', ...sections))
-    },
-    [Symbol.dispose]() {
-      usable = false
-      // ioredis waits once more for the end of the socket each time; that of a stopped engine may be long in coming.
-      if (!isDisposed) redis.disconnect()
-      isDisposed = true
-    },
+    throw unreachable(address, cause)
   }
 }
 
 /** Says nothing before it is proven who listens. Throws what was in the way, and what is an error to PING: it can be spoken to, or not. */
 async function logIn(
-  { redis, open }: { readonly redis: Pick<Redis, 'disconnect' | 'call'>; readonly open: () => Promise<void> },
+  open: () => Promise<Asking>,
   address: EngineAddress,
   { username, password }: EngineLogin,
-): Promise<void> {
-  await connectToOwn(address, open, () => redis.disconnect())
-  await Promise.all([redis.call('AUTH', username, password), redis.call('PING')])
+): Promise<Asking> {
+  const asking = await connectToOwn(address, open, (opened) => opened[Symbol.dispose]())
+  const replies = await Promise.all([asking.ask(['AUTH', username, password]), asking.ask(['PING'])])
+  for (const reply of replies) readAnswer(reply)
+  return asking
 }
 
-function tlsOptions({ ca, checksHost }: EngineTls) {
-  const trust = { ca: [...ca], allowPartialTrustChain: true, minVersion: 'TLSv1.2' as const }
-  return { ...trust, ...(!checksHost && { checkServerIdentity: () => undefined }) }
+function connectionTo(address: EngineAddress, asking: Asking): EngineConnection {
+  const call: EngineConnection['call'] = async (command, ...args) => {
+    const words = [command, ...args.map((arg) => (Buffer.isBuffer(arg) ? arg : String(arg)))]
+    try {
+      return readAnswer(await asking.ask(words))
+    } catch (cause) {
+      throw cause instanceof EngineError ? cause : unreachable(address, cause)
+    }
+  }
+  return {
+    address,
+    call,
+    get usable() {
+      return asking.usable
+    },
+    async info(...sections) {
+      return String(await call('INFO', ...sections))
+    },
+    [Symbol.dispose]: () => asking[Symbol.dispose](),
+  }
 }
 
-function isReplyError(cause: unknown): cause is Error {
-  return cause instanceof Error && cause.name === 'ReplyError'
+/** Throws EngineError for a reply that is one. */
+function readAnswer(reply: PlainReply): Reply {
+  if (isList(reply)) return reply.map((each) => (isError(each) ? each.error : readAnswer(each)))
+  if (isError(reply)) throw new EngineError(printable(reply.error))
+  return reply
+}
+
+function isList(reply: PlainReply): reply is readonly PlainReply[] {
+  return Array.isArray(reply)
+}
+
+function isError(reply: PlainReply): reply is { readonly error: string } {
+  return reply !== null && typeof reply === 'object' && 'error' in reply
 }
 
 function unreachable({ host, port }: EngineAddress, cause: unknown): EngineUnreachable {
-  const reason = cause instanceof Error ? cause.message : String(cause)
+  const reason = printable(cause instanceof Error ? cause.message : String(cause))
   return new EngineUnreachable(`the engine at ${host}:${port} gave no answer: ${reason}`, { cause })
 }
 

@@ -1,6 +1,6 @@
 import type { Config } from '@fairlead/server'
 import { createLog } from '../create-log.ts'
-import { keepPart, type Part } from '../keep-part.ts'
+import { keepPart } from '../keep-part.ts'
 import { openHome } from '../open-home.ts'
 import { untilStopped } from '../until-stopped.ts'
 import { upFile } from '../up-file.ts'
@@ -27,15 +27,11 @@ export async function runUp(config: Config): Promise<void> {
   try {
     const stopped = untilStopped()
     log.info({ home: config.home }, 'agent and server are being started; with many shards that takes a while')
-    await using agent = await keepPart('agent', log)
+    await using _agent = await keepPart('agent', log)
     await using server = await keepPart('server', log)
     process.stdout.write(`${describeReady(config, server.ready)}\n`)
-    await Promise.race([stopped, givenUp(agent), givenUp(server)])
+    await stopped
   } finally {
     file.remove()
   }
-}
-
-async function givenUp(part: Part): Promise<never> {
-  throw await part.givenUp
 }

@@ -50,8 +50,7 @@ export function createEngines(): Engines {
       const listener = stack.use(
         await connectEngine({ address: { host, port }, login, connectTimeoutMs: 500, onMessage }),
       )
-      // In small letters the library knows it for what it is.
-      await listener.call('ssubscribe', channel)
+      await listener.call('SSUBSCRIBE', channel)
       stack.move()
       return listener
     },

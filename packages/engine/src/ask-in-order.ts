@@ -1,0 +1,126 @@
+import type { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { encodeCommand } from './framing/encode-command.ts'
+import type { PlainReply } from './framing/parse-plain-reply.ts'
+import { createReplyReader } from './framing/reply-reader.ts'
+
+/** Questions to the engine at the other end of a socket, and its answers, which come in the same order. */
+export interface Asking extends Disposable {
+  /** Sends a command at once. Throws when the engine gives no answer in time, or none any more. */
+  ask(words: readonly (string | Buffer)[]): Promise<PlainReply>
+  /** False from the first command on that was not answered in time, and once the connection is closed. */
+  readonly usable: boolean
+}
+
+interface Question {
+  readonly answer: (reply: PlainReply) => void
+  readonly fail: (cause: Error) => void
+}
+
+/** A stopped engine reads nothing: what was written to it last is not waited for any longer. */
+const CLOSE_WITHIN_MS = 20
+/** Of a channel that only Fairlead speaks in one is enough. */
+const MOST_MESSAGES = 1_000
+
+/**
+ * Takes a socket that is connected, and owns it. Nothing that the engine sends is believed to be more than an answer: what was not asked for, what cannot be
+ * understood and what is larger than anything that Fairlead asks for ends this connection, and nothing else. `onMessage` is called for each
+ * message of a shard channel, of which 1,000 may come; without it, none may.
+ */
+export function askInOrder(
+  socket: Socket,
+  {
+    answersWithinMs,
+    onMessage,
+  }: { readonly answersWithinMs: number; readonly onMessage: (() => void) | undefined },
+): Asking {
+  const reader = createReplyReader()
+  const questions: Question[] = []
+  let messages = 0
+  let usable = true
+  let closed: Error | null = null
+
+  const close = (cause: Error) => {
+    usable = false
+    closed ??= cause
+    for (const { fail } of questions.splice(0)) fail(closed)
+  }
+  const take = (reply: PlainReply) => {
+    if (onMessage !== undefined && isOfChannel(reply)) {
+      messages += 1
+      if (messages > MOST_MESSAGES) throw new Error(`it sent more than ${MOST_MESSAGES} messages`)
+      if (reply[0] === 'smessage') onMessage()
+      return
+    }
+    const question = questions.shift()
+    if (question === undefined) throw new Error('it said something that it was not asked for')
+    question.answer(reply)
+  }
+  socket.on('data', (chunk: Buffer) => {
+    if (closed !== null) return
+    try {
+      reader.read(chunk, take)
+    } catch (cause) {
+      close(cause instanceof Error ? cause : new Error(String(cause)))
+      socket.destroy()
+    }
+  })
+  socket.on('error', close)
+  socket.on('close', () => close(new Error('the connection is closed')))
+
+  const gather = gatherWrites(socket)
+  return {
+    ask(words) {
+      if (closed !== null) return Promise.reject(closed)
+      const { promise, resolve, reject } = Promise.withResolvers<PlainReply>()
+      const late = setTimeout(() => {
+        // It stays in its place: the answer may come yet, and is that of no other command.
+        usable = false
+        reject(new Error(`the command timed out after ${answersWithinMs} ms`))
+      }, answersWithinMs)
+      const ended = <Value>(settle: (value: Value) => void) => {
+        return (value: Value) => {
+          clearTimeout(late)
+          settle(value)
+        }
+      }
+      questions.push({ answer: ended(resolve), fail: ended(reject) })
+      gather()
+      socket.write(encodeCommand(words))
+      return promise
+    },
+    get usable() {
+      return usable
+    },
+    [Symbol.dispose]() {
+      if (closed === null) void endSoon(socket)
+      close(new Error('the connection was closed by us'))
+    },
+  }
+}
+
+/** What engines send to a connection that has subscribed to shard channels, on their own account. */
+function isOfChannel(reply: PlainReply): reply is readonly PlainReply[] {
+  return Array.isArray(reply) && (reply[0] === 'smessage' || reply[0] === 'sunsubscribe')
+}
+
+/** What is written in one go leaves as one: a look asks three things of each of dozens of engines. */
+function gatherWrites(socket: Socket): () => void {
+  let isCorked = false
+  return () => {
+    if (isCorked) return
+    isCorked = true
+    socket.cork()
+    process.nextTick(() => {
+      isCorked = false
+      socket.uncork()
+    })
+  }
+}
+
+async function endSoon(socket: Socket): Promise<void> {
+  socket.destroySoon()
+  if (socket.destroyed) return
+  await delay(CLOSE_WITHIN_MS)
+  socket.destroy()
+}

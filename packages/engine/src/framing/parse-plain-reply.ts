@@ -1,0 +1,79 @@
+import { ARRAY, BULK, CR, ERROR, INTEGER, LF, PLUS } from './reply-bytes.ts'
+
+/** What an engine answers to a command, as a value; an error is one with its words. */
+export type PlainReply = string | number | null | { readonly error: string } | readonly PlainReply[]
+
+/** COMMAND, the largest list that is asked for, has 30,000 values in lists of lists, 10 deep. */
+export const MOST_VALUES = 250_000
+const DEEPEST = 64
+
+/**
+ * Reads the whole reply in `bytes` (RESP2, as engines speak it to those that ask for nothing else); texts are UTF-8. Throws when it is none,
+ * or has more than 250,000 values or lists more than 64 deep: an engine may say anything.
+ */
+export function parsePlainReply(bytes: Buffer): PlainReply {
+  const place = { bytes, at: 0, values: 0 }
+  const reply = readValue(place, 0)
+  if (place.at !== bytes.length) throw new Error('a reply is followed by other bytes')
+  return reply
+}
+
+interface Place {
+  readonly bytes: Buffer
+  at: number
+  values: number
+}
+
+function readValue(place: Place, depth: number): PlainReply {
+  place.values += 1
+  if (place.values > MOST_VALUES) throw new Error(`a reply has more than ${MOST_VALUES} values`)
+  const type = place.bytes[place.at]
+  place.at += 1
+  switch (type) {
+    case PLUS:
+      return readLine(place)
+    case ERROR:
+      return { error: readLine(place) }
+    case INTEGER:
+      return readInteger(place)
+    case BULK:
+      return readBulk(place)
+    case ARRAY:
+      return readList(place, depth)
+    default:
+      throw new Error(`no reply begins with the byte ${type}`)
+  }
+}
+
+function readList(place: Place, depth: number): readonly PlainReply[] | null {
+  const count = readInteger(place)
+  if (count < 0) return null
+  if (depth === DEEPEST) throw new Error(`a reply is nested more than ${DEEPEST} deep`)
+  const values: PlainReply[] = []
+  for (let n = 0; n < count; n += 1) values.push(readValue(place, depth + 1))
+  return values
+}
+
+function readBulk(place: Place): string | null {
+  const length = readInteger(place)
+  if (length < 0) return null
+  const end = place.at + length
+  if (place.bytes[end] !== CR || place.bytes[end + 1] !== LF) throw new Error('a text has another length')
+  const text = place.bytes.toString('utf8', place.at, end)
+  place.at = end + 2
+  return text
+}
+
+function readInteger(place: Place): number {
+  const line = readLine(place)
+  if (!/^[-+]?\d{1,19}$/.test(line)) throw new Error('a number in a reply is none')
+  return Number(line)
+}
+
+function readLine(place: Place): string {
+  const end = place.bytes.indexOf('\r\n', place.at)
+  if (end < 0) throw new Error('a line of a reply does not end')
+  const line = place.bytes.toString('utf8', place.at, end)
+  place.at = end + 2
+  return line
+}

@@ -1,0 +1,52 @@
+import { createGatheredBytes, gather, takeGathered } from './gathered-bytes.ts'
+import { MOST_VALUES, type PlainReply, parsePlainReply } from './parse-plain-reply.ts'
+import { LF } from './reply-bytes.ts'
+import { createReplyScanner, LINE } from './reply-scanner.ts'
+import { scanReply } from './scan-replies.ts'
+
+/**
+ * What Fairlead asks for is far smaller: COMMAND some hundred kilobytes, ACL LIST of a thousand users with rules of their own five million
+ * bytes. It is as much of the memory as one engine can take with what it says.
+ */
+const MOST_BYTES = 16 * 1024 * 1024
+/** A number, OK, an error: nothing that may be long is said in a line. */
+const LONGEST_LINE = 64 * 1024
+
+export interface ReplyReader {
+  /**
+   * Gives the replies that end in `chunk` to `take`, in their order. Throws what `take` throws, and when there is no understanding the
+   * engine, or one reply is more than it may be. Not to be called after that.
+   */
+  read(chunk: Buffer, take: (reply: PlainReply) => void): void
+}
+
+/** Reads the replies of one connection in bytes that are cut anywhere. Of the one that has begun it keeps 16 MB at most. */
+export function createReplyReader(): ReplyReader {
+  const scanner = createReplyScanner()
+  const begun = createGatheredBytes()
+  let lineBytes = 0
+  const check = (part: Buffer) => {
+    if (scanner.error !== undefined) throw new Error(scanner.error)
+    const lastEnd = part.lastIndexOf(LF)
+    lineBytes = lastEnd < 0 ? lineBytes + part.length : part.length - lastEnd
+    if (scanner.phase === LINE && lineBytes > LONGEST_LINE)
+      throw new Error(`a line is longer than ${LONGEST_LINE} bytes`)
+    // What it says is to come is not waited for.
+    if (begun.length + part.length > MOST_BYTES || scanner.bytesLeft > MOST_BYTES)
+      throw new Error(`a reply is longer than ${MOST_BYTES} bytes`)
+    if (scanner.left > MOST_VALUES) throw new Error(`a reply has more than ${MOST_VALUES} values`)
+  }
+  return {
+    read(chunk, take) {
+      for (let from = 0; from < chunk.length; ) {
+        const end = scanReply(scanner, chunk, from)
+        const part = chunk.subarray(from, end < 0 ? chunk.length : end)
+        check(part)
+        if (end < 0 || begun.length > 0) gather(begun, part)
+        if (end < 0) return
+        take(parsePlainReply(begun.length > 0 ? takeGathered(begun) : part))
+        from = end
+      }
+    },
+  }
+}

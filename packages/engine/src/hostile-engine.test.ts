@@ -1,0 +1,118 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { connectEngine, type EngineConnection, EngineError, EngineUnreachable } from './connection.ts'
+import { hostile } from './test-hostile-engine.ts'
+
+// In a process of its own: what it costs to say all this does not count.
+const engines = fork(new URL('test-hostile-engine.ts', import.meta.url))
+let ports: Readonly<Record<string, number>> = {}
+let neighbour: Server
+
+/** Lets in whoever signs in, and answers each command with `answer`. */
+async function serve(answer: string): Promise<Server> {
+  const server = createServer((socket) => {
+    socket.once('data', () => {
+      socket.write('+OK\r\n+PONG\r\n')
+      socket.on('data', () => socket.write(answer))
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+function connect(port: number, more: { readonly onMessage?: () => void } = {}): Promise<EngineConnection> {
+  const address = { host: '127.0.0.1', port }
+  return connectEngine({
+    address,
+    login: { username: 'nobody', password: '' },
+    connectTimeoutMs: 10_000,
+    commandTimeoutMs: 300,
+    ...more,
+  })
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port
+}
+
+beforeAll(async () => {
+  const [told] = await once(engines, 'message')
+  ports = told
+  neighbour = await serve('+PONG\r\n')
+})
+
+afterAll(() => {
+  engines.disconnect()
+  neighbour.close()
+})
+
+/** How long the slowest answer of the neighbour took while `work` went on. */
+async function slowestBeside(work: Promise<unknown>): Promise<number> {
+  using beside = await connect(portOf(neighbour))
+  let slowest = 0
+  let isOver = false
+  void work.finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    const began = performance.now()
+    await beside.call('PING')
+    slowest = Math.max(slowest, performance.now() - began)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return slowest
+}
+
+test.each([...hostile.said, ...hostile.floods])(
+  'an engine that answers with %s ends its own connection, and its neighbour is answered',
+  async (name) => {
+    using connection = await connect(ports[name] ?? 0)
+    const before = process.memoryUsage.rss()
+    // The first answer may be one; then nothing is believed any more.
+    const asked = (async () => {
+      await connection.call('INFO').catch((cause: unknown) => expect(cause).toBeInstanceOf(EngineUnreachable))
+      await expect(connection.call('INFO')).rejects.toThrow(EngineUnreachable)
+    })()
+    const slowest = await slowestBeside(asked)
+    await asked
+    expect(connection.usable).toBe(false)
+    const grownMb = (process.memoryUsage.rss() - before) / 1e6
+    // Without bounds it was 1,300 to 2,900 ms, and 440 MB.
+    expect({ isSlow: slowest > 800, isLarge: grownMb > 200 }).toEqual({ isSlow: false, isLarge: false })
+  },
+)
+
+test('the words of an error can be shown anywhere, and are short', async () => {
+  await using server = await serve(`-ERR \x1b[2J\u202eline ${'x'.repeat(100_000)}\r\n`)
+  using connection = await connect(portOf(server))
+  const cause = await connection.call('INFO').catch((error: unknown) => error)
+  expect(cause).toBeInstanceOf(EngineError)
+  expect(String(cause)).toMatch(/^EngineError: ERR \?\[2J\?line x{480,}…$/)
+  expect(connection.usable).toBe(true)
+})
+
+test('an error in a list stands there as its words, and texts are UTF-8', async () => {
+  await using server = await serve('*4\r\n-ERR no\r\n$3\r\n€\r\n:-7\r\n*-1\r\n')
+  using connection = await connect(portOf(server))
+  expect(await connection.call('EXEC')).toEqual(['ERR no', '€', -7, null])
+})
+
+test('messages of a channel are for a connection that listens, a thousand at most; to any other nobody has asked for them', async () => {
+  const message = '*3\r\n$8\r\nsmessage\r\n$1\r\nc\r\n$0\r\n\r\n'
+  await using server = await serve(`*3\r\n$10\r\nssubscribe\r\n$1\r\nc\r\n:1\r\n${message.repeat(2_000)}`)
+  let heard = 0
+  using listener = await connect(portOf(server), {
+    onMessage: () => {
+      heard += 1
+    },
+  })
+  expect(await listener.call('SSUBSCRIBE', 'c')).toEqual(['ssubscribe', 'c', 1])
+  using other = await connect(portOf(server))
+  await other.call('SSUBSCRIBE', 'c')
+  await expect(other.call('PING')).rejects.toThrow('something that it was not asked for')
+  await expect(listener.call('PING')).rejects.toThrow('more than 1000 messages')
+  expect(heard).toBe(1_000)
+})

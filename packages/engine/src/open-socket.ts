@@ -1,0 +1,29 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { EngineAddress, EngineTls } from './connection.ts'
+
+/** A socket that is connected, and over which TLS is agreed on where `tls` is given. Throws why not; aborted, nothing stays open. */
+export async function openSocket(
+  { host, port }: EngineAddress,
+  tls: EngineTls | undefined,
+  signal: AbortSignal,
+): Promise<Socket> {
+  signal.throwIfAborted()
+  const socket = tls === undefined ? connect({ host, port }) : connectTls({ host, port, ...tlsOptions(tls) })
+  try {
+    // Commands are short, and waited for.
+    socket.setNoDelay(true)
+    await once(socket, tls === undefined ? 'connect' : 'secureConnect', { signal })
+    return socket
+  } catch (cause) {
+    socket.on('error', () => undefined)
+    socket.destroy()
+    throw cause
+  }
+}
+
+function tlsOptions({ ca, checksHost }: EngineTls) {
+  const trust = { ca: [...ca], allowPartialTrustChain: true, minVersion: 'TLSv1.2' as const }
+  return { ...trust, ...(!checksHost && { checkServerIdentity: () => undefined }) }
+}
