@@ -53,3 +53,7 @@ test('a process that says nothing has no last words, and secrets are struck out 
   )
   await rm(folder, { recursive: true })
 })
+
+test('what a client or a module writes there is printable, and short', () => {
+  expect(pickLastWords(`${at} # \x1b[2J\u202egone ${'x'.repeat(9_000)}`)).toMatch(/^\?\[2J\?gone x{390,}…$/)
+})

@@ -1,3 +1,4 @@
+import { printable } from '@fairlead/engine'
 import { readLog, readLogLine, strikeOut } from './engine-log.ts'
 
 /** More than this of the end of a log is not looked at. */
@@ -31,5 +32,6 @@ export function pickLastWords(text: string): string {
     .map((line) => line.text)
     .filter((line) => line !== '' && !BANAL.test(line))
   const crash = lines.find((line) => CRASH.test(line))
-  return crash ?? lines.slice(-3).join('; ').slice(0, MAX_LENGTH)
+  // Clients write there too (redis.log), and modules.
+  return printable(crash ?? lines.slice(-3).join('; '), MAX_LENGTH)
 }

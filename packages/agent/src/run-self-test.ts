@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadedModule, TrialRequest } from '@fairlead/api'
-import { type EngineConnection, EngineError, type Reply } from '@fairlead/engine'
+import { type EngineConnection, EngineError, printable, type Reply } from '@fairlead/engine'
 
 /** Longer than this no answer of a self-test is shown. */
 const MOST_SHOWN = 200
@@ -14,7 +14,7 @@ export async function missingModule(
   const listed = namesIn(await admin.call('MODULE', 'LIST'))
   const missing = modules.find(({ name }) => !listed.includes(name))
   if (missing === undefined) return null
-  return `it has not loaded the module ${missing.name}; it has ${listed.length === 0 ? 'none' : listed.join(', ')}`
+  return `it has not loaded the module ${missing.name}; it has ${listed.length === 0 ? 'none' : printable(listed.join(', '))}`
 }
 
 /**
@@ -55,5 +55,5 @@ function show(value: unknown): string {
 }
 
 function shorten(text: string): string {
-  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
+  return printable(text, MOST_SHOWN)
 }

@@ -1,3 +1,4 @@
+import { printable } from '@fairlead/engine'
 import { readLog, readLogLine, strikeOut } from './engine-log.ts'
 
 /** An engine that writes more than this between two looks is read from the end. */
@@ -57,7 +58,7 @@ export function watchTrouble(path: string): TroubleWatch {
 
 function findLastLine(text: string): string | undefined {
   const last = text.split('\n').findLast((line) => line.trim() !== '')
-  return last === undefined ? undefined : withoutArguments(readLogLine(last).text).slice(0, MAX_LENGTH)
+  return last === undefined ? undefined : printable(withoutArguments(readLogLine(last).text), MAX_LENGTH)
 }
 
 /** The last lines of trouble. `open`: nothing came after them, so that a next one belongs to them. */
@@ -82,7 +83,7 @@ export function findTrouble(before: Trouble, text: string): Trouble {
 }
 
 export function describeTrouble({ lines }: Trouble): string {
-  return lines.map(withoutArguments).join('; ').slice(0, MAX_LENGTH)
+  return printable(lines.map(withoutArguments).join('; '), MAX_LENGTH)
 }
 
 const TOPIC =

@@ -13,6 +13,7 @@ let neighbour: Server
 /** Lets in whoever signs in, and answers each command with `answer`. */
 async function serve(answer: string): Promise<Server> {
   const server = createServer((socket) => {
+    socket.on('error', () => undefined)
     socket.once('data', () => {
       socket.write('+OK\r\n+PONG\r\n')
       socket.on('data', () => socket.write(answer))
@@ -23,7 +24,10 @@ async function serve(answer: string): Promise<Server> {
   return server
 }
 
-function connect(port: number, more: { readonly onMessage?: () => void } = {}): Promise<EngineConnection> {
+function connect(
+  port: number,
+  more: { readonly onMessage?: () => void; readonly commandTimeoutMs?: number } = {},
+): Promise<EngineConnection> {
   const address = { host: '127.0.0.1', port }
   return connectEngine({
     address,
@@ -49,18 +53,19 @@ afterAll(() => {
   neighbour.close()
 })
 
-/** How long the slowest answer of the neighbour took while `work` went on. */
+/** Milliseconds of the processor that went by, at most, before the neighbour was answered, while `work` went on: how busy the machine is does not count. */
 async function slowestBeside(work: Promise<unknown>): Promise<number> {
-  using beside = await connect(portOf(neighbour))
+  using beside = await connect(portOf(neighbour), { commandTimeoutMs: 30_000 })
   let slowest = 0
   let isOver = false
   void work.finally(() => {
     isOver = true
   })
   while (!isOver) {
-    const began = performance.now()
+    const before = process.cpuUsage()
     await beside.call('PING')
-    slowest = Math.max(slowest, performance.now() - began)
+    const { user, system } = process.cpuUsage(before)
+    slowest = Math.max(slowest, (user + system) / 1_000)
     await new Promise((resolve) => setImmediate(resolve))
   }
   return slowest
@@ -81,12 +86,12 @@ test.each([...hostile.said, ...hostile.floods])(
     expect(connection.usable).toBe(false)
     const grownMb = (process.memoryUsage.rss() - before) / 1e6
     // Without bounds it was 1,300 to 2,900 ms, and 440 MB.
-    expect({ isSlow: slowest > 800, isLarge: grownMb > 200 }).toEqual({ isSlow: false, isLarge: false })
+    expect({ isSlow: slowest > 500, isLarge: grownMb > 200 }).toEqual({ isSlow: false, isLarge: false })
   },
 )
 
 test('the words of an error can be shown anywhere, and are short', async () => {
-  await using server = await serve(`-ERR \x1b[2J\u202eline ${'x'.repeat(100_000)}\r\n`)
+  await using server = await serve(`-ERR \x1b[2J\u202eline ${'x'.repeat(50_000)}\r\n`)
   using connection = await connect(portOf(server))
   const cause = await connection.call('INFO').catch((error: unknown) => error)
   expect(cause).toBeInstanceOf(EngineError)

@@ -1,4 +1,8 @@
 import type { EngineAddress } from './connection.ts'
+import { printable } from './printable.ts'
+
+/** A thousand nodes, and 16,384 slots one by one. */
+const LONGEST_LIST = 500_000
 
 /** One line of CLUSTER NODES: a node as the one who was asked knows it. */
 export interface ClusterNodeInfo {
@@ -21,10 +25,18 @@ export interface ClusterNodeInfo {
 
 /**
  * Reads CLUSTER NODES: `<id> <ip:port@bus[,hostname,…]> <flags> <primary> <ping> <pong> <epoch> <link> <slot> …`, a node
- * a line. The same on redis 6 to 8 and valkey 8 to 9.
+ * a line. The same on redis 6 to 8 and valkey 8 to 9. Throws when the list is longer than a cluster can have one.
  */
 export function readClusterNodes(text: string): readonly ClusterNodeInfo[] {
-  return text
+  if (text.length > LONGEST_LIST) throw new Error(`a list of nodes of ${text.length} characters is not read`)
+  return (
+    isPlain(text)
+      ? text
+      : text
+          .split('\n')
+          .map((line) => printable(line, LONGEST_LIST))
+          .join('\n')
+  )
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => {
@@ -35,11 +47,11 @@ export function readClusterNodes(text: string): readonly ClusterNodeInfo[] {
       return {
         id,
         address: readPlace(place),
-        busPort: Number(/@(\d+)/.exec(place)?.[1] ?? 0),
+        busPort: numberIn(/@(\d+)/.exec(place)?.[1] ?? '0'),
         myself: words.includes('myself'),
         handshake: words.includes('handshake'),
         primary: primary === '-' ? null : primary,
-        epoch: Number(epoch),
+        epoch: numberIn(epoch),
         slots: slots.filter((slot) => !slot.startsWith('[')).join(' '),
         leaving: slots.flatMap(readLeaving),
       }
@@ -56,5 +68,14 @@ function readLeaving(word: string) {
 function readPlace(place: string): EngineAddress {
   const [address = ''] = place.split(/[@,]/)
   const colon = address.lastIndexOf(':')
-  return { host: address.slice(0, colon), port: Number(address.slice(colon + 1)) }
+  return { host: address.slice(0, colon), port: numberIn(address.slice(colon + 1)) }
+}
+
+function numberIn(text: string): number {
+  const value = Number(text)
+  return Number.isSafeInteger(value) ? value : 0
+}
+
+function isPlain(text: string): boolean {
+  return !/[^\x20-\x7e\r\n]/.test(text)
 }

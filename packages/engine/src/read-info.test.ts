@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readReplication } from './read-info.ts'
+import { numberOf, readInfo, readReplication } from './read-info.ts'
 
 test('a primary is read with its history and its replicas', () => {
   const text = [
@@ -40,4 +40,16 @@ test('a replica is read with whom it follows and how far it is', () => {
 
 test('what is no answer of INFO replication is refused', () => {
   expect(() => readReplication('hello')).toThrow('names no role')
+})
+
+test('what an engine makes up about itself is printable, short, and no number beyond all numbers', () => {
+  const text = `role:slave\r\nmaster_host:\x1b[2J\u202eevil\r\nmaster_port:NaN\r\nrun_id:${'a'.repeat(9_000)}\r\nmaster_repl_offset:1e308\r\nslave0:ip=1,port=x,state=online,offset=Infinity\r\n__proto__:x\r\n`
+  expect(readReplication(text)).toMatchObject({
+    primary: { host: '?[2J?evil', port: 0 },
+    offset: 0,
+    replicas: [{ port: 0, offset: 0 }],
+  })
+  expect(readInfo(text)['run_id']).toBe(`${'a'.repeat(500)}…`)
+  expect(numberOf({ a: '-1', b: '0.5', c: '-1e300' }, 'c')).toBe(0)
+  expect(() => readInfo('a:1\n'.repeat(600_000))).toThrow('is not read')
 })

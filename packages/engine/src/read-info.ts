@@ -1,15 +1,26 @@
 import type { EngineAddress } from './connection.ts'
+import { printable } from './printable.ts'
 
-/** The fields of an INFO text, by name. Section headings are dropped: no field name occurs twice. */
+/** The fields of an INFO text, by name. Section headings are dropped: no field name occurs twice. Values are printable, and short. */
 export type InfoFields = Readonly<Record<string, string>>
 
+/** Some ten thousand are usual. Redis before 7.2 has a line for each kind of error that scripts have made up. */
+const LONGEST_INFO = 2_000_000
+const LONGEST_VALUE = 500
+
+/** Throws when the text is longer than any that an engine would tell of itself. */
 export function readInfo(text: string): InfoFields {
+  if (text.length > LONGEST_INFO) throw new Error(`INFO of ${text.length} characters is not read`)
+  // Nearly always: then no line is looked at for it.
+  const isPlain = !/[^\x20-\x7e\r\n\t]/.test(text)
   // The hottest text of the control plane: one pass, and no array per line.
   const fields: Record<string, string> = {}
   for (const line of text.split('\n')) {
     const colon = line.indexOf(':')
     if (colon <= 0 || line.startsWith('#')) continue
-    fields[line.slice(0, colon)] = line.slice(colon + 1).trimEnd()
+    const value = line.slice(colon + 1).trimEnd()
+    fields[line.slice(0, colon)] =
+      isPlain && value.length <= LONGEST_VALUE ? value : printable(value, LONGEST_VALUE)
   }
   return fields
 }
@@ -53,7 +64,9 @@ export function readReplication(text: string): ReplicationInfo {
 export function replicationIn(fields: InfoFields): ReplicationInfo {
   const role = fields['role']
   if (role !== 'master' && role !== 'slave')
-    throw new Error(`INFO replication names no role: ${Object.keys(fields).slice(0, 5).join(', ')}`)
+    throw new Error(
+      `INFO replication names no role: ${printable(Object.keys(fields).slice(0, 5).join(', '), 200)}`,
+    )
   const isReplica = role === 'slave'
   return {
     role: isReplica ? 'replica' : 'primary',
@@ -92,13 +105,14 @@ function readAttachedReplica(value: string): AttachedReplica {
   )
   return {
     host: parts['ip'] ?? '',
-    port: Number(parts['port'] ?? 0),
+    port: numberOf(parts, 'port'),
     online: parts['state'] === 'online',
-    offset: Number(parts['offset'] ?? 0),
+    offset: numberOf(parts, 'offset'),
   }
 }
 
+/** 0 for what is no number, or one that no byte, key or time is counted up to. */
 export function numberOf(fields: InfoFields, name: string): number {
   const value = Number(fields[name] ?? 0)
-  return Number.isFinite(value) ? value : 0
+  return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : 0
 }

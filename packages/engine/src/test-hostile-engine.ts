@@ -19,6 +19,7 @@ const said: Readonly<Record<string, string>> = {
   'a number that is too large': ':1e308\r\n',
   'a number that is none': ':nan\r\n',
   'a length with many digits': `$${'9'.repeat(400)}\r\n`,
+  'a list of many lists, and no more': `*99000\r\n${'*0\r\n'.repeat(99_000)}+x\r\n`,
   'a text of another length': '$3\r\nabcdef\r\n',
   'half a message': '$30\r\nabcdef',
 }
@@ -28,7 +29,7 @@ const floods: Readonly<Record<string, readonly [string, string]>> = {
   'answers without end': ['', '+x\r\n'.repeat(16_000)],
   'a text of a terabyte': ['$999999999999\r\n', 'a'.repeat(MB)],
   'a list of four billion lists': ['*4000000000\r\n', '*0\r\n'.repeat(16_000)],
-  'a list of many lists': ['*240000\r\n', '*240000\r\n*0\r\n'.repeat(8_000)],
+  'a list of many lists': ['*99000\r\n', '*99000\r\n*0\r\n'.repeat(8_000)],
   'attributes without end': ['', '|1\r\n+a\r\n'.repeat(8_000)],
   'an error without end': ['-', 'A'.repeat(MB)],
   'a line without end': ['+', 'A'.repeat(MB)],

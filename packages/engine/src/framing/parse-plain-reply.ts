@@ -3,13 +3,13 @@ import { ARRAY, BULK, CR, ERROR, INTEGER, LF, PLUS } from './reply-bytes.ts'
 /** What an engine answers to a command, as a value; an error is one with its words. */
 export type PlainReply = string | number | null | { readonly error: string } | readonly PlainReply[]
 
-/** COMMAND, the largest list that is asked for, has 30,000 values in lists of lists, 10 deep. */
-export const MOST_VALUES = 250_000
-const DEEPEST = 64
+/** COMMAND, the largest list that is asked for, has 12,600 values (redis 8.0), in lists of lists. */
+export const MOST_VALUES = 100_000
+export const DEEPEST = 64
 
 /**
  * Reads the whole reply in `bytes` (RESP2, as engines speak it to those that ask for nothing else); texts are UTF-8. Throws when it is none,
- * or has more than 250,000 values or lists more than 64 deep: an engine may say anything.
+ * or has more than 100,000 values or lists more than 64 deep: an engine may say anything.
  */
 export function parsePlainReply(bytes: Buffer): PlainReply {
   const place = { bytes, at: 0, values: 0 }
@@ -27,7 +27,7 @@ interface Place {
 function readValue(place: Place, depth: number): PlainReply {
   place.values += 1
   if (place.values > MOST_VALUES) throw new Error(`a reply has more than ${MOST_VALUES} values`)
-  const type = place.bytes[place.at]
+  const type = place.bytes[place.at] ?? 0
   place.at += 1
   switch (type) {
     case PLUS:

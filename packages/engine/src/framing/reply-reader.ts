@@ -1,12 +1,12 @@
 import { createGatheredBytes, gather, takeGathered } from './gathered-bytes.ts'
-import { MOST_VALUES, type PlainReply, parsePlainReply } from './parse-plain-reply.ts'
+import { DEEPEST, MOST_VALUES, type PlainReply, parsePlainReply } from './parse-plain-reply.ts'
 import { LF } from './reply-bytes.ts'
 import { createReplyScanner, LINE } from './reply-scanner.ts'
 import { scanReply } from './scan-replies.ts'
 
 /**
- * What Fairlead asks for is far smaller: COMMAND some hundred kilobytes, ACL LIST of a thousand users with rules of their own five million
- * bytes. It is as much of the memory as one engine can take with what it says.
+ * What Fairlead asks for is far smaller: COMMAND has a hundred kilobytes, ACL LIST of a thousand users with rules of their own some five
+ * million bytes. It is as much of the memory as one engine can take with what it says.
  */
 const MOST_BYTES = 16 * 1024 * 1024
 /** A number, OK, an error: nothing that may be long is said in a line. */
@@ -34,6 +34,7 @@ export function createReplyReader(): ReplyReader {
     // What it says is to come is not waited for.
     if (begun.length + part.length > MOST_BYTES || scanner.bytesLeft > MOST_BYTES)
       throw new Error(`a reply is longer than ${MOST_BYTES} bytes`)
+    if (scanner.outer.length > DEEPEST) throw new Error(`a reply is nested more than ${DEEPEST} deep`)
     if (scanner.left > MOST_VALUES) throw new Error(`a reply has more than ${MOST_VALUES} values`)
   }
   return {

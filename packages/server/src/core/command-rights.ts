@@ -39,23 +39,26 @@ export function commandTable(
 /** Reads command words ("+@all", "-config|set", "+select|0") from left to right, as an engine of this table does. */
 export function commandRights(words: readonly string[], table: CommandTable): CommandRights {
   const allowed = new Set<string>()
-  const firstArguments = new Set<string>()
+  const firstArguments = new Map<string, Set<string>>()
   let others = false
-  for (const word of words) {
+  // Of equal words the last decides. An engine that lies may say each a hundred thousand times.
+  for (const word of [...new Set(words.toReversed())].toReversed()) {
     const grants = word.startsWith('+')
     const subject = word.slice(1).toLowerCase()
     if (subject === '@all') others = grants
     if (isFirstArgument(subject, table)) {
-      if (grants) firstArguments.add(subject)
+      const container = containerOf(subject)
+      if (grants)
+        firstArguments.set(container, (firstArguments.get(container) ?? new Set<string>()).add(subject))
       continue
     }
     for (const name of namedBy(subject, table)) {
       if (grants) allowed.add(name)
       else allowed.delete(name)
-      for (const pair of firstArguments) if (containerOf(pair) === name) firstArguments.delete(pair)
+      firstArguments.delete(name)
     }
   }
-  const open = [...firstArguments].filter((pair) => !allowed.has(containerOf(pair)))
+  const open = [...firstArguments].flatMap(([name, pairs]) => (allowed.has(name) ? [] : [...pairs]))
   return { others, allowed, firstArguments: new Set(open) }
 }
 

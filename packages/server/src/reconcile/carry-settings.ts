@@ -1,5 +1,5 @@
 import type { Build } from '@fairlead/api'
-import { type EngineConnection, EngineError } from '@fairlead/engine'
+import { type EngineConnection, EngineError, printable } from '@fairlead/engine'
 import { usersToCarry } from '../core/acl.ts'
 import { type Parameters, settingsToCarry } from '../core/runtime-settings.ts'
 import { type ReplicaLimit, SYNC_SETTING, withReplicaLimit } from '../core/sync-room.ts'
@@ -101,17 +101,17 @@ async function compareUsers({ from, fromBuild, to, toBuild, inCluster }: Setting
   const { set, remove, obstacles } = usersToCarry(source, target, places)
   const changed = set.map(({ name, rules }) => ({
     kind: 'carry-user' as const,
-    subject: `user ${name}`,
-    text: `user ${name} is missing or has other rights on ${place(to)}`,
+    subject: `user ${printable(name)}`,
+    text: `user ${printable(name)} is missing or has other rights on ${place(to)}`,
     order: ['ACL', 'SETUSER', name, 'reset', ...rules],
   }))
   const gone = remove.map((name) => ({
     kind: 'remove-user' as const,
-    subject: `user ${name}`,
-    text: `user ${name} is still on ${place(to)}, and no more on ${place(from)}`,
+    subject: `user ${printable(name)}`,
+    text: `user ${printable(name)} is still on ${place(to)}, and no more on ${place(from)}`,
     order: ['ACL', 'DELUSER', name],
   }))
-  return { differences: [...changed, ...gone], obstacles }
+  return { differences: [...changed, ...gone], obstacles: toTell(obstacles) }
 }
 
 function compareParameters(
@@ -128,18 +128,28 @@ function compareParameters(
   return {
     differences: set.map(([name, value]) => ({
       kind: 'carry-setting' as const,
-      subject: `setting ${name}`,
-      text: `${name} is not what was set at run time on ${place(from)}`,
+      subject: `setting ${printable(name)}`,
+      text: `${printable(name)} is not what was set at run time on ${place(from)}`,
       order: ['CONFIG', 'SET', name, value],
     })),
-    obstacles: [
+    obstacles: toTell([
       ...unknown.map((name) => `${name} was set at run time, and ${build} has no such parameter`),
       ...left.map(
         (name) => `${name} was set at run time, and is bound to the process: set it on ${place(to)} by hand`,
       ),
-    ],
+    ]),
   }
 }
+
+/** They name what an engine says that it has, which may be anything, and a great many. */
+function toTell(obstacles: readonly string[]): readonly string[] {
+  const told = obstacles.slice(0, MOST_TOLD).map((each) => printable(each))
+  return obstacles.length > MOST_TOLD
+    ? [...told, `and ${obstacles.length - MOST_TOLD} more like these`]
+    : told
+}
+
+const MOST_TOLD = 50
 
 /** So that ACL LOAD, or a start on the same file, finds them. The agent writes the file anew at each start. */
 async function saveUsers(to: EngineConnection, effect: Effect): Promise<readonly string[]> {
@@ -161,7 +171,8 @@ async function refusalOf(act: () => Promise<unknown>): Promise<string | null> {
 /** What the engine says, unless it quotes what it was given: that may be a password or another secret. */
 function explainRefusal(why: string, args: readonly string[]): string {
   const [, , ...given] = args
-  const quotes = given.some((each) => each !== '' && why.includes(each))
+  // Of what was cut off it is not known.
+  const quotes = why.endsWith('…') || given.some((each) => each !== '' && why.includes(printable(each)))
   return quotes ? ': the engine refuses it' : `: the engine refuses it (${why})`
 }
 

@@ -1,3 +1,4 @@
+import { printable } from '@fairlead/engine'
 import type { Action } from '../core/action.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
 import { carrySettings } from './carry-settings.ts'
@@ -36,5 +37,8 @@ export async function carryToFollowers(
   const users = obstacles.filter((obstacle) => obstacle.startsWith('user '))
   for (const obstacle of obstacles.filter((one) => !users.includes(one)))
     if (action !== undefined) await warnOf(action, obstacle, deps)
-  return users.length === 0 ? undefined : users.join('; ')
+  return users.length === 0 ? undefined : printable(users.join('; '), LONGEST)
 }
+
+/** Of what is told of users. */
+const LONGEST = 2_000

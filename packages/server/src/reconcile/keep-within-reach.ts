@@ -1,4 +1,5 @@
-import { type EngineConnection, EngineError } from '@fairlead/engine'
+import { setImmediate } from 'node:timers/promises'
+import { type EngineConnection, EngineError, printable } from '@fairlead/engine'
 import type { Database } from '../core/database.ts'
 import { revisionOf } from '../core/goal.ts'
 import { isLive, type LiveShard, type SeenDatabase } from '../core/topology.ts'
@@ -39,24 +40,34 @@ async function limit({ id, address, wanted }: LiveShard, database: Database, dep
     )
 }
 
-/** Answers the names of the users that had more. Throws EngineUnreachable. */
+/** Answers the names of the users that had more, 50 at most. Throws EngineUnreachable. */
 export async function limitUsers(
   engine: EngineConnection,
   build: Parameters<typeof readAclDialect>[1],
   { effect, log }: Pick<Deps, 'effect' | 'log'>,
 ): Promise<readonly string[]> {
   const lines = await readUserLines(engine)
-  const users = usersToLimit(lines, await readAclDialect(engine, build))
+  const dialect = await readAclDialect(engine, build)
+  const users: ReturnType<typeof usersToLimit>[number][] = []
+  for (let from = 0; from < lines.length; from += AT_ONCE) {
+    if (from > 0) await setImmediate()
+    users.push(...usersToLimit(lines.slice(from, from + AT_ONCE), dialect))
+  }
   if (users.length === 0) return []
   try {
     for (const { name, words } of users)
       await effect('limit-user', () => engine.call('ACL', 'SETUSER', name, ...words))
     if ((await readParameters(engine))['aclfile'] !== '')
       await effect('save-users', () => engine.call('ACL', 'SAVE'))
-    return users.map(({ name }) => name)
+    return users.map(({ name }) => printable(name)).slice(0, MOST_NAMED)
   } catch (cause) {
     if (!(cause instanceof EngineError)) throw cause
     log.warn({ err: cause, port: engine.address.port }, 'an engine does not limit its users')
     return []
   }
 }
+
+/** Users that are looked at before other databases have their turn. */
+const AT_ONCE = 20
+/** It is for the log. */
+const MOST_NAMED = 50

@@ -16,30 +16,42 @@ export async function readBaseline(engine: EngineConnection): Promise<Parameters
   return baselineOf(await readParameters(engine))
 }
 
-/** The users of an engine, as lines of ACL LIST. They hold digests of passwords. */
+/** For each of them hundreds of commands are gone through. */
+const MOST_USERS = 10_000
+/** The largest there is has some 700, modules and subcommands included. */
+const MOST_COMMANDS = 5_000
+
+/** The users of an engine, as lines of ACL LIST. They hold digests of passwords. Throws when it says that it has more than 10,000. */
 export async function readUserLines(engine: EngineConnection): Promise<readonly string[]> {
-  return listOf(await engine.call('ACL', 'LIST')).map(String)
+  const lines = listOf(await engine.call('ACL', 'LIST')).map(String)
+  if (lines.length > MOST_USERS) throw new Error(`an engine has more than ${MOST_USERS} users`)
+  return lines
 }
 
 /**
- * What the rules of users can speak of there: its commands and categories, those of modules included. Read once of each build with
- * the same modules: it is hundreds of kilobytes, and takes some 30 ms of a processor.
+ * What the rules of users can speak of there: its commands and categories, those of modules included. Read once of each connection with the
+ * same modules: it is hundreds of kilobytes, and takes some 30 ms of a processor. What one engine says of its commands is never taken for what
+ * another one has, of the same build too: it may lie, and the rights of users of other databases would follow.
  */
 export async function readAclDialect(engine: EngineConnection, build: Build): Promise<AclDialect> {
   const what = JSON.stringify([build, await engine.call('MODULE', 'LIST')])
-  const known = dialects.get(what)
-  if (known !== undefined) return known
+  const known = dialects.get(engine)
+  if (known?.what === what) return known.dialect
   const dialect = readCommands(engine, build)
-  dialects.set(what, dialect)
-  dialect.catch(() => dialects.delete(what))
+  dialects.set(engine, { what, dialect })
+  dialect.catch(() => dialects.delete(engine))
   return dialect
 }
 
-/** One for each build and set of modules that was met: a few. */
-const dialects = new Map<string, Promise<AclDialect>>()
+/** By connection, and so by process: they go with it. */
+const dialects = new WeakMap<
+  EngineConnection,
+  { readonly what: string; readonly dialect: Promise<AclDialect> }
+>()
 
 async function readCommands(engine: EngineConnection, build: Build): Promise<AclDialect> {
   const commands = listOf(await engine.call('COMMAND')).flatMap(readCommand)
+  if (commands.length > MOST_COMMANDS) throw new Error(`an engine has more than ${MOST_COMMANDS} commands`)
   return { build, commands: commandTable(commands.filter(({ name }) => !traps.has(name))) }
 }
 
