@@ -125,29 +125,51 @@ async function connectUntil(
 
 /**
  * A socket on which `target` can be spoken to, and of which `take` gets what comes. On this machine no process of another user is behind it
- * (connectToOwn): what clients have said, their passwords too, is said to it. Throws what was in the way.
+ * (connectToOwn): what clients have said, their passwords too, is said to it. Throws what was in the way; at `untilMs` (of performance.now),
+ * whatever it waits for then, the socket is closed.
  */
-export function connectOnce(target: Place, untilMs: number, take: Take): Promise<Socket> {
-  return connectToOwn(
+export async function connectOnce(target: Place, untilMs: number, take: Take): Promise<Socket> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const opened: Socket[] = []
+  let isLate = false
+  const timer = setTimeout(
+    () => {
+      isLate = true
+      for (const socket of opened) socket.destroy()
+      reject(new Error(`no connection to ${addressText(target)} in time`))
+    },
+    Math.max(1, untilMs - performance.now()),
+  )
+  const connecting = connectToOwn(
     target,
-    () => connectSocket(target, untilMs, take),
+    () => {
+      // The proof before it took too long: nobody waits for it any more.
+      if (isLate) return late
+      const socket = openSocket(target, take)
+      opened.push(socket)
+      return untilOpen(socket, target)
+    },
     (socket) => void socket.destroy(),
   )
+  try {
+    return await Promise.race([connecting, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
-async function connectSocket(target: Place, untilMs: number, take: Take): Promise<Socket> {
-  const { host, port, tls } = target
+function openSocket({ host, port, tls }: Place, take: Take): Socket {
   // The certificate's chain is checked; its name is not, because shards are known by address.
   const socket =
     tls === null
       ? connect({ host, port, noDelay: true, keepAlive: true, onread: readInto(take) })
       : connectTls({ host, port, ca: tls.ca, checkServerIdentity: () => undefined })
   if (tls !== null) socket.setNoDelay(true).on('data', take)
+  return socket
+}
+
+async function untilOpen(socket: Socket, { host, port, tls }: Place): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>()
-  const timer = setTimeout(
-    () => reject(new Error(`no connection to ${host}:${port} in time`)),
-    Math.max(1, untilMs - performance.now()),
-  )
   socket.once(tls === null ? 'connect' : 'secureConnect', () => resolve(socket))
   socket.on('error', reject)
   socket.once('close', () => reject(new Error(`${host}:${port} closed the connection`)))
@@ -156,8 +178,6 @@ async function connectSocket(target: Place, untilMs: number, take: Take): Promis
   } catch (cause) {
     socket.destroy()
     throw cause
-  } finally {
-    clearTimeout(timer)
   }
 }
 
