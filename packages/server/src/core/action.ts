@@ -83,8 +83,18 @@ export function undoGoal(goal: Goal): Goal {
   }
 }
 
-/** How far an action is, from the steps it has taken and those foreseen. Never falls, and is 100 only at its end. */
-export function progressOf(before: number, stepsTaken: number, stepsToCome: number): number {
-  if (stepsToCome === 0) return Math.max(before, 99)
+/**
+ * How far an action is, from the steps it has taken and those foreseen. Never falls, and is 100 only at its end. `isMoved`: all roles are where
+ * they are to be. Before that, no step to come means that none can be planned now, not that all are done.
+ */
+export function progressOf(
+  before: number,
+  {
+    stepsTaken,
+    stepsToCome,
+    isMoved,
+  }: { readonly stepsTaken: number; readonly stepsToCome: number; readonly isMoved: boolean },
+): number {
+  if (stepsToCome === 0) return isMoved ? Math.max(before, 99) : before
   return Math.max(before, Math.min(99, Math.round((100 * stepsTaken) / (stepsTaken + stepsToCome))))
 }

@@ -51,6 +51,22 @@ describe('the plan of an upgrade', () => {
     expect(plan.risks).toEqual([expect.stringMatching(/restarts in place.*no way back/)])
   })
 
+  test('names the shards that do not answer, not the target, as what is waited for', () => {
+    const group = groupOf(1)
+    const silent = (id: number) => ({
+      ...group,
+      shards: group.shards.map((shard) => (shard.id === id ? { ...shard, engine: null } : shard)),
+    })
+    const primary = describePlan({ groups: [silent(1)] }, { goal: goalOf(), change: true }, trial)
+    expect(primary.risks).toEqual([
+      expect.stringMatching(/^shard 1, the current primary of group 0, does not answer: /),
+    ])
+    const replica = describePlan({ groups: [silent(2)] }, { goal: goalOf(), change: true }, trial)
+    expect(replica.risks).toEqual([
+      expect.stringMatching(/^shard 2, a replica of group 0, does not answer: /),
+    ])
+  })
+
   test('says that data is discarded, that the target did not start, and what nobody has measured', () => {
     const discard = describePlan(
       { groups: [groupOf(0)] },

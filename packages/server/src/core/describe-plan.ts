@@ -81,7 +81,9 @@ const BYTES_A_MS = 100_000
 
 function risksOf(seen: SeenDatabase, goal: Goal, steps: readonly Foreseen[]): readonly string[] {
   const path = goal.from === null ? null : replicationPath(goal.from.build, goal.build)
+  const silent = seen.groups.flatMap(silentOf)
   return [
+    ...silent,
     ...(goal.discard ? ['the data is discarded, as is asked: the database begins empty'] : []),
     ...(count(steps, 'restart-primary') > 0
       ? [
@@ -94,12 +96,21 @@ function risksOf(seen: SeenDatabase, goal: Goal, steps: readonly Foreseen[]): re
         ]
       : []),
     ...seen.groups.flatMap((group) => [...unlinked(group), ...crowded(group, goal, steps)]),
-    ...(steps.length === 0
-      ? [
-          `no step towards ${revisionOf(goal)} can be planned while the database is as it is now: look at GET /v1/bdbs/{uid}/shards for a process that does not answer`,
-        ]
+    ...(steps.length === 0 && silent.length === 0
+      ? [`no step towards ${revisionOf(goal)} can be planned while the database is as it is now`]
       : []),
   ]
+}
+
+/** It is these that an upgrade would wait for, whatever its target is. */
+function silentOf({ group, shards, recordedPrimary }: Seen): readonly string[] {
+  const silent = shards.filter(({ engine, leaving }) => engine === null && !leaving)
+  return silent.map((shard) => {
+    const role = shard.id === recordedPrimary ? 'the current primary' : 'a replica'
+    const what =
+      shard.process === 'running' ? 'does not answer' : `does not answer, its process is ${shard.process}`
+    return `shard ${shard.id}, ${role} of group ${group}, ${what}: no role moves before it does, or before it is replaced`
+  })
 }
 
 function unlinked({ group, shards }: Seen): readonly string[] {

@@ -44,7 +44,11 @@ export async function noteAction(
   if (verdict.kind === 'done' || !memory.isTime(`plan of ${databaseUid}`, PLAN_EVERY_MS)) return
   const toCome = foresee(seen, goal)
   await note(action, deps, {
-    progress: progressOf(action.progress, memory.stepsTaken(databaseUid), toCome.length),
+    progress: progressOf(action.progress, {
+      stepsTaken: memory.stepsTaken(databaseUid),
+      stepsToCome: toCome.length,
+      isMoved: goal.from === null || seen.groups.every((group) => hasLeft(group, goal)),
+    }),
     pending: nameSteps(seen, toCome).reduce(onceAShard, []),
   })
 }
