@@ -1,5 +1,6 @@
 import type { ShardRecord } from '../core/database.ts'
 import type { Runs } from '../core/goal.ts'
+import type { ReplicaLimit } from '../core/sync-room.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
@@ -16,7 +17,16 @@ export interface ShardsStore {
   setLeaving(id: number): Promise<void>
   /** They hold their data now: nothing has to be kept free for them any more. */
   endReservations(ids: readonly number[]): Promise<void>
+  /** What a process of it may hold back for replicas, unless a full sync needs more; null: nothing is on record. */
+  limitBefore(id: number): Promise<LimitBefore | null>
+  setLimitBefore(id: number, before: LimitBefore | null): Promise<void>
   remove(id: number): Promise<void>
+}
+
+/** `runId`: of the engine process. */
+export interface LimitBefore {
+  readonly runId: string
+  readonly limit: ReplicaLimit
 }
 
 export function shardsStore(db: Db): ShardsStore {
@@ -79,6 +89,18 @@ export function shardsStore(db: Db): ShardsStore {
         .set({ reserved_bytes: 0 })
         .where('id', 'in', ids)
         .where('reserved_bytes', '>', 0)
+        .execute()
+    },
+    async limitBefore(id) {
+      const row = await db.selectFrom('shards').select('limit_before').where('id', '=', id).executeTakeFirst()
+      const text = row?.limit_before ?? null
+      return text === null ? null : (JSON.parse(text) as LimitBefore) // written here
+    },
+    async setLimitBefore(id, before) {
+      await db
+        .updateTable('shards')
+        .set({ limit_before: before === null ? null : JSON.stringify(before) })
+        .where('id', '=', id)
         .execute()
     },
     async remove(id) {

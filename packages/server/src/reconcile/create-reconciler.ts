@@ -12,12 +12,10 @@ import { createTurnMemory } from './turn-memory.ts'
 const GIVE_UP_AFTER = 9
 
 /** Starts to look after every database on record, and after each that it is nudged for. */
-export async function createReconciler(
-  given: Omit<Deps, 'preparations' | 'takeovers' | 'limitsBefore'>,
-): Promise<Loop> {
+export async function createReconciler(given: Omit<Deps, 'preparations' | 'takeovers'>): Promise<Loop> {
   const memory = createTurnMemory()
   const preparations = createPreparations()
-  const deps = { ...given, preparations, takeovers: createTakeovers(), limitsBefore: new Map() }
+  const deps = { ...given, preparations, takeovers: createTakeovers() }
   const loop = startLoop({
     turn: (uid, signal) => reconcileDatabase(uid, deps, memory, signal),
     trouble: (uid, cause, timesInARow) => meetTrouble(uid, cause, timesInARow, deps),

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import type { ActionsStore } from '../actions/actions-store.ts'
 import type { HandoversStore } from '../actions/handovers-store.ts'
-import type { ReplicaLimit } from '../core/sync-room.ts'
 import type { DatabasesStore } from '../databases/databases-store.ts'
 import type { ShardsStore } from '../databases/shards-store.ts'
 import type { AgentLink } from '../nodes/agent-link.ts'
@@ -26,8 +25,6 @@ export interface Deps {
   readonly trials: Trials
   readonly preparations: Preparations
   readonly takeovers: Takeovers
-  /** What the limits of engines were before they were raised for a full sync (keep-sync-room.ts), while they are. */
-  readonly limitsBefore: Map<string, ReplicaLimit>
   readonly tls: Pick<Tls, 'current' | 'shards'>
   /** Shards that are added from now on speak TLS to others, if nothing stands against it. */
   readonly shardTls: boolean

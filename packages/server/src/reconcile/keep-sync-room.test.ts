@@ -4,6 +4,7 @@ import type { Database } from '../core/database.ts'
 import { isOurs, type ReplicaLimit, readReplicaLimit } from '../core/sync-room.ts'
 import { groupOf } from '../core/test-group.ts'
 import { isLive, type Seen, type SeenShard } from '../core/topology.ts'
+import type { LimitBefore } from '../databases/shards-store.ts'
 import { carrySettings } from './carry-settings.ts'
 import type { Deps } from './deps.ts'
 import { keepSyncRoom, limitBefore } from './keep-sync-room.ts'
@@ -22,20 +23,30 @@ test.concurrent.each(builds)(
     await admin.call('CONFIG', 'SET', 'client-output-buffer-limit', 'replica 4194304 0 0')
     const runId = /run_id:(\w+)/.exec(await admin.info('server'))?.[1] ?? ''
     const own = { hardBytes: 4_194_304, softBytes: 0, softSeconds: 0 }
-    const [deps, memory] = [depsWith(admin), createTurnMemory()]
+    const limits = new Map<number, LimitBefore>()
+    const [deps, memory] = [depsWith(admin, limits), createTurnMemory()]
     await keepSyncRoom(database, { groups: [groupWith(runId, 'syncs')] }, deps, memory)
     expect(isOurs((await limitOf(admin)) ?? own)).toBe(true)
     expect(await limitBefore(admin, 1, deps)).toEqual(own)
     await keepSyncRoom(database, { groups: [groupWith(runId, 'lost its role')] }, deps, memory)
     expect(await limitOf(admin)).toEqual(own)
 
-    // The same by a server that comes after one that died in between, and does not know what was so before.
+    // The same by a server that comes after one that died in between: it is on record what was so before.
     await keepSyncRoom(database, { groups: [groupWith(runId, 'syncs')] }, deps, createTurnMemory())
     expect(isOurs((await limitOf(admin)) ?? own)).toBe(true)
+    expect(await limitBefore(admin, 1, depsWith(admin, limits))).toEqual(own)
+    const next = [depsWith(admin, limits), createTurnMemory()] as const
+    await keepSyncRoom(database, { groups: [groupWith(runId, 'lost its role')] }, ...next)
+    expect(await limitOf(admin)).toEqual(own)
+    expect(limits.size).toBe(0)
+
+    // Where nothing is on record, or only of a process that is no more, that of the process's start.
+    await keepSyncRoom(database, { groups: [groupWith(runId, 'syncs')] }, deps, createTurnMemory())
+    limits.set(1, { runId: 'another', limit: own })
     await keepSyncRoom(
       database,
       { groups: [groupWith(runId, 'lost its role')] },
-      depsWith(admin),
+      depsWith(admin, limits),
       createTurnMemory(),
     )
     expect(await limitOf(admin)).toEqual({ hardBytes: 268_435_456, softBytes: 67_108_864, softSeconds: 60 })
@@ -67,11 +78,15 @@ test.concurrent.each(builds)(
 )
 
 /** Shard 1 was the primary and is this process. Only these parts of the dependencies are used. */
-function depsWith(admin: EngineConnection): Deps {
+function depsWith(admin: EngineConnection, limits = new Map<number, LimitBefore>()): Deps {
   const deps = {
     engines: { connect: async () => admin },
     agent: { readBaseline: async () => ({ settings: null }) },
-    limitsBefore: new Map<string, ReplicaLimit>(),
+    shards: {
+      limitBefore: async (id: number) => limits.get(id) ?? null,
+      setLimitBefore: async (id: number, limit: LimitBefore | null) =>
+        void (limit === null ? limits.delete(id) : limits.set(id, limit)),
+    },
     effect,
   }
   return deps as unknown as Deps

@@ -19,7 +19,8 @@ import type { TurnMemory } from './turn-memory.ts'
 /**
  * While a follower takes a full sync, its primary may hold back more of what is written meanwhile than engines allow by themselves: they
  * drop a replica that is 256 MB behind, and a large database under load would never be synced. Each shard that feeds no sync, whatever it
- * was before, has the limit that it had. A server that died in between is succeeded by one that knows our limits by their size.
+ * was before, has the limit that it had, which is on record before another is set. A server that died in between is succeeded by one that knows
+ * our limits by their size.
  */
 export async function keepSyncRoom(
   database: Database,
@@ -38,7 +39,7 @@ export async function keepSyncRoom(
       if (isFeeding) memory.again(key)
       const kept = await ifItAnswers(async () => {
         const connection = await deps.engines.connect(database, { id, ...address })
-        if (isFeeding) await widen(connection, noteOf(shard), bytes, deps)
+        if (isFeeding) await widen(connection, shard, bytes, deps)
         else await takeBack(connection, shard, deps)
         return true
       })
@@ -51,48 +52,48 @@ export async function keepSyncRoom(
 export async function limitBefore(
   connection: EngineConnection,
   id: number,
-  { limitsBefore }: Pick<Deps, 'limitsBefore'>,
+  deps: Pick<Deps, 'shards'>,
 ): Promise<ReplicaLimit | null> {
+  const now = await limitOf(connection)
+  if (now === null || !isOurs(now)) return null
   const runId = readInfo(await connection.info('server'))['run_id'] ?? ''
-  return limitsBefore.get(noteOf({ id, engine: { runId } })) ?? null
+  return await limitOnRecord({ id, engine: { runId } }, deps)
+}
+
+/** Of this process: the next one begins with the limit that its agent writes. */
+async function limitOnRecord(
+  { id, engine }: { readonly id: number; readonly engine: { readonly runId: string } },
+  { shards }: Pick<Deps, 'shards'>,
+): Promise<ReplicaLimit | null> {
+  const before = await shards.limitBefore(id)
+  return before?.runId === engine.runId ? before.limit : null
 }
 
 async function widen(
   connection: EngineConnection,
-  note: string,
+  { id, engine }: LiveShard,
   bytes: number,
-  { effect, limitsBefore }: Pick<Deps, 'effect' | 'limitsBefore'>,
+  { effect, shards }: Pick<Deps, 'effect' | 'shards'>,
 ): Promise<void> {
   const now = await limitOf(connection)
   if (now === null || allows(now, bytes)) return
-  if (!isOurs(now)) limitsBefore.set(note, now)
+  if (!isOurs(now)) await shards.setLimitBefore(id, { runId: engine.runId, limit: now })
   // Only ever more, while it lasts: less could cut a sync that runs.
   const hardBytes = Math.max(bytes, isOurs(now) ? now.hardBytes : 0)
   await setLimit(connection, { hardBytes, softBytes: 0, softSeconds: 0 }, effect)
 }
 
 async function takeBack(connection: EngineConnection, shard: LiveShard, deps: Deps): Promise<void> {
-  const { effect, limitsBefore } = deps
+  const { effect, shards } = deps
   const now = await limitOf(connection)
   if (now === null || !isOurs(now)) return
-  const note = noteOf(shard)
-  await setLimit(connection, limitsBefore.get(note) ?? (await limitAtStart(shard.id, deps)), effect)
-  limitsBefore.delete(note)
+  const before = (await limitOnRecord(shard, deps)) ?? (await limitAtStart(shard.id, deps))
+  await setLimit(connection, before, effect)
+  await shards.setLimitBefore(shard.id, null)
 }
 
 async function setLimit(connection: EngineConnection, limit: ReplicaLimit, effect: Deps['effect']) {
   await effect('sync-room', () => connection.call('CONFIG', 'SET', SYNC_SETTING, writeReplicaLimit(limit)))
-}
-
-/** Of a process: the next one begins with the limit that its agent writes. */
-function noteOf({
-  id,
-  engine,
-}: {
-  readonly id: number
-  readonly engine: { readonly runId: string }
-}): string {
-  return `${id} ${engine.runId}`
 }
 
 /** By the agent's baseline of the process. */

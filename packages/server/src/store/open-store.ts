@@ -16,6 +16,7 @@ import * as obstacles from './migrations/0009-obstacles.ts'
 import * as shardTls from './migrations/0010-shard-tls.ts'
 import * as loginLanes from './migrations/0011-login-lanes.ts'
 import * as auditSegments from './migrations/0012-audit-segments.ts'
+import * as limitBefore from './migrations/0013-limit-before.ts'
 import { rememberStatements } from './remember-statements.ts'
 import { sealedColumns } from './sealed-columns.ts'
 import { createSecretBox, readStoreKey, type SecretBox } from './secret-box.ts'
@@ -48,6 +49,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0010-shard-tls': shardTls,
   '0011-login-lanes': loginLanes,
   '0012-audit-segments': auditSegments,
+  '0013-limit-before': limitBefore,
 }
 
 /**

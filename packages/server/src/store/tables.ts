@@ -135,6 +135,8 @@ export interface Tables {
     reserved_bytes: number
     /** What its process loads, as its database's. */
     modules: string
+    /** While its process holds back more for a full sync: which process, and how much it held back before. */
+    limit_before: string | null
     created_at: string
   }
   readonly actions: {
