@@ -176,6 +176,28 @@ describe('inside the server', () => {
   })
 })
 
+describe('inside the agent', () => {
+  /** What opens files, and why that is safe: nothing of it lies where engines write, or it goes through open folders. */
+  const mayOpen = [
+    ...['open-plain-file', 'remove-tree', 'give-folder'],
+    // Of the agent alone: engines cannot write there.
+    ...['shard-folder', 'proxy-folder', 'processes-of-others', 'module-files', 'durable-file', 'lock-file'],
+    // Of the kernel.
+    ...['process-identity', 'read-node', 'watch-activity'],
+  ]
+  const opens =
+    /^(open|openSync|readFile|readFileSync|createReadStream|readdirSync|rmSync|cp|copyFile|truncate|appendFile)$/
+
+  test('what an engine may have put anywhere is opened in one place', () => {
+    const agent = product.filter((file) => /^packages\/agent\/src\/[^/]+$/.test(file))
+    const wrong = strays(
+      agent.filter((file) => !mayOpen.includes(basename(file, '.ts'))),
+      (_, { from, names }) => from.startsWith('node:fs') && names.some((name) => opens.test(name)),
+    )
+    expect(wrong).toEqual([])
+  })
+})
+
 describe('every file', () => {
   test('the environment is read in config.ts, and in main.ts of the command line, only', () => {
     const wrong = product

@@ -133,7 +133,7 @@ export async function stop(
     snapshotBefore: await traceOfSnapshot(folder.data),
   }
   await place.save(record)
-  giveFolderBack(folder, last.identity)
+  await giveFolderBack(folder, last.identity)
   const result = await stopProcess({
     identity: last.identity,
     target: engineTarget(last.wish),

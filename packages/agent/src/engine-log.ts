@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { openPlainFile } from './open-plain-file.ts'
 
 export interface LogLine {
   /** `#` is a warning, `*` a notice, `-` and `.` are less. Null: no line of the engine's log (a usage text, the loader). */
@@ -28,7 +28,7 @@ export async function readLog(
   maxBytes: number,
 ): Promise<{ readonly bytes: Buffer; readonly end: number }> {
   try {
-    await using file = await open(path, 'r')
+    await using file = await openPlainFile(path)
     const { size } = await file.stat()
     const start = Math.max(Math.min(from, size), size - maxBytes)
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start)

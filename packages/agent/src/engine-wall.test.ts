@@ -179,7 +179,7 @@ test.runIf(isRoot)('links that an engine leaves in its folders give it nothing',
   await writeFile(secret, 'secret', { mode: 0o600 })
   await symlink(secret, join(folder.data, 'nodes.conf'))
   await symlink(home.path, join(folder.data, 'appendonlydir'))
-  giveFolder(folder, 1_900_000_001)
+  await giveFolder(folder, 1_900_000_001)
   expect(lstatSync(folder.data).uid).toBe(1_900_000_001)
   expect(lstatSync(join(folder.data, 'nodes.conf')).uid).toBe(1_900_000_001)
   expect([statSync(secret).uid, statSync(home.path).uid]).toEqual([0, 0])

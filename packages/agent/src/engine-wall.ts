@@ -67,7 +67,7 @@ function wallOf(home: string, logger: Logger): EngineWall {
           'this build does not run within a wall, and runs without one: does it need files that are neither its own nor the system’s?',
         )
       if (where !== 'inside') return { program, args, modules }
-      if (inside.uid !== null) giveFolder(folder, inside.uid)
+      if (inside.uid !== null) await giveFolder(folder, inside.uid)
       return { program: 'unshare', args: [...wallArguments(inside), program, ...args], modules }
     },
   }
@@ -117,7 +117,7 @@ async function tryWall(home: string): Promise<string | null> {
     await folder.create()
     writeFileSync(secret, 'secret', { mode: 0o600 })
     const inside = insideOf(home, folder, '/bin/sh')
-    if (inside.uid !== null) giveFolder(folder, inside.uid)
+    if (inside.uid !== null) await giveFolder(folder, inside.uid)
     return await lookAtWall(inside, secret)
   } catch (cause) {
     return cause instanceof Error ? cause.message : String(cause)

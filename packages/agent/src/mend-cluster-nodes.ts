@@ -1,3 +1,6 @@
+/** Of a nodes.conf. A thousand nodes have some 200 KB, and slots in 8,000 pieces 100 KB more. */
+export const MAX_NODES_BYTES = 4 * 1024 * 1024
+
 /**
  * Makes a nodes.conf safe for the engine that begins with it: what it says of others' roles may be stale.
  *

@@ -1,7 +1,8 @@
-import { readdir, stat } from 'node:fs/promises'
+import { opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { WantedShard } from '@fairlead/api'
 import type { DataOnDisk } from './decide-appendonly.ts'
+import { statPlainFile } from './open-plain-file.ts'
 import type { ProcessRecord } from './shard-folder.ts'
 
 /** Looks at the data folder of a shard whose last process, if there was one, has ended. */
@@ -62,20 +63,18 @@ export async function traceOfSnapshot(data: string): Promise<string | null> {
 
 /** Another text after anything in the folder was written: while it changes, the engine is busy saving. */
 export async function traceOfWrites(data: string): Promise<string> {
-  const names = await readdir(data)
+  const names: string[] = []
+  for await (const { name } of await opendir(data)) if (names.push(name) >= MOST_NAMES) break
   const traces = await Promise.all(names.toSorted().map((name) => traceOf(join(data, name))))
   return traces.join()
 }
 
+/** Engines have five or six. A module could make millions. */
+const MOST_NAMES = 1_000
+
 async function traceOf(path: string): Promise<string> {
-  try {
-    const { ino, size, mtimeMs } = await stat(path)
-    return `${ino}:${size}:${mtimeMs}`
-  } catch (cause) {
-    // Gone between two looks.
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return ''
-    throw cause
-  }
+  const file = await statPlainFile(path)
+  return file === null ? '' : `${file.ino}:${file.size}:${file.mtimeMs}`
 }
 
 /**
@@ -97,12 +96,6 @@ function aofFiles(data: string): readonly [manifest: string, single: string] {
 }
 
 async function writtenAt(path: string): Promise<number | null> {
-  try {
-    const { mtimeMs, size } = await stat(path)
-    return size === 0 ? null : mtimeMs
-  } catch (cause) {
-    // Gone between two looks, or never there.
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw cause
-  }
+  const file = await statPlainFile(path)
+  return file === null || file.size === 0 ? null : file.mtimeMs
 }

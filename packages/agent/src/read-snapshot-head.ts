@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { openPlainFile } from './open-plain-file.ts'
 
 /** At which point of which history a snapshot was taken, as its first lines say. Null: its primary had no replica then. */
 export interface SnapshotHead {
@@ -16,7 +16,7 @@ const AUX = 0xfa
  * and valkey write today say it there (measured: redis 7.0 and 8.0, valkey 8.0, 8.1 and 9.1).
  */
 export async function readSnapshotHead(path: string): Promise<SnapshotHead> {
-  await using file = await open(path)
+  await using file = await openPlainFile(path)
   const { bytesRead, buffer } = await file.read({ buffer: Buffer.alloc(HEAD_BYTES), position: 0 })
   return parseSnapshotHead(buffer.subarray(0, bytesRead))
 }

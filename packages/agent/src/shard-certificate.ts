@@ -18,7 +18,7 @@ export async function writeCertificate(
   await writeDurably(paths.key, key)
   await writeDurably(paths.cert, cert)
   await writeDurably(paths.ca, ca)
-  for (const path of Object.values(paths)) giveToOwnerOf(folder, path)
+  for (const path of Object.values(paths)) await giveToOwnerOf(folder, path)
 }
 
 /** A process that runs proves itself with what is wanted now. Connections that it has stay as they are. */

@@ -1,9 +1,10 @@
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { WantedShard } from '@fairlead/api'
 import { type Static, type TSchema, Type } from 'typebox'
 import { parseAs } from './check-schema.ts'
 import { writeDurably } from './durable-file.ts'
+import { removeTree } from './remove-tree.ts'
 
 /** The wish for a shard, as the server put it last. */
 const WantedRecord = Type.Object({
@@ -148,9 +149,12 @@ export function shardFolder(home: string, id: string, nodeHome = home): ShardFol
     async remove() {
       // Ids hold no dot, so this name is no shard's.
       const leaving = join(shardsFolder(home), `${LEAVING}${id}`)
-      await rm(leaving, { recursive: true, force: true })
-      await rename(path, leaving)
-      await rm(leaving, { recursive: true, force: true })
+      await removeTree(leaving)
+      await rename(path, leaving).catch((cause: NodeJS.ErrnoException) => {
+        // An attempt before this one came as far as here.
+        if (cause.code !== 'ENOENT') throw cause
+      })
+      await removeTree(leaving)
     },
   }
 }
@@ -160,7 +164,7 @@ export async function listShardFolders(home: string): Promise<readonly ShardFold
   await mkdir(shardsFolder(home), { recursive: true, mode: 0o700 })
   const names = await readdir(shardsFolder(home))
   for (const name of names.filter((each) => each.startsWith(LEAVING)))
-    await rm(join(shardsFolder(home), name), { recursive: true, force: true })
+    await removeTree(join(shardsFolder(home), name))
   return names
     .filter((name) => /^[a-z0-9-]{1,40}$/.test(name))
     .toSorted()

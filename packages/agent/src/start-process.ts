@@ -1,19 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { constants, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { WantedShard } from '@fairlead/api'
 import { writeDurably } from './durable-file.ts'
 import { engineConfig, userList } from './engine-config.ts'
 import type { EngineWall } from './engine-wall.ts'
-import { mendClusterNodes } from './mend-cluster-nodes.ts'
+import { MAX_NODES_BYTES, mendClusterNodes } from './mend-cluster-nodes.ts'
+import { openPlainFile, readPlainFile } from './open-plain-file.ts'
 import { identifyProcess, type ProcessIdentity } from './process-identity.ts'
+import { removeTree } from './remove-tree.ts'
 import { writeCertificate } from './shard-certificate.ts'
 import type { ShardFolder } from './shard-folder.ts'
 
 /** A log longer than this is put aside at the next start; one older log is kept. */
 const MAX_LOG_BYTES = 10 * 1024 * 1024
+const TO_APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT
 
 /** Writes the configuration for the next process. Answers where in engine.log its lines will begin, in bytes. */
 export async function prepareFolder(
@@ -31,7 +35,7 @@ export async function prepareFolder(
 
 /** Puts a long log aside. Answers where in it the lines of the next process will begin, in bytes. */
 export async function prepareLog(path: string): Promise<number> {
-  await using log = await open(path, 'a', 0o600)
+  await using log = await openPlainFile(path, TO_APPEND)
   const { size } = await log.stat()
   if (size <= MAX_LOG_BYTES) return size
   await rename(path, `${path}.1`)
@@ -40,14 +44,13 @@ export async function prepareLog(path: string): Promise<number> {
 
 /** An engine may have put anything in its place, a link too. */
 async function replaceFile(path: string, text: string): Promise<void> {
-  await rm(path, { force: true })
+  await removeTree(path)
   await writeFile(path, text, { mode: 0o600, flag: 'wx' })
 }
 
 async function mendFile(path: string): Promise<void> {
-  // A shard that never ran has none. A link is the work of an engine that would have us read something else.
-  const flag = constants.O_RDONLY | constants.O_NOFOLLOW
-  const text = await readFile(path, { encoding: 'utf8', flag }).catch(() => '')
+  // A shard that never ran has none. What is no such file is left for its engine to complain of.
+  const text = await readPlainFile(path, MAX_NODES_BYTES).catch(() => '')
   const mended = mendClusterNodes(text)
   if (mended !== text) await writeDurably(path, mended)
 }
@@ -82,7 +85,7 @@ export async function startDetached(options: {
   readonly env?: Readonly<Record<string, string>>
 }): Promise<StartedProcess> {
   const { program, args, cwd, env } = options
-  await using log = await open(options.log, 'a', 0o600)
+  await using log = await openPlainFile(options.log, TO_APPEND)
   const child = spawn(program, args, {
     cwd,
     detached: true,

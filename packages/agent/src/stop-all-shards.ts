@@ -66,7 +66,7 @@ async function stopShard({ folder, wanted, last }: FoundShard, logger: Logger, s
     snapshotBefore: await traceOfSnapshot(folder.data),
   }
   await folder.writeProcess(record)
-  giveFolderBack(folder, last.identity)
+  await giveFolderBack(folder, last.identity)
   const result = await stopProcess({
     identity: last.identity,
     target: engineTarget(last.wish),

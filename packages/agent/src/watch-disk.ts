@@ -1,6 +1,7 @@
-import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DiskReport } from '@fairlead/api'
+import { MAX_NODES_BYTES } from './mend-cluster-nodes.ts'
+import { readPlainFile, statPlainFile } from './open-plain-file.ts'
 import { readDataOnDisk } from './read-data-on-disk.ts'
 import { readSnapshotHead, type SnapshotHead } from './read-snapshot-head.ts'
 import type { ProcessRecord } from './shard-folder.ts'
@@ -19,7 +20,7 @@ export function watchDisk(data: string): DiskWatch {
   let head: (SnapshotHead & { readonly of: string }) | null = null
   const readSnapshot = async (): Promise<DiskReport['snapshot']> => {
     const path = join(data, 'dump.rdb')
-    const file = await statOf(path)
+    const file = await statPlainFile(path)
     if (file === null || file.size === 0) return null
     // A snapshot is never changed, but replaced by the next one.
     const of = `${file.ino} ${file.mtimeMs} ${file.size}`
@@ -43,19 +44,9 @@ export function watchDisk(data: string): DiskWatch {
   }
 }
 
-async function statOf(path: string) {
-  try {
-    return await stat(path)
-  } catch (cause) {
-    // Replaced between two looks, or never there.
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw cause
-  }
-}
-
 /** The epoch with which its nodes.conf claims slots: engines write it before they tell anybody. Null: it claims none. */
 async function readClaim(data: string): Promise<number | null> {
-  const text = await readFile(join(data, 'nodes.conf'), 'utf8').catch(() => '') // it never ran
+  const text = await readPlainFile(join(data, 'nodes.conf'), MAX_NODES_BYTES).catch(() => '') // it never ran
   return parseClaim(text)
 }
 

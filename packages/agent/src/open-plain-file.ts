@@ -1,0 +1,43 @@
+import { constants, type Stats } from 'node:fs'
+import { type FileHandle, lstat, open } from 'node:fs/promises'
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+
+/**
+ * Opens a file that lies where an engine, or a module in it, may write. It may have put anything there: a named pipe, whose opening
+ * waits for ever, and with it a thread of ours; a link to a file that is not its own; a device without an end. Throws at once for all
+ * that is not a plain file, and as open(2) does: ENOENT where there is none. `flags` of open(2), for reading by default; what is made by them (O_CREAT) is its
+ * owner's only. The caller closes it.
+ */
+export async function openPlainFile(path: string, flags: number = O_RDONLY): Promise<FileHandle> {
+  const file = await open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o600)
+  try {
+    if ((await file.stat()).isFile()) return file
+    throw new Error(`${path} is not a plain file`)
+  } catch (cause) {
+    await file.close()
+    throw cause
+  }
+}
+
+/** The text of such a file, as UTF-8. Throws where it has more than `mostBytes`, without having read more than these. */
+export async function readPlainFile(path: string, mostBytes: number): Promise<string> {
+  await using file = await openPlainFile(path)
+  const { size } = await file.stat()
+  if (size > mostBytes) throw new Error(`${path} is longer than ${mostBytes} bytes`)
+  // By its size of a moment ago: it may grow meanwhile, and is read in one piece.
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0)
+  return buffer.toString('utf8', 0, bytesRead)
+}
+
+/** Null: no plain file is there. Opens nothing. */
+export async function statPlainFile(path: string): Promise<Stats | null> {
+  try {
+    const found = await lstat(path)
+    return found.isFile() ? found : null
+  } catch (cause) {
+    // Gone between two looks, or never there; ENOTDIR: what should be its folder is none.
+    if (['ENOENT', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code ?? '')) return null
+    throw cause
+  }
+}

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, open, opendir, rename, rmdir, unlink } from 'node:fs/promises'
+
+/** A process that outlived its engine may go on writing: what cannot be emptied by then is left for the next attempt. */
+const WITHIN_MS = 60_000
+
+/**
+ * Deletes what is at `path`, a folder with all that is in it. It goes by way of open folders: a process that may write there could put a link in the place of
+ * a folder meanwhile, and have deleted what the link leads to. However deep folders lie in each other, two are open at a time. Nothing
+ * there is right. Throws when it could not be deleted; another attempt goes on from there.
+ */
+export async function removeTree(path: string): Promise<void> {
+  await using top = await openFolder(path)
+  if (top === null) return await unlink(path).catch(allow('ENOENT'))
+  const here = pathOf(top)
+  const until = performance.now() + WITHIN_MS
+  while (await empty(here, (name) => removeFolder(here, name)))
+    if (performance.now() > until) throw new Error(`${path} is filled again while it is emptied`)
+  await rmdir(path)
+}
+
+/** Takes the folders out of a folder, to lie beside it, and deletes it. What appears in it meanwhile is for the next round. */
+async function removeFolder(above: string, name: string): Promise<void> {
+  {
+    await using folder = await openFolder(`${above}/${name}`)
+    if (folder === null) return
+    const here = pathOf(folder)
+    await empty(here, async (each) => {
+      await rename(`${here}/${each}`, `${above}/${randomBytes(12).toString('hex')}`).catch(allow('ENOENT'))
+    })
+  }
+  await rmdir(`${above}/${name}`).catch(allow('ENOENT', 'ENOTEMPTY', 'ENOTDIR'))
+}
+
+/** Deletes the files of a folder, and does `take` to its folders. Was there anything? */
+async function empty(folder: string, take: (name: string) => Promise<void>): Promise<boolean> {
+  let found = false
+  for await (const entry of await opendir(folder)) {
+    found = true
+    if (entry.isDirectory()) await take(entry.name)
+    // EISDIR: a folder by now.
+    else await unlink(`${folder}/${entry.name}`).catch(allow('ENOENT', 'EISDIR'))
+  }
+  return found
+}
+
+/** Null: there is none, or something else. */
+async function openFolder(path: string): Promise<FileHandle | null> {
+  const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
+  try {
+    return await open(path, flags)
+  } catch (cause) {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(cause))) return null
+    throw cause
+  }
+}
+
+function pathOf(folder: FileHandle): string {
+  return `/proc/self/fd/${folder.fd}`
+}
+
+function allow(...codes: readonly string[]): (cause: unknown) => void {
+  return (cause) => {
+    if (!codes.includes(codeOf(cause))) throw cause
+  }
+}
+
+function codeOf(cause: unknown): string {
+  return (cause as NodeJS.ErrnoException).code ?? ''
+}
