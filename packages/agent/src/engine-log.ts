@@ -21,7 +21,10 @@ export function strikeOut(text: string, secrets: readonly string[]): string {
     .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
 }
 
-/** What the log holds from byte `from` on, but no more than its last `maxBytes`, and where it ends. Empty without a log. */
+/**
+ * What the log holds from byte `from` on, but no more than its last `maxBytes`, and where it ends. Empty without a log. One that is
+ * shorter by now was cut (bound-log.ts): all that it holds came after that byte, or shortly before.
+ */
 export async function readLog(
   path: string,
   from: number,
@@ -30,7 +33,7 @@ export async function readLog(
   try {
     await using file = await openPlainFile(path)
     const { size } = await file.stat()
-    const start = Math.max(Math.min(from, size), size - maxBytes)
+    const start = Math.max(from > size ? 0 : from, size - maxBytes)
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start)
     return { bytes: buffer.subarray(0, bytesRead), end: start + bytesRead }
   } catch (cause) {

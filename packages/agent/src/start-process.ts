@@ -5,6 +5,7 @@ import { rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { WantedShard } from '@fairlead/api'
+import { boundLog } from './bound-log.ts'
 import { writeDurably } from './durable-file.ts'
 import { engineConfig, userList } from './engine-config.ts'
 import type { EngineWall } from './engine-wall.ts'
@@ -30,6 +31,8 @@ export async function prepareFolder(
   await replaceFile(folder.acl, userList(wish))
   if (wish.tls !== null) await writeCertificate(folder, wish.tls.certificate)
   if (wish.cluster) await mendFile(join(folder.data, 'nodes.conf'))
+  // While no agent ran, it may have grown without a bound.
+  await boundLog(folder.log)
   return await prepareLog(folder.log)
 }
 

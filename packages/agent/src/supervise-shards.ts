@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Address, Refusal, type ShardReport, type WantedShard } from '@fairlead/api'
+import { boundLogs } from './bound-log.ts'
 import { type FoundShard, openShard, openShards } from './open-shards.ts'
 import { shardFolder } from './shard-folder.ts'
 import { type SupervisedShard, type SupervisionSettings, superviseShard } from './supervise-shard.ts'
@@ -52,6 +53,7 @@ export async function superviseShards(
   }
   for (const found of await openShards(home, settings.logger)) supervise(found)
   const turns = createTurns()
+  const logs = boundLogs(() => [...shards.keys()].map((id) => shardFolder(home, id).log), settings.logger)
   return {
     put: (id, wish) =>
       turns.take(id, async () => {
@@ -72,6 +74,7 @@ export async function superviseShards(
     modules: () => [...shards.values()].flatMap(({ modules }) => modules),
     async [Symbol.asyncDispose]() {
       await turns.taken()
+      await logs[Symbol.asyncDispose]()
       await Promise.all([...shards.values()].map((shard) => shard[Symbol.asyncDispose]()))
     },
   }
