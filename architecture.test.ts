@@ -183,7 +183,7 @@ describe('inside the agent', () => {
     // Of the agent alone: engines cannot write there.
     ...['shard-folder', 'proxy-folder', 'processes-of-others', 'module-files', 'durable-file', 'lock-file'],
     // Of the kernel.
-    ...['process-identity', 'read-node', 'watch-activity'],
+    ...['process-identity', 'read-node', 'watch-activity', 'oom-score'],
   ]
   const opens =
     /^(open|openSync|readFile|readFileSync|createReadStream|readdirSync|rmSync|cp|copyFile|truncate|appendFile)$/

@@ -34,6 +34,8 @@ export interface ShardWorkplace {
   child: StartedProcess | null
   /** Why we killed the last process, if we did. */
   killedBecause: string | null
+  /** The process, and its limit, of which the kernel was told last (oom-score.ts). */
+  scored: string
 }
 
 /** What an act tells the loop: the engine would not stop, and why. Otherwise the next look tells the rest. */

@@ -10,6 +10,7 @@ import { engineTarget, portsOf } from './engine-config.ts'
 import type { EngineWall } from './engine-wall.ts'
 import { logAct, logEnd } from './log-act.ts'
 import type { ModuleFiles } from './module-files.ts'
+import { keepOomScore } from './oom-score.ts'
 import { isAlive } from './process-identity.ts'
 import { type SilenceRules, seeSilence } from './see-silence.ts'
 import { renewCertificate } from './shard-certificate.ts'
@@ -155,6 +156,7 @@ function openWorkplace(
     ...{ folder, builds, modules, wall, silence, stopWithinMs, pulse, signal, activity: watchActivity() },
     child: null,
     killedBecause: null,
+    scored: '',
     async save(record) {
       await folder.writeProcess(record)
       state.last = record
@@ -188,6 +190,7 @@ async function turn(supervision: Supervision): Promise<number> {
       // What was put meanwhile is not yet in this view: leave what the put has said.
       if (order === state.wanted.order) state.view = next
       if (next.state === 'running') await renewCertificate(place, state.wanted.wish, state.last)
+      await keepOomScore(place, state.wanted.wish, state.last)
       await lookForTrouble(state)
       return next.afterMs
     }
