@@ -182,8 +182,8 @@ describe('inside the agent', () => {
     ...['open-plain-file', 'remove-tree', 'give-folder'],
     // Of the agent alone: engines cannot write there.
     ...['shard-folder', 'proxy-folder', 'processes-of-others', 'module-files', 'durable-file', 'lock-file'],
-    // Of the kernel.
-    ...['process-identity', 'read-node', 'watch-activity', 'oom-score'],
+    // Of the kernel, and our own code.
+    ...['process-identity', 'read-node', 'watch-activity', 'oom-score', 'proxy-wall', 'code-folders'],
   ]
   const opens =
     /^(open|openSync|readFile|readFileSync|createReadStream|readdirSync|rmSync|cp|copyFile|truncate|appendFile)$/

@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeHome, makeWish, until } from '../test/agent-home.ts'
 import { readPlainFile } from './open-plain-file.ts'
+import { proxyFolder } from './proxy-folder.ts'
+import { createProxyWall } from './proxy-wall.ts'
 import { removeTree } from './remove-tree.ts'
 import { shardFolder } from './shard-folder.ts'
 
@@ -59,6 +61,22 @@ function put(path: string, kind: string): void {
   mkdirSync(join(path, '..'), { recursive: true })
   kinds[kind]?.(path)
 }
+
+test.runIf(process.geteuid?.() === 0)(
+  'what a proxy puts in the place of its files holds up no start of the next one',
+  async () => {
+    await using home = await makeHome()
+    const folder = proxyFolder(home.path)
+    await mkdir(folder.own, { recursive: true })
+    const { logger, path } = home
+    const wall = createProxyWall({ home: path, engines: { missing: null }, lowPorts: false, logger })
+    for (const kind of Object.keys(kinds)) {
+      put(join(folder.own, 'endpoints.json'), kind)
+      const place = await wall.place(folder, [process.execPath, import.meta.filename], false)
+      expect(place.program).toBe('unshare')
+    }
+  },
+)
 
 test('of a file that an engine may have written no more is read than fits, and nothing of what is no file', async () => {
   await using folder = await makeFolder()

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { runProgram } from './builds/run-program.ts'
 import { codeFolders } from './code-folders.ts'
 import { type EngineWall, rootOf } from './engine-wall.ts'
+import { readPlainFile } from './open-plain-file.ts'
 import type { ProxyFolder } from './proxy-folder.ts'
 import { moveIn, moveOut, openOwn } from './proxy-moves.ts'
 import { type Inside, wallArguments } from './wall-script.ts'
@@ -29,6 +30,8 @@ export interface ProxyWall {
 /** On a busy machine. */
 const CHECKED_WITHIN_MS = 20_000
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+/** Of what a proxy keeps of its endpoints. Thousands of them have some megabytes, with their certificates. */
+const MOST_BYTES = 256 * 1024 * 1024
 const LOWEST_PORT = '/proc/sys/net/ipv4/ip_unprivileged_port_start'
 
 /**
@@ -55,7 +58,7 @@ export function createProxyWall(settings: {
         const uid = await openOwn(folder)
         const args = [...rest, '--home', folder.own, '--socket', basename(folder.socket)]
         const places = { home, folder, program, uid }
-        const inside = insideOf(places, rest, lowPorts || hasLowPorts(folder))
+        const inside = insideOf(places, rest, lowPorts || (await hasLowPorts(folder)))
         const why = await whyNot(inside, args, isDoubted || told !== null)
         if (inside !== null && why === null) {
           await moveIn(folder, uid)
@@ -109,18 +112,20 @@ async function tryWithin(inside: Inside, args: readonly string[]): Promise<strin
 }
 
 /** A database may have been given such a port when any could be asked for. */
-function hasLowPorts({ path, own }: ProxyFolder): boolean {
-  const lowest = Number(readOr(LOWEST_PORT, '1024'))
-  return [own, path].some((folder) => {
-    const ports = readOr(join(folder, 'endpoints.json'), '').matchAll(/"port":(\d+)/g)
-    return [...ports].some(([, port]) => Number(port) < lowest)
-  })
+async function hasLowPorts({ path, own }: ProxyFolder): Promise<boolean> {
+  const lowest = readLowestPort()
+  for (const folder of [own, path]) {
+    // It is not there yet; or the proxy has put something else in its place.
+    const text = await readPlainFile(join(folder, 'endpoints.json'), MOST_BYTES).catch(() => '')
+    if ([...text.matchAll(/"port":(\d+)/g)].some(([, port]) => Number(port) < lowest)) return true
+  }
+  return false
 }
 
-function readOr(path: string, otherwise: string): string {
+function readLowestPort(): number {
   try {
-    return readFileSync(path, 'utf8')
+    return Number(readFileSync(LOWEST_PORT, 'utf8'))
   } catch {
-    return otherwise // it is not there yet
+    return 1_024 // older kernels do not say it
   }
 }
