@@ -10,6 +10,7 @@ import { runProgram } from './builds/run-program.ts'
 import { engineUserOf, giveFolder } from './give-folder.ts'
 import { type ShardFolder, shardFolder } from './shard-folder.ts'
 import { type Inside, isWholeBuild, wallArguments } from './wall-script.ts'
+import { openOwnFolder } from './works-in-folder.ts'
 
 /** What is around each engine of a node: it sees its own folder, its modules, its build and the system's programs, and nothing else. */
 export interface EngineWall {
@@ -159,8 +160,7 @@ function faultOf(seen: string, { folder, uid }: Inside, pid: number): string | n
     return 'rights are not given up within it'
   if (statSync(`/proc/${pid}`).uid !== (uid ?? own)) return 'the user within it is another'
   // By these a process is known again.
-  if (readlinkSync(`/proc/${pid}/cwd`) !== folder.path)
-    return 'its processes cannot be told apart from outside'
+  if (!openOwnFolder(folder.path)?.(pid)) return 'its processes cannot be told apart from outside'
   readlinkSync(`/proc/${pid}/fd/0`)
   return null
 }

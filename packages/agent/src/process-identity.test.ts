@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readlinkSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -49,6 +50,21 @@ test('an unrecorded engine is found by its folder, and nobody else who works the
   expect(findEngineProcess(join(folder, 'other'), conf, 7000)).toBeNull()
   expect(findEngineProcess(folder, join(folder, 'other.conf'), 7000)).toBeNull()
   await rm(folder, { recursive: true })
+})
+
+test('a process in a folder too deep for a name hides no other', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-'))
+  const dig = `for (let n = 0; n < 50; n++) { fs.mkdirSync('${'d'.repeat(100)}'); process.chdir('${'d'.repeat(100)}') } console.log('there'); setTimeout(() => {}, 60_000)`
+  const deep = spawn(process.execPath, ['-e', dig], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
+  using _ = endLater(deep)
+  await once(deep.stdout, 'data')
+  expect(() => readlinkSync(`/proc/${deep.pid}/cwd`)).toThrow('ENAMETOOLONG')
+  expect(findEngineProcess(folder, '--none', 7000)).toBeNull()
+  const engine = spawn('sh', ['-c', 'sleep 60; true', '--one'], { cwd: folder, detached: true })
+  using __ = endLater(engine)
+  await until(() => findEngineProcess(folder, '--one', 7000)?.pid === engine.pid, { withinMs: 2_000 })
+  // Node removes nothing that deep.
+  spawnSync('rm', ['-rf', folder])
 })
 
 function endLater(child: ChildProcess): Disposable {

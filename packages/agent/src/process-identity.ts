@@ -1,4 +1,6 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { readOrNull } from './read-or-null.ts'
+import { openOwnFolder } from './works-in-folder.ts'
 
 /**
  * Which process is meant, for good: a pid is used again after a while, a pid with its start time and the boot of the
@@ -37,7 +39,7 @@ export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals)
 
 /**
  * The engine process that was started in `folder` and whose identity nobody recorded: the agent died right after
- * starting it. It works in `folder` or below, was given the configuration `conf` or calls itself a server of `port`,
+ * starting it. It is ours, works in `folder` or in one that lies in it, was given the configuration `conf` or calls itself a server of `port`,
  * and is nobody's fork. Null when there is none.
  */
 export function findEngineProcess(folder: string, conf: string, port: number): ProcessIdentity | null {
@@ -45,17 +47,19 @@ export function findEngineProcess(folder: string, conf: string, port: number): P
 }
 
 /**
- * The process that works in `folder` or below and was started with the arguments `isWanted` looks for, the program being
- * the first of them. Nobody's fork is meant by it. Null when there is none.
+ * The process of ours that works in this very `folder`, or in one that lies in it, and was started with the arguments `isWanted` looks for, the
+ * program being the first of them. Nobody's fork is meant by it. Null when there is none.
  */
 export function findProcess(
   folder: string,
   isWanted: (args: readonly string[]) => boolean,
 ): ProcessIdentity | null {
+  const worksThere = openOwnFolder(folder)
+  if (worksThere === null) return null
   const candidates = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => worksIn(pid, folder) && isWanted(argsOf(pid)))
+    .filter((pid) => worksThere(pid) && isWanted(argsOf(pid)))
   const root = candidates.find((pid) => !candidates.includes(readStat(pid)?.parent ?? 0))
   return root === undefined ? null : identifyProcess(root)
 }
@@ -91,11 +95,6 @@ function readStat(pid: number): ProcessStat | null {
   return stat === null || /[ZX]/.test(stat.state) ? null : stat
 }
 
-function worksIn(pid: number, folder: string): boolean {
-  const cwd = readOrNull(() => readlinkSync(`/proc/${pid}/cwd`))
-  return cwd === folder || (cwd?.startsWith(`${folder}/`) ?? false)
-}
-
 function argsOf(pid: number): readonly string[] {
   return readOrNull(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))?.split('\0') ?? []
 }
@@ -106,15 +105,4 @@ function isEngineOf(line: string, conf: string, port: number): boolean {
 
 function readBootId(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-}
-
-/** What /proc says; null when the process is gone or hides from us, which for us is the same: not ours. */
-export function readOrNull<T>(read: () => T): T | null {
-  try {
-    return read()
-  } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? ''
-    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(code)) return null
-    throw cause
-  }
 }

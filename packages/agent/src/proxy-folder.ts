@@ -1,4 +1,3 @@
-import { existsSync, realpathSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { TURNS_SOCKET } from '@fairlead/api'
@@ -83,11 +82,6 @@ export function proxyFolder(home: string): ProxyFolder {
       }
     },
     write: (record) => writeDurably(file, `${JSON.stringify(record, null, 2)}\n`),
-    find: () =>
-      existsSync(path)
-        ? findProcess(realpathSync(path), (args) =>
-            [path, own].includes(args[args.indexOf('--home') + 1] ?? ''),
-          )
-        : null,
+    find: () => findProcess(path, (args) => [path, own].includes(args[args.indexOf('--home') + 1] ?? '')),
   }
 }

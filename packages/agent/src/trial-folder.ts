@@ -6,6 +6,8 @@ import { listShardFolders, type ShardFolder, shardFolder } from './shard-folder.
 import { waitForEnd } from './stop-process.ts'
 
 const ENDS_WITHIN_MS = 2_000
+/** Of all that works in the folder: a hostile module could start processes for ever. */
+const ALL_END_WITHIN_MS = 10_000
 
 /** A scratch folder for one trial, apart from the shards. Its name tells the port, by which its process is found. */
 export function trialFolder(home: string, port: number): ShardFolder {
@@ -24,13 +26,16 @@ export async function clearTrials(home: string, logger: Logger): Promise<void> {
   }
 }
 
-/** Ends whatever engine still works in the folder, and deletes it. */
+/** Ends whatever engine still works in the folder, and deletes it. Throws when that does not end, or when others come for ever. */
 export async function removeTrial(folder: ShardFolder): Promise<void> {
   const port = Number.parseInt(folder.id, 10)
+  const deadline = performance.now() + ALL_END_WITHIN_MS
   // One after the other: with its parent gone, a fork is found next.
   for (;;) {
     const identity = findEngineProcess(folder.path, folder.conf, port)
     if (!identity) return await folder.remove()
+    if (performance.now() > deadline)
+      throw new Error(`other processes take the place of those that are ended; now it is ${identity.pid}`)
     signalProcess(identity, 'SIGKILL')
     if (!(await waitForEnd(identity, ENDS_WITHIN_MS, new AbortController().signal)))
       throw new Error(`process ${identity.pid} does not end`)

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { parseStat, readOrNull, type ThreadStat } from './process-identity.ts'
+import { parseStat, type ThreadStat } from './process-identity.ts'
+import { readOrNull } from './read-or-null.ts'
 
 /**
  * What a process does that answers nobody. `works`: it uses the processor, or waits for its turn on it. `disk`: it waits for a disk

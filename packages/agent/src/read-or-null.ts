@@ -1,0 +1,13 @@
+/** The last: /proc cannot name a folder that lies too deep, which any process may choose to work in. */
+const GONE_OR_HIDDEN = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM', 'ENAMETOOLONG']
+
+/** What /proc says; null when the process is gone or hides from us, which for us is the same: not ours. */
+export function readOrNull<T>(read: () => T): T | null {
+  try {
+    return read()
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? ''
+    if (GONE_OR_HIDDEN.includes(code)) return null
+    throw cause
+  }
+}

@@ -1,0 +1,43 @@
+import { type BigIntStats, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { isOurUser } from '@fairlead/engine'
+import { readOrNull } from './read-or-null.ts'
+
+/** Which folder is meant, for good: any user may have another at the same path, in a file system that only that user's processes see. */
+export type FolderId = Pick<BigIntStats, 'dev' | 'ino'>
+
+export interface ProcessPlace {
+  readonly uid: number
+  /** The folder that it works in. */
+  readonly cwd: FolderId
+  /** What we find at the path of that folder. */
+  readonly ours: FolderId
+}
+
+/**
+ * Is a process, whose folder has a path within a folder of ours, one of that folder? It is when it is of our user, of an engine's, of the
+ * proxy's or of the folder's owner, and works in the very folder that we find there. What a process calls itself and its folders is its own choice.
+ */
+export function isProcessOf(owner: number, { uid, cwd, ours }: ProcessPlace): boolean {
+  return mayBeOurs(owner, uid) && cwd.dev === ours.dev && cwd.ino === ours.ino
+}
+
+/** Tells of a process whether it works in the folder at this path or below, by its pid; null when there is no folder. */
+export function openOwnFolder(path: string): ((pid: number) => boolean) | null {
+  const folder = readOrNull(() => realpathSync(path))
+  const owner = folder === null ? null : readOrNull(() => lstatSync(folder).uid)
+  if (folder === null || owner === null) return null
+  return (pid) => {
+    // The kernel's word alone, first: a folder of another user may be in a file system that never answers.
+    const uid = readOrNull(() => statSync(`/proc/${pid}`).uid)
+    if (uid === null || !mayBeOurs(owner, uid)) return false
+    const name = readOrNull(() => readlinkSync(`/proc/${pid}/cwd`))
+    if (name === null || (name !== folder && !name.startsWith(`${folder}/`))) return false
+    const cwd = readOrNull(() => statSync(`/proc/${pid}/cwd`, { bigint: true }))
+    const ours = readOrNull(() => lstatSync(name, { bigint: true }))
+    return cwd !== null && ours !== null && isProcessOf(owner, { uid, cwd, ours })
+  }
+}
+
+function mayBeOurs(owner: number, uid: number): boolean {
+  return isOurUser(uid) || uid === owner
+}
