@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox'
+import { EndpointId, Slot } from './endpoint-id.ts'
+import { giveUpBlocked } from './give-up-blocked.ts'
 import { operation } from './operation.ts'
 import { Address } from './shard-report.ts'
 import { TakenScripts } from './taken-scripts.ts'
@@ -7,8 +9,6 @@ import { TakenScripts } from './taken-scripts.ts'
  * The small API of the proxy of a node, which serves the endpoints of its databases. Declarative like the agent's: wanted
  * endpoints are put, and kept on disk. It is spoken over a Unix socket that only its owner can reach; hence no permissions.
  */
-
-const Slot = Type.Integer({ minimum: 0, maximum: 16_383 })
 
 /** Slots, both included, and the primary that holds them. Ranges with one upstream belong to one group. */
 export const EndpointShard = Type.Object(
@@ -143,8 +143,6 @@ export const ClientList = Type.Object({
   ),
 })
 export type ClientList = Static<typeof ClientList>
-
-const EndpointId = Type.Object({ id: Type.String({ pattern: '^[a-z0-9-]{1,40}$' }) })
 
 export const reportProxy = operation({
   method: 'GET',
@@ -292,6 +290,7 @@ export const proxyOperations = {
   putEndpoint,
   removeEndpoint,
   prepareEndpoint,
+  giveUpBlocked,
   holdEndpoint,
   takeScripts,
   switchEndpoint,

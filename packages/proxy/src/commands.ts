@@ -32,6 +32,10 @@ const blocking: Readonly<Record<string, 'first' | 'last' | 'block'>> = {
 }
 /** Commands that may block; whether one does depends on its arguments (`isBlocking`). */
 export const blockingNames: ReadonlySet<string> = new Set(Object.keys(blocking))
+/** Those that mean the same when they are asked again on another connection while writes go on. */
+export const retaken: ReadonlySet<string> = new Set(
+  [...blockingNames].filter((name) => !name.startsWith('WAIT')),
+)
 const inMilliseconds = new Set(['WAIT', 'WAITAOF', 'XREAD', 'XREADGROUP'])
 
 /** Which replies confirm it, one for each channel; and the set of the connection that it changes. */

@@ -69,7 +69,7 @@ export interface Connection {
   countedBytes: number
   /** A blocking command is under way: nothing is forwarded behind it, so that it can be asked again elsewhere. */
   blocked: boolean
-  /** It is, and has been held since: that its engine has given it up is perhaps not read yet. */
+  /** It is, and has been held since, or was to be given up before (given-up.ts): that it was is perhaps not read yet. */
   mayBeGivenUp: boolean
   /** The engine gave a blocking command up, because its role changed; it is to be asked again. */
   again: Asked | null
@@ -122,6 +122,8 @@ export interface Prepared {
 export interface Asked {
   readonly command: Command
   readonly sinceMs: number
+  /** It can be asked again on the link on which it was given up. */
+  readonly keepsLink: boolean
 }
 
 /** Who is told what becomes of a connection. */

@@ -232,7 +232,7 @@ function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
     // A command that was given up was not carried out: it is asked again, where the role has gone.
     if (!worked && mayHaveGivenUp(connection) && isGivenUp(text)) {
       connection.mayBeGivenUp = false
-      connection.again = { command, sinceMs: head.sinceMs }
+      connection.again = { command, sinceMs: head.sinceMs, keepsLink: isUnblocked(text) }
       return true
     }
     connection.blocked = false
@@ -253,7 +253,12 @@ function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
 
 /** To a client with CLIENT CAPA redirect an engine that is demoted says where the heir is: the endpoint goes there anyway. */
 function isGivenUp(text: string): boolean {
-  return text.startsWith('UNBLOCKED force unblock') || text.startsWith('REDIRECT ')
+  return text.startsWith('UNBLOCKED force unblock') || text.startsWith('REDIRECT ') || isUnblocked(text)
+}
+
+/** It was made to give the command up, and keeps the connection (given-up.ts). Users of databases may not order that. */
+function isUnblocked(text: string): boolean {
+  return text.startsWith('UNBLOCKED client unblocked')
 }
 
 function mayHaveGivenUp({ mode, mayBeGivenUp }: Connection): boolean {

@@ -29,6 +29,7 @@ export interface HostedEndpoint extends AsyncDisposable {
   readonly wanted: WantedEndpoint
   know(addresses: readonly Address[]): void | Promise<void>
   prepare(upstream: WantedEndpoint['upstream'], slot?: number): Promise<number>
+  blocked(slot?: number): readonly string[] | Promise<readonly string[]>
   hold(times: HoldTimes): Promise<HoldResult>
   switchTo(upstream: WantedEndpoint['upstream'], slot?: number): Promise<SwitchResult>
   /** The scripts that this engine has not been told of yet, or all. */

@@ -40,6 +40,8 @@ export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
   know(addresses: readonly Address[]): void
   /** Opens links at an engine that is about to have the role, for the connections in use. How many. */
   prepare(upstream: WantedEndpoint['upstream'], slot?: number): Promise<number>
+  /** Blocking commands that may be given up before a hold (given-up.ts), by our end of their connections to shards. */
+  blocked(slot?: number): readonly string[]
   /** Waits, while nobody is held, until no long request is on its way. How many still are: then a hold has failed. */
   calm(withinMs: number, slot?: number): Promise<Calm>
   /** Once that is so, stops forwarding and waits until all replies are in. `slot`: only to the group that holds it. */
@@ -155,6 +157,7 @@ export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOpti
     prepare: upstream.prepare,
     takeScripts: (engine, all) => scripts.take(addressText(engine), all),
     forgetScripts: scripts.forget,
+    blocked: upstream.blocked,
     calm: upstream.calm,
     async hold(times) {
       const calm = await upstream.calm(times.calmMs ?? drainOf(times))

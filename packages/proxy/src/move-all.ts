@@ -74,7 +74,7 @@ function placeOf(connection: Connection): Place {
 }
 
 /** It is blocked and waits for entries that are newer than the newest: which that is, the engine says when it is asked. */
-function readsWhatComes({ again, link }: Connection): boolean {
+export function readsWhatComes({ again, link }: Connection): boolean {
   const command = again?.command ?? link?.noted.first()?.command
   return command?.name === 'XREAD' && command.args.some((_, at) => newest.has(wordAt(command, at)))
 }

@@ -148,7 +148,7 @@ export async function releaseConnection(
 ): Promise<void> {
   const { mode, link, again } = connection
   if (mode !== 'draining' && mode !== 'held') return
-  if (link === null || again !== null) await moveConnection(connection, target, untilMs)
+  if (link === null || again?.keepsLink === false) await moveConnection(connection, target, untilMs)
   else if (!isPartlySent(connection) && !isSilentlyOpen(connection)) restoreSilence(connection, link)
   resume(connection)
 }

@@ -176,6 +176,9 @@ export async function createProxy(options: {
         ...(drainMs !== undefined && { drainMs }),
         ...(slot !== undefined && { slot }),
       }),
+    giveUpBlocked: async ({ params: { id }, body: { slot } }) => ({
+      addresses: [...(await find(id).blocked(slot))],
+    }),
     prepareEndpoint: async ({ params: { id }, body: { upstream, slot } }) => {
       const endpoint = find(id)
       const { upstreamTls: tls } = endpoint.wanted

@@ -34,7 +34,7 @@ export function takeEnd(connection: Connection, link: Link): void {
 function takeBack(connection: Connection, link: Link): void {
   const head = headOf(link)
   if (!connection.takingBack || !head?.blocks || !isBetweenReplies(link.replies)) return
-  connection.again = { command: head.command, sinceMs: head.sinceMs }
+  connection.again = { command: head.command, sinceMs: head.sinceMs, keepsLink: false }
   link.answered += 1
   strikeOut(link)
 }

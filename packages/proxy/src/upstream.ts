@@ -1,7 +1,6 @@
 import { type HoldResult, Refusal, type SwitchResult, type WantedEndpoint } from '@fairlead/api'
 import { addressText } from './address-text.ts'
 import type { Admission } from './admission.ts'
-import { askRole } from './ask-role.ts'
 import { type Behind, behindOf } from './behind.ts'
 import { type Connection, dropConnection, endConnection, type Owner } from './connection.ts'
 import { type CursorGenerations, createGenerations } from './cursor-generations.ts'
@@ -9,10 +8,12 @@ import { createCursorsNow } from './cursors-now.ts'
 import { createDebts } from './debts.ts'
 import { eachOf } from './each-of.ts'
 import { endHush } from './end-hush.ts'
+import { createGivenUp } from './given-up.ts'
 import { createHold, drainOf, type Hold, OWN_HOLD } from './hold.ts'
 import type { Hush } from './hush.ts'
 import { BEFORE_ALL, isLate } from './is-late.ts'
 import { type Calm, createLongRequests, noCalm } from './long-requests.ts'
+import { mayLetGo } from './may-let-go.ts'
 import { type Arranged, moveFirst } from './move-all.ts'
 import { moveConnection, noticeQuiet, releaseConnection, resume } from './move-connection.ts'
 import { adopt, openLink, type Target } from './open-link.ts'
@@ -36,6 +37,8 @@ export interface Upstream extends Disposable {
   add(connection: Connection): void
   /** Opens links there for those that are in use, before they are held. How many. */
   prepare(address: Address): Promise<number>
+  /** Blocking commands that may be given up before a hold (given-up.ts), by our end of their links. Only while nobody is held. */
+  blocked(): readonly string[]
   /** Waits, while nobody is held, until no long request is on its way. How many are after `withinMs`: then a hold has failed. 0: a look. */
   calm(withinMs: number): Promise<Calm>
   /** Stops forwarding and waits until all replies are in. */
@@ -58,11 +61,6 @@ const reachBy = () => performance.now() + REACH_MS
 const FOLLOW_AT_ONCE = 8
 /** Why connections are cut when nobody wants their endpoint any more, or the proxy ends. */
 export const TAKEN_AWAY = 'the endpoint was taken away'
-/**
- * How long clients wait at most where the primary was, when the time of a hold is over and it could only refuse their writes, or says
- * nothing: longer than the agent lets a stalled process be, and longer than its successor then takes.
- */
-const LONGEST_HOLD_MS = 30_000
 const ASK_AGAIN_MS = 100
 
 /**
@@ -98,6 +96,7 @@ export function createUpstream(
     era: 0,
     ...{ count, scripts, hush, onCut, onLogin, logins: { asked: null } },
     onQuiet: (connection) => {
+      if (givenUp.take(connection)) return
       // Given up while it was held, and the role is where it was: its engine closes the link.
       if (connection.mode === 'serving') Object.assign(connection, { mode: 'held', era: BEFORE_ALL })
       if (!noticeQuiet(connection)) return
@@ -163,6 +162,7 @@ export function createUpstream(
     if (isLate(connection)) void follow(connection)
     else void releaseConnection(connection, target(), reachBy())
   }
+  const givenUp = createGivenUp(connections, goOn)
   /** All but those that have yet to follow: where they are the role is not. */
   const release = (): void => {
     for (const connection of connections) if (!isLate(connection)) goOn(connection)
@@ -181,17 +181,15 @@ export function createUpstream(
   /** The time of a hold is over, and nobody says where to go on. Where writes would be refused, clients wait on. */
   const giveUpIfServed = async (): Promise<void> => {
     const mine = hold
-    const login = [...connections].find(({ state }) => state.login !== null)?.state.login ?? null
-    const role = connections.size === 0 ? 'unknown' : await askRole(target(), login)
+    const isOver = mine === null || (await mayLetGo(connections, target(), mine))
     if (hold !== mine || mine === null) return
-    const isOver = role === 'primary' || role === 'unknown' || mine.ms() >= LONGEST_HOLD_MS
-    if (isOver) giveUp()
-    else mine.renew(ASK_AGAIN_MS)
+    isOver ? giveUp() : mine.renew(ASK_AGAIN_MS)
   }
   const beginHold: Upstream['hold'] = async ({ deadlineMs, drainMs = drainOf({ deadlineMs }) }) => {
     if (settling !== null) await settling
     if (hold === null) {
       hold = createHold(connections, () => void giveUpIfServed())
+      givenUp.join()
       for (const connection of connections) hold.take(connection)
     }
     hold.renew(deadlineMs)
@@ -267,6 +265,7 @@ export function createUpstream(
       void open(connection)
     },
     prepare: (to) => prepareLinks(connections, { ...target(), ...to }, admission),
+    blocked: () => (hold === null && switching === null ? givenUp.candidates() : []),
     async calm(withinMs) {
       if (hold !== null) return noCalm
       const cut = await debts.settle()
@@ -289,6 +288,7 @@ export function createUpstream(
     release(hasFailed = false) {
       if (switching !== null) return
       if (hasFailed && hold !== null) seen.failedHolds += 1
+      givenUp.end()
       letGo()
     },
     [Symbol.dispose]() {

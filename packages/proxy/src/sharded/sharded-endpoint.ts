@@ -157,6 +157,7 @@ export async function openShardedEndpoint(
       alsoKnown(address)
       return upstreamOf(slot ?? 0).prepare(address)
     },
+    blocked: (slot) => concerned(slot).flatMap((upstream) => upstream.blocked()),
     calm,
     async hold({ slot, ...times }) {
       const found = await calm(times.calmMs ?? drainOf(times), slot)

@@ -21,6 +21,10 @@ export interface Orders {
   readonly close: { readonly ask: null; readonly answer: null }
   readonly know: { readonly ask: readonly Address[]; readonly answer: null }
   readonly prepare: { readonly ask: Group; readonly answer: number }
+  readonly blocked: {
+    readonly ask: { readonly slot: number | undefined }
+    readonly answer: readonly string[]
+  }
   readonly calm: {
     readonly ask: { readonly withinMs: number; readonly slot: number | undefined }
     readonly answer: Calm

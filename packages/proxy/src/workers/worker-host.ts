@@ -176,6 +176,9 @@ function createFannedOut(
     async prepare(upstream, slot) {
       return sum(await toAll('prepare', { upstream, slot }))
     },
+    async blocked(slot) {
+      return (await toAll('blocked', { slot })).flat()
+    },
     hold,
     async switchTo(upstream, slot) {
       const mine = switching.then(() => goOver(upstream, slot))

@@ -73,6 +73,8 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
       return null
     case 'prepare':
       return find(id).prepare(order.ask.upstream, order.ask.slot)
+    case 'blocked':
+      return find(id).blocked(order.ask.slot)
     case 'calm':
       return find(id).calm(order.ask.withinMs, order.ask.slot)
     case 'hold':

@@ -144,7 +144,8 @@ export async function prepareClients(
   return unreachable
 }
 
-function isServed(database: Database): boolean {
+/** Clients come to it by an endpoint. */
+export function isServed(database: Database): boolean {
   return hasEndpoint(database) && database.endpointPort !== null
 }
 
@@ -238,7 +239,7 @@ export async function holdClients(
 }
 
 /** How the proxy is told which group is meant; it holds all clients of a database that is not sharded. */
-function slotOf({ cluster, groups }: Database, number: number): { readonly slot?: number } {
+export function slotOf({ cluster, groups }: Database, number: number): { readonly slot?: number } {
   const group = groups.find((one) => one.number === number)
   return cluster && group !== undefined ? { slot: group.slots.first } : {}
 }

@@ -17,6 +17,8 @@ export interface Engines extends Disposable {
   ): Promise<Disposable>
   /** Has a replica tell its primary at once how far it is, on a connection of its own. Throws EngineUnreachable. */
   acknowledge(database: Database, shard: Pick<ShardRecord, 'host' | 'port'>): Promise<void>
+  /** The number of the newest of a shard's clients: that of a connection which is opened for this. Throws as above. */
+  newestClient(database: Database, shard: Pick<ShardRecord, 'host' | 'port'>): Promise<number>
   /** Closes the connection to a shard that is leaving. */
   forget(shardId: number): void
 }
@@ -61,6 +63,11 @@ export function createEngines(): Engines {
       const acknowledged = replica.call('REPLCONF', 'GETACK', '*')
       replica.call('PING').catch(() => undefined)
       await acknowledged
+    },
+    async newestClient({ adminPassword }, { host, port }) {
+      const login = { username: ADMIN, password: adminPassword }
+      using connection = await connectEngine({ address: { host, port }, login, connectTimeoutMs: 500 })
+      return Number(await connection.call('CLIENT', 'ID'))
     },
     forget,
     [Symbol.dispose]() {

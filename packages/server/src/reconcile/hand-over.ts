@@ -11,6 +11,7 @@ import { carryToFollowers } from './carry-to-followers.ts'
 import { countFullSyncs } from './count-full-syncs.ts'
 import type { Deps } from './deps.ts'
 import { holdClients, prepareClients } from './endpoints.ts'
+import { giveUpBlocked } from './give-up-blocked.ts'
 import { passGate, replicationOf } from './handover-gate.ts'
 import { setLimits } from './keep-limits.ts'
 import { listenOnTheBus } from './messages-on-the-bus.ts'
@@ -33,7 +34,7 @@ import { tellOfRoom } from './tell-of-room.ts'
  *    Clients of the endpoint get connections to it, and it gets their scripts. In the turn in which all that is done, the gates once more, and in
  *    cluster mode whether the group knows the heir, and it the slot map.
  * 2. The intent is on record.
- * 3. Clients are held at the endpoint until all that they asked is answered, and in cluster mode until the heir has heard what they
+ * 3. What blocks is given up, where it is much (give-up-blocked.ts). Clients are held at the endpoint until all that they asked is answered, and in cluster mode until the heir has heard what they
  *    published. Then the pause: writes of those who connect to the shard itself wait at the primary.
  * 4. Equal: every follower has everything the primary has, offsets and number of keys. If that takes too long, the
  *    pause ends and nothing happened.
@@ -140,6 +141,7 @@ async function recordAndMove(
   )
   const { build } = member(step.from, { members }).runs
   deps.log.info({ database: database.uid, group, from: step.from, to: step.to }, 'the primary role moves')
+  await giveUpBlocked(database, group, primary, deps)
   // From before the hold: it ends later than this, and so does the pause.
   const until = performance.now() + ORDER_WITHIN_MS
   const clients = await holdClients(database, group, heir.address, deps)

@@ -1,0 +1,62 @@
+import { readInfo } from '@fairlead/engine'
+import { Redis } from 'ioredis'
+import { expect, test } from 'vitest'
+import { startFairlead } from '../proof/start-fairlead.ts'
+import { build } from './engine-pairs.ts'
+import { asAdmin } from './roles.ts'
+import { until } from './until.ts'
+import { untilAction } from './way-back.ts'
+
+const engine_version = build('valkey', '8.1')
+const MANY = 60
+
+test.for([{ groups: 1 }, { groups: 2 }])(
+  'an old primary of $groups group(s) has given up what blocks before it is demoted, and each client gets its item',
+  { timeout: 120_000 },
+  async ({ groups }) => {
+    await using fairlead = await startFairlead()
+    const { api } = fairlead
+    const created = await api.createDatabase({
+      body: {
+        ...{ name: 'queues', memory_size: 0, replication: false, engine_version },
+        ...(groups > 1 && { shards_count: groups }),
+      },
+    })
+    await fairlead.untilEnded(created.action_uid)
+    const params = { uid: created.uid }
+    const { port, authentication_engine_pass: password = '' } = await api.getDatabase({ params })
+    await using stack = new AsyncDisposableStack()
+    const connect = () => {
+      const client = new Redis({ host: '127.0.0.1', port, username: 'default', password })
+      stack.defer(() => client.disconnect())
+      return client
+    }
+    const pusher = connect()
+    const items = Promise.all(
+      Array.from({ length: MANY }, async (_, n) => (await connect().blpop(`{a}${n}`, 0))?.[1]),
+    )
+    items.catch(() => undefined) // it is waited for below
+    const infoOf = async (shard: number, section: string, name: string) => {
+      using engine = await asAdmin(fairlead, shard)
+      return readInfo(await engine.info(section))[name] ?? ''
+    }
+    const shards = (await api.listDatabaseShards({ params })).map(({ uid }) => Number(uid))
+    const busy = await until('all wait', async () => {
+      for (const shard of shards)
+        if ((await infoOf(shard, 'clients', 'blocked_clients')) === String(MANY)) return shard
+      return undefined
+    })
+
+    const { action_uid } = await api.upgradeDatabase({
+      params,
+      body: { keep_engine_version: true, force_restart: true, rollback_window: 'until_finalized' },
+    })
+    await untilAction(fairlead, action_uid ?? '', 'the old primary stands by', (seen) => {
+      return seen.needs_person && seen.rollback_eligible === true
+    })
+    expect(await infoOf(busy, 'commandstats', 'cmdstat_client|unblock')).toMatch(`calls=${MANY},`)
+    for (let n = 0; n < MANY; n += 1) await pusher.rpush(`{a}${n}`, `item ${n}`)
+    expect(await items).toEqual(Array.from({ length: MANY }, (_, n) => `item ${n}`))
+    expect(await pusher.exists('{a}0')).toBe(0)
+  },
+)
