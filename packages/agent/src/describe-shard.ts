@@ -2,6 +2,7 @@ import type { ShardReport } from '@fairlead/api'
 import { decideSilent, type Silence } from './decide-silent.ts'
 import { nameOfCertificate } from './shard-certificate.ts'
 import type { ProcessRecord, WantedRecord } from './shard-folder.ts'
+import type { CrowdWatch } from './watch-crowd.ts'
 import type { DiskWatch } from './watch-disk.ts'
 import type { TroubleWatch } from './watch-trouble.ts'
 
@@ -19,6 +20,7 @@ export function describeShard(
     view,
     silence,
     trouble,
+    crowd,
     disk,
   }: {
     readonly wanted: WantedRecord
@@ -26,6 +28,7 @@ export function describeShard(
     readonly view: View
     readonly silence: Silence | null
     readonly trouble: TroubleWatch
+    readonly crowd: Pick<CrowdWatch, 'of'>
     readonly disk: DiskWatch
   },
 ): ShardReport {
@@ -43,7 +46,7 @@ export function describeShard(
     crashes: last && last.order >= wanted.order ? last.crashes : 0,
     endedInOrder: last?.ended?.how === 'stopped',
     beganAfterDeath: here?.before.died ?? false,
-    why: view.why,
+    why: view.why !== '' || here === null ? view.why : crowd.of(here.startedAt),
     failsToStart: last?.unanswered && last.unanswered.deaths >= FAILS_AFTER ? last.unanswered.why : '',
     memoryBytes: wanted.wish.memoryBytes,
     evictionPolicy: wanted.wish.evictionPolicy,

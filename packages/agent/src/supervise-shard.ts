@@ -17,6 +17,7 @@ import { renewCertificate } from './shard-certificate.ts'
 import type { Baseline, ProcessRecord, ShardFolder, WantedRecord } from './shard-folder.ts'
 import { putWish, want } from './want-shard.ts'
 import { watchActivity } from './watch-activity.ts'
+import { type CrowdWatch, watchCrowd } from './watch-crowd.ts'
 import { type DiskWatch, watchDisk } from './watch-disk.ts'
 import { type TroubleWatch, watchTrouble } from './watch-trouble.ts'
 
@@ -66,6 +67,7 @@ interface ShardState {
   /** The server wants the process that was started then to end, if it hangs. Unix milliseconds. */
   toEnd: number | null
   readonly trouble: TroubleWatch
+  readonly crowd: CrowdWatch
   readonly disk: DiskWatch
   /** Ends the rest of the loop. */
   wake: () => void
@@ -91,14 +93,13 @@ export function superviseShard(
 ): SupervisedShard {
   const { folder, wanted, last } = found
   const end = new AbortController()
+  const log = settings.logger.child({ shard: folder.id })
   const state: ShardState = {
     ...{ wanted, last, view: firstView(last), refusal: null, trouble: watchTrouble(folder.log) },
-    ...{ silence: null, toEnd: null },
-    disk: watchDisk(folder.data),
+    ...{ silence: null, toEnd: null, disk: watchDisk(folder.data), crowd: watchCrowd(log) },
     wake: () => undefined,
   }
   const place = openWorkplace(settings, folder, state, end.signal)
-  const log = settings.logger.child({ shard: folder.id })
   const running = loop({ state, place, log, end, onRemoved })
   return {
     id: folder.id,
@@ -190,6 +191,7 @@ async function turn(supervision: Supervision): Promise<number> {
       // What was put meanwhile is not yet in this view: leave what the put has said.
       if (order === state.wanted.order) state.view = next
       if (next.state === 'running') await renewCertificate(place, state.wanted.wish, state.last)
+      if (next.state === 'running') await state.crowd.look(place.pulse, state.last)
       await keepOomScore(place, state.wanted.wish, state.last)
       await lookForTrouble(state)
       return next.afterMs
