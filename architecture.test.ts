@@ -183,7 +183,15 @@ describe('inside the agent', () => {
     // Of the agent alone: engines cannot write there.
     ...['shard-folder', 'proxy-folder', 'processes-of-others', 'module-files', 'durable-file', 'lock-file'],
     // Of the kernel, and our own code.
-    ...['process-identity', 'read-node', 'watch-activity', 'oom-score', 'proxy-wall', 'code-folders'],
+    ...[
+      'process-identity',
+      'read-node',
+      'read-peer-users',
+      'watch-activity',
+      'oom-score',
+      'proxy-wall',
+      'code-folders',
+    ],
   ]
   const opens =
     /^(open|openSync|readFile|readFileSync|createReadStream|readdirSync|rmSync|cp|copyFile|truncate|appendFile)$/
