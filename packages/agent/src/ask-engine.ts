@@ -6,7 +6,7 @@ import {
   type EngineLogin,
   type Reply,
 } from '@fairlead/engine'
-import type { Answer } from './decide-next.ts'
+import type { Silence } from './decide-silent.ts'
 
 /** `silent`: it gave no answer, for so long now. */
 export type PulseAnswer =
@@ -93,3 +93,10 @@ export function readErrorReply(cause: unknown): string | null {
   const inner = cause instanceof Error ? cause.cause : null
   return inner instanceof EngineError ? inner.message : null
 }
+
+/** `loading`: it reads its data. `busy`: it answers, but not PONG; `why` says what. */
+export type Answer =
+  | { readonly kind: 'pong' }
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'busy'; readonly why: string }
+  | { readonly kind: 'silent'; readonly silence: Silence }

@@ -1,42 +1,17 @@
-import type { Pulse } from './ask-engine.ts'
-import { type BuildsOfNode, findProgram } from './builds-of-node.ts'
+import { findProgram } from './builds-of-node.ts'
 import { decideAppendonly } from './decide-appendonly.ts'
 import { nextStreak } from './decide-restart.ts'
 import { engineTarget } from './engine-config.ts'
-import type { EngineWall } from './engine-wall.ts'
 import { giveFolderBack } from './give-folder.ts'
-import type { ModuleFiles } from './module-files.ts'
 import { type ProcessIdentity, signalProcess } from './process-identity.ts'
 import { readDataOnDisk, snapshotWrittenAt, traceOfSnapshot, tracesOnDisk } from './read-data-on-disk.ts'
 import { readLastWords } from './read-last-words.ts'
 import { readSettings } from './read-settings.ts'
-import { type SilenceRules, whatIsLost } from './see-silence.ts'
+import { whatIsLost } from './see-silence.ts'
 import type { ProcessRecord, ShardFolder, WantedRecord } from './shard-folder.ts'
-import { describeEnd, prepareFolder, type StartedProcess, startProcess } from './start-process.ts'
+import type { ShardWorkplace } from './shard-workplace.ts'
+import { describeEnd, prepareFolder, startProcess } from './start-process.ts'
 import { stopProcess, waitForEnd } from './stop-process.ts'
-import type { ActivityWatch } from './watch-activity.ts'
-
-/** What the acts on one shard need. */
-export interface ShardWorkplace {
-  readonly folder: ShardFolder
-  readonly builds: BuildsOfNode
-  readonly modules: ModuleFiles
-  readonly wall: EngineWall
-  readonly pulse: Pulse
-  readonly silence: SilenceRules
-  /** What the process does while it is silent. */
-  readonly activity: ActivityWatch
-  readonly stopWithinMs: number
-  readonly signal: AbortSignal
-  /** Records the state of the last process, durably. */
-  save(record: ProcessRecord): Promise<void>
-  /** The process that this agent has started last, if it was this agent. */
-  child: StartedProcess | null
-  /** Why we killed the last process, if we did. */
-  killedBecause: string | null
-  /** The process, and its limit, of which the kernel was told last (oom-score.ts). */
-  scored: string
-}
 
 /** What an act tells the loop: the engine would not stop, and why. Otherwise the next look tells the rest. */
 export interface ActResult {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Answer, decideNext, type ShardSight } from './decide-next.ts'
+import type { Answer } from './ask-engine.ts'
+import { decideNext, type ShardSight } from './decide-next.ts'
 import type { Silence } from './decide-silent.ts'
 
 type Last = NonNullable<ShardSight['last']>

@@ -1,6 +1,7 @@
 import type { ShardReport, WantedShard } from '@fairlead/api'
+import type { Answer } from './ask-engine.ts'
 import { backOffMs } from './decide-restart.ts'
-import { decideSilent, type Silence } from './decide-silent.ts'
+import { decideSilent } from './decide-silent.ts'
 
 /** What one look at a shard has shown. Times in milliseconds; `at` ones since 1970. */
 export interface ShardSight {
@@ -27,13 +28,6 @@ export interface ShardSight {
   /** The engine would not stop when asked. Null once enough time has passed to ask again. */
   readonly refusedToStop: string | null
 }
-
-/** `loading`: it reads its data. `busy`: it answers, but not PONG; `why` says what. */
-export type Answer =
-  | { readonly kind: 'pong' }
-  | { readonly kind: 'loading' }
-  | { readonly kind: 'busy'; readonly why: string }
-  | { readonly kind: 'silent'; readonly silence: Silence }
 
 export type Next =
   | { readonly kind: 'start' | 'kill' | 'bury' | 'welcome' | 'delete'; readonly why: string }

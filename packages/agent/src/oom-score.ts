@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import type { WantedShard } from '@fairlead/api'
-import type { ShardWorkplace } from './carry-out.ts'
 import type { ProcessRecord } from './shard-folder.ts'
+import type { ShardWorkplace } from './shard-workplace.ts'
 
 const MOST = 900
 const LEAST = 300

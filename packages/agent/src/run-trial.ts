@@ -9,7 +9,8 @@ import type { EngineWall } from './engine-wall.ts'
 import { readLastWords } from './read-last-words.ts'
 import { missingModule, runSelfTest } from './run-self-test.ts'
 import type { ShardFolder } from './shard-folder.ts'
-import { prepareFolder, type StartedProcess, startProcess } from './start-process.ts'
+import { prepareFolder, startProcess } from './start-process.ts'
+import type { StartedProcess } from './started-process.ts'
 import { stopProcess } from './stop-process.ts'
 
 const ANSWERS_WITHIN_MS = 10_000

@@ -1,7 +1,7 @@
 import { opendirSync, readlinkSync, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { setImmediate as others } from 'node:timers/promises'
-import type { EngineAddress } from './connection.ts'
+import type { EngineAddress } from './engine-address.ts'
 import { isOurUser, isProxyOfRoot } from './engine-users.ts'
 import { type Listener, readListeners } from './read-listeners.ts'
 

@@ -1,24 +1,13 @@
 import { type Asking, askInOrder } from './ask-in-order.ts'
 import { connectToOwn } from './connect-to-own.ts'
+import type { EngineAddress, EngineTls } from './engine-address.ts'
 import type { PlainReply } from './framing/parse-plain-reply.ts'
 import { openSocket } from './open-socket.ts'
 import { printable } from './printable.ts'
 
-export interface EngineAddress {
-  readonly host: string
-  readonly port: number
-}
-
 export interface EngineLogin {
   readonly username: string
   readonly password: string
-}
-
-/** Speaks TLS to whom one of `ca` vouches for: authorities, or others whom to trust as they are (PEM). */
-export interface EngineTls {
-  readonly ca: readonly string[]
-  /** Whether the certificate must prove the host of the address. */
-  readonly checksHost: boolean
 }
 
 /** What an engine answers to a command. An error in a list, as that of EXEC may have, stands there as its words. */

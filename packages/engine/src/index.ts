@@ -1,6 +1,7 @@
 export * from './connect-to-own.ts'
 export * from './connection.ts'
 export * from './database-user-rights.ts'
+export * from './engine-address.ts'
 export * from './engine-users.ts'
 export * from './framing/command-table.ts'
 export * from './framing/encode-command.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { EngineAddress, EngineTls } from './connection.ts'
+import type { EngineAddress, EngineTls } from './engine-address.ts'
 
 /** A socket that is connected, and over which TLS is agreed on where `tls` is given. Throws why not; aborted, nothing stays open. */
 export async function openSocket(

@@ -1,4 +1,4 @@
-import type { EngineAddress } from './connection.ts'
+import type { EngineAddress } from './engine-address.ts'
 import { printable } from './printable.ts'
 
 /** A thousand nodes, and 16,384 slots one by one. */

@@ -1,4 +1,4 @@
-import type { EngineAddress } from './connection.ts'
+import type { EngineAddress } from './engine-address.ts'
 import { printable } from './printable.ts'
 
 /** The fields of an INFO text, by name. Section headings are dropped: no field name occurs twice. Values are printable, and short. */

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { endianness } from 'node:os'
-import type { EngineAddress } from './connection.ts'
+import type { EngineAddress } from './engine-address.ts'
 
 /** A TCP socket that listens, as the kernel tells of it. */
 export interface Listener {

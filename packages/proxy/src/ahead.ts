@@ -1,5 +1,3 @@
-import type { Listens } from './listen-ahead.ts'
-
 /** What the requests of a connection that are forwarded will have done. */
 export interface Ahead {
   inTransaction: boolean
@@ -26,3 +24,6 @@ export function nothingAhead(): Ahead {
     changesProtocol: false,
   }
 }
+
+/** Whether a client of RESP2 will be subscribed when it asks for something else: then that is refused. */
+export type Listens = boolean | 'unknown'

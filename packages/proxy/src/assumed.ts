@@ -1,6 +1,7 @@
+import { afterExec, afterQueued, afterSuccess } from './after-command.ts'
 import { withAssumedLogin } from './client-settings.ts'
-import { type Command, wordAt } from './commands.ts'
-import { afterExec, afterQueued, afterSuccess, type ConnectionState } from './connection-state.ts'
+import { type Command, wordAt } from './command.ts'
+import type { ConnectionState } from './connection-state.ts'
 import { afterTracking } from './tracking.ts'
 
 /** Where one was selected that may be none, so many of before are remembered. */

@@ -1,14 +1,7 @@
-import { wordAt } from './commands.ts'
-import type { Connection, Link, Noted } from './connection.ts'
-
-/** CLIENT CACHING YES or NO: it is said of the next command alone, or of the transaction that begins with it. */
-export interface Caching {
-  readonly args: readonly Buffer[]
-  readonly link: Link
-  /** Its number among the requests of that link. */
-  readonly at: number
-  readonly ofTransaction: boolean
-}
+import type { Caching } from './caching.ts'
+import { wordAt } from './command.ts'
+import type { Connection } from './connection.ts'
+import type { Link, Noted } from './link.ts'
 
 /** After a request (`head`) has worked, and the connection's state is that after it. */
 export function cachingAfter({ caching, state }: Connection, link: Link, head: Noted): Caching | null {

@@ -1,4 +1,4 @@
-import { type Command, wordAt } from './commands.ts'
+import { type Command, wordAt } from './command.ts'
 import type { ConnectionState } from './connection-state.ts'
 import { isTooLong, tooLong } from './setting-length.ts'
 import { afterTracking } from './tracking.ts'

@@ -1,15 +1,7 @@
 import { type CommandTable, encodeCommand, makeCommandTable } from '@fairlead/engine'
+import type { Command } from './command.ts'
 import { scriptCommands } from './known-scripts.ts'
 import { scanNames } from './scan-cursors.ts'
-
-/** A command that changes a connection, or what moving it takes. `args` are without the name. */
-export interface Command {
-  /** In capitals. */
-  readonly name: string
-  readonly args: readonly Buffer[]
-  /** `args` are not all that was sent. */
-  readonly cutShort: boolean
-}
 
 /** Enough for any real use of each; what has more is found by `cutShort`. */
 const SOME = 64
@@ -77,10 +69,6 @@ export const notedNames: Readonly<Record<string, number>> = {
   QUIT: 0,
 }
 export const table: CommandTable = makeCommandTable(notedNames)
-
-export function wordAt({ args }: Command, at: number): string {
-  return (args[at]?.toString('latin1') ?? '').toUpperCase()
-}
 
 /** A command of transactions with so many arguments that every engine refuses it. Not EXEC: it ends the transaction all the same. */
 export function isMisformed({ name, args }: Command): boolean {

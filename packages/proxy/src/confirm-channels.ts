@@ -1,6 +1,7 @@
+import { afterSubscription } from './after-command.ts'
 import { subscriptions } from './commands.ts'
-import type { Connection, Link, Noted } from './connection.ts'
-import { afterSubscription } from './connection-state.ts'
+import type { Connection } from './connection.ts'
+import type { Link, Noted } from './link.ts'
 import { strikeOut } from './noted.ts'
 
 export function isConfirmation({ command }: Noted, word: string): boolean {

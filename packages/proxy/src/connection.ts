@@ -1,21 +1,13 @@
 import type { Socket } from 'node:net'
-import {
-  createGatheredBytes,
-  createRequestScanner,
-  type GatheredBytes,
-  type RequestScanner,
-} from '@fairlead/engine'
-import { type Ahead, nothingAhead } from './ahead.ts'
-import type { Caching } from './client-caching.ts'
-import { type Command, table } from './commands.ts'
-import { type ConnectionState, freshState } from './connection-state.ts'
+import type { GatheredBytes, RequestScanner } from '@fairlead/engine'
+import type { Ahead } from './ahead.ts'
+import type { Caching } from './caching.ts'
+import type { Command } from './command.ts'
+import type { ConnectionState } from './connection-state.ts'
 import type { Hush } from './hush.ts'
-import { countSubscribed } from './kept-subscriptions.ts'
-import { countKept } from './kept-transactions.ts'
 import type { KnownScripts } from './known-scripts.ts'
-import type { Link, Noted } from './link.ts'
-import { createLogin, type Login } from './login.ts'
-import { isOwedMuch } from './noted.ts'
+import type { Link, Via } from './link.ts'
+import type { Login } from './login.ts'
 import type { PutOff } from './put-off.ts'
 
 /**
@@ -92,20 +84,12 @@ export interface Connection {
   takingBack: boolean
 }
 
-export type { Link, Noted }
-
 /** Who a client is: its address and port, and since when it is there, in milliseconds since 1970. */
 export interface Visitor {
   readonly address: string
   readonly sinceMs: number
   /** With its database, as it stands in breadcrumbs (heartbeat/breadcrumb.ts). */
   readonly crumb: Uint8Array
-}
-
-/** Our own end of a link, as the shard's CLIENT LIST names it, and the shard's. */
-export interface Via {
-  readonly address: string
-  readonly shard: string
 }
 
 /** Its engine knows of `state` what it can know beforehand. */
@@ -153,107 +137,3 @@ export type ClientSide = Pick<
   Socket,
   'isPaused' | 'pause' | 'resume' | 'writableNeedDrain' | 'destroy' | 'destroySoon'
 > & { write(bytes: Buffer | string): boolean }
-
-export function createConnection(client: ClientSide, visitor: Visitor, owner: Owner): Connection {
-  return {
-    client,
-    visitor,
-    via: null,
-    cutBecause: '',
-    requests: createRequestScanner(table),
-    owner,
-    mode: 'opening',
-    link: null,
-    state: freshState,
-    caching: null,
-    stash: [],
-    stashBytes: 0,
-    ahead: nothingAhead(),
-    login: createLogin(),
-    judged: 0,
-    yielded: false,
-    fullReads: 0,
-    hushed: false,
-    underWayBytes: 0,
-    keptBytes: 0,
-    countedBytes: 0,
-    blocked: false,
-    mayBeGivenUp: false,
-    again: null,
-    watchLost: false,
-    begun: createGatheredBytes(),
-    protocolError: undefined,
-    putOff: null,
-    clientEnded: false,
-    era: owner.era,
-    prepared: null,
-    takingBack: false,
-  }
-}
-
-/** How much a client may send ahead while nothing can be forwarded; beyond, its socket is not read. */
-const LARGEST_STASH_BYTES = 64 * 1024
-
-export function stash(connection: Connection, bytes: Buffer): void {
-  if (bytes.length === 0) return
-  connection.stash.push(bytes)
-  connection.stashBytes += bytes.length
-  steerClient(connection)
-  connection.owner.onWaiting(connection)
-}
-
-/** Reads from the client as long as what it sends has somewhere to go. */
-export function steerClient(connection: Connection): void {
-  const { client, link, stashBytes, yielded } = connection
-  const isFull =
-    stashBytes > LARGEST_STASH_BYTES ||
-    yielded ||
-    (link !== null && (link.socket.writableNeedDrain || isOwedMuch(connection, link)))
-  if (isFull !== client.isPaused()) isFull ? client.pause() : client.resume()
-}
-
-/** Reads from the engine as long as the client takes what it says. */
-export function steerLink({ client, link }: Connection): void {
-  if (link === null) return
-  const isFull = client.writableNeedDrain || link.unread !== null
-  if (isFull !== link.socket.isPaused()) isFull ? link.socket.pause() : link.socket.resume()
-}
-
-/** Passes bytes on to the client; those of a link that is not the connection's yet wait in it. */
-export function tellClient(connection: Connection, link: Link | null, bytes: Buffer): void {
-  if (bytes.length === 0) return
-  if (link?.early) link.early.push(bytes)
-  else if (!connection.client.write(bytes)) link?.socket.pause()
-}
-
-/** Ends it after the client has got everything, with a last error if there is one. `why`: for the log, if it is not the client's wish. */
-export function endConnection(connection: Connection, error?: string, why = error): void {
-  if (connection.mode === 'closed') return
-  if (error !== undefined) connection.client.write(`-${error}\r\n`)
-  close(connection, why)
-  connection.client.destroySoon()
-}
-
-/** Ends the connection at once; `why` as above. */
-export function dropConnection(connection: Connection, why?: string): void {
-  if (connection.mode === 'closed') return
-  close(connection, why)
-  connection.client.destroy()
-}
-
-function close(connection: Connection, why = ''): void {
-  const { link } = connection
-  connection.cutBecause = why
-  if (why !== '') connection.owner.onCut(connection)
-  connection.mode = 'closed'
-  connection.link = null
-  connection.stash = []
-  connection.stashBytes = 0
-  countKept(connection)
-  countSubscribed(connection)
-  link?.onOwnAnswered?.('the connection was closed')
-  link?.socket.destroy()
-  connection.prepared?.link.socket.destroy()
-  connection.prepared?.leave()
-  connection.owner.onClosed(connection)
-}

@@ -1,4 +1,4 @@
-import type { Via } from './connection.ts'
+import type { Via } from './link.ts'
 
 /** A line for the log: JSON, with what happened first. */
 export type Log = (what: string, details: Readonly<Record<string, string | number>>) => void

@@ -1,27 +1,23 @@
 import { ARRAY, ERROR, isBetweenReplies, PUSH, scanReply } from '@fairlead/engine'
+import { afterTransaction } from './after-command.ts'
+import { countUnanswered } from './assume-success.ts'
 import { cachingAfter } from './client-caching.ts'
 import { confirm, isConfirmation } from './confirm-channels.ts'
-import {
-  type Connection,
-  endConnection,
-  type Link,
-  type Noted,
-  steerClient,
-  steerLink,
-  tellClient,
-} from './connection.ts'
-import { afterTransaction, isSubscribed } from './connection-state.ts'
+import type { Connection } from './connection.ts'
+import { isSubscribed } from './connection-state.ts'
+import { endConnection } from './end-connection.ts'
 import { endIfDone, forwardStash } from './forward-requests.ts'
+import { learnLogin, takeProof } from './judge-login.ts'
 import { countSubscribed } from './kept-subscriptions.ts'
 import { countKept } from './kept-transactions.ts'
-import { learnLogin, takeProof } from './login.ts'
+import type { Link, Noted } from './link.ts'
 import { createExecMarking, type ExecMarking, markNext } from './mark-exec.ts'
 import { strikeOut } from './noted.ts'
 import { isScan, markReply } from './scan-cursors.ts'
 import { learnScripts, stateAfter, withoutRefused } from './state-after.ts'
+import { steerClient, steerLink, tellClient } from './steer-client.ts'
 import { endIfMiscounted, mayAnswerTrial } from './trial.ts'
 import { NOTED_COSTS, REPLIES_AT_ONCE, REPLY_COSTS } from './turns.ts'
-import { countUnanswered } from './unanswered.ts'
 
 /** Replies, as many as one connection may be told before others have their turn: up to where. */
 export function takeSome(connection: Connection, link: Link, bytes: Buffer): number {

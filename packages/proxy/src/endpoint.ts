@@ -10,26 +10,22 @@ import type {
 } from '@fairlead/api'
 import { addressText, remoteAddress } from './address-text.ts'
 import { type Admission, createAdmission, createShare } from './admission.ts'
-import {
-  type Connection,
-  createConnection,
-  dropConnection,
-  endConnection,
-  steerLink,
-  type Visitor,
-} from './connection.ts'
+import type { Connection, Visitor } from './connection.ts'
 import { isSubscribed } from './connection-state.ts'
+import { createConnection } from './create-connection.ts'
 import type { CursorGenerations } from './cursor-generations.ts'
 import type { Cut } from './cut-log.ts'
+import { dropConnection, endConnection } from './end-connection.ts'
 import { endIfDone, forwardStash, isDrained, takeRequests } from './forward-requests.ts'
 import { beginPiece, crumbOf, endPiece } from './heartbeat/breadcrumb.ts'
 import { drainOf } from './hold.ts'
+import { judgeLogin } from './judge-login.ts'
 import { createKnownScripts } from './known-scripts.ts'
 import { type ClientQuery, listClients, viasOf } from './list-clients.ts'
 import { type Listener, listen, turnAway } from './listen.ts'
-import { judgeLogin } from './login.ts'
 import { type Calm, notBegun } from './long-requests.ts'
 import type { Others } from './others.ts'
+import { steerLink } from './steer-client.ts'
 import { createUpstream } from './upstream.ts'
 
 /** One address for the clients of a database, and the connections that came there. */

@@ -1,18 +1,23 @@
 import { encodeCommand, gather, KEPT_BYTES, scanRequest, stopKeeping, takeGathered } from '@fairlead/engine'
-import { type Command, isBlocking, isMisformed, subscriptions, unmovable } from './commands.ts'
-import { type Connection, endConnection, type Link, stash, steerClient } from './connection.ts'
-import { isPublishing, mayPublish } from './hush.ts'
+import { assumeSuccess } from './assume-success.ts'
+import type { Command } from './command.ts'
+import { isBlocking, subscriptions, unmovable } from './commands.ts'
+import type { Connection } from './connection.ts'
+import { endConnection } from './end-connection.ts'
+import { isPublishing } from './hush.ts'
+import { foreseeLogin, goesAlone, isToBeProven, mustWait, proveLogin } from './judge-login.ts'
 import { countKept, dropQueued, LARGEST_TRANSACTION_BYTES, SMALL_BYTES } from './kept-transactions.ts'
-import { foreseeLogin, goesAlone, isToBeProven, mustWait, proveLogin } from './login.ts'
+import type { Link } from './link.ts'
 import { isUnanswered, lookAhead, makeUnmovable } from './look-ahead.ts'
-import { costsOf, isOwedMuch, NOTED_ALONE, noted, noteOwn, takeDown } from './noted.ts'
+import { costsOf, isOwedMuch, NOTED_ALONE, noted, takeDown } from './noted.ts'
 import { encodeScan, isScan } from './scan-cursors.ts'
+import { probe } from './send-own.ts'
 import { provenMulti } from './silent-transactions.ts'
+import { stash, steerClient } from './steer-client.ts'
 import { isChange, sizeOf } from './transaction-state.ts'
 import { hasReadEnough, inTurn, LINE_BYTES, NOTED_COSTS, REQUESTS_AT_ONCE, WORD_COSTS } from './turns.ts'
-import { assumeSuccess } from './unanswered.ts'
 import { isAnswered, isPartlySent } from './under-way.ts'
-import { keepBack, keepForHush, withTable } from './wait-for-hush.ts'
+import { keepBack, keepForHush, mayPublish, withTable } from './wait-for-hush.ts'
 
 /**
  * As much of a request is kept until it is whole, so that it can go to whichever engine has the role by then. A longer one is
@@ -261,33 +266,6 @@ function readCommand({ requests, ahead }: Connection): Command {
   // Of one that is not kept there are no words, but it is what it is.
   const [first, ...args] = words
   return { name: command?.name ?? String(first ?? '').toUpperCase(), args, cutShort }
-}
-
-/** In a transaction everything is queued but what ends it, or is refused in it. */
-export function isQueuedIn({ state }: Connection, command: Command): boolean {
-  return state.transaction !== null && (!ending.has(command.name) || isMisformed(command))
-}
-
-const ending: ReadonlySet<string> = new Set(['EXEC', 'DISCARD', 'MULTI', 'WATCH', 'RESET', 'QUIT'])
-
-/** Asks the engine for nothing, as ourselves, so that its answer proves that everything before was carried out. */
-export function probe(connection: Connection, link: Link): void {
-  const { ahead } = connection
-  const words =
-    ahead.silent || ahead.skipsNext || link.unproven ? ['CLIENT', 'REPLY', 'ON'] : ['PING', 'fairlead']
-  sendOwn(link, encodeCommand(words), 1, false)
-}
-
-/** Sends a command of ours; `replies` will be swallowed. */
-export function sendOwn(link: Link, bytes: Buffer, replies: number, must: boolean): void {
-  for (let n = 0; n < replies; n += 1) noteOwn(link, must)
-  link.socket.write(bytes)
-}
-
-/** CLIENT REPLY was switched on for a probe: as the client had it, again. */
-export function restoreSilence({ ahead }: Connection, link: Link): void {
-  if (ahead.silent) link.socket.write(encodeCommand(['CLIENT', 'REPLY', 'OFF']))
-  else if (ahead.skipsNext) link.socket.write(encodeCommand(['CLIENT', 'REPLY', 'SKIP']))
 }
 
 /** Whether the replies of everything forwarded are in. */

@@ -1,6 +1,5 @@
 import { type CommandTable, makeCommandTable } from '@fairlead/engine'
 import { notedNames } from './commands.ts'
-import type { Connection } from './connection.ts'
 import type { ConnectionState } from './connection-state.ts'
 
 /**
@@ -22,13 +21,6 @@ export const hushTable: CommandTable = makeCommandTable({
   ...Object.fromEntries([...publishing].map((name) => [name, 0])),
   ...notedNames,
 })
-
-/** Whether the request that was read last may publish when it is carried out. */
-export function mayPublish({ requests, ahead }: Connection): boolean {
-  const { command } = requests
-  if (ahead.inTransaction) return ahead.publishes && command?.name === 'EXEC'
-  return command !== undefined && publishing.has(command.name)
-}
 
 /** Of a command that is being queued in a transaction. */
 export function isPublishing(name: string): boolean {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { TakenScripts } from '@fairlead/api'
-import { type Command, wordAt } from './commands.ts'
+import { type Command, wordAt } from './command.ts'
 
 /**
  * The scripts that clients of an endpoint have given their engines. No engine replicates them, so the successor of an engine is

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net'
 import { createReplyScanner, type ReplyScanner } from '@fairlead/engine'
-import type { Command } from './commands.ts'
-import type { Via } from './connection.ts'
+import type { Command } from './command.ts'
 import type { Script } from './known-scripts.ts'
 import type { ExecMarking } from './mark-exec.ts'
 import { createQueue, type Queue } from './queue.ts'
@@ -103,4 +102,10 @@ export function createLink(socket: Socket, via: Via, generation: number): Link {
     early: null,
     onOwnAnswered: null,
   }
+}
+
+/** Our own end of a link, as the shard's CLIENT LIST names it, and the shard's. */
+export interface Via {
+  readonly address: string
+  readonly shard: string
 }

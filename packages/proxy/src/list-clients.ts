@@ -1,6 +1,7 @@
 import type { ClientList } from '@fairlead/api'
-import type { Connection, Via, Visitor } from './connection.ts'
+import type { Connection, Visitor } from './connection.ts'
 import { type ConnectionState, freshState } from './connection-state.ts'
+import type { Via } from './link.ts'
 
 /** Which clients are asked for: at most so many, and only the one behind this end of a link, if it is named. */
 export interface ClientQuery {

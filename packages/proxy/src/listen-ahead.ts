@@ -1,9 +1,8 @@
-import { type Command, subscriptions } from './commands.ts'
+import type { Listens } from './ahead.ts'
+import type { Command } from './command.ts'
+import { subscriptions } from './commands.ts'
 import type { Connection } from './connection.ts'
 import { isSubscribed } from './connection-state.ts'
-
-/** Whether a client of RESP2 will be subscribed when it asks for something else: then that is refused. */
-export type Listens = boolean | 'unknown'
 
 /** `command`, which is being forwarded outside of a transaction, may change that. Before its answer comes, not all is known. */
 export function listenAhead(connection: Connection, { name, args }: Command): void {

@@ -1,6 +1,7 @@
 import { setTimeout as delay, setImmediate as whatCame } from 'node:timers/promises'
 import type { HoldResult } from '@fairlead/api'
-import { type Connection, endConnection } from './connection.ts'
+import type { Connection } from './connection.ts'
+import { endConnection } from './end-connection.ts'
 import { isOverdue, LONGEST_REQUEST_MS, putOffAgain } from './put-off.ts'
 import { isPartlySent } from './under-way.ts'
 

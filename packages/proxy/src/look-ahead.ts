@@ -1,4 +1,5 @@
-import { type Command, isMisformed, wordAt } from './commands.ts'
+import { type Command, wordAt } from './command.ts'
+import { isMisformed } from './commands.ts'
 import type { Connection } from './connection.ts'
 import { listenAhead, listensNow } from './listen-ahead.ts'
 import { mayCutReply } from './transaction-state.ts'

@@ -1,4 +1,4 @@
-import { wordAt } from './commands.ts'
+import { wordAt } from './command.ts'
 import type { Connection } from './connection.ts'
 import { isSubscribed } from './connection-state.ts'
 import { eachOf } from './each-of.ts'

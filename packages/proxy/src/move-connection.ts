@@ -1,12 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { encodeWithTimeLeft } from './commands.ts'
-import { type Connection, endConnection, type Link, steerClient, steerLink } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { isSubscribed } from './connection-state.ts'
-import { endIfDone, forwardStash, isDrained, probe, restoreSilence } from './forward-requests.ts'
+import { endConnection } from './end-connection.ts'
+import { endIfDone, forwardStash, isDrained } from './forward-requests.ts'
+import type { Link } from './link.ts'
 import { noted, takeDown } from './noted.ts'
 import { adopt, completeLink, openLink, ownAnswered, type Target } from './open-link.ts'
 import { takePrepared } from './prepare-links.ts'
+import { probe, restoreSilence } from './send-own.ts'
 import { isSilentlyOpen, leaveSilently } from './silent-transactions.ts'
+import { steerClient, steerLink } from './steer-client.ts'
 import { isAnswered, isOnlyBlocked, isPartlySent } from './under-way.ts'
 
 /** How long an engine that was demoted may take to give up what blocks. It does so at once. */

@@ -1,5 +1,6 @@
-import type { Command } from './commands.ts'
-import type { Connection, Link, Noted } from './connection.ts'
+import type { Command } from './command.ts'
+import type { Connection } from './connection.ts'
+import type { Link, Noted } from './link.ts'
 import { sizeOf } from './transaction-state.ts'
 
 /**

@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Admission, mayPrepare } from './admission.ts'
-import type { Connection, Link } from './connection.ts'
-import { hasSameBase, isSubscribed } from './connection-state.ts'
+import type { Connection } from './connection.ts'
+import { isSubscribed } from './connection-state.ts'
 import { eachOf } from './each-of.ts'
+import type { Link } from './link.ts'
 import { openAhead, type Target } from './open-link.ts'
+import { hasSameBase } from './replay.ts'
 
 /** Who asks nothing for this long comes behind those that do. */
 const LOOK_MS = 50

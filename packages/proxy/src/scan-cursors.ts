@@ -1,5 +1,5 @@
 import { encodeCommand } from '@fairlead/engine'
-import type { Command } from './commands.ts'
+import type { Command } from './command.ts'
 
 /**
  * Cursors of SCAN, HSCAN, SSCAN and ZSCAN mean something to one engine process only: each hashes with a seed of its own.

@@ -1,7 +1,8 @@
 import { encodeCommand } from '@fairlead/engine'
-import type { Connection, Link } from './connection.ts'
-import { restoreSilence } from './forward-requests.ts'
+import type { Connection } from './connection.ts'
+import type { Link } from './link.ts'
 import { noteOwn } from './noted.ts'
+import { restoreSilence } from './send-own.ts'
 import { replayTransaction } from './transaction-state.ts'
 
 /*

@@ -1,15 +1,10 @@
 import { ERROR, isBetweenRequests, KEPT_BYTES } from '@fairlead/engine'
+import { afterExec, afterQueueing, afterRefusal, afterSuccess, afterTransaction } from './after-command.ts'
 import { unmovable } from './commands.ts'
-import type { Connection, Link, Noted } from './connection.ts'
-import {
-  afterExec,
-  afterQueueing,
-  afterRefusal,
-  afterSuccess,
-  afterTransaction,
-  isNested,
-} from './connection-state.ts'
-import { isQueuedIn } from './forward-requests.ts'
+import type { Connection } from './connection.ts'
+import { isNested } from './connection-state.ts'
+import { isQueuedIn } from './is-queued-in.ts'
+import type { Link, Noted } from './link.ts'
 import { INSIDE, NOT_ANSWERED } from './look-ahead.ts'
 
 /** The state after the reply to a request (`head`) has come; the link's scanner has read it. */

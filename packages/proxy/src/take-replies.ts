@@ -1,5 +1,7 @@
-import { type Connection, type Link, steerLink } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { takeSome } from './deliver-replies.ts'
+import type { Link } from './link.ts'
+import { steerLink } from './steer-client.ts'
 import { hasReadEnough, inTurn } from './turns.ts'
 
 /** Bytes of an engine: they go to the client as they are, but for replies that are ours, or that we know better. */

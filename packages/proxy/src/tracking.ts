@@ -1,12 +1,6 @@
-import { type Command, wordAt } from './commands.ts'
-import type { ConnectionState } from './connection-state.ts'
+import { type Command, wordAt } from './command.ts'
+import type { ConnectionState, Tracking } from './connection-state.ts'
 import { isTooLong, tooLong } from './setting-length.ts'
-
-/** One CLIENT TRACKING ON that the engine has carried out; without `isSure` it may have refused it, as nothing was answered. */
-export interface Tracking {
-  readonly args: readonly Buffer[]
-  readonly isSure: boolean
-}
 
 const REDIRECTED = 'CLIENT TRACKING with REDIRECT'
 

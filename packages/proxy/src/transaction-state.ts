@@ -1,5 +1,5 @@
 import { encodeCommand } from '@fairlead/engine'
-import { type Command, wordAt } from './commands.ts'
+import { type Command, wordAt } from './command.ts'
 import { argsForEngine, isScan } from './scan-cursors.ts'
 
 /** A transaction that the engine has begun, and what it holds. Values; only the lists grow in place, and nobody else has them. */

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { ERROR, encodeCommand } from '@fairlead/engine'
 import { cachingNow } from './client-caching.ts'
-import { type Connection, endConnection, type Link } from './connection.ts'
+import type { Connection } from './connection.ts'
+import { endConnection } from './end-connection.ts'
+import type { Link } from './link.ts'
 import { noteOwn } from './noted.ts'
 import { isPartlySent } from './under-way.ts'
 

@@ -1,13 +1,5 @@
-import { afterAssumed } from './assumed.ts'
-import { type Command, isBlocking, subscriptions } from './commands.ts'
-import type { Connection, Link } from './connection.ts'
-import { afterQueueing, afterRefusal, isNested, WITHOUT_REPLY } from './connection-state.ts'
-import { isQueuedIn } from './forward-requests.ts'
-import { countKept } from './kept-transactions.ts'
-import { makeUnmovable } from './look-ahead.ts'
-import { costsOf, NOTED_ALONE } from './noted.ts'
+import type { Command } from './command.ts'
 import { createQueue, type Queue } from './queue.ts'
-import { sizeOf } from './transaction-state.ts'
 
 /** Commands of a link that nothing answers. */
 export interface Unanswered {
@@ -24,44 +16,4 @@ export interface Unanswered {
 
 export function createUnanswered(): Unanswered {
   return { waiting: createQueue(), lastAfter: 0 }
-}
-
-/** A command that nothing will answer is being forwarded: it works as soon as what was asked before it is answered. */
-export function assumeSuccess(connection: Connection, link: Link, command: Command): void {
-  const { inTransaction } = connection.ahead
-  // What was sent before a transaction is proven before it (silent-transactions.ts), and what is queued need not be.
-  if (!inTransaction) {
-    link.unproven = true
-    link.unanswered.lastAfter = link.sent
-  }
-  if (!inTransaction && (command.name in subscriptions || isBlocking(command)))
-    makeUnmovable(connection, `${command.name} ${WITHOUT_REPLY}`)
-  // It changes nothing unless it is noted, or part of a transaction.
-  if (command.name === '') return
-  const keptBytes = inTransaction ? sizeOf(command) : 0
-  connection.underWayBytes += keptBytes
-  const costs = keptBytes > 0 ? NOTED_ALONE : costsOf(command)
-  link.notedBytes += costs
-  link.unanswered.waiting.push({ after: link.sent, command, keptBytes, costs })
-  countUnanswered(connection, link)
-}
-
-/** Something was answered, or nothing is under way: what nothing answers has been carried out as far as that. */
-export function countUnanswered(connection: Connection, link: Link): void {
-  if (link.unproven && link.answered > link.unanswered.lastAfter) link.unproven = false
-  const { waiting } = link.unanswered
-  for (let next = waiting.first(); next !== undefined; next = waiting.first()) {
-    if (next.after > link.answered) return
-    waiting.shift()
-    link.notedBytes -= next.costs
-    connection.underWayBytes -= next.keptBytes
-    connection.state = afterSilence(connection, next.command)
-    countKept(connection)
-  }
-}
-
-function afterSilence(connection: Connection, command: Command): Connection['state'] {
-  const { state } = connection
-  if (isQueuedIn(connection, command)) return afterQueueing(state, command, true)
-  return isNested(state, command) ? afterRefusal(state, command) : afterAssumed(state, command)
 }

@@ -1,5 +1,6 @@
 import { isBetweenRequests } from '@fairlead/engine'
-import type { Connection, Link } from './connection.ts'
+import type { Connection } from './connection.ts'
+import type { Link } from './link.ts'
 
 /** Of the request that is being read, a long one, a part is forwarded: the rest has to go the same way. */
 export function isPartlySent({ requests, begun }: Connection): boolean {

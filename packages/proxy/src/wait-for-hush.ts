@@ -1,7 +1,8 @@
 import { rewindRequest, takeGathered } from '@fairlead/engine'
 import { table } from './commands.ts'
-import { type Connection, stash } from './connection.ts'
-import { hushTable } from './hush.ts'
+import type { Connection } from './connection.ts'
+import { hushTable, isPublishing } from './hush.ts'
+import { stash } from './steer-client.ts'
 
 /**
  * The bytes to read on with. What there is of a request may have been read before a hush began, without a look at what publishes: then
@@ -27,4 +28,11 @@ export function keepBack(connection: Connection, chunk: Buffer, begin: number): 
   rewindRequest(connection.requests)
   const begun = takeGathered(connection.begun)
   stash(connection, begin > 0 ? chunk.subarray(begin) : Buffer.concat([begun, chunk]))
+}
+
+/** Whether the request that was read last may publish when it is carried out. */
+export function mayPublish({ requests, ahead }: Connection): boolean {
+  const { command } = requests
+  if (ahead.inTransaction) return ahead.publishes && command?.name === 'EXEC'
+  return command !== undefined && isPublishing(command.name)
 }

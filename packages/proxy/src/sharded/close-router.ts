@@ -1,5 +1,6 @@
 import { takeGathered } from '@fairlead/engine'
-import { type Connection, dropConnection } from '../connection.ts'
+import type { Connection } from '../connection.ts'
+import { dropConnection } from '../end-connection.ts'
 import { viasOf } from '../list-clients.ts'
 import { letGo } from './collected-replies.ts'
 import type { Router } from './router.ts'

@@ -1,6 +1,7 @@
 import { encodeCommand } from '@fairlead/engine'
-import { type ClientSide, createConnection } from '../connection.ts'
+import type { ClientSide } from '../connection.ts'
 import { type ConnectionState, freshState, isSubscribed } from '../connection-state.ts'
+import { createConnection } from '../create-connection.ts'
 import { takeRequests } from '../forward-requests.ts'
 import { nowDoing } from '../heartbeat/breadcrumb.ts'
 import { inTurn } from '../turns.ts'

@@ -1,6 +1,6 @@
 import { ARRAY, ERROR, isBetweenReplies, PUSH, scanReply } from '@fairlead/engine'
-import { steerLink } from '../connection.ts'
 import { isSubscribed } from '../connection-state.ts'
+import { steerLink } from '../steer-client.ts'
 import { endRouter } from './close-router.ts'
 import { collect, letGo } from './collected-replies.ts'
 import { readRedirect } from './read-redirect.ts'

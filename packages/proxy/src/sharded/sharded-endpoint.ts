@@ -10,7 +10,7 @@ import { SLOTS } from '@fairlead/engine'
 import { addressText, remoteAddress } from '../address-text.ts'
 import { addressesOf } from '../addresses-of.ts'
 import { createAdmission, createShare } from '../admission.ts'
-import { type Connection, steerLink } from '../connection.ts'
+import type { Connection } from '../connection.ts'
 import {
   type Endpoint,
   type EndpointOptions,
@@ -23,12 +23,13 @@ import {
 import { forwardStash } from '../forward-requests.ts'
 import { beginPiece, endPiece } from '../heartbeat/breadcrumb.ts'
 import { drainOf } from '../hold.ts'
+import { judgeLogin } from '../judge-login.ts'
 import { createKnownScripts } from '../known-scripts.ts'
 import { listClients } from '../list-clients.ts'
 import { listen, turnAway } from '../listen.ts'
-import { judgeLogin } from '../login.ts'
 import { allCalm, type Calm, notBegun } from '../long-requests.ts'
 import type { Seen } from '../seen.ts'
+import { steerLink } from '../steer-client.ts'
 import { createUpstream, TAKEN_AWAY, type Upstream } from '../upstream.ts'
 import { askAsClients } from './ask-as-clients.ts'
 import { connectionsOf, dropRouter, endRouter } from './close-router.ts'

@@ -1,7 +1,8 @@
 import type { Build } from '@fairlead/api'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type AclDialect, usersToCarry } from './acl.ts'
+import { usersToCarry } from './acl.ts'
+import type { AclDialect } from './acl-dialect.ts'
 import type { CommandTable } from './command-rights.ts'
 import { ancient, newer, older } from './test-commands.ts'
 

@@ -1,15 +1,10 @@
 import type { Build } from '@fairlead/api'
 import { databaseUserRights } from '@fairlead/engine'
+import type { AclDialect } from './acl-dialect.ts'
 import { ADMIN, DATABASE_USER, readUser, sayUser, type User, userMeaning } from './acl-user.ts'
 import { aclWords } from './acl-words.ts'
-import { type CommandTable, translateCommands } from './command-rights.ts'
+import { translateCommands } from './command-rights.ts'
 import { withinReach } from './within-reach.ts'
-
-/** What a build knows of the language of access rules. */
-export interface AclDialect {
-  readonly build: Build
-  readonly commands: CommandTable
-}
 
 export interface UsersToCarry {
   /** To be created or replaced: `ACL SETUSER name reset …rules`. The rules hold digests of passwords. */

@@ -1,4 +1,5 @@
-import type { History, LiveShard } from './topology.ts'
+import type { History } from './database.ts'
+import type { LiveShard } from './topology.ts'
 
 /**
  * Has a primary forgotten what it had acknowledged? Its process is not the one whose history is on record (a process begins

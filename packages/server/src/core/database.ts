@@ -1,6 +1,5 @@
 import type { Build } from '@fairlead/api'
 import { type Goal, plainPolicy, type Runs, runsOf, type UsedModule } from './goal.ts'
-import type { History, SlotRange } from './topology.ts'
 
 /** A database as the store knows it. */
 export interface Database {
@@ -107,3 +106,16 @@ export function splitSlots(groups: number): readonly SlotRange[] {
 }
 
 const SLOTS = 16_384
+
+export interface History {
+  readonly replid: string
+  readonly offset: number
+  /** Of the process that had it; null when the record is older than this. */
+  readonly runId: string | null
+}
+
+/** Both ends belong to it. */
+export interface SlotRange {
+  readonly first: number
+  readonly last: number
+}

@@ -1,4 +1,4 @@
-import type { Lane } from './plan-database.ts'
+import type { Lane } from './lane.ts'
 import { findClaimant, findStrangers, nameStranger } from './strangers.ts'
 import { findGroup, type SeenDatabase, type Step, type Verdict } from './topology.ts'
 

@@ -1,4 +1,5 @@
-import type { EngineState, History } from './topology.ts'
+import type { History } from './database.ts'
+import type { EngineState } from './topology.ts'
 
 /**
  * How many bytes of its primary's stream, of those on record, are not held by who serves in its place; the record is as old as the last

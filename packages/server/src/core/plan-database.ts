@@ -1,5 +1,6 @@
 import { revisionOf } from './goal.ts'
 import { guardTakeovers } from './guard-takeovers.ts'
+import type { Lane } from './lane.ts'
 import type { Leave } from './orders.ts'
 import { planCluster, planIntroduction, planWhole } from './plan-cluster.ts'
 import { planGroup, type Stage } from './plan-group.ts'
@@ -14,12 +15,6 @@ import {
   type Step,
   type Verdict,
 } from './topology.ts'
-
-/** What one group is to do now. */
-export interface Lane {
-  readonly group: number
-  readonly verdict: Verdict
-}
 
 /**
  * What to do next so that a database becomes its goal: one verdict for each group, in their order. Their steps may be

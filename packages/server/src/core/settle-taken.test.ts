@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { guardTakeovers } from './guard-takeovers.ts'
-import type { Lane } from './plan-database.ts'
+import type { Lane } from './lane.ts'
 import { settleRoles } from './settle-roles.ts'
 import { goalOf, shardedOf } from './test-group.ts'
 import type { ClusterNode, EngineState, Seen, SeenDatabase, SeenShard } from './topology.ts'

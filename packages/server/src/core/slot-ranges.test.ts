@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { SlotRange } from './database.ts'
 import { readSlotRanges, slotsMissing, slotsOutside, slotsWithin, writeSlotRanges } from './slot-ranges.ts'
-import type { SlotRange } from './topology.ts'
 
 const numbers = (ranges: readonly SlotRange[]) =>
   ranges.flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_, n) => first + n))

@@ -1,4 +1,4 @@
-import type { SlotRange } from './topology.ts'
+import type { SlotRange } from './database.ts'
 
 /** Ranges as the engines write them, in order: "0-5460 7000". Empty for none. Throws when it is anything else. */
 export function readSlotRanges(text: string): readonly SlotRange[] {

@@ -1,5 +1,6 @@
+import type { SlotRange } from './database.ts'
 import { readSlotRanges, slotsMissing, slotsOutside, slotsWithin } from './slot-ranges.ts'
-import type { ClusterNode, SlotRange } from './topology.ts'
+import type { ClusterNode } from './topology.ts'
 
 /**
  * What a shard that follows a node which is none of its group's must do so that its takeover gives it `slots`, and no others. By its

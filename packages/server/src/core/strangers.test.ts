@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { splitSlots } from './database.ts'
+import { type SlotRange, splitSlots } from './database.ts'
 import { violations } from './invariants.ts'
 import { everything } from './orders.ts'
 import { planDatabase } from './plan-database.ts'
@@ -8,14 +8,7 @@ import { readSlotRanges, slotsMissing } from './slot-ranges.ts'
 import { slotsToTakeBack } from './slots-to-take-back.ts'
 import { picksOf } from './test-engines.ts'
 import { goalOf, groupOf, old } from './test-group.ts'
-import {
-  type ClusterNode,
-  findGroup,
-  type LiveShard,
-  type SeenDatabase,
-  type SlotRange,
-  type Step,
-} from './topology.ts'
+import { type ClusterNode, findGroup, type LiveShard, type SeenDatabase, type Step } from './topology.ts'
 
 /**
  * Engines in cluster mode that believe each other's claims, as real ones do: whoever has the higher epoch gets the slots, and whoever

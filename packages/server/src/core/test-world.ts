@@ -1,9 +1,9 @@
 /** A node, a store and clients around engines that hold data: the world in which a plan has to come true. */
-import { splitSlots } from './database.ts'
+import { type History, type SlotRange, splitSlots } from './database.ts'
 import { type Goal, type Runs, revisionOf } from './goal.ts'
 import * as engines from './test-engines.ts'
 import { type Disk, type Engine, HOLE, type Pick } from './test-engines.ts'
-import type { History, OpenHandover, SeenShard, SlotRange, Standby } from './topology.ts'
+import type { OpenHandover, SeenShard, Standby } from './topology.ts'
 
 /** A shard: its record in the store, what its agent holds, and its process. */
 export interface Member {

@@ -1,4 +1,5 @@
 import type { Address } from '@fairlead/api'
+import type { History, SlotRange } from './database.ts'
 import type { Limits } from './engine-memory.ts'
 import type { Goal, Runs } from './goal.ts'
 
@@ -28,25 +29,12 @@ export interface Seen {
   readonly node: NodeRoom
 }
 
-/** Both ends belong to it. */
-export interface SlotRange {
-  readonly first: number
-  readonly last: number
-}
-
 /** An old primary at the moment when it became a replica: what it can be rolled back to. */
 export interface Standby {
   readonly shard: number
   readonly runId: string
   /** Commands of its new primary that it could not carry out, until then. */
   readonly errorReplies: number
-}
-
-export interface History {
-  readonly replid: string
-  readonly offset: number
-  /** Of the process that had it; null when the record is older than this. */
-  readonly runId: string | null
 }
 
 export interface OpenHandover {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AclDialect } from './acl.ts'
+import type { AclDialect } from './acl-dialect.ts'
 import { ancient, older, withModule } from './test-commands.ts'
 import { usersToLimit } from './within-reach.ts'
 

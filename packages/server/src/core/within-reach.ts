@@ -1,5 +1,5 @@
 import { beyondDatabase, type Denial } from '@fairlead/engine'
-import type { AclDialect } from './acl.ts'
+import type { AclDialect } from './acl-dialect.ts'
 import { ADMIN, DATABASE_USER, type Rules, readUser, sayUser, type User } from './acl-user.ts'
 import { aclWords } from './acl-words.ts'
 import { commandRights, isAllowed } from './command-rights.ts'

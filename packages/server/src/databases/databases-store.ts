@@ -1,6 +1,12 @@
-import { type Database, type DatabaseStatus, type GroupRecord, splitSlots } from '../core/database.ts'
+import {
+  type Database,
+  type DatabaseStatus,
+  type GroupRecord,
+  type History,
+  type SlotRange,
+  splitSlots,
+} from '../core/database.ts'
 import type { Runs } from '../core/goal.ts'
-import type { History, SlotRange } from '../core/topology.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'

@@ -1,7 +1,7 @@
 import { EngineError, EngineUnreachable } from '@fairlead/engine'
 import { expect, test } from 'vitest'
-import type { Scene } from './carry-out.ts'
 import { forgetNode } from './carry-out-cluster.ts'
+import type { Scene } from './scene.ts'
 
 const step = { kind: 'forget-node', node: 'node-9', shards: [1, 2], why: '' } as const
 

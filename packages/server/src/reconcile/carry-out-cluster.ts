@@ -1,7 +1,8 @@
 import { EngineError } from '@fairlead/engine'
 import type { Step } from '../core/topology.ts'
-import { command, member, type Outcome, type Scene } from './carry-out.ts'
 import { ifItAnswers } from './engines.ts'
+import type { Outcome } from './outcome.ts'
+import { command, member, type Scene } from './scene.ts'
 
 const done: Outcome = { kind: 'done' }
 

@@ -3,12 +3,13 @@ import { runsOf } from '../core/goal.ts'
 import { surgeBytes } from '../core/surge-bytes.ts'
 import type { Step } from '../core/topology.ts'
 import { shardsStore } from '../databases/shards-store.ts'
-import { member, type Outcome, type Scene } from './carry-out.ts'
+import { agentName } from '../nodes/agent-name.ts'
 import { whyStillRead } from './endpoints.ts'
 import { setLimits } from './keep-limits.ts'
-import { agentName } from './observe.ts'
+import type { Outcome } from './outcome.ts'
 import { asTheyRun, findPorts, getsTls, recordRuns } from './ports-of-shard.ts'
 import { raiseBacklog } from './raise-backlog.ts'
+import { member, type Scene } from './scene.ts'
 import { shardCertificate } from './shard-certificates.ts'
 import { wishFor } from './wish.ts'
 import { writeAnew } from './write-anew.ts'
@@ -165,23 +166,6 @@ export async function recordWish(
   await put(shard, scene.members, scene)
   await scene.deps.effect('record-follows', () => scene.deps.shards.setFollows(shard.id, step.follow))
   return done
-}
-
-/**
- * Before a replica becomes primary: should its process die before the agent hears of its role, it is not started again
- * by itself. In cluster mode it would come back as an empty primary, and empty the one who still has the data.
- */
-export async function keepAsleepIfItDies(
-  shard: ShardRecord,
-  { database, everybody, seen, deps, signal }: Scene,
-): Promise<void> {
-  const group = everybody.filter((one) => one.group === shard.group)
-  const members = asTheyRun(group, seen)
-  const wish = wishFor(shard, database, members, await shardCertificate(shard, deps))
-  const body = { ...wish, onCrash: 'wait' as const }
-  await deps.effect('put-shard', () =>
-    deps.agent.putShard({ params: { id: agentName(shard.id) }, body }, { signal }),
-  )
 }
 
 const done: Outcome = { kind: 'done' }

@@ -1,13 +1,10 @@
 import { readInfo } from '@fairlead/engine'
-import type { Action } from '../core/action.ts'
-import type { Database, ShardRecord } from '../core/database.ts'
 import { revisionOf } from '../core/goal.ts'
-import type { Seen, Step } from '../core/topology.ts'
+import type { Step } from '../core/topology.ts'
 import { assignSlots, followInCluster, forgetNode, meetInCluster } from './carry-out-cluster.ts'
 import {
   addShard,
   endProcess,
-  keepAsleepIfItDies,
   recordWish,
   restartPrimary,
   restartShard,
@@ -15,48 +12,17 @@ import {
   startShard,
 } from './carry-out-shards.ts'
 import { carryScripts } from './carry-scripts.ts'
-import type { Deps } from './deps.ts'
 import { ifItAnswers } from './engines.ts'
 import { handOver } from './hand-over.ts'
+import { keepAsleepIfItDies } from './keep-asleep-if-it-dies.ts'
+import { done, type Outcome } from './outcome.ts'
 import { prepareToFollow, toFollow } from './prepare-to-follow.ts'
+import { command, member, type Scene } from './scene.ts'
 import { releaseHandover, sealHandover } from './seal-handover.ts'
 import { fence } from './stop-writes.ts'
 import { takeBack } from './take-back.ts'
 import { ORDER_WITHIN_MS, readClock } from './take-over.ts'
 import { tellOfEmptyStart, tellOfPromotion } from './tell-of-loss.ts'
-
-/**
- * `not yet`: nothing went wrong and nothing is left half-done; look again, after `afterMs` where clients were held for
- * it. `hopeless`: it was found out only in the doing that the goal cannot be reached; nothing is left half-done either.
- * Trouble is thrown.
- */
-export type Outcome =
-  | { readonly kind: 'done' }
-  | { readonly kind: 'not yet'; readonly why: string; readonly afterMs?: number }
-  | { readonly kind: 'hopeless'; readonly why: string }
-
-/** What a step works on. */
-export interface Scene {
-  readonly database: Database
-  readonly group: number
-  /** Of this group. */
-  readonly members: readonly ShardRecord[]
-  /** Of all groups. */
-  readonly everybody: readonly ShardRecord[]
-  /** The group as the step was planned on. */
-  readonly seen: Seen
-  readonly action: Action | undefined
-  readonly moves: Moves
-  readonly deps: Deps
-  readonly signal: AbortSignal
-}
-
-/** Groups prepare their handovers side by side; roles move one after the other. */
-export interface Moves {
-  readonly inTurn: (move: () => Promise<Outcome>) => Promise<Outcome>
-  /** How long a step may wait for its preparation within the turn, by performance.now(). */
-  readonly waitUntil: number
-}
 
 type Carrier<Kind extends Step['kind']> = (
   step: Extract<Step, { kind: Kind }>,
@@ -120,17 +86,9 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   },
 }
 
-const done: Outcome = { kind: 'done' }
-
 export function carryOut(step: Step, scene: Scene): Promise<Outcome> {
   // The table is keyed by the step's own kind, so this is the carrier for it.
   return (carriers[step.kind] as Carrier<Step['kind']>)(step, scene)
-}
-
-export function member(id: number, { members }: Pick<Scene, 'members'>): ShardRecord {
-  const shard = members.find((one) => one.id === id)
-  if (shard === undefined) throw new Error(`shard ${id} is not on record`)
-  return shard
 }
 
 async function followAlone(shard: number, primary: number, scene: Scene): Promise<Outcome> {
@@ -161,13 +119,4 @@ async function saveSnapshot(shard: number, scene: Scene): Promise<Outcome> {
     if (await isWriting()) return done
     throw cause
   }
-}
-
-/** One command to one shard. Idempotent: each of them asks for a state. */
-export async function command(shard: number, scene: Scene, ...words: readonly string[]): Promise<Outcome> {
-  const { database, everybody, deps } = scene
-  const [name = '', ...args] = words
-  const connection = await deps.engines.connect(database, member(shard, { members: everybody }))
-  await deps.effect(`${name} ${args[0] ?? ''}`.trim().toLowerCase(), () => connection.call(name, ...args))
-  return done
 }

@@ -4,7 +4,7 @@ import { beyondDatabase, connectEngine, type EngineConnection, EngineError } fro
 import { describe, expect, test } from 'vitest'
 import { isBeforeRedis } from '../core/acl-words.ts'
 import { carrySettings, compareSettings, type SettingsPair } from './carry-settings.ts'
-import { createEffect } from './deps.ts'
+import { createEffect } from './effect.ts'
 import { readBaseline, readParameters, readUserLines } from './read-settings.ts'
 import {
   ADMIN_PASSWORD,

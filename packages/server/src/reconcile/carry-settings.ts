@@ -3,7 +3,7 @@ import { type EngineConnection, EngineError, printable } from '@fairlead/engine'
 import { usersToCarry } from '../core/acl.ts'
 import { type Parameters, settingsToCarry } from '../core/runtime-settings.ts'
 import { type ReplicaLimit, SYNC_SETTING, withReplicaLimit } from '../core/sync-room.ts'
-import type { Effect } from './deps.ts'
+import type { Effect } from './effect.ts'
 import { readAclDialect, readParameters, readUserLines } from './read-settings.ts'
 
 /** The shard whose users and settings count, and the one that is to have them too. */

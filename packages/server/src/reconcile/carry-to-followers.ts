@@ -1,11 +1,11 @@
 import { printable } from '@fairlead/engine'
 import type { Action } from '../core/action.ts'
 import type { Database, ShardRecord } from '../core/database.ts'
+import { agentName } from '../nodes/agent-name.ts'
 import { carrySettings } from './carry-settings.ts'
 import type { Deps } from './deps.ts'
 import { limitBefore } from './keep-sync-room.ts'
 import { warnOf } from './note-action.ts'
-import { agentName } from './observe.ts'
 
 /**
  * Gives followers what people have set on their primary at run time: users and settings, which engines do not

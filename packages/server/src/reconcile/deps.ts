@@ -7,6 +7,7 @@ import type { AgentLink } from '../nodes/agent-link.ts'
 import type { ProxyLink } from '../nodes/proxy-link.ts'
 import type { Store } from '../store/open-store.ts'
 import type { Tls } from '../tls/tls-service.ts'
+import type { Effect } from './effect.ts'
 import type { Engines } from './engines.ts'
 import type { Preparations } from './preparations.ts'
 import type { Takeovers } from './take-over.ts'
@@ -35,18 +36,6 @@ export interface Deps {
   readonly now: () => number
   readonly log: Logger
   readonly effect: Effect
-}
-
-/** Carries out one effect on the world, and tells before and after: for the log, and for tests that crash there. */
-export type Effect = <T>(name: string, carryOut: () => Promise<T>) => Promise<T>
-
-export function createEffect(look: (phase: 'before' | 'after', name: string) => void): Effect {
-  return async (name, carryOut) => {
-    look('before', name)
-    const result = await carryOut()
-    look('after', name)
-    return result
-  }
 }
 
 /** Lets one piece of work begin when the one before has ended, however it ended. */

@@ -1,6 +1,6 @@
 import type { Action } from '../core/action.ts'
-import type { Database } from '../core/database.ts'
-import { type History, isLinked, isLive, type SeenDatabase } from '../core/topology.ts'
+import type { Database, History } from '../core/database.ts'
+import { isLinked, isLive, type SeenDatabase } from '../core/topology.ts'
 import { databasesStore } from '../databases/databases-store.ts'
 import type { Deps } from './deps.ts'
 import { tellOfReturn } from './tell-of-loss.ts'

@@ -11,9 +11,9 @@ import {
   writeReplicaLimit,
 } from '../core/sync-room.ts'
 import { isLive, type LiveShard, type SeenDatabase } from '../core/topology.ts'
+import { agentName } from '../nodes/agent-name.ts'
 import type { Deps } from './deps.ts'
 import { ifItAnswers } from './engines.ts'
-import { agentName } from './observe.ts'
 import type { TurnMemory } from './turn-memory.ts'
 
 /**

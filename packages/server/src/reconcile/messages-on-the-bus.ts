@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type EngineConnection, EngineError, EngineUnreachable, hashSlot, readInfo } from '@fairlead/engine'
 import { isBeforeRedis } from '../core/acl-words.ts'
-import { hasEndpoint } from '../core/database.ts'
-import type { SlotRange } from '../core/topology.ts'
-import { member, type Scene } from './carry-out.ts'
+import { hasEndpoint, type SlotRange } from '../core/database.ts'
+import { member, type Scene } from './scene.ts'
 
 /** Nagle's algorithm and delayed acknowledgements make it up to 50 ms (decision 22). */
 const ARRIVED_WITHIN_MS = 200

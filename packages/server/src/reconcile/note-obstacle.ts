@@ -1,5 +1,5 @@
 import type { Database } from '../core/database.ts'
-import type { Lane } from '../core/plan-database.ts'
+import type { Lane } from '../core/lane.ts'
 import type { Deps } from './deps.ts'
 
 /** Writes down what only a person can remove, where that changed: the database shows it, also while no action runs. */

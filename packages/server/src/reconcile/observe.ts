@@ -22,6 +22,7 @@ import type {
   SeenShard,
   Silence,
 } from '../core/topology.ts'
+import { agentName } from '../nodes/agent-name.ts'
 import { countKeys } from './count-keys.ts'
 import type { Deps } from './deps.ts'
 import type { Engines } from './engines.ts'
@@ -61,11 +62,6 @@ export async function observe(database: Database, deps: Eyes, signal: AbortSigna
 /** What is kept free for shards that have not received their data yet is not free for anybody else. */
 function memoryLeft(report: NodeReport, records: readonly ShardRecord[]): number {
   return report.memoryFreeBytes - records.reduce((sum, { reservedBytes }) => sum + reservedBytes, 0)
-}
-
-/** What the agent calls a shard. */
-export function agentName(shardId: number): string {
-  return `s${shardId}`
 }
 
 function describeHandover(last: Handover | undefined, now: number): Pick<Seen, 'handover' | 'standby'> {

@@ -4,7 +4,7 @@ import { BUS_DISTANCE } from '../core/shard-addresses.ts'
 import type { Seen } from '../core/topology.ts'
 import { shardsStore } from '../databases/shards-store.ts'
 import { takenPorts } from '../databases/taken-ports.ts'
-import type { Scene } from './carry-out.ts'
+import type { Scene } from './scene.ts'
 
 type Ports = Pick<ShardRecord, 'port' | 'tlsPort'>
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Outcome } from './carry-out.ts'
+import type { Outcome } from './outcome.ts'
 
 /** What comes of a preparation: ready, or what is in the way. */
 export type Prepared = Outcome | 'ready'

@@ -2,9 +2,9 @@ import type { Address } from '@fairlead/api'
 import type { EngineConnection } from '@fairlead/engine'
 import type { ShardRecord } from '../core/database.ts'
 import { addressToFollow } from '../core/shard-addresses.ts'
-import { member, type Scene } from './carry-out.ts'
 import type { Deps } from './deps.ts'
 import { asTheyRun } from './ports-of-shard.ts'
+import { member, type Scene } from './scene.ts'
 
 /**
  * Makes a shard ready to follow another outside of cluster mode, over TLS if both can: links that it opens from now on are of that kind, the one

@@ -1,6 +1,6 @@
 import type { Build } from '@fairlead/api'
 import type { EngineConnection, Reply } from '@fairlead/engine'
-import type { AclDialect } from '../core/acl.ts'
+import type { AclDialect } from '../core/acl-dialect.ts'
 import { commandTable } from '../core/command-rights.ts'
 import { baselineOf, type Parameters } from '../core/runtime-settings.ts'
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Database, ShardRecord } from '../core/database.ts'
 import type { SeenDatabase } from '../core/topology.ts'
+import { agentName } from '../nodes/agent-name.ts'
 import type { ShardCertificate } from '../tls/tls-service.ts'
 import type { Deps } from './deps.ts'
-import { agentName } from './observe.ts'
 import type { TurnMemory } from './turn-memory.ts'
 
 /** What a shard proves itself with to others of its database; null for one that does not. */

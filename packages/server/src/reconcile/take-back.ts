@@ -1,7 +1,8 @@
 import { readClusterNodes } from '@fairlead/engine'
 import { slotsToTakeBack } from '../core/slots-to-take-back.ts'
 import type { Step } from '../core/topology.ts'
-import { member, type Outcome, type Scene } from './carry-out.ts'
+import type { Outcome } from './outcome.ts'
+import { member, type Scene } from './scene.ts'
 import { ORDER_WITHIN_MS, readClock } from './take-over.ts'
 import { tellOfTakeBack } from './tell-of-strangers.ts'
 

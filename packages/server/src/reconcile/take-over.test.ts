@@ -1,7 +1,7 @@
 import { connectEngine } from '@fairlead/engine'
 import { describe, expect, test } from 'vitest'
 import { aloneFor } from '../core/lost-in-handover.ts'
-import { createEffect } from './deps.ts'
+import { createEffect } from './effect.ts'
 import { replicationOf } from './handover-gate.ts'
 import { moveRoleInCluster } from './move-role-in-cluster.ts'
 import { createTakeovers, readClock } from './take-over.ts'

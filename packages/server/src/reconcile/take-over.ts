@@ -1,6 +1,6 @@
 import type { EngineConnection } from '@fairlead/engine'
-import type { SlotRange } from '../core/topology.ts'
-import type { Effect } from './deps.ts'
+import type { SlotRange } from '../core/database.ts'
+import type { Effect } from './effect.ts'
 
 /** An order to take over is valid for this long at most; everything that was stopped for it stays so for longer. */
 export const ORDER_WITHIN_MS = 1_500

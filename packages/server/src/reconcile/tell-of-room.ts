@@ -1,7 +1,7 @@
 import { judgeHeir } from '../core/heir-memory.ts'
 import { isLive } from '../core/topology.ts'
-import type { Scene } from './carry-out.ts'
 import { warnOf } from './note-action.ts'
+import type { Scene } from './scene.ts'
 
 /** An heir that has little room left where its primary had more: people should know before their clients do. */
 export async function tellOfRoom(

@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants } from 'node:fs'
+import { rename, stat } from 'node:fs/promises'
+import { openPlainFile } from './open-plain-file.ts'
+import { identifyProcess } from './process-identity.ts'
+import type { StartedProcess } from './started-process.ts'
+
+/** Puts a long log aside. Answers where in it the lines of the next process will begin, in bytes. */
+export async function prepareLog(path: string): Promise<number> {
+  await using log = await openPlainFile(path, TO_APPEND)
+  const { size } = await log.stat()
+  if (size <= MAX_LOG_BYTES) return size
+  await rename(path, `${path}.1`)
+  return 0
+}
+
+/** Starts a program that outlives the agent, its output in the file `log`. Throws when it cannot be run. */
+export async function startDetached(options: {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  readonly log: string
+  /** Besides PATH. */
+  readonly env?: Readonly<Record<string, string>>
+}): Promise<StartedProcess> {
+  const { program, args, cwd, env } = options
+  await using log = await openPlainFile(options.log, TO_APPEND)
+  const child = spawn(program, args, {
+    cwd,
+    detached: true,
+    stdio: ['ignore', log.fd, log.fd],
+    // Nothing of ours: the agent's environment may hold secrets.
+    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', ...env },
+  })
+  child.unref()
+  const ended = readEnd(child)
+  await once(child, 'spawn').catch(async (cause: unknown) => {
+    throw new Error(await explainSpawnError(program, cause), { cause })
+  })
+  // A process that is gone already is found dead at the next look; no identity of a later one can match this.
+  const identity = identifyProcess(child.pid ?? 0) ?? { pid: child.pid ?? 0, startTime: 'gone', bootId: '' }
+  return { identity, ended }
+}
+
+/** A log longer than this is put aside at the next start; one older log is kept. */
+const MAX_LOG_BYTES = 10 * 1024 * 1024
+
+const TO_APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT
+
+function readEnd(child: ChildProcess): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  child.once('exit', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`))
+  return promise
+}
+
+async function explainSpawnError(program: string, cause: unknown): Promise<string> {
+  const code = (cause as NodeJS.ErrnoException).code
+  if (code === 'EACCES') return `${program} is not executable; make it so (chmod +x)`
+  // ENOENT names a missing program, and also a missing interpreter of a script that is there.
+  const there = await stat(program).then(
+    () => true,
+    () => false,
+  )
+  if (code === 'ENOENT')
+    return `${program} ${there ? 'cannot be run: its interpreter is missing' : 'is missing'}`
+  return `${program} cannot be run: ${code ?? String(cause)}`
+}

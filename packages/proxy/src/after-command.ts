@@ -1,0 +1,122 @@
+import { afterClient, afterHello, withLogin } from './client-settings.ts'
+import { type Command, wordAt } from './command.ts'
+import { type SubscriptionKind, subscriptions } from './commands.ts'
+import { type ConnectionState, freshState, WITHOUT_REPLY } from './connection-state.ts'
+import { createTransaction, MOST_CHANGES, withQueued, withRefused } from './transaction-state.ts'
+
+/** The state after the engine has carried out `command`, outside of a transaction or as its end. */
+export function afterSuccess(state: ConnectionState, command: Command): ConnectionState {
+  if (command.cutShort && command.name === 'CLIENT')
+    return { ...state, unmovable: 'a CLIENT command had too many arguments to be remembered' }
+  switch (command.name) {
+    case 'HELLO':
+      return afterHello(state, command)
+    case 'AUTH':
+      return withLogin(state, command.args)
+    case 'SELECT':
+      // A longer word is no number, and refused even where no answer says so.
+      return (command.args[0]?.length ?? 0) > 10
+        ? state
+        : { ...state, database: String(command.args[0]), databasesBefore: freshState.databasesBefore }
+    case 'CLIENT':
+      return afterClient(state, command)
+    case 'READONLY':
+    case 'READWRITE':
+      return { ...state, readsFromReplica: command.name === 'READONLY' }
+    case 'WATCH':
+      return { ...state, watches: true }
+    case 'UNWATCH':
+      return { ...state, watches: false }
+    case 'MULTI':
+      return { ...state, transaction: createTransaction() }
+    case 'EXEC':
+      return afterExec(state, [])
+    case 'DISCARD':
+      return afterTransaction(state)
+    case 'QUIT':
+      return { ...state, isLeaving: true }
+    case 'RESET':
+      // What waits without a reply was sent after it: nothing that is answered now can have ended that.
+      return afterReset(state)
+    default:
+      return state
+  }
+}
+
+function afterReset({ unmovable, settings }: ConnectionState): ConnectionState {
+  return {
+    ...freshState,
+    // What a client says of itself engines keep.
+    settings: new Map([...settings].filter(([key]) => key.startsWith('SETINFO') || key === 'CAPA')),
+    // What waits without a reply was sent before it: nothing that is answered now can have ended that.
+    unmovable: unmovable.endsWith(WITHOUT_REPLY) ? unmovable : '',
+  }
+}
+
+/** EXEC was refused, DISCARD worked, …: the transaction is over, and with it what was watched. */
+export function afterTransaction(state: ConnectionState): ConnectionState {
+  return { ...state, transaction: null, watches: false }
+}
+
+/**
+ * EXEC was carried out; `failed`: the numbers of commands whose answers are errors, of those that change the connection. `afterEach`:
+ * what a command comes to.
+ */
+export function afterExec(
+  state: ConnectionState,
+  failed: readonly number[],
+  afterEach: typeof afterQueued = afterQueued,
+): ConnectionState {
+  const changes = state.transaction?.changes ?? []
+  const after = afterTransaction(state)
+  if (changes.length > MOST_CHANGES)
+    return { ...after, unmovable: 'a transaction changed the connection too often to be remembered' }
+  const failures = new Set(failed)
+  const worked = changes.filter(({ at }) => !failures.has(at)).map(({ command }) => command)
+  return worked.reduce(afterEach, after)
+}
+
+/** In a transaction the engine has refused a command that is never part of one: WATCH, MULTI. */
+export function afterRefusal(state: ConnectionState, command: Command): ConnectionState {
+  const { transaction } = state
+  return transaction === null ? state : { ...state, transaction: withRefused(transaction, command) }
+}
+
+/** The engine has queued `command` for EXEC, or refused to. */
+export function afterQueueing(state: ConnectionState, command: Command, isQueued: boolean): ConnectionState {
+  const { transaction } = state
+  return transaction === null ? state : { ...state, transaction: withQueued(transaction, command, isQueued) }
+}
+
+/** A name costs more than its bytes, in the set and when it is told to another engine. */
+const CHANNEL_COSTS = 160
+
+export function afterSubscription(
+  state: ConnectionState,
+  {
+    kind,
+    adds,
+    channel,
+  }: { readonly kind: SubscriptionKind; readonly adds: boolean; readonly channel: string },
+): ConnectionState {
+  const set = state.subscribed[kind] as Set<string>
+  if (adds === set.has(channel)) return state
+  const bytes = channel.length + CHANNEL_COSTS
+  const subscribedBytes = state.subscribedBytes + (adds ? bytes : -bytes)
+  // An empty set may be the one that all connections begin with.
+  if (adds && set.size === 0)
+    return { ...state, subscribedBytes, subscribed: { ...state.subscribed, [kind]: new Set([channel]) } }
+  // A copy for each would make many of them slow.
+  if (adds) set.add(channel)
+  else set.delete(channel)
+  return { ...state, subscribedBytes }
+}
+
+/** What EXEC has carried out, as far as it outlasts the transaction. */
+export function afterQueued(state: ConnectionState, command: Command): ConnectionState {
+  const isReply = command.name === 'CLIENT' && wordAt(command, 0) === 'REPLY'
+  const isLasting = command.name in subscriptions || ['MONITOR', 'REPLCONF'].includes(command.name)
+  if (isReply || isLasting)
+    return { ...state, unmovable: `${isReply ? 'CLIENT REPLY' : command.name} in a transaction` }
+  return afterSuccess(state, command)
+}

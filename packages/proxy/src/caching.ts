@@ -1,0 +1,10 @@
+import type { Link } from './link.ts'
+
+/** CLIENT CACHING YES or NO: it is said of the next command alone, or of the transaction that begins with it. */
+export interface Caching {
+  readonly args: readonly Buffer[]
+  readonly link: Link
+  /** Its number among the requests of that link. */
+  readonly at: number
+  readonly ofTransaction: boolean
+}

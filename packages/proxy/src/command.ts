@@ -1,0 +1,12 @@
+/** A command that changes a connection, or what moving it takes. `args` are without the name. */
+export interface Command {
+  /** In capitals. */
+  readonly name: string
+  readonly args: readonly Buffer[]
+  /** `args` are not all that was sent. */
+  readonly cutShort: boolean
+}
+
+export function wordAt({ args }: Command, at: number): string {
+  return (args[at]?.toString('latin1') ?? '').toUpperCase()
+}

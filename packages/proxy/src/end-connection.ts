@@ -1,0 +1,35 @@
+import type { Connection } from './connection.ts'
+import { countSubscribed } from './kept-subscriptions.ts'
+import { countKept } from './kept-transactions.ts'
+
+/** Ends it after the client has got everything, with a last error if there is one. `why`: for the log, if it is not the client's wish. */
+export function endConnection(connection: Connection, error?: string, why = error): void {
+  if (connection.mode === 'closed') return
+  if (error !== undefined) connection.client.write(`-${error}\r\n`)
+  close(connection, why)
+  connection.client.destroySoon()
+}
+
+/** Ends the connection at once; `why` as above. */
+export function dropConnection(connection: Connection, why?: string): void {
+  if (connection.mode === 'closed') return
+  close(connection, why)
+  connection.client.destroy()
+}
+
+function close(connection: Connection, why = ''): void {
+  const { link } = connection
+  connection.cutBecause = why
+  if (why !== '') connection.owner.onCut(connection)
+  connection.mode = 'closed'
+  connection.link = null
+  connection.stash = []
+  connection.stashBytes = 0
+  countKept(connection)
+  countSubscribed(connection)
+  link?.onOwnAnswered?.('the connection was closed')
+  link?.socket.destroy()
+  connection.prepared?.link.socket.destroy()
+  connection.prepared?.leave()
+  connection.owner.onClosed(connection)
+}

@@ -1,0 +1,104 @@
+import { encodeCommand } from '@fairlead/engine'
+import type { ConnectionState } from './connection-state.ts'
+import { replayTransaction } from './transaction-state.ts'
+
+/** One command of a replay. */
+export interface Replayed {
+  readonly bytes: Buffer
+  /** Replies that it gets. */
+  readonly replies: number
+  /** It has to work; others (names, say) may be unknown to an older engine. */
+  readonly must: boolean
+}
+
+/**
+ * What makes a new connection remember `state`, in an order that works. WATCH cannot be had again. `generation`: of the
+ * cursors of its engine. `caching`: arguments of a CLIENT CACHING that is not over.
+ */
+export function replayOf(
+  state: ConnectionState,
+  generation: number,
+  caching: readonly Buffer[] | null,
+): readonly Replayed[] {
+  return [...baseReplayOf(state), ...restReplayOf(state, generation, caching)]
+}
+
+/** The part of it that an engine can be told while it is still a replica, and long before: nothing comes of it by itself. */
+export function baseReplayOf(state: ConnectionState): readonly Replayed[] {
+  const { protocol, login, assumedLogins, database, databasesBefore, settings, readsFromReplica } = state
+  const isSure = databasesBefore.length === 0
+  return [
+    ...(login === null ? [] : [one('AUTH', login)]),
+    ...silently(assumedLogins.map((args) => one('AUTH', args))),
+    ...(protocol === 3 ? [one('HELLO', ['3'])] : []),
+    ...[...settings.values()].map((args) => ({ ...one('CLIENT', args), must: false })),
+    ...databasesBefore.map((each) => ({ ...one('SELECT', [each]), must: false })),
+    ...(database === '0' && isSure ? [] : [{ ...one('SELECT', [database]), must: isSure }]),
+    // On a primary it changes nothing; outside of cluster mode not every engine has it.
+    ...(readsFromReplica ? [{ ...one('READONLY', []), must: false }] : []),
+  ]
+}
+
+/** Whether two states have that part in common. */
+export function hasSameBase(one: ConnectionState, other: ConnectionState): boolean {
+  return baseFields.every((field) => one[field] === other[field])
+}
+
+const baseFields = [
+  'protocol',
+  'login',
+  'assumedLogins',
+  'database',
+  'databasesBefore',
+  'settings',
+  'readsFromReplica',
+] as const
+
+/** What comes behind it, on the engine that has the role. */
+export function restReplayOf(
+  state: ConnectionState,
+  generation: number,
+  caching: readonly Buffer[] | null,
+): readonly Replayed[] {
+  const { tracking, transaction } = state
+  return [
+    ...tracking.map(({ args, isSure }) => ({ ...one('CLIENT', args), must: isSure })),
+    ...subscriptionsOf(state),
+    ...(caching === null ? [] : [one('CLIENT', caching)]),
+    ...(transaction === null
+      ? []
+      : replayTransaction(transaction, generation).map((each) => ({ ...each, replies: 1 }))),
+  ]
+}
+
+function subscriptionsOf({ subscribed }: ConnectionState): readonly Replayed[] {
+  const kinds = [
+    ['SUBSCRIBE', subscribed.channels],
+    ['PSUBSCRIBE', subscribed.patterns],
+    ['SSUBSCRIBE', subscribed.shardChannels],
+  ] as const
+  return kinds
+    .filter(([, set]) => set.size > 0)
+    .map(([name, set]) => ({
+      ...one(
+        name,
+        Array.from(set, (channel) => Buffer.from(channel, 'latin1')),
+      ),
+      replies: set.size,
+    }))
+}
+
+/** Without an answer, as the client has said it: not every engine answers a wrong login behind other requests. */
+function silently(commands: readonly Replayed[]): readonly Replayed[] {
+  if (commands.length === 0) return []
+  const reply = (word: string, replies: number) => ({
+    ...one('CLIENT', ['REPLY', word]),
+    replies,
+    must: false,
+  })
+  return [reply('OFF', 0), ...commands.map((each) => ({ ...each, replies: 0 })), reply('ON', 1)]
+}
+
+function one(name: string, args: readonly (string | Buffer)[]): Replayed {
+  return { bytes: encodeCommand([name, ...args]), replies: 1, must: true }
+}

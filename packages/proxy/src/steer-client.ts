@@ -1,0 +1,38 @@
+import type { Connection } from './connection.ts'
+import type { Link } from './link.ts'
+import { isOwedMuch } from './noted.ts'
+
+/** How much a client may send ahead while nothing can be forwarded; beyond, its socket is not read. */
+const LARGEST_STASH_BYTES = 64 * 1024
+
+export function stash(connection: Connection, bytes: Buffer): void {
+  if (bytes.length === 0) return
+  connection.stash.push(bytes)
+  connection.stashBytes += bytes.length
+  steerClient(connection)
+  connection.owner.onWaiting(connection)
+}
+
+/** Reads from the client as long as what it sends has somewhere to go. */
+export function steerClient(connection: Connection): void {
+  const { client, link, stashBytes, yielded } = connection
+  const isFull =
+    stashBytes > LARGEST_STASH_BYTES ||
+    yielded ||
+    (link !== null && (link.socket.writableNeedDrain || isOwedMuch(connection, link)))
+  if (isFull !== client.isPaused()) isFull ? client.pause() : client.resume()
+}
+
+/** Reads from the engine as long as the client takes what it says. */
+export function steerLink({ client, link }: Connection): void {
+  if (link === null) return
+  const isFull = client.writableNeedDrain || link.unread !== null
+  if (isFull !== link.socket.isPaused()) isFull ? link.socket.pause() : link.socket.resume()
+}
+
+/** Passes bytes on to the client; those of a link that is not the connection's yet wait in it. */
+export function tellClient(connection: Connection, link: Link | null, bytes: Buffer): void {
+  if (bytes.length === 0) return
+  if (link?.early) link.early.push(bytes)
+  else if (!connection.client.write(bytes)) link?.socket.pause()
+}

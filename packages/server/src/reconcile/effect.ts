@@ -1,0 +1,11 @@
+/** Carries out one effect on the world, and tells before and after: for the log, and for tests that crash there. */
+export type Effect = <T>(name: string, carryOut: () => Promise<T>) => Promise<T>
+
+export function createEffect(look: (phase: 'before' | 'after', name: string) => void): Effect {
+  return async (name, carryOut) => {
+    look('before', name)
+    const result = await carryOut()
+    look('after', name)
+    return result
+  }
+}
