@@ -39,6 +39,58 @@ const layers: Readonly<Record<Layer, readonly Layer[]>> = {
 }
 type Layer = 'core' | 'store' | 'service' | 'reconcile' | 'http' | 'routes' | 'config' | 'app'
 
+/**
+ * The rooms of a folder, from the inside out: what is in a room may import what is in it, and in the rooms named for it. Each folder of
+ * these is a line here. What lies beside the rooms (a program, an index) may import all of them.
+ */
+const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'packages/engine/src': { framing: [] },
+  'packages/agent/src': {
+    process: [],
+    node: [],
+    builds: ['process'],
+    folder: ['process'],
+    engine: ['process', 'builds', 'folder'],
+    shards: ['process', 'builds', 'folder', 'engine'],
+    trials: ['process', 'builds', 'folder', 'engine'],
+    proxy: ['process', 'builds', 'engine'],
+  },
+  'packages/proxy/src': {
+    remembered: [],
+    connection: ['remembered'],
+    listen: ['remembered', 'connection'],
+    heartbeat: ['listen'],
+    forwarding: ['remembered', 'connection', 'heartbeat'],
+    handover: ['remembered', 'connection', 'listen', 'heartbeat', 'forwarding'],
+    endpoint: ['remembered', 'connection', 'listen', 'heartbeat', 'forwarding', 'handover'],
+    sharded: ['remembered', 'connection', 'listen', 'heartbeat', 'forwarding', 'handover', 'endpoint'],
+    workers: ['remembered', 'listen', 'heartbeat', 'handover', 'endpoint', 'sharded'],
+    sentinel: ['listen', 'heartbeat', 'forwarding'],
+    program: ['listen', 'heartbeat', 'handover', 'workers', 'sentinel'],
+  },
+  'packages/server/src/core': {
+    state: [],
+    modules: ['state'],
+    identity: [],
+    losses: ['state'],
+    'carry-over': ['state'],
+    plan: ['state'],
+    'dry-run': ['state', 'plan'],
+    requests: ['state', 'modules', 'plan'],
+  },
+  'packages/server/src/reconcile': {
+    turn: [],
+    look: ['turn'],
+    records: ['turn'],
+    shards: ['turn', 'look'],
+    clients: ['turn'],
+    'carry-over': ['turn', 'records', 'shards'],
+    handover: ['turn', 'look', 'records', 'shards', 'clients', 'carry-over'],
+    steps: ['turn', 'records', 'shards', 'clients', 'carry-over', 'handover'],
+    loop: ['turn', 'look', 'records', 'shards', 'clients', 'carry-over', 'handover', 'steps'],
+  },
+}
+
 /** All that core may take from other packages as values: tables and pure functions. Types are free. */
 const pureValues = [
   ...['parseVersion', 'compareVersions', 'matchesVersion', 'permissions'],
@@ -138,6 +190,43 @@ describe('between packages', () => {
   })
 })
 
+describe('rooms', () => {
+  test('no file imports itself by a detour', () => {
+    expect(circlesOf(everything.filter((file) => !isTest(file)))).toEqual([])
+  })
+
+  test('imports point down only', () => {
+    const wrong = strays(product, (file, { from }) => {
+      const here = roomOf(file)
+      const there = isLocal(from) ? roomOf(target(file, from)) : null
+      if (here === null || there === null || here.folder !== there.folder) return false
+      const below = here.room === '' ? Object.keys(rooms[here.folder] ?? {}) : rooms[here.folder]?.[here.room]
+      return here.room !== there.room && !below?.includes(there.room)
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test('each room is on the map, and holds at most 30 files of code', () => {
+    const seen = Map.groupBy(
+      product.filter((file) => roomOf(file) !== null),
+      (file) => dirname(file),
+    )
+    const unknown = [...seen.keys()].filter((folder) => {
+      const place = roomOf(`${folder}/x.ts`)
+      return place !== null && place.room !== '' && !(place.room in (rooms[place.folder] ?? {}))
+    })
+    expect(unknown).toEqual([])
+    expect([...seen].filter(([, files]) => files.length > 30).map(([folder]) => folder)).toEqual([])
+  })
+
+  test('what proves the product is used by e2e, bench and demo, and uses none of them', () => {
+    const among = everything.filter((file) => file.startsWith('proof/'))
+    expect(strays(among, (file, { from }) => /^(e2e|bench|demo)\//.test(target(file, from)))).toEqual([])
+    const others = everything.filter((file) => /^(bench|demo)\//.test(file))
+    expect(strays(others, (file, { from }) => target(file, from).startsWith('e2e/'))).toEqual([])
+  })
+})
+
 describe('inside the server', () => {
   test('the layers point one way', () => {
     const wrong = strays(server, (file, { from }) => {
@@ -197,7 +286,7 @@ describe('inside the agent', () => {
     /^(open|openSync|readFile|readFileSync|createReadStream|readdirSync|rmSync|cp|copyFile|truncate|appendFile)$/
 
   test('what an engine may have put anywhere is opened in one place', () => {
-    const agent = product.filter((file) => /^packages\/agent\/src\/[^/]+$/.test(file))
+    const agent = product.filter((file) => /^packages\/agent\/src\/(?!builds\/)/.test(file))
     const wrong = strays(
       agent.filter((file) => !mayOpen.includes(basename(file, '.ts'))),
       (_, { from, names }) => from.startsWith('node:fs') && names.some((name) => opens.test(name)),
@@ -248,4 +337,39 @@ function libraryOf(from: string): string {
     .split('/')
     .slice(0, from.startsWith('@') ? 2 : 1)
     .join('/')
+}
+
+/** In which room of a folder with rooms a file lies; `room` is empty beside the rooms, and null is no such folder. */
+function roomOf(file: string): { readonly folder: string; readonly room: string } | null {
+  const folder = Object.keys(rooms).find((one) => file.startsWith(`${one}/`))
+  if (folder === undefined) return null
+  const rest = file.slice(folder.length + 1)
+  return { folder, room: rest.includes('/') ? (rest.split('/')[0] ?? '') : '' }
+}
+
+/** Files that import each other in a circle, types included: each circle once, by Tarjan's algorithm. */
+function circlesOf(among: readonly string[]): readonly (readonly string[])[] {
+  const known = new Set(among)
+  const visits = new Map<string, { readonly at: number; low: number; open: boolean }>()
+  const path: string[] = []
+  const circles: string[][] = []
+  const visit = (file: string) => {
+    const here = { at: visits.size, low: visits.size, open: true }
+    visits.set(file, here)
+    path.push(file)
+    for (const { from } of importsOf(read(file)).filter(({ from }) => isLocal(from))) {
+      const next = target(file, from)
+      if (!known.has(next)) continue
+      const there = visits.get(next) ?? visit(next)
+      if (there.open) here.low = Math.min(here.low, there.low)
+    }
+    if (here.low === here.at) {
+      const circle = path.splice(path.indexOf(file))
+      for (const each of circle) visits.set(each, { at: 0, low: 0, open: false })
+      if (circle.length > 1) circles.push(circle)
+    }
+    return here
+  }
+  for (const file of among) if (!visits.has(file)) visit(file)
+  return circles
 }

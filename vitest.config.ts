@@ -13,8 +13,8 @@ const include = [
 
 /** What they find depends on how long something takes: they run alone. */
 const byTheClock = [
-  'packages/proxy/src/hostile.test.ts',
-  'packages/proxy/src/one-client.test.ts',
+  'packages/proxy/src/forwarding/hostile.test.ts',
+  'packages/proxy/src/forwarding/one-client.test.ts',
   'packages/server/src/sessions/login-timing.test.ts',
   'ledger/src/sharded-load.test.ts',
   'ledger/src/start-load.test.ts',

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { operations } from '@fairlead/api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { build, findBuild } from '../proof/engine-pairs.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { build, findBuild } from './engine-pairs.ts'
 
 let fairlead: Fairlead
 beforeAll(async () => {

@@ -2,12 +2,12 @@ import { ApiError } from '@fairlead/api'
 import { type EngineConnection, EngineUnreachable } from '@fairlead/engine'
 import { startLoad } from '@fairlead/ledger'
 import { describe, expect, test } from 'vitest'
+import { build, findBuild } from '../proof/engine-pairs.ts'
+import { asAdmin, lastWordsOf, rolesOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { type Proof, upgradeUnderLoad } from '../proof/upgrade-under-load.ts'
-import { build, findBuild } from './engine-pairs.ts'
-import { asAdmin, lastWordsOf, rolesOf } from './roles.ts'
+import { untilAction } from '../proof/way-back.ts'
 import { smallDisk } from './small-disk.ts'
-import { untilAction } from './way-back.ts'
 
 const redis70 = build('redis', '7.0')
 const valkey81 = build('valkey', '8.1')

@@ -1,11 +1,11 @@
 import { readInfo } from '@fairlead/engine'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
+import { build } from '../proof/engine-pairs.ts'
+import { asAdmin } from '../proof/roles.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
-import { build } from './engine-pairs.ts'
-import { asAdmin } from './roles.ts'
-import { until } from './until.ts'
-import { untilAction } from './way-back.ts'
+import { until } from '../proof/until.ts'
+import { untilAction } from '../proof/way-back.ts'
 
 const engine_version = build('valkey', '8.1')
 const MANY = 60

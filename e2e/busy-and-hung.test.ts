@@ -1,8 +1,8 @@
 import { connectEngine, type EngineConnection } from '@fairlead/engine'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pidOf, rolesOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { pidOf, rolesOf } from './roles.ts'
-import { until } from './until.ts'
+import { until } from '../proof/until.ts'
 
 let fairlead: Fairlead
 beforeAll(async () => {

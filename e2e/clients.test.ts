@@ -1,12 +1,12 @@
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
+import { libraries } from '../proof/clients/clients.ts'
+import { startWork } from '../proof/clients/work.ts'
+import { build } from '../proof/engine-pairs.ts'
 import { freePort } from '../proof/modules/start-engine.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
-import { libraries } from './clients/clients.ts'
-import { startWork } from './clients/work.ts'
-import { build } from './engine-pairs.ts'
-import { until } from './until.ts'
-import { untilAction } from './way-back.ts'
+import { until } from '../proof/until.ts'
+import { untilAction } from '../proof/way-back.ts'
 
 const from = build('redis', '7.0')
 const to = build('valkey', '8.1')

@@ -10,7 +10,7 @@ import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createControlPlane, loadConfig } from '@fairlead/server'
 import { type LogFn, type Logger, pino } from 'pino'
-import { type ProcessIdentity, signalProcess } from '../packages/agent/src/process-identity.ts'
+import { type ProcessIdentity, signalProcess } from '../packages/agent/src/process/process-identity.ts'
 import { announce, untilStopped } from '../packages/cli/src/until-stopped.ts'
 import { createStalls } from './stall.ts'
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startLoad } from '@fairlead/ledger'
 import { expect, test } from 'vitest'
+import { build } from '../proof/engine-pairs.ts'
+import { rolesOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { build } from './engine-pairs.ts'
-import { rolesOf } from './roles.ts'
 
 /** Above what an upgrade has today (about 25 points); a higher count means that the loop below does not end. */
 const MOST_POINTS = 75

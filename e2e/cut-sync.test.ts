@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EngineConnection } from '@fairlead/engine'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { build } from '../proof/engine-pairs.ts'
+import { asAdmin } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { build } from './engine-pairs.ts'
-import { asAdmin } from './roles.ts'
-import { until } from './until.ts'
+import { until } from '../proof/until.ts'
 
 let fairlead: Fairlead
 beforeAll(async () => {

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
+import { type BuildName, build } from '../proof/engine-pairs.ts'
 import { enginesFolder, startFairlead } from '../proof/start-fairlead.ts'
-import { type BuildName, build } from './engine-pairs.ts'
-import { until } from './until.ts'
-import { untilAction } from './way-back.ts'
+import { until } from '../proof/until.ts'
+import { untilAction } from '../proof/way-back.ts'
 
 const from = build('redis', '7.0')
 const to = build('valkey', '8.1')

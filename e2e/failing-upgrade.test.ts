@@ -2,11 +2,11 @@ import { cpSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { build } from '../proof/engine-pairs.ts'
+import { asAdmin, rolesOf } from '../proof/roles.ts'
 import { enginesFolder, type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { build } from './engine-pairs.ts'
-import { asAdmin, rolesOf } from './roles.ts'
+import { until } from '../proof/until.ts'
 import { smallDisk } from './small-disk.ts'
-import { until } from './until.ts'
 
 const from = build('redis', '7.0')
 const to = build('valkey', '8.1')

@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
+import { build } from '../proof/engine-pairs.ts'
+import { asAdmin } from '../proof/roles.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
-import { build } from './engine-pairs.ts'
-import { asAdmin } from './roles.ts'
-import { until } from './until.ts'
-import { untilAction } from './way-back.ts'
+import { until } from '../proof/until.ts'
+import { untilAction } from '../proof/way-back.ts'
 
 test('a role does not move to a shard that takes no clients: the upgrade says so, and goes on when it takes them again', {
   timeout: 90_000,

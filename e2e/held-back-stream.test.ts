@@ -1,8 +1,8 @@
 import { readReplication } from '@fairlead/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildsOfEachLine } from '../proof/engine-pairs.ts'
+import { asAdmin } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { buildsOfEachLine } from './engine-pairs.ts'
-import { asAdmin } from './roles.ts'
 
 let fairlead: Fairlead
 beforeAll(async () => {

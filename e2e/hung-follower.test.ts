@@ -1,8 +1,8 @@
 import type { Shard } from '@fairlead/api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { asAdmin, lastWordsOf, pidOf, rolesOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { asAdmin, lastWordsOf, pidOf, rolesOf } from './roles.ts'
-import { until } from './until.ts'
+import { until } from '../proof/until.ts'
 
 let fairlead: Fairlead
 beforeAll(async () => {

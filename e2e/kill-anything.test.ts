@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { pairsHere } from '../proof/engine-pairs.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
-import { pairsHere } from './engine-pairs.ts'
 import { killInUpgrade, type Round, victims } from './kill-round.ts'
 
 /** KILL_SEED repeats a run as far as chance goes; KILL_SECONDS makes it longer. */

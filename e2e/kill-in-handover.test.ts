@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { nowUnixMs, startLoad } from '@fairlead/ledger'
 import { describe, expect, test } from 'vitest'
+import { build } from '../proof/engine-pairs.ts'
+import { rolesOf } from '../proof/roles.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
-import { build } from './engine-pairs.ts'
-import { rolesOf } from './roles.ts'
-import { until } from './until.ts'
+import { until } from '../proof/until.ts'
 
 describe('a process that dies in the middle of a handover leaves one primary, and the upgrade goes on', () => {
   const cases = [

@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Action } from '@fairlead/api'
 import { readReplication } from '@fairlead/engine'
 import { type Load, startLoad, type Verdict } from '@fairlead/ledger'
+import type { Pair } from '../proof/engine-pairs.ts'
+import { asAdmin, pidOf, wishOf } from '../proof/roles.ts'
 import type { Fairlead } from '../proof/start-fairlead.ts'
-import type { Pair } from './engine-pairs.ts'
-import { asAdmin, pidOf, wishOf } from './roles.ts'
-import { until } from './until.ts'
+import { until } from '../proof/until.ts'
 
 export const victims = ['server', 'agent', 'primary', 'heir'] as const
 export type Victim = (typeof victims)[number]

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { dial } from '../packages/proxy/test/stage.ts'
+import { pidOf, wishOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { pidOf, wishOf } from './roles.ts'
+import { until } from '../proof/until.ts'
 import { canBeStranger, startStranger } from './start-stranger.ts'
-import { until } from './until.ts'
 
 describe.runIf(canBeStranger)('another user of the machine', () => {
   test('that takes the port of an engine that died hears no password and no data; when it goes, the database is back', async () => {

@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Body, createDatabase } from '@fairlead/api'
 import { connectEngine, type EngineConnection, numberOf, readInfo } from '@fairlead/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { build, findBuild } from '../proof/engine-pairs.ts'
+import { asAdmin, pidOf, wishOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { build, findBuild } from './engine-pairs.ts'
-import { asAdmin, pidOf, wishOf } from './roles.ts'
-import { until } from './until.ts'
+import { until } from '../proof/until.ts'
 
 const MB = 1_000_000
 const MiB = 1024 * 1024

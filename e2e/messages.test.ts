@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
+import { build } from '../proof/engine-pairs.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
-import { build } from './engine-pairs.ts'
+import { until } from '../proof/until.ts'
+import { untilAction } from '../proof/way-back.ts'
 import { slowBusTo } from './slow-bus.ts'
-import { until } from './until.ts'
-import { untilAction } from './way-back.ts'
 
 const version = build('valkey', '8.1')
 /** Longer than clients are held, shorter than the handover waits for messages. On its own the bus takes up to 50 ms, but rarely at that moment. */

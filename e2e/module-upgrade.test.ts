@@ -1,15 +1,15 @@
 import type { Body, createDatabase, upgradeModules } from '@fairlead/api'
 import { connectEngine, type EngineConnection, type Reply } from '@fairlead/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { build, findBuild } from '../proof/engine-pairs.ts'
 import { addModule, addTally } from '../proof/modules/add-module.ts'
 import { testRedisearch } from '../proof/modules/redisearch.ts'
 import { redisearchPackage } from '../proof/modules/redisearch-package.ts'
+import { asAdmin, rolesOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { until } from '../proof/until.ts'
 import { upgradeUnderLoad } from '../proof/upgrade-under-load.ts'
-import { build, findBuild } from './engine-pairs.ts'
-import { asAdmin, rolesOf } from './roles.ts'
-import { until } from './until.ts'
-import { untilAction } from './way-back.ts'
+import { untilAction } from '../proof/way-back.ts'
 
 const valkey80 = build('valkey', '8.0')
 const valkey81 = build('valkey', '8.1')

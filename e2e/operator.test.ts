@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { libraries } from '../proof/clients/clients.ts'
+import { startWork } from '../proof/clients/work.ts'
+import { build } from '../proof/engine-pairs.ts'
 import { adminPassword, type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { libraries } from './clients/clients.ts'
-import { startWork } from './clients/work.ts'
-import { build } from './engine-pairs.ts'
-import { until } from './until.ts'
+import { until } from '../proof/until.ts'
 
 let fairlead: Fairlead
 beforeAll(async () => {

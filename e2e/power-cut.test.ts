@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Load, startLoad } from '@fairlead/ledger'
 import { expect, test } from 'vitest'
+import { build } from '../proof/engine-pairs.ts'
+import { asAdmin } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { build } from './engine-pairs.ts'
-import { asAdmin } from './roles.ts'
-import { until } from './until.ts'
+import { until } from '../proof/until.ts'
 
 /**
  * The power goes in the middle of an upgrade: engines, proxy, agent and server are killed within a moment. What was on a disk

@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import { startLoad } from '@fairlead/ledger'
 import { describe, expect, test } from 'vitest'
 import { claimPorts } from '../proof/claim-ports.ts'
+import { lastWordsOf, rolesOf, wishOf } from '../proof/roles.ts'
 import { enginesFolder, type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { lastWordsOf, rolesOf, wishOf } from './roles.ts'
-import { until } from './until.ts'
+import { until } from '../proof/until.ts'
 
 const main = join(import.meta.dirname, '../packages/cli/src/main.ts')
 

@@ -1,9 +1,9 @@
 import { type EngineConnection, EngineError } from '@fairlead/engine'
 import { describe, expect, test } from 'vitest'
+import { findBuild } from '../proof/engine-pairs.ts'
+import { asAdmin, rolesOf, wishOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { findBuild } from './engine-pairs.ts'
-import { asAdmin, rolesOf, wishOf } from './roles.ts'
-import { until } from './until.ts'
+import { until } from '../proof/until.ts'
 
 async function create(fairlead: Fairlead, fields: object = {}): Promise<number> {
   const { uid, action_uid } = await fairlead.api.createDatabase({

@@ -1,11 +1,11 @@
 import { connectEngine, readReplication } from '@fairlead/engine'
 import { expect, test } from 'vitest'
+import { buildsOfEachLine, pairsHere } from '../proof/engine-pairs.ts'
+import { asAdmin, pidOf, wishOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { until } from '../proof/until.ts'
 import { type LoadedUpgrade, upgradeUnderLoad } from '../proof/upgrade-under-load.ts'
-import { buildsOfEachLine, pairsHere } from './engine-pairs.ts'
-import { asAdmin, pidOf, wishOf } from './roles.ts'
 import { canBeStranger, startStranger } from './start-stranger.ts'
-import { until } from './until.ts'
 
 const builds = buildsOfEachLine()
 const LONG = { withinMs: 40_000 }

@@ -2,11 +2,11 @@ import { Redis } from 'ioredis'
 import { Redis as Valkey } from 'iovalkey'
 import { createClient } from 'redis'
 import { expect, test } from 'vitest'
+import { build } from '../proof/engine-pairs.ts'
+import { pidOf } from '../proof/roles.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
-import { build } from './engine-pairs.ts'
-import { pidOf } from './roles.ts'
-import { until } from './until.ts'
-import { untilAction } from './way-back.ts'
+import { until } from '../proof/until.ts'
+import { untilAction } from '../proof/way-back.ts'
 
 const from = build('redis', '7.0')
 const to = build('valkey', '8.1')

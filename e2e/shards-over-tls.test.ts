@@ -4,11 +4,11 @@ import { connect } from 'node:tls'
 import { connectEngine, readClusterNodes, readReplication } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { claimPorts } from '../proof/claim-ports.ts'
+import { build, buildsOfEachLine } from '../proof/engine-pairs.ts'
+import { asAdmin, wishOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { build, buildsOfEachLine } from './engine-pairs.ts'
-import { asAdmin, wishOf } from './roles.ts'
+import { until } from '../proof/until.ts'
 import { startStranger } from './stranger.ts'
-import { until } from './until.ts'
 
 const builds = buildsOfEachLine()
 const LONG = { withinMs: 40_000 }

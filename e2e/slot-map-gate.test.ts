@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import type { EngineConnection } from '@fairlead/engine'
 import { expect, test } from 'vitest'
-import { whyNotMapped } from '../packages/server/src/reconcile/slot-map-gate.ts'
+import { whyNotMapped } from '../packages/server/src/reconcile/handover/slot-map-gate.ts'
+import { build } from '../proof/engine-pairs.ts'
+import { asAdmin, wishOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { build } from './engine-pairs.ts'
-import { asAdmin, wishOf } from './roles.ts'
-import { until } from './until.ts'
+import { until } from '../proof/until.ts'
 
 const groups = 3
 /** The surge shard of the first group: it comes after three primaries with a replica each. */

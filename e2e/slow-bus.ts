@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { BUS_DISTANCE } from '../packages/agent/src/engine-config.ts'
+import { BUS_DISTANCE } from '../packages/agent/src/engine/engine-config.ts'
+import { asAdmin, wishOf } from '../proof/roles.ts'
 import type { Fairlead } from '../proof/start-fairlead.ts'
-import { asAdmin, wishOf } from './roles.ts'
-import { until } from './until.ts'
+import { until } from '../proof/until.ts'
 
 /**
  * What other shards say to this one on the cluster's bus arrives so many milliseconds later from now on, as where Nagle's algorithm meets

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { build, pairsHere } from './engine-pairs.ts'
+import { build, pairsHere } from '../proof/engine-pairs.ts'
 import { type Party, parties, type Stall } from './stall.ts'
 import { type Aftermath, type Round, stallInUpgrades } from './stall-round.ts'
 

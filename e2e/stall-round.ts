@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Action } from '@fairlead/api'
 import { type LedgerReport, type Load, startLoad, type Verdict } from '@fairlead/ledger'
+import type { Pair } from '../proof/engine-pairs.ts'
+import { rolesOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import type { Pair } from './engine-pairs.ts'
-import { rolesOf } from './roles.ts'
+import { until } from '../proof/until.ts'
 import type { Stall } from './stall.ts'
-import { until } from './until.ts'
 
 /** Upgrades of one database under two loads, one stall in each handover until all have happened. */
 export interface Round {

@@ -1,11 +1,11 @@
 import { connectEngine, readClusterNodes } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { claimPorts } from '../proof/claim-ports.ts'
+import { buildsOfEachLine } from '../proof/engine-pairs.ts'
+import { asAdmin, wishOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { buildsOfEachLine } from './engine-pairs.ts'
-import { asAdmin, wishOf } from './roles.ts'
+import { until } from '../proof/until.ts'
 import { startStranger } from './stranger.ts'
-import { until } from './until.ts'
 
 const GROUPS = 3
 const KEYS = 300

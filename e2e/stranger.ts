@@ -3,9 +3,9 @@ import { chownSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Redis } from 'ioredis'
+import { build } from '../proof/engine-pairs.ts'
 import { enginesFolder } from '../proof/start-fairlead.ts'
-import { build } from './engine-pairs.ts'
-import { until } from './until.ts'
+import { until } from '../proof/until.ts'
 
 /** Another local user, where tests run as root. */
 const NOBODY = 65_534

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import type { Body, createDatabase, updateDatabase } from '@fairlead/api'
 import { connectEngine, type EngineConnection } from '@fairlead/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { build, findBuild } from '../proof/engine-pairs.ts'
+import { asAdmin, pidOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { build, findBuild } from './engine-pairs.ts'
-import { asAdmin, pidOf } from './roles.ts'
-import { until } from './until.ts'
+import { until } from '../proof/until.ts'
 
 const MB = 1_000_000
 /** Of an engine with a backlog of ours, besides what its clients have. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { build } from '../proof/engine-pairs.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
 import { type LoadedUpgrade, upgradeUnderLoad } from '../proof/upgrade-under-load.ts'
-import { build } from './engine-pairs.ts'
 
 const redis70 = build('redis', '7.0')
 const valkey80 = build('valkey', '8.0')

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findBuild, pairsHere } from '../proof/engine-pairs.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { type LoadedUpgrade, upgradeUnderLoad } from '../proof/upgrade-under-load.ts'
-import { findBuild, pairsHere } from './engine-pairs.ts'
 
 /** Kinds of databases, and what people do with them. `handovers`: how many the way to the end takes, in all. */
 const kinds: readonly (Omit<LoadedUpgrade, 'from' | 'to'> & { what: string; handovers: number })[] = [
@@ -29,7 +29,7 @@ const kinds: readonly (Omit<LoadedUpgrade, 'from' | 'to'> & { what: string; hand
 const load = { warmUp: 3_000, perSecond: 4_000, connections: 12 }
 
 const pairs = pairsHere()
-/** Redis 8 does not read the files of valkey 9, only what that one sends. Valkey 9 reads what redis 8 has written, also from the disk of a replica that is restarted on it. Not in one cluster: core/cluster-pairs.ts. */
+/** Redis 8 does not read the files of valkey 9, only what that one sends. Valkey 9 reads what redis 8 has written, also from the disk of a replica that is restarted on it. Not in one cluster: core/requests/cluster-pairs.ts. */
 const [foreign, reader] = [findBuild('redis', '8.0'), findBuild('valkey', '9')]
 let fairlead: Fairlead
 

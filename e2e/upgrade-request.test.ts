@@ -5,10 +5,10 @@ import type { Body, createDatabase } from '@fairlead/api'
 import { connectEngine } from '@fairlead/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { claimPorts } from '../proof/claim-ports.ts'
+import { build } from '../proof/engine-pairs.ts'
+import { asAdmin } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { build } from './engine-pairs.ts'
-import { asAdmin } from './roles.ts'
-import { until } from './until.ts'
+import { until } from '../proof/until.ts'
 
 let fairlead: Fairlead
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { type Action, ApiError } from '@fairlead/api'
 import { readReplication } from '@fairlead/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { build, findBuild } from '../proof/engine-pairs.ts'
+import { asAdmin, pidOf, rolesOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { build, findBuild } from './engine-pairs.ts'
-import { asAdmin, pidOf, rolesOf } from './roles.ts'
-import { until } from './until.ts'
-import { beginUpgrade, type Underway, untilAction, untilWindow } from './way-back.ts'
+import { until } from '../proof/until.ts'
+import { beginUpgrade, type Underway, untilAction, untilWindow } from '../proof/way-back.ts'
 
 const redis70 = build('redis', '7.0')
 const redis80 = findBuild('redis', '8.0')

@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startLoad } from '@fairlead/ledger'
 import { expect, test } from 'vitest'
+import { build } from '../proof/engine-pairs.ts'
+import { asAdmin, pidOf, rolesOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
-import { build } from './engine-pairs.ts'
-import { asAdmin, pidOf, rolesOf } from './roles.ts'
+import { until } from '../proof/until.ts'
+import { untilAction } from '../proof/way-back.ts'
 import { smallDisk } from './small-disk.ts'
-import { until } from './until.ts'
-import { untilAction } from './way-back.ts'
 
 /** Each of these once lost data, left a database stuck for good, or hid its reason. */
 

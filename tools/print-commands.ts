@@ -11,7 +11,7 @@ export function printCommands(): string {
     '<!-- Printed by `npm run docs` from packages/proxy/test/commands. Do not edit. -->',
     '# Commands and handovers',
     '',
-    'What a handover in the middle of a command means to a client of an [endpoint](endpoint.md). `packages/proxy/src/command-matrix.test.ts`',
+    'What a handover in the middle of a command means to a client of an [endpoint](endpoint.md). `packages/proxy/src/forwarding/command-matrix.test.ts`',
     'tries each of these commands on the newest engine of the machine, as the own user of a database, in RESP2 and RESP3: answered before a handover',
     'and its effect looked at afterwards; with a handover between two halves of the request; sent while clients are held; queued in',
     '`MULTI`; and, if it blocks, waiting all the time. The answer and the effect are those of a single engine that is left alone. An',

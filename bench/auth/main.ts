@@ -8,7 +8,7 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
-import { build } from '../../e2e/engine-pairs.ts'
+import { build } from '../../proof/engine-pairs.ts'
 import { adminPassword, startFairlead } from '../../proof/start-fairlead.ts'
 import { bareHashesPerSecond, startBareRoute } from './bare.ts'
 import { logInUntil } from './log-in.ts'

@@ -1,5 +1,5 @@
 /** One load in a process of its own: who watches the upgrade shall not hold up the clients. Its options are its one argument. */
-import { libraries } from '../../e2e/clients/clients.ts'
+import { libraries } from '../../proof/clients/clients.ts'
 import { startPacedLoad } from './paced-load.ts'
 
 const { library: name, login, pace } = JSON.parse(process.argv[2] ?? '{}')

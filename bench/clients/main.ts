@@ -5,8 +5,8 @@
  * Ends with 1 when a write was lost or carried out twice.
  */
 import { parseArgs } from 'node:util'
-import { libraries } from '../../e2e/clients/clients.ts'
-import { type BuildName, build } from '../../e2e/engine-pairs.ts'
+import { libraries } from '../../proof/clients/clients.ts'
+import { type BuildName, build } from '../../proof/engine-pairs.ts'
 import { printClients } from './print-clients.ts'
 import { runClients } from './run-clients.ts'
 import { type Run, summarizeClients } from './summarize-clients.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Client, Library, Login } from '../../e2e/clients/clients.ts'
-import { portsOf } from '../../e2e/clients/ports-of.ts'
+import type { Client, Library, Login } from '../../proof/clients/clients.ts'
+import { portsOf } from '../../proof/clients/ports-of.ts'
 import type { Gap } from './summarize-clients.ts'
 
 /** What a load did, until it was stopped, and what of it is there. */

@@ -4,7 +4,7 @@
  * `npm run bench -- crowds [--rounds 3] [--only CROWD] [--count 3000] [--groups 1] [--tls] [--build BUILD] [--json]`.
  */
 import { parseArgs } from 'node:util'
-import { type BuildName, build as buildOf } from '../../e2e/engine-pairs.ts'
+import { type BuildName, build as buildOf } from '../../proof/engine-pairs.ts'
 import { startFairlead } from '../../proof/start-fairlead.ts'
 import { type Crowd, crowds } from './crowd-load.ts'
 import { printCrowds } from './print-crowds.ts'

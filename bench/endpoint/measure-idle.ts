@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { until } from '../../e2e/until.ts'
 import { type RunningProxy, runProxy } from '../../packages/proxy/test/run-proxy.ts'
 import { dial, freePort, wish } from '../../packages/proxy/test/stage.ts'
+import { until } from '../../proof/until.ts'
 import { IDLE_CONNECTIONS, type IdleMemory } from './summarize-endpoint.ts'
 
 const AT_ONCE = 100

@@ -5,8 +5,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { FetchError, fetchFile } from '@fairlead/agent'
-import { until } from '../../e2e/until.ts'
 import { dial, freePort } from '../../packages/proxy/test/stage.ts'
+import { until } from '../../proof/until.ts'
 
 /** HAProxy before one engine. Disposing of it ends it. */
 export interface Haproxy extends AsyncDisposable {

@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { EngineConnection } from '@fairlead/engine'
 import { readReplication } from '@fairlead/engine'
 import { nowUnixMs, startLoad } from '@fairlead/ledger'
-import { asAdmin } from '../../e2e/roles.ts'
-import { until } from '../../e2e/until.ts'
+import { asAdmin } from '../../proof/roles.ts'
 import { startFairlead } from '../../proof/start-fairlead.ts'
+import { until } from '../../proof/until.ts'
 
 /**
  * The engine's own FAILOVER under the load of the bench: the gaps that clients saw, in ms. Fairlead only starts the

@@ -8,7 +8,7 @@
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
 import { spread } from '../../demo/summarize.ts'
-import { build } from '../../e2e/engine-pairs.ts'
+import { build } from '../../proof/engine-pairs.ts'
 import { startFairlead } from '../../proof/start-fairlead.ts'
 import { upgradeUnderLoad } from '../../proof/upgrade-under-load.ts'
 import { failoverUnderLoad } from './failover-under-load.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { connectEngine, numberOf, readInfo } from '@fairlead/engine'
-import { asAdmin, wishOf } from '../../e2e/roles.ts'
+import { asAdmin, wishOf } from '../../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { numberOf, readInfo } from '@fairlead/engine'
 import { startLoad } from '@fairlead/ledger'
-import { until } from '../../e2e/until.ts'
+import { until } from '../../proof/until.ts'
 import { type BenchEngine, PASSWORD, startEngine } from './start-engines.ts'
 import type { Versions } from './start-pair.ts'
 import { type DataSize, FILL_WITHIN_MS, VALUE_BYTES, writesOf } from './upgrade-seconds.ts'

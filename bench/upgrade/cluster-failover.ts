@@ -1,4 +1,4 @@
-import { until } from '../../e2e/until.ts'
+import { until } from '../../proof/until.ts'
 import { type Comparison, handOverUnderLoad } from './hand-over-under-load.ts'
 import { type BenchEngine, startEngine } from './start-engines.ts'
 import type { Versions } from './start-pair.ts'

@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
 import { spread } from '../../demo/summarize.ts'
-import { build } from '../../e2e/engine-pairs.ts'
+import { build } from '../../proof/engine-pairs.ts'
 import { clusterFailover } from './cluster-failover.ts'
 import { failoverCommand } from './failover-command.ts'
 import type { Comparison } from './hand-over-under-load.ts'

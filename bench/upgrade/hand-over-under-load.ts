@@ -1,5 +1,5 @@
 import { nowUnixMs, startLoad } from '@fairlead/ledger'
-import { until } from '../../e2e/until.ts'
+import { until } from '../../proof/until.ts'
 import { PASSWORD } from './start-engines.ts'
 import { type BenchGroup, watchPrimaries } from './watch-primaries.ts'
 

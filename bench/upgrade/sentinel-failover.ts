@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { compareVersions } from '@fairlead/engine'
-import { until } from '../../e2e/until.ts'
 import { enginesFolder } from '../../proof/start-fairlead.ts'
+import { until } from '../../proof/until.ts'
 import { type Comparison, handOverUnderLoad } from './hand-over-under-load.ts'
 import { startSentinel } from './start-engines.ts'
 import { startPair, type Versions } from './start-pair.ts'

@@ -12,8 +12,8 @@ import {
   type Reply,
   readReplication,
 } from '@fairlead/engine'
-import { until } from '../../e2e/until.ts'
 import { enginesFolder } from '../../proof/start-fairlead.ts'
+import { until } from '../../proof/until.ts'
 
 /** A process of the bench's own, with a folder of its own; disposing of it kills it. */
 export interface BenchEngine extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import { type BuildName, findBuild } from '../../e2e/engine-pairs.ts'
+import { type BuildName, findBuild } from '../engine-pairs.ts'
 
 /** The newest build here of each line that the modules are tried on; the first three are always here. */
 export const buildsHere: readonly BuildName[] = [

@@ -5,9 +5,9 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectEngine, type EngineConnection, EngineUnreachable, type Reply } from '@fairlead/engine'
-import type { BuildName } from '../../e2e/engine-pairs.ts'
-import { until } from '../../e2e/until.ts'
+import type { BuildName } from '../engine-pairs.ts'
 import { enginesFolder } from '../start-fairlead.ts'
+import { until } from '../until.ts'
 
 /** What an engine is started with. */
 export interface Loading {

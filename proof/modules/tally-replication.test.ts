@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type BuildName, build, findBuild } from '../../e2e/engine-pairs.ts'
-import { until } from '../../e2e/until.ts'
+import { type BuildName, build, findBuild } from '../engine-pairs.ts'
+import { until } from '../until.ts'
 import { testModule } from './build-modules.ts'
 import { startEngine, type TestEngine } from './start-engine.ts'
 

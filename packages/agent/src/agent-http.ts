@@ -26,7 +26,7 @@ import fastify, {
   type FastifyRequest,
 } from 'fastify'
 import type { Logger } from 'pino'
-import { compileSchema, describeFault } from './check-schema.ts'
+import { compileSchema, describeFault } from './process/check-schema.ts'
 
 /** What answers each operation of the agent. */
 export type AgentHandlers = {

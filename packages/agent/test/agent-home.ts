@@ -16,9 +16,9 @@ import {
 import { connectEngine, type EngineConnection } from '@fairlead/engine'
 import pino, { type Logger } from 'pino'
 import { type Agent, type AgentConfig, createAgent } from '../src/agent.ts'
-import { findFreePort } from '../src/find-free-port.ts'
-import { openShards } from '../src/open-shards.ts'
-import { signalProcess } from '../src/process-identity.ts'
+import { openShards } from '../src/folder/open-shards.ts'
+import { findFreePort } from '../src/process/find-free-port.ts'
+import { signalProcess } from '../src/process/process-identity.ts'
 import { anyEngine, builds } from './engines.ts'
 
 /** Test files run side by side; a shard keeps its port also while it does not run, so each worker has ports of its own. */

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FoundBuild } from '@fairlead/api'
-import type { BuildsOfNode } from '../src/builds-of-node.ts'
+import type { BuildsOfNode } from '../src/builds/builds-of-node.ts'
 
 const folder =
   process.env['FAIRLEAD_ENGINES'] ?? fileURLToPath(new URL('../../../.fairlead/engines', import.meta.url))

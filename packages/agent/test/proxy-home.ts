@@ -3,8 +3,8 @@ import { connect, createServer as createTcpServer, type Server } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createClient, type ProxyState, proxyOperations } from '@fairlead/api'
-import { signalProcess } from '../src/process-identity.ts'
-import { proxyFolder } from '../src/proxy-folder.ts'
+import { signalProcess } from '../src/process/process-identity.ts'
+import { proxyFolder } from '../src/proxy/proxy-folder.ts'
 import { makeHome, socketTransport, type TestHome, until } from './agent-home.ts'
 
 const main = fileURLToPath(new URL('../../proxy/src/main.ts', import.meta.url))

@@ -23,7 +23,7 @@ export const SnapshotPolicy = Type.Array(
   ),
   { maxItems: 8 },
 )
-/** "8.1", "8.1.1", "valkey-8.1": see core/settle-build.ts of the server. */
+/** "8.1", "8.1.1", "valkey-8.1": see core/requests/settle-build.ts of the server. */
 export const EngineVersion = Type.String({
   pattern: '^([a-z]+-)?[0-9]+(\\.[0-9]+){0,2}$',
   maxLength: 40,

@@ -1,2 +1,2 @@
-export * from './endpoint.ts'
-export * from './proxy.ts'
+export * from './endpoint/endpoint.ts'
+export * from './program/proxy.ts'

@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import type { Log } from './cut-log.ts'
-import { createProxy } from './proxy.ts'
+import type { Log } from './listen/cut-log.ts'
+import { createProxy } from './program/proxy.ts'
 import { countWorkers } from './workers/count-workers.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { EndpointShard, WantedEndpoint } from '@fairlead/api'
-import type { Endpoint } from '../src/endpoint.ts'
+import type { Endpoint } from '../src/endpoint/endpoint.ts'
 import { openShardedEndpoint } from '../src/sharded/sharded-endpoint.ts'
 import { dial, type Engine, freePort, newest, type RawClient, startEngine, until, wish } from './stage.ts'
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { WantedEndpoint } from '@fairlead/api'
-import { type Endpoint, openEndpoint } from '../src/endpoint.ts'
+import { type Endpoint, openEndpoint } from '../src/endpoint/endpoint.ts'
 
 const folder =
   process.env['FAIRLEAD_ENGINES'] ?? fileURLToPath(new URL('../../../.fairlead/engines', import.meta.url))

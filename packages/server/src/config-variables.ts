@@ -1,8 +1,8 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
-import { readInteger, readRange } from './core/read-integer.ts'
-import { parseStoreKey } from './core/store-key.ts'
-import { nameFault } from './core/user-name.ts'
+import { parseStoreKey } from './core/identity/store-key.ts'
+import { nameFault } from './core/identity/user-name.ts'
+import { readInteger, readRange } from './core/state/read-integer.ts'
 import { operatorSocket } from './sockets.ts'
 
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const

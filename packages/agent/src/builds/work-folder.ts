@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { identifyProcess, type ProcessIdentity } from '../process-identity.ts'
+import { identifyProcess, type ProcessIdentity } from '../process/process-identity.ts'
 
 /** A folder for half-finished things. It goes with everything in it when it is disposed of. */
 export interface WorkFolder extends AsyncDisposable {

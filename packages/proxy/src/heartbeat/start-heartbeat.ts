@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import type { Log } from '../cut-log.ts'
+import type { Log } from '../listen/cut-log.ts'
 import type { HeartbeatStart } from './heartbeat.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { Place } from '../open-link.ts'
-import type { Upstream } from '../upstream.ts'
+import type { Upstream } from '../endpoint/upstream.ts'
+import type { Place } from '../handover/open-link.ts'
 import { askSlots } from './ask-slots.ts'
 import { loginsOf } from './logins-of.ts'
 import type { SlotView } from './slot-view.ts'

@@ -6,7 +6,7 @@ import {
   readClusterNodes,
   scanReply,
 } from '@fairlead/engine'
-import { connectOnce, type Place } from '../open-link.ts'
+import { connectOnce, type Place } from '../handover/open-link.ts'
 import type { SlotView } from './slot-view.ts'
 
 /** An engine that serves answers at once. */

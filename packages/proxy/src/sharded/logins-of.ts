@@ -1,4 +1,4 @@
-import type { Upstream } from '../upstream.ts'
+import type { Upstream } from '../endpoint/upstream.ts'
 
 type Login = readonly Buffer[] | null
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Address } from '@fairlead/api'
-import { addressText } from '../address-text.ts'
+import { addressText } from '../listen/address-text.ts'
 import { decideFollow, isAmong, isSame, leavingTo, ownerIn, type SlotView } from './slot-view.ts'
 
 /** What became of a slot that an engine is said to have sent a request away from. */

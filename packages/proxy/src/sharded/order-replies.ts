@@ -1,6 +1,6 @@
 import { ARRAY, ERROR, isBetweenReplies, PUSH, scanReply } from '@fairlead/engine'
-import { isSubscribed } from '../connection-state.ts'
-import { steerLink } from '../steer-client.ts'
+import { steerLink } from '../connection/steer-client.ts'
+import { isSubscribed } from '../remembered/connection-state.ts'
 import { endRouter } from './close-router.ts'
 import { collect, letGo } from './collected-replies.ts'
 import { readRedirect } from './read-redirect.ts'

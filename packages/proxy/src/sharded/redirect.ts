@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Address } from '@fairlead/api'
-import { addressText } from '../address-text.ts'
+import { addressText } from '../listen/address-text.ts'
 import { doAlone, errorReply } from './alone.ts'
 import { flushLegs, legTo, mention, pass } from './legs.ts'
 import { advance, forget } from './order-replies.ts'

@@ -6,8 +6,8 @@ import {
   scanRequest,
   takeGathered,
 } from '@fairlead/engine'
-import { type ConnectionState, isSubscribed } from '../connection-state.ts'
-import { inTurn, LINE_BYTES, NOTED_COSTS, REQUESTS_AT_ONCE } from '../turns.ts'
+import { inTurn, LINE_BYTES, NOTED_COSTS, REQUESTS_AT_ONCE } from '../forwarding/turns.ts'
+import { type ConnectionState, isSubscribed } from '../remembered/connection-state.ts'
 import { answer, crossSlot, doAlone, errorReply, takeSilence } from './alone.ts'
 import { dropRouter, endRouter } from './close-router.ts'
 import { findFirstKey, readCommandRules } from './command-rules.ts'

@@ -7,10 +7,10 @@ import {
   makeCommandTable,
   type ReplyScanner,
 } from '@fairlead/engine'
-import type { Connection, Visitor } from '../connection.ts'
-import type { Cut } from '../cut-log.ts'
-import { createQueue, type Queue } from '../queue.ts'
-import type { Upstream } from '../upstream.ts'
+import type { Connection, Visitor } from '../connection/connection.ts'
+import type { Upstream } from '../endpoint/upstream.ts'
+import type { Cut } from '../listen/cut-log.ts'
+import { createQueue, type Queue } from '../remembered/queue.ts'
 import type { CommandRules } from './command-rules.ts'
 import type { Doubts } from './doubts.ts'
 import type { Lookout } from './lookout.ts'

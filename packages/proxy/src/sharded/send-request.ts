@@ -1,4 +1,4 @@
-import { blockingNames, isBlocking, subscriptions } from '../commands.ts'
+import { blockingNames, isBlocking, subscriptions } from '../remembered/commands.ts'
 import { doAlone, takeSilence } from './alone.ts'
 import { feed, LARGEST_FED_BYTES, pass } from './legs.ts'
 import { runsScript } from './read-redirect.ts'

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Cluster, keyOf, makeCluster, wishSharded } from '../../test/sharded-stage.ts'
 import { dial, freePort, newest, oldest, type RawClient, startEngine, until, wish } from '../../test/stage.ts'
-import { openEndpoint } from '../endpoint.ts'
+import { openEndpoint } from '../endpoint/endpoint.ts'
 import { openShardedEndpoint } from './sharded-endpoint.ts'
 
 const crossSlot = "-CROSSSLOT Keys in request don't hash to the same slot\r\n"

@@ -7,10 +7,9 @@ import {
   type WantedEndpoint,
 } from '@fairlead/api'
 import { SLOTS } from '@fairlead/engine'
-import { addressText, remoteAddress } from '../address-text.ts'
-import { addressesOf } from '../addresses-of.ts'
-import { createAdmission, createShare } from '../admission.ts'
-import type { Connection } from '../connection.ts'
+import type { Connection } from '../connection/connection.ts'
+import { judgeLogin } from '../connection/judge-login.ts'
+import { steerLink } from '../connection/steer-client.ts'
 import {
   type Endpoint,
   type EndpointOptions,
@@ -19,18 +18,19 @@ import {
   TOO_MANY,
   troubleOf,
   visitorOf,
-} from '../endpoint.ts'
-import { forwardStash } from '../forward-requests.ts'
+} from '../endpoint/endpoint.ts'
+import { createUpstream, TAKEN_AWAY, type Upstream } from '../endpoint/upstream.ts'
+import { forwardStash } from '../forwarding/forward-requests.ts'
+import { drainOf } from '../handover/hold.ts'
+import { allCalm, type Calm, notBegun } from '../handover/long-requests.ts'
 import { beginPiece, endPiece } from '../heartbeat/breadcrumb.ts'
-import { drainOf } from '../hold.ts'
-import { judgeLogin } from '../judge-login.ts'
-import { createKnownScripts } from '../known-scripts.ts'
-import { listClients } from '../list-clients.ts'
-import { listen, turnAway } from '../listen.ts'
-import { allCalm, type Calm, notBegun } from '../long-requests.ts'
-import type { Seen } from '../seen.ts'
-import { steerLink } from '../steer-client.ts'
-import { createUpstream, TAKEN_AWAY, type Upstream } from '../upstream.ts'
+import { addressText, remoteAddress } from '../listen/address-text.ts'
+import { addressesOf } from '../listen/addresses-of.ts'
+import { createAdmission, createShare } from '../listen/admission.ts'
+import { listClients } from '../listen/list-clients.ts'
+import { listen, turnAway } from '../listen/listen.ts'
+import type { Seen } from '../listen/seen.ts'
+import { createKnownScripts } from '../remembered/known-scripts.ts'
 import { askAsClients } from './ask-as-clients.ts'
 import { connectionsOf, dropRouter, endRouter } from './close-router.ts'
 import { presumedRules } from './command-rules.ts'

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import type { Address } from '@fairlead/api'
 import { readListeners } from '@fairlead/engine'
-import { addressText } from '../address-text.ts'
+import { addressText } from '../listen/address-text.ts'
 
 /**
  * Several threads of a proxy listen at an address at once, and the kernel would let another proxy of the same user do so too, unnoticed, and

@@ -1,5 +1,5 @@
 import type { ClientList, HoldResult, SwitchResult, TakenScripts } from '@fairlead/api'
-import type { EndpointView } from '../endpoint.ts'
+import type { EndpointView } from '../endpoint/endpoint.ts'
 
 /** What the parts of an endpoint say, as one. There is at least one part. */
 

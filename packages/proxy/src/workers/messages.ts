@@ -7,10 +7,10 @@ import type {
   TakenScripts,
   WantedEndpoint,
 } from '@fairlead/api'
-import type { Admission } from '../admission.ts'
-import type { EndpointView, HoldTimes } from '../endpoint.ts'
-import type { ClientQuery } from '../list-clients.ts'
-import type { Calm } from '../long-requests.ts'
+import type { EndpointView, HoldTimes } from '../endpoint/endpoint.ts'
+import type { Calm } from '../handover/long-requests.ts'
+import type { Admission } from '../listen/admission.ts'
+import type { ClientQuery } from '../listen/list-clients.ts'
 
 /** What the main thread orders of a worker, and what that answers. */
 export interface Orders {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { type Address, Refusal } from '@fairlead/api'
-import type { Log } from '../cut-log.ts'
+import type { Log } from '../listen/cut-log.ts'
 import type { FromWorker, Order, OrderName, Orders, Refused, ToWorker, WorkerStart } from './messages.ts'
 
 /** On a machine that has much else to do. */

@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Address, Refusal } from '@fairlead/api'
-import { createAdmission } from '../admission.ts'
-import type { Log } from '../cut-log.ts'
-import type { Endpoint } from '../endpoint.ts'
-import { openLogged } from '../endpoint-host.ts'
+import type { Endpoint } from '../endpoint/endpoint.ts'
 import { answerTurns } from '../heartbeat/answer-turns.ts'
 import { crumbOf, during } from '../heartbeat/breadcrumb.ts'
+import { createAdmission } from '../listen/admission.ts'
+import type { Log } from '../listen/cut-log.ts'
+import { openLogged } from './endpoint-host.ts'
 import type { FromWorker, Order, OrderName, Orders, ToWorker, WorkerStart } from './messages.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../src/endpoint.ts'
+import type { Endpoint } from '../../src/endpoint/endpoint.ts'
 import { makeCluster } from '../sharded-stage.ts'
 import { type Engine, makePair, startEngine, until } from '../stage.ts'
 import { type Place, USER, USER_RIGHTS } from './run-rows.ts'

@@ -62,7 +62,7 @@ export async function talk(port: number): Promise<Talker> {
 
 /**
  * What a tracking client is told at a handover, because the new engine does not know what it has cached. A single engine says
- * nothing like it, so it is left out here; packages/proxy/src/replay.test.ts looks for it.
+ * nothing like it, so it is left out here; packages/proxy/src/remembered/replay.test.ts looks for it.
  */
 const forgetAll = '>2\r\n$10\r\ninvalidate\r\n_\r\n'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type ActionChange, visibleOf } from '../core/action-event.ts'
-import { goalOf } from '../core/test-group.ts'
+import { goalOf } from '../../test/simulation/group.ts'
+import { type ActionChange, visibleOf } from '../core/state/action-event.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { actionEventsStore, KEPT_DAYS, MOST_KEPT } from './action-events-store.ts'
 import { actionsStore } from './actions-store.ts'

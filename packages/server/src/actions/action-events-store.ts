@@ -1,4 +1,4 @@
-import type { ActionChange, ActionEvent, ActionNotice } from '../core/action-event.ts'
+import type { ActionChange, ActionEvent, ActionNotice } from '../core/state/action-event.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'

@@ -1,7 +1,7 @@
 import type { Action as ActionAnswer, ActionV2, ActionEvent as EventAnswer } from '@fairlead/api'
-import type { Action, ActionStatus, Certificate, PendingStep } from '../core/action.ts'
-import type { ActionChange, ActionEvent } from '../core/action-event.ts'
-import type { ModuleAction } from '../core/module-action.ts'
+import type { ModuleAction } from '../core/modules/module-action.ts'
+import type { Action, ActionStatus, Certificate, PendingStep } from '../core/state/action.ts'
+import type { ActionChange, ActionEvent } from '../core/state/action-event.ts'
 import type { ActionView } from './actions-service.ts'
 
 type ChangeAnswer = Extract<EventAnswer, { readonly type: 'action' }>

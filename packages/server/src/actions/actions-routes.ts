@@ -7,7 +7,7 @@ import {
   listDatabaseActions,
   Refusal,
 } from '@fairlead/api'
-import { type Caller, may } from '../core/access.ts'
+import { type Caller, may } from '../core/identity/access.ts'
 import type { Mount } from '../http/mount.ts'
 import { eventToWire, fromStatus, fromStatusV2, toWire, toWireV2 } from './action-wire.ts'
 import type { Actions, ActionView } from './actions-service.ts'

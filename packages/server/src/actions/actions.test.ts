@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { steadyGoal } from '../core/database.ts'
+import { adminPassword, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
+import { steadyGoal } from '../core/state/database.ts'
 import { databasesStore, type NewDatabase } from '../databases/databases-store.ts'
-import { adminPassword, startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
 import { actionsStore } from './actions-store.ts'
 import { handoversStore } from './handovers-store.ts'
 

@@ -1,5 +1,5 @@
-import type { Certificate } from '../core/action.ts'
-import type { Standby } from '../core/topology.ts'
+import type { Certificate } from '../core/state/action.ts'
+import type { Standby } from '../core/state/topology.ts'
 import { inTransaction } from '../store/in-transaction.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'

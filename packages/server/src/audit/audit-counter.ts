@@ -1,9 +1,9 @@
-import type { AuditEvent } from '../core/audit-record.ts'
-import { countEvent, isCounted, isOver, newTally, restOf } from '../core/audit-tally.ts'
+import type { AuditEvent } from '../core/identity/audit-record.ts'
+import { countEvent, isCounted, isOver, newTally, restOf } from '../core/identity/audit-tally.ts'
 import type { Db, Store } from '../store/open-store.ts'
 import { auditStore } from './audit-store.ts'
 
-/** Writes down what may come as often as somebody likes: equal events of an hour are counted, see core/audit-tally.ts. */
+/** Writes down what may come as often as somebody likes: equal events of an hour are counted, see core/identity/audit-tally.ts. */
 export interface AuditCounter {
   /** Takes an event; in the transaction of what it is about. What is only counted writes nothing. */
   note(db: Db, event: AuditEvent): Promise<void>

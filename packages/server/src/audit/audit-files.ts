@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import type { AuditRecord } from '../core/audit-record.ts'
+import type { AuditRecord } from '../core/identity/audit-record.ts'
 import type { SecretBox } from '../store/secret-box.ts'
 
 /** The head of the audit at a moment, as this cluster signed it. */

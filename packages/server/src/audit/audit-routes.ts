@@ -1,5 +1,5 @@
 import { type LogEntry, listLogs, Refusal } from '@fairlead/api'
-import { type AuditRecord, auditTypes } from '../core/audit-record.ts'
+import { type AuditRecord, auditTypes } from '../core/identity/audit-record.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Audit } from './audit-service.ts'
 

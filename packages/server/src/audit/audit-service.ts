@@ -1,5 +1,5 @@
-import { type Caller, may, type Principal } from '../core/access.ts'
-import type { AuditRecord } from '../core/audit-record.ts'
+import { type Caller, may, type Principal } from '../core/identity/access.ts'
+import type { AuditRecord } from '../core/identity/audit-record.ts'
 import type { Store } from '../store/open-store.ts'
 import type { AuditFiles } from './audit-files.ts'
 import { type AuditQuery, auditStore } from './audit-store.ts'

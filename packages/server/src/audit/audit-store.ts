@@ -5,7 +5,7 @@ import {
   type AuditType,
   NO_HASH,
   sealedText,
-} from '../core/audit-record.ts'
+} from '../core/identity/audit-record.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'

@@ -1,8 +1,8 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { adminPassword, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
 import { verifyAuditOf } from '../operator/operator-link.ts'
-import { adminPassword, startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
 import { auditStore } from './audit-store.ts'
 
 let fairlead: TestControlPlane

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { adminPassword, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
 import { verifyAuditOf } from '../operator/operator-link.ts'
-import { adminPassword, startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
 
 let fairlead: TestControlPlane
 let admin: string

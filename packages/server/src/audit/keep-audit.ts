@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import { fairlead } from '../core/audit-record.ts'
-import type { Retention } from '../core/audit-retention.ts'
+import { fairlead } from '../core/identity/audit-record.ts'
+import type { Retention } from '../core/identity/audit-retention.ts'
 import type { Store } from '../store/open-store.ts'
 import type { AuditCounter } from './audit-counter.ts'
 import type { AuditFiles } from './audit-files.ts'

@@ -1,5 +1,5 @@
-import { fairlead } from '../core/audit-record.ts'
-import { type Retention, sealedBefore, sealUpTo, segmentsToRemove } from '../core/audit-retention.ts'
+import { fairlead } from '../core/identity/audit-record.ts'
+import { type Retention, sealedBefore, sealUpTo, segmentsToRemove } from '../core/identity/audit-retention.ts'
 import type { Store } from '../store/open-store.ts'
 import type { AuditFiles } from './audit-files.ts'
 import { auditSegmentsStore } from './audit-segments-store.ts'

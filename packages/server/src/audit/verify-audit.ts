@@ -1,4 +1,4 @@
-import { type AuditRecord, NO_HASH } from '../core/audit-record.ts'
+import { type AuditRecord, NO_HASH } from '../core/identity/audit-record.ts'
 import type { Db } from '../store/open-store.ts'
 import type { AuditFiles, Checkpoint } from './audit-files.ts'
 import { type AuditSegment, auditSegmentsStore } from './audit-segments-store.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
+import { startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
 
 let fairlead: TestControlPlane
 afterEach(() => fairlead[Symbol.asyncDispose]())

@@ -8,7 +8,7 @@ import {
   updateCluster,
   updatePolicy,
 } from '@fairlead/api'
-import type { Settings } from '../core/settings.ts'
+import type { Settings } from '../core/identity/settings.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
 import type { Cluster, SettingsChange } from './cluster-service.ts'

@@ -1,4 +1,4 @@
-import { defaultSettings, type Settings } from '../core/settings.ts'
+import { defaultSettings, type Settings } from '../core/identity/settings.ts'
 import type { Db } from '../store/open-store.ts'
 
 export interface SettingsStore {

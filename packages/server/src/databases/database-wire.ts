@@ -7,10 +7,10 @@ import {
   type Shard,
   type ShardReport,
 } from '@fairlead/api'
-import { type Database, type DatabaseStatus, hasEndpoint } from '../core/database.ts'
-import { ENDPOINT_HOST } from '../core/endpoint-name.ts'
-import type { UsedModule } from '../core/goal.ts'
-import { joinArgs } from '../core/module-args.ts'
+import { joinArgs } from '../core/modules/module-args.ts'
+import { type Database, type DatabaseStatus, hasEndpoint } from '../core/state/database.ts'
+import { ENDPOINT_HOST } from '../core/state/endpoint-name.ts'
+import type { UsedModule } from '../core/state/goal.ts'
 import type { DatabaseRequest, DatabaseView, ShardView } from './databases-service.ts'
 import { argsFromWire } from './module-args-wire.ts'
 

@@ -6,7 +6,7 @@ import {
   listDatabaseShards,
   listDatabases,
 } from '@fairlead/api'
-import { actorOf, type Caller, may } from '../core/access.ts'
+import { actorOf, type Caller, may } from '../core/identity/access.ts'
 import type { Mount } from '../http/mount.ts'
 import { fromWire, shardToWire, toWire } from './database-wire.ts'
 import type { Databases, DatabaseView } from './databases-service.ts'

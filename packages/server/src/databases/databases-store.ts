@@ -5,8 +5,8 @@ import {
   type History,
   type SlotRange,
   splitSlots,
-} from '../core/database.ts'
-import type { Runs } from '../core/goal.ts'
+} from '../core/state/database.ts'
+import type { Runs } from '../core/state/goal.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'

@@ -1,5 +1,5 @@
 import { updateDatabase } from '@fairlead/api'
-import { actorOf } from '../core/access.ts'
+import { actorOf } from '../core/identity/access.ts'
 import type { Mount } from '../http/mount.ts'
 import { show } from './databases-routes.ts'
 import type { LimitChanges } from './limits-service.ts'

@@ -1,5 +1,5 @@
 import { Refusal } from '@fairlead/api'
-import { splitArgs } from '../core/module-args.ts'
+import { splitArgs } from '../core/modules/module-args.ts'
 
 /** One line is split as the engines do; a list is taken word by word. Throws Refusal invalid_request. */
 export function argsFromWire(args: string | readonly string[], field: string): readonly string[] {

@@ -1,6 +1,6 @@
 import { type Address, ApiError, type ClientList, type EndpointReport, Refusal } from '@fairlead/api'
 import type { EngineTls } from '@fairlead/engine'
-import { ENDPOINT_HOST, endpointName } from '../core/endpoint-name.ts'
+import { ENDPOINT_HOST, endpointName } from '../core/state/endpoint-name.ts'
 import type { Databases, DatabaseView } from '../databases/databases-service.ts'
 import type { AgentLink } from '../nodes/agent-link.ts'
 import { type ProxyLink, ProxyUnreachable } from '../nodes/proxy-link.ts'

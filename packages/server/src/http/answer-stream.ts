@@ -1,7 +1,7 @@
 import { Refusal } from '@fairlead/api'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import type { Caller } from '../core/access.ts'
+import type { Caller } from '../core/identity/access.ts'
 import type { Identify } from '../sessions/identify.ts'
 import { isPermitted } from './authenticate.ts'
 import { type Connection, holdConnection } from './hold-connection.ts'

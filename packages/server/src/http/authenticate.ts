@@ -1,6 +1,6 @@
 import { type Operation, Refusal } from '@fairlead/api'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Caller, may } from '../core/access.ts'
+import { type Caller, may } from '../core/identity/access.ts'
 import type { Identify } from '../sessions/identify.ts'
 import { createChangeBudgets } from './change-budgets.ts'
 import { visitorOf } from './visitor-of.ts'

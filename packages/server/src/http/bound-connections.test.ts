@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, get, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { adminPassword, startControlPlane } from '../test-control-plane.ts'
+import { adminPassword, startControlPlane } from '../../test/control-plane.ts'
 import { boundConnections, mostByFiles } from './bound-connections.ts'
 
 async function serve(most: number) {

@@ -1,5 +1,5 @@
 import { Refusal } from '@fairlead/api'
-import { type Caller, isAdmin } from '../core/access.ts'
+import { type Caller, isAdmin } from '../core/identity/access.ts'
 
 /** A user's requests that change something: so many at once, and so many a second for good. */
 const AT_ONCE = 600

@@ -8,7 +8,7 @@ import {
 } from '@fairlead/api'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
-import type { Caller } from '../core/access.ts'
+import type { Caller } from '../core/identity/access.ts'
 import { AgentUnreachable } from '../nodes/agent-link.ts'
 import { createHttp } from './create-http.ts'
 import { mountOn } from './mount.ts'

@@ -1,6 +1,6 @@
 import { errors, operations } from '@fairlead/api'
 import { expect, test } from 'vitest'
-import { startControlPlane } from '../test-control-plane.ts'
+import { startControlPlane } from '../../test/control-plane.ts'
 
 test('the document lists every operation, and every error it may answer with, to anybody', async () => {
   await using fairlead = await startControlPlane()

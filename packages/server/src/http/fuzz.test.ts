@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { type Operation, operations } from '@fairlead/api'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { adminPassword, basic, startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
+import { adminPassword, basic, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
 
 let fairlead: TestControlPlane
 let token: string

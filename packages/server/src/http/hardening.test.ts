@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { adminPassword, startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
+import { adminPassword, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
 
 let fairlead: TestControlPlane
 let admin: string

@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import { type Management, managements, type Operation, operations, permissionsOf } from '@fairlead/api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { adminPassword, startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
-import { type HostileInput, hostileInputs } from './test-hostile-inputs.ts'
+import { adminPassword, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
+import { type HostileInput, hostileInputs } from '../../test/hostile-inputs.ts'
 
 let fairlead: TestControlPlane
 /** By management; `db_member@1` and `db_viewer@1` are limited to database 1. */

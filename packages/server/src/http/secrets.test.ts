@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { operations } from '@fairlead/api'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { adminPassword, basic, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
 import { createSecretBox, readStoreKey } from '../store/secret-box.ts'
-import { adminPassword, basic, startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
 
 let fairlead: TestControlPlane
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Peer, Visitor } from '../core/access.ts'
+import type { Peer, Visitor } from '../core/identity/access.ts'
 
 /** One object for each connection: what is found out about it once (sources.ts) is good until it ends. */
 const peers = new WeakMap<FastifyRequest['socket'], Peer>()

@@ -1,5 +1,5 @@
 import { actionEventsStore } from '../actions/action-events-store.ts'
-import type { ModuleAction } from '../core/module-action.ts'
+import type { ModuleAction } from '../core/modules/module-action.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
 

@@ -1,5 +1,5 @@
 import type { Module as ModuleAnswer } from '@fairlead/api'
-import type { Module } from '../core/module.ts'
+import type { Module } from '../core/modules/module.ts'
 
 export function toWire(module: Module): ModuleAnswer {
   return {

@@ -10,8 +10,8 @@ import {
   uploadModule,
   uploadModuleV2,
 } from '@fairlead/api'
-import { type Actor, actorOf } from '../core/access.ts'
-import { operator } from '../core/audit-record.ts'
+import { type Actor, actorOf } from '../core/identity/access.ts'
+import { operator } from '../core/identity/audit-record.ts'
 import type { Mount } from '../http/mount.ts'
 import { toWire } from './module-wire.ts'
 import type { Modules } from './modules-service.ts'

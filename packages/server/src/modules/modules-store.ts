@@ -1,4 +1,4 @@
-import type { Module, ModuleManifest } from '../core/module.ts'
+import type { Module, ModuleManifest } from '../core/modules/module.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
 

@@ -8,8 +8,8 @@ import {
   adminPassword,
   startControlPlane,
   type TestControlPlane,
-} from '../test-control-plane.ts'
-import { bareZip, lyingZip, manifest, sharedObject, zipOf } from './test-package.ts'
+} from '../../test/control-plane.ts'
+import { bareZip, lyingZip, manifest, sharedObject, zipOf } from '../../test/module-package.ts'
 
 let fairlead: TestControlPlane
 let admin: string

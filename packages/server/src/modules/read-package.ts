@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { type Pieces, Refusal } from '@fairlead/api'
-import type { ModuleManifest } from '../core/module.ts'
-import { readManifest } from '../core/module-package.ts'
-import { entryPoints, faultOfSharedObject, HEADER_BYTES } from '../core/shared-object.ts'
+import type { ModuleManifest } from '../core/modules/module.ts'
+import { readManifest } from '../core/modules/module-package.ts'
+import { entryPoints, faultOfSharedObject, HEADER_BYTES } from '../core/modules/shared-object.ts'
 import { openPackage, type PackageLimits } from './open-package.ts'
 
 /** What came out of a package. */

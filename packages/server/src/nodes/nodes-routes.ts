@@ -7,7 +7,7 @@ import {
   Refusal,
 } from '@fairlead/api'
 import { compareVersions, runsForeignCode } from '@fairlead/engine'
-import { may, type Principal } from '../core/access.ts'
+import { may, type Principal } from '../core/identity/access.ts'
 import type { Databases } from '../databases/databases-service.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Nodes } from './nodes-service.ts'

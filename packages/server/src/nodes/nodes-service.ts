@@ -1,6 +1,6 @@
 import { type FoundBuild, type NodeReport, Refusal } from '@fairlead/api'
 import { type KnownHole, knownHoles, runsForeignCode } from '@fairlead/engine'
-import type { Settings } from '../core/settings.ts'
+import type { Settings } from '../core/identity/settings.ts'
 import { type AgentLink, AgentUnreachable, isDeclined } from './agent-link.ts'
 
 /** A build with what is known of its holes. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { operatorOperations } from '@fairlead/api'
 import type { Audit } from '../audit/audit-service.ts'
-import { operator } from '../core/audit-record.ts'
+import { operator } from '../core/identity/audit-record.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Passwords } from '../passwords/passwords-service.ts'
 import type { SigningKeys } from '../sessions/signing-keys.ts'

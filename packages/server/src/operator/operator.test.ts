@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { adminPassword, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
 import { operatorSocket } from '../sockets.ts'
-import { adminPassword, startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
 import { connectOperator, type OperatorLink, ServerUnreachable } from './operator-link.ts'
 
 let fairlead: TestControlPlane

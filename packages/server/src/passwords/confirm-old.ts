@@ -1,6 +1,6 @@
 import { Refusal } from '@fairlead/api'
-import { type Caller, visitorOf } from '../core/access.ts'
-import type { User } from '../core/user.ts'
+import { type Caller, visitorOf } from '../core/identity/access.ts'
+import type { User } from '../core/identity/user.ts'
 import type { Logins } from '../sessions/logins.ts'
 
 /** The hash that `password` fits. A guess like any other: it counts, and is written down. Throws Refusal invalid_credentials. */

@@ -1,4 +1,4 @@
-import type { Password } from '../core/user.ts'
+import type { Password } from '../core/identity/user.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 

@@ -1,6 +1,6 @@
 import { argon2Sync } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { adminPassword, basic, startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
+import { adminPassword, basic, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
 
 let fairlead: TestControlPlane
 let admin: string

@@ -1,6 +1,6 @@
 import { Refusal } from '@fairlead/api'
 import { settingsStore } from '../cluster/settings-store.ts'
-import { passwordFaults } from '../core/password-rules.ts'
+import { passwordFaults } from '../core/identity/password-rules.ts'
 import { loginLanesStore } from '../sessions/login-lanes-store.ts'
 import type { Db, Store } from '../store/open-store.ts'
 import type { Hashing } from './hashing.ts'

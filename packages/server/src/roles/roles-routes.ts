@@ -6,7 +6,7 @@ import {
   type Role as RoleAnswer,
   updateRole,
 } from '@fairlead/api'
-import type { Role } from '../core/user.ts'
+import type { Role } from '../core/identity/user.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Roles } from './roles-service.ts'
 

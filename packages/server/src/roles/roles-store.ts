@@ -1,4 +1,4 @@
-import type { Role } from '../core/user.ts'
+import type { Role } from '../core/identity/user.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { adminPassword, startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
+import { adminPassword, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
 
 let fairlead: TestControlPlane
 let admin: string

@@ -1,6 +1,6 @@
 import { Refusal } from '@fairlead/api'
-import { addGuess, type Guesses, noGuesses, waitForGuess } from '../core/guess-budget.ts'
-import type { LockoutPolicy } from '../core/lockout.ts'
+import { addGuess, type Guesses, noGuesses, waitForGuess } from '../core/identity/guess-budget.ts'
+import type { LockoutPolicy } from '../core/identity/lockout.ts'
 
 /** How often each source has guessed wrong lately, over all users. */
 export interface GuessBudgets {

@@ -1,5 +1,5 @@
-import { isLimitable, type Principal } from '../core/access.ts'
-import type { Role, User } from '../core/user.ts'
+import { isLimitable, type Principal } from '../core/identity/access.ts'
+import type { Role, User } from '../core/identity/user.ts'
 import { passwordsStore } from '../passwords/passwords-store.ts'
 import { rolesStore } from '../roles/roles-store.ts'
 import type { Store } from '../store/open-store.ts'

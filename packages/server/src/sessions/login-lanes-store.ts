@@ -1,4 +1,4 @@
-import type { LoginLane } from '../core/login-lanes.ts'
+import type { LoginLane } from '../core/identity/login-lanes.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { adminPassword, basic, startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
-import { canBeOther, sendAsOther } from '../test-other-user.ts'
+import { adminPassword, basic, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
+import { canBeOther, sendAsOther } from '../../test/other-user.ts'
 
 let fairlead: TestControlPlane
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { adminPassword, startControlPlane, type TestControlPlane } from '../test-control-plane.ts'
+import { adminPassword, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
 
 let fairlead: TestControlPlane
 beforeAll(async () => {

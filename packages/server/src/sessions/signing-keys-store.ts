@@ -1,4 +1,4 @@
-import type { KeyTimes } from '../core/key-stages.ts'
+import type { KeyTimes } from '../core/identity/key-stages.ts'
 import type { Db } from '../store/open-store.ts'
 import type { SecretBox } from '../store/secret-box.ts'
 

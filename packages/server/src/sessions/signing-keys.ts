@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import type { Logger } from 'pino'
 import { auditStore } from '../audit/audit-store.ts'
-import type { Actor } from '../core/access.ts'
-import { fairlead } from '../core/audit-record.ts'
-import { type KeyStep, planKeys, planRotation, stageOf } from '../core/key-stages.ts'
+import type { Actor } from '../core/identity/access.ts'
+import { fairlead } from '../core/identity/audit-record.ts'
+import { type KeyStep, planKeys, planRotation, stageOf } from '../core/identity/key-stages.ts'
 import type { Db, Store } from '../store/open-store.ts'
 import type { SecretBox } from '../store/secret-box.ts'
 import { type SigningKey, signingKeysStore } from './signing-keys-store.ts'
@@ -46,7 +46,7 @@ const TEND_EVERY_MS = 60_000
 
 /**
  * The Ed25519 keys that tokens are signed with, from the store, where they are sealed. Makes the first two when there is
- * none: one signs, one is announced. See core/key-stages.ts for the life of a key. Throws when a key does not open.
+ * none: one signs, one is announced. See core/identity/key-stages.ts for the life of a key. Throws when a key does not open.
  */
 export async function createSigningKeys(deps: {
   readonly store: Store

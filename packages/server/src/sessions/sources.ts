@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Peer, Visitor } from '../core/access.ts'
+import type { Peer, Visitor } from '../core/identity/access.ts'
 import { type ReadOwner, readSocketOwner } from './read-socket-owner.ts'
 
 /** Where a visitor comes from, as logins are counted by. */

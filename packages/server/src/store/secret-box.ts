@@ -9,7 +9,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
-import { parseStoreKey } from '../core/store-key.ts'
+import { parseStoreKey } from '../core/identity/store-key.ts'
 
 /** Keeps secrets from whoever has only the store: a backup, a disk. */
 export interface SecretBox {

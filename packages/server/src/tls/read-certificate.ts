@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { Refusal } from '@fairlead/api'
-import type { TlsTerms } from '../core/tls-terms.ts'
+import type { TlsTerms } from '../core/identity/tls-terms.ts'
 import type { TlsPair } from './tls-store.ts'
 
 const block = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g

@@ -1,5 +1,5 @@
 import { deleteCertificate, getCertificates, operatorOperations, updateCertificate } from '@fairlead/api'
-import { actorOf } from '../core/access.ts'
+import { actorOf } from '../core/identity/access.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Tls, TlsNow } from './tls-service.ts'
 

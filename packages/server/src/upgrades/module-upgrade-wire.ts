@@ -1,7 +1,7 @@
 import { type Body, Refusal, type upgradeDatabase, type upgradeModules } from '@fairlead/api'
-import { plainPolicy } from '../core/goal.ts'
-import type { ModuleEntry } from '../core/settle-modules.ts'
-import type { UpgradeRequest } from '../core/settle-upgrade.ts'
+import type { ModuleEntry } from '../core/requests/settle-modules.ts'
+import type { UpgradeRequest } from '../core/requests/settle-upgrade.ts'
+import { plainPolicy } from '../core/state/goal.ts'
 import { argsFromWire } from '../databases/module-args-wire.ts'
 
 type Entry = NonNullable<Body<typeof upgradeDatabase>['modules']>[number]

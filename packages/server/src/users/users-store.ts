@@ -1,4 +1,4 @@
-import { loginOf, type User } from '../core/user.ts'
+import { loginOf, type User } from '../core/identity/user.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'

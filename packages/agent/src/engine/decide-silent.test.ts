@@ -1,0 +1,52 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Doing } from '../process/watch-activity.ts'
+import { decideSilent, type Loss, type Silence } from './decide-silent.ts'
+
+const losses: readonly Loss[] = ['nothing', 'unsaved', 'everything', 'unknown']
+const silence = (doing: Doing, idleMs: number, loss: Loss, ordered = false): Silence => ({
+  ...{ pid: 4711, forMs: 300_000, activity: { doing, idleMs }, loss, onDisk: false, ordered },
+  ...{ hungAfterMs: 20_000, primaryHungAfterMs: 120_000 },
+})
+
+test('a process that works, or waits for its disk, is never killed, ordered or not', () => {
+  for (const doing of ['works', 'disk'] as const)
+    for (const loss of losses)
+      for (const ordered of [false, true])
+        expect(decideSilent(silence(doing, 0, loss, ordered))).toMatchObject({ kind: 'leave', hung: false })
+})
+
+test('one that does nothing is killed by what would be lost: soon, late, by order, or never', () => {
+  const at = (idleMs: number, loss: Loss, ordered = false) => {
+    const verdict = decideSilent(silence('idle', idleMs, loss, ordered))
+    return verdict.kind === 'leave' && verdict.hung ? 'hung' : verdict.kind
+  }
+  expect(losses.map((loss) => at(19_999, loss))).toEqual(['leave', 'leave', 'leave', 'leave'])
+  expect(losses.map((loss) => at(20_000, loss))).toEqual(['kill', 'leave', 'leave', 'leave'])
+  expect(losses.map((loss) => at(119_999, loss, true))).toEqual(['kill', 'leave', 'leave', 'leave'])
+  expect(losses.map((loss) => at(120_000, loss))).toEqual(['kill', 'kill', 'hung', 'hung'])
+  expect(losses.map((loss) => at(120_000, loss, true))).toEqual(['kill', 'kill', 'hung', 'kill'])
+})
+
+test('what is told names the process, what it does, and who decides', () => {
+  const alone = decideSilent(silence('stopped', 120_000, 'everything'))
+  expect(alone.why).toBe(
+    'has not answered for 300 s: it was stopped by a signal (kill -CONT 4711 lets it go on), or by a debugger; all data of the database would end with it, so a person has to decide (pid 4711): kill -KILL 4711 gives that data up; see docs/busy-and-hung.md',
+  )
+  const among = decideSilent(silence('idle', 120_000, 'unknown'))
+  expect(among.why).toContain('the server decides whether another shard takes its place')
+  expect(decideSilent(silence('works', 0, 'everything')).why).toBe('has not answered for 300 s: it is busy')
+})
+
+test('whatever is seen, the only copy of data is not killed', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom<Doing>('works', 'disk', 'stopped', 'idle'),
+      fc.nat(1e9),
+      fc.boolean(),
+      (doing, idleMs, ordered) => {
+        expect(decideSilent(silence(doing, idleMs, 'everything', ordered)).kind).toBe('leave')
+      },
+    ),
+  )
+})

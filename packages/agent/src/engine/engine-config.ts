@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto'
+import type { Build, WantedShard } from '@fairlead/api'
+import { compareVersions, databaseUserRights } from '@fairlead/engine'
+import type { ShardFolder } from '../folder/shard-folder.ts'
+import type { EngineTarget } from './ask-engine.ts'
+
+/** The bus of cluster mode is this far above the port of a shard: no engine asks for another distance by itself. */
+export const BUS_DISTANCE = 10_000
+
+/** The administrative user of every engine process. */
+export const ADMIN_USER = 'fairlead'
+
+/**
+ * The text of engine.conf. `appendonly` is decided apart (decide-appendonly.ts). It holds the admin password, by which
+ * a replica logs in to its primary: the file is the owner's only, and the process list shows its path, not its text.
+ */
+export function engineConfig(
+  wish: WantedShard,
+  paths: Pick<ShardFolder, 'data' | 'acl' | 'modulePath' | 'certificate'>,
+  appendonly: boolean,
+): string {
+  const lines: readonly (readonly (string | number)[])[] = [
+    ['bind', wish.host],
+    ['port', wish.port],
+    ['daemonize', 'no'],
+    ['dir', paths.data],
+    ['dbfilename', 'dump.rdb'],
+    ['aclfile', paths.acl],
+    ['masteruser', ADMIN_USER],
+    ['masterauth', wish.adminPassword],
+    ['repl-diskless-sync', 'yes'],
+    ['repl-diskless-sync-delay', 0],
+    ['repl-diskless-load', 'on-empty-db'],
+    // 0 leaves the engine's own default: no engine takes an empty backlog.
+    ...(wish.backlogBytes > 0 ? [['repl-backlog-size', wish.backlogBytes]] : []),
+    ['repl-backlog-ttl', 0],
+    ['maxmemory', wish.memoryBytes],
+    ['maxmemory-policy', wish.evictionPolicy],
+    ['appendonly', appendonly ? 'yes' : 'no'],
+    ['appendfsync', wish.aofFsync],
+    // The empty one first: without it the engine's default save points would stay in force.
+    ['save', ''],
+    ...(wish.persistence === 'snapshot' ? wish.snapshots : []).map(({ secs, writes }) => [
+      'save',
+      secs,
+      writes,
+    ]),
+    // Before any data is read: it may be of their types.
+    ...wish.modules.map(({ sha256, args }) => ['loadmodule', paths.modulePath(sha256), ...args]),
+    ...(wish.cluster ? clusterLines : replicaLines(wish)),
+    ...tlsLines(wish, paths),
+    ...(wish.rdbVersionCheck === 'relaxed' && canRelax(wish.build) ? [['rdb-version-check', 'relaxed']] : []),
+  ]
+  return lines.map(([name, ...values]) => `${name} ${values.map(quote).join(' ')}\n`).join('')
+}
+
+/** Engines refuse this line in cluster mode: there the server says it, and the engine keeps it in nodes.conf. */
+function replicaLines(wish: WantedShard): readonly (readonly (string | number)[])[] {
+  const { replicaOf } = wish
+  if (replicaOf === null) return []
+  const port = followsOverTls(wish) ? replicaOf.tlsPort : undefined
+  return [['replicaof', replicaOf.host, port ?? replicaOf.port]]
+}
+
+/** A primary of before TLS between shards is followed as it can be. Of a shard that follows none it is said what is meant to come. */
+function followsOverTls({ tls, cluster, replicaOf }: WantedShard): boolean {
+  return tls !== null && (cluster || replicaOf === null || replicaOf.tlsPort !== undefined)
+}
+
+/** Who is promoted, and who follows whom, is the server's to decide: engines vote for nobody and move no replica. */
+const clusterLines = [
+  ['cluster-enabled', 'yes'],
+  ['cluster-config-file', 'nodes.conf'],
+  ['cluster-node-timeout', 5_000],
+  ['cluster-replica-no-failover', 'yes'],
+  ['cluster-migration-barrier', 999],
+  // A group that is away does not take the others with it.
+  ['cluster-require-full-coverage', 'no'],
+] as const
+
+/**
+ * Bus and replication take no process without a certificate of the database's authority. The port for clients stays plain, and the bus where it
+ * would be without: by themselves engines put it above the port that speaks TLS. Redis before 7.0 does not know `cluster-port`, even where it has no bus.
+ */
+function tlsLines(
+  wish: WantedShard,
+  { certificate }: Pick<ShardFolder, 'certificate'>,
+): readonly (readonly (string | number)[])[] {
+  const { port, tls, cluster } = wish
+  if (tls === null) return []
+  return [
+    ['tls-port', tls.port],
+    ...(cluster
+      ? [
+          ['cluster-port', port + BUS_DISTANCE],
+          ['tls-cluster', 'yes'],
+        ]
+      : []),
+    ['tls-replication', followsOverTls(wish) ? 'yes' : 'no'],
+    ['tls-auth-clients', 'yes'],
+    ['tls-protocols', 'TLSv1.3'],
+    ...certificateSettings(certificate),
+  ]
+}
+
+/** The settings that say where the certificate lies. An engine that is told them reads the files, also when the names are the same. */
+export function certificateSettings({
+  ca,
+  cert,
+  key,
+}: ShardFolder['certificate']): readonly (readonly [string, string])[] {
+  return [
+    ['tls-cert-file', cert],
+    ['tls-key-file', key],
+    ['tls-ca-cert-file', ca],
+  ]
+}
+
+/** Valkey 8.1 knows the word too, but not the data of others: `relaxed` opens only what later valkeys wrote. */
+function canRelax({ flavour, version }: Build): boolean {
+  return flavour === 'valkey' && compareVersions(version, '9.0') >= 0
+}
+
+/** The text of users.acl. Passwords stand there as digests; the user `default` has what databaseUserRights says. */
+export function userList(wish: WantedShard): string {
+  const channels = knowsChannels(wish.build) ? ' &*' : ''
+  const rights = databaseUserRights(wish.build, wish.cluster).join(' ')
+  return [
+    `user ${ADMIN_USER} on #${digest(wish.adminPassword)} ~*${channels} +@all`,
+    `user default on #${digest(wish.userPassword)} ~*${channels} ${rights}`,
+    '',
+  ].join('\n')
+}
+
+/** What a process with this wish listens on: in cluster mode also the bus, where the engines expect it. */
+export function portsOf({
+  port,
+  cluster,
+  tls,
+}: Pick<WantedShard, 'port' | 'cluster' | 'tls'>): readonly number[] {
+  return [port, ...(cluster ? [port + BUS_DISTANCE] : []), ...(tls === null ? [] : [tls.port])]
+}
+
+/** Where and as whom the agent speaks to a process that was started with this wish. */
+export function engineTarget({ host, port, adminPassword }: WantedShard): EngineTarget {
+  return { address: { host, port }, login: { username: ADMIN_USER, password: adminPassword } }
+}
+
+function knowsChannels({ flavour, version }: Build): boolean {
+  return flavour !== 'redis' || compareVersions(version, '6.2') >= 0
+}
+
+/** As the engines read a value: in double quotes, with what could end it or the line written as \xHH. */
+function quote(value: string | number): string {
+  if (typeof value === 'number') return String(value)
+  const escaped = value.replace(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+    /["\\\u0000-\u001f\u007f]/g,
+    (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  )
+  return `"${escaped}"`
+}
+
+function digest(password: string): string {
+  return createHash('sha256').update(password).digest('hex')
+}

@@ -1,0 +1,166 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import type { Logger } from 'pino'
+import { runProgram } from '../builds/run-program.ts'
+import { engineUserOf, giveFolder } from '../folder/give-folder.ts'
+import { type ShardFolder, shardFolder } from '../folder/shard-folder.ts'
+import { openOwnFolder } from '../process/works-in-folder.ts'
+import { type Inside, isWholeBuild, wallArguments } from './wall-script.ts'
+
+/** What is around each engine of a node: it sees its own folder, its modules, its build and the system's programs, and nothing else. */
+export interface EngineWall {
+  /** Null: engines run within it. Otherwise why they do not. */
+  readonly missing: string | null
+  /**
+   * How to start `program`, with `args`, within it. The folder then belongs to the user of the engine. A program that runs outside only is
+   * started outside, and the log says so.
+   */
+  command(folder: ShardFolder, start: EngineStart): Promise<EngineStart>
+}
+
+export interface EngineStart {
+  readonly program: string
+  readonly args: readonly string[]
+  /** The files of its modules. */
+  readonly modules: readonly string[]
+}
+
+/** On a busy machine. What takes longer is taken to run. */
+const TELLS_WITHIN_MS = 3_000
+const LOOKED_AT_WITHIN_MS = 20_000
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/**
+ * Finds out whether this machine lets us build walls, by building one and looking at it from within and without. Where it does not,
+ * or `isWanted` is false, engines are started as they are, and the log says so.
+ */
+export async function openEngineWall(home: string, isWanted: boolean, logger: Logger): Promise<EngineWall> {
+  const missing = isWanted ? await tryWall(home) : 'FAIRLEAD_ENGINE_WALL is off'
+  if (missing === null) return wallOf(home, logger)
+  const words = 'engines run without a wall: they, and modules, can read what Fairlead can'
+  if (isWanted) logger.warn({ why: missing }, words)
+  else logger.info({ why: missing }, words)
+  return withoutWall(missing)
+}
+
+/** Starts engines as they are. */
+export function withoutWall(missing: string): EngineWall {
+  return { missing, command: (_, start) => Promise.resolve(start) }
+}
+
+function wallOf(home: string, logger: Logger): EngineWall {
+  const known = new Map<string, Where>()
+  return {
+    missing: null,
+    async command(folder, { program, args, modules }) {
+      const inside = { ...insideOf(home, folder, program), files: modules }
+      const key = keyOf(program)
+      const where = known.get(key) ?? (await whereItRuns(inside))
+      if (where !== 'nowhere') known.set(key, where)
+      if (where === 'outside')
+        logger.error(
+          { program },
+          'this build does not run within a wall, and runs without one: does it need files that are neither its own nor the system’s?',
+        )
+      if (where !== 'inside') return { program, args, modules }
+      if (inside.uid !== null) await giveFolder(folder, inside.uid)
+      return { program: 'unshare', args: [...wallArguments(inside), program, ...args], modules }
+    },
+  }
+}
+
+/** Another file at the same path is another program. */
+function keyOf(program: string): string {
+  const found = statSync(program, { throwIfNoEntry: false })
+  return [program, found?.ino, found?.mtimeMs].join()
+}
+
+function insideOf(home: string, folder: ShardFolder, program: string): Inside {
+  const uid = process.geteuid?.() === 0 ? engineUserOf(folder) : null
+  const writable = [folder.data, folder.users]
+  return { home, root: rootOf(home), folder, writable, files: [], program, uid }
+}
+
+/** Where walls of this home are built; outside it stays empty. */
+export function rootOf(home: string): string {
+  return join(home, 'wall')
+}
+
+type Where = 'inside' | 'outside' | 'nowhere'
+
+/** By whether it tells its version there. What runs nowhere is started as it is, and its start says why. */
+async function whereItRuns(inside: Inside): Promise<Where> {
+  const { program } = inside
+  if (!existsSync(program)) return 'nowhere'
+  if (isWholeBuild(program)) return 'inside'
+  if (await works('unshare', [...wallArguments(inside), program, '--version'])) return 'inside'
+  return (await works(program, ['--version'])) ? 'outside' : 'nowhere'
+}
+
+async function works(program: string, args: readonly string[]): Promise<boolean> {
+  const end = await runProgram({ program, args, deadlineMs: TELLS_WITHIN_MS, env: { PATH } }).catch(
+    () => null,
+  )
+  return end !== null && (end.code === 0 || end.late)
+}
+
+/** Null when all of it holds; otherwise what does not. */
+async function tryWall(home: string): Promise<string | null> {
+  const folder = shardFolder(join(home, 'trials'), `wall-${randomBytes(4).toString('hex')}`)
+  const secret = join(home, `.wall-${randomBytes(4).toString('hex')}`)
+  try {
+    await mkdir(rootOf(home), { recursive: true, mode: 0o700 })
+    await folder.create()
+    writeFileSync(secret, 'secret', { mode: 0o600 })
+    const inside = insideOf(home, folder, '/bin/sh')
+    if (inside.uid !== null) await giveFolder(folder, inside.uid)
+    return await lookAtWall(inside, secret)
+  } catch (cause) {
+    return cause instanceof Error ? cause.message : String(cause)
+  } finally {
+    await rm(secret, { force: true })
+    await folder.remove().catch(() => undefined)
+  }
+}
+
+/** It says what it is, and waits until it has been looked at. */
+const LOOK =
+  '[ ! -e "$1" ] && echo hidden; echo x >data/written && echo written; cat /proc/self/status; echo looked; read -r _'
+
+async function lookAtWall(inside: Inside, secret: string): Promise<string | null> {
+  const { folder, program } = inside
+  const args = [...wallArguments(inside), program, '-c', LOOK, 'look', secret]
+  const signal = AbortSignal.timeout(LOOKED_AT_WITHIN_MS)
+  const child = spawn('unshare', args, { cwd: folder.path, env: { PATH }, stdio: 'pipe', signal })
+  const closed = once(child, 'close')
+  const errors = text(child.stderr)
+  let seen = ''
+  let fault: string | null = null
+  for await (const chunk of child.stdout) {
+    seen += String(chunk)
+    if (!seen.includes('\nlooked\n')) continue
+    fault = faultOf(seen, inside, child.pid ?? 0)
+    child.stdin.end('\n')
+  }
+  await closed
+  if (!seen.includes('\nlooked\n')) return (await errors).trim().split('\n')[0] || 'unshare says nothing'
+  return fault
+}
+
+function faultOf(seen: string, { folder, uid }: Inside, pid: number): string | null {
+  const own = process.geteuid?.()
+  if (!seen.includes('hidden')) return 'the home can be seen through it'
+  if (!seen.includes('written')) return 'an engine could not write its data within it'
+  if (!/^NoNewPrivs:\s+1$/m.test(seen) || !/^CapEff:\s+0+$/m.test(seen))
+    return 'rights are not given up within it'
+  if (statSync(`/proc/${pid}`).uid !== (uid ?? own)) return 'the user within it is another'
+  // By these a process is known again.
+  if (!openOwnFolder(folder.path)?.(pid)) return 'its processes cannot be told apart from outside'
+  readlinkSync(`/proc/${pid}/fd/0`)
+  return null
+}

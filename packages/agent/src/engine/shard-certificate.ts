@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto'
+import type { WantedShard } from '@fairlead/api'
+import { giveToOwnerOf } from '../folder/give-folder.ts'
+import type { ShardFolder } from '../folder/shard-folder.ts'
+import { writeDurably } from '../process/durable-file.ts'
+
+type Certificate = NonNullable<WantedShard['tls']>['certificate']
+
+/** The files that an engine reads, for it only. */
+export async function writeCertificate(
+  folder: Pick<ShardFolder, 'certificate' | 'path'>,
+  { ca, cert, key }: Certificate,
+): Promise<void> {
+  const { certificate: paths } = folder
+  await writeDurably(paths.key, key)
+  await writeDurably(paths.cert, cert)
+  await writeDurably(paths.ca, ca)
+  for (const path of Object.values(paths)) await giveToOwnerOf(folder, path)
+}
+
+/** By which a certificate is known in reports. */
+export function nameOfCertificate(tls: WantedShard['tls']): string | null {
+  return tls === null ? null : createHash('sha256').update(tls.certificate.cert).digest('hex')
+}

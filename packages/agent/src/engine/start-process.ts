@@ -1,0 +1,69 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { WantedShard } from '@fairlead/api'
+import { boundLog } from '../folder/bound-log.ts'
+import { MAX_NODES_BYTES, mendClusterNodes } from '../folder/mend-cluster-nodes.ts'
+import type { ShardFolder } from '../folder/shard-folder.ts'
+import { writeDurably } from '../process/durable-file.ts'
+import { readPlainFile } from '../process/open-plain-file.ts'
+import type { ProcessIdentity } from '../process/process-identity.ts'
+import { removeTree } from '../process/remove-tree.ts'
+import { prepareLog, startDetached } from '../process/start-detached.ts'
+import type { StartedProcess } from '../process/started-process.ts'
+import { engineConfig, userList } from './engine-config.ts'
+import type { EngineWall } from './engine-wall.ts'
+import { writeCertificate } from './shard-certificate.ts'
+
+/** Writes the configuration for the next process. Answers where in engine.log its lines will begin, in bytes. */
+export async function prepareFolder(
+  folder: ShardFolder,
+  wish: WantedShard,
+  appendonly: boolean,
+): Promise<number> {
+  await folder.create()
+  await writeFile(folder.conf, engineConfig(wish, folder, appendonly), { mode: 0o600 })
+  await replaceFile(folder.acl, userList(wish))
+  if (wish.tls !== null) await writeCertificate(folder, wish.tls.certificate)
+  if (wish.cluster) await mendFile(join(folder.data, 'nodes.conf'))
+  // While no agent ran, it may have grown without a bound.
+  await boundLog(folder.log)
+  return await prepareLog(folder.log)
+}
+
+/** An engine may have put anything in its place, a link too. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  await removeTree(path)
+  await writeFile(path, text, { mode: 0o600, flag: 'wx' })
+}
+
+async function mendFile(path: string): Promise<void> {
+  // A shard that never ran has none. What is no such file is left for its engine to complain of.
+  const text = await readPlainFile(path, MAX_NODES_BYTES).catch(() => '')
+  const mended = mendClusterNodes(text)
+  if (mended !== text) await writeDurably(path, mended)
+}
+
+/**
+ * Starts the engine on the prepared folder, within the wall, as a process of its own that outlives the agent. Throws when the program
+ * cannot be run.
+ */
+export async function startProcess(
+  folder: ShardFolder,
+  engine: { readonly program: string; readonly modules: WantedShard['modules'] },
+  wall: EngineWall,
+): Promise<StartedProcess> {
+  const modules = engine.modules.map(({ sha256 }) => folder.modulePath(sha256))
+  const { program, args } = await wall.command(folder, { ...engine, args: [folder.conf], modules })
+  return await startDetached({ program, args, cwd: folder.path, log: folder.log })
+}
+
+/** How the process `identity` ended, as far as it can be known: of a process that another agent has started, it cannot. */
+export async function describeEnd(
+  child: StartedProcess | null,
+  identity: ProcessIdentity | null,
+): Promise<string> {
+  if (child === null || child.identity.pid !== identity?.pid) return 'its process is gone'
+  // /proc may say it before the news of the exit has come; that takes milliseconds.
+  return await Promise.race([child.ended, delay(1_000, 'its process is gone', { ref: false })])
+}

@@ -1,0 +1,66 @@
+import { constants } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { openPlainFile, statPlainFile } from '../process/open-plain-file.ts'
+
+/** A log of a process that runs is cut when it is longer than this. */
+export const MOST_LOG_BYTES = 16 * 1024 * 1024
+/** What stays of it: its end. */
+export const KEPT_LOG_BYTES = 4 * 1024 * 1024
+const LOOK_EVERY_MS = 1_000
+
+/**
+ * Cuts a log that is longer than MOST_LOG_BYTES to its last KEPT_LOG_BYTES, from the beginning of a line on. A script of any client can write to the log of its
+ * engine (`redis.log`), some 250 MB a second. Everything is appended to a log (O_APPEND), so its process goes on
+ * behind what is kept. Lines that it writes in the same moment may stand before these, or be lost. Answers whether it was cut.
+ */
+export async function boundLog(path: string): Promise<boolean> {
+  if (((await statPlainFile(path))?.size ?? 0) <= MOST_LOG_BYTES) return false
+  await using log = await openPlainFile(path, constants.O_RDWR | constants.O_APPEND)
+  const { size } = await log.stat()
+  const { buffer, bytesRead } = await log.read(
+    Buffer.alloc(KEPT_LOG_BYTES),
+    0,
+    KEPT_LOG_BYTES,
+    size - KEPT_LOG_BYTES,
+  )
+  const end = buffer.subarray(0, bytesRead)
+  await log.truncate(0)
+  await log.writeFile(end.subarray(end.indexOf('\n') + 1))
+  return true
+}
+
+/** Bounds the logs at `paths()` for as long as it is not disposed of. */
+export function boundLogs(paths: () => readonly string[], logger: Logger): AsyncDisposable {
+  const end = new AbortController()
+  const told = new Set<string>()
+  const running = (async () => {
+    while (!end.signal.aborted) {
+      for (const path of paths()) await boundAndTell(path, told, logger)
+      await delay(LOOK_EVERY_MS, undefined, { signal: end.signal }).catch(() => undefined)
+    }
+  })()
+  return {
+    async [Symbol.asyncDispose]() {
+      end.abort()
+      await running
+    },
+  }
+}
+
+/** A log that is filled without an end is cut every second: that is told once. */
+async function boundAndTell(path: string, told: Set<string>, logger: Logger): Promise<void> {
+  try {
+    if (!(await boundLog(path)) || told.has(path)) return
+    told.add(path)
+    logger.warn(
+      { log: path },
+      `the log of an engine was longer than ${MOST_LOG_BYTES} bytes, and was cut to its end; it will be again without being said`,
+    )
+  } catch (cause) {
+    // Removed meanwhile, or no space for what is kept: the log is short by then.
+    if (told.has(path)) return
+    told.add(path)
+    logger.warn({ err: cause, log: path }, 'the log of an engine cannot be cut')
+  }
+}

@@ -1,0 +1,34 @@
+import type { Logger } from 'pino'
+import { findEngineProcess } from '../process/process-identity.ts'
+import { listShardFolders, type ProcessRecord, type ShardFolder, type WantedRecord } from './shard-folder.ts'
+
+export interface FoundShard {
+  readonly folder: ShardFolder
+  readonly wanted: WantedRecord
+  readonly last: ProcessRecord | null
+}
+
+/**
+ * Reads every shard that was ever put under `home`, with its last process: also one that was started without its pid
+ * being recorded. A folder that cannot be understood is logged and left alone, for a person to look at.
+ */
+export async function openShards(home: string, logger: Logger): Promise<readonly FoundShard[]> {
+  const folders = await listShardFolders(home)
+  const found = await Promise.all(folders.map((folder) => openShard(folder, logger)))
+  return found.filter((shard) => shard !== null)
+}
+
+/** Null when nothing was put there. */
+export async function openShard(folder: ShardFolder, logger: Logger): Promise<FoundShard | null> {
+  try {
+    const wanted = await folder.readWanted()
+    if (!wanted) return null
+    const last = await folder.readProcess()
+    if (!last || last.ended || last.identity) return { folder, wanted, last }
+    const identity = findEngineProcess(folder.path, folder.conf, last.wish.port)
+    return { folder, wanted, last: { ...last, identity } }
+  } catch (cause) {
+    logger.error({ err: cause, shard: folder.id }, 'shard folder cannot be understood; it is left alone')
+    return null
+  }
+}

@@ -1,0 +1,101 @@
+import { opendir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { WantedShard } from '@fairlead/api'
+import { statPlainFile } from '../process/open-plain-file.ts'
+import type { DataOnDisk } from './decide-appendonly.ts'
+import type { ProcessRecord } from './shard-folder.ts'
+
+/** Looks at the data folder of a shard whose last process, if there was one, has ended. */
+export async function readDataOnDisk(data: string, last: ProcessRecord | null): Promise<DataOnDisk> {
+  const snapshotAt = await writtenAt(join(data, 'dump.rdb'))
+  const aofAt = await aofWrittenAt(data)
+  // Without a record, the younger file is the better guess.
+  if (!last)
+    return {
+      snapshot: snapshotAt !== null,
+      aof: aofAt !== null,
+      aofComplete: aofAt !== null && aofAt >= (snapshotAt ?? 0),
+      stoppedCleanly: false,
+    }
+  // One that never answered has changed nothing: what was true before it is true still.
+  const untouched = last.answeredAt === null && !(await isNewSnapshot(data, last, snapshotAt))
+  return {
+    snapshot: snapshotAt !== null,
+    aof: aofAt !== null,
+    aofComplete:
+      last.appendonly || (await isNewAof(data, last, aofAt)) || (untouched && last.before.aofComplete),
+    stoppedCleanly: last.ended?.how === 'stopped' || (untouched && last.before.stoppedCleanly),
+  }
+}
+
+/** What lay in the data folder at one moment: another text, once another file took its place. Null: there was none. */
+export async function tracesOnDisk(data: string): Promise<NonNullable<ProcessRecord['found']>> {
+  return { snapshot: await traceOfSnapshot(data), aof: await traceOfAof(data) }
+}
+
+async function isNewSnapshot(data: string, last: ProcessRecord, at: number | null): Promise<boolean> {
+  if (last.found === undefined) return (at ?? 0) >= last.startedAt
+  return at !== null && (await traceOfSnapshot(data)) !== last.found.snapshot
+}
+
+/** Was the AOF rewritten since? By the file itself, for a clock that was set back makes a new one older than the process. */
+async function isNewAof(data: string, last: ProcessRecord, at: number | null): Promise<boolean> {
+  if (last.found === undefined) return (at ?? 0) >= last.aofFrom
+  return at !== null && (await traceOfAof(data)) !== last.found.aof
+}
+
+/** Does what its persistence writes lie in the folder? Of a database without any, what lies there is of another time. */
+export async function hasDataOnDisk(data: string, persistence: WantedShard['persistence']): Promise<boolean> {
+  if (persistence === 'aof') return (await aofWrittenAt(data)) !== null
+  return persistence === 'snapshot' && (await snapshotWrittenAt(data)) !== null
+}
+
+/** When the snapshot was written, Unix milliseconds; null when there is none. */
+export async function snapshotWrittenAt(data: string): Promise<number | null> {
+  return writtenAt(join(data, 'dump.rdb'))
+}
+
+/** Another text once another snapshot was written; null when there is none. The clock has no part in it. */
+export async function traceOfSnapshot(data: string): Promise<string | null> {
+  const trace = await traceOf(join(data, 'dump.rdb'))
+  return trace === '' ? null : trace
+}
+
+/** Another text after anything in the folder was written: while it changes, the engine is busy saving. */
+export async function traceOfWrites(data: string): Promise<string> {
+  const names: string[] = []
+  for await (const { name } of await opendir(data)) if (names.push(name) >= MOST_NAMES) break
+  const traces = await Promise.all(names.toSorted().map((name) => traceOf(join(data, name))))
+  return traces.join()
+}
+
+/** Engines have five or six. A module could make millions. */
+const MOST_NAMES = 1_000
+
+async function traceOf(path: string): Promise<string> {
+  const file = await statPlainFile(path)
+  return file === null ? '' : `${file.ino}:${file.size}:${file.mtimeMs}`
+}
+
+/**
+ * When the AOF became what it is: its manifest changes when a rewrite completes, hence also when the AOF is switched
+ * on at run time, and not with every write. Before redis 7 it is one file.
+ */
+async function aofWrittenAt(data: string): Promise<number | null> {
+  const [manifest, single] = aofFiles(data)
+  return (await writtenAt(manifest)) ?? (await writtenAt(single))
+}
+
+async function traceOfAof(data: string): Promise<string | null> {
+  const [manifest, single] = aofFiles(data)
+  return (await traceOf(manifest)) || (await traceOf(single)) || null
+}
+
+function aofFiles(data: string): readonly [manifest: string, single: string] {
+  return [join(data, 'appendonlydir', 'appendonly.aof.manifest'), join(data, 'appendonly.aof')]
+}
+
+async function writtenAt(path: string): Promise<number | null> {
+  const file = await statPlainFile(path)
+  return file === null || file.size === 0 ? null : file.mtimeMs
+}

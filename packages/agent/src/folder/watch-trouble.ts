@@ -1,0 +1,110 @@
+import { printable } from '@fairlead/engine'
+import { readLog, readLogLine, strikeOut } from '../process/engine-log.ts'
+
+/** An engine that writes more than this between two looks is read from the end. */
+const LOOK_BYTES = 64 * 1024
+const LOOK_EVERY_MS = 1_000
+const MAX_LENGTH = 600
+/** The reason stands above its consequence: "Can't handle RDB format", then "Failed trying to load the MASTER …". */
+const MAX_LINES = 4
+
+/** Which part of an engine's log is meant, and what must not be shown of it. */
+export interface LogOfProcess {
+  /** Unix milliseconds: tells one process of a shard from the next. */
+  readonly startedAt: number
+  /** Where in the log its own lines begin, in bytes. */
+  readonly logFrom: number
+  readonly secrets: readonly string[]
+}
+
+/** Follows the log of one shard for what it says of replication and persistence gone wrong. */
+export interface TroubleWatch {
+  /** Reads what was appended, at most once a second. Throws when the log cannot be read. */
+  look(log: LogOfProcess): Promise<void>
+  /** The last such lines of the process that was started then, secrets struck out; empty when there are none. */
+  of(startedAt: number): string
+  /** Its last line, whatever it says; empty when none has been read. */
+  lastLineOf(startedAt: number): string
+}
+
+export function watchTrouble(path: string): TroubleWatch {
+  let followed: number | null = null
+  let offset = 0
+  let found = noTrouble
+  let lastLine = ''
+  let nextLook = 0
+  return {
+    async look({ startedAt, logFrom, secrets }) {
+      if (followed === startedAt && performance.now() < nextLook) return
+      if (followed !== startedAt) {
+        offset = logFrom
+        found = noTrouble
+        lastLine = ''
+        followed = startedAt
+      }
+      nextLook = performance.now() + LOOK_EVERY_MS
+      const { bytes, end } = await readLog(path, offset, LOOK_BYTES)
+      // A line that is being written is left for the next look.
+      const whole = bytes.subarray(0, bytes.lastIndexOf('\n') + 1)
+      offset = whole.length === 0 && bytes.length === LOOK_BYTES ? end : end - bytes.length + whole.length
+      const text = strikeOut(whole.toString('utf8'), secrets)
+      found = findTrouble(found, text)
+      lastLine = findLastLine(text) ?? lastLine
+    },
+    of: (startedAt) => (followed === startedAt ? describeTrouble(found) : ''),
+    lastLineOf: (startedAt) => (followed === startedAt ? lastLine : ''),
+  }
+}
+
+function findLastLine(text: string): string | undefined {
+  const last = text.split('\n').findLast((line) => line.trim() !== '')
+  return last === undefined ? undefined : printable(withoutArguments(readLogLine(last).text), MAX_LENGTH)
+}
+
+/** The last lines of trouble. `open`: nothing came after them, so that a next one belongs to them. */
+export interface Trouble {
+  readonly lines: readonly string[]
+  readonly open: boolean
+}
+
+export const noTrouble: Trouble = { lines: [], open: false }
+
+/** What is known of the trouble once `text`, whole lines of a log, has followed. */
+export function findTrouble(before: Trouble, text: string): Trouble {
+  let { lines, open } = before
+  for (const line of text.split('\n')) {
+    if (line === '') continue
+    const { level, text: words } = readLogLine(line)
+    const isTrouble = tellsTrouble(level, words)
+    if (isTrouble) lines = [...(open ? lines.filter((each) => each !== words) : []), words].slice(-MAX_LINES)
+    open = isTrouble
+  }
+  return { lines, open }
+}
+
+export function describeTrouble({ lines }: Trouble): string {
+  return printable(lines.map(withoutArguments).join('; '), MAX_LENGTH)
+}
+
+const TOPIC =
+  /RDB|AOF|append.?only|BGSAVE|\bSYNC\b|sync(hronization|ing)?\b|\bsav(e|ing)\b|\bDB\b|disk|fsync|No space|master|primary|replica|slave|backlog|output buffer|\blibrary\b/i
+const WRONG =
+  /can't|cannot|could not|fail|error|unable|abort|time(d )?out|terminated|short (read|write)|no space|not (accepted|supported)|wrong|bad |corrupt|critical|fatal|invalid|mismatch|output buffer limits|lost/i
+/**
+ * Said at every start; of clients that are no replicas (flag S); and by SIGUSR1 (10) an engine ends its own child when
+ * nobody needs what it writes.
+ */
+const HARMLESS =
+  /overcommit|terminated by signal 10$|\(Non critical\)|looks solved|^Client id=(?!.* flags=\w*S)/i
+/** Engines say this as a notice, though it costs a whole copy of the data. */
+const NOTICED = /^Unable to partial resync|^Partial resynchronization not accepted/
+
+function tellsTrouble(level: string | null, words: string): boolean {
+  if (level === '#') return TOPIC.test(words) && WRONG.test(words) && !HARMLESS.test(words)
+  return level === '*' && NOTICED.test(words)
+}
+
+/** An unknown command is quoted with what it was given: data of the database, which are nobody's business here. */
+function withoutArguments(words: string): string {
+  return words.replace(/, with args beginning with: .*?(?=' after processing the command|$)/, '')
+}

@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { connectAs, makeHome, makeWish, until } from '../../test/agent-home.ts'
+import type { NodeResources } from './read-node.ts'
+import { watchNode } from './watch-node.ts'
+
+/** A node whose free memory is the number of times that it was read. */
+function countReadings() {
+  let readings = 0
+  const read = async (): Promise<NodeResources> => {
+    readings += 1
+    return { cores: 1, memoryTotalBytes: 0, memoryFreeBytes: readings, diskFreeBytes: 0 }
+  }
+  return { read, count: () => readings }
+}
+
+test('however often one asks, the node is read on the tick only, and the answer keeps up with it', async () => {
+  const { read, count } = countReadings()
+  using watch = watchNode({ read, everyMs: 100 })
+  const began = performance.now()
+  let asked = 0
+  while (count() < 4) {
+    const { memoryFreeBytes } = await watch.resources([1])
+    expect(count() - memoryFreeBytes).toBeLessThanOrEqual(1)
+    asked += 1
+    await delay(1)
+  }
+  expect(asked).toBeGreaterThan(20)
+  expect(performance.now() - began).toBeGreaterThan(290)
+})
+
+test('other processes than before are read at once', async () => {
+  const { read } = countReadings()
+  using watch = watchNode({ read, everyMs: 60_000 })
+  const free = async (...pids: number[]) => (await watch.resources(pids)).memoryFreeBytes
+  expect([await free(1), await free(1), await free(1, 2), await free(1, 2), await free(3, 2)]).toEqual([
+    1, 1, 2, 2, 3,
+  ])
+})
+
+test('nothing is read when nobody asks, and who asks then gets a new reading', async () => {
+  const { read, count } = countReadings()
+  using watch = watchNode({ read, everyMs: 20, idleAfterMs: 100 })
+  await watch.resources([1])
+  let [before, since] = [count(), performance.now()]
+  const quiet = () => {
+    if (count() !== before) [before, since] = [count(), performance.now()]
+    return performance.now() - since > 300
+  }
+  await until(quiet, { withinMs: 5_000 })
+  expect(before).toBeGreaterThan(1)
+  expect((await watch.resources([1])).memoryFreeBytes).toBe(before + 1)
+})
+
+test('a node that cannot be read is an error for who asks, until it can be read again', async () => {
+  let broken = true
+  const { read } = countReadings()
+  using watch = watchNode({
+    read: () => (broken ? Promise.reject(new Error('no statfs')) : read()),
+    everyMs: 20,
+  })
+  await expect(watch.resources([1])).rejects.toThrow('no statfs')
+  broken = false
+  const heals = () =>
+    watch.resources([1]).then(
+      () => true,
+      () => false,
+    )
+  await until(heals, { withinMs: 5_000 })
+})
+
+test('the report keeps up with the memory that shards take', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start({ memoryLimitBytes: 256 * 1024 * 1024 })
+  const wish = await makeWish()
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  await home.becomes('a-1', { state: 'running' })
+  const free = async () => (await home.client.reportNode({})).memoryFreeBytes
+  const before = await free()
+  using client = await connectAs('default', wish)
+  await client.call('SET', 'key', 'x'.repeat(32 * 1024 * 1024))
+  await until(async () => (await free()) < before - 30 * 1024 * 1024, { withinMs: 5_000 })
+})

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import type { Doing } from '../process/watch-activity.ts'
+import { decideProxy, type ProxySight } from './decide-proxy.ts'
+
+const last = { started: true, startedAt: 0, answered: true, ended: null, crashes: 0, streak: 0 }
+const sight: ProxySight = { now: 1_000_000, last, answer: 'answers', hungAfterMs: 10_000 }
+const died = (streak: number, at = sight.now): ProxySight => ({
+  ...sight,
+  last: { ...last, streak, crashes: streak, ended: { at, how: 'died', why: 'signal SIGKILL' } },
+  answer: 'gone',
+})
+
+test('the pause after a death begins with 100 ms, is doubled each time, and never exceeds 5 s', () => {
+  const pauses = [1, 2, 3, 6, 7, 100].map((streak) => {
+    const next = decideProxy(died(streak))
+    return next.kind === 'rest' ? next.afterMs : next.kind
+  })
+  expect(pauses).toEqual([100, 200, 400, 3_200, 5_000, 5_000])
+  expect(decideProxy(died(7, sight.now - 5_000)).kind).toBe('start')
+  // The clock was set back by an hour.
+  expect(decideProxy(died(7, sight.now + 3_600_000))).toMatchObject({ kind: 'rest', afterMs: 5_000 })
+})
+
+test('one that died before it answered has failed, one that answered has exited, one that was stopped is started', () => {
+  const dead = died(1)
+  expect(decideProxy(dead)).toMatchObject({ state: 'exited', why: 'signal SIGKILL' })
+  const young = { ...dead, last: dead.last && { ...dead.last, answered: false } }
+  expect(decideProxy(young)).toMatchObject({ state: 'failed' })
+  const stopped = { ...last, ended: { at: sight.now, how: 'stopped' as const, why: '' } }
+  expect(decideProxy({ ...sight, last: stopped, answer: 'gone' }).kind).toBe('start')
+})
+
+test('silence is told after a second, and ends a process that does nothing after the time that is allowed', () => {
+  const silent = (silentMs: number, doing: Doing = 'idle') => {
+    const idleMs = doing === 'idle' || doing === 'stopped' ? silentMs : 0
+    return decideProxy({
+      ...sight,
+      answer: { silentMs, activity: { doing, idleMs }, turns: { muteMs: silentMs } },
+    })
+  }
+  expect(silent(999)).toMatchObject({ kind: 'rest', state: 'running', why: '' })
+  expect(silent(2_000)).toMatchObject({ kind: 'rest', state: 'running', why: 'has not answered for 2.0 s' })
+  expect(silent(10_000)).toEqual({
+    kind: 'kill',
+    why: 'did not answer for 10 s while it did nothing, and was killed',
+  })
+  expect(silent(10_000, 'stopped').kind).toBe('kill')
+  // In one piece of work, which may end: its clients would lose their connections.
+  expect(silent(29_999, 'works').kind).toBe('rest')
+  expect(silent(30_000, 'works').kind).toBe('kill')
+  expect(silent(9e9, 'disk').kind).toBe('rest')
+})
+
+test('a first process is started, one that was never started again, one that is gone is buried', () => {
+  expect(decideProxy({ ...sight, last: null, answer: 'gone' }).kind).toBe('start')
+  expect(decideProxy({ ...sight, last: { ...last, started: false }, answer: 'gone' }).kind).toBe('start')
+  expect(decideProxy({ ...sight, answer: 'gone' }).kind).toBe('bury')
+  expect(decideProxy({ ...sight, last: { ...last, answered: false } }).kind).toBe('welcome')
+})

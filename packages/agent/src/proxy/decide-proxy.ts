@@ -1,0 +1,120 @@
+import type { LoopTurns, ProxyState } from '@fairlead/api'
+import { backOffMs } from '../process/decide-restart.ts'
+import type { Activity } from '../process/watch-activity.ts'
+import { seconds, whySlow, whyStuck } from './decide-stuck.ts'
+
+/** What one look at the proxy has shown. Times in milliseconds; `at` ones since 1970. */
+export interface ProxySight {
+  readonly now: number
+  /** The last process, as recorded; null when none was started yet. */
+  readonly last: {
+    readonly started: boolean
+    readonly startedAt: number
+    readonly answered: boolean
+    readonly ended: { readonly at: number; readonly how: 'stopped' | 'died'; readonly why: string } | null
+    readonly crashes: number
+    readonly streak: number
+  } | null
+  /** Is that process there, and what does it say? Silent since its first question without an answer. */
+  readonly answer: 'answers' | 'gone' | ProxySilence
+  /** One that does nothing for this long is killed. */
+  readonly hungAfterMs: number
+}
+
+/** Of a proxy that does not answer its orders. */
+export interface ProxySilence {
+  readonly silentMs: number
+  readonly activity: Activity
+  /** What its heartbeat thread says; or for how long that has said nothing either. */
+  readonly turns: readonly LoopTurns[] | { readonly muteMs: number }
+}
+
+/** Its loops turn, and it takes no order: so many times hungAfterMs, and nobody could tell it where a database went. */
+const DEAF_FACTOR = 15
+
+/** Its loop answers between two pieces of work: one that works on a single piece for so many times hungAfterMs never ends it. */
+const STUCK_FACTOR = 3
+
+export type NextOfProxy =
+  | { readonly kind: 'start' | 'kill' | 'bury' | 'welcome'; readonly why: string }
+  /** Nothing to do: look again after `afterMs`. */
+  | {
+      readonly kind: 'rest'
+      readonly state: ProxyState['state']
+      readonly afterMs: number
+      readonly why: string
+    }
+
+/** Clients of a dead proxy have nobody: its death is to be seen soon, also by an agent that is not its parent. */
+const SETTLED_MS = 100
+const STARTING_MS = 20
+/** A proxy has no data to lose or to load, and its clients wait: shorter than the longest pause for engines. */
+const LONGEST_BACK_OFF_MS = 5_000
+
+/**
+ * Decides the next thing to do for the proxy, which is always wanted. `bury`: record how the process ended. `welcome`:
+ * it answers for the first time. `rest`: all is as it should be, or waits.
+ */
+export function decideProxy({ now, last, answer, hungAfterMs }: ProxySight): NextOfProxy {
+  if (!last) return { kind: 'start', why: 'there was none yet' }
+  if (last.ended) return decideEnded(now, last, last.ended)
+  if (!last.started) return { kind: 'start', why: 'the start was interrupted' }
+  if (answer === 'gone') return { kind: 'bury', why: 'its process is gone' }
+  const ends = answer === 'answers' ? null : whyEnded(answer, hungAfterMs)
+  if (ends !== null) return { kind: 'kill', why: ends }
+  if (answer === 'answers' && !last.answered) return { kind: 'welcome', why: 'it answers' }
+  return {
+    kind: 'rest',
+    state: last.answered ? 'running' : 'starting',
+    afterMs: last.answered ? SETTLED_MS : STARTING_MS,
+    why: answer === 'answers' ? '' : whySilent(answer),
+  }
+}
+
+/**
+ * Its clients lose their connections with it, so it is ended only when it is truly stuck. Null: it is not, or it waits for the disk,
+ * where no signal reaches it either.
+ */
+function whyEnded({ silentMs, activity, turns }: ProxySilence, hungAfterMs: number): string | null {
+  if (!('muteMs' in turns))
+    return (
+      whyStuck(turns, hungAfterMs) ??
+      (silentMs < hungAfterMs * DEAF_FACTOR
+        ? null
+        : `took no orders for ${seconds(silentMs)}, though its loops went on, and was killed`)
+    )
+  return whyMute(turns.muteMs, activity, hungAfterMs)
+}
+
+/** Not even its heartbeat thread has answered: what the whole process does is all there is to know. */
+function whyMute(silentMs: number, { doing, idleMs }: Activity, hungAfterMs: number): string | null {
+  if (doing === 'disk') return null
+  if (doing === 'works')
+    return silentMs < hungAfterMs * STUCK_FACTOR
+      ? null
+      : `did not answer for ${seconds(silentMs)} while it used the processor, and was killed`
+  if (Math.min(idleMs, silentMs) < hungAfterMs) return null
+  const did = doing === 'stopped' ? 'was stopped by a signal or a debugger' : 'did nothing'
+  return `did not answer for ${seconds(silentMs)} while it ${did}, and was killed`
+}
+
+function whySilent({ silentMs, turns }: ProxySilence): string {
+  if (silentMs < 1_000) return ''
+  const silent = `has not answered for ${seconds(silentMs)}`
+  return 'muteMs' in turns ? silent : `${silent}: ${whySlow(turns)}`
+}
+
+function decideEnded(
+  now: number,
+  last: NonNullable<ProxySight['last']>,
+  ended: NonNullable<NonNullable<ProxySight['last']>['ended']>,
+): NextOfProxy {
+  if (ended.how === 'stopped') return { kind: 'start', why: 'it was stopped together with the agent' }
+  const backOff = Math.min(LONGEST_BACK_OFF_MS, backOffMs(last.streak))
+  // Bounded, for the clock may have been set back meanwhile.
+  const afterMs = Math.min(backOff, ended.at + backOff - now)
+  if (afterMs <= 0) return { kind: 'start', why: `back-off of ${backOff} ms is over` }
+  // One that never answered will hardly do so the next time; it is tried all the same.
+  const state = last.answered ? 'exited' : 'failed'
+  return { kind: 'rest', state, afterMs, why: ended.why }
+}

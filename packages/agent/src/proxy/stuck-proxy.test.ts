@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { until } from '../../test/agent-home.ts'
+import { dial, echoServer, makeProxyHome, proxyProgram } from '../../test/proxy-home.ts'
+
+/** Some requests of clients take it as long as the test wants. Within its wall the proxy sees its own package. */
+const stickOnWords = fileURLToPath(new URL('../../../proxy/test/stick-on-words.ts', import.meta.url))
+const [node = '', ...rest] = proxyProgram
+const sticky = [node, '--import', stickOnWords, ...rest]
+
+test('a proxy that is stuck in one piece of work is ended, and both logs say which piece, and whose', async () => {
+  await using home = await makeProxyHome()
+  await using database = await echoServer()
+  await using _ = await home.start({ proxyProgram: sticky, hungAfterMs: 3_000 })
+  await home.proxyBecomes({ state: 'running' })
+  await using client = await dial(await home.putEndpoint(database))
+  expect(await client.ask()).toBe('+PONG\r\n')
+  client.send('GET stick-working\r\n')
+  await home.proxyBecomes({ crashes: 1 })
+  const piece = `takes requests of ${client.address} at bdb-1`
+  expect(home.logged()).toMatch(
+    new RegExp(`stuck in one piece of work for \\d\\.\\d s of processor time, and was killed: main ${piece}`),
+  )
+  expect(readFileSync(home.folder.log, 'utf8')).toMatch(new RegExp(`"a turn is long".*"doing":"${piece}"`))
+})
+
+test('so is one of which a worker waits for ever in its piece, while its other threads answer', async () => {
+  await using home = await makeProxyHome()
+  await using database = await echoServer()
+  await using _ = await home.start({ proxyProgram: [...sticky, '--workers', '2'], hungAfterMs: 3_000 })
+  await home.proxyBecomes({ state: 'running' })
+  await using client = await dial(await home.putEndpoint(database))
+  expect(await client.ask()).toBe('+PONG\r\n')
+  client.send('GET stick-waiting\r\n')
+  await home.proxyBecomes({ crashes: 1 })
+  expect(home.logged()).toMatch(
+    /in which it did nothing for \d\.\d s, and was killed: worker [12] takes requests of 127\.0\.0\.1:\d+ at bdb-1/,
+  )
+})
+
+test('one that is slow because the machine has much else to do is told, and its clients keep their connections', async () => {
+  await using home = await makeProxyHome()
+  await using database = await echoServer()
+  const { pid, port } = await (async () => {
+    await using _ = await home.start({ proxyProgram: sticky })
+    const running = await home.proxyBecomes({ state: 'running' })
+    return { pid: running.pid, port: await home.putEndpoint(database) }
+  })()
+  // Its threads together would be ended after 3 s without an answer; the one that is stuck, after 500 ms of processor time.
+  await using _ = await home.start({ proxyProgram: sticky, hungAfterMs: 1_000 })
+  await using client = await dial(port)
+  expect(await client.ask()).toBe('+PONG\r\n')
+  const begun = performance.now()
+  client.send('GET work-starved\r\n')
+  let why = ''
+  const isAnswered = async () => {
+    why = (await home.client.reportNode({})).proxy.why || why
+    return client.text() === '+PONG\r\n+PONG\r\n'
+  }
+  await until(isAnswered, { withinMs: 60_000 })
+  console.log(`300 ms of work took ${Math.round(performance.now() - begun)} ms`)
+  expect(await home.proxyBecomes({ state: 'running' })).toMatchObject({ pid, crashes: 0 })
+  expect(why).toMatch(/has not answered for .*: one piece of work has taken .*: main takes requests of/)
+})

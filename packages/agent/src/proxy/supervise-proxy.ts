@@ -1,0 +1,271 @@
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { ProxyState } from '@fairlead/api'
+import type { Logger } from 'pino'
+import { describeEnd } from '../engine/start-process.ts'
+import { waitForEnd } from '../engine/stop-process.ts'
+import { nextStreak } from '../process/decide-restart.ts'
+import { readLog } from '../process/engine-log.ts'
+import { checkSocketPath } from '../process/hold-socket.ts'
+import { isAlive, signalProcess } from '../process/process-identity.ts'
+import { prepareLog, startDetached } from '../process/start-detached.ts'
+import type { StartedProcess } from '../process/started-process.ts'
+import { type ActivityWatch, watchActivity } from '../process/watch-activity.ts'
+import { createProxyPulse, type ProxyPulse } from './ask-proxy.ts'
+import { decideProxy, type NextOfProxy, type ProxySight } from './decide-proxy.ts'
+import { type ProxyFolder, type ProxyRecord, proxyFolder } from './proxy-folder.ts'
+import type { ProxyWall } from './proxy-wall.ts'
+import { createTurnsReader, type TurnsReader } from './read-turns.ts'
+
+export interface ProxySettings {
+  readonly home: string
+  /** Program and arguments, but for the home. */
+  readonly program: readonly string[]
+  readonly wall: ProxyWall
+  /** Of our software, to tell in the log that an adopted process is of another. */
+  readonly version: string
+  readonly logger: Logger
+  readonly hungAfterMs: number
+}
+
+/** The proxy under supervision. Disposing of it ends the supervision, not the process. */
+export interface SupervisedProxy extends AsyncDisposable {
+  report(): ProxyState
+}
+
+/** How soon the loop tries again after the world has failed it (a full disk, say). */
+const AFTER_TROUBLE_MS = 1_000
+/** More than this of the end of its log is not looked at. */
+const LAST_WORDS_BYTES = 64 * 1024
+
+interface Supervision {
+  readonly settings: ProxySettings
+  readonly folder: ProxyFolder
+  readonly pulse: ProxyPulse
+  readonly turns: TurnsReader
+  /** What the process does while it is silent. */
+  readonly activity: ActivityWatch
+  readonly log: Logger
+  readonly end: AbortController
+  last: ProxyRecord | null
+  view: Pick<ProxyState, 'state' | 'why'>
+  /** The process that this agent has started last, if it was this agent. */
+  child: StartedProcess | null
+  /** Why we killed the last process, if we did. */
+  killedBecause: string | null
+  /** Ends the rest of the loop. */
+  wake: () => void
+}
+
+/**
+ * Keeps one proxy process running on home/proxy, for as long as it is not disposed of: adopts the one that runs, starts one
+ * when there is none, and kills one that does not answer. Throws when the path of its socket is too long.
+ */
+export async function superviseProxy(settings: ProxySettings): Promise<SupervisedProxy> {
+  const folder = proxyFolder(settings.home)
+  checkSocketPath(folder.socket, 'proxy')
+  await folder.create()
+  const log = settings.logger.child({ part: 'proxy' })
+  const last = await folder.read().catch((cause: unknown) => {
+    // Its process is found without it.
+    log.error({ err: cause }, 'the record of the proxy process is left aside')
+    return null
+  })
+  const supervision: Supervision = {
+    ...{ settings, folder, log, last, pulse: createProxyPulse(folder.socket), end: new AbortController() },
+    turns: createTurnsReader(folder.turnsSocket),
+    activity: watchActivity(),
+    ...{ view: { state: 'starting', why: '' }, child: null, killedBecause: null, wake: () => undefined },
+  }
+  if (last?.identity && !last.ended && isAlive(last.identity)) tellAdoption(supervision, last)
+  const running = loop(supervision)
+  return {
+    report: () => describe(supervision),
+    async [Symbol.asyncDispose]() {
+      supervision.end.abort()
+      supervision.wake()
+      await running
+    },
+  }
+}
+
+function describe({ last, view }: Supervision): ProxyState {
+  const pid = last?.ended ? null : (last?.identity?.pid ?? null)
+  const { crashes = 0, diedBefore } = last ?? {}
+  return { ...view, pid, crashes, ...(diedBefore && { diedBefore }) }
+}
+
+function tellAdoption({ settings: { program, version }, log }: Supervision, record: ProxyRecord): void {
+  const fields = { pid: record.identity?.pid }
+  const isSame = record.version === version && isDeepStrictEqual(record.program, program)
+  if (isSame) log.info(fields, 'proxy process is adopted')
+  // It is not replaced: its clients would have to connect again.
+  else
+    log.warn(
+      { ...fields, runs: record.version, would: version, program },
+      'proxy process of another version is adopted; the next one to be started is of this version',
+    )
+}
+
+async function loop(supervision: Supervision): Promise<void> {
+  const { signal } = supervision.end
+  while (!signal.aborted) {
+    // Made before the look: a death during the turn is not slept through.
+    const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
+    supervision.wake = wake
+    const afterMs = await turn(supervision)
+    if (afterMs === 0 || signal.aborted) continue
+    const timer = setTimeout(wake, afterMs)
+    await woken
+    clearTimeout(timer)
+  }
+}
+
+/** One look and what follows from it. Answers after how many milliseconds to look again. */
+async function turn(supervision: Supervision): Promise<number> {
+  const { end, log } = supervision
+  try {
+    const next = decideProxy(await look(supervision))
+    if (next.kind === 'rest') {
+      supervision.view = { state: next.state, why: next.why }
+      return next.afterMs
+    }
+    await act(supervision, next)
+    return 0
+  } catch (cause) {
+    if (end.signal.aborted) return 0
+    const why = cause instanceof Error ? cause.message : String(cause)
+    if (supervision.view.why !== why) log.error({ err: cause }, 'proxy cannot be supervised; trying again')
+    supervision.view = { ...supervision.view, why }
+    return AFTER_TROUBLE_MS
+  }
+}
+
+async function look(supervision: Supervision): Promise<ProxySight> {
+  const { last, settings } = supervision
+  const here = last?.identity && !last.ended && isAlive(last.identity)
+  return {
+    now: Date.now(),
+    last: last && { ...last, started: last.identity !== null, answered: last.answeredAt !== null },
+    answer: here && last?.identity ? await ask(last.identity.pid, supervision) : 'gone',
+    hungAfterMs: settings.hungAfterMs,
+  }
+}
+
+async function ask(
+  pid: number,
+  { pulse, activity, turns }: Pick<Supervision, 'pulse' | 'activity' | 'turns'>,
+): Promise<ProxySight['answer']> {
+  const answer = await pulse.ask(pid)
+  if (answer === 'answers') {
+    activity.forget()
+    turns.forget()
+    return answer
+  }
+  const said = await turns.ask(pid)
+  // Its whole process does nothing only while not even its heartbeat thread answers.
+  if (!('muteMs' in said)) activity.forget()
+  const seen = activity.look(pid, performance.now())
+  return seen === null ? 'gone' : { ...answer, activity: seen, turns: said }
+}
+
+async function act(supervision: Supervision, next: Exclude<NextOfProxy, { kind: 'rest' }>): Promise<void> {
+  const { last, log, end } = supervision
+  switch (next.kind) {
+    case 'start':
+      supervision.view = { state: 'starting', why: '' }
+      return await start(supervision, next.why)
+    case 'kill':
+      log.warn({ pid: last?.identity?.pid, why: next.why }, 'proxy process is killed')
+      supervision.killedBecause = next.why
+      if (!last?.identity) return
+      signalProcess(last.identity, 'SIGKILL')
+      await waitForEnd(last.identity, 2_000, end.signal)
+      return
+    case 'bury':
+      if (last) await bury(supervision, last)
+      return
+    case 'welcome':
+      if (last) await save(supervision, { ...last, answeredAt: Date.now() })
+      log.info({ pid: last?.identity?.pid }, 'proxy process answers')
+  }
+}
+
+async function start(supervision: Supervision, why: string): Promise<void> {
+  const { settings, folder, pulse, last, log } = supervision
+  pulse.forget()
+  supervision.turns.forget()
+  supervision.activity.forget()
+  supervision.killedBecause = null
+  supervision.child = null
+  const { program, version } = settings
+  const first = { identity: null, startedAt: Date.now(), answeredAt: null, ended: null }
+  const counts = {
+    crashes: last?.ended?.how === 'stopped' ? 0 : (last?.crashes ?? 0),
+    streak: last?.streak ?? 0,
+    ...(last?.ended?.how === 'died' && { diedBefore: { at: last.ended.at, why: last.ended.why } }),
+  }
+  // One that nobody recorded holds the home, and would let no other run: its agent died right after starting it.
+  const found = folder.find()
+  if (found !== null) {
+    const { end: logFrom } = await readLog(folder.log, Number.MAX_SAFE_INTEGER, 0)
+    const unknown = { program: [], version: '', logFrom }
+    const origin = last === null || last.ended ? unknown : last
+    const record = { ...origin, ...first, ...counts, identity: found }
+    await save(supervision, record)
+    return tellAdoption(supervision, record)
+  }
+  const logFrom = await prepareLog(folder.log)
+  const record: ProxyRecord = { ...first, ...counts, program: [...program], version, logFrom }
+  // Recorded before the process exists: what it was started with is known also when its pid is not.
+  await save(supervision, record)
+  try {
+    const isDoubted = last?.ended?.how === 'died' && last.answeredAt === null
+    const place = await settings.wall.place(folder, program, isDoubted)
+    // What Node has compiled once is kept: started again, it serves sooner, and takes 20 MB less.
+    const env = { NODE_COMPILE_CACHE: join(place.folder, 'cache') }
+    const { program: first, args, folder: cwd } = place
+    const child = await startDetached({ program: first, args, cwd, log: folder.log, env })
+    supervision.child = child
+    // Its death is news at once, not at the next look.
+    void child.ended.then(() => supervision.wake())
+    await save(supervision, { ...record, identity: child.identity })
+    log.info({ pid: child.identity.pid, why }, 'proxy process is started')
+  } catch (cause) {
+    const end = cause instanceof Error ? cause.message : String(cause)
+    log.error({ why: end }, 'proxy process cannot be started')
+    await save(supervision, asDied(record, end))
+  }
+}
+
+/** Records how the process ended. */
+async function bury(supervision: Supervision, last: ProxyRecord): Promise<void> {
+  const { child, killedBecause, folder, log } = supervision
+  const how = killedBecause ?? (await describeEnd(child, last.identity))
+  const words = await errorOf(folder.log, last.logFrom)
+  const why = words === '' ? how : `${how}: ${words}`
+  await save(supervision, asDied(last, why))
+  log.warn({ pid: last.identity?.pid, why, crashes: supervision.last?.crashes }, 'proxy process ended')
+}
+
+/** What it threw, or what Node gave up on: in its log this stands amidst the lines of a stack. */
+async function errorOf(path: string, from: number): Promise<string> {
+  const { bytes } = await readLog(path, from, LAST_WORDS_BYTES)
+  const lines = bytes.toString('utf8').split('\n')
+  return lines.findLast((line) => /^(\w*Error\b|FATAL ERROR).*: /.test(line))?.slice(0, 400) ?? ''
+}
+
+function asDied(record: ProxyRecord, why: string): ProxyRecord {
+  const at = Date.now()
+  return {
+    ...record,
+    ended: { at, how: 'died', why },
+    crashes: record.crashes + 1,
+    streak: nextStreak(record, at),
+  }
+}
+
+async function save(supervision: Supervision, record: ProxyRecord): Promise<void> {
+  await supervision.folder.write(record)
+  supervision.last = record
+}

@@ -1,0 +1,190 @@
+import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import type { WantedShard } from '@fairlead/api'
+import { expect, test } from 'vitest'
+import { connectAs, makeHome, makeWish, type TestHome, until } from '../../test/agent-home.ts'
+import { anyEngine, engines } from '../../test/engines.ts'
+
+const persistences = ['disabled', 'snapshot', 'aof'] as const
+const builds = engines.map(({ flavour, version }) => ({ flavour, version }))
+
+test.for(builds.flatMap((build) => persistences.map((persistence) => ({ ...build, persistence }))))(
+  'a restart keeps the data: $flavour $version, persistence $persistence',
+  async ({ flavour, version, persistence }) => {
+    await using home = await makeHome()
+    await using _ = await home.start()
+    const snapshots = [{ secs: 3600, writes: 1 }]
+    const wish = await makeWish({ build: { flavour, version }, persistence, snapshots })
+    await run(home, wish)
+    await write(wish, 'a')
+    await run(home, { ...wish, revision: 'second' })
+    expect(await read(wish, 'a')).toBe('value of a')
+    await write(wish, 'b')
+    await run(home, { ...wish, revision: 'third' })
+    expect([await read(wish, 'a'), await read(wish, 'b')]).toEqual(['value of a', 'value of b'])
+
+    using admin = await connectAs('fairlead', wish)
+    expect(await admin.call('CONFIG', 'GET', 'appendonly')).toEqual([
+      'appendonly',
+      persistence === 'aof' ? 'yes' : 'no',
+    ])
+    expect(await admin.call('CONFIG', 'GET', 'save')).toEqual([
+      'save',
+      persistence === 'snapshot' ? '3600 1' : '',
+    ])
+  },
+)
+
+test.for(builds)(
+  'what a database with an AOF has acknowledged survives a kill: $flavour $version',
+  async (build) => {
+    await using home = await makeHome()
+    await using _ = await home.start()
+    const wish = await makeWish({ build, persistence: 'aof', aofFsync: 'always' })
+    await run(home, wish)
+    await write(wish, 'a')
+    await crash(home)
+    expect(await read(wish, 'a')).toBe('value of a')
+    // After a clean restart, the snapshot is there too, and older than what is written from here on.
+    await run(home, { ...wish, revision: 'second' })
+    await write(wish, 'b')
+    await crash(home)
+    expect([await read(wish, 'a'), await read(wish, 'b')]).toEqual(['value of a', 'value of b'])
+  },
+)
+
+test.for(builds)(
+  'switching the AOF on, off and on again over restarts never brings back old data: $flavour $version',
+  async (build) => {
+    await using home = await makeHome()
+    await using _ = await home.start()
+    const wish = await makeWish({ build })
+    await run(home, { ...wish, persistence: 'aof' })
+    await write(wish, 'a', 'first')
+    await run(home, { ...wish, revision: 'second', persistence: 'disabled' })
+    expect(await read(wish, 'a')).toBe('first')
+    await write(wish, 'a', 'second')
+    await run(home, { ...wish, revision: 'third', persistence: 'aof' })
+    expect(await read(wish, 'a')).toBe('second')
+    await aofIsWritten(wish)
+    await write(wish, 'a', 'third')
+    await crash(home)
+    expect(await read(wish, 'a')).toBe('third')
+  },
+)
+
+test('a replica resumes without a full sync, and as a primary later loads what it had', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const primary = await makeWish({ persistence: 'aof' })
+  const secrets = { adminPassword: primary.adminPassword, userPassword: primary.userPassword }
+  const replica = await makeWish({
+    persistence: 'aof',
+    ...secrets,
+    replicaOf: { host: primary.host, port: primary.port },
+  })
+  await run(home, primary, 'p')
+  await run(home, replica, 'r')
+  await write(primary, 'a')
+  await until(async () => (await read(replica, 'a')) === 'value of a', { withinMs: 5_000 })
+  using admin = await connectAs('fairlead', replica)
+  await admin.call('CONFIG', 'SET', 'appendonly', 'yes')
+  await aofIsWritten(replica)
+
+  await run(home, { ...replica, revision: 'second' }, 'r')
+  await linked(replica)
+  using source = await connectAs('fairlead', primary)
+  expect(await source.info('stats')).toMatch(/sync_full:1\r\n[\s\S]*sync_partial_ok:1\r\n/)
+
+  // Written while its AOF is off: the one of before is out of date from here on.
+  await write(primary, 'b')
+  await until(async () => (await read(replica, 'b')) === 'value of b', { withinMs: 5_000 })
+  await run(home, { ...replica, revision: 'third', replicaOf: null }, 'r')
+  expect([await read(replica, 'a'), await read(replica, 'b')]).toEqual(['value of a', 'value of b'])
+  await aofIsWritten(replica)
+})
+
+test.for(builds)(
+  'a clock that is set back after its start brings back no old data: $flavour $version',
+  async (build) => {
+    await using home = await makeHome()
+    await using _ = await home.start()
+    const primary = await makeWish({ build, persistence: 'aof' })
+    const { host, port, adminPassword, userPassword } = primary
+    const own = await makeWish({ build, persistence: 'aof', adminPassword, userPassword })
+    await run(home, primary, 'p')
+    await run(home, { ...own, replicaOf: { host, port } })
+    await linked(own)
+    {
+      using admin = await connectAs('fairlead', own)
+      await admin.call('SAVE')
+      await admin.call('CONFIG', 'SET', 'appendonly', 'yes')
+      await aofIsWritten(own)
+      await admin.call('REPLICAOF', 'NO', 'ONE')
+    }
+    await write(own, 'a')
+    // As the files are if the clock was set back by an hour between the start and the AOF.
+    const data = join(home.path, 'shards', 'a-1', 'data')
+    for (const name of ['appendonly.aof', join('appendonlydir', 'appendonly.aof.manifest')])
+      if (existsSync(join(data, name))) setBack(join(data, name))
+    await home.client.putShard({ params: { id: 'a-1' }, body: { ...own, onCrash: 'restart' } })
+    await crash(home)
+    expect(await read(own, 'a')).toBe('value of a')
+  },
+)
+
+test('a shard whose data folder holds only a snapshot starts with it, though an AOF is wanted', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const { flavour, version } = anyEngine()
+  const wish = await makeWish({ build: { flavour, version } })
+  await run(home, wish)
+  await write(wish, 'a')
+  await run(home, { ...wish, revision: 'second', persistence: 'aof' })
+  expect(await read(wish, 'a')).toBe('value of a')
+  await aofIsWritten(wish)
+  expect(readdirSync(join(home.path, 'shards', 'a-1', 'data'))).toContain('appendonlydir')
+})
+
+function setBack(path: string): void {
+  const { mtimeMs } = statSync(path)
+  utimesSync(path, mtimeMs / 1_000 - 3_600, mtimeMs / 1_000 - 3_600)
+}
+
+/** Puts the shard and waits until it runs just so. */
+async function run(home: TestHome, wish: WantedShard, id = 'a-1'): Promise<void> {
+  await home.client.putShard({ params: { id }, body: wish })
+  await home.becomes(id, { state: 'running', revision: wish.revision })
+}
+
+async function crash(home: TestHome): Promise<void> {
+  const { pid, crashes } = await home.becomes('a-1', { state: 'running' })
+  process.kill(pid ?? 0, 'SIGKILL')
+  await home.becomes('a-1', { state: 'running', crashes: crashes + 1 })
+}
+
+async function write(wish: WantedShard, key: string, value = `value of ${key}`): Promise<void> {
+  using client = await connectAs('default', wish)
+  expect(await client.call('SET', key, value)).toBe('OK')
+}
+
+async function read(wish: WantedShard, key: string) {
+  using client = await connectAs('default', wish)
+  return await client.call('GET', key)
+}
+
+async function linked(wish: WantedShard): Promise<void> {
+  using admin = await connectAs('fairlead', wish)
+  const up = async () => (await admin.info('replication')).includes('master_link_status:up')
+  await until(up, { withinMs: 10_000 })
+}
+
+/** The first rewrite, by which an AOF that was switched on becomes the truth, is done. */
+async function aofIsWritten(wish: WantedShard): Promise<void> {
+  using admin = await connectAs('fairlead', wish)
+  const done = async () => {
+    const text = await admin.info('persistence')
+    return /aof_enabled:1\r\naof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0/.test(text)
+  }
+  await until(done, { withinMs: 10_000 })
+}

@@ -1,0 +1,195 @@
+import { findProgram } from '../builds/builds-of-node.ts'
+import { engineTarget } from '../engine/engine-config.ts'
+import { describeEnd, prepareFolder, startProcess } from '../engine/start-process.ts'
+import { stopProcess, waitForEnd } from '../engine/stop-process.ts'
+import { decideAppendonly } from '../folder/decide-appendonly.ts'
+import { giveFolderBack } from '../folder/give-folder.ts'
+import {
+  readDataOnDisk,
+  snapshotWrittenAt,
+  traceOfSnapshot,
+  tracesOnDisk,
+} from '../folder/read-data-on-disk.ts'
+import { readLastWords } from '../folder/read-last-words.ts'
+import { readSettings } from '../folder/read-settings.ts'
+import type { ProcessRecord, ShardFolder, WantedRecord } from '../folder/shard-folder.ts'
+import { nextStreak } from '../process/decide-restart.ts'
+import { type ProcessIdentity, signalProcess } from '../process/process-identity.ts'
+import { whatIsLost } from './see-silence.ts'
+import type { ShardWorkplace } from './shard-workplace.ts'
+
+/** What an act tells the loop: the engine would not stop, and why. Otherwise the next look tells the rest. */
+export interface ActResult {
+  readonly refused?: string
+}
+
+/** Starts a process for what is wanted. What stands in the way is recorded as the end of that process. */
+export async function start(place: ShardWorkplace, wanted: WantedRecord, last: ProcessRecord | null) {
+  const { folder } = place
+  const { wish, order } = wanted
+  place.pulse.forget()
+  place.activity.forget()
+  place.killedBecause = null
+  const disk = await readDataOnDisk(folder.data, last)
+  const appendonly = decideAppendonly(wish, disk)
+  const logFrom = await prepareFolder(folder, wish, appendonly.atStart)
+  const sameOrder = last !== null && last.order === order
+  const startedAt = Date.now()
+  const record: ProcessRecord = {
+    order,
+    wish,
+    identity: null,
+    startedAt,
+    answeredAt: null,
+    proven: sameOrder && last.proven,
+    appendonly: appendonly.atStart,
+    appendonlyLater: appendonly.later,
+    aofFrom: startedAt,
+    found: await tracesOnDisk(folder.data),
+    before: {
+      aofComplete: disk.aofComplete,
+      stoppedCleanly: disk.stoppedCleanly,
+      died: last !== null && !disk.stoppedCleanly && (last.answeredAt !== null || last.before.died === true),
+    },
+    logFrom,
+    stoppingAt: null,
+    ended: null,
+    crashes: sameOrder ? last.crashes : 0,
+    streak: sameOrder ? last.streak : 0,
+    ...(sameOrder && last.unanswered && { unanswered: last.unanswered }),
+  }
+  // Recorded before the process exists: an agent that dies in between looks for it by its folder.
+  await place.save(record)
+  try {
+    await place.modules.verify(wish.modules)
+  } catch (cause) {
+    // Whatever ran before: it is not tried again by itself, for only the server has the file.
+    await place.save({ ...asDied(record, explain(cause)), proven: false })
+    return
+  }
+  try {
+    const program = await findProgram(place.builds, wish.build)
+    place.child = await startProcess(folder, { program, modules: wish.modules }, place.wall)
+  } catch (cause) {
+    await place.save(asDied(record, explain(cause)))
+    return
+  }
+  await place.save({ ...record, identity: place.child.identity })
+}
+
+/** Notes the first answer of a process and its settings, and sets what had to wait until it has loaded its data. */
+export async function welcome(place: ShardWorkplace, last: ProcessRecord): Promise<void> {
+  const answeredAt = Date.now()
+  const later = last.appendonlyLater
+  if (later !== null) await place.pulse.call('CONFIG', 'SET', 'appendonly', later ? 'yes' : 'no')
+  // Before its answer is noted: a process that has answered has a baseline.
+  const settings = readSettings(await place.pulse.call('CONFIG', 'GET', '*'), last.wish)
+  await place.folder.writeBaseline({ startedAt: last.startedAt, settings })
+  const { unanswered: _over, ...record } = last
+  await place.save({
+    ...record,
+    answeredAt,
+    proven: true,
+    appendonlyLater: null,
+    // What the AOF holds is out of date from here on.
+    ...(later === false && {
+      appendonly: false,
+      aofFrom: Date.now(),
+      found: await tracesOnDisk(place.folder.data),
+    }),
+  })
+}
+
+/** Asks the process to stop, with or without saving its data. One that cannot save is ended only if nothing is lost by that. */
+export async function stop(
+  place: ShardWorkplace,
+  { wish }: WantedRecord,
+  last: ProcessRecord,
+  save: boolean,
+): Promise<ActResult> {
+  const { folder, signal, silence } = place
+  if (!last.identity) return {}
+  const record = {
+    ...last,
+    stoppingAt: Date.now(),
+    snapshotBefore: await traceOfSnapshot(folder.data),
+  }
+  await place.save(record)
+  await giveFolderBack(folder, last.identity)
+  const result = await stopProcess({
+    identity: last.identity,
+    target: engineTarget(last.wish),
+    save,
+    data: folder.data,
+    // Without saving there is nothing that could take long.
+    stopWithinMs: save ? place.stopWithinMs : Math.min(place.stopWithinMs, 5_000),
+    hungAfterMs: save ? silence.hungAfterMs : Math.min(silence.hungAfterMs, 1_000),
+    mayForce: !save || (await whatIsLost(last, wish, folder, silence.serves)) === 'nothing',
+    signal,
+  })
+  if (result.kind === 'gone') {
+    place.killedBecause = result.forced
+    return {}
+  }
+  await place.save({ ...record, stoppingAt: null })
+  const words = await lastWords(folder, last)
+  return { refused: words === '' ? result.why : `${result.why} (${words})` }
+}
+
+/** Ends a process that does not answer. */
+export async function kill(place: ShardWorkplace, identity: ProcessIdentity, why: string): Promise<void> {
+  place.killedBecause = why
+  signalProcess(identity, 'SIGKILL')
+  await waitForEnd(identity, 2_000, place.signal)
+}
+
+/**
+ * Records how the process ended: as we asked, with its data saved, or on its own. One that an earlier agent started, and that never
+ * answered, may have died with that agent: it is not said to fail, it is started again.
+ */
+export async function bury(place: ShardWorkplace, wanted: WantedRecord, last: ProcessRecord): Promise<void> {
+  place.pulse.forget()
+  if (place.child === null && last.answeredAt === null && last.stoppingAt === null) {
+    await place.save({ ...last, identity: null })
+    return
+  }
+  if (await hasStoppedCleanly(place.folder, last)) {
+    await place.save({ ...last, ended: { at: Date.now(), how: 'stopped', why: 'was stopped' } })
+    return
+  }
+  const end = place.killedBecause ?? (await describeEnd(place.child, last.identity))
+  const words = await lastWords(place.folder, last)
+  const died = asDied(last, words === '' ? end : `${end}: ${words}`)
+  // The order dies with the process: what it held may be lost, so the server has to say again that it wants it started.
+  const orderDied = wanted.wish.onCrash === 'wait' && last.answeredAt !== null
+  await place.save(orderDied ? { ...died, order: wanted.order } : died)
+}
+
+/** Did it end because we asked, with everything it held on disk? True for one that never took a write. */
+export async function hasStoppedCleanly(folder: ShardFolder, last: ProcessRecord): Promise<boolean> {
+  if (last.stoppingAt === null) return false
+  if (last.answeredAt === null) return true
+  const now = await traceOfSnapshot(folder.data)
+  if (last.snapshotBefore !== undefined) return now !== null && now !== last.snapshotBefore
+  // File times lag behind the clock by up to one tick of the kernel.
+  return ((await snapshotWrittenAt(folder.data)) ?? 0) >= last.stoppingAt - 20
+}
+
+function explain(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}
+
+function asDied(record: ProcessRecord, why: string): ProcessRecord {
+  const at = Date.now()
+  return {
+    ...record,
+    ended: { at, how: 'died', why },
+    crashes: record.crashes + 1,
+    streak: nextStreak(record, at),
+    ...(record.answeredAt === null && { unanswered: { deaths: (record.unanswered?.deaths ?? 0) + 1, why } }),
+  }
+}
+
+function lastWords(folder: ShardFolder, { logFrom, wish }: ProcessRecord): Promise<string> {
+  return readLastWords(folder.log, logFrom, [wish.adminPassword, wish.userPassword])
+}

@@ -1,0 +1,198 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Answer } from '../engine/ask-engine.ts'
+import type { Silence } from '../engine/decide-silent.ts'
+import { decideNext, type ShardSight } from './decide-next.ts'
+
+type Last = NonNullable<ShardSight['last']>
+const running: Last = {
+  order: 1,
+  started: true,
+  startedAt: 0,
+  answered: true,
+  proven: true,
+  ended: null,
+  crashes: 0,
+  streak: 0,
+}
+const died: Last = {
+  ...running,
+  ended: { at: 100_000, how: 'died', why: 'signal SIGSEGV' },
+  crashes: 3,
+  streak: 3,
+}
+const stopped: Last = { ...running, ended: { at: 100_000, how: 'stopped', why: 'was stopped' } }
+const sight = (
+  over: Partial<ShardSight>,
+  onCrash: 'restart' | 'wait' = 'restart',
+  order = 1,
+): ShardSight => ({
+  now: 100_000,
+  wanted: { order, gone: false, onCrash },
+  last: running,
+  answer: { kind: 'pong' },
+  refusedToStop: null,
+  ...over,
+})
+const silent = (forMs: number, over: Partial<Silence> = {}): Answer => ({
+  kind: 'silent',
+  silence: {
+    ...{
+      pid: 7,
+      forMs,
+      activity: { doing: 'idle', idleMs: forMs },
+      loss: 'nothing',
+      onDisk: false,
+      ordered: false,
+    },
+    ...{ hungAfterMs: 10_000, primaryHungAfterMs: 100_000 },
+    ...over,
+  },
+})
+const gone = { order: 1, gone: true, onCrash: 'restart' } as const
+
+test.for<[string, ShardSight, object]>([
+  ['a new shard is started', sight({ last: null, answer: 'gone' }), { kind: 'start' }],
+  ['one that answers is running', sight({}), { kind: 'rest', state: 'running', why: '' }],
+  ['the first answer is noted', sight({ last: { ...running, answered: false } }), { kind: 'welcome' }],
+  [
+    'one that loads is starting, however long it takes',
+    sight({ last: { ...running, answered: false }, answer: { kind: 'loading' }, now: 9e12 }),
+    { kind: 'rest', state: 'starting', why: 'loads its data' },
+  ],
+  [
+    'one that is silent for a while is still running',
+    sight({ answer: silent(9_999) }),
+    { kind: 'rest', state: 'running', why: 'has not answered for 10.0 s: it does nothing' },
+  ],
+  [
+    'one that is silent, does nothing for too long, and loses nothing, is killed',
+    sight({ answer: silent(10_000) }),
+    { kind: 'kill' },
+  ],
+  [
+    'one that works is not killed, however long it is silent',
+    sight({ answer: silent(9e9, { activity: { doing: 'works', idleMs: 0 } }) }),
+    { kind: 'rest', state: 'running', why: 'has not answered for 9000000 s: it is busy' },
+  ],
+  ['another revision replaces the process', sight({}, 'restart', 2), { kind: 'stop', save: true }],
+  [
+    'one that refuses to stop runs on',
+    sight({ refusedToStop: 'disk full' }, 'restart', 2),
+    { kind: 'rest', state: 'running', why: 'cannot be stopped: disk full' },
+  ],
+  ['one to be removed need not save', sight({ wanted: gone }), { kind: 'stop', save: false }],
+  [
+    'one to be removed that runs no more is deleted',
+    sight({ wanted: gone, last: died, answer: 'gone' }),
+    { kind: 'delete' },
+  ],
+  [
+    'one to be removed that never ran is deleted',
+    sight({ wanted: gone, last: null, answer: 'gone' }),
+    { kind: 'delete' },
+  ],
+  ['a process that vanished is buried', sight({ answer: 'gone' }), { kind: 'bury' }],
+  [
+    'a start that was interrupted is made again',
+    sight({ last: { ...running, started: false, answered: false }, answer: 'gone' }),
+    { kind: 'start' },
+  ],
+  [
+    'one that died waits for its back-off',
+    sight({ last: died, answer: 'gone', now: 100_100 }),
+    {
+      kind: 'rest',
+      state: 'exited',
+      afterMs: 300,
+      why: 'exited 3 times, next start in 300 ms: signal SIGSEGV',
+    },
+  ],
+  ['and is started after it', sight({ last: died, answer: 'gone', now: 100_400 }), { kind: 'start' }],
+  [
+    'a clock that was set back does not stop it for long',
+    sight({ last: died, answer: 'gone', now: 0 }),
+    { kind: 'rest', afterMs: 400 },
+  ],
+  [
+    'one whose data others may have newer waits for the server',
+    sight({ last: died, answer: 'gone', now: 9e12 }, 'wait'),
+    { kind: 'rest', state: 'exited', why: 'signal SIGSEGV; waits for the server to put it again' },
+  ],
+  ['until it is put again', sight({ last: died, answer: 'gone' }, 'wait', 2), { kind: 'start' }],
+  [
+    'one that never answered has failed',
+    sight({ last: { ...died, answered: false, proven: false }, answer: 'gone', now: 9e12 }),
+    { kind: 'rest', state: 'failed', why: 'signal SIGSEGV' },
+  ],
+  [
+    'one that answered before it crashed is tried again though its restart did not answer',
+    sight({ last: { ...died, answered: false }, answer: 'gone', now: 9e12 }),
+    { kind: 'start' },
+  ],
+  [
+    'what was stopped with all others comes back',
+    sight({ last: stopped, answer: 'gone' }),
+    { kind: 'start' },
+  ],
+  [
+    'but not one that waits for the server',
+    sight({ last: stopped, answer: 'gone' }, 'wait'),
+    { kind: 'rest', state: 'exited', why: 'was stopped; waits for the server to put it again' },
+  ],
+  [
+    'a stop for a new process is followed by its start',
+    sight({ last: stopped, answer: 'gone' }, 'wait', 2),
+    { kind: 'start' },
+  ],
+])('%s', ([, seen, next]) => {
+  expect(decideNext(seen)).toMatchObject(next)
+})
+
+const anyEnd = fc.option(
+  fc.record({ at: fc.nat(200_000), how: fc.constantFrom('stopped', 'died'), why: fc.constant('why') }),
+)
+const anyAnswer: fc.Arbitrary<Answer | 'gone'> = fc.oneof(
+  fc.constant('gone' as const),
+  fc.constant({ kind: 'pong' } as const),
+  fc.constant({ kind: 'loading' } as const),
+  fc.constant({ kind: 'busy', why: 'why' } as const),
+  fc.nat(20_000).map((forMs) => silent(forMs)),
+)
+const anySight: fc.Arbitrary<ShardSight> = fc.record({
+  now: fc.nat(200_000),
+  wanted: fc.record({
+    order: fc.integer({ min: 1, max: 3 }),
+    gone: fc.boolean(),
+    onCrash: fc.constantFrom('restart', 'wait'),
+  }),
+  last: fc.option(
+    fc.record({
+      order: fc.integer({ min: 1, max: 3 }),
+      started: fc.boolean(),
+      startedAt: fc.nat(200_000),
+      answered: fc.boolean(),
+      proven: fc.boolean(),
+      ended: anyEnd,
+      crashes: fc.nat(9),
+      streak: fc.nat(9),
+    }),
+  ),
+  answer: anyAnswer,
+  refusedToStop: fc.option(fc.constant('why')),
+})
+
+test('whatever is seen: no second process beside a live one, no start of what waits or goes, no busy loop', () => {
+  fc.assert(
+    fc.property(anySight, (seen) => {
+      const next = decideNext(seen)
+      const alive = seen.answer !== 'gone' && seen.last !== null
+      if (alive) expect(['start', 'bury', 'delete']).not.toContain(next.kind)
+      if (!alive) expect(['stop', 'kill', 'welcome']).not.toContain(next.kind)
+      if (seen.wanted.gone) expect(next.kind).not.toBe('start')
+      const waits = seen.wanted.onCrash === 'wait' && seen.last?.ended && seen.last.order >= seen.wanted.order
+      if (waits) expect(next.kind).not.toBe('start')
+      if (next.kind === 'rest') expect(next.afterMs).toBeGreaterThan(0)
+    }),
+  )
+})

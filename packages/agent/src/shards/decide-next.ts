@@ -1,0 +1,111 @@
+import type { ShardReport, WantedShard } from '@fairlead/api'
+import type { Answer } from '../engine/ask-engine.ts'
+import { decideSilent } from '../engine/decide-silent.ts'
+import { backOffMs } from '../process/decide-restart.ts'
+
+/** What one look at a shard has shown. Times in milliseconds; `at` ones since 1970. */
+export interface ShardSight {
+  readonly now: number
+  readonly wanted: {
+    readonly order: number
+    readonly gone: boolean
+    readonly onCrash: WantedShard['onCrash']
+  }
+  /** The last process, as recorded; null when none was started yet. */
+  readonly last: {
+    readonly order: number
+    readonly started: boolean
+    readonly startedAt: number
+    readonly answered: boolean
+    /** One of this order has answered. */
+    readonly proven: boolean
+    readonly ended: { readonly at: number; readonly how: 'stopped' | 'died'; readonly why: string } | null
+    readonly crashes: number
+    readonly streak: number
+  } | null
+  /** Is that process there, and what does it say to PING? */
+  readonly answer: Answer | 'gone'
+  /** The engine would not stop when asked. Null once enough time has passed to ask again. */
+  readonly refusedToStop: string | null
+}
+
+export type Next =
+  | { readonly kind: 'start' | 'kill' | 'bury' | 'welcome' | 'delete'; readonly why: string }
+  | { readonly kind: 'stop'; readonly save: boolean; readonly why: string }
+  /** Nothing to do: look again after `afterMs`. */
+  | {
+      readonly kind: 'rest'
+      readonly state: ShardReport['state']
+      readonly afterMs: number
+      readonly why: string
+    }
+
+const SETTLED_MS = 500
+const CHANGING_MS = 50
+/** An engine without data answers within 20 to 60 ms: look closely at first. */
+const YOUNG_MS = 1_000
+const YOUNG_LOOK_MS = 10
+
+/**
+ * Decides the next thing to do for one shard.
+ *
+ * `start`, `stop`, `kill` speak for themselves. `bury`: record how the process ended. `welcome`: it answers for the
+ * first time. `delete`: remove the folder. `rest`: all is as it should be, or waits.
+ */
+export function decideNext(sight: ShardSight): Next {
+  const { wanted, last, answer } = sight
+  if (answer !== 'gone' && last) return decideAlive(sight, last, answer)
+  if (wanted.gone) return { kind: 'delete', why: 'the shard is to be removed' }
+  if (!last) return { kind: 'start', why: 'it was put' }
+  if (last.ended) return decideEnded(sight, last, last.ended)
+  if (last.started) return { kind: 'bury', why: 'its process is gone' }
+  return { kind: 'start', why: 'the start was interrupted' }
+}
+
+function decideAlive(sight: ShardSight, last: NonNullable<ShardSight['last']>, answer: Answer): Next {
+  const { wanted, refusedToStop, now } = sight
+  const outdated = last.order < wanted.order
+  if (wanted.gone) return { kind: 'stop', save: false, why: 'the shard is to be removed' }
+  const verdict = answer.kind === 'silent' ? decideSilent(answer.silence) : null
+  if (verdict?.kind === 'kill') return verdict
+  // A silent one hears no order: it is asked as soon as it answers.
+  if (outdated && refusedToStop === null && verdict === null)
+    return { kind: 'stop', save: true, why: 'a new process is wanted: another revision, or a new put' }
+  if (answer.kind === 'pong' && !last.answered) return { kind: 'welcome', why: 'it answers' }
+  const closely = outdated || !last.answered || answer.kind !== 'pong'
+  // The clock may have been set back meanwhile.
+  const young = !last.answered && Math.abs(now - last.startedAt) < YOUNG_MS
+  return {
+    kind: 'rest',
+    state: last.answered ? 'running' : 'starting',
+    afterMs: young ? YOUNG_LOOK_MS : closely ? CHANGING_MS : SETTLED_MS,
+    why: outdated
+      ? `cannot be stopped: ${refusedToStop ?? (verdict?.why || 'it does not answer')}`
+      : (verdict?.why ?? describe(answer)),
+  }
+}
+
+function decideEnded(
+  { wanted, now }: ShardSight,
+  last: NonNullable<ShardSight['last']>,
+  ended: { readonly at: number; readonly how: 'stopped' | 'died'; readonly why: string },
+): Next {
+  if (last.order < wanted.order) return { kind: 'start', why: 'it was put' }
+  const rest = { kind: 'rest', afterMs: SETTLED_MS } as const
+  if (ended.how === 'died' && !last.proven) return { ...rest, state: 'failed', why: ended.why }
+  if (wanted.onCrash === 'wait')
+    return { ...rest, state: 'exited', why: `${ended.why}; waits for the server to put it again` }
+  if (ended.how === 'stopped') return { kind: 'start', why: 'it was stopped together with the agent' }
+  const backOff = backOffMs(last.streak)
+  // Bounded, for the clock may have been set back meanwhile.
+  const afterMs = Math.min(backOff, ended.at + backOff - now)
+  if (afterMs <= 0) return { kind: 'start', why: `back-off of ${backOff} ms is over` }
+  const times = last.crashes === 1 ? 'once' : `${last.crashes} times`
+  const why = `exited ${times}, next start in ${afterMs} ms: ${ended.why}`
+  return { ...rest, state: 'exited', afterMs: Math.min(afterMs, SETTLED_MS), why }
+}
+
+function describe(answer: Answer): string {
+  if (answer.kind === 'busy') return answer.why
+  return answer.kind === 'loading' ? 'loads its data' : ''
+}

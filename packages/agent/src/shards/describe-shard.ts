@@ -1,0 +1,80 @@
+import type { ShardReport } from '@fairlead/api'
+import { decideSilent, type Silence } from '../engine/decide-silent.ts'
+import { nameOfCertificate } from '../engine/shard-certificate.ts'
+import type { ProcessRecord, WantedRecord } from '../folder/shard-folder.ts'
+import type { DiskWatch } from '../folder/watch-disk.ts'
+import type { TroubleWatch } from '../folder/watch-trouble.ts'
+import type { CrowdWatch } from './watch-crowd.ts'
+
+export type View = Pick<ShardReport, 'state' | 'why'>
+
+/** Deaths in a row before an answer. One may be bad luck: no memory for a moment, a port that is not free yet. */
+const FAILS_AFTER = 3
+
+/** The report speaks of the process, and of the wish while there was none yet. */
+export function describeShard(
+  id: string,
+  {
+    wanted,
+    last,
+    view,
+    silence,
+    trouble,
+    crowd,
+    disk,
+  }: {
+    readonly wanted: WantedRecord
+    readonly last: ProcessRecord | null
+    readonly view: View
+    readonly silence: Silence | null
+    readonly trouble: TroubleWatch
+    readonly crowd: Pick<CrowdWatch, 'of'>
+    readonly disk: DiskWatch
+  },
+): ShardReport {
+  const { revision, build, host, port } = last?.wish ?? wanted.wish
+  const here = last?.identity && !last.ended ? last : null
+  return {
+    id,
+    state: view.state,
+    revision,
+    build,
+    host,
+    port,
+    pid: here?.identity?.pid ?? null,
+    startedAt: here?.startedAt ?? null,
+    crashes: last && last.order >= wanted.order ? last.crashes : 0,
+    endedInOrder: last?.ended?.how === 'stopped',
+    beganAfterDeath: here?.before.died ?? false,
+    why: view.why !== '' || here === null ? view.why : crowd.of(here.startedAt),
+    failsToStart: last?.unanswered && last.unanswered.deaths >= FAILS_AFTER ? last.unanswered.why : '',
+    memoryBytes: wanted.wish.memoryBytes,
+    evictionPolicy: wanted.wish.evictionPolicy,
+    certificate: nameOfCertificate((last?.wish ?? wanted.wish).tls),
+    asleep: view.state === 'exited' && wanted.wish.onCrash === 'wait',
+    trouble: here ? trouble.of(here.startedAt) : '',
+    ...(here && { lastLogLine: trouble.lastLineOf(here.startedAt) }),
+    silence: here && silence ? describeSilence(silence) : null,
+    disk: disk.last(),
+  }
+}
+
+function describeSilence(silence: Silence): ShardReport['silence'] {
+  const { forMs, activity, onDisk } = silence
+  const verdict = decideSilent(silence)
+  const hung = verdict.kind === 'leave' && verdict.hung
+  return { forMs, doing: activity.doing, hung, why: verdict.why, onDisk }
+}
+
+/** Before the first look, at the start of the agent. */
+export function firstView(last: ProcessRecord | null): View {
+  if (!last?.identity) return { state: 'starting', why: '' }
+  if (last.ended) return { state: 'exited', why: last.ended.why }
+  return { state: last.answeredAt === null ? 'starting' : 'running', why: '' }
+}
+
+/** Right after a put that asks for a new process. */
+export function viewOfPut(last: ProcessRecord | null): View {
+  const runs = last?.identity && !last.ended
+  return runs ? { state: 'stopping', why: 'makes room for a new process' } : { state: 'starting', why: '' }
+}

@@ -1,0 +1,121 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { makeHome, makeWish, until } from '../../test/agent-home.ts'
+import { shardFolder } from '../folder/shard-folder.ts'
+import { readPlainFile } from '../process/open-plain-file.ts'
+import { removeTree } from '../process/remove-tree.ts'
+import { proxyFolder } from '../proxy/proxy-folder.ts'
+import { createProxyWall } from '../proxy/proxy-wall.ts'
+
+const GIB = 1024 ** 3
+const kinds: Readonly<Record<string, (path: string) => void>> = {
+  'a link to a device without an end': (path) => symlinkSync('/dev/zero', path),
+  'a file of 3 GB without content': (path) => {
+    writeFileSync(path, '')
+    truncateSync(path, 3 * GIB)
+  },
+  'a named pipe': (path) => execFileSync('mkfifo', [path]),
+}
+/** All that is read, or written anew, where engines write. */
+const names = [
+  ...['data/nodes.conf', 'data/nodes.conf.draft', 'data/dump.rdb', 'data/appendonly.aof'],
+  ...['data/appendonlydir/appendonly.aof.manifest', 'users/users.acl'],
+]
+
+test('what an engine puts in the place of its files holds up no other shard', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  // As many as the threads with which Node waits for files.
+  const ids = ['a-1', 'a-2', 'a-3', 'a-4']
+  await home.client.putShard({ params: { id: 'b-1' }, body: await makeWish() })
+  for (const id of ids)
+    await home.client.putShard({
+      params: { id },
+      body: await makeWish({ cluster: true, persistence: 'aof' }),
+    })
+  for (const id of ids) await home.becomes(id, { state: 'running' })
+  const { pid } = await home.becomes('b-1', { state: 'running' })
+  const within = { withinMs: 20_000 }
+  for (const kind of Object.keys(kinds)) {
+    for (const id of ids) for (const name of names) put(join(home.path, 'shards', id, name), kind)
+    const since = Date.now()
+    for (const id of ids)
+      await until(async () => ((await home.shard(id))?.disk?.lookedAt ?? 0) > since, within)
+  }
+  // And what comes next: its own start reads these files, and writes them.
+  process.kill((await home.shard('a-1'))?.pid ?? 0, 'SIGKILL')
+  process.kill(pid ?? 0, 'SIGKILL')
+  await until(async () => (await home.shard('b-1'))?.crashes === 1, within)
+  await home.becomes('b-1', { state: 'running' }, 20_000)
+  expect((await home.shard('b-1'))?.pid).not.toBe(pid)
+  await home.client.removeShard({ params: { id: 'a-1' } })
+  await until(() => !existsSync(shardFolder(home.path, 'a-1').path), within)
+}, 60_000)
+
+function put(path: string, kind: string): void {
+  rmSync(path, { recursive: true, force: true })
+  mkdirSync(join(path, '..'), { recursive: true })
+  kinds[kind]?.(path)
+}
+
+test.runIf(process.geteuid?.() === 0)(
+  'what a proxy puts in the place of its files holds up no start of the next one',
+  async () => {
+    await using home = await makeHome()
+    const folder = proxyFolder(home.path)
+    await mkdir(folder.own, { recursive: true })
+    const { logger, path } = home
+    const wall = createProxyWall({ home: path, engines: { missing: null }, lowPorts: false, logger })
+    for (const kind of Object.keys(kinds)) {
+      put(join(folder.own, 'endpoints.json'), kind)
+      const place = await wall.place(folder, [process.execPath, import.meta.filename], false)
+      expect(place.program).toBe('unshare')
+    }
+  },
+)
+
+test('of a file that an engine may have written no more is read than fits, and nothing of what is no file', async () => {
+  await using folder = await makeFolder()
+  const at = (name: string) => join(folder.path, name)
+  await writeFile(at('plain'), 'text')
+  await symlink(at('plain'), at('link'))
+  await mkdir(at('folder'))
+  for (const [n, make] of Object.values(kinds).entries()) make(at(`kind-${n}`))
+  expect(await readPlainFile(at('plain'), 4)).toBe('text')
+  await expect(readPlainFile(at('plain'), 3)).rejects.toThrow('longer than 3 bytes')
+  for (const name of ['link', 'folder', 'kind-0', 'kind-1', 'kind-2', 'absent'])
+    await expect(readPlainFile(at(name), 1_000), name).rejects.toThrow()
+})
+
+test('a folder is deleted with all that is in it, however deep, and nothing that its links lead to', async () => {
+  await using kept = await makeFolder()
+  await writeFile(join(kept.path, 'file'), 'kept')
+  await using folder = await makeFolder()
+  const path = join(folder.path, 'shard')
+  // Deeper than a path can be long: built from the inside out.
+  const name = 'n'.repeat(200)
+  for (let n = 0; n < 60; n += 1) {
+    const next = join(folder.path, `next-${n}`)
+    await mkdir(next)
+    await symlink(kept.path, join(next, 'link'))
+    await writeFile(join(next, 'file'), '')
+    if (n > 0) renameSync(join(folder.path, `next-${n - 1}`), join(next, name))
+    if (n === 59) renameSync(next, path)
+  }
+  await removeTree(path)
+  expect(existsSync(path)).toBe(false)
+  expect(existsSync(join(kept.path, 'file'))).toBe(true)
+  await symlink(kept.path, path)
+  await removeTree(path)
+  await removeTree(path)
+  expect(existsSync(join(kept.path, 'file'))).toBe(true)
+})
+
+async function makeFolder() {
+  const path = await mkdtemp(join(tmpdir(), 'hostile-'))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) }
+}

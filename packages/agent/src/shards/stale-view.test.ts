@@ -1,0 +1,130 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Build, WantedShard } from '@fairlead/api'
+import { EngineError, EngineUnreachable } from '@fairlead/engine'
+import { expect, test } from 'vitest'
+import { connectAs, makeHome, makeWish, type TestHome, until } from '../../test/agent-home.ts'
+import { engines } from '../../test/engines.ts'
+import { shardFolder } from '../folder/shard-folder.ts'
+
+/**
+ * A role moved while a shard was away, and the shard hears of it in the worst order: first from those that follow, while the new primary
+ * is silent. Valkey 8.1 and 9.1 then go round the circle of followers for ever, in one instruction, and never answer again
+ * (valkey-io/valkey#651, #2441): seen in one of four upgrades in which an heir and the server were killed.
+ */
+test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
+  'a shard that comes back after a role moved answers, and learns of it: $flavour $version',
+  async (build) => {
+    await using home = await makeHome()
+    await using _ = await home.start()
+    const [old, heir, other, away] = await makeShards(home, build)
+    const nodesFile = join(shardFolder(home.path, 'away').data, 'nodes.conf')
+    const before = await readFile(nodesFile, 'utf8')
+    using admin = await connectAs('fairlead', heir)
+    await admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER')
+    const heirId = String(await admin.call('CLUSTER', 'MYID'))
+    for (const follower of [old, other]) await follow(follower, heir, heirId)
+
+    const silent = await pidOf(home, 'heir')
+    const first = await pidOf(home, 'away')
+    process.kill(silent, 'SIGSTOP')
+    try {
+      await writeFile(nodesFile, withoutShardIds(before))
+      process.kill(first, 'SIGKILL')
+      const isBack = async () => ![0, first].includes(await pidOf(home, 'away'))
+      await until(isBack, { withinMs: 20_000 })
+      const hears = async () => (await roleOf(away, old)).includes('slave')
+      await until(hears, { withinMs: 20_000 })
+      // From each follower once more: the circle is closed now, if it is one, and the next word goes round it.
+      const now = Date.now()
+      for (const each of [old, other])
+        await until(async () => pongOf(await roleOf(away, each)) > now, { withinMs: 20_000 })
+    } finally {
+      process.kill(silent, 'SIGCONT')
+    }
+    const learned = async () => /master.*0-8191/.test(await roleOf(away, heir))
+    await until(learned, { withinMs: 20_000 })
+    expect(await pidOf(home, 'away')).not.toBe(first)
+  },
+)
+
+/** As redis 7.0 writes it: the engine that reads it gives each node a shard id of its own. */
+function withoutShardIds(text: string): string {
+  return text.replaceAll(/,[^ ]*shard-id=[0-9a-f]*/g, '')
+}
+
+/** A group of three, and the primary of another group. */
+async function makeShards(home: TestHome, build: Build) {
+  const adminPassword = 'of-all-of-them'
+  const wish = async (id: string) => {
+    const wanted = await makeWish({ build, cluster: true, adminPassword })
+    await home.client.putShard({ params: { id }, body: wanted })
+    await home.becomes(id, { state: 'running' })
+    return wanted
+  }
+  const [old, heir, other, away] = [
+    await wish('old'),
+    await wish('heir'),
+    await wish('other'),
+    await wish('away'),
+  ]
+  await addSlots(old, 1, 0, 8_191)
+  await addSlots(away, 2, 8_192, 16_383)
+  using admin = await connectAs('fairlead', old)
+  for (const each of [heir, other, away]) await admin.call('CLUSTER', 'MEET', each.host, each.port)
+  const id = String(await admin.call('CLUSTER', 'MYID'))
+  for (const each of [heir, other]) {
+    await follow(each, old, id)
+  }
+  const known = async () =>
+    (await roleOf(away, heir)).includes(id) &&
+    (await roleOf(away, other)).includes(id) &&
+    /master.*0-8191/.test(await roleOf(away, old)) &&
+    /master.* 2 connected 8192-16383/.test(await roleOf(heir, away))
+  await until(known, { withinMs: 10_000 })
+  return [old, heir, other, away] as const
+}
+
+/** Each with an epoch of its own: they would settle that later, and a takeover meanwhile may come too low. */
+async function addSlots(wish: WantedShard, epoch: number, first: number, last: number): Promise<void> {
+  using admin = await connectAs('fairlead', wish)
+  await admin.call('CLUSTER', 'SET-CONFIG-EPOCH', epoch)
+  await admin.call('CLUSTER', 'ADDSLOTS', ...Array.from({ length: last + 1 - first }, (_, n) => first + n))
+}
+
+async function follow(replica: WantedShard, primary: WantedShard, id: string): Promise<void> {
+  using admin = await connectAs('fairlead', replica)
+  // Refused until the replica has heard that it lost its slots, and that the other has them.
+  const ordered = async () => (await admin.call('CLUSTER', 'REPLICATE', id).catch(refusal)) === 'OK'
+  await until(ordered, { withinMs: 20_000 })
+  const linked = async () =>
+    (await admin.info('replication')).includes(`master_port:${primary.port}\r\nmaster_link_status:up`)
+  await until(linked, { withinMs: 20_000 })
+}
+
+function refusal(error: unknown): string {
+  if (error instanceof EngineError) return error.message
+  throw error
+}
+
+/** What `by` has in its list of nodes for the shard `of`; '' if nothing, or if it does not answer. */
+async function roleOf(by: WantedShard, of: WantedShard): Promise<string> {
+  try {
+    using admin = await connectAs('fairlead', by)
+    const lines = String(await admin.call('CLUSTER', 'NODES')).split('\n')
+    return lines.find((line) => line.includes(`:${of.port}@`)) ?? ''
+  } catch (error) {
+    if (error instanceof EngineUnreachable) return ''
+    throw error
+  }
+}
+
+/** When the node of this line last answered, in milliseconds since 1970. */
+function pongOf(line: string): number {
+  return Number(line.split(' ')[5] ?? 0)
+}
+
+async function pidOf(home: TestHome, id: string): Promise<number> {
+  const { shards } = await home.client.reportNode({})
+  return shards.find((shard) => shard.id === id)?.pid ?? 0
+}

@@ -1,0 +1,208 @@
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { connectAs, makeHome, makeWish, until } from '../../test/agent-home.ts'
+import { anyEngine, engines } from '../../test/engines.ts'
+
+test('a process that is killed comes back by itself, a little later each time', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  await home.client.putShard({ params: { id: 'a-1' }, body: await makeWish() })
+  for (const crashes of [1, 2, 3]) {
+    const { pid, beganAfterDeath } = await home.becomes('a-1', { state: 'running', crashes: crashes - 1 })
+    expect(beganAfterDeath).toBe(crashes > 1)
+    process.kill(pid ?? 0, 'SIGKILL')
+    const exited = await home.becomes('a-1', { state: 'exited', crashes })
+    expect(exited).toMatchObject({ pid: null, startedAt: null })
+    expect(exited.why).toMatch(/^exited (once|2 times|3 times), next start in \d+ ms: signal SIGKILL/)
+  }
+  await home.becomes('a-1', { state: 'running', crashes: 3 })
+})
+
+test('a shard whose data others may have newer waits for the server when it has died', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const wish = await makeWish({ onCrash: 'wait' })
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const { pid } = await home.becomes('a-1', { state: 'running' })
+  process.kill(pid ?? 0, 'SIGKILL')
+  const exited = await home.becomes('a-1', { state: 'exited', crashes: 1 })
+  expect(exited.why).toBe('signal SIGKILL; waits for the server to put it again')
+
+  const put = await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  expect([put.state, put.crashes]).toEqual(['starting', 0])
+  await home.becomes('a-1', { state: 'running', crashes: 0, beganAfterDeath: true })
+  await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, revision: 'another' } })
+  await home.becomes('a-1', { state: 'running', revision: 'another', beganAfterDeath: false })
+})
+
+test('limits are for the next process: the one that runs goes on, and one that waits for the server is not started', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const wish = await makeWish({ onCrash: 'wait' })
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const { pid } = await home.becomes('a-1', { state: 'running' })
+  const limits = { memoryBytes: 50_000_000, evictionPolicy: 'allkeys-lfu' }
+  await home.client.putLimits({ params: { id: 'a-1' }, body: limits })
+  expect(await home.shard('a-1')).toMatchObject({ pid, state: 'running', ...limits })
+  process.kill(pid ?? 0, 'SIGKILL')
+  await home.becomes('a-1', { state: 'exited' })
+  await home.client.putLimits({ params: { id: 'a-1' }, body: { ...limits, memoryBytes: 60_000_000 } })
+  expect(await home.shard('a-1')).toMatchObject({ state: 'exited', asleep: true, memoryBytes: 60_000_000 })
+
+  const next = { ...wish, ...limits, memoryBytes: 60_000_000 }
+  await home.client.putShard({ params: { id: 'a-1' }, body: next })
+  await home.becomes('a-1', { state: 'running' })
+  using admin = await connectAs('fairlead', next)
+  expect(await admin.call('CONFIG', 'GET', 'maxmemory')).toEqual(['maxmemory', '60000000'])
+  await home.client.putLimits({ params: { id: 'nobody' }, body: limits })
+})
+
+test('a process that stood still for less than that is left alone', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  await home.client.putShard({ params: { id: 'a-1' }, body: await makeWish() })
+  const before = await home.becomes('a-1', { state: 'running' })
+  process.kill(before.pid ?? 0, 'SIGSTOP')
+  await until(async () => (await home.shard('a-1'))?.why.startsWith('has not answered for') ?? false, {
+    withinMs: 8_000,
+  })
+  process.kill(before.pid ?? 0, 'SIGCONT')
+  await home.becomes('a-1', { state: 'running', pid: before.pid, crashes: 0, why: '' })
+})
+
+test('a shard whose build is not on the node fails, and says which', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const wish = await makeWish({ build: { flavour: 'valkey', version: '0.0.1' } })
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const failed = await home.becomes('a-1', { state: 'failed' })
+  expect(failed.why).toBe(
+    'there is no build valkey 0.0.1 on this node; put it into the folder of builds or on PATH',
+  )
+  const { flavour, version } = anyEngine()
+  await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, build: { flavour, version } } })
+  await home.becomes('a-1', { state: 'running' })
+})
+
+test('a program that cannot be run fails the shard, and says why', async () => {
+  await using home = await makeHome()
+  const program = join(home.path, 'valkey-server')
+  await writeFile(program, '#!/bin/sh\n')
+  const found = { flavour: 'valkey', version: '1.0.0', source: 'folder', program } as const
+  const builds = { list: () => Promise.resolve([found]), find: () => Promise.resolve(found) }
+  await using _ = await home.start({ builds })
+  const wish = await makeWish()
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  expect((await home.becomes('a-1', { state: 'failed' })).why).toContain('is not executable')
+
+  await chmod(program, 0o755)
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  expect((await home.becomes('a-1', { state: 'failed', why: 'exit code 0' })).crashes).toBe(1)
+})
+
+test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
+  'a shard that cannot start says it in the words of the engine: $flavour $version',
+  async (build) => {
+    await using home = await makeHome()
+    await using _ = await home.start()
+    const wish = await makeWish({ build })
+    await using taken = createServer((socket) => socket.resume())
+    await new Promise<void>((done) => taken.listen(wish.port, '127.0.0.1', done))
+    await home.client.putShard({ params: { id: 'port' }, body: wish })
+    expect((await home.becomes('port', { state: 'failed' })).why).toContain('Address already in use')
+
+    await home.client.putShard({
+      params: { id: 'policy' },
+      body: await makeWish({ build, evictionPolicy: 'sometimes' }),
+    })
+    expect((await home.becomes('policy', { state: 'failed' })).why).toMatch(/sometimes.*must be one of/)
+
+    const data = join(home.path, 'shards', 'data', 'data')
+    await mkdir(data, { recursive: true })
+    await writeFile(join(data, 'dump.rdb'), 'REDIS0099')
+    await home.client.putShard({ params: { id: 'data' }, body: await makeWish({ build }) })
+    expect((await home.becomes('data', { state: 'failed' })).why).toContain(
+      "Can't handle RDB format version 99",
+    )
+  },
+)
+
+test('a failed shard is tried again when it is put again, with the same wish too', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const wish = await makeWish()
+  {
+    await using taken = createServer((socket) => socket.resume())
+    await new Promise<void>((done) => taken.listen(wish.port, '127.0.0.1', done))
+    await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+    await home.becomes('a-1', { state: 'failed' })
+  }
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  await home.becomes('a-1', { state: 'running', crashes: 0 })
+})
+
+test('an engine that cannot save its data is not stopped, and says why, until it can', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const wish = await makeWish()
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const before = await home.becomes('a-1', { state: 'running' })
+  using client = await connectAs('default', wish)
+  await client.call('SET', 'key', 'value')
+  // A folder in the place of the snapshot: as root, permissions would not keep the engine from writing.
+  const obstacle = join(home.path, 'shards', 'a-1', 'data', 'dump.rdb')
+  await mkdir(join(obstacle, 'x'), { recursive: true })
+
+  await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, revision: 'second' } })
+  await until(async () => (await home.shard('a-1'))?.why.startsWith('cannot be stopped: ') ?? false, {
+    withinMs: 5_000,
+  })
+  expect(await home.shard('a-1')).toMatchObject({ state: 'running', pid: before.pid, revision: 'first' })
+  expect(await client.call('GET', 'key')).toBe('value')
+
+  await rm(obstacle, { recursive: true })
+  await home.becomes('a-1', { state: 'running', revision: 'second' })
+  using after = await connectAs('default', wish)
+  expect(await after.call('GET', 'key')).toBe('value')
+})
+
+test('a hung process is not killed for a new revision, unless the server orders it; that counts as a crash', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start({ hungAfterMs: 300, primaryHungAfterMs: 600 })
+  const wish = await makeWish({ onCrash: 'wait' })
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const { pid, startedAt } = await home.becomes('a-1', { state: 'running' })
+  process.kill(pid ?? 0, 'SIGSTOP')
+  await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, revision: 'second' } })
+  await until(
+    async () => /^cannot be stopped: .*the server decides/.test((await home.shard('a-1'))?.why ?? ''),
+    {
+      withinMs: 15_000,
+    },
+  )
+  await until(async () => (await home.shard('a-1'))?.silence?.hung ?? false, { withinMs: 15_000 })
+  await home.client.endShardProcess({ params: { id: 'a-1' }, body: { startedAt: startedAt ?? 0 } })
+  const exited = await home.becomes('a-1', { state: 'exited' }, 8_000)
+  expect(exited.why).toContain('did not answer')
+  await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, revision: 'second' } })
+  await home.becomes('a-1', { state: 'running', revision: 'second' })
+})
+
+test('a process that loads or saves much data is neither hung nor forced', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start({ hungAfterMs: 500, stopWithinMs: 500 })
+  const wish = await makeWish()
+  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  await home.becomes('a-1', { state: 'running' })
+  using client = await connectAs('default', wish)
+  const fill = 'for i = 1, 50000 do redis.call("SET", ARGV[1] .. i, string.rep(i, 20)) end'
+  for (let part = 0; part < 20; part += 1) await client.call('EVAL', fill, '0', `${part}:`)
+
+  await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, revision: 'second' } })
+  await home.becomes('a-1', { state: 'starting', why: 'loads its data' }, 20_000)
+  await home.becomes('a-1', { state: 'running', revision: 'second', crashes: 0 }, 20_000)
+  using after = await connectAs('default', wish)
+  expect(await after.call('DBSIZE')).toBe(1_000_000)
+})

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { makeHome, makeWish } from '../../test/agent-home.ts'
+import { builds } from '../../test/engines.ts'
+import { withoutWall } from '../engine/engine-wall.ts'
+import { openModuleFiles } from '../folder/module-files.ts'
+import { openShards } from '../folder/open-shards.ts'
+import { superviseShards } from './supervise-shards.ts'
+
+test('what is asked of one shard at once is done one after the other, and a refusal in between holds up nothing', async () => {
+  await using home = await makeHome()
+  const settings = {
+    ...{ builds, modules: await openModuleFiles(home.path), logger: home.logger, stopWithinMs: 60_000 },
+    wall: withoutWall('nothing is started'),
+    silence: { hungAfterMs: 20_000, primaryHungAfterMs: 120_000 },
+  }
+  // No such build is here: nothing is started.
+  const wish = await makeWish({ build: { flavour: 'redict', version: '1.0.0' } })
+  const limits = (memoryBytes: number) => ({ memoryBytes, evictionPolicy: 'allkeys-lru' })
+  const shards = await superviseShards(home.path, settings)
+  const asked = Array.from({ length: 20 }, (_, n) => [
+    shards.put('a-1', { ...wish, revision: `r${n}`, memoryBytes: 1_000 + n }),
+    shards.limit('a-1', limits(2_000 + n)),
+  ])
+  await Promise.all(asked.flat())
+  expect(shards.report()).toMatchObject([{ id: 'a-1', ...limits(2_019) }])
+
+  // Of another one that goes meanwhile: what comes behind its removal finds it gone, or is refused.
+  const [, , , refused, limited] = await Promise.allSettled([
+    shards.put('b-1', wish),
+    shards.limit('b-1', limits(3_000)),
+    shards.remove('b-1'),
+    shards.put('b-1', { ...wish, revision: 'after' }),
+    shards.limit('b-1', limits(4_000)),
+  ])
+  expect(limited?.status).toBe('fulfilled')
+  if (refused?.status === 'rejected') expect(refused.reason).toMatchObject({ code: 'unavailable' })
+  await shards[Symbol.asyncDispose]()
+  const found = await openShards(home.path, home.logger)
+  const first = found.find(({ folder }) => folder.id === 'a-1')
+  expect(first?.wanted).toMatchObject({ order: 20, gone: false, wish: { revision: 'r19', ...limits(2_019) } })
+})

@@ -1,0 +1,126 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Address, Refusal, type ShardReport, type WantedShard } from '@fairlead/api'
+import { boundLogs } from '../folder/bound-log.ts'
+import { type FoundShard, openShard, openShards } from '../folder/open-shards.ts'
+import { shardFolder } from '../folder/shard-folder.ts'
+import { type SupervisedShard, type SupervisionSettings, superviseShard } from './supervise-shard.ts'
+
+/** All shards of a node. Disposing of it ends the supervision, not the processes. */
+export interface SupervisedShards extends AsyncDisposable {
+  /** Resolves once the wish is durable. Refuses while the shard is being removed. */
+  put(id: string, wish: WantedShard): Promise<ShardReport>
+  /** The next process of a shard begins with these. Resolves once that is durable. */
+  limit(id: string, limits: Pick<WantedShard, 'memoryBytes' | 'evictionPolicy'>): Promise<void>
+  /** A shard proves itself with this from now on. Resolves once that is durable. */
+  certify(id: string, certificate: NonNullable<WantedShard['tls']>['certificate']): Promise<void>
+  /** Resolves once the removal is durable; of a shard that is not there, at once. */
+  remove(id: string): Promise<void>
+  /** See SupervisedShard.end. Refuses for a shard that is not there. */
+  end(id: string, startedAt: number): ShardReport
+  /** The settings with which the last process began; null when they, or the shard, are not known. */
+  baseline(id: string): Promise<Record<string, string> | null>
+  /** Sorted by id. */
+  report(): ShardReport[]
+  /** Of every shard, whether it runs or not; with the bus of cluster mode. */
+  ports(): readonly number[]
+  /** The hashes of the module files that its shards have. */
+  modules(): readonly string[]
+}
+
+/** Takes up every shard that was put under `home` before. */
+export async function superviseShards(
+  home: string,
+  {
+    silence,
+    ...others
+  }: Omit<SupervisionSettings, 'silence'> & {
+    readonly silence: Omit<SupervisionSettings['silence'], 'serves'>
+  },
+): Promise<SupervisedShards> {
+  const shards = new Map<string, SupervisedShard>()
+  const serves = ({ host, port }: Address) =>
+    [...shards.values()]
+      .map((shard) => shard.report())
+      .some(
+        (one) => one.host === host && one.port === port && one.state === 'running' && one.silence === null,
+      )
+  const settings: SupervisionSettings = { ...others, silence: { ...silence, serves } }
+  const supervise = (found: FoundShard): SupervisedShard => {
+    const { id } = found.folder
+    const shard = superviseShard(settings, found, () => shards.delete(id))
+    shards.set(id, shard)
+    return shard
+  }
+  for (const found of await openShards(home, settings.logger)) supervise(found)
+  const turns = createTurns()
+  const logs = boundLogs(() => [...shards.keys()].map((id) => shardFolder(home, id).log), settings.logger)
+  return {
+    put: (id, wish) =>
+      turns.take(id, async () => {
+        const known = shards.get(id)
+        return known ? await known.put(wish) : supervise(await putFirst(home, id, wish, settings)).report()
+      }),
+    limit: (id, limits) => turns.take(id, async () => await shards.get(id)?.limit(limits)),
+    certify: (id, certificate) => turns.take(id, async () => await shards.get(id)?.certify(certificate)),
+    end(id, startedAt) {
+      const shard = shards.get(id)
+      if (shard === undefined) throw new Refusal('unavailable', `there is no shard ${id}`)
+      return shard.end(startedAt)
+    },
+    remove: (id) => turns.take(id, async () => await shards.get(id)?.remove()),
+    report: () => [...shards.keys()].toSorted().flatMap((id) => shards.get(id)?.report() ?? []),
+    baseline: async (id) => (await shards.get(id)?.baseline()) ?? null,
+    ports: () => [...shards.values()].flatMap(({ ports }) => ports),
+    modules: () => [...shards.values()].flatMap(({ modules }) => modules),
+    async [Symbol.asyncDispose]() {
+      await turns.taken()
+      await logs[Symbol.asyncDispose]()
+      await Promise.all([...shards.values()].map((shard) => shard[Symbol.asyncDispose]()))
+    },
+  }
+}
+
+async function putFirst(
+  home: string,
+  id: string,
+  wish: WantedShard,
+  { logger }: SupervisionSettings,
+): Promise<FoundShard> {
+  const folder = shardFolder(home, id)
+  await folder.create()
+  await folder.writeWanted({ wish, order: 1, gone: false })
+  const found = await openShard(folder, logger)
+  if (!found?.last) return { folder, wanted: { wish, order: 1, gone: false }, last: null }
+  // The wish of before could not be understood, but its process is known: it serves, or is replaced.
+  const { order, wish: started } = found.last
+  const wanted = { wish, order: isDeepStrictEqual(started, wish) ? order : order + 1, gone: false }
+  await folder.writeWanted(wanted)
+  return { ...found, wanted }
+}
+
+/**
+ * Lets one piece of work on a shard follow the other, so that each sees what the one before has written. Shards do not wait for
+ * each other: each piece waits for the disk, which takes many at once.
+ */
+function createTurns() {
+  const last = new Map<string, Promise<void>>()
+  return {
+    take<T>(id: string, work: () => Promise<T>): Promise<T> {
+      const done = (last.get(id) ?? Promise.resolve()).then(work)
+      // Its failure is for who asked for it, not for who comes next.
+      const ended = done.then(
+        () => forget(),
+        () => forget(),
+      )
+      const forget = () => {
+        if (last.get(id) === ended) last.delete(id)
+      }
+      last.set(id, ended)
+      return done
+    },
+    /** Resolves when all that was begun has ended. */
+    async taken(): Promise<void> {
+      await Promise.all(last.values())
+    },
+  }
+}

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { expect, test } from 'vitest'
+import { connectAs, makeHome, makeWish, until } from '../../test/agent-home.ts'
+import { engines } from '../../test/engines.ts'
+
+const STRANGER = 65_534
+const MOST = 60
+
+/** As a second user: half of its connections say nothing, half say what is refused; one signs in. */
+const strangerCode = (port: number, password: string) => `
+import { connect } from 'node:net'
+process.setgroups([${STRANGER}]); process.setgid(${STRANGER}); process.setuid(${STRANGER})
+const open = (words) => { const s = connect(${port}, '127.0.0.1'); s.on('error', () => {}); if (words) s.write(words); return s }
+const honest = open('HELLO 3 AUTH default ${password} SETNAME honest\\r\\n')
+honest.once('data', () => {
+  for (let n = 0; n < ${MOST}; n += 1) open(n % 2 ? 'PING\\r\\n' : '')
+  console.log('there')
+})
+honest.once('close', () => console.log('honest was cut'))
+`
+
+test
+  .runIf(process.geteuid?.() === 0)
+  .each(engines.map((engine) => [`${engine.flavour} ${engine.version}`, engine] as const))(
+  'strangers of another user that fill the port of a shard make room for its clients: %s',
+  async (_, engine) => {
+    await using home = await makeHome()
+    await using _agent = await home.start()
+    const wish = await makeWish({}, engine)
+    await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+    await home.becomes('a-1', { state: 'running' })
+    using admin = await connectAs('fairlead', wish)
+    await admin.call('CONFIG', 'SET', 'maxclients', MOST)
+    using idle = await connectAs('default', wish)
+
+    const code = strangerCode(wish.port, wish.userPassword)
+    const stranger = spawn(process.execPath, ['--input-type=module', '-e', code], {
+      cwd: '/',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let said = ''
+    stranger.stdout.on('data', (text) => {
+      said += String(text)
+    })
+    const ended = once(stranger, 'exit')
+    try {
+      await until(() => said.includes('there'), { withinMs: 10_000 })
+      // One after the other, each beside those before: there is room for many.
+      using stack = new DisposableStack()
+      for (let n = 0; n < MOST / 10; n += 1)
+        await until(
+          async () => {
+            const client = await connectAs('default', wish).catch(() => null)
+            if (client === null) return false
+            stack.use(client)
+            return true
+          },
+          { withinMs: 10_000 },
+        )
+      expect(await idle.call('PING')).toBe('PONG')
+      expect(String(await admin.call('CLIENT', 'LIST'))).toContain('name=honest')
+      expect(said).not.toContain('cut')
+      expect((await home.shard('a-1'))?.why).toMatch(
+        /^its port was nearly full \(maxclients 60\): .* \d+ of user 65534$/,
+      )
+      expect(home.logged()).toContain('strangers fill the port of a shard')
+    } finally {
+      stranger.kill('SIGKILL')
+      await ended
+    }
+  },
+)

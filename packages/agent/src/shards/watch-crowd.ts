@@ -1,0 +1,80 @@
+import { readInfo } from '@fairlead/engine'
+import type { Logger } from 'pino'
+import type { Pulse } from '../engine/ask-engine.ts'
+import { portsOf } from '../engine/engine-config.ts'
+import type { ProcessRecord } from '../folder/shard-folder.ts'
+import { decideCrowd, isCrowded } from './decide-crowd.ts'
+import { readClientList } from './read-client-list.ts'
+import { readPeerUsers } from './read-peer-users.ts'
+
+/** Keeps room at the port of one engine: anybody on the machine can connect there, and an engine waits for a sign-in for ever. */
+export interface CrowdWatch {
+  /** Looks at most once a second, and ends connections where there are too many (decide-crowd.ts). Never throws for what the engine does. */
+  look(pulse: Pick<Pulse, 'call'>, last: Pick<ProcessRecord, 'startedAt' | 'wish'> | null): Promise<void>
+  /** What was done in the last minute at the process that was started then; empty when nothing was. */
+  of(startedAt: number): string
+}
+
+const LOOK_EVERY_MS = 1_000
+/** The list of ten thousand clients takes the engine some ten milliseconds: where it shows no stranger, it is asked for seldom. */
+const LIST_EVERY_MS = { least: 1_000, most: 60_000 }
+const TOLD_FOR_MS = 60_000
+const CUTS_AT_ONCE = 200
+
+interface Seen {
+  nextLook: number
+  nextList: number
+  pauseMs: number
+  told: { readonly startedAt: number; readonly why: string; readonly until: number } | null
+}
+
+export function watchCrowd(log: Logger): CrowdWatch {
+  const seen: Seen = { nextLook: 0, nextList: 0, pauseMs: LIST_EVERY_MS.least, told: null }
+  return {
+    async look(pulse, last) {
+      const now = performance.now()
+      if (last === null || now < seen.nextLook) return
+      seen.nextLook = now + LOOK_EVERY_MS
+      try {
+        const { connected, most } = await readRoom(pulse)
+        if (!isCrowded(connected, most)) seen.pauseMs = LIST_EVERY_MS.least
+        else if (now >= seen.nextList) await makeRoom(pulse, last, most, seen, log)
+      } catch (cause) {
+        // Whether it answers is the pulse's to say.
+        log.debug({ err: cause }, 'how many connections an engine has is not known')
+      }
+    },
+    of: (startedAt) =>
+      seen.told?.startedAt === startedAt && performance.now() < seen.told.until ? seen.told.why : '',
+  }
+}
+
+async function readRoom(pulse: Pick<Pulse, 'call'>): Promise<{ connected: number; most: number }> {
+  const fields = readInfo(String(await pulse.call('INFO', 'clients')))
+  const most = fields['maxclients'] ?? [await pulse.call('CONFIG', 'GET', 'maxclients')].flat()[1]
+  return { connected: Number(fields['connected_clients']), most: Number(most) }
+}
+
+async function makeRoom(
+  pulse: Pick<Pulse, 'call'>,
+  { startedAt, wish }: Pick<ProcessRecord, 'startedAt' | 'wish'>,
+  most: number,
+  seen: Seen,
+  log: Logger,
+): Promise<void> {
+  const list = String(await pulse.call('CLIENT', 'LIST'))
+  // Read later than the list: by then a connection of the list has its user, or has ended.
+  const { cut, whose } = decideCrowd(readClientList(list, await readPeerUsers(portsOf(wish))), most)
+  seen.pauseMs = cut.length > 0 ? LIST_EVERY_MS.least : Math.min(LIST_EVERY_MS.most, seen.pauseMs * 2)
+  seen.nextList = performance.now() + seen.pauseMs
+  if (cut.length === 0) return
+  for (let n = 0; n < cut.length; n += CUTS_AT_ONCE)
+    await Promise.all(cut.slice(n, n + CUTS_AT_ONCE).map((id) => pulse.call('CLIENT', 'KILL', 'ID', id)))
+  const users = [...whose].map(
+    ([uid, count]) => `${count} of ${uid === null ? 'an unknown user' : `user ${uid}`}`,
+  )
+  const why = `its port was nearly full (maxclients ${most}): connections that had not signed in were ended, ${users.join(', ')}`
+  if (seen.told === null || performance.now() >= seen.told.until)
+    log.warn({ port: wish.port, why }, 'strangers fill the port of a shard')
+  seen.told = { startedAt, why, until: performance.now() + TOLD_FOR_MS }
+}

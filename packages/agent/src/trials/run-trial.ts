@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { TrialRequest, TrialResult, WantedShard } from '@fairlead/api'
+import { connectEngine, type EngineConnection, readInfo } from '@fairlead/engine'
+import { createPulse } from '../engine/ask-engine.ts'
+import { engineTarget } from '../engine/engine-config.ts'
+import type { EngineWall } from '../engine/engine-wall.ts'
+import { prepareFolder, startProcess } from '../engine/start-process.ts'
+import { stopProcess } from '../engine/stop-process.ts'
+import { decideAppendonly } from '../folder/decide-appendonly.ts'
+import { readLastWords } from '../folder/read-last-words.ts'
+import type { ShardFolder } from '../folder/shard-folder.ts'
+import type { StartedProcess } from '../process/started-process.ts'
+import { missingModule, runSelfTest } from './run-self-test.ts'
+
+const ANSWERS_WITHIN_MS = 10_000
+const SERVES_WITHIN_MS = 5_000
+const LOOK_EVERY_MS = 10
+const SLOTS = 16_384
+const KEY = 'fairlead-trial'
+const HOST = '127.0.0.1'
+
+/** What a trial leaves to the agent: nobody is followed, and nobody starts it again. */
+const alone = { revision: 'trial', replicaOf: null, onCrash: 'wait' } as const
+const noData = { snapshot: false, aof: false, aofComplete: false, stoppedCleanly: false }
+
+export interface Trial {
+  readonly request: TrialRequest
+  readonly program: string
+  readonly wall: EngineWall
+  /** Is made, and is left for the caller to remove. */
+  readonly folder: ShardFolder
+  /** On 127.0.0.1. */
+  readonly port: number
+  /** The same; null where the request has no certificate. */
+  readonly tlsPort: number | null
+  readonly signal: AbortSignal
+}
+
+/**
+ * Starts a build with the configuration that a shard would get, on an empty folder, and tries it: the version, and a
+ * write and a read as the database's user. No process is left. Throws when aborted, or the folder cannot be written.
+ */
+export async function runTrial(trial: Trial): Promise<TrialResult> {
+  const { folder, program, wall } = trial
+  const wish = wishOf(trial)
+  const logFrom = await prepareFolder(folder, wish, decideAppendonly(wish, noData).atStart)
+  const began = performance.now()
+  const startMs = () => Math.round(performance.now() - began)
+  const child = await startProcess(folder, { program, modules: wish.modules }, wall).catch((cause: unknown) =>
+    explain(cause),
+  )
+  if (typeof child === 'string') return { ok: false, why: child, startMs: startMs(), version: '' }
+  try {
+    const silence = await untilAnswers(child, wish, trial.signal)
+    const ms = startMs()
+    const { fault, version } = silence === null ? await examine(trial, wish) : { fault: silence, version: '' }
+    if (fault === null) return { ok: true, why: '', startMs: ms, version }
+    const words = await readLastWords(folder.log, logFrom, [wish.adminPassword, wish.userPassword])
+    return { ok: false, why: words === '' ? fault : `${fault}: ${words}`, startMs: ms, version }
+  } finally {
+    await end(child, wish, folder)
+  }
+}
+
+function wishOf({ request, port, tlsPort }: Trial): WantedShard {
+  const password = () => randomBytes(24).toString('base64url')
+  const { selfTest: _, certificate, ...rest } = request
+  const tls = certificate === undefined || tlsPort === null ? null : { port: tlsPort, certificate }
+  return { ...alone, ...rest, tls, host: HOST, port, adminPassword: password(), userPassword: password() }
+}
+
+/** Null once it answers; otherwise why it does not. */
+async function untilAnswers(
+  child: StartedProcess,
+  wish: WantedShard,
+  signal: AbortSignal,
+): Promise<string | null> {
+  using pulse = createPulse()
+  let end: string | null = null
+  void child.ended.then((how) => {
+    end = how
+  })
+  const until = performance.now() + ANSWERS_WITHIN_MS
+  let last = 'it does not answer'
+  while (performance.now() < until) {
+    signal.throwIfAborted()
+    const answer = await pulse.ask(engineTarget(wish))
+    if (end !== null) return end
+    if (answer.kind === 'pong') return null
+    if (answer.kind === 'busy') last = answer.why
+    await delay(LOOK_EVERY_MS, undefined, { signal })
+  }
+  return `did not answer within ${ANSWERS_WITHIN_MS} ms: ${last}`
+}
+
+/** What an engine that answers says of itself, and what is wrong with it; null: nothing. */
+async function examine(
+  { signal, request }: Trial,
+  wish: WantedShard,
+): Promise<{ readonly fault: string | null; readonly version: string }> {
+  const { address, login } = engineTarget(wish)
+  const wanted = wish.build
+  let version = ''
+  try {
+    using admin = await connectEngine({ address, login })
+    // Each flavour but redis also says a redis version, for clients that know no other.
+    version = readInfo(await admin.info('server'))[`${wanted.flavour}_version`] ?? ''
+    if (version !== wanted.version) {
+      const found = version === '' ? 'none' : version
+      const fault = `it says of itself that its ${wanted.flavour} version is ${found}, not ${wanted.version}`
+      return { fault, version }
+    }
+    if (wish.cluster) await takeSlots(admin, signal)
+    using user = await connectEngine({ address, login: { username: 'default', password: wish.userPassword } })
+    const fault =
+      (await missingModule(admin, wish)) ?? (await writeAndRead(user)) ?? (await runSelfTest(admin, request))
+    return { fault, version }
+  } catch (cause) {
+    signal.throwIfAborted()
+    return { fault: explain(cause), version }
+  }
+}
+
+/** In cluster mode an engine takes no key without its slot, and none in its first two seconds. */
+async function takeSlots(admin: EngineConnection, signal: AbortSignal): Promise<void> {
+  // All of them: nobody knows the keys of a self-test.
+  await admin.call('CLUSTER', 'ADDSLOTS', ...Array.from({ length: SLOTS }, (_, slot) => slot))
+  const until = performance.now() + SERVES_WITHIN_MS
+  for (;;) {
+    const info = String(await admin.call('CLUSTER', 'INFO'))
+    if (info.includes('cluster_state:ok')) return
+    if (performance.now() > until)
+      throw new Error(`it serves no slots in cluster mode after ${SERVES_WITHIN_MS} ms`)
+    await delay(LOOK_EVERY_MS, undefined, { signal })
+  }
+}
+
+async function writeAndRead(user: EngineConnection): Promise<string | null> {
+  const value = randomBytes(8).toString('hex')
+  await user.call('SET', KEY, value)
+  const read = await user.call('GET', KEY)
+  return read === value ? null : `a key was written as ${value} and read as ${String(read)}`
+}
+
+/** Also when aborted: a trial leaves nothing behind. */
+async function end(child: StartedProcess, wish: WantedShard, folder: ShardFolder): Promise<void> {
+  await stopProcess({
+    identity: child.identity,
+    target: engineTarget(wish),
+    save: false,
+    data: folder.data,
+    stopWithinMs: 2_000,
+    hungAfterMs: 500,
+    mayForce: true,
+    signal: new AbortController().signal,
+  })
+}
+
+function explain(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { waitForEnd } from '../engine/stop-process.ts'
+import { listShardFolders, type ShardFolder, shardFolder } from '../folder/shard-folder.ts'
+import { findEngineProcess, signalProcess } from '../process/process-identity.ts'
+
+const ENDS_WITHIN_MS = 2_000
+/** Of all that works in the folder: a hostile module could start processes for ever. */
+const ALL_END_WITHIN_MS = 10_000
+
+/** A scratch folder for one trial, apart from the shards. Its name tells the port, by which its process is found. */
+export function trialFolder(home: string, port: number): ShardFolder {
+  return shardFolder(trialsHome(home), `${port}-${randomBytes(4).toString('hex')}`, home)
+}
+
+/** Ends and removes what the trials of an agent that was killed have left. What resists is logged, and left. */
+export async function clearTrials(home: string, logger: Logger): Promise<void> {
+  for (const folder of await listShardFolders(trialsHome(home))) {
+    try {
+      await removeTrial(folder)
+      logger.info({ trial: folder.id }, 'the rest of an interrupted trial is cleared away')
+    } catch (cause) {
+      logger.error({ err: cause, trial: folder.id }, 'the rest of a trial cannot be cleared away')
+    }
+  }
+}
+
+/** Ends whatever engine still works in the folder, and deletes it. Throws when that does not end, or when others come for ever. */
+export async function removeTrial(folder: ShardFolder): Promise<void> {
+  const port = Number.parseInt(folder.id, 10)
+  const deadline = performance.now() + ALL_END_WITHIN_MS
+  // One after the other: with its parent gone, a fork is found next.
+  for (;;) {
+    const identity = findEngineProcess(folder.path, folder.conf, port)
+    if (!identity) return await folder.remove()
+    if (performance.now() > deadline)
+      throw new Error(`other processes take the place of those that are ended; now it is ${identity.pid}`)
+    signalProcess(identity, 'SIGKILL')
+    if (!(await waitForEnd(identity, ENDS_WITHIN_MS, new AbortController().signal)))
+      throw new Error(`process ${identity.pid} does not end`)
+  }
+}
+
+function trialsHome(home: string): string {
+  return join(home, 'trials')
+}

@@ -1,0 +1,159 @@
+import { randomInt } from 'node:crypto'
+import type { TrialRequest, TrialResult } from '@fairlead/api'
+import type { Logger } from 'pino'
+import { type BuildsOfNode, findProgram } from '../builds/builds-of-node.ts'
+import { BUS_DISTANCE } from '../engine/engine-config.ts'
+import type { EngineWall } from '../engine/engine-wall.ts'
+import type { ModuleFiles } from '../folder/module-files.ts'
+import { findFreePort } from '../process/find-free-port.ts'
+import { runTrial, type Trial } from './run-trial.ts'
+import { clearTrials, removeTrial, trialFolder } from './trial-folder.ts'
+
+/** Trials of builds. Disposing of it ends those that are under way. */
+export interface Trials extends AsyncDisposable {
+  /** Tries a build, when it is its turn. A build that does not start is an answer, and so is a trial that was aborted. */
+  make(request: TrialRequest, signal: AbortSignal): Promise<TrialResult>
+}
+
+export interface TrialSettings {
+  readonly home: string
+  readonly builds: BuildsOfNode
+  readonly modules: ModuleFiles
+  readonly wall: EngineWall
+  readonly logger: Logger
+  /** Of shards, whether they run or not. */
+  readonly takenPorts: () => readonly number[]
+}
+
+const AT_ONCE = 2
+/** Below what Linux gives to outgoing connections, and so is the bus of cluster mode, above it. */
+const PORTS = { from: 17_000, to: 19_999 }
+/** Between choosing a port and binding it, another program may take it. */
+const PORTS_TRIED = 3
+const PORT_TAKEN = /Address already in use/
+
+/** Clears away what an agent that was killed has left of its trials, and makes new ones. */
+export async function openTrials(settings: TrialSettings): Promise<Trials> {
+  await clearTrials(settings.home, settings.logger)
+  const ending = new AbortController()
+  const underWay = new Set<Promise<TrialResult>>()
+  const inUse = new Set<number>()
+  const turns = createTurns(AT_ONCE)
+  return {
+    async make(request, gone) {
+      const signal = AbortSignal.any([gone, ending.signal])
+      const made = turns(() => tryOnPorts(settings, request, inUse, signal), signal)
+      underWay.add(made)
+      try {
+        return await made
+      } catch (cause) {
+        if (!signal.aborted) throw cause
+        return { ok: false, why: 'the trial was broken off', startMs: 0, version: '' }
+      } finally {
+        underWay.delete(made)
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      ending.abort()
+      await Promise.allSettled(underWay)
+    },
+  }
+}
+
+async function tryOnPorts(
+  settings: TrialSettings,
+  request: TrialRequest,
+  inUse: Set<number>,
+  signal: AbortSignal,
+): Promise<TrialResult> {
+  let result: TrialResult = { ok: false, why: 'no port is free for a trial', startMs: 0, version: '' }
+  for (let n = 0; n < PORTS_TRIED; n += 1) {
+    const taken = [...inUse, ...settings.takenPorts()]
+    const port = await choosePort(request.cluster, taken)
+    if (port === null) return result
+    inUse.add(port)
+    const tlsPort = request.certificate === undefined ? null : await choosePort(false, [...taken, port])
+    if (tlsPort !== null) inUse.add(tlsPort)
+    try {
+      result = await tryOn({ port, tlsPort }, settings, request, signal)
+    } finally {
+      inUse.delete(port)
+      if (tlsPort !== null) inUse.delete(tlsPort)
+    }
+    if (result.ok || !PORT_TAKEN.test(result.why)) return result
+  }
+  return result
+}
+
+async function tryOn(
+  ports: Pick<Trial, 'port' | 'tlsPort'>,
+  { home, builds, modules, wall, logger }: TrialSettings,
+  request: TrialRequest,
+  signal: AbortSignal,
+): Promise<TrialResult> {
+  signal.throwIfAborted()
+  const program = await readyProgram(builds, modules, request).catch((cause: unknown) => cause)
+  if (typeof program !== 'string')
+    return {
+      ok: false,
+      why: program instanceof Error ? program.message : String(program),
+      startMs: 0,
+      version: '',
+    }
+  const folder = trialFolder(home, ports.port)
+  await folder.create()
+  try {
+    const result = await runTrial({ request, program, wall, folder, ...ports, signal })
+    logger.info({ build: request.build, ...result }, 'a build was tried')
+    return result
+  } finally {
+    await removeTrial(folder)
+  }
+}
+
+/** The program to start, once all that it will load is known to be there. */
+async function readyProgram(
+  builds: BuildsOfNode,
+  modules: ModuleFiles,
+  request: TrialRequest,
+): Promise<string> {
+  const program = await findProgram(builds, request.build)
+  await modules.verify(request.modules)
+  return program
+}
+
+/** From anywhere in the range on: agents of other homes choose, too. */
+async function choosePort(cluster: boolean, except: readonly number[]): Promise<number | null> {
+  const range = {
+    ...PORTS,
+    from: randomInt(PORTS.from, PORTS.to),
+    except,
+    alsoFree: cluster ? [BUS_DISTANCE] : [],
+  }
+  return await findFreePort('127.0.0.1', range)
+}
+
+/** Lets `atOnce` pieces of work be done at a time; others wait, in the order in which they came. */
+function createTurns(atOnce: number) {
+  let free = atOnce
+  const waiting: (() => void)[] = []
+  const leave = (): void => {
+    const next = waiting.shift()
+    if (next) next()
+    else free += 1
+  }
+  return async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+    if (free > 0) free -= 1
+    else {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      waiting.push(resolve)
+      await promise
+    }
+    try {
+      signal.throwIfAborted()
+      return await work()
+    } finally {
+      leave()
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { afterQueueing, afterRefusal } from '../remembered/after-command.ts'
+import { afterAssumed } from '../remembered/assumed.ts'
+import type { Command } from '../remembered/command.ts'
+import { isBlocking, subscriptions } from '../remembered/commands.ts'
+import { isNested, WITHOUT_REPLY } from '../remembered/connection-state.ts'
+import { sizeOf } from '../remembered/transaction-state.ts'
+import type { Connection } from './connection.ts'
+import { isQueuedIn } from './is-queued-in.ts'
+import { countKept } from './kept-transactions.ts'
+import type { Link } from './link.ts'
+import { makeUnmovable } from './look-ahead.ts'
+import { costsOf, NOTED_ALONE } from './noted.ts'
+
+/** A command that nothing will answer is being forwarded: it works as soon as what was asked before it is answered. */
+export function assumeSuccess(connection: Connection, link: Link, command: Command): void {
+  const { inTransaction } = connection.ahead
+  // What was sent before a transaction is proven before it (silent-transactions.ts), and what is queued need not be.
+  if (!inTransaction) {
+    link.unproven = true
+    link.unanswered.lastAfter = link.sent
+  }
+  if (!inTransaction && (command.name in subscriptions || isBlocking(command)))
+    makeUnmovable(connection, `${command.name} ${WITHOUT_REPLY}`)
+  // It changes nothing unless it is noted, or part of a transaction.
+  if (command.name === '') return
+  const keptBytes = inTransaction ? sizeOf(command) : 0
+  connection.underWayBytes += keptBytes
+  const costs = keptBytes > 0 ? NOTED_ALONE : costsOf(command)
+  link.notedBytes += costs
+  link.unanswered.waiting.push({ after: link.sent, command, keptBytes, costs })
+  countUnanswered(connection, link)
+}
+
+/** Something was answered, or nothing is under way: what nothing answers has been carried out as far as that. */
+export function countUnanswered(connection: Connection, link: Link): void {
+  if (link.unproven && link.answered > link.unanswered.lastAfter) link.unproven = false
+  const { waiting } = link.unanswered
+  for (let next = waiting.first(); next !== undefined; next = waiting.first()) {
+    if (next.after > link.answered) return
+    waiting.shift()
+    link.notedBytes -= next.costs
+    connection.underWayBytes -= next.keptBytes
+    connection.state = afterSilence(connection, next.command)
+    countKept(connection)
+  }
+}
+
+function afterSilence(connection: Connection, command: Command): Connection['state'] {
+  const { state } = connection
+  if (isQueuedIn(connection, command)) return afterQueueing(state, command, true)
+  return isNested(state, command) ? afterRefusal(state, command) : afterAssumed(state, command)
+}

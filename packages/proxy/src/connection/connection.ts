@@ -1,0 +1,139 @@
+import type { Socket } from 'node:net'
+import type { GatheredBytes, RequestScanner } from '@fairlead/engine'
+import type { Command } from '../remembered/command.ts'
+import type { ConnectionState } from '../remembered/connection-state.ts'
+import type { KnownScripts } from '../remembered/known-scripts.ts'
+import type { Ahead } from './ahead.ts'
+import type { Caching } from './caching.ts'
+import type { Hush } from './hush.ts'
+import type { Link, Via } from './link.ts'
+import type { Login } from './login.ts'
+import type { PutOff } from './put-off.ts'
+
+/**
+ * A client's connection, and the one connection to an engine behind it (its link). Its modes:
+ *
+ * opening — there is no link yet: the client has just come, or the engine that it had is gone while nobody asked it
+ *   anything. What the client sends is stashed. Ends with a link that remembers the connection's state: serving; or
+ *   closed, with an error, when no engine can be reached.
+ * serving — bytes go both ways as they come. Only this mode forwards requests that begin. Ends by a hold, or when
+ *   either side is gone: then the other is closed once it has got everything.
+ * draining — a hold has begun. A long request of which a part is forwarded is completed, everything else is stashed,
+ *   replies go on being delivered. Ends as soon as nothing is asked that is not answered, but by a command that blocks.
+ * held — nothing is under way but, perhaps, a blocking command. The engine may be demoted now: if it says UNBLOCKED and
+ *   closes, the client sees neither, and the command is asked `again` with the time it has left.
+ * moving — a new link is being opened and made to remember the state. The old one is read as long as it may hold
+ *   something for the client. Ends as serving, on the new link, with the stash forwarded first.
+ * closed — neither side is there any more.
+ */
+export type Mode = 'opening' | 'serving' | 'draining' | 'held' | 'moving' | 'closed'
+
+export interface Connection {
+  readonly client: ClientSide
+  readonly visitor: Visitor
+  /** Where its link is, or was last; null before the first. */
+  via: Via | null
+  /** Why it was cut; empty while it is not, and when its client ended it. */
+  cutBecause: string
+  readonly requests: RequestScanner
+  readonly owner: Owner
+  mode: Mode
+  link: Link | null
+  state: ConnectionState
+  caching: Caching | null
+  /** Bytes of the client that may not be forwarded yet, from the beginning of a request on. */
+  stash: Buffer[]
+  stashBytes: number
+  /** What the requests that are forwarded will have done; the replies are not in yet. */
+  ahead: Ahead
+  readonly login: Login
+  /** How often its login was asked for in vain, when its time was over. */
+  judged: number
+  /** It has had its turn: what it sends waits for the next one (turns.ts). */
+  yielded: boolean
+  fullReads: number
+  /** Its next request may publish something, and waits until all subscribers are there. */
+  hushed: boolean
+  /** What is kept of the commands of transactions that are under way, and of transactions in all (`countKept`). */
+  underWayBytes: number
+  keptBytes: number
+  /** What of its channels is counted (`countSubscribed`). */
+  countedBytes: number
+  /** A blocking command is under way: nothing is forwarded behind it, so that it can be asked again elsewhere. */
+  blocked: boolean
+  /** It is, and has been held since, or was to be given up before (given-up.ts): that it was is perhaps not read yet. */
+  mayBeGivenUp: boolean
+  /** The engine gave a blocking command up, because its role changed; it is to be asked again. */
+  again: Asked | null
+  /** What was watched is lost with the old engine: the next EXEC answers nil, as if it had been changed. */
+  watchLost: boolean
+  /** The beginning of a request that is not whole yet, as long as it is short: nothing of it is forwarded. */
+  readonly begun: GatheredBytes
+  /**
+   * No request can be understood any more: all that comes goes to the engine as it is, which says why, and closes. When it may not go
+   * any more, the client is told this, behind its last reply.
+   */
+  protocolError: string | undefined
+  /** How often it was in the way of a hold, the last times. */
+  putOff: PutOff | null
+  clientEnded: boolean
+  era: number
+  /** A link at an engine that is about to have the role. */
+  prepared: Prepared | null
+  /** We have closed our side of a link with a blocked command: if it ends without a reply, it was not carried out. */
+  takingBack: boolean
+}
+
+/** Who a client is: its address and port, and since when it is there, in milliseconds since 1970. */
+export interface Visitor {
+  readonly address: string
+  readonly sinceMs: number
+  /** With its database, as it stands in breadcrumbs (heartbeat/breadcrumb.ts). */
+  readonly crumb: Uint8Array
+}
+
+/** Its engine knows of `state` what it can know beforehand. */
+export interface Prepared {
+  readonly link: Link
+  readonly state: ConnectionState
+  readonly target: { readonly host: string; readonly port: number }
+  readonly forget: NodeJS.Timeout
+  /** It is none any more: taken, or not needed. */
+  readonly leave: () => void
+}
+
+/** A blocking command and since when it waits, in milliseconds of performance.now. */
+export interface Asked {
+  readonly command: Command
+  readonly sinceMs: number
+  /** It can be asked again on the link on which it was given up. */
+  readonly keepsLink: boolean
+}
+
+/** Who is told what becomes of a connection. */
+export interface Owner {
+  /** How often the role has moved. One number makes thousands of connections late at once. */
+  era: number
+  /** Nothing is under way any more. */
+  readonly onQuiet: (connection: Connection) => void
+  /** The client has sent something that cannot be forwarded yet. */
+  readonly onWaiting: (connection: Connection) => void
+  readonly onClosed: (connection: Connection) => void
+  /** It is about to be closed, and not because its client ended it: see `cutBecause`. */
+  readonly onCut: (connection: Connection) => void
+  readonly onError: (what: string) => void
+  /** Its engine has confirmed its login, or that it needs none. */
+  readonly onLogin: (connection: Connection) => void
+  /** Whether its engine asks clients to sign in; null: it has not said so yet. */
+  readonly logins: { asked: boolean | null }
+  readonly count: { commands: number }
+  /** Learns the scripts that clients give their engines. */
+  readonly scripts: KnownScripts
+  readonly hush: Hush
+}
+
+/** Where replies go: the client's socket or, of a sharded database, what puts them in order with those of other groups. */
+export type ClientSide = Pick<
+  Socket,
+  'isPaused' | 'pause' | 'resume' | 'writableNeedDrain' | 'destroy' | 'destroySoon'
+> & { write(bytes: Buffer | string): boolean }

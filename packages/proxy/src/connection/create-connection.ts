@@ -1,0 +1,43 @@
+import { createGatheredBytes, createRequestScanner } from '@fairlead/engine'
+import { table } from '../remembered/commands.ts'
+import { freshState } from '../remembered/connection-state.ts'
+import { nothingAhead } from './ahead.ts'
+import type { ClientSide, Connection, Owner, Visitor } from './connection.ts'
+import { createLogin } from './login.ts'
+
+export function createConnection(client: ClientSide, visitor: Visitor, owner: Owner): Connection {
+  return {
+    client,
+    visitor,
+    via: null,
+    cutBecause: '',
+    requests: createRequestScanner(table),
+    owner,
+    mode: 'opening',
+    link: null,
+    state: freshState,
+    caching: null,
+    stash: [],
+    stashBytes: 0,
+    ahead: nothingAhead(),
+    login: createLogin(),
+    judged: 0,
+    yielded: false,
+    fullReads: 0,
+    hushed: false,
+    underWayBytes: 0,
+    keptBytes: 0,
+    countedBytes: 0,
+    blocked: false,
+    mayBeGivenUp: false,
+    again: null,
+    watchLost: false,
+    begun: createGatheredBytes(),
+    protocolError: undefined,
+    putOff: null,
+    clientEnded: false,
+    era: owner.era,
+    prepared: null,
+    takingBack: false,
+  }
+}

@@ -1,0 +1,10 @@
+import type { Command } from '../remembered/command.ts'
+import { isMisformed } from '../remembered/commands.ts'
+import type { Connection } from './connection.ts'
+
+const ending: ReadonlySet<string> = new Set(['EXEC', 'DISCARD', 'MULTI', 'WATCH', 'RESET', 'QUIT'])
+
+/** In a transaction everything is queued but what ends it, or is refused in it. */
+export function isQueuedIn({ state }: Connection, command: Command): boolean {
+  return state.transaction !== null && (!ending.has(command.name) || isMisformed(command))
+}

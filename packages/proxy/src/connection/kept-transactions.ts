@@ -1,0 +1,31 @@
+import { withoutQueued } from '../remembered/transaction-state.ts'
+import type { Connection } from './connection.ts'
+
+/** A transaction of more is not kept: moved while it is open, its EXEC answers EXECABORT. */
+export const LARGEST_TRANSACTION_BYTES = 16 * 1024 * 1024
+/** The same of all connections of a thread, whichever endpoint they belong to. */
+const MOST_BYTES = 128 * 1024 * 1024
+/** What is kept of any connection, whatever others keep. */
+export const SMALL_BYTES = 64 * 1024
+const thread = { bytes: 0 }
+
+/**
+ * Counts what is kept of the transactions of a connection: of the command that is being read, of those that are under way, and of
+ * those that are queued. Whether there is room for it.
+ */
+export function countKept(connection: Connection): boolean {
+  const { requests, underWayBytes, state } = connection
+  const reading = requests.keepAll ? requests.keptBytes + requests.part.length : 0
+  const bytes = connection.mode === 'closed' ? 0 : reading + underWayBytes + (state.transaction?.bytes ?? 0)
+  thread.bytes += bytes - connection.keptBytes
+  connection.keptBytes = bytes
+  return bytes <= SMALL_BYTES || (bytes <= LARGEST_TRANSACTION_BYTES && thread.bytes <= MOST_BYTES)
+}
+
+/** Keeps nothing of what is queued: there is no room for it. */
+export function dropQueued(connection: Connection): void {
+  const { state } = connection
+  if (state.transaction === null || state.transaction.bytes === 0) return
+  connection.state = { ...state, transaction: withoutQueued(state.transaction) }
+  countKept(connection)
+}

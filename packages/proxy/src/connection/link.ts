@@ -1,0 +1,111 @@
+import type { Socket } from 'node:net'
+import { createReplyScanner, type ReplyScanner } from '@fairlead/engine'
+import type { Command } from '../remembered/command.ts'
+import type { Script } from '../remembered/known-scripts.ts'
+import type { ExecMarking } from '../remembered/mark-exec.ts'
+import { createQueue, type Queue } from '../remembered/queue.ts'
+import { createUnanswered, type Unanswered } from './unanswered.ts'
+
+/** One connection to an engine, and what is under way on it. */
+export interface Link {
+  readonly socket: Socket
+  readonly via: Via
+  readonly replies: ReplyScanner
+  /** Of the cursors that its engine gives (scan-cursors.ts). */
+  generation: number
+  /** Requests forwarded, and replies received. They are equal when nothing is under way. */
+  sent: number
+  answered: number
+  /** The noted ones among those under way, in order. */
+  readonly noted: Queue<Noted>
+  /** What these cost. */
+  notedBytes: number
+  /** How many of them are ours. */
+  own: number
+  /** One of them asks whether the client has signed in. */
+  proving: boolean
+  /** What the client asks next may go when all is answered. */
+  waitsForAll: boolean
+  /** The number of the last EXEC whose reply may not be whole; 0: there was none. */
+  cutAt: number
+  /** Commands were sent that nothing answers: whether they are carried out has to be asked. */
+  unproven: boolean
+  readonly unanswered: Unanswered
+  /** Replies that wait for its next turn (turns.ts). */
+  unread: Buffer | null
+  fullReads: number
+  /** The reply that is being read has to be seen whole before it is passed on. */
+  careful: boolean
+  parts: Buffer[]
+  partBytes: number
+  /** The beginning of a reply to a scan that is kept back until its cursor is there; null: none is. */
+  beginning: Buffer | null
+  /** A question to which only one answer is right, and its number among the requests (trial.ts); null: none is asked. */
+  trial: { readonly word: string; readonly at: number } | null
+  /** The reply that is being read is that to an EXEC with scans in it. */
+  marking: ExecMarking | null
+  /** While the link is being made ready: what it had to say to the client meanwhile. */
+  early: Buffer[] | null
+  /** Called when nothing of ours (replay, probes) is under way any more, or with what went wrong. */
+  onOwnAnswered: ((trouble?: string) => void) | null
+}
+
+export interface Noted {
+  /** Its number among the requests of this link, from 1. */
+  readonly at: number
+  readonly command: Command
+  /** Ours: the client knows nothing of it and its replies. */
+  readonly isOwn: boolean
+  /** Of ours: it has to work. */
+  readonly must: boolean
+  /** The client sent EXEC and we sent DISCARD: to be answered with nil. */
+  readonly nilInstead: boolean
+  readonly blocks: boolean
+  /** The one that it runs, if it was known when it was sent. */
+  readonly script: Script | undefined
+  /** Ours: it asks whether the client has signed in. */
+  readonly proves: boolean
+  /** What is kept of it because it is part of a transaction. */
+  readonly keptBytes: number
+  /** What it costs until it is answered. */
+  readonly costs: number
+  /** The channels that are confirmed one by one; null before the first. */
+  channels: readonly string[] | null
+  confirmed: number
+  readonly sinceMs: number
+}
+
+export function createLink(socket: Socket, via: Via, generation: number): Link {
+  return {
+    socket,
+    via,
+    replies: createReplyScanner(),
+    generation,
+    sent: 0,
+    answered: 0,
+    noted: createQueue(),
+    notedBytes: 0,
+    own: 0,
+    proving: false,
+    waitsForAll: false,
+    cutAt: 0,
+    unproven: false,
+    unanswered: createUnanswered(),
+    unread: null,
+    fullReads: 0,
+    careful: false,
+    parts: [],
+    partBytes: 0,
+    beginning: null,
+    trial: null,
+    marking: null,
+    early: null,
+    onOwnAnswered: null,
+  }
+}
+
+/** Our own end of a link, as the shard's CLIENT LIST names it, and the shard's. */
+export interface Via {
+  readonly address: string
+  readonly shard: string
+}

@@ -1,0 +1,29 @@
+import type { Command } from '../remembered/command.ts'
+import { subscriptions } from '../remembered/commands.ts'
+import { isSubscribed } from '../remembered/connection-state.ts'
+import type { Listens } from './ahead.ts'
+import type { Connection } from './connection.ts'
+
+/** `command`, which is being forwarded outside of a transaction, may change that. Before its answer comes, not all is known. */
+export function listenAhead(connection: Connection, { name, args }: Command): void {
+  const change = subscriptions[name]
+  if (change === undefined && name !== 'HELLO' && name !== 'RESET') return
+  listensNow(connection)
+  const { ahead } = connection
+  if (change === undefined) {
+    ahead.changesProtocol = args.length > 0 || name === 'RESET'
+    if (name === 'RESET') ahead.listens = false
+    else if (ahead.listens === true) ahead.listens = 'unknown'
+  } else if (!change.adds) ahead.listens &&= 'unknown'
+  else if (ahead.changesProtocol) ahead.listens = 'unknown'
+  else if (connection.state.protocol === 2 && args.length > 0) ahead.listens ||= true
+}
+
+/** The same for a command that is about to be forwarded. */
+export function listensNow({ ahead, link, state }: Connection): Listens {
+  if (link !== null && link.sent === link.answered) {
+    ahead.listens = state.protocol === 2 && isSubscribed(state)
+    ahead.changesProtocol = false
+  }
+  return ahead.listens
+}

@@ -1,0 +1,92 @@
+import { type Command, wordAt } from '../remembered/command.ts'
+import { isMisformed } from '../remembered/commands.ts'
+import { mayCutReply } from '../remembered/transaction-state.ts'
+import type { Connection } from './connection.ts'
+import { listenAhead, listensNow } from './listen-ahead.ts'
+
+/** What `command`, which is being forwarded, will have done. */
+export function lookAhead(connection: Connection, command: Command): void {
+  const { ahead } = connection
+  if (isMisformed(command)) return
+  if (!ahead.inTransaction) listenAhead(connection, command)
+  switch (command.name) {
+    case 'MULTI':
+      if (!ahead.inTransaction) ahead.publishes = false
+      ahead.inTransaction = true
+      return
+    case 'CLIENT':
+    case 'AUTH':
+    case 'HELLO':
+      if (ahead.inTransaction && mayCutReply(command)) ahead.cutsReply = command.name
+      return
+    case 'EXEC':
+      if (ahead.cutsReply !== '') foreseeCut(connection, ahead.cutsReply)
+      endTransaction(connection)
+      return
+    case 'DISCARD':
+    case 'RESET':
+      if (command.name === 'RESET') {
+        connection.watchLost = false
+        ahead.silent = false
+      }
+      endTransaction(connection)
+      return
+    case 'UNWATCH':
+      if (!ahead.inTransaction) connection.watchLost = false
+      return
+    default:
+  }
+}
+
+/** In RESP2 a client that is subscribed may not say CLIENT REPLY. Where that is not known, nobody knows how many answers there will be. */
+function isRefusedToListener(connection: Connection): boolean {
+  if (connection.ahead.inTransaction) return false
+  const listens = listensNow(connection)
+  if (listens === 'unknown') makeUnmovable(connection, 'CLIENT REPLY behind a subscription')
+  return listens === true
+}
+
+/** How `unmovable` ends when EXEC has carried such a command out, and as long as its reply, which may never be whole, is not there. */
+export const INSIDE = 'in a transaction'
+export const NOT_ANSWERED = `${INSIDE} that is not answered`
+
+function foreseeCut(connection: Connection, name: string): void {
+  const { link, state } = connection
+  if (link !== null) link.cutAt = link.sent + 1
+  if (state.unmovable === '') makeUnmovable(connection, `${name} ${NOT_ANSWERED}`)
+}
+
+function endTransaction(connection: Connection): void {
+  const { ahead } = connection
+  if (ahead.inTransaction) connection.watchLost = false
+  ahead.inTransaction = false
+  ahead.cutsReply = ''
+}
+
+/** Nothing of it can be taken up elsewhere: why. */
+export function makeUnmovable(connection: Connection, why: string): void {
+  connection.state = { ...connection.state, unmovable: why }
+}
+
+/** CLIENT REPLY is the one thing that works without a reply, and so has to be foreseen. */
+export function isUnanswered(connection: Connection, command: Command): boolean {
+  const { ahead } = connection
+  const isSetting = command.name === 'CLIENT' && wordAt(command, 0) === 'REPLY'
+  const setting = isSetting && !isRefusedToListener(connection) ? wordAt(command, 1) : ''
+  if (setting === 'ON' && !ahead.inTransaction) {
+    ahead.silent = false
+    ahead.skipsNext = false
+    return false
+  }
+  if (setting === 'OFF' && !ahead.inTransaction) {
+    ahead.silent = true
+    return true
+  }
+  if (setting === 'SKIP' && !ahead.inTransaction) {
+    ahead.skipsNext = !ahead.silent
+    return true
+  }
+  const isSkipped = ahead.skipsNext
+  ahead.skipsNext = false
+  return ahead.silent || isSkipped
+}

@@ -1,0 +1,63 @@
+import type { Command } from '../remembered/command.ts'
+import { sizeOf } from '../remembered/transaction-state.ts'
+import type { Connection } from './connection.ts'
+import type { Link, Noted } from './link.ts'
+
+/**
+ * What may be noted of requests that are under way on a link: some 4,000 of them. No more is taken of a client before some are
+ * answered; a client that reads its replies does not notice.
+ */
+const LARGEST_NOTED_BYTES = 1024 * 1024
+/** What is noted costs so much beside the command. */
+export const NOTED_ALONE = 192
+/** So many replies a client may be owed that does not read those that are there. */
+export const MOST_UNREAD = 65_536
+
+export function takeDown(link: Link, noted: Noted): void {
+  link.notedBytes += noted.costs
+  link.noted.push(noted)
+}
+
+/** What a command costs as long as it is noted. */
+export function costsOf(command: Noted['command']): number {
+  return sizeOf(command) + NOTED_ALONE
+}
+
+/** The oldest is answered. */
+export function strikeOut(link: Link): void {
+  link.notedBytes -= link.noted.shift()?.costs ?? 0
+}
+
+/** So much is under way that no more of the client is taken. */
+export function isOwedMuch({ client }: Pick<Connection, 'client'>, link: Link): boolean {
+  if (link.notedBytes > LARGEST_NOTED_BYTES) return true
+  return link.sent - link.answered > MOST_UNREAD && client.writableNeedDrain
+}
+
+/** A request of the client that was sent last, as it is taken down. */
+export function noted(link: Link, command: Command): Noted {
+  return {
+    at: link.sent,
+    command,
+    isOwn: false,
+    must: false,
+    nilInstead: false,
+    blocks: false,
+    script: undefined,
+    proves: false,
+    keptBytes: 0,
+    costs: costsOf(command),
+    channels: null,
+    confirmed: 0,
+    sinceMs: performance.now(),
+  }
+}
+
+/** A request of ours is about to be sent, that has one reply. */
+export function noteOwn(link: Link, must: boolean): void {
+  link.sent += 1
+  link.own += 1
+  takeDown(link, { ...noted(link, nothing), isOwn: true, must })
+}
+
+export const nothing: Command = { name: '', args: [], cutShort: false }

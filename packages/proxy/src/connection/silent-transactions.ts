@@ -1,0 +1,48 @@
+import { encodeCommand } from '@fairlead/engine'
+import { replayTransaction } from '../remembered/transaction-state.ts'
+import type { Connection } from './connection.ts'
+import type { Link } from './link.ts'
+import { noteOwn } from './noted.ts'
+import { restoreSilence } from './send-own.ts'
+
+/*
+ * A client with CLIENT REPLY OFF may open a transaction. In it nothing can be asked as ourselves: the command would become a part of
+ * it, and nothing would answer. It need not be, either: what is queued changes nothing, and is kept. So what was sent before it is
+ * proven before it begins.
+ */
+
+const ON = encodeCommand(['CLIENT', 'REPLY', 'ON'])
+const OFF = encodeCommand(['CLIENT', 'REPLY', 'OFF'])
+const SKIP = encodeCommand(['CLIENT', 'REPLY', 'SKIP'])
+const MULTI = encodeCommand(['MULTI'])
+const DISCARD = encodeCommand(['DISCARD'])
+
+/** What goes instead of a MULTI that nothing will answer: before it comes a question of ours, whose answer proves all before. */
+export function provenMulti({ ahead }: Connection, link: Link): Buffer {
+  noteOwn(link, false)
+  return Buffer.concat([ON, ahead.silent ? OFF : SKIP, MULTI])
+}
+
+/** The client is in a transaction in which nothing is answered. */
+export function isSilentlyOpen({ ahead }: Connection): boolean {
+  return ahead.silent && ahead.inTransaction
+}
+
+/** Its link is about to be closed, or is of no more use to it: now it can be asked something again. */
+export function leaveSilently(connection: Connection, link: Link): void {
+  if (isSilentlyOpen(connection)) link.socket.write(DISCARD)
+}
+
+/** What a new engine is made to remember while it answers: a transaction in which it does not comes later (`reopenSilently`). */
+export function answeredState(connection: Connection): Connection['state'] {
+  const { state } = connection
+  return isSilentlyOpen(connection) ? { ...state, transaction: null } : state
+}
+
+/** A new link is as silent as the client wants it; a transaction in which nothing is answered begins behind that. */
+export function reopenSilently(connection: Connection, link: Link): void {
+  restoreSilence(connection, link)
+  const { transaction } = connection.state
+  if (!isSilentlyOpen(connection) || transaction === null) return
+  for (const { bytes } of replayTransaction(transaction, link.generation)) link.socket.write(bytes)
+}

@@ -1,0 +1,19 @@
+import type { Command } from '../remembered/command.ts'
+import { createQueue, type Queue } from '../remembered/queue.ts'
+
+/** Commands of a link that nothing answers. */
+export interface Unanswered {
+  /** Those that may change the connection, in order. Each counts when the requests that were sent before it are answered: `after`. */
+  readonly waiting: Queue<{
+    readonly after: number
+    readonly command: Command
+    readonly keptBytes: number
+    readonly costs: number
+  }>
+  /** How many requests were sent before the last of all: an answer to a later one proves that it was carried out. */
+  lastAfter: number
+}
+
+export function createUnanswered(): Unanswered {
+  return { waiting: createQueue(), lastAfter: 0 }
+}

@@ -1,0 +1,30 @@
+import type { Connection } from '../connection/connection.ts'
+import type { Link, Noted } from '../connection/link.ts'
+import { strikeOut } from '../connection/noted.ts'
+import { afterSubscription } from '../remembered/after-command.ts'
+import { subscriptions } from '../remembered/commands.ts'
+
+export function isConfirmation({ command }: Noted, word: string): boolean {
+  return subscriptions[command.name]?.word === word
+}
+
+/** SUBSCRIBE a b is answered twice. Counts as one reply when all are in. */
+export function confirm(connection: Connection, link: Link, head: Noted): false {
+  const { command } = head
+  const change = subscriptions[command.name]
+  if (change === undefined) return false
+  // Without arguments all there are go, in an order of the engine's: any other ends with none, too.
+  head.channels ??=
+    command.args.length > 0
+      ? command.args.map((name) => name.toString('latin1'))
+      : [...connection.state.subscribed[change.kind]]
+  const channel = head.channels[head.confirmed]
+  if (channel !== undefined)
+    connection.state = afterSubscription(connection.state, { kind: change.kind, adds: change.adds, channel })
+  head.confirmed += 1
+  if (head.confirmed >= head.channels.length) {
+    link.answered += 1
+    strikeOut(link)
+  }
+  return false
+}

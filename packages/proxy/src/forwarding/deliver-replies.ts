@@ -1,0 +1,274 @@
+import { ARRAY, ERROR, isBetweenReplies, PUSH, scanReply } from '@fairlead/engine'
+import { countUnanswered } from '../connection/assume-success.ts'
+import { cachingAfter } from '../connection/client-caching.ts'
+import type { Connection } from '../connection/connection.ts'
+import { endConnection } from '../connection/end-connection.ts'
+import { learnLogin, takeProof } from '../connection/judge-login.ts'
+import { countSubscribed } from '../connection/kept-subscriptions.ts'
+import { countKept } from '../connection/kept-transactions.ts'
+import type { Link, Noted } from '../connection/link.ts'
+import { strikeOut } from '../connection/noted.ts'
+import { steerClient, steerLink, tellClient } from '../connection/steer-client.ts'
+import { afterTransaction } from '../remembered/after-command.ts'
+import { isSubscribed } from '../remembered/connection-state.ts'
+import { createExecMarking, type ExecMarking, markNext } from '../remembered/mark-exec.ts'
+import { isScan, markReply } from '../remembered/scan-cursors.ts'
+import { confirm, isConfirmation } from './confirm-channels.ts'
+import { endIfDone, forwardStash } from './forward-requests.ts'
+import { learnScripts, stateAfter, withoutRefused } from './state-after.ts'
+import { endIfMiscounted, mayAnswerTrial } from './trial.ts'
+import { NOTED_COSTS, REPLIES_AT_ONCE, REPLY_COSTS } from './turns.ts'
+
+/** Replies, as many as one connection may be told before others have their turn: up to where. */
+export function takeSome(connection: Connection, link: Link, bytes: Buffer): number {
+  const { replies } = link
+  let chunk = bytes
+  let from = 0
+  let at = 0
+  let done = 0
+  while (at < chunk.length) {
+    if (isBetweenReplies(replies)) {
+      link.careful =
+        (link.noted.size > 0 && needsCare(connection, link, chunk[at])) ||
+        mayBeLeftChannel(connection, chunk[at]) ||
+        mayAnswerTrial(link, chunk[at])
+      link.beginning = !link.careful && isOfScan(link) ? nothing : null
+      link.marking = link.noted.size > 0 ? markingOf(connection, link) : null
+      if (link.careful || link.beginning !== null || link.marking !== null) {
+        tellClient(connection, link, chunk.subarray(from, at))
+        from = at
+      }
+    }
+    const end = scanReply(replies, chunk, at)
+    if (!link.careful && (link.beginning !== null || link.marking !== null)) {
+      const to = end < 0 ? chunk.length : end
+      const part = chunk.subarray(from, to)
+      if (link.marking === null) tellOfScan(connection, link, part, end >= 0)
+      else tellMarked(connection, link, part)
+      from = to
+    }
+    if (end < 0) break
+    at = end
+    if (link.noted.size > 0) done += NOTED_COSTS
+    endIfMiscounted(connection, link)
+    if (connection.mode === 'closed') return bytes.length
+    const isSwallowed = takeReply(connection, link)
+    if (link.unproven || link.unanswered.waiting.size > 0) countUnanswered(connection, link)
+    if (link.careful) {
+      if (!isSwallowed)
+        tellMarked(connection, link, Buffer.concat([...link.parts, chunk.subarray(from, end)]))
+      link.parts = []
+      link.partBytes = 0
+      from = end
+    }
+    done += REPLY_COSTS
+    if (done > REPLIES_AT_ONCE) chunk = bytes.subarray(0, at)
+  }
+  if (replies.error !== undefined) {
+    const trouble = `the engine's reply was not understood: ${replies.error}`
+    connection.owner.onError(trouble)
+    endConnection(connection, undefined, trouble)
+    return bytes.length
+  }
+  const rest = chunk.subarray(from)
+  if (link.careful && !isBetweenReplies(replies)) keepPart(connection, link, rest)
+  else tellClient(connection, link, rest)
+  if (!countSubscribed(connection)) endConnection(connection, tooManyChannels)
+  if (connection.mode !== 'closed') afterReplies(connection, link)
+  return chunk.length
+}
+
+/** Of a reply that has to be seen whole, as it may be very long. */
+const LARGEST_WHOLE_BYTES = 64 * 1024 * 1024
+
+function keepPart(connection: Connection, link: Link, part: Buffer): void {
+  link.parts.push(part)
+  link.partBytes += part.length
+  if (link.partBytes <= LARGEST_WHOLE_BYTES) return
+  link.parts = []
+  endConnection(connection, 'ERR this reply is larger than an endpoint keeps')
+}
+
+const tooManyChannels = 'ERR this connection has more subscriptions than an endpoint keeps'
+
+/** What comes next of a reply, which is perhaps that to an EXEC with scans in it. */
+function tellMarked(connection: Connection, link: Link, part: Buffer): void {
+  const pieces = link.marking === null ? [part] : markNext(link.marking, part)
+  for (const piece of pieces) tellClient(connection, link, piece)
+}
+
+/** The next part of a reply to a scan: held back until the cursor in it is there, which becomes one of ours. */
+function tellOfScan(connection: Connection, link: Link, part: Buffer, isWhole: boolean): void {
+  const { beginning, generation } = link
+  const bytes = beginning === null || beginning.length === 0 ? part : Buffer.concat([beginning, part])
+  const marked = markReply(bytes, isWhole, generation)
+  link.beginning = marked === null ? bytes : null
+  if (marked !== null) tellClient(connection, link, marked)
+}
+
+const nothing = Buffer.alloc(0)
+
+function isOfScan(link: Link): boolean {
+  const head = link.noted.size > 0 ? headOf(link) : undefined
+  return head !== undefined && isScan(head.command)
+}
+
+/** The reply that begins has replies to scans among its parts: it is that to an EXEC. */
+function markingOf({ state }: Connection, link: Link): ExecMarking | null {
+  const scans = headOf(link)?.command.name === 'EXEC' ? (state.transaction?.scans ?? []) : []
+  return scans.length === 0 ? null : createExecMarking(scans, link.generation)
+}
+
+function afterReplies(connection: Connection, link: Link): void {
+  if (connection.link === link) {
+    steerLink(connection)
+    if (connection.client.isPaused()) steerClient(connection)
+    if (connection.mode === 'serving' && connection.stash.length > 0 && !connection.blocked)
+      forwardStash(connection)
+    const { mode, again, owner } = connection
+    if (mode === 'draining' || mode === 'held' || again !== null) owner.onQuiet(connection)
+    endIfDone(connection)
+  }
+}
+
+/** The next reply may be one that the client must not see. */
+function needsCare(connection: Connection, link: Link, firstByte: number | undefined): boolean {
+  const head = headOf(link)
+  if (head === undefined) return false
+  // What of EXEC has not worked has not changed the connection.
+  link.replies.watched = head.command.name === 'EXEC' ? changesOf(connection) : none
+  if (head.isOwn) return firstByte !== PUSH || link.early !== null
+  return head.nilInstead || (head.blocks && firstByte === ERROR && mayHaveGivenUp(connection))
+}
+
+/**
+ * In cluster mode an engine that loses its slots tells subscribers of their channels there that they are no longer subscribed.
+ * At a handover that is not so: they are subscribed at the heir.
+ */
+function mayBeLeftChannel({ mode, state }: Connection, firstByte: number | undefined): boolean {
+  if (mode === 'serving' || state.subscribed.shardChannels.size === 0) return false
+  // In RESP3 a list is a reply, whatever its first word.
+  return firstByte === PUSH || (firstByte === ARRAY && state.protocol === 2)
+}
+
+const none: readonly number[] = []
+
+function changesOf({ state }: Connection): readonly number[] {
+  return state.transaction?.changes.map(({ at }) => at) ?? none
+}
+
+/** What was noted of the request that is answered next. */
+export function headOf({ noted, answered }: Link): Noted | undefined {
+  const head = noted.first()
+  return head?.at === answered + 1 ? head : undefined
+}
+
+/** One message has come. True: the client must not see it. */
+function takeReply(connection: Connection, link: Link): boolean {
+  const { replies } = link
+  const head = link.noted.size > 0 ? headOf(link) : undefined
+  if (replies.type === PUSH || (replies.type === ARRAY && replies.keepWord)) {
+    if (head !== undefined && isConfirmation(head, replies.word)) return confirm(connection, link, head)
+    if (replies.word === 'sunsubscribe' && mayBeLeftChannel(connection, replies.type)) return true
+    if (replies.type === PUSH)
+      return head?.isOwn === true && replies.word.endsWith('subscribe')
+        ? takeOwn(connection, link, head)
+        : false
+    if (connection.state.protocol === 2 && isMessage(replies.word) && isSubscribed(connection.state))
+      return false
+  }
+  if (link.answered === link.sent) {
+    // Nobody asked. The engine says something of its own accord, most likely why it is about to close.
+    if (link.early !== null) {
+      link.socket.destroy()
+      return false
+    }
+    const unmovable = connection.state.unmovable || 'the engine said something that was not asked'
+    connection.state = { ...connection.state, unmovable }
+    return false
+  }
+  if (head === undefined) {
+    if (connection.login.is !== 'confirmed') learnLogin(connection, link, '')
+    link.answered += 1
+    return false
+  }
+  if (head.isOwn) return takeOwn(connection, link, head)
+  if (connection.login.is !== 'confirmed') learnLogin(connection, link, head.command.name)
+  link.answered += 1
+  strikeOut(link)
+  return takeNoted(connection, link, head)
+}
+
+function isMessage(word: string): boolean {
+  return word === 'message' || word === 'pmessage' || word === 'smessage'
+}
+
+/** Of the replay, or a probe. */
+function takeOwn(connection: Connection, link: Link, head: Noted): true {
+  const { replies } = link
+  if (head.proves) takeProof(connection, link)
+  link.answered += 1
+  strikeOut(link)
+  link.own -= 1
+  const trouble = replies.type === ERROR && head.must ? replies.text.trim() : undefined
+  const isLast = link.own === 0
+  if (trouble !== undefined || isLast) {
+    const tell = link.onOwnAnswered
+    link.onOwnAnswered = null
+    tell?.(trouble)
+  }
+  return true
+}
+
+function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
+  const { command } = head
+  const { type, text } = link.replies
+  const worked = type !== ERROR
+  if (head.blocks) {
+    // A command that was given up was not carried out: it is asked again, where the role has gone.
+    if (!worked && mayHaveGivenUp(connection) && isGivenUp(text)) {
+      connection.mayBeGivenUp = false
+      connection.again = { command, sinceMs: head.sinceMs, keepsLink: isUnblocked(text) }
+      return true
+    }
+    connection.blocked = false
+    connection.mayBeGivenUp = false
+  }
+  const isAnswered = head.nilInstead && answerLostWatch(connection, link, head)
+  if (!head.nilInstead) {
+    if (worked) learnScripts(connection, head, link.replies.isNil)
+    connection.state = stateAfter(connection, link, head)
+    if (worked) connection.caching = cachingAfter(connection, link, head)
+  }
+  if (head.keptBytes > 0) {
+    connection.underWayBytes -= head.keptBytes
+    countKept(connection)
+  }
+  return isAnswered
+}
+
+/** To a client with CLIENT CAPA redirect an engine that is demoted says where the heir is: the endpoint goes there anyway. */
+function isGivenUp(text: string): boolean {
+  return text.startsWith('UNBLOCKED force unblock') || text.startsWith('REDIRECT ') || isUnblocked(text)
+}
+
+/** It was made to give the command up, and keeps the connection (given-up.ts). Users of databases may not order that. */
+function isUnblocked(text: string): boolean {
+  return text.startsWith('UNBLOCKED client unblocked')
+}
+
+function mayHaveGivenUp({ mode, mayBeGivenUp }: Connection): boolean {
+  return mode !== 'serving' || mayBeGivenUp
+}
+
+/** The client sent EXEC, the engine got DISCARD. True: its OK is replaced. */
+function answerLostWatch(connection: Connection, link: Link, head: Noted): boolean {
+  if (link.replies.type === ERROR) return false
+  const state = withoutRefused(connection.state, link, head, false)
+  const isBroken = state.transaction?.broken ?? false
+  connection.state = afterTransaction(state)
+  const nil = state.protocol === 3 ? '_\r\n' : '*-1\r\n'
+  const answer = isBroken ? '-EXECABORT Transaction discarded because of previous errors.\r\n' : nil
+  tellClient(connection, link, Buffer.from(answer))
+  return true
+}

@@ -1,0 +1,141 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { TLSSocket } from 'node:tls'
+import { expect, test } from 'vitest'
+import { hostileInput, request } from '../../test/hostile/hostile-input.ts'
+import { makeHostileStage, PASSWORD, type Target } from '../../test/hostile/hostile-stage.ts'
+import { type Seen, startNeighbour } from '../../test/hostile/neighbour.ts'
+import { createRandom, type Random } from '../../test/hostile/random.ts'
+
+/** The same inputs each time: HOSTILE_SEED gives others, HOSTILE_INPUTS makes it longer. */
+const SEED = Number(process.env['HOSTILE_SEED'] ?? 14)
+const INPUTS = Number(process.env['HOSTILE_INPUTS'] ?? 5_000)
+/** On a machine that keeps up with it. */
+const EVERY_MS = 1.5
+const MOST_A_CONNECTION = 5
+const CALM_INPUTS = 700
+const MOST_OPEN = 80
+const MOST_AT_ONCE = 24
+/** Of the neighbour. */
+const MOST_P99_MS = 20
+/** Where the machine itself makes the neighbour wait: turns of the proxy may take so much beyond 20 ms each, of all time. */
+const MOST_OVER = 0.03
+
+interface Hostile {
+  readonly random: Random
+  readonly kinds: Map<string, number>
+  /** Left open, the oldest first. */
+  readonly open: Socket[]
+}
+
+/** Opens a connection and sends some inputs, cut anywhere, and goes in one of several ways, or stays. */
+async function attack(target: Target, count: number, hostile: Hostile, isCalm: boolean): Promise<void> {
+  const { random, open } = hostile
+  const socket = target.open()
+  socket.on('error', () => undefined)
+  socket.resume()
+  if (target.hasLogin && random.below(2) === 0) socket.write(request('AUTH', PASSWORD))
+  for (let n = 0; n < count; n += 1) {
+    const input = isCalm ? calm : hostileInput(random)
+    hostile.kinds.set(input.kind, (hostile.kinds.get(input.kind) ?? 0) + 1)
+    if (!input.readsReplies) socket.pause()
+    await sendInPieces(socket, input.bytes, random)
+  }
+  if (isCalm || random.below(4) > 0) leave(socket, random)
+  else open.push(socket)
+  while (open.length > MOST_OPEN) open.shift()?.destroy()
+}
+
+const calm = { kind: 'calm', bytes: Buffer.from(request('PING').repeat(5)), readsReplies: true }
+
+async function sendInPieces(socket: Socket, bytes: Buffer, random: Random): Promise<void> {
+  const pieces = random.below(2) === 0 ? 1 : 2 + random.below(7)
+  for (let n = 0, at = 0; n < pieces && at < bytes.length; n += 1) {
+    const to = n + 1 === pieces ? bytes.length : at + 1 + random.below(bytes.length - at)
+    if (!socket.destroyed) socket.write(bytes.subarray(at, to))
+    at = to
+    await delay(1)
+  }
+}
+
+function leave(socket: Socket, random: Random): void {
+  const how = random.below(3)
+  if (how === 0) socket.end()
+  else if (how === 1) socket.destroy()
+  else reset(socket)
+}
+
+/** Of TLS the connection below cannot be had. */
+function reset(socket: Socket): void {
+  if (socket instanceof TLSSocket || socket.connecting) socket.destroy()
+  else socket.resetAndDestroy()
+}
+
+async function attackAll(
+  targets: readonly Target[],
+  count: number,
+  hostile: Hostile,
+  isCalm: boolean,
+): Promise<void> {
+  const began = performance.now()
+  const running = new Set<Promise<void>>()
+  for (let n = 0, nth = 0; n < count; nth += 1) {
+    const target = targets[nth % targets.length]
+    if (target === undefined) throw new Error('no targets')
+    const some = Math.min(1 + hostile.random.below(MOST_A_CONNECTION), count - n)
+    const one = attack(target, some, hostile, isCalm).finally(() => running.delete(one))
+    running.add(one)
+    n += some
+    while (running.size >= MOST_AT_ONCE) await Promise.race(running)
+    const early = began + n * EVERY_MS - performance.now()
+    if (early > 0) await delay(early)
+  }
+  await Promise.all(running)
+}
+
+test('5,000 hostile inputs end nothing but their own connections, and no neighbour waits for them', {
+  timeout: 120_000,
+}, async () => {
+  await using stage = await makeHostileStage()
+  await using neighbour = await startNeighbour(stage.port, PASSWORD)
+  const hostile: Hostile = { random: createRandom(SEED), kinds: new Map(), open: [] }
+  const phase = async (count: number, isCalm: boolean): Promise<Seen> => {
+    await neighbour.look()
+    await attackAll(stage.targets, count, hostile, isCalm)
+    return neighbour.look()
+  }
+  await phase(100, true)
+  const before = await phase(CALM_INPUTS, true)
+  await stage.turns()
+  const among = await phase(INPUTS, false)
+  const turns = await stage.turns()
+  for (const socket of hostile.open.splice(0)) reset(socket)
+  const after = await phase(CALM_INPUTS, true)
+  const { pid, rssBytes, endpoints } = await stage.reports()
+  const figures = [...Object.entries({ before, among, after })].map(
+    ([name, { answers, p50, p99, most }]) =>
+      `${name}: ${answers} answers, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, most ${most.toFixed(0)} ms`,
+  )
+  const loop = `turns of up to ${turns.mostMs.toFixed(0)} ms, ${turns.overMs.toFixed(0)} ms over 20 in ${turns.tookMs.toFixed(0)}`
+  const what = `seed ${SEED}; ${figures.join('; ')}; ${loop}; ${(rssBytes / 1024 / 1024).toFixed(0)} MB`
+  console.log(what)
+
+  expect([before.wrong, among.wrong, after.wrong], what).toEqual(['', '', ''])
+  expect(pid, what).toBe(stage.pid)
+  expect(stage.log()).not.toMatch(/^\s+at /m)
+  expect([...hostile.kinds.keys()].length).toBe(15)
+  for (const { id, state } of endpoints) expect({ id, state }).toEqual({ id, state: 'serving' })
+  // Who means well is served where the others were.
+  for (const target of stage.targets.filter(({ hasLogin }) => hasLogin)) {
+    const socket = target.open()
+    socket.write(`AUTH ${PASSWORD}\r\nPING\r\n`)
+    let text = ''
+    while (!text.endsWith('+PONG\r\n')) text += String((await once(socket, 'data'))[0])
+    expect(text).toBe('+OK\r\n+PONG\r\n')
+    socket.destroy()
+  }
+  // Others may run on the machine, and make the neighbour wait: less so when nobody was hostile, and without a trace in the proxy's turns.
+  const isLikeCalm = among.p99 < MOST_P99_MS + 2 * Math.max(before.p99, after.p99)
+  expect(isLikeCalm || turns.overMs / turns.tookMs < MOST_OVER, what).toBe(true)
+})

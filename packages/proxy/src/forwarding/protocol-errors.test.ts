@@ -1,0 +1,167 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { builds, dial, freePort, type RawClient, startEngine, until, wish } from '../../test/stage.ts'
+import { openEndpoint } from '../endpoint/endpoint.ts'
+
+const endless = (byte: string) => byte.repeat(70_000)
+const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`
+
+/** What is no request, or nearly none. Behind each comes a PING, for those that engines take. */
+const inputs = [
+  ...[
+    '*x\r\n',
+    '*-\r\n',
+    '*1x\r\n',
+    '*01\r\n',
+    '*+1\r\n',
+    '* 1\r\n',
+    '*\r\n',
+    '*-1\r\n',
+    '*-10\r\n',
+    '*0\r\n',
+    '*00\r\n',
+    '*-0\r\n',
+  ],
+  ...[
+    '*2147483647\r\n$0\r\n',
+    '*2147483648\r\n',
+    '*99999999999999999999\r\n',
+    '*1\rX$4\r\nPING\r\n',
+    '*1\n$4\nPING\n',
+    '*1\r\n\r\n',
+  ],
+  ...[
+    '*1\r\n#4\r\n',
+    '*1\r\n4\r\n',
+    '*1\r\n:4\r\n',
+    '*1\r\n\u0000\r\n',
+    '*1\r\n \r\n',
+    '*1\r\n"\r\n',
+    "*1\r\n'\r\n",
+    '*1\r\n\u00ff\r\n',
+  ],
+  ...[
+    '*1\r\n$x\r\n',
+    '*1\r\n$-1\r\n',
+    '*1\r\n$\r\n',
+    '*1\r\n$04\r\nPING\r\n',
+    '*1\r\n$536870913\r\n',
+    '*1\r\n$9999999999999999999\r\n',
+  ],
+  ...[
+    '*1\r\n$4\rXPING\r\n',
+    '*1\r\n$4\r\nPINGxx',
+    '*1\r\n$4\r\nPINGING\r\n',
+    '*1\r\n$0\r\n\r\n',
+    '*2\r\n$4\r\nPING\r\n*1\r\n',
+  ],
+  ...[
+    endless('*'),
+    `*${endless('1')}`,
+    `*1\r\n${endless('$')}`,
+    `*1\r\n$${endless('1')}`,
+    endless('x'),
+    endless('\0'),
+    endless(' '),
+  ],
+  ...[`*\0${endless('\0')}`, `$\0${endless('\0')}`, `\0${endless('\0')}`, `GET ${endless('k')}\r\n`],
+  ...[
+    'GET "a\r\n',
+    "GET 'a\r\n",
+    'GET "a"b\r\n',
+    'GET a\0b\r\nPING\r\n',
+    '"\r\n',
+    'PING "\\x4"\r\n',
+    '\r\n\r\n',
+    '\n',
+    ' \r\n',
+    'PING\n',
+    'PING\r\r\n',
+  ],
+  ...[
+    'PING\r\n*x\r\n',
+    `*2\r\n${bulk('ECHO')}${bulk('a')}GET "\r\n`,
+    `*1\r\n${bulk('MULTI')}PING\r\n*1\r\n+\r\n`,
+  ],
+  ...[
+    '$4\r\nPING\r\n',
+    '+PING\r\n',
+    ':1\r\n',
+    '%1\r\n',
+    'POST / HTTP/1.1\r\n\r\n',
+    'GET / HTTP/1.1\r\nHost: a\r\n\r\n',
+  ],
+]
+
+async function answersTo(port: number, pieces: readonly string[]): Promise<RawClient> {
+  const client = await dial(port)
+  for (const piece of pieces) {
+    client.send(Buffer.from(piece, 'latin1'))
+    await new Promise((tell) => setImmediate(tell))
+  }
+  return client
+}
+
+/** How often it is asked anew: an engine that closes with bytes unread makes the kernel drop its answer, now and then. */
+const TRIES = 5
+
+/** What a client of the engine and one of the endpoint see of the same bytes, where that is not the same. */
+async function compared(
+  port: number,
+  throughPort: number,
+  pieces: readonly string[],
+): Promise<readonly object[]> {
+  for (let tries = 1; ; tries += 1) {
+    await using direct = await answersTo(port, pieces)
+    await using through = await answersTo(throughPort, pieces)
+    await until(() => direct.ended() || direct.text().endsWith('+PONG\r\n'), undefined, 300).catch(() => null)
+    const isSame = () => through.text() === direct.text() && through.ended() === direct.ended()
+    const areOver = () => through.ended() && direct.ended()
+    await until(() => isSame() || areOver(), undefined, 15_000).catch(() => null)
+    // Nothing more than that.
+    if (!direct.ended()) await delay(20)
+    if (isSame()) return []
+    if (areOver() && isBeginning(direct.text(), through.text()) && tries < TRIES) continue
+    const seen = [direct, through].map((client) => [client.text(), client.ended()])
+    return [{ input: pieces.join('').slice(0, 40), pieces: pieces.length, direct: seen[0], through: seen[1] }]
+  }
+}
+
+/** One is all that has arrived of the other. */
+function isBeginning(one: string, other: string): boolean {
+  return one.startsWith(other) || other.startsWith(one)
+}
+
+test.for(builds)(
+  'what is no request is answered by the engine itself, as if there were no endpoint: %s',
+  {
+    timeout: 60_000,
+  },
+  async (build) => {
+    await using engine = await startEngine(build)
+    await using endpoint = await openEndpoint(wish(await freePort(), engine.port))
+    const differences = await Promise.all(
+      inputs.flatMap((input) => {
+        const text = `${input}PING\r\n`
+        const half = Math.floor(input.length / 2)
+        const cuts = [[text], [text.slice(0, half), text.slice(half)], input.length < 24 ? [...text] : [text]]
+        return cuts.map((pieces) => compared(engine.port, endpoint.wanted.port, pieces))
+      }),
+    )
+    expect(differences.flat()).toEqual([])
+    // As deep as engines go, and deeper: then they say so in the middle of the reply.
+    for (const deep of [1_500, 7_500, 9_000]) {
+      const answers = [engine.port, endpoint.wanted.port].map(async (port) => {
+        await using client = await dial(port)
+        client.send(
+          `EVAL "local t={} local c=t for i=1,${deep} do c[1]={} c=c[1] end return t" 0\r\nPING\r\n`,
+        )
+        await until(() => client.text().endsWith('+PONG\r\n'))
+        return client.text()
+      })
+      const [direct, through] = await Promise.all(answers)
+      expect(through).toBe(direct)
+    }
+    await until(() => endpoint.report().connections === 0)
+  },
+)

@@ -1,0 +1,46 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, expect, test, vi } from 'vitest'
+import { dial, makePair, until } from '../../test/stage.ts'
+import { beginLongValue } from '../../test/stream-value.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+test('a client that takes minutes for one value is waited for a minute, then told why and closed; others notice nothing', {
+  timeout: 30_000,
+}, async () => {
+  await using pair = await makePair()
+  await using other = await dial(pair.port)
+  await other.ask('SET k before', '+OK\r\n')
+  await using value = await beginLongValue(pair.port, 'k', 512 * 1024 * 1024)
+  let isOver = false
+  const sending = async () => {
+    for (let bytes = 128 * 1024; !isOver; bytes += 8 * 1024) {
+      await Promise.race([value.sendUpTo(bytes).catch(() => null), delay(1_000, undefined, { ref: false })])
+      await delay(2)
+    }
+  }
+  const sent = sending()
+  const arrived = async () => [...(await pair.a.admin('CLIENT LIST')).matchAll(/qbuf=(\d+)/g)]
+  await until(async () => (await arrived()).some(([, bytes]) => Number(bytes) > 128 * 1024))
+
+  let ahead = 0
+  const now = performance.now.bind(performance)
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
+  /** On a busy machine it may seem to have stopped: then it is not waited for, nor counted. */
+  const hold = async () => {
+    const held = await pair.endpoint.hold({ deadlineMs: 4_000, drainMs: 150 })
+    if (held.drained && held.cut === 0) pair.endpoint.release()
+    else if (!held.drained) expect(held.why).toBe('1 connection(s) are in the middle of a long request')
+    return held
+  }
+  await until(async () => (await hold()).tries === 5, undefined, 15_000)
+  await other.ask('GET k', '$6\r\nbefore\r\n')
+  ahead = 61_000
+  await until(async () => (await hold()).cut === 1)
+  await pair.moveRole()
+  await pair.endpoint.switchTo({ host: '127.0.0.1', port: pair.b.port })
+  isOver = true
+  await sent
+  await expect(value.isSet()).rejects.toThrow(/ERR this request took more than 60 s to arrive/)
+  await other.ask('GET k', '$6\r\nbefore\r\n')
+})

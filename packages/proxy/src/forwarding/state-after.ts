@@ -1,0 +1,74 @@
+import { ERROR, isBetweenRequests, KEPT_BYTES } from '@fairlead/engine'
+import type { Connection } from '../connection/connection.ts'
+import { isQueuedIn } from '../connection/is-queued-in.ts'
+import type { Link, Noted } from '../connection/link.ts'
+import { INSIDE, NOT_ANSWERED } from '../connection/look-ahead.ts'
+import {
+  afterExec,
+  afterQueueing,
+  afterRefusal,
+  afterSuccess,
+  afterTransaction,
+} from '../remembered/after-command.ts'
+import { unmovable } from '../remembered/commands.ts'
+import { isNested } from '../remembered/connection-state.ts'
+
+/** The state after the reply to a request (`head`) has come; the link's scanner has read it. */
+export function stateAfter(connection: Connection, link: Link, head: Noted): Connection['state'] {
+  const { replies } = link
+  const { command } = head
+  const worked = replies.type !== ERROR
+  const state = withoutRefused(connection.state, link, head, worked && !replies.isNil)
+  if (isQueuedIn(connection, command)) return afterQueueing(state, command, worked)
+  if (command.name === 'EXEC') replies.watched = none
+  if (command.name === 'EXEC' && state.transaction !== null)
+    return worked && !replies.isNil ? afterExec(state, replies.failed) : afterTransaction(state)
+  if (worked) return afterSuccess(state, command)
+  if (isNested(state, command)) return afterRefusal(state, command)
+  return command.name === 'MULTI' ? withoutTransaction(connection, link) : state
+}
+
+const none: readonly number[] = []
+
+/**
+ * What would have kept the connection where it is was refused, or EXEC carried nothing out: it is as it was. `worked`: it was
+ * carried out.
+ */
+export function withoutRefused(
+  state: Connection['state'],
+  link: Link,
+  { command: { name }, at }: Noted,
+  worked: boolean,
+): Connection['state'] {
+  const { unmovable: why } = state
+  if (name === 'EXEC' && why.endsWith(NOT_ANSWERED)) {
+    // Even if it looks whole: a reply that was cut is completed by the replies behind it.
+    if (worked) return { ...state, unmovable: why.replace(NOT_ANSWERED, INSIDE) }
+    return at === link.cutAt && state.transaction !== null ? { ...state, unmovable: '' } : state
+  }
+  return !worked && unmovable.has(name) && why === name ? { ...state, unmovable: '' } : state
+}
+
+/** Learns the scripts of a request that has worked, before the connection's state is that after it. `isNil`: so was the reply. */
+export function learnScripts(connection: Connection, { command, script }: Noted, isNil: boolean): void {
+  const { owner, state } = connection
+  if (script !== undefined) owner.scripts.keep(script)
+  else if (command.name === 'EXEC' && isNil) return
+  else if (command.name === 'EXEC')
+    for (const queued of state.transaction?.queued ?? []) owner.scripts.learn(queued)
+  else if (!isQueuedIn(connection, command)) owner.scripts.learn(command)
+}
+
+/**
+ * MULTI was refused. If nothing has been forwarded since, what comes is part of no transaction. Else CLIENT REPLY may have been, which
+ * was to be queued: how many answers there will be nobody knows then.
+ */
+function withoutTransaction({ state, ahead, requests }: Connection, link: Link): Connection['state'] {
+  if (ahead.cutsReply === 'CLIENT')
+    return { ...state, unmovable: 'CLIENT REPLY behind a MULTI that was refused' }
+  if (link.sent > link.answered || !isBetweenRequests(requests)) return state
+  ahead.inTransaction = false
+  requests.keepAll = false
+  requests.keepsMost = KEPT_BYTES
+  return state
+}

@@ -1,0 +1,42 @@
+import { isBetweenReplies } from '@fairlead/engine'
+import type { Connection } from '../connection/connection.ts'
+import { endConnection } from '../connection/end-connection.ts'
+import type { Link } from '../connection/link.ts'
+import { strikeOut } from '../connection/noted.ts'
+import { isPartlySent } from '../connection/under-way.ts'
+import { headOf } from './deliver-replies.ts'
+import { takeUnread } from './take-replies.ts'
+
+/** The engine has closed its side. */
+export function takeEnd(connection: Connection, link: Link): void {
+  while (link.unread !== null && connection.mode !== 'closed') takeUnread(connection, link)
+  const wasReady = link.onOwnAnswered === null
+  const tell = link.onOwnAnswered
+  link.onOwnAnswered = null
+  tell?.('the engine closed the connection')
+  if (connection.link !== link || connection.mode === 'closed') return
+  takeBack(connection, link)
+  // In the middle of a request, another engine would take its rest for requests of their own, and carry them out.
+  const isCut = isPartlySent(connection) || link.parts.length > 0
+  const isQuiet = wasReady && connection.mode !== 'serving' && link.sent === link.answered && !isCut
+  if (!isQuiet) {
+    const isAskedFor = connection.state.isLeaving || connection.clientEnded
+    const { protocolError: error } = connection
+    const why = error === undefined ? 'its shard closed the connection' : `it has sent no request: ${error}`
+    endConnection(connection, undefined, isAskedFor ? undefined : why)
+    return
+  }
+  // Nothing was under way: whoever has the role now will be asked instead.
+  link.socket.destroy()
+  connection.link = null
+  if (connection.mode !== 'moving') connection.owner.onQuiet(connection)
+}
+
+/** The engine has let go of a blocked command because we asked it to: it ended without an answer. */
+function takeBack(connection: Connection, link: Link): void {
+  const head = headOf(link)
+  if (!connection.takingBack || !head?.blocks || !isBetweenReplies(link.replies)) return
+  connection.again = { command: head.command, sinceMs: head.sinceMs, keepsLink: false }
+  link.answered += 1
+  strikeOut(link)
+}

@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { connectToOwn } from '@fairlead/engine'
+import { afterEach, expect, test, vi } from 'vitest'
+import { until } from '../../test/stage.ts'
+import { connectOnce } from './open-link.ts'
+
+vi.mock('@fairlead/engine', async (original) => {
+  const engine = await original<typeof import('@fairlead/engine')>()
+  return { ...engine, connectToOwn: vi.fn(engine.connectToOwn) }
+})
+afterEach(() => vi.restoreAllMocks())
+
+const host = '127.0.0.1'
+const SOON_MS = 300
+const ignore = () => undefined
+
+/** Accepts, says nothing, and tells how many connections are open. */
+async function startSilent() {
+  const open = new Set<Socket>()
+  let accepted = 0
+  const server = createServer((socket) => {
+    accepted += 1
+    open.add(
+      socket
+        .on('error', ignore)
+        .on('close', () => open.delete(socket))
+        .resume(),
+    )
+  }).listen(0, host)
+  await once(server, 'listening')
+  return {
+    port: (server.address() as { port: number }).port,
+    accepted: () => accepted,
+    open: () => open.size,
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+async function expectLate(port: number, tls: { ca: string } | null): Promise<void> {
+  const began = performance.now()
+  await expect(connectOnce({ host, port, tls }, began + SOON_MS, ignore)).rejects.toThrow('in time')
+  expect(performance.now() - began).toBeLessThan(SOON_MS + 2_000)
+}
+
+test('whoever accepts and says nothing is given up in time, where a word of it is needed', async () => {
+  await using silent = await startSilent()
+  await expectLate(silent.port, { ca: '' })
+  expect(silent.accepted()).toBe(1)
+  await until(() => silent.open() === 0)
+  const socket = await connectOnce({ host, port: silent.port, tls: null }, performance.now() + 5_000, ignore)
+  socket.destroy()
+})
+
+test('a connection that is never accepted is given up in time', async () => {
+  const program =
+    "require('node:net').createServer().listen({port:0,host:'127.0.0.1',backlog:1},function(){console.log(this.address().port)})"
+  const stopped = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const fillers: Socket[] = []
+  try {
+    const [line] = (await once(stopped.stdout, 'data')) as [Buffer]
+    const port = Number(String(line))
+    stopped.kill('SIGSTOP')
+    // As many as the kernel takes for it wait to be accepted; the next one gets no answer.
+    for (;;) {
+      const filler = connect(port, host).on('error', ignore)
+      fillers.push(filler)
+      const isIn = await Promise.race([
+        once(filler, 'connect').then(() => true),
+        new Promise<false>((tell) => setTimeout(tell, 500, false)),
+      ])
+      if (!isIn) break
+    }
+    await expectLate(port, null)
+  } finally {
+    for (const filler of fillers) filler.destroy()
+    stopped.kill('SIGKILL')
+    await once(stopped, 'exit')
+  }
+})
+
+test.for(['before', 'behind'])(
+  'a proof of who listens that takes too long is not waited for: %s the connection',
+  async (when) => {
+    await using silent = await startSilent()
+    const proof = Promise.withResolvers<void>()
+    vi.mocked(connectToOwn).mockImplementation(async (_address, open, drop) => {
+      if (when === 'before') await proof.promise
+      const connection = await open()
+      await proof.promise
+      drop(connection)
+      throw new Error('not ours')
+    })
+    await expectLate(silent.port, null)
+    await until(() => silent.open() === 0)
+    proof.resolve()
+    await Promise.all(
+      vi.mocked(connectToOwn).mock.results.map(({ value }) => expect(value).rejects.toThrow()),
+    )
+    expect(silent.accepted()).toBe(when === 'before' ? 0 : 1)
+  },
+)

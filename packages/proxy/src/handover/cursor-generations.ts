@@ -1,0 +1,63 @@
+import { randomInt } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { Log } from '../listen/cut-log.ts'
+import { replaceFile } from '../listen/replace-file.ts'
+import { GENERATIONS } from '../remembered/scan-cursors.ts'
+
+/**
+ * Numbers for the generations of cursors: each time that clients get to another engine, the cursors that they are given
+ * bear another one (scan-cursors.ts).
+ */
+export interface CursorGenerations {
+  /** One that is not in use. They come again after 65,536, which is more handovers than any scan outlasts. */
+  take(): number
+}
+
+/** So many are taken for granted before the disk is asked again. */
+const AHEAD = 64
+
+/** Of endpoints that live no longer than this process. */
+export function createGenerations(first = randomInt(GENERATIONS)): CursorGenerations {
+  let next = first
+  return {
+    take() {
+      const taken = next
+      next = (next + 1) % GENERATIONS
+      return taken
+    },
+  }
+}
+
+/**
+ * Goes on behind what was ever taken with the file at `path`, also by a process that was killed: on disk stands a number
+ * that is ahead of all that are in use. Nobody waits for the disk who takes one; what cannot be written is logged.
+ */
+export async function openGenerations(path: string, log: Log): Promise<CursorGenerations & AsyncDisposable> {
+  const first = await readFirst(path)
+  const inMemory = createGenerations(first)
+  let left = AHEAD
+  let writing: Promise<void> = Promise.resolve()
+  const reserve = (from: number) => replaceFile(path, JSON.stringify({ next: (from + AHEAD) % GENERATIONS }))
+  await reserve(first)
+  return {
+    take() {
+      const taken = inMemory.take()
+      left -= 1
+      if (left === AHEAD / 2) {
+        left += AHEAD / 2
+        writing = writing
+          .then(() => reserve(taken))
+          .catch((cause: unknown) => log('generations of cursors cannot be written', { why: String(cause) }))
+      }
+      return taken
+    },
+    [Symbol.asyncDispose]: () => writing,
+  }
+}
+
+/** Any will do where there is none: nobody has a cursor of ours, or nobody knows of which generation it is. */
+async function readFirst(path: string): Promise<number> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  const next = /^\{"next":(\d{1,5})\}$/.exec(text)?.[1]
+  return next === undefined ? randomInt(GENERATIONS) : Number(next) % GENERATIONS
+}

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest'
+import {
+  builds,
+  dial,
+  type Engine,
+  makePair,
+  newest,
+  type Pair,
+  type RawClient,
+  until,
+} from '../../test/stage.ts'
+
+/** More than the fewest that are worth it. */
+const MANY = 60
+
+async function dialMany(pair: Pair, count: number, stack: AsyncDisposableStack): Promise<RawClient[]> {
+  const clients = await Promise.all(Array.from({ length: count }, () => dial(pair.port)))
+  for (const client of clients) await stack.use(client).ask('PING', '+PONG\r\n')
+  return clients
+}
+
+const untilBlocked = (engine: Engine, count: number) =>
+  until(async () => (await engine.admin('INFO clients')).includes(`blocked_clients:${count}\r\n`))
+
+/** As the server does: makes the engine give up the commands of those that are named. To how many that was done. */
+async function giveUp(engine: Engine, addresses: readonly string[]): Promise<number> {
+  await using admin = await dial(engine.port)
+  admin.send('CLIENT LIST\r\n')
+  await until(() => admin.text().endsWith('\n\r\n'))
+  const named = [...admin.text().matchAll(/id=(\d+) addr=(\S+) /g)].filter(([, , address = '']) =>
+    addresses.includes(address),
+  )
+  const answers = await Promise.all(named.map(([, id]) => engine.admin(`CLIENT UNBLOCK ${id} ERROR`)))
+  return answers.filter((answer) => answer === ':1\r\n').length
+}
+
+const item = (key: string, value: string) =>
+  `*2\r\n$${key.length}\r\n${key}\r\n$${value.length}\r\n${value}\r\n`
+
+test.for(builds)(
+  'what %s gives up before the role moves waits for the heir, and each item comes once',
+  async (build) => {
+    await using stack = new AsyncDisposableStack()
+    const pair = stack.use(await makePair(build, build))
+    const poppers = await dialMany(pair, MANY, stack)
+    const [pusher] = await dialMany(pair, 1, stack)
+    if (pusher === undefined) throw new Error('no client')
+    for (const [n, each] of poppers.entries()) each.send(`BLPOP q${n} 0\r\n`)
+    await untilBlocked(pair.a, MANY)
+    const addresses = pair.endpoint.blocked()
+    expect(addresses.length).toBe(MANY)
+    // One gets its item before its turn comes: that is its answer, and nothing of it is asked again.
+    await pusher.ask('RPUSH q0 first', ':1\r\n')
+    expect(await giveUp(pair.a, addresses)).toBe(MANY - 1)
+    await poppers[0]?.gets(item('q0', 'first'))
+    // Nobody is held yet. What is pushed now is kept for those that wait, and what those send next comes behind it.
+    for (const [n, each] of poppers.entries()) {
+      await pusher.ask(`RPUSH q${n} once twice`, ':2\r\n')
+      if (n > 0) each.send('PING\r\n')
+    }
+    await pair.handOver()
+    for (const [n, each] of poppers.entries()) if (n > 0) await each.gets(`${item(`q${n}`, 'once')}+PONG\r\n`)
+    await poppers[0]?.ask('LPOP q0', '$4\r\nonce\r\n')
+    for (const [n, each] of poppers.entries()) await each.ask(`LPOP q${n}`, '$5\r\ntwice\r\n')
+    expect(pair.endpoint.report()).toMatchObject({ errors: 0, repoints: 1, connections: MANY + 1 })
+  },
+)
+
+test.for([['no hold follows'], ['the hold ends without a move']] as const)(
+  'where it was, and on the same connection, is asked again what was given up: %s',
+  async ([what]) => {
+    await using stack = new AsyncDisposableStack()
+    const pair = stack.use(await makePair())
+    const poppers = await dialMany(pair, MANY, stack)
+    for (const each of poppers) each.send('BLPOP q 0\r\n')
+    await untilBlocked(pair.a, MANY)
+    const addresses = pair.endpoint.blocked()
+    expect(await giveUp(pair.a, addresses)).toBe(MANY)
+    await untilBlocked(pair.a, 0)
+    if (what !== 'no hold follows') {
+      expect(await pair.endpoint.hold({ deadlineMs: 5_000 })).toMatchObject({ drained: true })
+      pair.endpoint.release()
+    }
+    await untilBlocked(pair.a, MANY)
+    expect(new Set(pair.endpoint.blocked())).toEqual(new Set(addresses))
+    await pair.a.admin(`RPUSH q ${Array.from({ length: MANY }, () => 'x').join(' ')}`)
+    for (const each of poppers) await each.gets(item('q', 'x'))
+  },
+)
+
+test('nothing is given up early that would miss something, or where it is not worth it', async () => {
+  await using stack = new AsyncDisposableStack()
+  const pair = stack.use(await makePair(newest, newest))
+  const few = await dialMany(pair, 20, stack)
+  for (const each of few) each.send('BLPOP q 0\r\n')
+  await untilBlocked(pair.a, few.length)
+  expect(pair.endpoint.blocked()).toEqual([])
+  // It hears only of what is added while it waits.
+  for (const each of await dialMany(pair, MANY, stack)) each.send('XREAD BLOCK 0 STREAMS s $\r\n')
+  await untilBlocked(pair.a, few.length + MANY)
+  expect(pair.endpoint.blocked()).toEqual([])
+  // Messages come on the same connection.
+  const listening = await dialMany(pair, MANY, stack)
+  for (const each of listening) each.send('HELLO 3\r\nSUBSCRIBE c\r\nBLPOP q 0\r\n')
+  await untilBlocked(pair.a, few.length + 2 * MANY)
+  expect(pair.endpoint.blocked()).toEqual([])
+})

@@ -1,0 +1,78 @@
+import { isBetweenReplies } from '@fairlead/engine'
+import type { Connection } from '../connection/connection.ts'
+import { isLate } from '../connection/is-late.ts'
+import { isOnlyBlocked, isPartlySent } from '../connection/under-way.ts'
+import { retaken } from '../remembered/commands.ts'
+import { isSubscribed } from '../remembered/connection-state.ts'
+import { readsWhatComes } from './move-all.ts'
+
+/** An engine that is demoted gives up fewer than these in less than half a millisecond. */
+const FEWEST = 50
+/** A hold follows within milliseconds. When none has come by then, their commands are asked again where they were. */
+const HOLD_COMES_MS = 1_000
+
+/**
+ * Blocking commands that are given up before a hold. An engine that is demoted gives up all that block, each with an error: 3,000 take it 15 ms,
+ * and writes are stopped meanwhile. It can be made to give up some before (`CLIENT UNBLOCK … ERROR`), between two other commands:
+ * each was carried out and is answered, or was not. Its client then waits here until the role has moved.
+ */
+export interface GivenUp {
+  /** Connections on which nothing but such a command is under way, by our end of their links; none when they are few. */
+  candidates(): readonly string[]
+  /** Its engine has given it up. Whether it waits for the hold from now on. */
+  take(connection: Connection): boolean
+  /** A hold has begun: they are held like all others. */
+  join(): void
+  /** None comes: they are asked again. */
+  end(): void
+}
+
+export function createGivenUp(
+  connections: ReadonlySet<Connection>,
+  goOn: (connection: Connection) => void,
+): GivenUp {
+  let timer: NodeJS.Timeout | null = null
+  let waiting: Connection[] = []
+  const join = () => {
+    if (timer !== null) clearTimeout(timer)
+    timer = null
+    const all = waiting
+    waiting = []
+    return all
+  }
+  const end = () => {
+    for (const connection of join()) if (!isLate(connection)) goOn(connection)
+  }
+  return {
+    candidates() {
+      const blocked = [...connections].filter(mayBeGivenUp)
+      if (blocked.length < FEWEST) return []
+      for (const connection of blocked) connection.mayBeGivenUp = true
+      if (timer !== null) clearTimeout(timer)
+      timer = setTimeout(end, HOLD_COMES_MS).unref()
+      return blocked.map(({ via }) => via?.address ?? '')
+    },
+    take(connection) {
+      if (timer === null || connection.mode !== 'serving' || connection.again?.keepsLink !== true)
+        return false
+      connection.mode = 'held'
+      waiting.push(connection)
+      return true
+    },
+    join: () => void join(),
+    end,
+  }
+}
+
+/** What else its engine would have to tell it meanwhile, it would miss: messages, invalidations, whether a watched key has changed. */
+function mayBeGivenUp(connection: Connection): boolean {
+  const { mode, state, link, again, clientEnded } = connection
+  if (mode !== 'serving' || again !== null || clientEnded || isLate(connection)) return false
+  if (!isOnlyBlocked(connection) || isPartlySent(connection) || readsWhatComes(connection)) return false
+  if (isSubscribed(state) || state.tracking.length > 0 || state.watches || state.unmovable !== '')
+    return false
+  const head = link?.noted.first()
+  return (
+    link !== null && isBetweenReplies(link.replies) && head?.blocks === true && retaken.has(head.command.name)
+  )
+}

@@ -1,0 +1,175 @@
+import type { HoldResult } from '@fairlead/api'
+import type { Connection } from '../connection/connection.ts'
+import { isPartlySent } from '../connection/under-way.ts'
+import { LONGEST_BEGUN_BYTES } from '../forwarding/forward-requests.ts'
+import { forwardedBytes, inTheMiddle } from './long-requests.ts'
+import { type Arranged, type Arrangement, arrange } from './move-all.ts'
+import { holdConnection, isHeldUpByClient, noticeQuiet } from './move-connection.ts'
+
+/**
+ * How long everybody waits for clients that do not read what they asked for, or send nothing more of a long request. Most only did
+ * not at this very moment.
+ */
+const PATIENCE_MS = 50
+
+/** The hold of a switch that nothing has prepared. */
+export const OWN_HOLD = { deadlineMs: 10_000, drainMs: 3_000 }
+
+/** The time in which an endpoint forwards nothing new. */
+export interface Hold {
+  /** Holds a connection too. */
+  take(connection: Connection): void
+  /** It has just come, or its client has sent something that waits. */
+  waits(connection: Connection): void
+  /** All connections, by what is to become of them when the role has moved. Only few are looked at: most are sorted before. */
+  arranged(): Arranged
+  /** Those of which `waits` was told since `arranged`. */
+  lately(): readonly Connection[]
+  /** From now on so many milliseconds until it is given up. */
+  renew(deadlineMs: number): void
+  /** A connection has changed: perhaps all are quiet now. */
+  look(): void
+  /** Waits until nothing is under way on any connection, but for clients that hold up only themselves. */
+  drained(withinMs: number): Promise<HoldResult>
+  /** Those for whose replies it waits, or has waited in vain. */
+  unanswered(): readonly Connection[]
+  /** So many milliseconds since it began. */
+  ms(): number
+  /** Over. How long it took, in milliseconds. */
+  end(): number
+}
+
+/**
+ * Between the pause of the primary and the first client that is served again, few connections are looked at. Thousands may be idle,
+ * subscribed or blocked, and one look at each takes as long as a handover: that is done while the engines are at work.
+ */
+export function createHold(connections: ReadonlySet<Connection>, giveUp: () => void): Hold {
+  const began = performance.now()
+  const { promise: ended, resolve: tellEnded } = Promise.withResolvers<void>()
+  let isOver = false
+  let waiting: (() => void)[] = []
+  let waitsForReaders = true
+  /** What those that are in the middle of a long request had forwarded when the hold began, and lately. */
+  let first: ReadonlyMap<Connection, number> = new Map()
+  let lately = first
+  let deadline: NodeJS.Timeout | undefined
+  let arrangement: Arrangement | null = null
+  let waited = new Set<Connection>()
+  /** Looked at one after the other: all that are there for each answer would be thousands times thousands. */
+  const suspects = new Set<Connection>()
+  const isBusy = (each: Connection) => each.mode !== 'opening' && each.mode !== 'held' && !noticeQuiet(each)
+  const busy = () => {
+    for (const each of suspects) if (!isBusy(each)) suspects.delete(each)
+    return [...suspects]
+  }
+  const arrangeAhead = () => {
+    if (isOver) return
+    waited = new Set()
+    arrangement = arrange(connections)
+  }
+  const ms = () => Math.round((performance.now() - began) * 100) / 100
+
+  const isIdle = (each: Connection) => forwardedBytes(each) === lately.get(each)
+  const isGivenUp = (each: Connection) =>
+    isPartlySent(each)
+      ? isHeldUpByClient(each) && isIdle(each) && !isSending(each, first)
+      : !waitsForReaders && isUnread(each)
+  const isAllQuiet = () => {
+    for (const each of suspects) {
+      if (!isBusy(each)) suspects.delete(each)
+      else if (!isGivenUp(each)) return false
+    }
+    return true
+  }
+  const look = () => {
+    if (waiting.length === 0 || !isAllQuiet()) return
+    for (const tell of waiting) tell()
+    waiting = []
+  }
+  const lookAtClients = () => {
+    waitsForReaders = false
+    look()
+    lately = forwardedBy(busy())
+  }
+
+  return {
+    take(connection) {
+      holdConnection(connection)
+      if (isBusy(connection)) suspects.add(connection)
+    },
+    waits: (connection) => void waited.add(connection),
+    arranged() {
+      const changed = waited
+      waited = new Set()
+      return (arrangement ?? arrange(connections))(changed)
+    },
+    lately: () => [...waited],
+    renew(deadlineMs) {
+      clearTimeout(deadline)
+      deadline = setTimeout(giveUp, deadlineMs)
+    },
+    look,
+    async drained(withinMs) {
+      first = forwardedBy(busy())
+      if (first.size > 0) {
+        lately = first
+        const { promise, resolve } = Promise.withResolvers<void>()
+        waiting.push(resolve)
+        const end = setTimeout(resolve, withinMs)
+        // Again and again: who stops reading later tells nobody.
+        // Should this thread have had no time, what came meanwhile is read first.
+        const clients = setInterval(() => setImmediate(lookAtClients), PATIENCE_MS)
+        await Promise.race([promise, ended])
+        clearTimeout(end)
+        clearInterval(clients)
+      }
+      const left = busy()
+      setImmediate(arrangeAhead)
+      const why = isOver ? 'the hold has ended' : whyNotDrained(left, first)
+      return { drained: why === '', ms: ms(), why, late: left.length }
+    },
+    unanswered: () => (isOver ? [] : unansweredOf(busy())),
+    ms,
+    end() {
+      clearTimeout(deadline)
+      isOver = true
+      tellEnded()
+      return ms()
+    },
+  }
+}
+
+/** Empty when only clients stand in the way, and only in their own. `before`: what each had forwarded. */
+function whyNotDrained(left: readonly Connection[], before: ReadonlyMap<Connection, number>): string {
+  const unanswered = unansweredOf(left)
+  if (unanswered.length > 0) return `${unanswered.length} connection(s) wait for replies of the engine`
+  const sending = left.filter((each) => isSending(each, before)).length
+  return sending > 0 ? inTheMiddle(sending) : ''
+}
+
+function unansweredOf(left: readonly Connection[]): readonly Connection[] {
+  return left.filter((each) => !isHeldUpByClient(each))
+}
+
+/**
+ * It is in the middle of a long request, and forwards so much of it that waiting is worth while: nothing of it is kept here, so it is to
+ * end where it began.
+ */
+function isSending(connection: Connection, before: ReadonlyMap<Connection, number>): boolean {
+  const forwarded = forwardedBytes(connection) - (before.get(connection) ?? 0)
+  return isPartlySent(connection) && forwarded >= LONGEST_BEGUN_BYTES
+}
+
+function forwardedBy(connections: readonly Connection[]): ReadonlyMap<Connection, number> {
+  return new Map(connections.map((each) => [each, forwardedBytes(each)]))
+}
+
+/** All that is missing is that its client reads. */
+function isUnread(connection: Connection): boolean {
+  return connection.client.writableNeedDrain && !isPartlySent(connection)
+}
+
+/** How long a hold waits for replies: half of it, unless it is told. */
+export function drainOf(times: { readonly deadlineMs: number; readonly drainMs?: number }): number {
+  return times.drainMs ?? Math.ceil(times.deadlineMs / 2)
+}

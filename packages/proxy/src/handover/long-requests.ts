@@ -1,0 +1,138 @@
+import { setTimeout as delay, setImmediate as whatCame } from 'node:timers/promises'
+import type { HoldResult } from '@fairlead/api'
+import type { Connection } from '../connection/connection.ts'
+import { endConnection } from '../connection/end-connection.ts'
+import { isOverdue, LONGEST_REQUEST_MS, putOffAgain } from '../connection/put-off.ts'
+import { isPartlySent } from '../connection/under-way.ts'
+
+/** A long request that takes longer than this is worth waiting for before anybody is held. */
+export const SHORT_MS = 50
+/** How long that may take: others wait for the hold meanwhile, but are served. */
+const MOST_MS = 500
+const LOOK_MS = 10
+
+/** What a wait for long requests has come to. */
+export interface Calm {
+  /** Connections that are in the middle of one. */
+  readonly long: number
+  /** How often one of these was, in a row: who tries again should wait the longer. */
+  readonly tries: number
+  /** Clients that were in the way for too long, and were cut. */
+  readonly cut: number
+}
+
+/**
+ * Waits until no connection is in the middle of a long request, but for those that have just begun, and those of which nothing comes
+ * any more. No client is held meanwhile. Which still are after `withinMs`; those that are so for too long are cut. 0: no wait. Those
+ * count of which something has come since the last wait: other threads hold their clients already.
+ */
+export function createLongRequests(
+  connections: ReadonlySet<Connection>,
+): (withinMs: number) => Promise<Calm> {
+  let under: ReadonlyMap<Connection, UnderWay> = new Map()
+  return async (withinMs) => {
+    under = await longRequestsEnd(connections, under, withinMs)
+    return countPutOffs(connections, slowOf(under))
+  }
+}
+
+async function longRequestsEnd(
+  connections: ReadonlySet<Connection>,
+  before: ReadonlyMap<Connection, UnderWay>,
+  withinMs: number,
+): Promise<ReadonlyMap<Connection, UnderWay>> {
+  if (withinMs === 0) return look(connections, before, performance.now())
+  // How long those of now are under way nothing tells.
+  let under = look(connections, new Map(), Number.NEGATIVE_INFINITY)
+  const until = performance.now() + Math.min(withinMs, MOST_MS)
+  while (slowOf(under).length > 0 && performance.now() < until) {
+    await delay(LOOK_MS)
+    // Should this thread have had no time, what came meanwhile is read first.
+    await whatCame()
+    under = look(connections, under, performance.now())
+  }
+  return under
+}
+
+function slowOf(under: ReadonlyMap<Connection, UnderWay>): readonly (readonly [Connection, UnderWay])[] {
+  const nowMs = performance.now()
+  return [...under].filter(
+    ([, { sinceMs, movedMs }]) => nowMs - sinceMs > SHORT_MS && nowMs - movedMs <= SHORT_MS,
+  )
+}
+
+const TOO_LONG = `ERR this request took more than ${LONGEST_REQUEST_MS / 1_000} s to arrive, and an upgrade waited for it: send it again`
+
+/** Takes down who was in the way, and cuts those that were for too long. */
+function countPutOffs(
+  connections: ReadonlySet<Connection>,
+  slow: readonly (readonly [Connection, UnderWay])[],
+): Calm {
+  const nowMs = performance.now()
+  const inTheWay = new Set(slow.map(([connection]) => connection))
+  for (const each of connections) if (each.putOff !== null && !inTheWay.has(each)) each.putOff = null
+  let [long, tries, cut] = [0, 0, 0]
+  for (const [connection, { request }] of slow) {
+    const putOff = putOffAgain(connection.putOff, request, nowMs)
+    connection.putOff = putOff
+    if (isOverdue(putOff, nowMs)) {
+      endConnection(connection, TOO_LONG)
+      cut += 1
+    } else {
+      long += 1
+      tries = Math.max(tries, putOff.times)
+    }
+  }
+  return { long, tries, cut }
+}
+
+/** What a hold would have come to. */
+export function notBegun({ long, tries, cut }: Calm): HoldResult {
+  return { drained: false, ms: 0, why: inTheMiddle(long), late: 0, tries, cut }
+}
+
+/** Clients are held already. */
+export const noCalm: Calm = { long: 0, tries: 0, cut: 0 }
+
+/** Of several threads, or groups. */
+export function allCalm(parts: readonly Calm[]): Calm {
+  return {
+    long: parts.reduce((sum, { long }) => sum + long, 0),
+    tries: Math.max(0, ...parts.map(({ tries }) => tries)),
+    cut: parts.reduce((sum, { cut }) => sum + cut, 0),
+  }
+}
+
+export function inTheMiddle(connections: number): string {
+  return `${connections} connection(s) are in the middle of a long request`
+}
+
+/** A long request: which of its connection's, since when it is under way, and when something of it was forwarded last. */
+interface UnderWay {
+  readonly request: number
+  readonly bytes: number
+  readonly sinceMs: number
+  readonly movedMs: number
+}
+
+function look(
+  connections: ReadonlySet<Connection>,
+  before: ReadonlyMap<Connection, UnderWay>,
+  sinceMs: number,
+): Map<Connection, UnderWay> {
+  const nowMs = performance.now()
+  const under = new Map<Connection, UnderWay>()
+  for (const connection of connections) {
+    if (!isPartlySent(connection)) continue
+    const [request, bytes] = [connection.link?.sent ?? 0, forwardedBytes(connection)]
+    const known = before.get(connection)
+    if (known?.request !== request) under.set(connection, { request, bytes, sinceMs, movedMs: nowMs })
+    else if (known.bytes === bytes) under.set(connection, known)
+    else under.set(connection, { ...known, bytes, movedMs: nowMs })
+  }
+  return under
+}
+
+export function forwardedBytes({ link }: Connection): number {
+  return link?.socket.bytesWritten ?? 0
+}

@@ -1,0 +1,21 @@
+import type { Connection } from '../connection/connection.ts'
+import { askRole } from './ask-role.ts'
+import type { Hold } from './hold.ts'
+import type { Target } from './open-link.ts'
+
+/**
+ * How long clients wait at most where the primary was, when the time of a hold is over and it could only refuse their writes, or says
+ * nothing: longer than the agent lets a stalled process be, and longer than its successor then takes.
+ */
+const LONGEST_HOLD_MS = 30_000
+
+/** The time of a hold is over, and clients would go on at `target`: whether they may. */
+export async function mayLetGo(
+  connections: ReadonlySet<Connection>,
+  target: Target,
+  hold: Pick<Hold, 'ms'>,
+): Promise<boolean> {
+  const login = [...connections].find(({ state }) => state.login !== null)?.state.login ?? null
+  const role = connections.size === 0 ? 'unknown' : await askRole(target, login)
+  return role === 'primary' || role === 'unknown' || hold.ms() >= LONGEST_HOLD_MS
+}

@@ -1,0 +1,158 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Connection } from '../connection/connection.ts'
+import { endConnection } from '../connection/end-connection.ts'
+import type { Link } from '../connection/link.ts'
+import { noted, takeDown } from '../connection/noted.ts'
+import { probe, restoreSilence } from '../connection/send-own.ts'
+import { isSilentlyOpen, leaveSilently } from '../connection/silent-transactions.ts'
+import { steerClient, steerLink } from '../connection/steer-client.ts'
+import { isAnswered, isOnlyBlocked, isPartlySent } from '../connection/under-way.ts'
+import { endIfDone, forwardStash, isDrained } from '../forwarding/forward-requests.ts'
+import { encodeWithTimeLeft } from '../remembered/commands.ts'
+import { isSubscribed } from '../remembered/connection-state.ts'
+import { adopt, completeLink, openLink, ownAnswered, type Target } from './open-link.ts'
+import { takePrepared } from './prepare-links.ts'
+
+/** How long an engine that was demoted may take to give up what blocks. It does so at once. */
+const GIVE_UP_MS = 300
+/** For messages on their way to a subscriber; one that does not read them gets them later, from the kernel. */
+const LAST_MESSAGES_MS = 1_000
+
+/** Stops forwarding where the next request begins. */
+export function holdConnection(connection: Connection): void {
+  if (connection.mode !== 'serving') return
+  connection.mode = 'draining'
+  const { link, blocked, ahead } = connection
+  // What it has to say when it is demoted is read when others are served: thousands say it at once. Not while replies are due before.
+  connection.mayBeGivenUp = blocked
+  if (isOnlyBlocked(connection)) link?.socket.pause()
+  // In a transaction an answer that proves all before it is on its way.
+  if (link?.unproven && !ahead.inTransaction && !isPartlySent(connection)) probe(connection, link)
+  noticeQuiet(connection)
+  endIfDone(connection)
+}
+
+/** Whether nothing is under way that a move would lose; a draining connection is then held. */
+export function noticeQuiet(connection: Connection): boolean {
+  const { mode, state } = connection
+  const isQuiet =
+    state.unmovable !== '' ||
+    isDrained(connection) ||
+    (isOnlyBlocked(connection) && !isPartlySent(connection))
+  if (isQuiet && mode === 'draining') connection.mode = 'held'
+  return isQuiet
+}
+
+/** Only its client stands in the way: it does not read its replies, or has sent a part of a long request. Others need not wait. */
+export function isHeldUpByClient(connection: Connection): boolean {
+  const { client, link } = connection
+  return link === null || client.writableNeedDrain || (isPartlySent(connection) && isAnswered(link))
+}
+
+/**
+ * Gives a connection that is quiet a link at `target`. It is not served yet (`resume`). One that cannot be moved, or
+ * finds no engine, is closed with an error that says so.
+ */
+export async function moveConnection(connection: Connection, target: Target, untilMs: number): Promise<void> {
+  if (connection.mode === 'closed') return
+  if (connection.state.unmovable !== '') {
+    endConnection(connection, `ERR this connection cannot follow its database: ${connection.state.unmovable}`)
+    return
+  }
+  connection.mode = 'moving'
+  try {
+    if (connection.blocked && connection.again === null) await letGoOfBlocked(connection)
+    // Nobody publishes meanwhile: what the old engine still has to say comes before all that the new one says.
+    const [link] = await Promise.all([reach(connection, target, untilMs), takeLastMessages(connection)])
+    if (isClosed(connection)) link.socket.destroy()
+    else adopt(connection, link)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    const trouble = `a connection could not be moved: ${why}`
+    connection.owner.onError(trouble)
+    endConnection(connection, `LOADING the database cannot be reached: ${why}`, trouble)
+  }
+}
+
+/** A link at an engine that remembers all of the connection: the one that was prepared, if that is to be had. */
+async function reach(connection: Connection, target: Target, untilMs: number): Promise<Link> {
+  const prepared = takePrepared(connection, target)
+  if (prepared === null) return openLink(connection, target, untilMs)
+  // It was not known yet.
+  prepared.generation = target.cursors.generation
+  try {
+    await completeLink(connection, prepared)
+    return prepared
+  } catch {
+    return openLink(connection, target, untilMs)
+  }
+}
+
+function isClosed({ mode }: Connection): boolean {
+  return mode === 'closed'
+}
+
+/**
+ * The engine was demoted, and so has given the command up, or is about to. If it does not, we close our side: then it
+ * either has answered, or ends without an answer because it has done nothing.
+ */
+async function letGoOfBlocked(connection: Connection): Promise<void> {
+  steerLink(connection)
+  const isSettled = () => connection.again !== null || !connection.blocked || connection.link === null
+  await soon(isSettled, GIVE_UP_MS)
+  if (isSettled()) return
+  connection.takingBack = true
+  connection.link?.socket.end()
+  await soon(isSettled, GIVE_UP_MS)
+  connection.takingBack = false
+  if (!isSettled()) throw new Error('its blocking command was neither answered nor given up')
+}
+
+async function soon(check: () => boolean, withinMs: number): Promise<void> {
+  for (const until = performance.now() + withinMs; !check() && performance.now() < until; ) await delay(2)
+}
+
+/** A subscriber may have messages on their way from the old engine: they come before those of the new one. */
+async function takeLastMessages(connection: Connection): Promise<void> {
+  const { link, state } = connection
+  if (link === null || link.socket.destroyed || !isSubscribed(state) || connection.again !== null) return
+  try {
+    leaveSilently(connection, link)
+    await ownAnswered(link, LAST_MESSAGES_MS, () => probe(connection, link))
+  } catch {
+    // The old engine is gone, or the client does not read: what it has not got by now it will not get.
+  }
+}
+
+/** What had been given up is asked again, with the time it has left. */
+export function askAgain(connection: Connection): void {
+  const { again, link } = connection
+  if (again === null || link === null) return
+  connection.again = null
+  link.sent += 1
+  takeDown(link, { ...noted(link, again.command), blocks: true, sinceMs: again.sinceMs })
+  link.socket.write(encodeWithTimeLeft(again.command, performance.now() - again.sinceMs))
+}
+
+/** Serves: what was stashed goes first. */
+export function resume(connection: Connection): void {
+  if (connection.mode === 'closed') return
+  connection.mode = 'serving'
+  askAgain(connection)
+  forwardStash(connection)
+  steerClient(connection)
+  steerLink(connection)
+}
+
+/** Ends a hold without a move. A connection whose link was lost meanwhile gets another at `target`. */
+export async function releaseConnection(
+  connection: Connection,
+  target: Target,
+  untilMs: number,
+): Promise<void> {
+  const { mode, link, again } = connection
+  if (mode !== 'draining' && mode !== 'held') return
+  if (link === null || again?.keepsLink === false) await moveConnection(connection, target, untilMs)
+  else if (!isPartlySent(connection) && !isSilentlyOpen(connection)) restoreSilence(connection, link)
+  resume(connection)
+}

@@ -1,0 +1,217 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { connect as connectTls } from 'node:tls'
+import { connectToOwn } from '@fairlead/engine'
+import { cachingNow } from '../connection/client-caching.ts'
+import type { Connection } from '../connection/connection.ts'
+import { askForLogin } from '../connection/judge-login.ts'
+import { createLink, type Link } from '../connection/link.ts'
+import { sendOwn } from '../connection/send-own.ts'
+import { answeredState, reopenSilently } from '../connection/silent-transactions.ts'
+import { steerClient, tellClient } from '../connection/steer-client.ts'
+import { readInto, type Take } from '../forwarding/read-into.ts'
+import { takeEnd } from '../forwarding/take-end.ts'
+import { takeReplies } from '../forwarding/take-replies.ts'
+import { beginPiece, during, endPiece } from '../heartbeat/breadcrumb.ts'
+import { addressText, localAddress } from '../listen/address-text.ts'
+import { isSubscribed } from '../remembered/connection-state.ts'
+import { baseReplayOf, type Replayed, replayOf, restReplayOf } from '../remembered/replay.ts'
+import type { CursorsNow } from './cursors-now.ts'
+
+/** Where an engine is; `tls` holds whom to trust, or is null for plain connections. */
+export interface Place {
+  readonly host: string
+  readonly port: number
+  readonly tls: { readonly ca: string } | null
+}
+
+/** An engine to open links to. */
+export interface Target extends Place {
+  readonly cursors: CursorsNow
+}
+
+const TRY_AGAIN_MS = 20
+const REPLAY_MS = 2_000
+
+/**
+ * Opens a link for `connection` at an engine that then remembers the connection's state. Tries again until `untilMs` (of
+ * performance.now) has come. Throws what was in the way. What the engine says meanwhile waits in the link (`adopt`).
+ * `commandsOf` the state, what is to be remembered now.
+ */
+export async function openLink(
+  connection: Connection,
+  target: Target,
+  untilMs: number,
+  commandsOf: typeof replayOf = replayOf,
+): Promise<Link> {
+  const { crumb } = connection.visitor
+  let take = takeNothing
+  const socket = await connectUntil(connection, target, untilMs, (bytes) => take(bytes))
+  const link = createLink(
+    socket,
+    { address: localAddress(socket), shard: addressText(target) },
+    target.cursors.generation,
+  )
+  link.early = []
+  take = (bytes) => {
+    beginPiece('takes replies for', crumb)
+    takeReplies(connection, link, bytes)
+    endPiece()
+  }
+  link.socket.on('end', () => takeEnd(connection, link))
+  link.socket.on('close', () => takeEnd(connection, link))
+  link.socket.on('drain', () => steerClient(connection))
+  await during('makes an engine remember what is known of', crumb, () =>
+    replay(connection, link, commandsOf(answeredState(connection), link.generation, cachingOf(connection))),
+  )
+  return link
+}
+
+/** Opens one at an engine that is about to have the role, which remembers what can be said to it beforehand. Throws as above. */
+export function openAhead(connection: Connection, target: Target, untilMs: number): Promise<Link> {
+  return openLink(connection, target, untilMs, baseReplayOf)
+}
+
+/** Makes the engine of a link that was opened ahead remember the rest. Throws what was in the way; the link is closed then. */
+export async function completeLink(connection: Connection, link: Link): Promise<void> {
+  const rest = restReplayOf(answeredState(connection), link.generation, cachingOf(connection))
+  if (rest.length === 0) return
+  link.socket.resume()
+  await replay(connection, link, rest)
+}
+
+/** From now on `link` is the connection's; the one before is closed. */
+export function adopt(connection: Connection, link: Link): void {
+  const { link: old, state } = connection
+  const caching = cachingNow(connection)
+  connection.caching = caching && { ...caching, link, at: link.sent }
+  connection.link = link
+  connection.login.after = 0
+  connection.via = link.via
+  old?.socket.destroy()
+  const early = link.early ?? []
+  link.early = null
+  if (state.watches) {
+    connection.state = { ...state, watches: false }
+    connection.watchLost = true
+  }
+  // The new engine does not know what this client has cached, so it could not tell it what changes.
+  if (state.tracking.length > 0 && state.protocol === 3) tellClient(connection, link, everythingChanged)
+  for (const bytes of early) tellClient(connection, link, bytes)
+  reopenSilently(connection, link)
+  askForLogin(connection, link)
+  if (!connection.client.writableNeedDrain && link.unread === null) link.socket.resume()
+}
+
+const everythingChanged = Buffer.from('>2\r\n$10\r\ninvalidate\r\n_\r\n')
+
+/** An engine that speaks before it is asked refuses the connection, and closes it. */
+const takeNothing: Take = () => undefined
+
+async function connectUntil(
+  connection: Connection,
+  target: Target,
+  untilMs: number,
+  take: Take,
+): Promise<Socket> {
+  for (;;) {
+    try {
+      return await connectOnce(target, untilMs, take)
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'ECONNREFUSED') target.cursors.hasEnded()
+      if (connection.mode === 'closed' || performance.now() + TRY_AGAIN_MS > untilMs) throw cause
+      await delay(TRY_AGAIN_MS)
+    }
+  }
+}
+
+/**
+ * A socket on which `target` can be spoken to, and of which `take` gets what comes. On this machine no process of another user is behind it
+ * (connectToOwn): what clients have said, their passwords too, is said to it. Throws what was in the way; at `untilMs` (of performance.now),
+ * whatever it waits for then, the socket is closed.
+ */
+export async function connectOnce(target: Place, untilMs: number, take: Take): Promise<Socket> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const opened: Socket[] = []
+  let isLate = false
+  const timer = setTimeout(
+    () => {
+      isLate = true
+      for (const socket of opened) socket.destroy()
+      reject(new Error(`no connection to ${addressText(target)} in time`))
+    },
+    Math.max(1, untilMs - performance.now()),
+  )
+  const connecting = connectToOwn(
+    target,
+    () => {
+      // The proof before it took too long: nobody waits for it any more.
+      if (isLate) return late
+      const socket = openSocket(target, take)
+      opened.push(socket)
+      return untilOpen(socket, target)
+    },
+    (socket) => void socket.destroy(),
+  )
+  try {
+    return await Promise.race([connecting, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function openSocket({ host, port, tls }: Place, take: Take): Socket {
+  // The certificate's chain is checked; its name is not, because shards are known by address.
+  const socket =
+    tls === null
+      ? connect({ host, port, noDelay: true, keepAlive: true, onread: readInto(take) })
+      : connectTls({ host, port, ca: tls.ca, checkServerIdentity: () => undefined })
+  if (tls !== null) socket.setNoDelay(true).on('data', take)
+  return socket
+}
+
+async function untilOpen(socket: Socket, { host, port, tls }: Place): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>()
+  socket.once(tls === null ? 'connect' : 'secureConnect', () => resolve(socket))
+  socket.on('error', reject)
+  socket.once('close', () => reject(new Error(`${host}:${port} closed the connection`)))
+  try {
+    return await promise
+  } catch (cause) {
+    socket.destroy()
+    throw cause
+  }
+}
+
+function cachingOf(connection: Connection): readonly Buffer[] | null {
+  return cachingNow(connection)?.args ?? null
+}
+
+/** What comes behind it waits in the kernel until the link is the connection's. */
+async function replay({ state }: Connection, link: Link, commands: readonly Replayed[]): Promise<void> {
+  link.replies.keepWord = isSubscribed(state)
+  try {
+    if (commands.length > 0)
+      await ownAnswered(link, REPLAY_MS, () => {
+        for (const { bytes, replies, must } of commands) sendOwn(link, bytes, replies, must)
+      })
+  } catch (cause) {
+    link.socket.destroy()
+    throw cause
+  }
+  link.socket.pause()
+}
+
+/** Does `send`, then waits until nothing of ours is under way on the link. Throws what the engine refused. */
+export async function ownAnswered(link: Link, withinMs: number, send: () => void): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const timer = setTimeout(() => reject(new Error('the engine gave no answer in time')), withinMs)
+  link.onOwnAnswered = (trouble) => (trouble === undefined ? resolve() : reject(new Error(trouble)))
+  send()
+  try {
+    await promise
+  } finally {
+    clearTimeout(timer)
+    link.onOwnAnswered = null
+  }
+}

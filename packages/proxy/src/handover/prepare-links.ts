@@ -1,0 +1,113 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Connection } from '../connection/connection.ts'
+import { eachOf } from '../connection/each-of.ts'
+import type { Link } from '../connection/link.ts'
+import { type Admission, mayPrepare } from '../listen/admission.ts'
+import { isSubscribed } from '../remembered/connection-state.ts'
+import { hasSameBase } from '../remembered/replay.ts'
+import { openAhead, type Target } from './open-link.ts'
+
+/** Who asks nothing for this long comes behind those that do. */
+const LOOK_MS = 50
+/** A link that nobody has taken by then was prepared for a role that did not move. */
+const KEEP_MS = 5_000
+const OPEN_MS = 1_000
+/** Whoever has no link by then gets it at the move. */
+const PREPARE_MS = 1_500
+/** Clients are served meanwhile. */
+const AT_ONCE = 8
+
+/**
+ * Opens links at `target`, before anybody is held: connecting and making an engine remember a client is most of what clients
+ * would wait for. How many stand ready. First for the connections that are in use, then for those that are subscribed or
+ * blocked, then for the idle ones, as far as the process may have files. What only an engine with the role can be told
+ * (subscriptions, an open transaction) is told at the move.
+ */
+export async function prepareLinks(
+  connections: ReadonlySet<Connection>,
+  target: Target,
+  admission: Admission,
+): Promise<number> {
+  if (connections.size === 0) return 0
+  const before = new Map([...connections].map((connection) => [connection, connection.link?.sent ?? 0]))
+  await delay(LOOK_MS)
+  const untilMs = performance.now() + PREPARE_MS
+  const urgency = (each: Connection) => {
+    if ((each.link?.sent ?? 0) > (before.get(each) ?? 0)) return 0
+    return isSubscribed(each.state) || each.blocked ? 1 : 2
+  }
+  const ordered = [0, 1, 2].flatMap((wanted) => [...before.keys()].filter((each) => urgency(each) === wanted))
+  let ready = 0
+  await eachOf(
+    ordered,
+    async (connection) => {
+      if (await isPrepared(connection, target, admission, untilMs)) ready += 1
+    },
+    AT_ONCE,
+  )
+  return ready
+}
+
+async function isPrepared(
+  connection: Connection,
+  target: Target,
+  admission: Admission,
+  untilMs: number,
+): Promise<boolean> {
+  const { state, mode, prepared } = connection
+  if (prepared !== null && fits(connection, target)) {
+    prepared.forget.refresh()
+    return true
+  }
+  dropPrepared(connection)
+  if (mode !== 'serving' || state.unmovable !== '') return false
+  if (performance.now() > untilMs || !mayPrepare(admission)) return false
+  admission.prepared += 1
+  const link = await openAhead(connection, target, performance.now() + OPEN_MS).catch(() => null)
+  if (link === null || isClosed(connection) || !hasSameBase(state, connection.state)) {
+    link?.socket.destroy()
+    admission.prepared -= 1
+    return false
+  }
+  dropPrepared(connection)
+  const forget = setTimeout(() => dropPrepared(connection), KEEP_MS)
+  const leave = () => {
+    clearTimeout(forget)
+    connection.prepared = null
+    admission.prepared -= 1
+  }
+  connection.prepared = { link, state, target, forget, leave }
+  // Nothing comes on it that was not asked, but its end: should its engine go, the link is of no use any more (`fits`).
+  link.socket.resume()
+  return true
+}
+
+function isClosed({ mode }: Connection): boolean {
+  return mode === 'closed'
+}
+
+function fits({ prepared, state }: Connection, { host, port }: Target): boolean {
+  if (prepared === null) return false
+  const { link, target } = prepared
+  if (link.socket.destroyed || link.socket.readableEnded) return false
+  return hasSameBase(prepared.state, state) && target.host === host && target.port === port
+}
+
+/** The link that was prepared, if it is what the connection needs at this target, but for the rest of its state. */
+export function takePrepared(connection: Connection, target: Target): Link | null {
+  const { prepared } = connection
+  if (prepared === null) return null
+  if (!fits(connection, target)) {
+    dropPrepared(connection)
+    return null
+  }
+  prepared.leave()
+  return prepared.link
+}
+
+export function dropPrepared(connection: Connection): void {
+  const { prepared } = connection
+  if (prepared === null) return
+  prepared.leave()
+  prepared.link.socket.destroy()
+}

@@ -1,0 +1,57 @@
+import type { ClientList } from '@fairlead/api'
+import type { Connection, Visitor } from '../connection/connection.ts'
+import type { Via } from '../connection/link.ts'
+import { type ConnectionState, freshState } from '../remembered/connection-state.ts'
+
+/** Which clients are asked for: at most so many, and only the one behind this end of a link, if it is named. */
+export interface ClientQuery {
+  readonly limit: number
+  readonly via?: string
+}
+
+/** A client, with all of its connections to shards. */
+export interface Present {
+  readonly visitor: Visitor
+  readonly connections: readonly Connection[]
+  /** What engines remember of it. */
+  readonly state: ConnectionState | undefined
+}
+
+/** Names are what clients say they are: of any length. */
+const LONGEST_NAME = 200
+
+/** Who is there, and behind which links: who came first, first. */
+export function listClients(present: Iterable<Present>, { limit, via }: ClientQuery): ClientList {
+  const clients: ClientList['clients'] = []
+  let connections = 0
+  for (const each of present) {
+    connections += 1
+    if (clients.length >= limit) continue
+    const links = viasOf(each.connections)
+    if (via === undefined || links.some(({ address }) => address === via)) clients.push(describe(each, links))
+  }
+  return { connections, clients }
+}
+
+/** Of the connections that have, or had, links. */
+export function viasOf(connections: readonly Connection[]): Via[] {
+  return connections.flatMap(({ via }) => via ?? [])
+}
+
+function describe(
+  { visitor, connections, state = freshState }: Present,
+  via: Via[],
+): ClientList['clients'][number] {
+  return {
+    client: visitor.address,
+    via,
+    connectedAt: visitor.sinceMs,
+    name: text(state.settings.get('SETNAME')?.[1]),
+    user: state.login?.length === 2 ? text(state.login[0]) : 'default',
+    held: connections.some(({ mode }) => mode === 'draining' || mode === 'held' || mode === 'moving'),
+  }
+}
+
+function text(bytes: Buffer | undefined): string {
+  return bytes?.toString('utf8').slice(0, LONGEST_NAME) ?? ''
+}

@@ -1,0 +1,115 @@
+import { chmod, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type Input, type Operation, type Output, proxyOperations, Refusal } from '@fairlead/api'
+import type { TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import { crumbOf, during } from '../heartbeat/breadcrumb.ts'
+import type { Log } from '../listen/cut-log.ts'
+
+/** What answers each operation of the proxy. */
+export type ProxyHandlers = {
+  readonly [Name in keyof typeof proxyOperations]: (
+    input: Input<(typeof proxyOperations)[Name]>,
+  ) => Promise<Output<(typeof proxyOperations)[Name]>>
+}
+
+/** A wish with a chain of certificates. */
+const MAX_BODY_BYTES = 256 * 1024
+
+/** Serves the operations of the proxy over the Unix socket at `path`, which only its owner can reach. */
+export async function serveControl(
+  path: string,
+  handlers: ProxyHandlers,
+  log: Log,
+): Promise<AsyncDisposable> {
+  const server = createServer((request, response) => {
+    void answer(request, response, handlers, log)
+  })
+  await rm(path, { force: true })
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen(path, () => resolve())
+  await promise
+  await chmod(path, 0o600)
+  return {
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      const { promise: closed, resolve: tell } = Promise.withResolvers<void>()
+      server.close(() => tell())
+      await closed
+    },
+  }
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  handlers: ProxyHandlers,
+  log: Log,
+): Promise<void> {
+  try {
+    const { name, params, search } = route(request)
+    const op: Operation = proxyOperations[name]
+    const body = op.body ? parse(await readBody(request), op.body) : undefined
+    if (op.params && !Value.Check(op.params, params))
+      throw new Refusal('invalid_request', 'the id is not valid')
+    const query = op.query ? Value.Convert(op.query, search) : undefined
+    if (op.query && !Value.Check(op.query, query))
+      throw new Refusal('invalid_request', 'the query is not valid')
+    // The schemas above have checked the parts, so they are what the operation says.
+    const handler = handlers[name] as (input: unknown) => Promise<unknown>
+    const order = `${name} ${params['id'] ?? ''}`.trimEnd()
+    send(
+      response,
+      200,
+      await during('carries out the order', crumbOf(order), () => handler({ params, query, body })),
+    )
+  } catch (cause) {
+    const refusal = cause instanceof Refusal ? cause : null
+    const message = cause instanceof Error ? cause.message : String(cause)
+    if (refusal === null) log('request failed', { url: request.url ?? '', message })
+    send(response, refusal?.status ?? 500, { error_code: refusal?.code ?? 'internal_error', message })
+  }
+}
+
+function send(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+/** Which operation is asked for, the parameters in its path, and what stands behind it. */
+function route({ method, url = '' }: IncomingMessage) {
+  const { pathname, searchParams } = new URL(url, 'http://proxy')
+  const search = Object.fromEntries(searchParams)
+  for (const [name, op] of Object.entries(proxyOperations)) {
+    const pattern = new RegExp(`^${op.path.replace(/:(\w+)/g, '(?<$1>[^/?]+)')}$`)
+    const found = method === op.method ? pattern.exec(pathname) : null
+    if (found !== null)
+      return { name: name as keyof typeof proxyOperations, params: { ...found.groups }, search }
+  }
+  throw new Refusal('not_found', `there is no ${method} ${url} here`)
+}
+
+function parse(text: string, schema: TSchema): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new Refusal('invalid_request', 'the body is not JSON')
+  }
+  const [fault] = Value.Errors(schema, value)
+  if (fault !== undefined)
+    throw new Refusal('invalid_request', `${fault.instancePath} ${fault.message}`.trim())
+  return value
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > MAX_BODY_BYTES)
+      throw new Refusal('invalid_request', `the body has more than ${MAX_BODY_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

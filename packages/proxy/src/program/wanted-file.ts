@@ -1,0 +1,28 @@
+import { readFile } from 'node:fs/promises'
+import { WantedEndpoint } from '@fairlead/api'
+import { type Static, Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { replaceFile } from '../listen/replace-file.ts'
+
+/** The wanted endpoints, by id. */
+const Wanted = Type.Record(Type.String(), WantedEndpoint)
+export type Wanted = Static<typeof Wanted>
+
+/** What was written last; nothing if nothing ever was. Throws when the file is not what was written. */
+export async function readWanted(path: string): Promise<Wanted> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw cause
+  }
+  const value: unknown = JSON.parse(text)
+  if (!Value.Check(Wanted, value)) throw new Error(`${path} does not hold wanted endpoints`)
+  return value
+}
+
+/** Replaces the file, which only its owner can read (keys are in it). Writers must take turns. */
+export async function writeWanted(path: string, wanted: Wanted): Promise<void> {
+  await replaceFile(path, JSON.stringify(wanted))
+}

@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto'
+import { createServer, type Server, type Socket } from 'node:net'
+import { hostname } from 'node:os'
+import type { SentinelReport } from '@fairlead/api'
+import type { Admission } from '../listen/admission.ts'
+import type { SentinelDatabase } from './sentinel-answers.ts'
+import { type SentinelClient, serveSentinelClient } from './sentinel-clients.ts'
+
+/** Answers clients that ask where a primary is and connect to it themselves, as a Sentinel would. */
+export interface Sentinel extends AsyncDisposable {
+  /** Something may have changed: who subscribed to `+switch-master` is told of every primary that has. */
+  look(): void
+  report(): SentinelReport
+}
+
+const LISTEN_AGAIN_MS = 500
+/** An application has one or two for each of its processes. */
+const MOST_CLIENTS = 1_000
+
+/**
+ * Listens, or goes on trying: a port that is taken is told in the report and to `onTrouble`, once for each reason.
+ * `databases` is asked for what is so at this moment; of several with one name the first counts.
+ */
+export async function openSentinel(options: {
+  readonly host: string
+  readonly port: number
+  readonly admission: Admission
+  readonly databases: () => readonly SentinelDatabase[]
+  readonly onTrouble: (why: string) => void
+}): Promise<Sentinel> {
+  const { host, port, admission, onTrouble } = options
+  const clients = new Set<SentinelClient>()
+  const id = createHash('sha1').update(`${hostname()}:${host}:${port}`).digest('hex')
+  const listed = () => firstOfEachName(options.databases())
+  let told = listed()
+  let server: Server | null = null
+  let why = ''
+  let lastClient = 0
+
+  let timer: NodeJS.Timeout | undefined
+  const listen = async (): Promise<void> => {
+    try {
+      server = await openServer(host, port, admit)
+      why = ''
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      if (reason !== why) onTrouble(reason)
+      why = reason
+      timer = setTimeout(() => void listen(), LISTEN_AGAIN_MS)
+    }
+  }
+  const admit = (socket: Socket): void => {
+    if (clients.size >= MOST_CLIENTS || admission.open >= admission.most) {
+      socket
+        .on('error', () => undefined)
+        .end('-ERR max number of clients reached\r\n')
+        .destroySoon()
+      return
+    }
+    lastClient += 1
+    const client = serveSentinelClient(socket, lastClient, () => ({ databases: listed(), port, id }))
+    clients.add(client)
+    admission.open += 1
+    socket.on('close', () => {
+      clients.delete(client)
+      admission.open -= 1
+    })
+  }
+
+  await listen()
+  return {
+    look() {
+      const now = listed()
+      for (const { name, primary: to } of now) {
+        const from = told.find((each) => each.name === name)?.primary
+        if (from === undefined || (from.host === to.host && from.port === to.port)) continue
+        const text = [name, from.host, from.port, to.host, to.port].join(' ')
+        for (const client of clients) client.publish('+switch-master', text)
+      }
+      told = now
+    },
+    report: () => ({
+      host,
+      port,
+      state: server === null ? 'failed' : 'serving',
+      why,
+      connections: clients.size,
+      databases: listed().length,
+    }),
+    async [Symbol.asyncDispose]() {
+      clearTimeout(timer)
+      for (const client of clients) client.end()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      if (server === null) resolve()
+      else server.close(() => resolve())
+      await promise
+    },
+  }
+}
+
+function firstOfEachName(databases: readonly SentinelDatabase[]): readonly SentinelDatabase[] {
+  return [...new Map(databases.toReversed().map((each) => [each.name, each])).values()].toReversed()
+}
+
+async function openServer(host: string, port: number, admit: (socket: Socket) => void): Promise<Server> {
+  const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 300_000 }, admit)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen({ host, port }, () => resolve())
+  await promise
+  server.off('error', reject)
+  server.on('error', () => undefined)
+  return server
+}

@@ -1,0 +1,77 @@
+import type {
+  Address,
+  ClientList,
+  HoldResult,
+  SwitchResult,
+  TakenScripts,
+  WantedEndpoint,
+} from '@fairlead/api'
+import {
+  type Endpoint,
+  type EndpointOptions,
+  type EndpointView,
+  type HoldTimes,
+  openEndpoint,
+} from '../endpoint/endpoint.ts'
+import { createCutLog, type Log } from '../listen/cut-log.ts'
+import type { ClientQuery } from '../listen/list-clients.ts'
+import { openShardedEndpoint } from '../sharded/sharded-endpoint.ts'
+
+/** Where endpoints are open: in this thread, or in several others. */
+export interface EndpointHost extends AsyncDisposable {
+  /** Throws when it cannot listen. Disposing of the endpoint closes it. */
+  open(id: string, wanted: WantedEndpoint): Promise<HostedEndpoint>
+}
+
+/** An endpoint, wherever its connections are. All but `wanted` throws a refusal when a thread does not answer. */
+export interface HostedEndpoint extends AsyncDisposable {
+  /** With the upstreams that it has now. */
+  readonly wanted: WantedEndpoint
+  know(addresses: readonly Address[]): void | Promise<void>
+  prepare(upstream: WantedEndpoint['upstream'], slot?: number): Promise<number>
+  blocked(slot?: number): readonly string[] | Promise<readonly string[]>
+  hold(times: HoldTimes): Promise<HoldResult>
+  switchTo(upstream: WantedEndpoint['upstream'], slot?: number): Promise<SwitchResult>
+  /** The scripts that this engine has not been told of yet, or all. */
+  takeScripts(engine: WantedEndpoint['upstream'], all: boolean): TakenScripts | Promise<TakenScripts>
+  release(slot?: number): void | Promise<void>
+  /** Who comes from now on is shown this certificate. */
+  renewTls(tls: NonNullable<WantedEndpoint['tls']>): void | Promise<void>
+  report(): EndpointView | Promise<EndpointView>
+  clients(query: ClientQuery): ClientList | Promise<ClientList>
+}
+
+/** Opens them in this thread. */
+export function createHost(
+  options: Pick<EndpointOptions, 'admission' | 'generations'>,
+  log: Log,
+): EndpointHost {
+  return {
+    open: (id, wanted) => openLogged(id, wanted, options, log),
+    // Whoever has opened an endpoint closes it.
+    [Symbol.asyncDispose]: async () => undefined,
+  }
+}
+
+/** Opens an endpoint, sharded or not, whose cuts go to the log. */
+export async function openLogged(
+  id: string,
+  wanted: WantedEndpoint,
+  options: EndpointOptions,
+  log: Log,
+): Promise<Endpoint> {
+  const cuts = createCutLog(id, log)
+  const open = wanted.shards === null ? openEndpoint : openShardedEndpoint
+  const endpoint = await open(wanted, { ...options, name: id, onCut: cuts.note })
+  return {
+    ...endpoint,
+    // A copy would hold on to the upstreams of now.
+    get wanted() {
+      return endpoint.wanted
+    },
+    async [Symbol.asyncDispose]() {
+      await endpoint[Symbol.asyncDispose]()
+      cuts[Symbol.dispose]()
+    },
+  }
+}

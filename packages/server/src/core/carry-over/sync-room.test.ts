@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { goalOf, groupOf } from '../../../test/simulation/group.ts'
+import { planGroup } from '../plan/plan-group.ts'
+import { revisionOf } from '../state/goal.ts'
+import { isLive, type Seen } from '../state/topology.ts'
+import { settingsToCarry } from './runtime-settings.ts'
+import { allows, isOurs, readReplicaLimit, syncRoom, usualLimit, writeReplicaLimit } from './sync-room.ts'
+
+const GB = 1024 ** 3
+
+/** A group whose follower takes a full sync, on a node with so much memory free. */
+function syncing(memoryFreeBytes: number, trouble = ''): Seen {
+  const seen = groupOf(1)
+  const shards = seen.shards.map((shard) =>
+    shard.id === 2 && isLive(shard)
+      ? { ...shard, trouble, engine: { ...shard.engine, link: 'down' as const, syncing: true } }
+      : shard,
+  )
+  return { ...seen, shards, node: { ...seen.node, memoryFreeBytes } }
+}
+
+test('while a follower is synced, its primary may hold back most of what the node has free, for all syncs together', () => {
+  const one = syncing(8 * GB)
+  expect(syncRoom(one, [one])).toBe(6 * GB + 1)
+  expect(syncRoom(one, [one, one, groupOf(1)])).toBe(3 * GB + 1)
+  expect(syncRoom(syncing(0), [one])).toBe(GB / 4 + 1)
+  expect(syncRoom(groupOf(1), [one])).toBeNull()
+  // Linked, and what was held back for it is still to come.
+  const at = (offset: number) => {
+    const seen = groupOf(1)
+    const shards = seen.shards.map((shard) =>
+      shard.id === 1 && isLive(shard) ? { ...shard, engine: { ...shard.engine, offset } } : shard,
+    )
+    return syncRoom({ ...seen, shards }, [])
+  }
+  expect([at(1024 ** 2), at(2 * 1024 ** 2)].map((bytes) => bytes === null)).toEqual([true, false])
+})
+
+test('a limit of ours is known by its size, and none that people set is', () => {
+  const ours = { hardBytes: 4 * GB + 1, softBytes: 0, softSeconds: 0 }
+  const text = `normal 0 0 0 slave ${4 * GB + 1} 0 0 pubsub 33554432 8388608 60`
+  expect(readReplicaLimit(text)).toEqual(ours)
+  expect(readReplicaLimit(text.replace('slave', 'replica'))).toEqual(ours)
+  expect(readReplicaLimit('')).toBeNull()
+  expect(writeReplicaLimit(ours)).toBe(`replica ${4 * GB + 1} 0 0`)
+  expect([ours, usualLimit].map(isOurs)).toEqual([true, false])
+  const none = { hardBytes: 0, softBytes: 0, softSeconds: 0 }
+  expect([ours, usualLimit, none].map((limit) => allows(limit, 2 * GB))).toEqual([true, false, true])
+})
+
+test('it is not taken for a setting of people, and does not go with the role', () => {
+  const name = 'client-output-buffer-limit'
+  const usual = 'normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60'
+  const carried = (value: string) =>
+    settingsToCarry({ [name]: value }, { [name]: usual }, { [name]: usual }).set
+  expect(carried(usual.replace('268435456 67108864 60', `${4 * GB + 1} 0 0`))).toEqual([])
+  expect(carried(usual.replace('268435456 67108864 60', '0 0 0'))).toHaveLength(1)
+})
+
+test('a sync that was cut is waited for, data that cannot be read are not', () => {
+  const goal = goalOf()
+  const verdict = (trouble: string) => {
+    const seen = syncing(GB, trouble)
+    const shards = seen.shards.map((shard) =>
+      shard.id === 2 ? { ...shard, wanted: goal, revision: revisionOf(goal) } : shard,
+    )
+    return planGroup({ ...seen, shards }, goal)
+  }
+  const cut = 'Short read or OOM loading DB; Failed trying to load the MASTER synchronization DB from socket'
+  expect(verdict(cut)).toMatchObject({ kind: 'wait', why: expect.stringContaining(`its log: ${cut}`) })
+  expect(verdict("Can't handle RDB format version 80").kind).toBe('hopeless')
+})

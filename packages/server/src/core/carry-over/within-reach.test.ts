@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest'
+import { ancient, older, withModule } from '../../../test/commands.ts'
+import type { AclDialect } from './acl-dialect.ts'
+import { usersToLimit } from './within-reach.ts'
+
+const redis60: AclDialect = { build: { flavour: 'redis', version: '6.0.16' }, commands: ancient }
+const redis70: AclDialect = { build: { flavour: 'redis', version: '7.0.15' }, commands: older }
+const withSearch: AclDialect = { build: { flavour: 'valkey', version: '9.1.2' }, commands: withModule }
+
+function wordsFor(line: string, dialect = redis70): string | undefined {
+  return usersToLimit([line], dialect).at(0)?.words.join(' ')
+}
+
+const everything = '-migrate -restore-asking -script|debug'
+
+describe('a user does not reach beyond its database', () => {
+  const limited: readonly (readonly [rules: string, words: string])[] = [
+    ['+@all -@admin', everything],
+    ['+@all', everything],
+    ['+@all -@admin -migrate', '-restore-asking -script|debug'],
+    ['-@all +@write', '-migrate -restore-asking'],
+    ['-@all +@scripting', '-script|debug'],
+    ['-@all +script', '-script|debug'],
+  ]
+  test.for(limited)('what came with a category is taken: %s', ([rules, words]) => {
+    expect(wordsFor(`user app on ~* &* ${rules}`)).toBe(words)
+    expect(wordsFor(`user app on ~* &* ${rules} ${words}`)).toBeUndefined()
+  })
+
+  test.for(['+@all -@dangerous -script|debug', '-@all +get +set', '-@all +script|load', ''])(
+    'one that does not is left alone: %s',
+    (rules) => {
+      expect(wordsFor(`user app on ~* &* ${rules}`)).toBeUndefined()
+    },
+  )
+
+  test('what a person granted by name is left, but not to the user of the database', () => {
+    const rules = 'on ~* &* -@all +get +migrate +script|debug'
+    expect(wordsFor(`user mover ${rules}`)).toBeUndefined()
+    expect(wordsFor(`user default ${rules}`)).toBe('-migrate -script|debug')
+  })
+
+  test('a selector is said anew, with all others', () => {
+    expect(wordsFor('user app on ~a -@all +get (~b &* +@all) (~c +get)')).toBe(
+      `clearselectors (~b resetchannels &* +@all ${everything}) (~c resetchannels +get)`,
+    )
+  })
+
+  test('before redis 7 SCRIPT is forbidden, and its other subcommands are allowed again', () => {
+    const words = wordsFor('user app on ~* +@all -@admin', redis60) ?? ''
+    expect(words).toMatch(/^-migrate -restore-asking -script \+script\|load /)
+    expect(words).not.toContain('debug')
+    expect(wordsFor(`user app on ~* +@all -@admin ${words}`, redis60)).toBeUndefined()
+  })
+
+  test('a module does not connect to where its client says', () => {
+    expect(wordsFor('user default on ~* &* +@all -@admin', withSearch)).toBe(
+      `${everything} -search.clusterset`,
+    )
+  })
+
+  test('the administrator is left alone, and so is who cannot be read', () => {
+    expect(usersToLimit(['user fairlead on ~* &* +@all', 'user x on ip=1 +@all'], redis70)).toEqual([])
+  })
+})

@@ -1,0 +1,181 @@
+import type { Build, TrialResult } from '@fairlead/api'
+import { backlogBytes } from '../state/backlog-bytes.ts'
+import { type Goal, revisionOf, type UsedModule } from '../state/goal.ts'
+import { mostGrowth } from '../state/heir-memory.ts'
+import { replicationPath } from '../state/replication-paths.ts'
+import { dataBytes, surgeBytes } from '../state/surge-bytes.ts'
+import { isLive, type Seen, type SeenDatabase, type Step } from '../state/topology.ts'
+import { type Foreseen, foresee } from './foresee.ts'
+import { type NamedStep, nameSteps } from './name-steps.ts'
+
+/** What an upgrade would do and need, for people who have not asked for it yet. Bytes and milliseconds. */
+export interface UpgradePlan {
+  readonly build: Build
+  readonly modules: readonly UsedModule[]
+  /** Anything to do at all. */
+  readonly change: boolean
+  readonly lanes: readonly { readonly group: number; readonly steps: readonly NamedStep[] }[]
+  readonly handovers: number
+  /** What clients see: the median and the longest that was measured for this kind of handover. */
+  readonly writeStopMs: { readonly typical: number; readonly longest: number }
+  /** How long the database is away besides; 0: not at all. */
+  readonly outageMs: number
+  readonly memoryNeededBytes: number
+  readonly memoryFreeBytes: number
+  readonly diskNeededBytes: number
+  readonly diskFreeBytes: number
+  readonly backlogBytes: number
+  /** The target build was really started, as a shard of this database would be. Null: there was nothing to try. */
+  readonly trial: TrialResult | null
+  readonly risks: readonly string[]
+  readonly unproven: readonly string[]
+}
+
+/** What the upgrade to a settled goal would be, from what is seen now. */
+export function describePlan(
+  seen: SeenDatabase,
+  { goal, change }: { readonly goal: Goal; readonly change: boolean },
+  trial: TrialResult | null,
+): UpgradePlan {
+  const steps = change ? foresee(seen, goal) : []
+  const named = nameSteps(seen, steps)
+  const data = seen.groups.map(dataBytes)
+  const surges = steps.filter(({ step }) => step.kind === 'add-shard' && step.follow !== null).length
+  const [node] = seen.groups.map((group) => group.node)
+  return {
+    build: goal.build,
+    modules: goal.modules,
+    change,
+    lanes: seen.groups.map(({ group }) => ({
+      group,
+      steps: named.filter((step) => step.group === group),
+    })),
+    handovers: count(steps, 'hand-over'),
+    writeStopMs: count(steps, 'hand-over') === 0 ? NO_STOP : goal.cluster ? IN_CLUSTER : ALONE,
+    outageMs: outageOf(steps, goal, Math.max(0, ...data)),
+    memoryNeededBytes: surges === 0 ? 0 : sum(seen.groups.map(surgeBytes)),
+    memoryFreeBytes: node?.memoryFreeBytes ?? 0,
+    diskNeededBytes: change ? sum(data) * 2 : 0,
+    diskFreeBytes: node?.diskFreeBytes ?? 0,
+    backlogBytes: backlogBytes({ writtenPerSecond: 0, dataBytes: Math.max(0, ...data) }),
+    trial,
+    risks: change
+      ? [...risksOf(seen, goal, steps), ...(trial?.ok === false ? [failed(goal, trial)] : [])]
+      : [],
+    unproven: change ? unprovenOf(seen, goal, steps) : [],
+  }
+}
+
+/** Estimates: measured by bench/upgrade on a machine with little else to do. A busy machine takes longer. */
+const ALONE = { typical: 5, longest: 30 }
+const IN_CLUSTER = { typical: 12, longest: 60 }
+const NO_STOP = { typical: 0, longest: 0 }
+
+function outageOf(steps: readonly Foreseen[], goal: Goal, largest: number): number {
+  if (count(steps, 'restart-primary') > 0) return Math.round(1_000 + largest / BYTES_A_MS)
+  return goal.discard && steps.length > 0 ? 1_000 : 0
+}
+
+/** Saving and loading again: 7 to 12 s a GiB (facts on engines §4). */
+const BYTES_A_MS = 100_000
+
+function risksOf(seen: SeenDatabase, goal: Goal, steps: readonly Foreseen[]): readonly string[] {
+  const path = goal.from === null ? null : replicationPath(goal.from.build, goal.build)
+  const silent = seen.groups.flatMap(silentOf)
+  return [
+    ...silent,
+    ...(goal.discard ? ['the data is discarded, as is asked: the database begins empty'] : []),
+    ...(count(steps, 'restart-primary') > 0
+      ? [
+          'there is no memory for a surge shard: the database restarts in place, is away meanwhile, and has no way back',
+        ]
+      : []),
+    ...(path?.relaxed
+      ? [
+          `${goal.build.flavour} reads the data of another flavour: types that only that one has end the upgrade, cleanly`,
+        ]
+      : []),
+    ...seen.groups.flatMap((group) => [...unlinked(group), ...crowded(group, goal, steps)]),
+    ...(steps.length === 0 && silent.length === 0
+      ? [`no step towards ${revisionOf(goal)} can be planned while the database is as it is now`]
+      : []),
+  ]
+}
+
+/** It is these that an upgrade would wait for, whatever its target is. */
+function silentOf({ group, shards, recordedPrimary }: Seen): readonly string[] {
+  const silent = shards.filter(({ engine, leaving }) => engine === null && !leaving)
+  return silent.map((shard) => {
+    const role = shard.id === recordedPrimary ? 'the current primary' : 'a replica'
+    const what =
+      shard.process === 'running' ? 'does not answer' : `does not answer, its process is ${shard.process}`
+    return `shard ${shard.id}, ${role} of group ${group}, ${what}: no role moves before it does, or before it is replaced`
+  })
+}
+
+function unlinked({ group, shards }: Seen): readonly string[] {
+  const broken = shards.filter(
+    (shard) => isLive(shard) && shard.engine.role === 'replica' && shard.engine.link === 'down',
+  )
+  return broken.map(({ id }) => `replica ${id} of group ${group} is not linked: nothing begins before it is`)
+}
+
+/** What is known before anything holds the data on the target. */
+function crowded(seen: Seen, { from, build, discard }: Goal, steps: readonly Foreseen[]): readonly string[] {
+  const { shareBytes } = seen.limits
+  const most = dataBytes(seen) * (from === null ? 1 : mostGrowth(from.build, build))
+  if (discard || shareBytes === 0 || most <= shareBytes) return []
+  const end =
+    count(steps, 'restart-primary') > 0
+      ? 'it would refuse writes or evict keys then, and nothing shows that before'
+      : 'the upgrade ends before anything old is touched if it does not fit'
+  return [
+    `on ${build.flavour} ${build.version} the data of group ${seen.group} may take ${megabytes(most)} MB, and ${megabytes(shareBytes)} MB are allowed (memory_size): ${end}`,
+  ]
+}
+
+function failed({ build }: Goal, { why }: TrialResult): string {
+  return `${build.flavour} ${build.version} does not start as this database needs it: ${why}`
+}
+
+/** What only the upgrade itself shows; each of these ends it before anything old is touched. */
+function unprovenOf(seen: SeenDatabase, goal: Goal, steps: readonly Foreseen[]): readonly string[] {
+  const path = goal.from === null ? null : replicationPath(goal.from.build, goal.build)
+  if (goal.discard) return []
+  return [
+    ...(path !== null && !path.measured
+      ? [
+          `nobody has measured whether ${goal.build.flavour} ${goal.build.version} can be fed by what runs now`,
+        ]
+      : []),
+    ...(count(steps, 'add-shard') > 0
+      ? [
+          'whether the target can read this very data: its surge shard shows it, before anything old is touched',
+        ]
+      : []),
+    ...(count(steps, 'hand-over') > 0 && seen.groups.some(({ limits }) => limits.shareBytes > 0)
+      ? [
+          'whether the data fits memory_size on the target: the shard that is to take over shows it, before anything old is touched',
+        ]
+      : []),
+    'whether every user and setting given at run time can be said to the target: shown before the handover',
+  ]
+}
+
+function count(steps: readonly Foreseen[], kind: Step['kind']): number {
+  return steps.filter(({ step }) => step.kind === kind).length
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0)
+}
+
+/** Why surge shards for all groups would find no memory on the node; null when they would. */
+export function lackOfMemoryFor(seen: SeenDatabase): string | null {
+  const needed = sum(seen.groups.map(surgeBytes))
+  const free = Math.min(...seen.groups.map(({ node }) => node.memoryFreeBytes))
+  if (free >= needed) return null
+  return `surge shards need ${megabytes(needed)} MB of memory and the node has ${megabytes(free)} MB free`
+}
+
+const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024)

@@ -1,0 +1,73 @@
+import { planDatabase } from '../plan/plan-database.ts'
+import { everything, type Leave } from '../state/orders.ts'
+import {
+  type Goal,
+  isAt,
+  type Seen,
+  type SeenDatabase,
+  type SeenShard,
+  type Step,
+} from '../state/topology.ts'
+import { expectDatabase, settleDatabase } from './simulate.ts'
+
+/** A step that is still to come, and the group it belongs to. */
+export interface Foreseen {
+  readonly group: number
+  readonly step: Step
+}
+
+/**
+ * The steps from `seen` to `goal` if all goes as expected and everybody who has to says go: the plan that people see,
+ * and the measure of progress. Waits are taken as met. Ends early where the way is blocked.
+ *
+ * Each group by itself, in their order: what they take from each other is time, not steps. (All at once, 64 groups
+ * would cost a second a look.)
+ */
+export function foresee(seen: SeenDatabase, goal: Goal, leave: Leave = everything): readonly Foreseen[] {
+  const ids = seen.groups.flatMap(({ shards }) => shards.map(({ id }) => id))
+  const steps: Foreseen[] = []
+  let next = Math.max(0, ...ids)
+  for (const group of seen.groups) {
+    const lane = foreseeLane(alone(group), goal, leave, next)
+    next += lane.filter(({ step }) => step.kind === 'add-shard').length
+    steps.push(...lane)
+  }
+  return steps
+}
+
+function foreseeLane(seen: Seen, goal: Goal, leave: Leave, highestId: number): readonly Foreseen[] {
+  const steps: Foreseen[] = []
+  let world: SeenDatabase = { groups: [seen] }
+  let highest = highestId
+  while (steps.length < MOST_STEPS) {
+    const due = planDatabase(world, goal, leave).flatMap(({ group, verdict }) =>
+      verdict.kind === 'do' ? [{ group, step: verdict.step }] : [],
+    )
+    const next = settleDatabase(
+      due.reduce((at, { group, step }) => expectDatabase(at, group, step, highest), world),
+    )
+    if (due.length === 0 && next === world) return steps
+    highest += due.filter(({ step }) => step.kind === 'add-shard').length
+    steps.push(...due)
+    world = next
+  }
+  return steps
+}
+
+/** As if the database were this group: what it knows of the cluster is then only itself. */
+function alone(group: Seen): Seen {
+  return { ...group, shards: group.shards.map((shard) => knowingOnly(group.shards, shard)) }
+}
+
+function knowingOnly(shards: readonly SeenShard[], shard: SeenShard): SeenShard {
+  const view = shard.engine?.cluster
+  if (shard.engine === null || view == null) return shard
+  const own = new Set(shards.flatMap(({ engine }) => engine?.cluster?.id ?? []))
+  const nodes = view.nodes.filter(
+    ({ id, address }) => own.has(id) || shards.some((one) => isAt(address, one)),
+  )
+  return { ...shard, engine: { ...shard.engine, cluster: { ...view, nodes } } }
+}
+
+/** Far above what one group needs (about a dozen); a plan that does not end is a fault, not a loop. */
+const MOST_STEPS = 200

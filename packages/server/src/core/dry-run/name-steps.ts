@@ -1,0 +1,31 @@
+import type { SeenDatabase, Step } from '../state/topology.ts'
+import type { Foreseen } from './foresee.ts'
+
+/** A foreseen step as people see it. */
+export interface NamedStep {
+  readonly group: number
+  readonly kind: Step['kind']
+  /** What it is done to, the heir of a handover; '' where that is no single shard. */
+  readonly shard: string
+  /** Of a handover, who hands over; null otherwise. */
+  readonly from: string | null
+  readonly why: string
+}
+
+/**
+ * Shards that are not there yet are called new-1, new-2, … in the order in which they come. Which number one gets is known
+ * when it is on record: shards of other databases may come before.
+ */
+export function nameSteps({ groups }: SeenDatabase, steps: readonly Foreseen[]): readonly NamedStep[] {
+  const highest = Math.max(0, ...groups.flatMap(({ shards }) => shards.map(({ id }) => id)))
+  const nameOf = (id: number) => (id > highest ? `new-${id - highest}` : String(id))
+  let added = 0
+  return steps.map(({ group, step }) => {
+    const why = step.why.replaceAll(/\bshard (\d+)\b/g, (_, id: string) => `shard ${nameOf(Number(id))}`)
+    if (step.kind === 'add-shard') added += 1
+    const named = { group, kind: step.kind, why, from: null }
+    if (step.kind === 'add-shard') return { ...named, shard: `new-${added}` }
+    if (step.kind === 'hand-over') return { ...named, shard: nameOf(step.to), from: nameOf(step.from) }
+    return { ...named, shard: 'shard' in step ? nameOf(step.shard) : '' }
+  })
+}

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import { groupOf } from '../../../test/simulation/group.ts'
+import type { Seen } from '../state/topology.ts'
+import { lostWith } from './lost-with.ts'
+
+/** Shard 1 is the primary on record, 2 and 3 its replicas; those `gone` do not answer. */
+function groupWithout(
+  gone: readonly number[],
+  handover: Seen['handover'],
+  recorded: number | null = 1,
+): Seen {
+  const seen = groupOf(2)
+  const shards = seen.shards.map((shard) =>
+    gone.includes(shard.id) ? { ...shard, process: 'exited' as const, engine: null } : shard,
+  )
+  return { ...seen, shards, handover, recordedPrimary: recorded }
+}
+
+const open = { from: 1, to: 3, released: false, ageMs: 100 }
+const certified = { ...open, released: true }
+
+describe('when a replica is promoted, acknowledged writes may be lost', () => {
+  test('with the primary that died', () => {
+    expect(lostWith(groupWithout([1], null))).toBe(1)
+  })
+
+  test('with the old primary that died in its handover, which may not have sent everything', () => {
+    expect(lostWith(groupWithout([1], open))).toBe(1)
+  })
+
+  test('with the heir that died in a handover, which may have taken over before', () => {
+    expect(lostWith(groupWithout([3], open))).toBe(3)
+  })
+
+  test('with the new primary that died before its followers had linked themselves to it', () => {
+    expect(lostWith(groupWithout([3], certified, 3))).toBe(3)
+  })
+})
+
+describe('nothing is lost', () => {
+  test('when only we died between demotion and promotion', () => {
+    expect(lostWith(groupWithout([], open))).toBeNull()
+    expect(lostWith(groupWithout([2], open))).toBeNull()
+  })
+
+  test('when nobody ever served', () => {
+    expect(lostWith(groupWithout([1], null, null))).toBeNull()
+  })
+})

@@ -1,0 +1,38 @@
+import type { Lane } from '../state/lane.ts'
+import { findGroup, type SeenDatabase, type Step, type Verdict } from '../state/topology.ts'
+import { findClaimant, findStrangers, nameStranger } from './strangers.ts'
+
+/**
+ * In cluster mode, what is taken over is heard by all groups. So no role moves in a group while a node that is none of the database's has
+ * slots of it, in the eyes of anybody: forgetting it comes first. And what nobody has planned, a promotion in place of a primary that
+ * is gone or slots that are taken back, happens in one group at a time: the next one is decided on what is seen after it.
+ */
+export function guardTakeovers(lanes: readonly Lane[], seen: SeenDatabase): readonly Lane[] {
+  const strangers = findStrangers(seen)
+  let first: number | undefined
+  return lanes.map((lane) => {
+    const { group, verdict } = lane
+    if (verdict.kind !== 'do') return lane
+    const { step } = verdict
+    const claimant = moves(step) ? findClaimant(findGroup(seen, group), strangers) : undefined
+    if (claimant !== undefined)
+      return { group, verdict: wait(step, `${nameStranger(claimant)} has slots of`) }
+    if (step.kind !== 'promote' && step.kind !== 'take-back') return lane
+    first ??= group
+    if (first === group) return lane
+    const why = `group ${first} is mended first: roles that nobody planned to move do so in one group at a time`
+    return { group, verdict: { kind: 'hold', on: 'group', why } }
+  })
+}
+
+type Move = Extract<Step, { kind: 'promote' | 'hand-over' | 'assign-slots' }>
+
+function moves(step: Step): step is Move {
+  return ['promote', 'hand-over', 'assign-slots'].includes(step.kind)
+}
+
+function wait(step: Step, whose: string): Verdict {
+  const shard = step.kind === 'hand-over' ? step.to : 'shard' in step ? step.shard : 0
+  const why = `${whose} the group and is no shard of the database: no role moves before it is forgotten (docs/strangers.md)`
+  return { kind: 'wait', shard, why }
+}

@@ -1,0 +1,206 @@
+import type { Goal } from '../state/goal.ts'
+import {
+  isAt,
+  isLinked,
+  isLive,
+  type LiveShard,
+  type Seen,
+  type SeenShard,
+  type Step,
+  wouldClaimSlots,
+} from '../state/topology.ts'
+import { isEmptyDisk, whyLessKept, whyNotGivenUp } from './kept-on-disk.ts'
+import { isSilent, mayServe } from './may-serve.ts'
+import { isNewerThanDisk } from './settle-disks.ts'
+import { holdsHistory, isAstray } from './settle-taken.ts'
+
+/**
+ * What must hold before a step is carried out, whatever plan it comes from. Returns what it would break; empty is
+ * good. Checked in production before every effect: a plan that breaks one is a fault of ours, and must not happen.
+ *
+ * `durable`: what has to be on a disk whatever dies; `disabled` where the data may go.
+ */
+export function violations(
+  seen: Seen,
+  step: Step,
+  durable: Goal['persistence'] = 'disabled',
+): readonly string[] {
+  const broken: string[] = []
+  const must = (holds: boolean, sentence: string) => {
+    if (!holds) broken.push(`${step.kind}: ${sentence}`)
+  }
+  const about = step.kind === 'hand-over' ? step.to : 'shard' in step ? step.shard : undefined
+  const shard = seen.shards.find(({ id }) => id === about)
+  const primaries = seen.shards.filter((one) => isLive(one) && one.engine.role === 'primary')
+  const [primary] = primaries.filter(isLive)
+
+  switch (step.kind) {
+    case 'retire-shard':
+      must(
+        shard === undefined || !serves(seen, shard) || seen.shards.length === 1,
+        'a shard that serves is not retired while there are others',
+      )
+      must(
+        shard === undefined ||
+          shard.leaving ||
+          primary === undefined ||
+          whyNotGivenUp(shard, primary, durable) === null,
+        'what it has on disk is on the disk of the primary',
+      )
+      break
+    case 'restart-shard':
+      must(shard !== undefined && !serves(seen, shard), 'a primary never restarts while it serves')
+      break
+    case 'restart-primary':
+      must(seen.shards.length === 1, 'a primary restarts in place only where nobody else is')
+      break
+    case 'end-process':
+      must(
+        shard !== undefined && !isLive(shard) && shard.silence?.hung === true,
+        'only a process that hangs is ended',
+      )
+      break
+    case 'start-shard':
+      must(shard?.engine == null || step.follow !== null, 'a shard that answers is not started as a primary')
+      must(step.follow !== null || primaries.length === 0, 'no second primary is started')
+      must(
+        step.follow === null || shard === undefined || !wouldClaimSlots(shard, seen),
+        'who would claim the slots of another one is not started',
+      )
+      must(
+        step.follow !== null || shard === undefined || !wouldEmpty(shard, seen),
+        'a primary whose disk is empty does not empty others',
+      )
+      break
+    case 'assign-slots':
+      must(seen.slots !== null && primaries.length === 0, 'slots are given only to a group that serves none')
+      must(
+        shard !== undefined && isLive(shard) && shard.engine.role === 'blank',
+        'slots are given only to a blank shard',
+      )
+      break
+    case 'promote':
+      must(primaries.length === 0, 'nobody is promoted beside a primary')
+      must(
+        !seen.shards.some((one) => one !== shard && isSilent(one) && mayServe(one, seen)),
+        'no shard is promoted beside a silent one that may be the primary',
+      )
+      must(shard !== undefined && isLive(shard), 'only a shard that answers is promoted')
+      must(
+        shard === undefined || !isLive(shard) || !isAstray(shard, seen),
+        'nobody is promoted in place of a node that is none of its group',
+      )
+      must(
+        shard === undefined || !isLive(shard) || !isBehindDisk(shard, seen),
+        'who came back from its disk is not promoted while the disk of the primary holds more',
+      )
+      break
+    case 'take-back':
+      must(primaries.length === 0, 'slots are taken back only by a group that has no primary')
+      must(
+        shard !== undefined && isLive(shard) && isAstray(shard, seen) && holdsHistory(shard, seen),
+        'slots are taken back only by a shard that holds the data on record, and follows a node that is none of its group',
+      )
+      must(
+        seen.slots !== null && step.slots.first === seen.slots.first && step.slots.last === seen.slots.last,
+        'a group takes back its own slots and no others',
+      )
+      break
+    case 'add-shard':
+      must(
+        step.follow !== null || seen.shards.length === 0,
+        'only the first shard of a database follows nobody',
+      )
+      break
+    case 'hand-over':
+      checkHandover(seen, step.from, step.to, must)
+      must(
+        primary === undefined ||
+          shard === undefined ||
+          !isLive(shard) ||
+          whyLessKept(shard, primary, primary, durable) === null,
+        'what the primary has on disk is on the disk of the heir',
+      )
+      break
+    case 'forget-node':
+      must(
+        !seen.shards.some((one) => isLive(one) && one.engine.cluster?.id === step.node),
+        'a shard of the database is not forgotten',
+      )
+      break
+    case 'follow':
+      must(step.shard !== step.primary, 'nobody follows itself')
+      break
+    case 'enable-aof':
+    case 'save-snapshot':
+    case 'fence':
+    case 'meet':
+    case 'record-primary':
+    case 'record-wish':
+    case 'release-handover':
+    case 'seal-handover':
+      break // they take nothing away from anybody
+  }
+  return broken
+}
+
+function checkHandover(
+  seen: Seen,
+  from: number,
+  to: number,
+  must: (holds: boolean, sentence: string) => void,
+): void {
+  const primary = seen.shards.find(({ id }) => id === from)
+  const heir = seen.shards.find(({ id }) => id === to)
+  must(seen.handover === null, 'the handover before is closed')
+  must(
+    primary !== undefined && isLive(primary) && primary.engine.role === 'primary',
+    'the one that hands over is the primary',
+  )
+  must(
+    primary !== undefined && heir !== undefined && isLinked(heir, primary),
+    'the heir is linked to the primary',
+  )
+  must(
+    seen.shards.every(
+      (shard) =>
+        shard.id === from || (primary !== undefined && isLive(shard) && isAt(shard.engine.primary, primary)),
+    ),
+    'every other member follows the primary',
+  )
+}
+
+/** Those who hold anything would follow it, and take over that it has nothing. */
+function wouldEmpty(shard: SeenShard, { shards }: Seen): boolean {
+  if (!isEmptyDisk(shard)) return false
+  return shards.some((other) => other !== shard && !other.leaving && holdsAnything(other))
+}
+
+function holdsAnything(shard: SeenShard): boolean {
+  if (isLive(shard)) return shard.engine.role === 'replica' && !shard.engine.syncing && shard.engine.keys > 0
+  return shard.disk !== null && !isEmptyDisk(shard)
+}
+
+function isBehindDisk(shard: LiveShard, seen: Seen): boolean {
+  const last = seen.shards.find(({ id }) => id === seen.recordedPrimary)
+  if (shard.engine.streamed || last === undefined || last === shard || isLive(last)) return false
+  // Beside one that ran until then, and holds no more, it is as good as that one.
+  const hasPeer = seen.shards.some(
+    ({ engine }) =>
+      engine?.streamed === true &&
+      engine.role === 'replica' &&
+      engine.replid === shard.engine.replid &&
+      engine.offset <= shard.engine.offset,
+  )
+  if (hasPeer && shard.engine.offset >= (seen.history?.offset ?? 0)) return false
+  return !isEmptyDisk(last) && !isNewerThanDisk(shard, last, seen)
+}
+
+/** It is a primary now, or the endpoint points at it and nobody else is one. */
+function serves(seen: Seen, shard: SeenShard): boolean {
+  if (isLive(shard)) return shard.engine.role === 'primary'
+  return (
+    shard.id === seen.recordedPrimary &&
+    !seen.shards.some((one) => isLive(one) && one.engine.role === 'primary')
+  )
+}

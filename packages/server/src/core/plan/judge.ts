@@ -1,0 +1,49 @@
+import { type Goal, isLive, type Seen, type SeenDatabase, type Verdict } from '../state/topology.ts'
+import { hasLeft, wayBack } from '../state/way-back.ts'
+
+/**
+ * What becomes of a verdict in time, and of hopelessness. Waiting for one shard has an end; and giving up is only for
+ * who has something to go back to: before the handover of an upgrade everything begun is undone, afterwards a person
+ * must look, and it is tried on. `whatToDo` is put behind the reason why a wait was given up.
+ */
+export function judge(
+  verdict: Verdict,
+  waitedMs: number,
+  seen: Seen,
+  undoable: boolean,
+  whatToDo = '',
+): Verdict {
+  if (verdict.kind === 'hopeless') return undoable ? verdict : { kind: 'stuck', why: verdict.why }
+  if (verdict.kind !== 'wait' || waitedMs < deadlineMs(seen)) return verdict
+  const why = `${verdict.why}, for ${Math.round(waitedMs / 1000)} s now`
+  return undoable ? { kind: 'hopeless', why: `${why}${whatToDo}` } : { kind: 'stuck', why }
+}
+
+/**
+ * Can the goal still be given up by itself, with nothing lost? While a group has not handed over, and all that have can
+ * go back. Once all have, it is for a person to say.
+ */
+export function isUndoable({ groups }: SeenDatabase, goal: Goal): boolean {
+  if (goal.undo || goal.kind === 'remove') return false
+  if (goal.from === null) return groups.some(({ recordedPrimary }) => recordedPrimary === null)
+  const left = groups.filter((group) => hasLeft(group, goal))
+  if (left.length === groups.length) return left.every((group) => neverServed(group, goal))
+  if (groups.some((group) => !hasLeft(group, goal) && isHeadless(group))) return false
+  return left.length === 0 || wayBack({ groups: left }, goal).eligible
+}
+
+/** Its primary was restarted in place, and did not come up. */
+function neverServed({ shards, recordedPrimary }: Seen, goal: Goal): boolean {
+  return goal.inPlace && shards.some(({ id, process }) => id === recordedPrimary && process === 'failed')
+}
+
+/** The primary on record is gone for good. */
+function isHeadless({ shards, recordedPrimary }: Seen): boolean {
+  return !shards.some(({ id }) => id === recordedPrimary)
+}
+
+/** 30 s, and what a sync of the data takes at 8 MB/s: measured are 50 to 250 MB/s on this project's machines. */
+function deadlineMs({ shards }: Seen): number {
+  const largest = Math.max(0, ...shards.filter(isLive).map(({ engine }) => engine.usedMemoryBytes))
+  return 30_000 + largest / 8_000
+}

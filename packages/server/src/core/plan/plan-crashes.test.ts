@@ -1,0 +1,149 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Action, lead } from '../../../test/simulation/action.ts'
+import type { Pick } from '../../../test/simulation/engines.ts'
+import { beginUpgrade, expectReached, expectSound, shapes } from '../../../test/simulation/upgrade.ts'
+import { kill, membersOf, stall } from '../../../test/simulation/world.ts'
+import type { Seen, Step } from '../state/topology.ts'
+import { mayServe } from './may-serve.ts'
+import { planGroup } from './plan-group.ts'
+
+/** The same runs each time: what is rarer than these is looked for by hand. */
+const some = { numRuns: 50, seed: 1 }
+const done = { kind: 'done', why: '' }
+
+describe('when the server is killed again and again, between any two of its effects,', () => {
+  test('an upgrade ends as if nothing had been, with every write, and never with two that take writes', () => {
+    fc.assert(
+      fc.property(shapes, fc.integer({ min: 5, max: 60 }), (shape, deaths) => {
+        const { action, pick } = beginUpgrade(shape)
+        expect(lead(action, { step: soundAndReleased, effects: dying(pick, deaths) })).toEqual(done)
+        expectReached(action)
+        const primaries = action.world.teams.map(({ recorded }) => recorded)
+        if (shape.preserveRoles) expect(primaries).toEqual(action.asked.homes)
+      }),
+      some,
+    )
+  })
+})
+
+describe('when engines are killed as well,', () => {
+  test('an upgrade still ends, and loses nothing but what died with all who held it', () => {
+    fc.assert(
+      fc.property(shapes, fc.integer({ min: 1, max: 4 }), fc.nat({ max: 20 }), (shape, kills, deaths) => {
+        const { action, pick } = beginUpgrade(shape)
+        const end = lead(action, {
+          step: (seen, step) => {
+            // It is tried although the last primary answers, as a replica of somebody who is gone.
+            if (step.why !== 'the last primary must come back') expectSound(seen, step)
+          },
+          effects: dying(pick, deaths),
+          events: killing(pick, kills),
+        })
+        if (end.kind === 'done') expectReached(action)
+      }),
+      { numRuns: 120, seed: 1 },
+    )
+  })
+})
+
+describe('when followers stall as well, and shards that are told to take over do so late,', () => {
+  test('who answers and holds the most is promoted, and what was on record is not lost', () => {
+    let promoted = 0
+    let besideLeaving = 0
+    fc.assert(
+      fc.property(shapes, fc.integer({ min: 1, max: 3 }), fc.nat({ max: 9 }), (shape, kills, deaths) => {
+        const { action, pick } = beginUpgrade({ ...shape, groups: 1, replicas: Math.max(1, shape.replicas) })
+        action.world.stalls = 4
+        const [kill, stall] = [killing(pick, kills, 'primary'), stalling(pick, 4)]
+        const end = lead(action, {
+          step: (seen, step) => {
+            if (step.why === 'the last primary must come back') return
+            expectSound(seen, step)
+            promoted += Number(step.kind === 'promote' && isBesideSilence(seen))
+            if (step.kind === 'promote') besideLeaving += Number(seen.shards.some(({ leaving }) => leaving))
+            if (step.kind === 'retire-shard') expectNoneWaits(seen, action)
+            if (step.kind === 'promote') expectMost(step.shard, seen)
+          },
+          effects: dying(pick, deaths),
+          events: (one) => {
+            stall(one)
+            kill(one)
+          },
+        })
+        if (end.kind === 'done') expectReached(action)
+      }),
+      { numRuns: 300, seed: 1 },
+    )
+    expect(promoted).toBeGreaterThan(5)
+    expect(besideLeaving).toBeGreaterThan(5)
+  })
+})
+
+/** A group without a primary is not kept waiting by a shard that is leaving, but by one that may be the primary. */
+function expectNoneWaits(seen: Seen, { goal }: Action): void {
+  if (seen.shards.some((shard) => shard.leaving && mayServe(shard, seen))) return
+  const staying = { ...seen, shards: seen.shards.filter(({ leaving }) => !leaving) }
+  expect(planGroup(staying, goal)).not.toMatchObject({ step: { kind: 'promote' } })
+}
+
+function isBesideSilence({ shards }: Seen): boolean {
+  return shards.some(({ process, engine }) => process === 'running' && engine === null)
+}
+
+/** Of those that ran with the primary, and stay: nothing brings back a shard that is leaving. */
+function expectMost(shard: number, { shards, history }: Seen): void {
+  const held = (id: number) => shards.find((one) => one.id === id)?.engine?.offset ?? 0
+  const others = shards.filter(
+    ({ engine, process, leaving }) =>
+      !leaving &&
+      engine?.streamed === true &&
+      !engine.syncing &&
+      process !== 'stopping' &&
+      [engine.replid, engine.replid2].includes(history?.replid ?? ''),
+  )
+  expect(held(shard)).toBeGreaterThanOrEqual(Math.max(0, ...others.map(({ id }) => held(id))))
+}
+
+/** Replicas stand still for a while, so often. */
+function stalling(pick: Pick, stalls: number): (action: Action) => void {
+  let left = stalls
+  return ({ world }) => {
+    if (left === 0 || pick(6) > 0) return
+    const replicas = membersOf(world).filter(({ engine }) => engine?.role === 'replica')
+    const victim = replicas[pick(replicas.length)]
+    if (victim === undefined) return
+    left -= 1
+    stall(world, victim)
+  }
+}
+
+/** The server dies after some effects, so often; then it lives. */
+function dying(pick: Pick, deaths: number): () => number {
+  let left = deaths
+  return () => {
+    if (left === 0 || pick(3) > 0) return Number.POSITIVE_INFINITY
+    left -= 1
+    return pick(9)
+  }
+}
+
+function killing(pick: Pick, kills: number, role?: 'primary'): (action: Action) => void {
+  let left = kills
+  return ({ world }) => {
+    if (left === 0 || pick(12) > 0) return
+    const members = membersOf(world).filter(
+      ({ engine }) => role === undefined || engine === null || engine.role === role,
+    )
+    const victim = members[pick(members.length)]
+    if (victim === undefined) return
+    left -= 1
+    kill(world, victim)
+  }
+}
+
+/** A handover is closed only after nobody is held by it any longer. */
+function soundAndReleased(seen: Seen, step: Step): void {
+  expectSound(seen, step)
+  if (step.kind === 'seal-handover') expect(seen.handover?.released).toBe(true)
+}

@@ -1,0 +1,165 @@
+import { revisionOf } from '../state/goal.ts'
+import type { Lane } from '../state/lane.ts'
+import type { Leave } from '../state/orders.ts'
+import { surgeBytes } from '../state/surge-bytes.ts'
+import {
+  findGroup,
+  type Goal,
+  isLinked,
+  isLive,
+  type Seen,
+  type SeenDatabase,
+  type Step,
+  type Verdict,
+} from '../state/topology.ts'
+import { guardTakeovers } from './guard-takeovers.ts'
+import { planCluster, planIntroduction, planWhole } from './plan-cluster.ts'
+import { planGroup, type Stage } from './plan-group.ts'
+
+/**
+ * What to do next so that a database becomes its goal: one verdict for each group, in their order. Their steps may be
+ * carried out at the same time.
+ *
+ * The groups go their ways by themselves (plan-group.ts). Here is what they share: the first one is the canary; nobody else
+ * hands over before all are ready to; nobody finalizes before all have handed over, so that all can go back; roles move one after the
+ * other, which is for who carries it out; not more shards than allowed are in hand at once, those already begun first; and
+ * the memory of the node is given out once.
+ */
+export function planDatabase(seen: SeenDatabase, goal: Goal, leave: Leave): readonly Lane[] {
+  const chores = goal.cluster && goal.kind === 'keep' ? planCluster(seen) : new Map<number, Verdict>()
+  const planned = seen.groups.map((group): Lane => {
+    const chore = chores.get(group.group)
+    return { group: group.group, verdict: chore ?? planLane(group, seen, goal, leave) }
+  })
+  if (goal.kind === 'remove') return planned
+  const shared = share(gather(planned, seen, goal), seen, goal)
+  return goal.cluster ? guardTakeovers(shared, seen) : shared
+}
+
+function planLane(group: Seen, seen: SeenDatabase, goal: Goal, leave: Leave): Verdict {
+  const { stage, held } = chooseStage(group, seen, goal, leave)
+  const verdict = planGroup(group, goal, stage)
+  if (verdict.kind === 'done' && goal.kind === 'keep') return planWhole(group, seen) ?? verdict
+  return verdict.kind === 'hold' ? held : verdict
+}
+
+/** How far the group may go, and what is said when that is not far enough. */
+function chooseStage(
+  group: Seen,
+  { groups }: SeenDatabase,
+  goal: Goal,
+  leave: Leave,
+): { readonly stage: Stage; readonly held: Verdict } {
+  const held = (on: 'person' | 'time' | 'group', why: string): Verdict => ({ kind: 'hold', on, why })
+  if (leave.paused)
+    return { stage: 'repair', held: held('person', 'it is paused; it goes on when somebody resumes it') }
+  const [canary] = groups
+  const follows = goal.policy.canary && !goal.undo && canary !== undefined && canary !== group
+  if (follows && isBehind(canary, goal)) {
+    const why = `group ${canary.group} goes first; this one begins when it has handed over`
+    return { stage: 'repair', held: held('group', why) }
+  }
+  if (!leave.mayHandOver) {
+    const why = 'everything is ready; the upgrade is supervised and goes on when somebody resumes it'
+    return { stage: 'surge', held: held('person', why) }
+  }
+  const behind = groups.find((other) => isBehind(other, goal))
+  if (behind !== undefined && behind !== group) {
+    const why = `nothing old is given up before group ${behind.group} has handed over too`
+    return { stage: 'handover', held: held('group', why) }
+  }
+  return { stage: leave.mayFinalize ? 'end' : 'handover', held: { kind: 'hold', ...leave.onFinalize } }
+}
+
+/** It has a primary, on another revision than the goal's. */
+function isBehind({ shards, recordedPrimary }: Seen, goal: Goal): boolean {
+  const primary = shards.find((shard) => shard.id === recordedPrimary)
+  return primary !== undefined && primary.revision !== revisionOf(goal)
+}
+
+/**
+ * Roles move when every group has somebody to move them to: within moments of each other, and a group that cannot be upgraded is found
+ * before another one has handed over. The canary is ahead of all by its nature; an undo waits for nobody, and nobody waits for
+ * a group that only a person can help.
+ */
+function gather(lanes: readonly Lane[], seen: SeenDatabase, goal: Goal): readonly Lane[] {
+  const [canary] = seen.groups
+  const behind = new Set(seen.groups.filter((group) => isBehind(group, goal)).map(({ group }) => group))
+  const coming = lanes.find(
+    ({ group, verdict }) =>
+      behind.has(group) && !movesRole(verdict) && verdict.kind !== 'stuck' && verdict.kind !== 'hopeless',
+  )
+  return lanes.map((lane) => {
+    const { group, verdict } = lane
+    if (!movesRole(verdict)) return lane
+    const isAhead = goal.undo || !behind.has(group) || (goal.policy.canary && group === canary?.group)
+    if (coming !== undefined && !isAhead)
+      return {
+        group,
+        verdict: wait(`roles move when all groups are ready, and group ${coming.group} is not yet`),
+      }
+    if (!goal.cluster || verdict.step.kind !== 'hand-over') return lane
+    return { group, verdict: planIntroduction(verdict.step, findGroup(seen, group), seen) ?? verdict }
+  })
+}
+
+function movesRole(verdict: Verdict): verdict is Verdict & { readonly kind: 'do'; readonly step: Move } {
+  return (
+    verdict.kind === 'do' && (verdict.step.kind === 'hand-over' || verdict.step.kind === 'restart-primary')
+  )
+}
+
+type Move = Extract<Step, { kind: 'hand-over' | 'restart-primary' }>
+
+/** Gives out what the groups share, in their order, those already begun first. */
+function share(lanes: readonly Lane[], database: SeenDatabase, goal: Goal): readonly Lane[] {
+  const { groups } = database
+  const inHand = groups.map((group) => countInHand(group, goal))
+  const limit = goal.policy.parallel === 0 ? Number.POSITIVE_INFINITY : goal.policy.parallel
+  let free = limit - inHand.reduce((sum, count) => sum + count, 0)
+  const memory = Math.min(...groups.map(({ node }) => node.memoryFreeBytes))
+  let taken = 0 // in this turn: from the next one on it is reserved, and not counted as free
+  const handsOver = groups.some(({ handover }) => handover !== null && !handover.released)
+  const given = new Map<number, Verdict>()
+  const begun = (lane: Lane) =>
+    Number(groups.some((seen) => seen.group === lane.group && hasBegun(seen, goal)))
+  for (const lane of lanes.toSorted((a, b) => begun(b) - begun(a))) {
+    const { verdict } = lane
+    const seen = findGroup(database, lane.group)
+    given.set(lane.group, verdict)
+    if (verdict.kind !== 'do') continue
+    const { kind } = verdict.step
+    if (kind === 'hand-over' && handsOver) given.set(lane.group, wait('another group hands over just now'))
+    if (kind !== 'add-shard' && kind !== 'restart-shard') continue
+    if (free <= 0)
+      given.set(lane.group, wait(`${limit} shard(s) are in hand already (parallel_shards_upgrade)`))
+    else if (kind === 'add-shard' && taken > 0 && memory - taken < surgeBytes(seen))
+      given.set(lane.group, wait('the memory of the node is given to another group first'))
+    else {
+      free -= 1
+      taken += kind === 'add-shard' ? surgeBytes(seen) : 0
+    }
+  }
+  return lanes.map(({ group, verdict }) => ({ group, verdict: given.get(group) ?? verdict }))
+}
+
+function wait(why: string): Verdict {
+  return { kind: 'hold', on: 'group', why }
+}
+
+/** Shards on their way to the goal's revision: started, and not yet following their primary. */
+function countInHand({ shards }: Seen, goal: Goal): number {
+  const revision = revisionOf(goal)
+  const primary = shards.find((shard) => isLive(shard) && shard.engine.role === 'primary')
+  return shards.filter(
+    (shard) =>
+      shard !== primary &&
+      !shard.leaving &&
+      revisionOf(shard.wanted) === revision &&
+      (shard.revision !== revision || primary === undefined || !isLinked(shard, primary)),
+  ).length
+}
+
+function hasBegun({ shards }: Seen, goal: Goal): boolean {
+  return shards.some((shard) => revisionOf(shard.wanted) === revisionOf(goal))
+}

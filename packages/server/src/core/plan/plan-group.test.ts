@@ -1,0 +1,183 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  arrive,
+  goalOf,
+  groupOf,
+  linked,
+  noMemory,
+  old,
+  primaries,
+  run,
+  undoOf,
+} from '../../../test/simulation/group.ts'
+import { foresee } from '../dry-run/foresee.ts'
+import { expect as expected } from '../dry-run/simulate.ts'
+import { revisionOf } from '../state/goal.ts'
+import { isLive, type SeenShard, type Step } from '../state/topology.ts'
+import { violations } from './invariants.ts'
+import { isUndoable } from './judge.ts'
+import { planGroup } from './plan-group.ts'
+
+const cases = fc.record({
+  replicas: fc.integer({ min: 0, max: 3 }),
+  aof: fc.boolean(),
+  preserveRoles: fc.boolean(),
+  picks: fc.infiniteStream(fc.nat()),
+})
+
+describe('an upgrade', () => {
+  test('ends with every shard on the goal, linked, as many as before, and the roles as asked', () => {
+    fc.assert(
+      fc.property(cases, ({ replicas, aof, preserveRoles, picks }) => {
+        const goal = goalOf({ replicas, preserveRoles, persistence: aof ? 'aof' : 'disabled' })
+        const end = run(groupOf(replicas, aof), goal, picks, () => undefined)
+        expect(end.shards.map((shard) => shard.revision)).toEqual(Array(replicas + 1).fill(revisionOf(goal)))
+        expect(primaries(end).length).toBe(1)
+        expect(linked(end)).toBe(replicas)
+        expect(end.recordedPrimary).toBe(primaries(end)[0]?.id)
+        expect(end.handover).toBeNull()
+        if (preserveRoles) expect(end.recordedPrimary).toBe(1)
+        if (aof) expect(end.shards.every((shard) => isLive(shard) && shard.engine.aof === 'on')).toBe(true)
+      }),
+    )
+  })
+
+  test('never breaks an invariant, and never has two primaries', () => {
+    fc.assert(
+      fc.property(cases, ({ replicas, aof, preserveRoles, picks }) => {
+        const goal = goalOf({ replicas, preserveRoles, persistence: aof ? 'aof' : 'disabled' })
+        run(groupOf(replicas, aof), goal, picks, (seen, step) => {
+          expect(violations(seen, step)).toEqual([])
+          expect(primaries(seen).length).toBeLessThanOrEqual(1)
+        })
+      }),
+    )
+  })
+
+  test('never takes a shard away while fewer replicas are linked than the database had', () => {
+    fc.assert(
+      fc.property(cases, ({ replicas, preserveRoles, picks }) => {
+        run(groupOf(replicas), goalOf({ replicas, preserveRoles }), picks, (seen, step) => {
+          if (step.kind !== 'restart-shard' && step.kind !== 'retire-shard') return
+          const others = { ...seen, shards: seen.shards.filter((shard) => shard.id !== step.shard) }
+          expect(linked(others)).toBeGreaterThanOrEqual(replicas)
+        })
+      }),
+    )
+  })
+
+  test('touches nothing old before the surge shard holds all data', () => {
+    fc.assert(
+      fc.property(cases, ({ replicas, picks }) => {
+        const kinds: string[] = []
+        run(groupOf(replicas), goalOf({ replicas }), picks, (_, step) => kinds.push(step.kind))
+        expect(kinds.slice(0, 2)).toEqual(['add-shard', 'hand-over'])
+      }),
+    )
+  })
+
+  test('restarts nobody who leaves: the old primary is retired as it is, in the surge shard’s favour', () => {
+    fc.assert(
+      fc.property(cases, ({ replicas, picks }) => {
+        const steps: Step[] = []
+        run(groupOf(replicas), goalOf({ replicas }), picks, (_, step) => steps.push(step))
+        const restarted = steps.flatMap((step) => (step.kind === 'restart-shard' ? [step.shard] : []))
+        const retired = steps.flatMap((step) => (step.kind === 'retire-shard' ? [step.shard] : []))
+        expect([...new Set(restarted)].toSorted()).toEqual(Array.from({ length: replicas }, (_, n) => n + 2))
+        expect(retired).toEqual([1])
+      }),
+    )
+  })
+
+  test('begins nothing before every member is linked', () => {
+    const start = groupOf(2)
+    const broken = {
+      ...start,
+      shards: start.shards.map(
+        (shard): SeenShard =>
+          shard.id === 3 && isLive(shard) ? { ...shard, engine: { ...shard.engine, link: 'down' } } : shard,
+      ),
+    }
+    expect(planGroup(broken, goalOf({ replicas: 2 }))).toMatchObject({ kind: 'wait', shard: 3 })
+  })
+
+  test('without disk for a surge shard is hopeless: nothing could be saved in place either', () => {
+    const start = { ...groupOf(1), node: { memoryFreeBytes: 1e12, diskFreeBytes: 1e6 } }
+    expect(planGroup(start, goalOf())).toMatchObject({
+      kind: 'hopeless',
+      why: expect.stringContaining('MB of disk'),
+    })
+  })
+
+  test('taken back after a replica refused to restart wants it again as it never ceased to be', () => {
+    const goal = goalOf()
+    const asked = { ...old, build: goal.build }
+    const start = groupOf(1)
+    const refused = {
+      ...start,
+      shards: start.shards.map((shard) => (shard.id === 2 ? { ...shard, wanted: asked } : shard)),
+    }
+    expect(planGroup(refused, undoOf(goal))).toMatchObject({
+      kind: 'do',
+      step: { kind: 'restart-shard', shard: 2, runs: old },
+    })
+  })
+
+  test('without memory for a surge shard is done in place, and is hopeless without a replica', () => {
+    fc.assert(
+      fc.property(cases, ({ replicas, preserveRoles, picks }) => {
+        const start = { ...groupOf(replicas), node: noMemory }
+        const goal = goalOf({ replicas, preserveRoles })
+        if (replicas === 0) {
+          expect(planGroup(start, goal)).toMatchObject({ kind: 'hopeless' })
+          return
+        }
+        const kinds: string[] = []
+        const end = run(start, goal, picks, (seen, step) => {
+          kinds.push(step.kind)
+          expect(violations(seen, step)).toEqual([])
+        })
+        expect(kinds).not.toContain('add-shard')
+        expect(end.shards.map(({ id }) => id)).toEqual(start.shards.map(({ id }) => id))
+        expect(end.shards.every((shard) => shard.revision === revisionOf(goal))).toBe(true)
+      }),
+    )
+  })
+
+  test('given up at any moment before its handover leaves the database as it was', () => {
+    fc.assert(
+      fc.property(cases, fc.nat({ max: 30 }), ({ replicas, aof, picks }, turns) => {
+        const start = groupOf(replicas, aof)
+        const goal = goalOf({ replicas, persistence: aof ? 'aof' : 'disabled' })
+        let seen = start
+        for (let turn = 0; turn < turns; turn++) {
+          const verdict = planGroup(seen, goal)
+          if (verdict.kind === 'do') {
+            const next = expected(seen, verdict.step)
+            if (!isUndoable({ groups: [next] }, goal)) break
+            seen = next
+          }
+          seen = arrive(seen, picks)
+        }
+        const end = run(seen, undoOf(goal), picks, (world, step) =>
+          expect(violations(world, step)).toEqual([]),
+        )
+        expect(end.shards.map(({ id }) => id)).toEqual(start.shards.map(({ id }) => id))
+        expect(end.recordedPrimary).toBe(1)
+      }),
+    )
+  })
+
+  test('planned to its end takes the steps that were foreseen', () => {
+    fc.assert(
+      fc.property(cases, ({ replicas, preserveRoles, picks }) => {
+        const goal = goalOf({ replicas, preserveRoles })
+        const taken: string[] = []
+        run(groupOf(replicas), goal, picks, (_, step) => taken.push(step.kind))
+        const foreseen = foresee({ groups: [groupOf(replicas)] }, goal).map(({ step }) => step.kind)
+        expect(taken.toSorted()).toEqual(foreseen.toSorted())
+      }),
+    )
+  })
+})

@@ -1,0 +1,151 @@
+import { revisionOf } from '../state/goal.ts'
+import { act, type Group } from '../state/group.ts'
+import { isLinked, isLive, type SeenShard, type Verdict, wouldClaimSlots } from '../state/topology.ts'
+import { retire } from './plan-durability.ts'
+
+/** What is held must be let go first; then the store and the agents must know who the primary is. */
+export function planRecords({ seen, primary, replicas }: Group): Verdict | undefined {
+  if (seen.handover !== null && !seen.handover.released) {
+    return act({
+      kind: 'release-handover',
+      primary: primary.id,
+      why: 'the handover is over, whichever way it went; no client may be held any longer',
+    })
+  }
+  if (seen.recordedPrimary !== primary.id) {
+    return act({
+      kind: 'record-primary',
+      shard: primary.id,
+      why: 'it is the primary: the endpoint must point at it',
+    })
+  }
+  if (primary.follows !== null) {
+    return act({
+      kind: 'record-wish',
+      shard: primary.id,
+      follow: null,
+      why: 'it is the primary, also after a restart of its process',
+    })
+  }
+  const stale = replicas.find((shard) => shard.process === 'running' && shard.follows !== primary.id)
+  if (stale === undefined) return undefined
+  return act({
+    kind: 'record-wish',
+    shard: stale.id,
+    follow: primary.id,
+    why: `it follows shard ${primary.id}, also after a restart of its process`,
+  })
+}
+
+/**
+ * A process that hangs beside a living primary holds nothing that the primary lacks, and its agent alone does not know that. In cluster mode it
+ * may be an old primary whose pause runs out: if it woke up later, it would acknowledge writes before it hears of its successor.
+ */
+export function planHung({ primary, replicas }: Group): Verdict | undefined {
+  const hung = replicas.find((shard) => shard.engine === null && shard.silence?.hung)
+  if (hung?.silence == null) return undefined
+  return act({
+    kind: 'end-process',
+    shard: hung.id,
+    startedAt: hung.silence.startedAt,
+    why: `it hangs (${hung.processWhy}), and shard ${primary.id} serves`,
+  })
+}
+
+/** Shards whose process is not the one that was asked for: begun and never started, ended, or failing. */
+export function planReturns(group: Group): Verdict | undefined {
+  const { goal, primary, replicas } = group
+  const unmoved = replicas.find((shard) => isUnmoved(shard, revisionOf(goal)))
+  if (unmoved !== undefined) {
+    const why = `it still runs ${unmoved.revision}, and shall`
+    return act({ kind: 'restart-shard', shard: unmoved.id, runs: goal, follow: primary.id, why })
+  }
+  const pretender = replicas.find((shard) => wouldClaimSlots(shard, group.seen))
+  if (pretender !== undefined) {
+    const why =
+      'it would come back with the slots of the group and without its data; a fresh shard takes its place'
+    return retire(pretender, why, group)
+  }
+  const lost = replicas.find((shard) => whyStart(shard, primary) !== undefined)
+  if (lost !== undefined) {
+    return act({
+      kind: 'start-shard',
+      shard: lost.id,
+      follow: primary.id,
+      why: whyStart(lost, primary) ?? '',
+    })
+  }
+  const failed = replicas.find((shard) => shard.process === 'failed')
+  return failed === undefined ? undefined : planFailed(failed, group)
+}
+
+/** It was asked to become something else and has not: it refused to stop, or the goal changed in between. */
+function isUnmoved(shard: SeenShard, revision: string): boolean {
+  return shard.process === 'running' && shard.revision === revision && revisionOf(shard.wanted) !== revision
+}
+
+/** An ended replica whose wish is right is the agent's to start again, with its back-off. */
+function whyStart(shard: SeenShard, primary: SeenShard): string | undefined {
+  if (shard.process === 'absent') return 'its process was never started'
+  if (shard.process === 'exited' && (shard.follows !== primary.id || shard.asleep))
+    return `its process ended: ${shard.processWhy}`
+  const wanted = revisionOf(shard.wanted)
+  if (shard.process === 'running' && shard.revision !== wanted)
+    return `it runs ${shard.revision}, and ${wanted} was asked for`
+  return undefined
+}
+
+/** Somebody else took its port between the look and the start. It holds nothing yet: another one gets another port. */
+export function whyPortIsTaken({ process, processWhy }: SeenShard): string | undefined {
+  return process === 'failed' && /Address already in use/i.test(processWhy) ? processWhy : undefined
+}
+
+function planFailed(failed: SeenShard, group: Group): Verdict {
+  const { goal, primary } = group
+  const revision = revisionOf(goal)
+  const taken = whyPortIsTaken(failed)
+  if (taken !== undefined) return retire(failed, `another one takes its place: ${taken}`, group)
+  if (revisionOf(primary.wanted) !== revision) {
+    return {
+      kind: 'hopeless',
+      why: `shard ${failed.id} on ${revisionOf(failed.wanted)} does not start: ${failed.processWhy}`,
+    }
+  }
+  if (revisionOf(failed.wanted) !== revision) {
+    return retire(
+      failed,
+      `it does not start on ${revisionOf(failed.wanted)}, which is not wanted any more`,
+      group,
+    )
+  }
+  return {
+    kind: 'stuck',
+    why: `shard ${failed.id} does not start: ${failed.processWhy}`,
+    retry: { kind: 'start-shard', shard: failed.id, follow: primary.id, why: 'it may start now' },
+  }
+}
+
+export function planSize({ goal, primary, replicas }: Group): Verdict | undefined {
+  if (replicas.length >= goal.replicas) return undefined
+  if (revisionOf(primary.wanted) !== revisionOf(goal)) return undefined
+  return act({
+    kind: 'add-shard',
+    runs: goal,
+    follow: primary.id,
+    why: `the database shall have ${goal.replicas} replica(s)`,
+  })
+}
+
+/** A replica starts without its append-only file (only so can it resume the stream); once linked, it is switched on. */
+export function planAof({ goal, primary, replicas }: Group): Verdict | undefined {
+  if (goal.persistence !== 'aof') return undefined
+  const without = [primary, ...replicas].find(
+    (shard) => isLive(shard) && shard.engine.aof === 'off' && (shard === primary || isLinked(shard, primary)),
+  )
+  if (without === undefined) return undefined
+  return act({
+    kind: 'enable-aof',
+    shard: without.id,
+    why: 'its writes must reach the disk before it may be primary',
+  })
+}

@@ -1,0 +1,132 @@
+import { act } from '../state/group.ts'
+import { isLive, type LiveShard, type Seen, type SeenShard, type Verdict } from '../state/topology.ts'
+import { isEmptyDisk } from './kept-on-disk.ts'
+
+/**
+ * Nobody who runs has been in the stream of the primary that is gone: what lies on disk decides. The primary on record is first,
+ * from its own disk. Another one is, where that disk is empty, or known to be older than what the other one holds.
+ *
+ * Undefined when no disk is better than that of the primary on record: it is started, if it can be.
+ */
+export function settleFromDisks(seen: Seen): Verdict | undefined {
+  const recorded = seen.shards.find(({ id }) => id === seen.recordedPrimary)
+  if (recorded === undefined) return settleEmpty('the last primary is gone for good', undefined, seen)
+  if (isLive(recorded)) return settleCameBack(recorded, seen)
+  if (recorded.disk === null) {
+    const why = `what is on the disk of shard ${recorded.id}, the last primary, is not known yet`
+    return { kind: 'wait', shard: recorded.id, why }
+  }
+  const heir = tookOverUnheard(recorded, seen)
+  if (heir !== undefined)
+    return comeBack(heir, `it had taken over from shard ${recorded.id}, and died before anybody heard of it`)
+  if (!isEmptyDisk(recorded)) return settleOlder(recorded, seen)
+  return settleEmpty(`the disk of shard ${recorded.id}, the last primary, is empty`, recorded, seen)
+}
+
+/** In cluster mode an engine writes down that it takes over before it answers anybody: the younger claim served last. */
+function tookOverUnheard(recorded: SeenShard, seen: Seen): SeenShard | undefined {
+  const { shards, handover, slots } = seen
+  if (slots === null || handover === null || handover.released) return undefined
+  const heir = shards.find(({ id }) => id === handover.to && id !== recorded.id)
+  if (heir === undefined || isLive(heir) || heir.disk?.claim == null) return undefined
+  if (isEmptyDisk(heir) && !isEmptyDisk(recorded)) return undefined
+  // A snapshot that was on its way when the role moved.
+  if (isNewerDisk(recorded, heir, seen)) return undefined
+  return heir.disk.claim > (recorded.disk?.claim ?? -1) ? heir : undefined
+}
+
+/** In cluster mode a process takes up the role it died in: the primary on record had stepped down for an heir that is gone. */
+function settleCameBack(recorded: LiveShard, seen: Seen): Verdict | undefined {
+  const { role, streamed, syncing, loading, keys, replid, offset } = recorded.engine
+  if (role !== 'replica' || streamed || syncing || loading) return undefined
+  const others = seen.shards.filter(isLive).filter((shard) => shard !== recorded && holdsData(shard))
+  const newer = others
+    .filter(({ engine }) => keys === 0 || (engine.replid === replid && engine.offset > offset))
+    .toSorted((a, b) => compareHeld(a, b, seen))[0]
+  const why = `nobody who ran with the last primary is left, and it came back with the most`
+  return act({ kind: 'promote', shard: (newer ?? recorded).id, why })
+}
+
+/** `last`, started, would empty everybody who follows it: whoever holds anything goes first. */
+function settleEmpty(why: string, last: SeenShard | undefined, seen: Seen): Verdict | undefined {
+  const others = seen.shards.filter((shard) => shard !== last && !shard.leaving)
+  const unread = others.find((shard) => isLive(shard) && !shard.engine.streamed && hasUnreadAof(shard))
+  if (unread !== undefined) {
+    const words = `${why}, and shard ${unread.id} has an append-only file that its process has not loaded; decide what shall be served`
+    return { kind: 'stuck', why: words }
+  }
+  const [best] = others
+    .filter(isLive)
+    .filter(holdsData)
+    .toSorted((a, b) => compareHeld(a, b, seen))
+  if (best !== undefined)
+    return act({ kind: 'promote', shard: best.id, why: `${why}, and shard ${best.id} holds the most` })
+  const asleep = others.find((shard) => !isLive(shard) && shard.disk !== null && !isEmptyDisk(shard))
+  return asleep && comeBack(asleep, `${why}, and that of shard ${asleep.id} is not`)
+}
+
+/** Its disk has a snapshot, or an append-only file; another one has more of the same history. */
+function settleOlder(last: SeenShard, seen: Seen): Verdict | undefined {
+  const others = seen.shards.filter((shard) => shard !== last && !shard.leaving)
+  const [newer] = others
+    .filter(isLive)
+    .filter((shard) => isNewerThanDisk(shard, last, seen))
+    .toSorted((a, b) => compareHeld(a, b, seen))
+  if (newer !== undefined) {
+    const why = `it holds more (offset ${newer.engine.offset}) than the disk of shard ${last.id}, the last primary`
+    return act({ kind: 'promote', shard: newer.id, why })
+  }
+  const asleep = others.find(
+    (shard) => !isLive(shard) && shard.process !== 'failed' && isNewerDisk(shard, last, seen),
+  )
+  return asleep && comeBack(asleep, `its disk holds more than that of shard ${last.id}, the last primary`)
+}
+
+function comeBack(shard: SeenShard, why: string): Verdict {
+  const { id, process, processWhy, asleep } = shard
+  const step = { kind: 'start-shard', shard: id, follow: null, why } as const
+  if (process === 'absent' || (process === 'exited' && asleep)) return act(step)
+  const words = `${why}: it comes back first (${processWhy})`
+  return process === 'failed'
+    ? { kind: 'stuck', why: words, retry: step }
+    : { kind: 'wait', shard: id, why: words }
+}
+
+function isNewerDisk({ disk: mine }: SeenShard, { disk: theirs }: SeenShard, { history }: Seen): boolean {
+  if (mine === null || theirs === null || theirs.aof === 'whole') return false
+  if (mine.aof === 'whole') return true
+  const [a, b] = [mine.snapshot, theirs.snapshot]
+  if (a?.replid == null || b === null || a.offset === null) return false
+  if (a.replid === b.replid) return a.offset > (b.offset ?? 0)
+  return a.replid === history?.replid
+}
+
+/**
+ * Does a shard that runs hold more than the disk of the last primary, as far as that is on record? An append-only file that is whole
+ * holds everything that was acknowledged.
+ */
+export function isNewerThanDisk({ engine }: LiveShard, last: SeenShard, { history }: Seen): boolean {
+  if (last.disk === null || engine.role !== 'replica' || engine.syncing || engine.loading) return false
+  const { snapshot, aof } = last.disk
+  if (aof === 'whole') return false
+  if (snapshot?.replid == null || snapshot.offset === null)
+    return aof === 'none' && engine.keys > 0 && snapshot === null
+  if (engine.replid === snapshot.replid) return engine.offset > snapshot.offset
+  if (engine.replid2 === snapshot.replid) return engine.secondOffset > snapshot.offset
+  return history !== null && engine.replid === history.replid && snapshot.replid !== history.replid
+}
+
+function hasUnreadAof({ engine, disk }: LiveShard): boolean {
+  return engine.aof === 'off' && disk !== null && disk.aof !== 'none'
+}
+
+function holdsData({ engine }: LiveShard): boolean {
+  return engine.role === 'replica' && engine.keys > 0 && !engine.syncing && !engine.loading
+}
+
+/** Who holds the history on record goes before who does not, and then who holds most of it. */
+function compareHeld({ engine: a, id }: LiveShard, { engine: b, id: other }: LiveShard, { history }: Seen) {
+  const knows = ({ replid, replid2 }: typeof a) =>
+    Number(history === null || replid === history.replid || replid2 === history.replid)
+  return knows(b) - knows(a) || b.offset - a.offset || b.keys - a.keys || id - other
+}

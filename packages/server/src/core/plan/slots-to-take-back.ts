@@ -1,0 +1,22 @@
+import type { SlotRange } from '../state/database.ts'
+import { readSlotRanges, slotsMissing, slotsOutside, slotsWithin } from '../state/slot-ranges.ts'
+import type { ClusterNode } from '../state/topology.ts'
+
+/**
+ * What a shard that follows a node which is none of its group's must do so that its takeover gives it `slots`, and no others. By its
+ * own view at this moment: `drop`, slots of others for it to forget the owner of, who tells it again within the second; `add`, slots
+ * that the node it follows does not have.
+ */
+export function slotsToTakeBack(
+  nodes: readonly ClusterNode[],
+  own: string,
+  slots: SlotRange,
+): { readonly drop: readonly SlotRange[]; readonly add: readonly SlotRange[] } {
+  const followed = nodes.find(({ id }) => id === own)?.primary
+  const held = readSlotRanges(nodes.find(({ id }) => id === followed)?.slots ?? '')
+  const others = nodes.filter(({ id }) => id !== followed).flatMap((node) => readSlotRanges(node.slots))
+  return {
+    drop: [...slotsOutside(held, slots), ...slotsWithin(others, slots)],
+    add: slotsMissing(slots, held),
+  }
+}

@@ -1,0 +1,139 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { giveUp, lead, undo } from '../../../test/simulation/action.ts'
+import { HOLE } from '../../../test/simulation/engines.ts'
+import { goalOf, old } from '../../../test/simulation/group.ts'
+import { look } from '../../../test/simulation/look.ts'
+import { beginUpgrade, expectReached, expectSound, shapes } from '../../../test/simulation/upgrade.ts'
+import { membersOf } from '../../../test/simulation/world.ts'
+import { undoGoal } from '../state/action.ts'
+import { plainPolicy, revisionOf } from '../state/goal.ts'
+import { noOrders } from '../state/orders.ts'
+import { isLive } from '../state/topology.ts'
+import { wayBack } from '../state/way-back.ts'
+
+const some = { numRuns: 35 }
+const done = { kind: 'done', why: '' }
+const window = { ...plainPolicy, rollbackWindow: 'until-finalized' } as const
+
+test('the goal that takes an upgrade back wants the old revision and roles, whatever was asked, and discards nothing', () => {
+  const goal = goalOf({ restartNonce: 7, preserveRoles: false, discard: true })
+  const back = undoGoal(goal)
+  expect(back).toMatchObject({ ...old, undo: true, preserveRoles: true, discard: false, homes: goal.homes })
+  expect(back.from).toEqual({ build: goal.build, modules: goal.modules, restartNonce: 7 })
+  expect(undoGoal(goalOf({ from: null }))).toMatchObject({ kind: 'remove', undo: false })
+})
+
+describe('an upgrade that is taken back', () => {
+  test('at any moment at which that is possible leads to the old revision and primaries, with every write', () => {
+    fc.assert(
+      fc.property(shapes, fc.nat({ max: 120 }), (shape, moment) => {
+        const { action } = beginUpgrade({ ...shape, preserveRoles: false }, { policy: window })
+        let turn = 0
+        const end = lead(action, {
+          step: expectSound,
+          events: () => {
+            turn += 1
+            if (turn >= moment && !action.goal.undo) undo(action)
+          },
+        })
+        expect(end).toEqual(done)
+        expect(action.goal.undo).toBe(true)
+        expectReached(action)
+        expect(action.world.teams.map(({ recorded }) => recorded)).toEqual(action.asked.homes)
+      }),
+      some,
+    )
+  })
+
+  test('is eligible in the whole rollback window, once every group has handed over and its standby follows', () => {
+    fc.assert(
+      fc.property(shapes, (shape) => {
+        const { action } = beginUpgrade(shape, { policy: window })
+        let held = 0
+        lead(action, {
+          moment: ({ seen, lanes }) => {
+            if (action.goal.undo || !lanes.every(({ verdict }) => verdict.kind === 'hold')) return
+            held += 1
+            expect(wayBack(seen, action.asked).eligible).toBe(true)
+            if (held > 5) undo(action)
+          },
+        })
+        expect(held).toBeGreaterThan(5)
+      }),
+      some,
+    )
+  })
+
+  test('and wanted again after all reaches the goal, with every write', () => {
+    fc.assert(
+      fc.property(shapes, fc.nat({ max: 60 }), fc.nat({ max: 40 }), (shape, moment, later) => {
+        const { action } = beginUpgrade(shape, { policy: { ...window } })
+        let turn = 0
+        let undone = -1
+        const end = lead(action, {
+          step: expectSound,
+          events: () => {
+            turn += 1
+            if (undone < 0 && turn >= moment && undo(action)) undone = turn
+            if (undone < 0 || turn < undone + later || !action.goal.undo) return
+            Object.assign(action, {
+              goal: action.asked,
+              error: null,
+              orders: { ...noOrders, finalize: true },
+            })
+          },
+        })
+        // It may have been back before anybody changed their mind.
+        expect(end).toEqual(done)
+        expectReached(action)
+      }),
+      some,
+    )
+  })
+})
+
+describe('a standby that could not carry out a command of its primary', () => {
+  test('does not take its group back, and the way back is closed', () => {
+    fc.assert(
+      fc.property(shapes, fc.integer({ min: 2, max: 12 }), (shape, often) => {
+        const { action, pick } = beginUpgrade({ ...shape, restart: false }, { policy: window })
+        const { world } = action
+        const fresh = revisionOf(action.asked)
+        world.stumbles = (follower, source) =>
+          source.revision === fresh && follower.revision !== fresh && pick(often) === 0
+        let held = 0
+        const end = lead(action, {
+          events: () => {
+            if (held < 5 || action.goal.undo) return
+            const harmed = world.teams.some(({ members, standby }) =>
+              members.some(
+                ({ id, engine }) => id === standby?.shard && (engine?.log.includes(HOLE) ?? false),
+              ),
+            )
+            const { eligible } = wayBack(look(world), action.asked)
+            if (harmed) expect(eligible).toBe(false)
+            // Somebody insists.
+            giveUp(action, 'all the same')
+          },
+          moment: ({ lanes }) => {
+            if (lanes.every(({ verdict }) => verdict.kind === 'hold')) held += 1
+          },
+          step: (seen, step, _, { goal }) => {
+            // Going home after that is another matter.
+            const from = seen.shards.find((shard) => step.kind === 'hand-over' && shard.id === step.from)
+            if (step.kind !== 'hand-over' || from?.revision === revisionOf(goal)) return
+            const heir = membersOf(world).find(({ id }) => id === step.to)
+            const sight = seen.shards.find((shard) => shard.id === step.to)
+            expect(sight !== undefined && isLive(sight)).toBe(true)
+            // What it skipped since the plan looked is found while writes stand still, and nothing is moved.
+            if (heir?.engine?.errorReplies === sight?.engine?.errorReplies)
+              expect(heir?.engine?.log).not.toContain(HOLE)
+          },
+        })
+        if (end.kind === 'stuck') expect(end.why).toMatch(/could not carry out|standby/)
+      }),
+      some,
+    )
+  })
+})

@@ -1,0 +1,59 @@
+import type { Build } from '@fairlead/api'
+import { compareVersions } from '@fairlead/engine'
+import type { Module } from '../modules/module.ts'
+import type { Goal } from '../state/goal.ts'
+import type { Refused } from '../state/refused.ts'
+
+/** What of a database decides which modules it can have. */
+export interface ModuleTraits {
+  readonly replicas: number
+  readonly persistence: Goal['persistence']
+  readonly cluster: boolean
+  readonly evictionPolicy: string
+}
+
+/**
+ * The edition of module packages, and of the API around them, that this Fairlead speaks: what packages mean by the
+ * version of "the cluster software". Fairlead's own version says nothing to them (docs/decisions/0013).
+ */
+export const ENGINE_PACK_VERSION = '7.4.0'
+
+/** Why a module cannot run on this engine, or under this Fairlead. */
+export function obstacleOfVersions(module: Module, build: Build): Refused | null {
+  const { minEngineVersion, minEnginePackVersion } = module
+  const what = `${module.name} ${module.semanticVersion}`
+  if (minEngineVersion !== null && compareVersions(minEngineVersion, build.version) > 0)
+    return {
+      refused: 'engine_incompatible_version',
+      message: `${what} needs engine version ${minEngineVersion} or newer (min_engine_version), and the database would run ${build.flavour} ${build.version}`,
+    }
+  if (minEnginePackVersion !== null && compareVersions(minEnginePackVersion, ENGINE_PACK_VERSION) > 0)
+    return {
+      refused: 'engine_pack_incompatible_version',
+      message: `${what} needs cluster software ${minEnginePackVersion} or newer (min_engine_pack_version), and this one stands for ${ENGINE_PACK_VERSION}`,
+    }
+  return null
+}
+
+/** What the database uses and the module does not say it gets along with. */
+export function obstacleOfCapabilities(module: Module, traits: ModuleTraits): Refused | null {
+  const missing = neededBy(traits).filter(({ capability }) => !module.capabilities.includes(capability))
+  if (missing.length === 0) return null
+  const words = missing.map(({ capability, because }) => `${capability} (the database has ${because})`)
+  return {
+    refused: 'unsupported_module_capabilities',
+    message: `${module.name} ${module.semanticVersion} lacks ${words.join(', ')}`,
+  }
+}
+
+/** facts on the API §6.4: of the capabilities there are, those that something Fairlead's databases have stands for. */
+function neededBy({ replicas, persistence, cluster, evictionPolicy }: ModuleTraits) {
+  const needs: readonly (readonly [boolean, string, string])[] = [
+    [evictionPolicy !== 'noeviction', 'eviction_expiry', `eviction_policy ${evictionPolicy}`],
+    [replicas > 0, 'failover_migrate', 'replication'],
+    [persistence === 'aof', 'persistence_aof', 'data_persistence aof'],
+    [persistence === 'snapshot', 'persistence_rdb', 'data_persistence snapshot'],
+    [cluster, 'clustering', 'sharding'],
+  ]
+  return needs.filter(([isUsed]) => isUsed).map(([, capability, because]) => ({ capability, because }))
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest'
+import { goalOf, undoOf } from '../../../test/simulation/group.ts'
+import { plainPolicy } from './goal.ts'
+import { leaveOf, noOrders } from './orders.ts'
+
+const goalWith = (policy: Partial<typeof plainPolicy>) => goalOf({ policy: { ...plainPolicy, ...policy } })
+const at = Date.parse('2026-03-04T05:06:07.890Z')
+
+describe('what may be done now', () => {
+  test.each([
+    ['without a policy, everything', {}, noOrders, null, at, true, true],
+    ['supervised, nothing is handed over', { supervised: true }, noOrders, null, at, false, true],
+    [
+      'supervised and told to proceed, all',
+      { supervised: true },
+      { ...noOrders, proceed: true },
+      null,
+      at,
+      true,
+      true,
+    ],
+    [
+      'in a window before the last handover, nothing is final',
+      { rollbackWindow: 10 },
+      noOrders,
+      null,
+      at,
+      true,
+      false,
+    ],
+    [
+      'one millisecond before its end, nothing is final',
+      { rollbackWindow: 10 },
+      noOrders,
+      at,
+      at + 9_999,
+      true,
+      false,
+    ],
+    ['at the end of the window, it is', { rollbackWindow: 10 }, noOrders, at, at + 10_000, true, true],
+    [
+      'finalized in the window, it is',
+      { rollbackWindow: 10 },
+      { ...noOrders, finalize: true },
+      at,
+      at,
+      true,
+      true,
+    ],
+    [
+      'until finalized, no time is enough',
+      { rollbackWindow: 'until-finalized' },
+      noOrders,
+      at,
+      at * 2,
+      true,
+      false,
+    ],
+    [
+      'until finalized, a person is',
+      { rollbackWindow: 'until-finalized' },
+      { ...noOrders, finalize: true },
+      at,
+      at,
+      true,
+      true,
+    ],
+  ] as const)('%s', (_, policy, orders, handedOverAt, now, mayHandOver, mayFinalize) => {
+    expect(leaveOf(goalWith(policy), orders, handedOverAt, now)).toMatchObject({
+      paused: false,
+      mayHandOver,
+      mayFinalize,
+    })
+  })
+
+  test('a pause holds whatever else is allowed, also an undo', () => {
+    const orders = { ...noOrders, paused: true }
+    expect(leaveOf(goalWith({}), orders, null, at).paused).toBe(true)
+    expect(leaveOf(undoOf(goalWith({})), orders, null, at).paused).toBe(true)
+  })
+
+  test('an undo waits for nobody: neither the supervisor nor the window', () => {
+    const undo = undoOf(goalWith({ supervised: true, rollbackWindow: 'until-finalized' }))
+    expect(leaveOf(undo, noOrders, at, at)).toMatchObject({ mayHandOver: true, mayFinalize: true })
+  })
+
+  test('who is waited for is said: the time, to the second, where it ends the window; else a person', () => {
+    expect(leaveOf(goalWith({ rollbackWindow: 10 }), noOrders, at, at).onFinalize).toEqual({
+      on: 'time',
+      why: expect.stringContaining('until 2026-03-04T05:06:17Z, or until somebody'),
+    })
+    const goal = goalWith({ rollbackWindow: 'until-finalized' })
+    expect(leaveOf(goal, noOrders, at, at).onFinalize.on).toBe('person')
+  })
+})

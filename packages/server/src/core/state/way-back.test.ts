@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { goalOf, groupOf } from '../../../test/simulation/group.ts'
+import { type EngineState, isLive, type Seen, type SeenShard } from './topology.ts'
+import { wayBack } from './way-back.ts'
+
+const goal = goalOf()
+
+/** The surge shard, 3, leads; 1 is the standby, 2 another old replica. `change` is what is different about the standby. */
+function handedOver(change: (shard: SeenShard) => SeenShard = (shard) => shard): Seen {
+  const follow = (shard: SeenShard) =>
+    isLive(shard) ? withEngine(shard, { role: 'replica', primary: { host: '', port: 3 }, link: 'up' }) : shard
+  const [one, two] = groupOf(1).shards
+  if (one === undefined || two === undefined) throw new Error('there are two shards')
+  const surge = { ...one, id: 3, address: { host: '', port: 3 }, wanted: goal, revision: 'valkey-8.1.1+0' }
+  return {
+    ...groupOf(1),
+    recordedPrimary: 3,
+    standby: { shard: 1, runId: 'run-1', errorReplies: 4 },
+    shards: [change(withEngine(follow(one), { errorReplies: 4 })), follow(two), surge],
+  }
+}
+
+function withEngine(shard: SeenShard, change: Partial<EngineState>): SeenShard {
+  return isLive(shard) ? { ...shard, engine: { ...shard.engine, ...change } } : shard
+}
+
+describe('the way back', () => {
+  test('is open before anything was handed over, whatever state the replicas are in', () => {
+    expect(wayBack({ groups: [groupOf(1)] }, goal)).toEqual({
+      eligible: true,
+      reason: 'nothing was handed over yet',
+    })
+  })
+
+  test('is open while every old primary follows as it was when it handed over', () => {
+    expect(wayBack({ groups: [handedOver()] }, goal)).toMatchObject({
+      eligible: true,
+      reason: expect.stringContaining('standby'),
+    })
+  })
+
+  test.each([
+    ['is not linked', { link: 'down' }, 'the standby, shard 1, is not linked right now'],
+    ['could not carry out a command', { errorReplies: 6 }, 'could not carry out 2 command(s)'],
+    ['was started anew', { runId: 'another' }, 'was started anew since it handed over'],
+  ] as const)('is closed when the standby %s', (_, change, reason) => {
+    const seen = handedOver((shard) => withEngine(shard, change))
+    expect(wayBack({ groups: [seen] }, goal)).toMatchObject({
+      eligible: false,
+      reason: expect.stringContaining(reason),
+    })
+  })
+
+  test('says what the engine itself said of the command that failed', () => {
+    const seen = handedOver((shard) => ({
+      ...withEngine(shard, { errorReplies: 5 }),
+      trouble: 'unknown HEXPIRE',
+    }))
+    expect(wayBack({ groups: [seen] }, goal).reason).toContain('(unknown HEXPIRE)')
+  })
+
+  test('is closed when the primary does not answer', () => {
+    const seen = handedOver()
+    const shards = seen.shards.map((shard) => (shard.id === 3 ? { ...shard, engine: null } : shard))
+    expect(wayBack({ groups: [{ ...seen, shards }] }, goal)).toEqual({
+      eligible: false,
+      reason: 'the primary does not answer right now',
+    })
+  })
+
+  test('is closed when nobody on the old revision is left, and whoever leaves does not count', () => {
+    const seen = handedOver()
+    const shards = seen.shards.map((shard) => (shard.id < 3 ? { ...shard, leaving: true } : shard))
+    expect(wayBack({ groups: [{ ...seen, shards }] }, goal).reason).toBe('no shard on redis-7.0.15+0 is left')
+  })
+
+  test('is closed for all groups when it is for one, which is named', () => {
+    const slots = { first: 0, last: 8191 }
+    const broken = { ...handedOver((shard) => withEngine(shard, { link: 'down' })), group: 1, slots }
+    expect(wayBack({ groups: [{ ...handedOver(), slots }, broken] }, goal)).toEqual({
+      eligible: false,
+      reason: 'group 1: the standby, shard 1, is not linked right now',
+    })
+  })
+
+  test('is closed where the data was discarded', () => {
+    expect(wayBack({ groups: [groupOf(1)] }, goalOf({ discard: true })).eligible).toBe(false)
+  })
+})

@@ -1,0 +1,46 @@
+import { ApiError } from '@fairlead/api'
+import { type EngineConnection, EngineError, EngineUnreachable } from '@fairlead/engine'
+import { type Database, hasEndpoint } from '../../core/state/database.ts'
+import { endpointName } from '../../core/state/endpoint-name.ts'
+import { AgentUnreachable } from '../../nodes/agent-link.ts'
+import type { Deps } from '../turn/deps.ts'
+
+/** In between an engine does other things. */
+const AT_ONCE = 64
+
+/**
+ * Gives an engine the scripts that clients of the endpoint have given theirs, since it was told last or all: `SCRIPT LOAD` and
+ * `EVAL` are not replicated. Best effort: what it does not get, its clients load again. Never rejects.
+ */
+export async function carryScripts(
+  database: Database,
+  engine: EngineConnection,
+  { all }: { readonly all: boolean },
+  { proxy }: Deps,
+): Promise<void> {
+  if (!hasEndpoint(database) || database.endpointPort === null) return
+  const { host, port } = engine.address
+  try {
+    const { flushed, scripts } = await proxy.takeScripts({
+      params: { id: endpointName(database.uid) },
+      body: { upstream: { host, port }, all },
+    })
+    if (flushed) await engine.call('SCRIPT', 'FLUSH')
+    for (let at = 0; at < scripts.length; at += AT_ONCE)
+      await Promise.all(scripts.slice(at, at + AT_ONCE).map((script) => load(engine, script)))
+  } catch (cause) {
+    const isExpected = [ApiError, AgentUnreachable, EngineError, EngineUnreachable].some(
+      (kind) => cause instanceof kind,
+    )
+    if (!isExpected) throw cause
+  }
+}
+
+async function load(engine: EngineConnection, script: string): Promise<void> {
+  try {
+    await engine.call('SCRIPT', 'LOAD', Buffer.from(script, 'base64'))
+  } catch (cause) {
+    // A newer engine may refuse what an older one took.
+    if (!(cause instanceof EngineError)) throw cause
+  }
+}

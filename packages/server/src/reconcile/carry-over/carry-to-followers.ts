@@ -1,0 +1,44 @@
+import { printable } from '@fairlead/engine'
+import type { Action } from '../../core/state/action.ts'
+import type { Database, ShardRecord } from '../../core/state/database.ts'
+import { agentName } from '../../nodes/agent-name.ts'
+import { warnOf } from '../records/note-action.ts'
+import { limitBefore } from '../shards/keep-sync-room.ts'
+import type { Deps } from '../turn/deps.ts'
+import { carrySettings } from './carry-settings.ts'
+
+/**
+ * Gives followers what people have set on their primary at run time: users and settings, which engines do not
+ * replicate. Undefined when nobody would miss anything if a follower took over, else in words which user would; other
+ * settings that cannot be carried over are a warning of the action.
+ */
+export async function carryToFollowers(
+  parts: {
+    readonly database: Database
+    readonly primary: ShardRecord
+    readonly followers: readonly ShardRecord[]
+    readonly action: Action | undefined
+  },
+  deps: Deps,
+): Promise<string | undefined> {
+  const { database, primary, followers, action } = parts
+  const { settings } = await deps.agent.readBaseline({ params: { id: agentName(primary.id) } })
+  const from = await deps.engines.connect(database, primary)
+  const replicaLimit = await limitBefore(from, primary.id, deps)
+  const obstacles: string[] = []
+  for (const follower of followers) {
+    const to = await deps.engines.connect(database, follower)
+    const builds = { fromBuild: primary.runs.build, toBuild: follower.runs.build }
+    const mode = { inCluster: database.cluster }
+    const pair = { from, to, ...builds, ...mode, baseline: settings, replicaLimit, effect: deps.effect }
+    obstacles.push(...(await carrySettings(pair)).obstacles)
+  }
+  // A client whose user is missing, or may do less, would notice; a setting is for people to look at.
+  const users = obstacles.filter((obstacle) => obstacle.startsWith('user '))
+  for (const obstacle of obstacles.filter((one) => !users.includes(one)))
+    if (action !== undefined) await warnOf(action, obstacle, deps)
+  return users.length === 0 ? undefined : printable(users.join('; '), LONGEST)
+}
+
+/** Of what is told of users. */
+const LONGEST = 2_000

@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises'
+import { connectEngine, EngineError } from '@fairlead/engine'
+import pino from 'pino'
+import { describe, expect, test } from 'vitest'
+import { builds, startTestEngine, type TestEngine, USER_PASSWORD } from '../../../test/engine.ts'
+import { createEffect } from '../turn/effect.ts'
+import { limitUsers } from './keep-within-reach.ts'
+import { readUserLines } from './read-settings.ts'
+
+const deps = { effect: createEffect(() => undefined), log: pino({ level: 'silent' }) }
+
+describe.for(builds)('an engine of an older Fairlead: $flavour $version', (build) => {
+  test('its users lose what reaches beyond their database, and their connections go on', async () => {
+    await using engine = await startTestEngine(build)
+    const { admin } = engine
+    await admin.call('ACL', 'SETUSER', 'default', '-@all', '+@all', '-@admin')
+    // As people make users, by the example of `default`; one of them was given a command by name.
+    await admin.call('ACL', 'SETUSER', 'app', 'on', '>of-app', '~app:*', '+@all', '-@admin')
+    await admin.call('ACL', 'SETUSER', 'mover', 'on', '>of-mover', '~*', '-@all', '+@connection', '+migrate')
+    using user = await connectAs(engine, 'default', USER_PASSWORD)
+    using app = await connectAs(engine, 'app', 'of-app')
+    using mover = await connectAs(engine, 'mover', 'of-mover')
+    expect(await user.call('MIGRATE', '127.0.0.1', 1, 'none', 0, 10)).toBe('NOKEY')
+
+    expect(await limitUsers(admin, build, deps)).toEqual(['app', 'default'])
+
+    for (const [command, ...args] of beyond)
+      for (const each of [user, app])
+        await expect(each.call(command, ...args), command).rejects.toThrow(/NOPERM|command not allowed/)
+    expect(await user.call('SCRIPT', 'LOAD', 'return 1')).toMatch(/^[0-9a-f]{40}$/)
+    await user.call('SET', 'key', 'value')
+    expect(await app.call('SET', 'app:key', 'value')).toBe('OK')
+    await expect(app.call('GET', 'key')).rejects.toThrow(EngineError)
+    expect(await mover.call('MIGRATE', '127.0.0.1', 1, 'none', 0, 10)).toBe('NOKEY')
+    expect(await readFile(engine.aclfile, 'utf8')).toContain('-migrate')
+
+    const after = await readUserLines(admin)
+    expect(await limitUsers(admin, build, deps)).toEqual([])
+    expect(await readUserLines(admin)).toEqual(after)
+  })
+})
+
+const beyond = [
+  ['MIGRATE', '127.0.0.1', '1', 'app:key', '0', '10'],
+  ['RESTORE-ASKING', 'app:key', '0', 'x'],
+  ['SCRIPT', 'DEBUG', 'NO'],
+] as const
+
+function connectAs({ admin }: TestEngine, username: string, password: string) {
+  return connectEngine({ address: admin.address, login: { username, password } })
+}

@@ -1,0 +1,73 @@
+import { setImmediate } from 'node:timers/promises'
+import { type EngineConnection, EngineError, printable } from '@fairlead/engine'
+import { usersToLimit } from '../../core/carry-over/within-reach.ts'
+import type { Database } from '../../core/state/database.ts'
+import { revisionOf } from '../../core/state/goal.ts'
+import { isLive, type LiveShard, type SeenDatabase } from '../../core/state/topology.ts'
+import type { Deps } from '../turn/deps.ts'
+import { ifItAnswers } from '../turn/engines.ts'
+import type { TurnMemory } from '../turn/turn-memory.ts'
+import { readAclDialect, readParameters, readUserLines } from './read-settings.ts'
+
+/**
+ * Takes from the users of running engines what reaches beyond their database: of a process that an older Fairlead has started, of
+ * modules, whose commands its agent does not know, and of users that people have added since. No connection is closed for it.
+ */
+export async function keepWithinReach(
+  database: Database,
+  { groups }: SeenDatabase,
+  deps: Deps,
+  memory: TurnMemory,
+): Promise<void> {
+  for (const shard of groups.flatMap(({ shards }) => shards)) {
+    // While another build is on its way, it is not known which words the process has.
+    if (!isLive(shard) || shard.engine.loading || shard.revision !== revisionOf(shard.wanted)) continue
+    if (!memory.isTime(`reach of ${shard.engine.runId}`, LOOK_EVERY_MS)) continue
+    await ifItAnswers(() => limit(shard, database, deps))
+  }
+}
+
+/** For how long a user may reach further that somebody adds at run time. */
+const LOOK_EVERY_MS = 60_000
+
+async function limit({ id, address, wanted }: LiveShard, database: Database, deps: Deps): Promise<void> {
+  const engine = await deps.engines.connect(database, { id, ...address })
+  const limited = await limitUsers(engine, wanted.build, deps)
+  if (limited.length > 0)
+    deps.log.warn(
+      { database: database.uid, shard: id, users: limited },
+      'users may no longer use what reaches beyond their database (MIGRATE, RESTORE-ASKING, SCRIPT DEBUG)',
+    )
+}
+
+/** Answers the names of the users that had more, 50 at most. Throws EngineUnreachable. */
+export async function limitUsers(
+  engine: EngineConnection,
+  build: Parameters<typeof readAclDialect>[1],
+  { effect, log }: Pick<Deps, 'effect' | 'log'>,
+): Promise<readonly string[]> {
+  const lines = await readUserLines(engine)
+  const dialect = await readAclDialect(engine, build)
+  const users: ReturnType<typeof usersToLimit>[number][] = []
+  for (let from = 0; from < lines.length; from += AT_ONCE) {
+    if (from > 0) await setImmediate()
+    users.push(...usersToLimit(lines.slice(from, from + AT_ONCE), dialect))
+  }
+  if (users.length === 0) return []
+  try {
+    for (const { name, words } of users)
+      await effect('limit-user', () => engine.call('ACL', 'SETUSER', name, ...words))
+    if ((await readParameters(engine))['aclfile'] !== '')
+      await effect('save-users', () => engine.call('ACL', 'SAVE'))
+    return users.map(({ name }) => printable(name)).slice(0, MOST_NAMED)
+  } catch (cause) {
+    if (!(cause instanceof EngineError)) throw cause
+    log.warn({ err: cause, port: engine.address.port }, 'an engine does not limit its users')
+    return []
+  }
+}
+
+/** Users that are looked at before other databases have their turn. */
+const AT_ONCE = 20
+/** It is for the log. */
+const MOST_NAMED = 50

@@ -1,0 +1,87 @@
+import type { EndpointReport, WantedEndpoint } from '@fairlead/api'
+import { expect, test } from 'vitest'
+import type { Database, ShardRecord } from '../../core/state/database.ts'
+import type { Goal } from '../../core/state/goal.ts'
+import type { Deps } from '../turn/deps.ts'
+import { createEffect } from '../turn/effect.ts'
+import { createTurnMemory } from '../turn/turn-memory.ts'
+import { keepEndpoint } from './endpoints.ts'
+
+const host = '127.0.0.1'
+const at = (port: number) => ({ host, port })
+
+/** A database of two groups with the shards 1 and 2 as primaries. Of it, of shards and of deps only this is looked at. */
+const database = {
+  uid: 7,
+  name: 'orders',
+  cluster: true,
+  clientsKnowShards: false,
+  tls: true,
+  endpointPort: 20_000,
+  groups: [
+    { number: 0, slots: { first: 0, last: 8_191 }, primaryShard: 1, history: null },
+    { number: 1, slots: { first: 8_192, last: 16_383 }, primaryShard: 2, history: null },
+  ],
+} as unknown as Database
+const shardAt = (id: number) => ({ id, ...at(20_000 + id) }) as ShardRecord
+const goal = { kind: 'keep' } as Goal
+const certificate = { cert: 'cert', key: 'key', fingerprint: 'print' }
+
+/** Keeps its endpoint, turn after turn, at a proxy that answers with so many doubts. */
+function keeper() {
+  const puts: WantedEndpoint[] = []
+  const warned: unknown[] = []
+  let nowMs = 0
+  let count = 0
+  let shards: readonly ShardRecord[] = []
+  const deps = {
+    shards: { listOf: async () => shards },
+    tls: { current: async () => ({ proxy: certificate }) },
+    proxy: {
+      putEndpoint: async ({ body }: { readonly body: WantedEndpoint }) => {
+        puts.push(body)
+        return { doubted: { count, why: 'slot 5 is elsewhere' } } as EndpointReport
+      },
+    },
+    log: { warn: (what: unknown) => warned.push(what) },
+    effect: createEffect(() => undefined),
+  } as unknown as Deps
+  const memory = createTurnMemory(() => nowMs)
+  return {
+    puts,
+    warned,
+    async turn(now: {
+      readonly ids: readonly number[]
+      readonly doubts?: number
+      readonly afterMs?: number
+    }) {
+      shards = now.ids.map(shardAt)
+      count = now.doubts ?? count
+      nowMs += now.afterMs ?? 1_000
+      await keepEndpoint(database, goal, { groups: [] }, deps, memory)
+    },
+  }
+}
+
+test('the endpoint is told of all shards where slots may be, and of each that comes or goes, at once', async () => {
+  const { puts, turn } = keeper()
+  await turn({ ids: [1, 2, 3] })
+  await turn({ ids: [1, 2, 3] })
+  await turn({ ids: [1, 2, 3, 4] })
+  await turn({ ids: [1, 2, 4] })
+  expect(puts.map(({ replicas }) => replicas)).toEqual([[at(20_003)], [at(20_003), at(20_004)], [at(20_004)]])
+  expect(puts[0]?.shards?.map(({ upstream }) => upstream)).toEqual([at(20_001), at(20_002)])
+})
+
+test('what the endpoint did not believe is told with its number, once', async () => {
+  const { warned, turn } = keeper()
+  const later = { ids: [1, 2], afterMs: 10_000 }
+  await turn({ ...later, doubts: 0 })
+  await turn({ ...later, doubts: 3 })
+  await turn(later)
+  await turn({ ...later, doubts: 4 })
+  // Another proxy counts anew.
+  await turn({ ...later, doubts: 2 })
+  const why = 'slot 5 is elsewhere'
+  expect(warned).toEqual([3, 1, 2].map((count) => ({ database: 7, count, why })))
+})

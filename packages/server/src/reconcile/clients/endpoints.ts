@@ -1,0 +1,270 @@
+import { type Address, ApiError, type EndpointReport, type WantedEndpoint } from '@fairlead/api'
+import { type Database, hasEndpoint, type ShardRecord } from '../../core/state/database.ts'
+import { ENDPOINT_HOST, endpointName } from '../../core/state/endpoint-name.ts'
+import type { Goal } from '../../core/state/goal.ts'
+import { pauseAfter } from '../../core/state/pause-after.ts'
+import type { SeenDatabase } from '../../core/state/topology.ts'
+import { takenPorts } from '../../databases/taken-ports.ts'
+import { ProxyUnreachable } from '../../nodes/proxy-link.ts'
+import type { TlsNow } from '../../tls/tls-service.ts'
+import type { Deps } from '../turn/deps.ts'
+import type { TurnMemory } from '../turn/turn-memory.ts'
+
+/** How long clients are held at most before the role moves: what was to be done in milliseconds will not be done. */
+const HOLD_MS = 2_000
+/** How long replies may take to come in: a slow command holds up the others of its client, not a handover. */
+const DRAIN_MS = 500
+/** How soon somebody looks whether a proxy that lost its home has the endpoint. */
+const AGAIN_MS = 10_000
+
+/**
+ * Makes the endpoint of a database point at its primaries on record, and gives it a port if it has none. Not while a
+ * role moves: then it is held, and who moves the role points it. Throws ProxyUnreachable.
+ */
+export async function keepEndpoint(
+  database: Database,
+  goal: Goal,
+  { groups }: SeenDatabase,
+  deps: Deps,
+  memory: TurnMemory,
+): Promise<void> {
+  if (!hasEndpoint(database)) return
+  if (goal.kind === 'remove') return dropEndpoint(database, deps)
+  if (groups.some(({ handover }) => handover !== null && !handover.released)) return
+  const primaries = database.groups.map(({ primaryShard }) => primaryShard).join()
+  const shown = (await tlsOf(database, deps))?.fingerprint ?? 'none'
+  const shards = await deps.shards.listOf(database.uid)
+  const all = shards.map(({ id }) => id).join()
+  const what = `endpoint of ${database.uid} at ${primaries} of ${all}, certificate ${shown}`
+  if (!memory.isTime(what, AGAIN_MS)) return
+  try {
+    const report = await putEndpoint(database, shards, deps)
+    if (report !== null) tellOfDoubts(database, report, deps, memory)
+  } catch (cause) {
+    memory.again(what)
+    throw cause
+  }
+}
+
+async function dropEndpoint({ uid }: Database, { proxy, effect }: Deps): Promise<void> {
+  await effect('remove-endpoint', () => proxy.removeEndpoint({ params: { id: endpointName(uid) } }))
+}
+
+/** Idempotent: an endpoint that is as it shall be is left alone. One whose primaries are not all known is not yet put. */
+async function putEndpoint(
+  database: Database,
+  shards: readonly ShardRecord[],
+  deps: Deps,
+): Promise<EndpointReport | null> {
+  const routes = routesOf(database, shards)
+  const [first] = routes
+  if (first === undefined || routes.length < database.groups.length) return null
+  const port = database.endpointPort ?? (await givePort(database, deps))
+  const primaries = database.groups.map(({ primaryShard }) => primaryShard)
+  const replicas = shards.filter(({ id }) => !primaries.includes(id)).map(addressOf)
+  const tls = await tlsOf(database, deps)
+  const body: WantedEndpoint = {
+    ...{ host: ENDPOINT_HOST, port, upstream: first.upstream, upstreamTls: null },
+    tls: tls === null ? null : { cert: tls.cert, key: tls.key },
+    // Who is told where the primary is connects to it, without TLS: not where clients were promised TLS.
+    ...(tls === null && { name: database.name }),
+    replicas,
+    shards: database.cluster ? routes : null,
+  }
+  return deps.effect('put-endpoint', () =>
+    deps.proxy.putEndpoint({ params: { id: endpointName(database.uid) }, body }),
+  )
+}
+
+/**
+ * The endpoint was told that slots are elsewhere, and did not believe it: by a script, or of an address that is no shard of the database.
+ * Where slots are is looked at in every turn; people hear of it here.
+ */
+function tellOfDoubts({ uid }: Database, { doubted }: EndpointReport, deps: Deps, memory: TurnMemory): void {
+  if (doubted === undefined) return
+  const note = `doubts of ${uid}`
+  const before = Number(memory.notes.get(note) ?? 0)
+  memory.notes.set(note, String(doubted.count))
+  // Fewer than before: another proxy counts anew.
+  const more = doubted.count < before ? doubted.count : doubted.count - before
+  if (more > 0)
+    deps.log.warn(
+      { database: uid, count: more, why: doubted.why },
+      'replies that sent slots elsewhere were not believed',
+    )
+}
+
+/** What clients are shown now; null where they speak plain. */
+async function tlsOf({ tls }: Database, deps: Deps): Promise<TlsNow['proxy'] | null> {
+  return tls ? (await deps.tls.current()).proxy : null
+}
+
+/** Where the slots are served, in their order. */
+function routesOf({ groups }: Database, shards: readonly ShardRecord[]) {
+  return groups.flatMap(({ slots, primaryShard }) =>
+    shards
+      .filter(({ id }) => id === primaryShard)
+      .map((primary) => ({ ...slots, upstream: addressOf(primary) })),
+  )
+}
+
+function addressOf({ host, port }: Address): Address {
+  return { host, port }
+}
+
+/** Placed like shards: one after the other, so that a port is on record before the next is looked for. */
+async function givePort({ uid }: Database, deps: Deps): Promise<number> {
+  return deps.inTurn(async () => {
+    const { port } = await deps.agent.findFreePort({
+      body: { ...deps.portRange, except: [...(await takenPorts(deps))], alsoFree: [] },
+    })
+    if (port === null)
+      throw new Error(
+        `no port from ${deps.portRange.from} to ${deps.portRange.to} is free for an endpoint (FAIRLEAD_PORT_RANGE)`,
+      )
+    await deps.effect('record-endpoint', () => deps.databases.setEndpointPort(uid, port))
+    return port
+  })
+}
+
+/**
+ * Makes the switch shorter: clients that are in use have a connection to the heir before they are held. Why the heir takes none of them, in
+ * words: they would be cut. Null when it does, or there are none.
+ */
+export async function prepareClients(
+  database: Database,
+  group: number,
+  heir: Address,
+  { proxy }: Deps,
+): Promise<string | null> {
+  if (!isServed(database)) return null
+  const params = { id: endpointName(database.uid) }
+  const body = { upstream: addressOf(heir), ...slotOf(database, group) }
+  const { unreachable } = await proxy.prepareEndpoint({ params, body })
+  return unreachable
+}
+
+/** Clients come to it by an endpoint. */
+export function isServed(database: Database): boolean {
+  return hasEndpoint(database) && database.endpointPort !== null
+}
+
+/**
+ * Why the process of a shard may not end yet: clients of the endpoint are still reading what it answered before its role went away.
+ * The proxy says so for half a minute at most: a client that does not read is not waited for. Undefined: nobody is.
+ */
+export async function whyStillRead(
+  { uid }: Database,
+  shard: Address,
+  { proxy }: Deps,
+): Promise<string | undefined> {
+  const { endpoints } = await proxy.reportProxy({}).catch((cause: unknown) => {
+    if (cause instanceof ProxyUnreachable) return { endpoints: [] } // and its clients with it
+    throw cause
+  })
+  const at = `${shard.host}:${shard.port}`
+  const readers = endpoints
+    .filter(({ id }) => id === endpointName(uid))
+    .flatMap(({ behind }) => behind)
+    .filter((each) => each.shard === at)
+    .reduce((sum, { connections }) => sum + connections, 0)
+  return readers === 0 ? undefined : `${readers} client(s) still read what the shard at ${at} answered`
+}
+
+/** Something is in the way, and nobody is held: when to try again. */
+export interface NotHeld {
+  readonly why: string
+  readonly afterMs: number
+  readonly cut: number
+}
+
+/** Clients of an endpoint that wait, each behind an answered request. */
+export interface HeldClients {
+  /** Others were closed, because their long requests were in the way for too long. */
+  readonly cut: number
+  /** Lets them go on with the shard they had. */
+  release(): Promise<void>
+  /**
+   * Takes them to the heir. How long they were held, in milliseconds; null when the proxy is gone, and they with it: the
+   * next turn points the endpoint when it is back.
+   */
+  moveToHeir(): Promise<number | null>
+}
+
+/**
+ * Holds the clients of a group before its role moves to `heir`, and waits until all that they asked is answered: nothing is under
+ * way then that the demotion could cut. Null when it has no endpoint.
+ * Should we die, the proxy lets them go by itself.
+ */
+export async function holdClients(
+  database: Database,
+  group: number,
+  heir: Address,
+  { proxy, effect }: Deps,
+): Promise<HeldClients | NotHeld | null> {
+  if (!isServed(database)) return null
+  const params = { id: endpointName(database.uid) }
+  const only = slotOf(database, group)
+  const upstream = addressOf(heir)
+  const {
+    drained,
+    why,
+    tries = 0,
+    cut = 0,
+  } = await effect('hold-endpoint', () =>
+    proxy.holdEndpoint({ params, body: { deadlineMs: HOLD_MS, drainMs: DRAIN_MS, ...only } }),
+  )
+  const release = async () => {
+    await effect('release-endpoint', () => proxy.releaseEndpoint({ params, body: only }))
+  }
+  if (!drained) {
+    await release()
+    return { why: `the endpoint could not hold its clients: ${why}`, afterMs: pauseAfter(tries), cut }
+  }
+  return {
+    cut,
+    release,
+    async moveToHeir() {
+      try {
+        const { heldMs } = await effect('switch-endpoint', () =>
+          proxy.switchEndpoint({ params, body: { upstream, ...only } }),
+        )
+        return heldMs
+      } catch (cause) {
+        if (cause instanceof ProxyUnreachable || cause instanceof ApiError) return null
+        throw cause
+      }
+    },
+  }
+}
+
+/** How the proxy is told which group is meant; it holds all clients of a database that is not sharded. */
+export function slotOf({ cluster, groups }: Database, number: number): { readonly slot?: number } {
+  const group = groups.find((one) => one.number === number)
+  return cluster && group !== undefined ? { slot: group.slots.first } : {}
+}
+
+/** After an interruption: nobody is held any longer, and clients are where the primary of the group is. */
+export async function settleEndpoint(
+  database: Database,
+  group: number,
+  primary: number,
+  shards: readonly ShardRecord[],
+  deps: Deps,
+): Promise<void> {
+  if (!hasEndpoint(database)) return
+  const groups = database.groups.map((one) =>
+    one.number === group ? { ...one, primaryShard: primary } : one,
+  )
+  await putEndpoint({ ...database, groups }, shards, deps)
+  await deps
+    .effect('release-endpoint', () =>
+      deps.proxy.releaseEndpoint({
+        params: { id: endpointName(database.uid) },
+        body: slotOf(database, group),
+      }),
+    )
+    .catch((cause: unknown) => {
+      if (!(cause instanceof ApiError)) throw cause // it cannot listen just now: then it holds nobody
+    })
+}

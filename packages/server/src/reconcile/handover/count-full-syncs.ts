@@ -1,0 +1,28 @@
+import { numberOf, readInfo } from '@fairlead/engine'
+import type { Database, ShardRecord } from '../../core/state/database.ts'
+import { type Engines, ifItAnswers } from '../turn/engines.ts'
+
+/** Full syncs that each of these shards has served since its process started, by shard id; of those that answer. */
+export async function countFullSyncs(
+  database: Database,
+  shards: readonly ShardRecord[],
+  engines: Engines,
+): Promise<Readonly<Record<string, number>>> {
+  const count = async (shard: ShardRecord) => {
+    const connection = await engines.connect(database, shard)
+    return [shard.id, numberOf(readInfo(await connection.info('stats')), 'sync_full')] as const
+  }
+  const counts = await Promise.all(shards.map((shard) => ifItAnswers(() => count(shard))))
+  return Object.fromEntries(counts.filter((one) => one !== null))
+}
+
+/** What came on top, over all shards. A process that was restarted in between counts from 0. */
+export function fullSyncsSince(
+  before: Readonly<Record<string, number>>,
+  now: Readonly<Record<string, number>>,
+): number {
+  return Object.entries(now).reduce(
+    (sum, [shard, count]) => sum + Math.max(0, count - (before[shard] ?? 0)),
+    0,
+  )
+}

@@ -1,0 +1,39 @@
+import { isSilent } from '../../core/plan/may-serve.ts'
+import type { Database } from '../../core/state/database.ts'
+import { isLive, type Seen, type SeenDatabase } from '../../core/state/topology.ts'
+import type { Deps } from '../turn/deps.ts'
+import { ifItAnswers } from '../turn/engines.ts'
+import type { TurnMemory } from '../turn/turn-memory.ts'
+import { letWritesGo, refusesWrites } from './stop-writes.ts'
+
+/**
+ * A redis before 6.2 that was told to refuse writes does so until it is told otherwise, unlike a pause, which ends by itself. Where
+ * nothing stands against its writes (it is the only primary, and no handover holds it), they go on.
+ */
+export async function keepWritesGoing(
+  database: Database,
+  { groups }: SeenDatabase,
+  deps: Deps,
+  memory: TurnMemory,
+): Promise<void> {
+  for (const seen of groups) {
+    const primary = onlyPrimary(seen)
+    const isHeld = seen.handover !== null && !seen.handover.released
+    if (primary === undefined || isHeld) continue
+    const { id, address, wanted } = primary
+    if (!memory.isTime(`refusal of writes at ${id}`, LOOK_EVERY_MS)) continue
+    await ifItAnswers(async () => {
+      const connection = await deps.engines.connect(database, { id, ...address })
+      if (await refusesWrites(connection, wanted.build)) await letWritesGo(connection, wanted.build, deps)
+    })
+  }
+}
+
+/** Undefined also where one is silent that may be another primary. */
+function onlyPrimary({ shards }: Seen) {
+  if (shards.some(isSilent)) return undefined
+  const primaries = shards.filter(isLive).filter(({ engine }) => engine.role === 'primary')
+  return primaries.length === 1 ? primaries[0] : undefined
+}
+
+const LOOK_EVERY_MS = 1_000

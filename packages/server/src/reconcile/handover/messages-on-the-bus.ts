@@ -1,0 +1,64 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type EngineConnection, EngineError, EngineUnreachable, hashSlot, readInfo } from '@fairlead/engine'
+import { isBeforeRedis } from '../../core/carry-over/acl-words.ts'
+import { hasEndpoint, type SlotRange } from '../../core/state/database.ts'
+import { member, type Scene } from '../turn/scene.ts'
+
+/** Nagle's algorithm and delayed acknowledgements make it up to 50 ms (decision 22). */
+const ARRIVED_WITHIN_MS = 200
+
+/** What is published in cluster mode goes from shard to shard over the bus, and is no part of what offsets count. */
+export interface MessagesOnTheBus extends Disposable {
+  /**
+   * Waits until the heir has heard all that was published at the primary before: a client that subscribes at the heir after that hears
+   * nothing twice. For 200 ms at most, and not at all where no client has subscribed. Never rejects for what engines do. To be awaited
+   * before the takeover: at the heir that ends subscriptions to shard channels.
+   */
+  arrived(): Promise<void>
+}
+
+/**
+ * Begins to listen at the heir. Null where nothing has to be waited for (not in cluster mode, no endpoint), and where one of the two is a redis
+ * before 7.0: only shard channels are hidden from clients that have subscribed to everything (`PSUBSCRIBE *`). Throws EngineUnreachable.
+ */
+export async function listenOnTheBus(
+  { from, to }: { readonly from: number; readonly to: number },
+  primary: EngineConnection,
+  { database, members, seen, deps }: Pick<Scene, 'database' | 'members' | 'seen' | 'deps'>,
+): Promise<MessagesOnTheBus | null> {
+  const [old, heir] = [member(from, { members }), member(to, { members })]
+  const isOld = [old, heir].some(({ runs }) => isBeforeRedis(runs.build, '7.0'))
+  if (seen.slots === null || !hasEndpoint(database) || isOld) return null
+  const channel = channelIn(seen.slots)
+  const { promise: heard, resolve } = Promise.withResolvers<void>()
+  const listener = await deps.engines.listen(database, heir, channel, resolve)
+  return {
+    async arrived() {
+      try {
+        // The last of what goes from the one to the other: messages between two shards stay in order, whatever their channels are.
+        const [stats] = await Promise.all([primary.info('stats'), primary.call('SPUBLISH', channel, '')])
+        if (isListenedTo(stats))
+          await Promise.race([heard, delay(ARRIVED_WITHIN_MS, undefined, { ref: false })])
+      } catch (cause) {
+        if (!(cause instanceof EngineError || cause instanceof EngineUnreachable)) throw cause
+      }
+    },
+    [Symbol.dispose]: () => listener[Symbol.dispose](),
+  }
+}
+
+/** A channel of which the messages belong to the group with these slots. */
+function channelIn({ first, last }: SlotRange): string {
+  for (let n = 0; ; n += 1) {
+    const channel = `fairlead:handover:${n}`
+    const slot = hashSlot(Buffer.from(channel))
+    if (slot >= first && slot <= last) return channel
+  }
+}
+
+function isListenedTo(info: string): boolean {
+  const stats = readInfo(info)
+  return ['pubsub_channels', 'pubsub_patterns', 'pubsubshard_channels'].some(
+    (field) => Number(stats[field] ?? 0) > 0,
+  )
+}

@@ -1,0 +1,90 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { EngineConnection } from '@fairlead/engine'
+import type { Deps } from '../turn/deps.ts'
+import { readClock } from '../turn/take-over.ts'
+import { replicationOf } from './handover-gate.ts'
+import {
+  becomeEqual,
+  look,
+  type Moved,
+  type MovingGroup,
+  msSince,
+  type NotMoved,
+  tooLate,
+} from './move-role.ts'
+import { standStill } from './stand-still.ts'
+import { letWritesGo, stopWrites } from './stop-writes.ts'
+
+/** How long the old primary may take to hear of it: 4 to 20 ms measured. It stays paused meanwhile. */
+const HEARS_WITHIN_MS = 2_000
+/** Pings of a primary are part of its stream: one between the last look and the takeover would set the old one ahead. */
+const PING_SETTING = 'repl-ping-replica-period'
+const NEVER_S = 3_600
+
+/**
+ * In cluster mode an engine cannot be demoted by command. The heir takes over at equal offsets (`CLUSTER FAILOVER
+ * TAKEOVER`: one message, no vote, and none of a vote's delays; facts on handover, finding 3), and the old primary,
+ * paused until then, steps down when it hears of it. Killed in between, it hears of it all the same.
+ *
+ * The gate before has seen that the heir knows the whole slot map: an heir that does not would take over only what it
+ * believes its primary to own, and the rest of the data would be deleted (finding 4).
+ *
+ * Nothing demotes the old primary first, so two things keep it from taking writes that would be lost: the order to take over
+ * carries an end that lies within the pause, and the pause goes on for longer than a stalled primary is left alone (decision 18).
+ */
+export async function moveRoleInCluster(
+  group: MovingGroup,
+  deps: Pick<Deps, 'effect' | 'takeovers'>,
+): Promise<Moved | NotMoved> {
+  const { primary, heir, build } = group
+  const [period, clock] = await Promise.all([readPingPeriod(primary), readClock(heir)])
+  const began = performance.now()
+  try {
+    const first = await stopWrites(primary, build, deps, async () => {
+      const [, seen] = await Promise.all([primary.call('CONFIG', 'SET', PING_SETTING, NEVER_S), look(group)])
+      return seen
+    })
+    const equal = await becomeEqual(group, first)
+    if ('why' in equal) {
+      await letWritesGo(primary, build, deps)
+      return equal
+    }
+    const still = await standStill(group, equal.offset, deps)
+    if ('why' in still || !(await deps.takeovers.order(heir, { clock, until: still.until }, deps.effect))) {
+      await letWritesGo(primary, build, deps)
+      return 'why' in still ? still : tooLate
+    }
+    const writeStopMs = msSince(began)
+    // Clients of the endpoint need not wait for the old primary: nobody of them goes there any more.
+    const [heldMs] = await Promise.all([
+      group.takeClients(),
+      // From here on it sends clients of its own on, those that it held too.
+      untilSteppedDown(primary).then(() => letWritesGo(primary, build, deps)),
+    ])
+    const { replid, keys } = equal
+    return { replid, offset: still.offset, keys, writeStopMs, heldMs }
+  } finally {
+    await primary.call('CONFIG', 'SET', PING_SETTING, period)
+  }
+}
+
+/** After an interruption: nobody remembers what the period was, so it is the engines' own again. */
+export async function resumePings(shard: EngineConnection): Promise<void> {
+  const period = await readPingPeriod(shard)
+  if (period === String(NEVER_S)) await shard.call('CONFIG', 'SET', PING_SETTING, 10)
+}
+
+async function readPingPeriod(primary: EngineConnection): Promise<string> {
+  const reply = await primary.call('CONFIG', 'GET', PING_SETTING)
+  return Array.isArray(reply) ? String(reply[1]) : '10'
+}
+
+/** Thrown when it does not come: the planner looks at what is, and the pause has its own end. */
+async function untilSteppedDown(primary: EngineConnection): Promise<void> {
+  const deadline = performance.now() + HEARS_WITHIN_MS
+  while ((await replicationOf(primary)).role !== 'replica') {
+    if (performance.now() > deadline)
+      throw new Error(`the old primary at port ${primary.address.port} has not stepped down`)
+    await pause(1)
+  }
+}

@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Build } from '@fairlead/api'
+import { connectEngine, type EngineConnection } from '@fairlead/engine'
+import { expect, test } from 'vitest'
+import { ADMIN_PASSWORD, builds, startTestEngine, USER_PASSWORD } from '../../../test/engine.ts'
+import { aloneFor } from '../../core/losses/lost-in-handover.ts'
+import type { Scene } from '../turn/scene.ts'
+import { replicationOf } from './handover-gate.ts'
+import { releaseHandover } from './seal-handover.ts'
+
+const settings = ['masteruser fairlead', `masterauth ${ADMIN_PASSWORD}`, 'repl-diskless-sync-delay 0']
+
+test.concurrent.each(builds)(
+  'an old primary that is slow to link itself has not gone on alone, and one that wrote has: $flavour $version',
+  async (build) => {
+    await using one = await startTestEngine(build, settings)
+    await using two = await startTestEngine(build, settings)
+    const [old, heir] = [one.admin, two.admin]
+    await follow(heir, old)
+    await until(async () => (await replicationOf(heir)).link === 'up')
+    await old.call('SET', 'both', 'have it')
+    await until(async () => (await replicationOf(heir)).offset === (await replicationOf(old)).offset)
+    await heir.call('REPLICAOF', 'NO', 'ONE')
+    const branched = await replicationOf(heir)
+
+    two.signal('SIGSTOP')
+    await follow(old, heir)
+    expect((await replicationOf(old)).link).toBe('down')
+    expect(aloneFor(await replicationOf(old), branched)).toBe(0)
+    two.signal('SIGCONT')
+    await until(async () => (await replicationOf(old)).link === 'up')
+    expect(aloneFor(await replicationOf(old), branched)).toBe(0)
+
+    await old.call('REPLICAOF', 'NO', 'ONE')
+    const before = await replicationOf(old)
+    await follow(heir, old)
+    await until(async () => (await replicationOf(heir)).link === 'up')
+    await heir.call('REPLICAOF', 'NO', 'ONE')
+    const again = await replicationOf(heir)
+    await old.call('SET', 'alone', 'has it')
+    two.signal('SIGSTOP')
+    await follow(old, heir)
+    const wrote = await replicationOf(old)
+    expect(aloneFor(wrote, again)).toBe(wrote.offset - before.offset)
+    expect(aloneFor(wrote, again)).toBeGreaterThan(20)
+    two.signal('SIGCONT')
+    await until(async () => (await replicationOf(old)).link === 'up')
+    expect(aloneFor(await replicationOf(old), again)).toBeNull()
+  },
+)
+
+test.concurrent.each(
+  builds.filter(({ flavour, version }) => flavour !== 'redis' || !version.startsWith('6.')),
+)(
+  'in cluster mode the writes of an old primary go on only when it has heard of its successor: $flavour $version',
+  async (build) => {
+    await using one = await startTestEngine(build, settings)
+    await using two = await startTestEngine(build, settings)
+    const [old, heir] = [one.admin, two.admin]
+    using client = await connectEngine({
+      address: old.address,
+      login: { username: 'default', password: USER_PASSWORD },
+      commandTimeoutMs: 20_000,
+    })
+    const release = () => releaseHandover(2, sceneOf(build, [old, heir]))
+    await old.call('CLIENT', 'PAUSE', 60_000, 'WRITE')
+    const written = client.call('SET', 'late', 'write').catch((cause: Error) => cause.message)
+    await until(async () => (await old.info('clients')).includes('blocked_clients:1'))
+    expect(await release()).toEqual({ kind: 'done' })
+    expect(await old.info('clients')).toContain('blocked_clients:1')
+
+    await follow(old, heir)
+    expect(await release()).toEqual({ kind: 'done' })
+    expect(await written).toMatch(/^READONLY/)
+  },
+)
+
+/** Shard 1 has handed over to shard 2, in cluster mode. */
+function sceneOf(build: Build, engines: readonly EngineConnection[]): Scene {
+  const members = [1, 2].map((id) => ({ id, runs: { build } }))
+  const shards = members.map(({ id }) => ({ id, process: 'running', engine: {} }))
+  const deps = {
+    engines: { connect: async (_: unknown, { id }: { id: number }) => engines[id - 1] },
+    databases: { setPrimary: async () => undefined },
+    handovers: { open: async () => undefined },
+    effect: <T>(_: string, work: () => Promise<T>) => work(),
+  }
+  // Only these parts of the scene are read.
+  return {
+    ...{
+      database: { uid: 1, cluster: true, clientsKnowShards: true },
+      group: 0,
+      members,
+      everybody: members,
+    },
+    seen: { shards, handover: { from: 1, to: 2, released: false, ageMs: 5 } },
+    deps,
+  } as unknown as Scene
+}
+
+async function follow(shard: EngineConnection, { address }: EngineConnection): Promise<void> {
+  await shard.call('REPLICAOF', address.host, String(address.port))
+}
+
+async function until(check: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 20_000
+  while (!(await check())) {
+    if (performance.now() > deadline) throw new Error('it does not come')
+    await delay(20)
+  }
+}

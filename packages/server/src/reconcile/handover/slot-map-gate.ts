@@ -1,0 +1,68 @@
+import { type EngineConnection, EngineError, readClusterNodes } from '@fairlead/engine'
+import { whyNotKnown } from '../../core/state/slot-map.ts'
+
+/**
+ * Is the group ready for this heir, in cluster mode? Undefined when it is, else in words what is lacking. Asked of the engines
+ * right before the role moves. The planner has seen a moment ago that all primaries know the heir too (core/plan/plan-cluster.ts):
+ * clients ask them the way, and nothing is lost if one is late.
+ *
+ * - The heir must know every slot served, and of its primary what that one itself knows. If it believes its primary to own
+ *   less, it would take over just that; the data of the other slots would be deleted (facts on handover, finding 4).
+ * - Every other member of the group must count it to its primary's shard of the cluster, where the engine has such a thing:
+ *   otherwise its slots "migrate" one by one to a stranger (5,461 lines in the log, 90 ms), and who followed the old
+ *   primary takes a full sync.
+ * - Every other member must know the heir, and whom it follows. A sibling that does not takes it for a stranger that takes
+ *   slots away: it keeps following the old primary, or takes a full sync.
+ */
+export async function whyNotMapped(
+  primary: EngineConnection,
+  heir: EngineConnection,
+  siblings: readonly EngineConnection[],
+): Promise<string | undefined> {
+  const beside = [primary, ...siblings]
+  const port = heir.address.port
+  const [view, ...known] = await Promise.all([
+    nodesOf(heir),
+    ...beside.map(async (member) => {
+      const [nodes, shards] = await Promise.all([nodesOf(member), shardsOf(member)])
+      return { at: member.address.port, nodes, shards }
+    }),
+  ])
+  const own = view.find(({ myself }) => myself)
+  const follows = own?.primary ?? null
+  const unaware = known.find(
+    ({ nodes }) => follows === null || nodes.find(({ id }) => id === own?.id)?.primary !== follows,
+  )
+  if (unaware !== undefined)
+    return `the shard at port ${unaware.at} does not know yet whom the one at port ${port} follows in the cluster`
+  const stranger = known.find(({ shards }) => !isOneShard(shards, [own?.id, follows]))
+  if (stranger !== undefined)
+    return `the shard at port ${stranger.at} does not count the one at port ${port} to its own shard of the cluster yet`
+  const obstacle = whyNotKnown(
+    view,
+    known.slice(0, 1).map(({ nodes }) => nodes),
+  )
+  return obstacle && `the shard at port ${port} ${obstacle}`
+}
+
+async function nodesOf(connection: EngineConnection) {
+  return readClusterNodes(String(await connection.call('CLUSTER', 'NODES')))
+}
+
+/** The shards of the cluster as this member sees them, each as a text that names its nodes; null before redis 7.0, which knows none. */
+async function shardsOf(member: EngineConnection): Promise<readonly string[] | null> {
+  try {
+    const shards = await member.call('CLUSTER', 'SHARDS')
+    return Array.isArray(shards) ? shards.map((shard) => JSON.stringify(shard)) : []
+  } catch (cause) {
+    if (cause instanceof EngineError) return null
+    throw cause
+  }
+}
+
+function isOneShard(
+  shards: readonly string[] | null,
+  nodes: readonly (string | null | undefined)[],
+): boolean {
+  return shards === null || shards.some((text) => nodes.every((id) => text.includes(`"${id}"`)))
+}

@@ -1,0 +1,109 @@
+import type { Build } from '@fairlead/api'
+import { compareVersions, type EngineConnection } from '@fairlead/engine'
+import type { Deps } from '../turn/deps.ts'
+
+/** The pause ends by itself after this, whatever becomes of us. Far above the few milliseconds it is needed. */
+const PAUSE_MS = 2_000
+/** Longer than an agent lets a primary be silent before it ends it (2 minutes): one that wakes up before is still paused. */
+const OUTLASTS_MS = 150_000
+/** All clients of an old primary wait for so long when its role moves in cluster mode: an order to take over has most of it. */
+const PAUSE_ALL_MS = 600
+/** A fence is renewed each time a stuck database is looked at again, and ends by itself when nobody does. */
+const FENCE_MS = 30_000
+/** More replicas than anybody has: the engine then refuses writes. */
+const NEVER_REPLICAS = 1_000
+const REFUSAL = 'min-replicas-to-write'
+
+/**
+ * Stops writes at a primary and then has a `look`, which is sent behind the order on the same connection and does not
+ * wait for its answer: what it sees of the primary is what stands still. On engines of any age. Since redis 6.2 they wait (CLIENT PAUSE … WRITE). Before, a pause
+ * would hold our own commands too, and its end would carry out what it held: there, writes are refused instead
+ * (NOREPLICAS), with a setting that `letWritesGo` takes back.
+ */
+export async function stopWrites<T>(
+  primary: EngineConnection,
+  build: Build,
+  { effect }: Pick<Deps, 'effect'>,
+  look: () => Promise<T>,
+): Promise<T> {
+  const [, seen] = await effect('pause', () => {
+    const stopped = canPauseWrites(build)
+      ? primary.call('CLIENT', 'PAUSE', PAUSE_MS, 'WRITE')
+      : primary.call('CONFIG', 'SET', REFUSAL, NEVER_REPLICAS)
+    return Promise.all([stopped, look()])
+  })
+  return seen
+}
+
+/**
+ * Right before another one may take over without this one's doing: should it stall now and wake up later, it must not take writes
+ * before it has heard. The short pause must still be in force when this is called; whoever calls this lets writes go again.
+ */
+export async function keepWritesStopped(
+  primary: EngineConnection,
+  build: Build,
+  { effect }: Pick<Deps, 'effect'>,
+): Promise<void> {
+  if (!canPauseWrites(build)) return // refused until somebody takes that back
+  await effect('pause-longer', () => primary.call('CLIENT', 'PAUSE', OUTLASTS_MS, 'WRITE'))
+}
+
+/**
+ * Where a primary refuses writes and not what scripts write, all its clients wait, ours too, until the time is over: nothing ends this
+ * pause. At which offset they wait, and until when at least (performance.now). Null where writes wait: there this is not needed.
+ */
+export async function pauseAll(
+  primary: EngineConnection,
+  build: Build,
+  { effect }: Pick<Deps, 'effect'>,
+): Promise<{ readonly offset: number; readonly endsAt: number } | null> {
+  if (canPauseWrites(build)) return null
+  const endsAt = performance.now() + PAUSE_ALL_MS
+  // In one transaction, or the second question would wait, too. INFO there would be told to the replicas, and ROLE is not.
+  const [, , , replies] = await effect('pause-all', () =>
+    Promise.all([
+      primary.call('MULTI'),
+      primary.call('CLIENT', 'PAUSE', PAUSE_ALL_MS),
+      primary.call('ROLE'),
+      primary.call('EXEC'),
+    ]),
+  )
+  const role = Array.isArray(replies) ? replies[1] : null
+  const [word, offset] = Array.isArray(role) ? role : []
+  if (word !== 'master') throw new Error(`the shard at port ${primary.address.port} is no primary any more`)
+  return { offset: Number(offset), endsAt }
+}
+
+/**
+ * Keeps a primary beside another one from taking more writes, until a person has decided. Before redis 6.2 they are refused, but for
+ * those of scripts; a pause would hold our own looks too. That does not end by itself: see keep-writes-going.ts.
+ */
+export async function fence(
+  primary: EngineConnection,
+  build: Build,
+  { effect }: Pick<Deps, 'effect'>,
+): Promise<void> {
+  if (canPauseWrites(build)) await effect('fence', () => primary.call('CLIENT', 'PAUSE', FENCE_MS, 'WRITE'))
+  else await effect('fence', () => primary.call('CONFIG', 'SET', REFUSAL, NEVER_REPLICAS))
+}
+
+/** Does it refuse writes because it was told so here? Always false where writes wait instead. */
+export async function refusesWrites(shard: EngineConnection, build: Build): Promise<boolean> {
+  if (canPauseWrites(build)) return false
+  const reply = await shard.call('CONFIG', 'GET', REFUSAL)
+  return Array.isArray(reply) && reply[1] === String(NEVER_REPLICAS)
+}
+
+/** Lets the clients of a shard go, whatever held them. Idempotent. */
+export async function letWritesGo(
+  shard: EngineConnection,
+  build: Build,
+  { effect }: Pick<Deps, 'effect'>,
+): Promise<void> {
+  if (canPauseWrites(build)) await effect('unpause', () => shard.call('CLIENT', 'UNPAUSE'))
+  else await effect('unpause', () => shard.call('CONFIG', 'SET', REFUSAL, 0))
+}
+
+function canPauseWrites({ flavour, version }: Build): boolean {
+  return flavour !== 'redis' || compareVersions(version, '6.2') >= 0
+}

@@ -1,0 +1,199 @@
+import type { NodeReport, ShardReport } from '@fairlead/api'
+import {
+  type ClusterNodeInfo,
+  type InfoFields,
+  numberOf,
+  type ReplicationInfo,
+  readClusterNodes,
+  readInfo,
+  replicationIn,
+} from '@fairlead/engine'
+import type { Handover } from '../../actions/handovers-store.ts'
+import { nodesToSee } from '../../core/plan/nodes-to-see.ts'
+import type { Database, ShardRecord } from '../../core/state/database.ts'
+import { limitsOf } from '../../core/state/engine-memory.ts'
+import { addressOnRecord, plainAddress } from '../../core/state/shard-addresses.ts'
+import type {
+  ClusterView,
+  Disk,
+  EngineState,
+  Seen,
+  SeenDatabase,
+  SeenShard,
+  Silence,
+} from '../../core/state/topology.ts'
+import { agentName } from '../../nodes/agent-name.ts'
+import type { Deps } from '../turn/deps.ts'
+import type { Engines } from '../turn/engines.ts'
+import { countKeys } from './count-keys.ts'
+import { readEngineMemory } from './read-engine-memory.ts'
+import { readSaving } from './read-saving.ts'
+
+/** What a look needs. */
+export type Eyes = Pick<Deps, 'agent' | 'shards' | 'handovers' | 'engines' | 'now'>
+
+/** Looks at everything a decision about the database may depend on. Throws AgentUnreachable. */
+export async function observe(database: Database, deps: Eyes, signal: AbortSignal): Promise<SeenDatabase> {
+  const report = await deps.agent.reportNode({}, { signal })
+  const everywhere = await deps.shards.list()
+  const records = everywhere.filter(({ databaseUid }) => databaseUid === database.uid)
+  const handovers = await deps.handovers.last(database.uid)
+  const shards = await Promise.all(
+    records.map(async (record) => ({
+      group: record.group,
+      shard: await observeShard(record, report, { database, records }, deps.engines),
+    })),
+  )
+  const node = { memoryFreeBytes: memoryLeft(report, everywhere), diskFreeBytes: report.diskFreeBytes }
+  return {
+    groups: database.groups.map(({ number, slots, primaryShard, history }) => ({
+      group: number,
+      slots: database.cluster ? slots : null,
+      shards: shards.filter(({ group }) => group === number).map(({ shard }) => shard),
+      recordedPrimary: primaryShard,
+      history,
+      ...describeHandover(handovers.get(number), deps.now()),
+      limits: limitsOf(database),
+      node,
+    })),
+  }
+}
+
+/** What is kept free for shards that have not received their data yet is not free for anybody else. */
+function memoryLeft(report: NodeReport, records: readonly ShardRecord[]): number {
+  return report.memoryFreeBytes - records.reduce((sum, { reservedBytes }) => sum + reservedBytes, 0)
+}
+
+function describeHandover(last: Handover | undefined, now: number): Pick<Seen, 'handover' | 'standby'> {
+  if (last === undefined) return { handover: null, standby: null }
+  const { from, to, released, closed, intendedAt, standby } = last
+  // A clock that was set back meanwhile makes it old, not young: nothing then waits for as long as it was set back.
+  const ageMs = Math.abs(now - Date.parse(intendedAt))
+  return { handover: closed ? null : { from, to, released, ageMs }, standby }
+}
+
+/** A database and all its shards on record. */
+interface About {
+  readonly database: Database
+  readonly records: readonly ShardRecord[]
+}
+
+async function observeShard(
+  record: ShardRecord,
+  report: NodeReport,
+  about: About,
+  engines: Engines,
+): Promise<SeenShard> {
+  const found = report.shards.find(({ id }) => id === agentName(record.id))
+  const mayAnswer = found?.state === 'running' || found?.state === 'stopping'
+  const engine = mayAnswer ? await inspect(record, about, engines) : null
+  // What the agent says of it comes first: it stands beside the process.
+  const unanswered = typeof engine === 'string' ? `the server does not reach it: ${engine}` : ''
+  return {
+    id: record.id,
+    address: { host: record.host, port: record.port },
+    wanted: record.runs,
+    revision: found?.revision ?? null,
+    follows: record.follows,
+    leaving: record.leaving,
+    process: found?.state ?? 'absent',
+    processWhy: found === undefined ? 'the agent knows nothing of it' : found.why || unanswered,
+    failsToStart: found?.failsToStart ?? '',
+    beganAfterDeath: found?.beganAfterDeath ?? false,
+    asleep: found?.asleep ?? false,
+    trouble: found?.trouble ?? '',
+    lastLogLine: found?.lastLogLine ?? '',
+    next:
+      found === undefined ? null : { limitBytes: found.memoryBytes, evictionPolicy: found.evictionPolicy },
+    silence: found === undefined ? null : silenceOf(found),
+    disk: found === undefined ? nothing : found.disk,
+    endedCleanly: found?.state === 'exited' && found.endedInOrder,
+    certificate: found?.certificate ?? null,
+    engine: typeof engine === 'string' ? null : engine,
+  }
+}
+
+function silenceOf({ silence, startedAt }: ShardReport): Silence | null {
+  if (silence === null || startedAt === null) return null
+  return { hung: silence.hung, onDisk: silence.onDisk, forMs: silence.forMs, startedAt }
+}
+
+/** The agent has no folder for it. */
+const nothing: Disk = { lookedAt: 0, snapshot: null, aof: 'none', claim: null }
+
+/** The engine's own words; or, when it does not answer, why, for people. That is a fact to decide on, not a fault. */
+async function inspect(
+  record: ShardRecord,
+  { database, records }: About,
+  engines: Engines,
+): Promise<EngineState | string> {
+  try {
+    const connection = await engines.connect(database, record)
+    const [info, state, nodes] = await Promise.all([
+      connection.info(),
+      database.cluster ? connection.call('CLUSTER', 'INFO') : null,
+      database.cluster ? connection.call('CLUSTER', 'NODES') : null,
+    ])
+    const view = readView(String(state ?? ''), readClusterNodes(String(nodes ?? '')), records)
+    return readEngine(info, view, records)
+  } catch (cause) {
+    return cause instanceof Error ? cause.message : String(cause)
+  }
+}
+
+/**
+ * After a full sync a primary holds its stream back until the follower has acknowledged something, which takes engines up to a second;
+ * what it says then is "online,offset=0". After a partial one, it says that, too, and sends at once: who gave no full sync holds nothing back.
+ */
+function heldBack(
+  fields: InfoFields,
+  { replicas }: ReplicationInfo,
+  records: readonly ShardRecord[],
+): Pick<EngineState, 'heldBack'> {
+  const silent = replicas.filter(({ online, offset }) => !online || offset === 0)
+  if (silent.length === 0 || numberOf(fields, 'sync_full') === 0) return {}
+  return { heldBack: silent.map(({ host, port }) => plainAddress({ host, port }, records)) }
+}
+
+function readView(
+  state: string,
+  known: readonly ClusterNodeInfo[],
+  records: readonly ShardRecord[],
+): ClusterView | null {
+  const myself = known.find((node) => node.myself)
+  if (myself === undefined) return null
+  const nodes = known.map((node) => ({ ...node, address: addressOnRecord(node, records) }))
+  return { id: myself.id, serves: state.includes('cluster_state:ok'), nodes: nodesToSee(nodes, records) }
+}
+
+function readEngine(text: string, cluster: ClusterView | null, records: readonly ShardRecord[]): EngineState {
+  const fields = readInfo(text)
+  const replication = replicationIn(fields)
+  const isOn = (name: string) => fields[name] === '1'
+  const isWriting = isOn('aof_rewrite_in_progress') || isOn('aof_rewrite_scheduled')
+  const aof = isWriting || fields['aof_last_bgrewrite_status'] === 'err' ? 'rewriting' : 'on'
+  const own = cluster?.nodes.find(({ id }) => id === cluster.id)
+  const isBlank = replication.role === 'primary' && own?.slots === ''
+  return {
+    runId: fields['run_id'] ?? '',
+    role: isBlank ? 'blank' : replication.role,
+    primary: replication.primary && plainAddress(replication.primary, records),
+    link: replication.link,
+    syncing: replication.syncing,
+    loading: isOn('loading') || isOn('async_loading'),
+    replid: replication.replid,
+    replid2: replication.replid2,
+    secondOffset: replication.secondOffset,
+    offset: replication.offset,
+    usedMemoryBytes: numberOf(fields, 'used_memory'),
+    memory: readEngineMemory(fields),
+    keys: countKeys(fields),
+    aof: isOn('aof_enabled') ? aof : 'off',
+    saving: readSaving(fields),
+    // Engines make it when the first follower comes, or the first stream, and keep it (repl-backlog-ttl 0).
+    streamed: isOn('repl_backlog_active'),
+    ...heldBack(fields, replication, records),
+    errorReplies: numberOf(fields, 'unexpected_error_replies'),
+    cluster,
+  }
+}

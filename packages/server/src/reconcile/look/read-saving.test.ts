@@ -1,0 +1,45 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type EngineConnection, readInfo } from '@fairlead/engine'
+import { expect, test } from 'vitest'
+import { builds, startTestEngine } from '../../../test/engine.ts'
+import { readSaving } from './read-saving.ts'
+
+const KEYS = 3_000
+
+test.concurrent.each(builds)(
+  'of a snapshot that an engine writes it is seen how it moves on: $flavour $version',
+  async (build) => {
+    await using engine = await startTestEngine(build)
+    const { admin } = engine
+    const fill = `for n = 1, ${KEYS} do redis.call('SET', 'key:' .. n, n) end`
+    await admin.call('EVAL', fill, 0)
+    expect(await look(admin)).toMatchObject({ state: 'idle', progress: null })
+    // Microseconds for each key: a setting that the engines have for tests like this one.
+    await admin.call('CONFIG', 'SET', 'rdb-key-save-delay', 1_000)
+    await admin.call('BGSAVE')
+    expect((await look(admin)).state).toBe('writing')
+    await untilItMoves(admin)
+  },
+)
+
+async function look(admin: EngineConnection) {
+  return readSaving(readInfo(await admin.info()))
+}
+
+async function untilItMoves(admin: EngineConnection): Promise<void> {
+  const seen = new Set<number>()
+  await until(async () => {
+    const { progress } = await look(admin)
+    if (progress?.of != null) expect(progress.of).toBe(KEYS)
+    if (progress != null) seen.add(progress.done)
+    return seen.size > 1
+  })
+}
+
+async function until(check: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 15_000
+  while (!(await check())) {
+    if (performance.now() > deadline) throw new Error('it does not come')
+    await delay(20)
+  }
+}

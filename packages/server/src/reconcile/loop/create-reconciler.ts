@@ -1,0 +1,43 @@
+import { isUndoable } from '../../core/plan/judge.ts'
+import { observe } from '../look/observe.ts'
+import { giveUpAction, noteTrouble } from '../records/note-action.ts'
+import type { Deps } from '../turn/deps.ts'
+import { createPreparations } from '../turn/preparations.ts'
+import { createTakeovers } from '../turn/take-over.ts'
+import { createTurnMemory } from '../turn/turn-memory.ts'
+import { type Loop, startLoop } from './loop.ts'
+import { reconcileDatabase } from './reconcile-database.ts'
+
+/** Trouble this many times in a row (about 25 s) before the handover ends an upgrade: it is undone. */
+const GIVE_UP_AFTER = 9
+
+/** Starts to look after every database on record, and after each that it is nudged for. */
+export async function createReconciler(given: Omit<Deps, 'preparations' | 'takeovers'>): Promise<Loop> {
+  const memory = createTurnMemory()
+  const preparations = createPreparations()
+  const deps = { ...given, preparations, takeovers: createTakeovers() }
+  const loop = startLoop({
+    turn: (uid, signal) => reconcileDatabase(uid, deps, memory, signal),
+    trouble: (uid, cause, timesInARow) => meetTrouble(uid, cause, timesInARow, deps),
+    log: deps.log,
+  })
+  for (const { uid } of await deps.databases.list()) loop.nudge(uid)
+  return {
+    nudge: loop.nudge,
+    async [Symbol.asyncDispose]() {
+      await loop[Symbol.asyncDispose]()
+      await preparations[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function meetTrouble(uid: number, cause: unknown, timesInARow: number, deps: Deps): Promise<void> {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  const database = await deps.databases.get(uid)
+  const action = await deps.actions.active(uid)
+  if (database === undefined || action === undefined) return
+  await noteTrouble(action, why, deps)
+  if (timesInARow < GIVE_UP_AFTER || action.error !== null) return
+  const seen = await observe(database, deps, AbortSignal.timeout(5_000))
+  if (isUndoable(seen, action.goal)) await giveUpAction(action, why, deps)
+}

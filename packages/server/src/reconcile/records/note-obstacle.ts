@@ -1,0 +1,16 @@
+import type { Database } from '../../core/state/database.ts'
+import type { Lane } from '../../core/state/lane.ts'
+import type { Deps } from '../turn/deps.ts'
+
+/** Writes down what only a person can remove, where that changed: the database shows it, also while no action runs. */
+export async function noteObstacle(
+  { uid, obstacle }: Database,
+  lanes: readonly Lane[],
+  { databases, log }: Pick<Deps, 'databases' | 'log'>,
+): Promise<void> {
+  const stuck = lanes.find(({ verdict }) => verdict.kind === 'stuck')?.verdict
+  const now = stuck?.kind === 'stuck' ? stuck.why : ''
+  if (now === obstacle) return
+  if (now !== '') log.error({ database: uid, obstacle: now }, 'a person has to decide')
+  await databases.setObstacle(uid, now)
+}

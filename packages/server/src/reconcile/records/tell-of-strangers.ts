@@ -1,0 +1,89 @@
+import { findStrangers, nameStranger, type Stranger } from '../../core/plan/strangers.ts'
+import { strangersToTell, toldNothing } from '../../core/plan/strangers-to-tell.ts'
+import type { Action } from '../../core/state/action.ts'
+import type { Database, SlotRange } from '../../core/state/database.ts'
+import { readSlotRanges, writeSlotRanges } from '../../core/state/slot-ranges.ts'
+import { type ClusterNode, isAt, isLive, type SeenDatabase } from '../../core/state/topology.ts'
+import type { Deps } from '../turn/deps.ts'
+import type { Scene } from '../turn/scene.ts'
+import type { TurnMemory } from '../turn/turn-memory.ts'
+import { tell } from './tell-of-loss.ts'
+
+/**
+ * A node is in the cluster that is no shard of the database, and never was: people must hear of it, also when there is no action. Said once an
+ * hour for each, and of many as a number (core/plan/strangers-to-tell.ts). What is left of a former shard is forgotten without a word; after a restart of the server, which has met
+ * nobody yet, any node without slots is taken for one.
+ */
+export async function tellOfStrangers(
+  seen: SeenDatabase,
+  about: { readonly database: Database; readonly action: Action | undefined },
+  deps: Deps,
+  memory: TurnMemory,
+): Promise<void> {
+  const { uid } = about.database
+  if (!about.database.cluster) return
+  const strangers = findStrangers(seen).filter(({ former }) => !former)
+  const met = meet(seen, strangers, memory.metNodes.get(uid))
+  memory.metNodes.set(uid, met)
+  const unknown = strangers.filter(({ node, slots }) => slots !== '' || !met.has(node))
+  const { named, more, told } = strangersToTell(
+    unknown,
+    memory.toldStrangers.get(uid) ?? toldNothing,
+    performance.now(),
+  )
+  memory.toldStrangers.set(uid, told)
+  for (const stranger of named) await tell(newsOf(stranger), about, deps)
+  if (more > 0) await tell(newsOfMore(more), about, deps)
+}
+
+/** Shards, and whatever stands at the address of one: it is what is left of a process of ours, or does not answer us yet. */
+function meet(
+  { groups }: SeenDatabase,
+  strangers: readonly Stranger[],
+  met = new Set(strangers.filter(({ slots }) => slots === '').map(({ node }) => node)),
+): Set<string> {
+  const records = groups.flatMap(({ shards }) => shards)
+  for (const { engine } of records.filter(isLive))
+    for (const node of engine.cluster?.nodes ?? [])
+      if (node.id === engine.cluster?.id || records.some((shard) => isAt(node.address, shard)))
+        met.add(node.id)
+  // An engine may make up as many as it likes. The oldest are forgotten, and at worst told of once more.
+  return met.size <= MOST_MET ? met : new Set([...met].slice(-MOST_MET))
+}
+
+const MOST_MET = 1_000
+
+function newsOfMore(count: number) {
+  const words =
+    `${count} more nodes are in the cluster and are no shards of the database:` +
+    ' every shard is told to forget them (docs/strangers.md)'
+  return { type: 'bdb_stranger_in_cluster', words, details: { more: String(count) } } as const
+}
+
+function newsOf(stranger: Stranger) {
+  const { node, address, slots, followedBy } = stranger
+  const claims = slots === '' ? 'without slots' : `with slots ${writeSlotRanges(readSlotRanges(slots))}`
+  const words =
+    `${nameStranger(stranger)}, ${claims}, is in the cluster and is no shard of the database:` +
+    ' every shard is told to forget it (docs/strangers.md)'
+  const details = {
+    ...{ node, address: `${address.host}:${address.port}`, slots },
+    ...(followedBy.length > 0 && { followed_by: followedBy.join(' ') }),
+  }
+  return { type: 'bdb_stranger_in_cluster', words, details } as const
+}
+
+/** What the other node has acknowledged meanwhile was never ours. */
+export async function tellOfTakeBack(
+  { shard, slots, thief }: { readonly shard: number; readonly slots: SlotRange; readonly thief: ClusterNode },
+  { database, action, deps }: Pick<Scene, 'database' | 'action' | 'deps'>,
+): Promise<void> {
+  const from = nameStranger({ node: thief.id, address: thief.address })
+  const range = writeSlotRanges([slots])
+  const words =
+    `shard ${shard} has taken slots ${range} back from ${from}, with the data that it held;` +
+    ' what that node has acknowledged meanwhile is not in it'
+  const address = `${thief.address.host}:${thief.address.port}`
+  const details = { shard: String(shard), slots: range, node: thief.id, address }
+  await tell({ type: 'bdb_slots_taken_back', words, details }, { database, action }, deps)
+}

@@ -1,0 +1,87 @@
+import { type EngineConnection, EngineError, readInfo } from '@fairlead/engine'
+import { isAtLeast, type LimitOrder, limitOrders } from '../../core/plan/limit-orders.ts'
+import type { Database } from '../../core/state/database.ts'
+import { engineLimit, type Limits } from '../../core/state/engine-memory.ts'
+import { isLive, type Seen, type SeenDatabase, type SeenShard } from '../../core/state/topology.ts'
+import { agentName } from '../../nodes/agent-name.ts'
+import { readEngineMemory } from '../look/read-engine-memory.ts'
+import type { Deps } from '../turn/deps.ts'
+import { ifItAnswers } from '../turn/engines.ts'
+import { nextLimits } from '../turn/wish.ts'
+
+/**
+ * What the database grants its shards is what their agents start them with, and what the engines keep: whoever changed what, on
+ * record or by hand, and also in processes that were started before the record was changed. Nothing restarts for it.
+ */
+export async function keepLimits(database: Database, { groups }: SeenDatabase, deps: Deps): Promise<void> {
+  for (const group of groups)
+    for (const shard of group.shards) {
+      await keepNext(shard, nextLimits(database, group.shards.length), deps)
+      if (!isLive(shard)) continue
+      const orders = limitOrders(shard.engine.memory, group.limits, group.shards.length > 1)
+      if (orders.length > 0) await tell(shard, database, orders, deps)
+    }
+}
+
+/** The next process of a shard: a start with less than its database grants would evict before anybody has seen it. */
+async function keepNext(
+  { id, leaving, next }: SeenShard,
+  wanted: ReturnType<typeof nextLimits>,
+  { agent, effect }: Deps,
+): Promise<void> {
+  if (next === null || leaving) return
+  if (next.limitBytes === wanted.memoryBytes && next.evictionPolicy === wanted.evictionPolicy) return
+  await effect('put-limits', () => agent.putLimits({ params: { id: agentName(id) }, body: wanted }))
+}
+
+async function tell(
+  shard: SeenShard,
+  database: Database,
+  orders: readonly LimitOrder[],
+  deps: Deps,
+): Promise<void> {
+  const { id, address } = shard
+  // One that dies meanwhile is for the plan to see, and one that is busy is asked again in the next turn.
+  await ifItAnswers(async () => {
+    const engine = await deps.engines.connect(database, { id, ...address })
+    await obey(engine, orders, deps)
+    deps.log.info({ database: database.uid, shard: id, orders }, 'an engine has another limit')
+  })
+}
+
+/** Gives an engine the limit that it needs in a group with others, before it gets a follower or takes over. */
+export async function setLimits(
+  engine: EngineConnection,
+  limits: Limits,
+  deps: Pick<Deps, 'effect' | 'log'>,
+): Promise<void> {
+  const memory = readEngineMemory(readInfo(await engine.info()))
+  await obey(engine, limitOrders(memory, limits, true), deps)
+}
+
+/** Raises the limit of an engine for a backlog that is about to become larger. */
+export async function makeRoom(
+  engine: EngineConnection,
+  { shareBytes }: Pick<Seen['limits'], 'shareBytes'>,
+  backlogBytes: number,
+  { effect }: Pick<Deps, 'effect'>,
+): Promise<void> {
+  const { limitBytes } = readEngineMemory(readInfo(await engine.info('memory')))
+  const wanted = engineLimit(shareBytes, backlogBytes)
+  if (isAtLeast(limitBytes, wanted)) return
+  await effect('set-limit', () => engine.call('CONFIG', 'SET', 'maxmemory', wanted))
+}
+
+async function obey(
+  engine: EngineConnection,
+  orders: readonly LimitOrder[],
+  { effect, log }: Pick<Deps, 'effect' | 'log'>,
+): Promise<void> {
+  try {
+    for (const [setting, value] of orders)
+      await effect('set-limit', () => engine.call('CONFIG', 'SET', setting, value))
+  } catch (cause) {
+    if (!(cause instanceof EngineError)) throw cause
+    log.warn({ err: cause, port: engine.address.port }, 'an engine does not take its limit')
+  }
+}

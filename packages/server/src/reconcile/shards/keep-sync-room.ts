@@ -1,0 +1,110 @@
+import { type EngineConnection, readInfo } from '@fairlead/engine'
+import {
+  allows,
+  isOurs,
+  type ReplicaLimit,
+  readReplicaLimit,
+  SYNC_SETTING,
+  syncRoom,
+  usualLimit,
+  writeReplicaLimit,
+} from '../../core/carry-over/sync-room.ts'
+import type { Database } from '../../core/state/database.ts'
+import { isLive, type LiveShard, type SeenDatabase } from '../../core/state/topology.ts'
+import { agentName } from '../../nodes/agent-name.ts'
+import type { Deps } from '../turn/deps.ts'
+import { ifItAnswers } from '../turn/engines.ts'
+import type { TurnMemory } from '../turn/turn-memory.ts'
+
+/**
+ * While a follower takes a full sync, its primary may hold back more of what is written meanwhile than engines allow by themselves: they
+ * drop a replica that is 256 MB behind, and a large database under load would never be synced. Each shard that feeds no sync, whatever it
+ * was before, has the limit that it had, which is on record before another is set. A server that died in between is succeeded by one that knows
+ * our limits by their size.
+ */
+export async function keepSyncRoom(
+  database: Database,
+  seen: SeenDatabase,
+  deps: Deps,
+  memory: TurnMemory,
+): Promise<void> {
+  for (const group of seen.groups) {
+    const bytes = syncRoom(group, seen.groups)
+    for (const shard of group.shards.filter(isLive)) {
+      const { id, address, engine } = shard
+      const isFeeding = bytes !== null && id === group.recordedPrimary && engine.role === 'primary'
+      // Once at first, to find what a server before this one has left, and again after each sync.
+      const key = `usual limit of shard ${id}, ${engine.runId}`
+      if (!memory.isTime(isFeeding ? `${key}, to widen` : key, isFeeding ? WIDEN_EVERY_MS : DAY_MS)) continue
+      if (isFeeding) memory.again(key)
+      const kept = await ifItAnswers(async () => {
+        const connection = await deps.engines.connect(database, { id, ...address })
+        if (isFeeding) await widen(connection, shard, bytes, deps)
+        else await takeBack(connection, shard, deps)
+        return true
+      })
+      if (kept !== true) memory.again(key)
+    }
+  }
+}
+
+/** What a shard's limit was before it was raised, while it is: an operator may have set it, and then it goes with the role. */
+export async function limitBefore(
+  connection: EngineConnection,
+  id: number,
+  deps: Pick<Deps, 'shards'>,
+): Promise<ReplicaLimit | null> {
+  const now = await limitOf(connection)
+  if (now === null || !isOurs(now)) return null
+  const runId = readInfo(await connection.info('server'))['run_id'] ?? ''
+  return await limitOnRecord({ id, engine: { runId } }, deps)
+}
+
+/** Of this process: the next one begins with the limit that its agent writes. */
+async function limitOnRecord(
+  { id, engine }: { readonly id: number; readonly engine: { readonly runId: string } },
+  { shards }: Pick<Deps, 'shards'>,
+): Promise<ReplicaLimit | null> {
+  const before = await shards.limitBefore(id)
+  return before?.runId === engine.runId ? before.limit : null
+}
+
+async function widen(
+  connection: EngineConnection,
+  { id, engine }: LiveShard,
+  bytes: number,
+  { effect, shards }: Pick<Deps, 'effect' | 'shards'>,
+): Promise<void> {
+  const now = await limitOf(connection)
+  if (now === null || allows(now, bytes)) return
+  if (!isOurs(now)) await shards.setLimitBefore(id, { runId: engine.runId, limit: now })
+  // Only ever more, while it lasts: less could cut a sync that runs.
+  const hardBytes = Math.max(bytes, isOurs(now) ? now.hardBytes : 0)
+  await setLimit(connection, { hardBytes, softBytes: 0, softSeconds: 0 }, effect)
+}
+
+async function takeBack(connection: EngineConnection, shard: LiveShard, deps: Deps): Promise<void> {
+  const { effect, shards } = deps
+  const now = await limitOf(connection)
+  if (now === null || !isOurs(now)) return
+  const before = (await limitOnRecord(shard, deps)) ?? (await limitAtStart(shard.id, deps))
+  await setLimit(connection, before, effect)
+  await shards.setLimitBefore(shard.id, null)
+}
+
+async function setLimit(connection: EngineConnection, limit: ReplicaLimit, effect: Deps['effect']) {
+  await effect('sync-room', () => connection.call('CONFIG', 'SET', SYNC_SETTING, writeReplicaLimit(limit)))
+}
+
+/** By the agent's baseline of the process. */
+async function limitAtStart(shard: number, { agent }: Deps): Promise<ReplicaLimit> {
+  const { settings } = await agent.readBaseline({ params: { id: agentName(shard) } })
+  return readReplicaLimit(settings?.[SYNC_SETTING] ?? '') ?? usualLimit
+}
+
+async function limitOf(connection: EngineConnection): Promise<ReplicaLimit | null> {
+  return readReplicaLimit(String(await connection.call('CONFIG', 'GET', SYNC_SETTING)))
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000
+const WIDEN_EVERY_MS = 1_000

@@ -1,0 +1,32 @@
+import { numberOf, readInfo } from '@fairlead/engine'
+import { expect, test } from 'vitest'
+import { builds, startTestEngine } from '../../../test/engine.ts'
+import { engineLimit } from '../../core/state/engine-memory.ts'
+import { setLimits } from './keep-limits.ts'
+import { raiseBacklog } from './raise-backlog.ts'
+
+const MiB = 1024 * 1024
+const limits = { shareBytes: 10 * MiB, evictionPolicy: 'noeviction' }
+
+test.each(builds)(
+  'the limit of an engine rises before its backlog does: $flavour $version',
+  async (build) => {
+    await using engine = await startTestEngine(build, ['repl-backlog-size 1mb', 'maxmemory 10mb'])
+    const told: string[] = []
+    const effect = async <T>(name: string, carryOut: () => Promise<T>) => {
+      told.push(name)
+      return carryOut()
+    }
+    await raiseBacklog(engine.admin, limits, { effect }, new AbortController().signal)
+    expect(told).toEqual(['set-limit', 'raise-backlog'])
+    const fields = readInfo(await engine.admin.info())
+    expect(numberOf(fields, 'repl_backlog_size')).toBe(64 * MiB)
+    expect(numberOf(fields, 'maxmemory')).toBe(engineLimit(10 * MiB, 64 * MiB))
+
+    // All is as it shall be: nobody is told anything more.
+    await raiseBacklog(engine.admin, limits, { effect }, new AbortController().signal)
+    const log = { warn: () => undefined } as never
+    await setLimits(engine.admin, limits, { effect, log })
+    expect(told.length).toBe(2)
+  },
+)

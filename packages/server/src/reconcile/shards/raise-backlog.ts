@@ -1,0 +1,33 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type EngineConnection, numberOf, readInfo } from '@fairlead/engine'
+import { backlogBytes } from '../../core/state/backlog-bytes.ts'
+import type { Limits } from '../../core/state/engine-memory.ts'
+import type { Deps } from '../turn/deps.ts'
+import { makeRoom } from './keep-limits.ts'
+
+/** Over this time the write rate is taken. */
+const SAMPLE_MS = 100
+
+/**
+ * Makes the backlog of a primary large enough for a replica that is about to restart: what is written meanwhile must
+ * still be in it, or the replica needs a full sync. It is only ever raised; the engine's next start begins anew. The limit of
+ * the engine rises first: what the backlog takes is not the clients'.
+ */
+export async function raiseBacklog(
+  primary: EngineConnection,
+  limits: Limits,
+  deps: Pick<Deps, 'effect'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const before = readInfo(await primary.info())
+  await pause(SAMPLE_MS, undefined, { signal })
+  const after = readInfo(await primary.info())
+  const written = numberOf(after, 'master_repl_offset') - numberOf(before, 'master_repl_offset')
+  const wanted = backlogBytes({
+    writtenPerSecond: (written * 1_000) / SAMPLE_MS,
+    dataBytes: numberOf(after, 'used_memory'),
+  })
+  if (wanted <= numberOf(after, 'repl_backlog_size')) return
+  await makeRoom(primary, limits, wanted, deps)
+  await deps.effect('raise-backlog', () => primary.call('CONFIG', 'SET', 'repl-backlog-size', wanted))
+}

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { groupOf } from '../../../test/simulation/group.ts'
+import type { Database } from '../../core/state/database.ts'
+import type { Seen } from '../../core/state/topology.ts'
+import type { Deps } from '../turn/deps.ts'
+import { keepShardCertificates } from './shard-certificates.ts'
+
+const good = { ca: 'authority', cert: 'good now', key: 'secret' }
+const name = createHash('sha256').update(good.cert).digest('hex')
+const database = { uid: 7 } as Database
+
+let asked = 0
+
+/** The shards that are put another certificate, when they have these. */
+async function putOn(certificates: readonly (string | null)[]): Promise<readonly string[]> {
+  const put: string[] = []
+  asked = 0
+  const deps = {
+    tls: {
+      shards: async () => {
+        asked += 1
+        return good
+      },
+    },
+    agent: {
+      putShardCertificate: async ({ params, body }: { params: { id: string }; body: object }) => {
+        expect(body).toEqual(good)
+        put.push(params.id)
+        return params
+      },
+    },
+    effect: (_: string, carryOut: () => Promise<unknown>) => carryOut(),
+  } as unknown as Pick<Deps, 'agent' | 'effect' | 'tls'>
+  const group = groupOf(certificates.length - 1)
+  const shards: Seen['shards'] = group.shards.map((shard, n) => ({
+    ...shard,
+    certificate: certificates[n] ?? null,
+  }))
+  const seen = { groups: [{ ...group, shards }] }
+  await keepShardCertificates(database, seen, deps, { isTime: () => true })
+  return put
+}
+
+test('a shard with another certificate than the one that is good now is put that one; others are left alone', async () => {
+  expect(await putOn([name, 'of last year', null])).toEqual(['s2'])
+  expect(asked).toBe(1)
+  expect(await putOn([null, null])).toEqual([])
+  // None is made for shards that would have no use for it.
+  expect(asked).toBe(0)
+})

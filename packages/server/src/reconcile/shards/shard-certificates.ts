@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto'
+import type { Database, ShardRecord } from '../../core/state/database.ts'
+import type { SeenDatabase } from '../../core/state/topology.ts'
+import { agentName } from '../../nodes/agent-name.ts'
+import type { ShardCertificate } from '../../tls/tls-service.ts'
+import type { Deps } from '../turn/deps.ts'
+import type { TurnMemory } from '../turn/turn-memory.ts'
+
+/** What a shard proves itself with to others of its database; null for one that does not. */
+export async function shardCertificate(
+  { databaseUid, tlsPort }: Pick<ShardRecord, 'databaseUid' | 'tlsPort'>,
+  { tls }: Pick<Deps, 'tls'>,
+): Promise<ShardCertificate | null> {
+  return tlsPort === null ? null : tls.shards(databaseUid)
+}
+
+/**
+ * Shards prove themselves with the certificate that is good now: it is renewed long before the one before ends, and both are
+ * signed by the same authority, so that it does not matter which shard gets it when. Nothing restarts for it.
+ */
+export async function keepShardCertificates(
+  { uid }: Pick<Database, 'uid'>,
+  { groups }: SeenDatabase,
+  deps: Pick<Deps, 'agent' | 'effect' | 'tls'>,
+  memory: Pick<TurnMemory, 'isTime'>,
+): Promise<void> {
+  if (!memory.isTime(`certificate of the shards of ${uid}`, LOOK_EVERY_MS)) return
+  const shards = groups
+    .flatMap((group) => group.shards)
+    .filter(({ leaving, certificate }) => !leaving && certificate != null)
+  if (shards.length === 0) return
+  const { ca, cert, key } = await deps.tls.shards(uid)
+  const name = createHash('sha256').update(cert).digest('hex')
+  for (const shard of shards) {
+    if (shard.certificate === name) continue
+    const params = { id: agentName(shard.id) }
+    await deps.effect('put-certificate', () =>
+      deps.agent.putShardCertificate({ params, body: { ca, cert, key } }),
+    )
+  }
+}
+
+const LOOK_EVERY_MS = 10_000

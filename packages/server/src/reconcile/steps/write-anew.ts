@@ -1,0 +1,31 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type EngineConnection, readInfo } from '@fairlead/engine'
+import type { Prepared } from '../turn/preparations.ts'
+
+const LOOK_EVERY_MS = 20
+
+/**
+ * Has an engine write its append-only file anew, from its memory. An engine reads that file when it starts, and not before: one that was
+ * damaged meanwhile is found when the process that held the data has ended. Stops nothing; 'ready' when the file is there.
+ */
+export async function writeAnew(
+  engine: Pick<EngineConnection, 'call' | 'info'>,
+  shard: number,
+  signal: AbortSignal,
+): Promise<Prepared> {
+  const look = async () => readInfo(await engine.info('persistence'))
+  const isWriting = (fields: Awaited<ReturnType<typeof look>>) =>
+    fields['aof_rewrite_in_progress'] === '1' || fields['aof_rewrite_scheduled'] === '1'
+  let seen = await look()
+  if (!isWriting(seen)) {
+    await engine.call('BGREWRITEAOF')
+    seen = await look()
+  }
+  while (isWriting(seen)) {
+    await pause(LOOK_EVERY_MS, undefined, { signal })
+    seen = await look()
+  }
+  if (seen['aof_last_bgrewrite_status'] === 'ok') return 'ready'
+  const why = `shard ${shard} cannot write its append-only file anew, and nothing else would hold its data while it restarts`
+  return { kind: 'hopeless', why }
+}

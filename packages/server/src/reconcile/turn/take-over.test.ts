@@ -1,0 +1,133 @@
+import { connectEngine } from '@fairlead/engine'
+import { describe, expect, test } from 'vitest'
+import { ADMIN_PASSWORD, builds, startTestEngine, type TestEngine } from '../../../test/engine.ts'
+import { aloneFor } from '../../core/losses/lost-in-handover.ts'
+import { replicationOf } from '../handover/handover-gate.ts'
+import { moveRoleInCluster } from '../handover/move-role-in-cluster.ts'
+import { createEffect } from './effect.ts'
+import { createTakeovers, readClock } from './take-over.ts'
+
+const effect = createEffect(() => undefined)
+const streaming = ['repl-diskless-sync-delay 0', 'masteruser fairlead', `masterauth ${ADMIN_PASSWORD}`]
+const inCluster = ['cluster-enabled yes', ...streaming]
+const everySlot = Array.from({ length: 16_384 }, (_, slot) => String(slot))
+
+/** A primary with all slots, and a replica that follows it. */
+async function startGroup(build: (typeof builds)[number]) {
+  await using stack = new AsyncDisposableStack()
+  const primary = stack.use(await startTestEngine(build, inCluster))
+  const heir = stack.use(await startTestEngine(build, inCluster))
+  await primary.admin.call('CLUSTER', 'ADDSLOTS', ...everySlot)
+  const { host, port } = primary.admin.address
+  await heir.admin.call('CLUSTER', 'MEET', host, port)
+  const id = String(await primary.admin.call('CLUSTER', 'MYID'))
+  await until(async () => String(await heir.admin.call('CLUSTER', 'NODES')).includes(id))
+  await heir.admin.call('CLUSTER', 'REPLICATE', id)
+  await until(async () => (await replicationOf(heir.admin)).link === 'up')
+  // Each has to know the other as what it is, or the primary takes its heir for a stranger.
+  await until(async () => String(await primary.admin.call('CLUSTER', 'NODES')).includes(`slave ${id}`))
+  await until(async () => String(await heir.admin.call('CLUSTER', 'NODES')).includes('0-16383'))
+  const owned = stack.move()
+  return { primary, heir, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+function until(check: () => Promise<boolean>) {
+  return expect.poll(check, { timeout: 15_000, interval: 20 }).toBe(true)
+}
+
+async function follow(one: TestEngine, other: TestEngine): Promise<void> {
+  const { host, port } = other.admin.address
+  await one.admin.call('REPLICAOF', host, port)
+  await until(async () => (await replicationOf(one.admin)).link === 'up')
+}
+
+function roleOf({ admin }: TestEngine) {
+  return replicationOf(admin).then(({ role }) => role)
+}
+
+describe.each(builds)('$flavour $version', (build) => {
+  test('an order to take over is carried out in its time, and refused by the engine itself when it is late', async () => {
+    await using group = await startGroup(build)
+    const { primary, heir } = group
+    const takeovers = createTakeovers()
+    const clock = await readClock(heir.admin)
+    expect(await takeovers.order(heir.admin, { clock, until: clock.readAt - 1 }, effect)).toBe(false)
+    expect(await roleOf(heir)).toBe('replica')
+
+    const times = { clock, until: performance.now() + 1_500 }
+    expect(await takeovers.order(heir.admin, times, effect)).toBe(true)
+    expect(await roleOf(heir)).toBe('primary')
+    await until(async () => (await roleOf(primary)) === 'replica')
+  })
+
+  test('an old primary that resumes is told from one that had to copy everything anew', async () => {
+    await using primary = await startTestEngine(build, streaming)
+    await using heir = await startTestEngine(build, streaming)
+    await follow(heir, primary)
+    await heir.admin.call('REPLICAOF', 'NO', 'ONE')
+    await follow(primary, heir)
+    expect(aloneFor(await replicationOf(primary.admin), await replicationOf(heir.admin))).toBe(0)
+
+    // It is replaced and does not know: what it writes now is lost when it hears of it.
+    await primary.admin.call('REPLICAOF', 'NO', 'ONE')
+    await primary.admin.call('SET', 'written', 'after')
+    await follow(primary, heir)
+    expect(aloneFor(await replicationOf(primary.admin), await replicationOf(heir.admin))).toBeNull()
+  })
+
+  test('an order that waits in the socket of a stalled engine is void when the engine wakes up later', async () => {
+    await using group = await startGroup(build)
+    const { heir } = group
+    const takeovers = createTakeovers()
+    const { address } = heir.admin
+    using second = await connectEngine({
+      address,
+      login: { username: 'fairlead', password: ADMIN_PASSWORD },
+    })
+    const clock = await readClock(second)
+    heir.signal('SIGSTOP')
+    const ordered = takeovers.order(second, { clock, until: performance.now() + 100 }, effect)
+    expect(takeovers.areOver(address)).toBe(false)
+    await until(async () => takeovers.areOver(address))
+    heir.signal('SIGCONT')
+    expect(await ordered).toBe(false)
+    expect(await roleOf(heir)).toBe('replica')
+  })
+
+  test('what scripts write while the role moves is not lost, though some engines do not refuse it', async () => {
+    await using group = await startGroup(build)
+    const { primary, heir } = group
+    const { address } = primary.admin
+    using client = await connectEngine({
+      address,
+      login: { username: 'fairlead', password: ADMIN_PASSWORD },
+    })
+    await until(async () =>
+      String(await primary.admin.call('CLUSTER', 'INFO')).startsWith('cluster_state:ok'),
+    )
+    let acknowledged = 0
+    const writing = (async () => {
+      const count = "return redis.call('INCR', KEYS[1])"
+      for (;;) acknowledged = Number(await client.call('EVAL', count, 1, 'counted'))
+    })().catch((cause: Error) => cause.message)
+    await until(async () => acknowledged > 100)
+    const takeovers = createTakeovers()
+    const move = () => {
+      const terms = {
+        others: [],
+        heirAt: heir.admin.address,
+        build,
+        errorReplies: 0,
+        until: performance.now() + 1_500,
+      }
+      return moveRoleInCluster(
+        { ...{ primary: primary.admin, heir: heir.admin }, ...terms, takeClients: async () => null },
+        { effect, takeovers },
+      )
+    }
+    // A script may come between two looks, each time.
+    await until(async () => 'replid' in (await move()))
+    expect(await writing).toMatch(/^MOVED /)
+    expect(Number(await heir.admin.call('GET', 'counted'))).toBe(acknowledged)
+  })
+})

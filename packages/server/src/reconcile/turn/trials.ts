@@ -1,0 +1,85 @@
+import type { TrialResult } from '@fairlead/api'
+import { LEAST_BACKLOG_BYTES } from '../../core/state/backlog-bytes.ts'
+import type { Database } from '../../core/state/database.ts'
+import { type Runs, revisionOf } from '../../core/state/goal.ts'
+import { replicationPath } from '../../core/state/replication-paths.ts'
+import type { ModulesStore } from '../../modules/modules-store.ts'
+import type { AgentLink } from '../../nodes/agent-link.ts'
+import { ensureModules, type ModuleSource } from '../../nodes/ensure-modules.ts'
+import type { Tls } from '../../tls/tls-service.ts'
+import { modulesFor, nextLimits } from './wish.ts'
+
+/** What is to be run is tried in a process of its own before a shard is asked for it. */
+export interface Trials {
+  /** Starts what a shard of the database would run, with its modules and their self-tests, and removes it again. */
+  tryRuns(database: Database, runs: Runs): Promise<TrialResult>
+  /**
+   * Why shards cannot run this, in words; null when a trial passed, now or before. Without modules nothing is tried:
+   * there the surge shard is the proof. `alone`: there will be none, so that a build which speaks no TLS is found out, too.
+   */
+  whyUnproven(database: Database, runs: Runs, alone?: 'alone'): Promise<string | null>
+  /** Can shards that run this speak TLS to each other? A trial of it did. */
+  provesTls(database: Database, runs: Runs): Promise<boolean>
+  /** The files of the modules are on the node. */
+  deliver(runs: Runs, signal?: AbortSignal): Promise<void>
+}
+
+/** `agent` is a link that waits for longer answers. */
+export function createTrials(deps: {
+  readonly agent: AgentLink
+  readonly files: ModuleSource
+  readonly modules: Pick<ModulesStore, 'get'>
+  readonly tls: Pick<Tls, 'shards'>
+}): Trials {
+  const { agent, files, modules, tls } = deps
+  const passed = new Set<string>()
+
+  const deliver: Trials['deliver'] = async (runs, signal) => {
+    const hashes = runs.modules.map(({ sha256 }) => sha256)
+    await ensureModules(agent, files, hashes, signal)
+  }
+  const tryRuns: Trials['tryRuns'] = async (database, runs) => {
+    await deliver(runs)
+    const certificate = database.shardTls ? await tls.shards(database.uid) : undefined
+    const catalogued = await Promise.all(runs.modules.map(({ uid }) => modules.get(uid)))
+    return agent.tryBuild({
+      body: {
+        build: runs.build,
+        cluster: database.cluster,
+        rdbVersionCheck: replicationPath(database.build, runs.build).relaxed ? 'relaxed' : 'strict',
+        ...nextLimits(database, 1 + database.replicas),
+        persistence: database.persistence,
+        aofFsync: database.aofFsync,
+        snapshots: [...database.snapshots],
+        backlogBytes: LEAST_BACKLOG_BYTES,
+        modules: modulesFor(runs),
+        ...(certificate !== undefined && { certificate }),
+        selfTest: catalogued.flatMap((module) => module?.selfTest ?? []).map(toStep),
+      },
+    })
+  }
+  return {
+    deliver,
+    tryRuns,
+    async provesTls(database, runs) {
+      const what = `${database.uid} ${revisionOf(runs)} with TLS`
+      if (!passed.has(what) && (await tryRuns({ ...database, shardTls: true }, runs)).ok) passed.add(what)
+      return passed.has(what)
+    },
+    async whyUnproven(database, runs, alone) {
+      const revision = revisionOf(runs)
+      const what = `${database.uid} ${revision}`
+      const isShown = runs.modules.length === 0 && !(alone === 'alone' && database.shardTls)
+      if (isShown || passed.has(what)) return null
+      const trial = await tryRuns(database, runs)
+      if (!trial.ok) return `${revision} did not pass its trial: ${trial.why}`
+      passed.add(what)
+      return null
+    },
+  }
+}
+
+/** Without a reply, any answer will do that is no error. */
+function toStep({ command, reply }: { readonly command: readonly string[]; readonly reply?: unknown }) {
+  return { command: [...command], ...(reply !== undefined && { reply }) }
+}

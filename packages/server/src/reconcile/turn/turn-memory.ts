@@ -1,0 +1,83 @@
+import type { Told } from '../../core/plan/strangers-to-tell.ts'
+import type { Verdict } from '../../core/state/topology.ts'
+
+/**
+ * What the loop remembers from turn to turn. None of it decides what is true: after a restart of the server waits are
+ * measured anew, and progress goes on from what is on record.
+ */
+export interface TurnMemory {
+  /** For how long the verdicts of a group have been waits for the same shard, which did not move on. 0 for any other verdict. */
+  waitedMs(databaseUid: number, group: number, verdict: Verdict): number
+  /** Why the last step of a group could not be done yet; '' when it was. */
+  held(databaseUid: number, group: number, why: string): void
+  /** Of any group of the database. */
+  whyHeld(databaseUid: number): string
+  stepTaken(databaseUid: number): void
+  stepsTaken(databaseUid: number): number
+  /** True at most once in `everyMs` for each `what`. */
+  isTime(what: string, everyMs: number): boolean
+  /** What it was time for was not done: it is time again at once. */
+  again(what: string): void
+  /** What was so before something was changed for a while. */
+  readonly notes: Map<string, string>
+  /** By database, the nodes in cluster mode that are its shards, or were. */
+  readonly metNodes: Map<number, Set<string>>
+  /** By database, of which strangers in its cluster people were told, by performance.now(). */
+  readonly toldStrangers: Map<number, Told>
+  /** An action on it ended. */
+  forget(databaseUid: number): void
+}
+
+/** `clock`: milliseconds that only rise; a machine's own time may be set back. */
+export function createTurnMemory(clock = (): number => performance.now()): TurnMemory {
+  const waits = new Map<number, Map<number, Wait>>()
+  const steps = new Map<number, number>()
+  const holds = new Map<number, Map<number, string>>()
+  const times = new Map<string, number>()
+  return {
+    notes: new Map(),
+    metNodes: new Map(),
+    toldStrangers: new Map(),
+    waitedMs(databaseUid, group, verdict) {
+      const now = clock()
+      const ofDatabase = of(waits, databaseUid)
+      if (verdict.kind !== 'wait') {
+        ofDatabase.delete(group)
+        return 0
+      }
+      const known = ofDatabase.get(group)
+      const { shard, progress } = verdict
+      if (known?.shard === shard && known.progress === progress) return now - known.since
+      ofDatabase.set(group, { shard, progress, since: now })
+      return 0
+    },
+    held: (databaseUid, group, why) => void of(holds, databaseUid).set(group, why),
+    whyHeld: (databaseUid) => [...of(holds, databaseUid).values()].find((why) => why !== '') ?? '',
+    stepTaken: (databaseUid) => void steps.set(databaseUid, (steps.get(databaseUid) ?? 0) + 1),
+    stepsTaken: (databaseUid) => steps.get(databaseUid) ?? 0,
+    isTime(what, everyMs) {
+      const now = clock()
+      if (now - (times.get(what) ?? Number.NEGATIVE_INFINITY) < everyMs) return false
+      times.set(what, now)
+      return true
+    },
+    again: (what) => void times.delete(what),
+    forget(databaseUid) {
+      waits.delete(databaseUid)
+      steps.delete(databaseUid)
+      holds.delete(databaseUid)
+    },
+  }
+}
+
+interface Wait {
+  readonly shard: number
+  readonly progress: number | undefined
+  readonly since: number
+}
+
+function of<T>(maps: Map<number, Map<number, T>>, databaseUid: number): Map<number, T> {
+  const known = maps.get(databaseUid) ?? new Map<number, T>()
+  maps.set(databaseUid, known)
+  return known
+}

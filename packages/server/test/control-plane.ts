@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import BetterSqlite from 'better-sqlite3'
+import { pino } from 'pino'
+import { createControlPlane } from '../src/app.ts'
+import { type Config, loadConfig } from '../src/config.ts'
+import { openStore, type Store } from '../src/store/open-store.ts'
+
+/** A whole server in this process, without an agent, with a clock that the test moves. */
+export interface TestControlPlane extends AsyncDisposable {
+  readonly home: string
+  readonly url: string
+  /** Everything it has logged, at every level. */
+  readonly logged: string[]
+  /** Moves its clock. */
+  pass(time: { readonly seconds?: number; readonly days?: number }): void
+  /** Stops it and starts it again on the same home. */
+  restart(): Promise<void>
+  /** Stops it, opens its store, and starts it again. */
+  withStore<T>(work: (store: Store) => Promise<T>): Promise<T>
+  /** Stops it, lets somebody change its store behind its back, and starts it again. */
+  tamper(statements: string): Promise<void>
+  send(
+    method: string,
+    path: string,
+    options?: { readonly auth?: string; readonly body?: unknown; readonly headers?: Record<string, string> },
+  ): Promise<Answer>
+  /** An Authorization header with a fresh token of this user. */
+  signIn(username: string, password: string, ttl?: number): Promise<string>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Record<string, unknown>
+}
+
+export const adminPassword = 'the-first-password'
+
+export async function startControlPlane(change: Partial<Config> = {}): Promise<TestControlPlane> {
+  const home = await mkdtemp(join(tmpdir(), 'fairlead-server-'))
+  const logged: string[] = []
+  const config = {
+    ...loadConfig({ FAIRLEAD_HOME: home, FAIRLEAD_HTTP_PORT: '0', FAIRLEAD_ADMIN_PASSWORD: adminPassword }),
+    ...change,
+  }
+  let aheadMs = 0
+  const world = {
+    now: () => Date.now() + aheadMs,
+    log: pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) }),
+  }
+  let running = await createControlPlane(config, world)
+
+  const send: TestControlPlane['send'] = async (method, path, { auth, body, headers } = {}) => {
+    const response = await fetch(new URL(path, running.url), {
+      method,
+      headers: {
+        ...(auth !== undefined && { authorization: auth }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const answer = (await response.json()) as Record<string, unknown>
+    return { status: response.status, headers: response.headers, body: answer }
+  }
+  return {
+    home,
+    logged,
+    send,
+    get url() {
+      return running.url
+    },
+    pass({ seconds = 0, days = 0 }) {
+      aheadMs += (seconds + days * 86_400) * 1000
+    },
+    async restart() {
+      await running[Symbol.asyncDispose]()
+      running = await createControlPlane(config, world)
+    },
+    async withStore(work) {
+      await running[Symbol.asyncDispose]()
+      try {
+        await using store = await openStore(join(home, 'store.db'))
+        return await work(store)
+      } finally {
+        running = await createControlPlane(config, world)
+      }
+    },
+    async tamper(statements) {
+      await running[Symbol.asyncDispose]()
+      new BetterSqlite(join(home, 'store.db')).exec(statements).close()
+      running = await createControlPlane(config, world)
+    },
+    async signIn(username, password, ttl = 3_600) {
+      const { body } = await send('POST', '/v1/users/authorize', { body: { username, password, ttl } })
+      if (typeof body['access_token'] !== 'string') throw new Error(`not signed in: ${JSON.stringify(body)}`)
+      return `Bearer ${body['access_token']}`
+    },
+    async [Symbol.asyncDispose]() {
+      await running[Symbol.asyncDispose]()
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}
+
+/** An Authorization header with name and password. */
+export function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+}

@@ -1,0 +1,46 @@
+/** What engines in cluster mode tell each other, for the planner's tests. It arrives late and in any order. */
+import { type Engine, follow } from './engines.ts'
+import { liveOf, type Member, membersOf, type Team, type World } from './world.ts'
+
+export function gossip(world: World): void {
+  if (!world.cluster) return
+  const everybody = membersOf(world).filter(({ engine }) => engine !== null)
+  for (const member of everybody) {
+    if (member.engine !== null && world.pick(2) === 0) listen(member, member.engine, everybody)
+  }
+  for (const team of world.teams) hearOfOwner(world, team)
+}
+
+function listen(member: Member, engine: Engine, everybody: readonly Member[]): void {
+  const known = new Set(engine.known)
+  for (const other of everybody) {
+    if (other.engine === null) continue
+    if (engine.greeted.has(other.id)) known.add(other.id)
+    if (!known.has(other.id)) continue
+    // Whoever is heard of is introduced to: acquaintance is mutual.
+    if (!other.engine.banned.has(member.id)) other.engine.known = new Set([...other.engine.known, member.id])
+    for (const id of other.engine.known) if (!engine.banned.has(id)) known.add(id)
+  }
+  engine.known = known
+  engine.greeted = new Set([...engine.greeted].filter((id) => !known.has(id)))
+}
+
+/** Who lost its slots to another one steps down and follows it, and so do those who followed it. */
+function hearOfOwner(world: World, team: Team): void {
+  const owner = team.members.find(({ id }) => id === team.owner)
+  // Once it is gone from the records and forgotten, whoever has slots keeps them.
+  if (owner?.engine != null && owner.engine.role !== 'primary') return
+  for (const { id, engine } of liveOf(team)) {
+    if (engine === null || world.pick(3) === 0) continue
+    if (owner === undefined || id === owner.id) engine.paused &&= team.handover?.from === id
+    else if (engine.known.has(owner.id) && engine.role !== 'blank') obey(team, engine, owner.id)
+  }
+}
+
+export function obey(team: Team, engine: Engine, owner: number): void {
+  const followers = liveOf(team).flatMap((one) =>
+    one.engine !== null && one.engine !== engine && one.engine.primary !== owner ? [one.engine] : [],
+  )
+  engine.paused = false
+  follow(engine, owner, followers)
+}

@@ -1,0 +1,131 @@
+/** The tests' world as the planner sees it. */
+
+import type { Disk, Seen, SeenDatabase, SeenShard } from '../../src/core/state/topology.ts'
+import { freshName } from './engines.ts'
+import { unlimited } from './group.ts'
+import { liveOf, type Member, membersOf, type Team, type World } from './world.ts'
+
+/** What is seen, and noted, at a look: as observe.ts and keepHistory do it. */
+export function look(world: World): SeenDatabase {
+  for (const team of world.teams) keepHistory(team)
+  const node = { memoryFreeBytes: world.memoryFreeBytes, diskFreeBytes: 1e12 }
+  const limits = { shareBytes: 0, evictionPolicy: 'noeviction' }
+  const groups = world.teams.map((team): Seen => {
+    const { number, slots, members, recorded, history, handover, standby } = team
+    const seen = handover && {
+      ...{ from: handover.from, to: handover.to, released: handover.released },
+      ageMs: (world.turn - handover.since) * 500,
+    }
+    const shards = members.map((member) => seeMember(member, world))
+    return {
+      group: number,
+      slots,
+      shards,
+      recordedPrimary: recorded,
+      history,
+      handover: seen,
+      standby,
+      limits,
+      node,
+    }
+  })
+  return { groups }
+}
+
+/** Followers that are linked are less behind than one look. */
+function keepHistory(team: Team): void {
+  const engine = team.members.find(({ id }) => id === team.recorded)?.engine
+  const moves = team.handover !== null && !team.handover.released
+  if (moves || engine == null || engine.role !== 'primary') return
+  const linked = liveOf(team).flatMap(({ engine: own, stall }) =>
+    own?.link === 'up' && stall === null ? [own.offset] : [],
+  )
+  team.history = { replid: engine.replid, offset: Math.min(engine.offset, ...linked), runId: engine.runId }
+}
+
+function seeMember(member: Member, world: World): SeenShard {
+  const { id, wanted, revision, follows, leaving, state, engine, endedCleanly } = member
+  const records = {
+    id,
+    address: { host: '', port: id },
+    wanted,
+    revision,
+    follows,
+    leaving,
+    trouble: '',
+    next: null,
+    asleep: state === 'exited' && member.wish?.onCrash === 'wait',
+    beganAfterDeath: false,
+    disk: seeDisk(member, world),
+  }
+  const process = { process: state, processWhy: state, endedCleanly: state === 'exited' && endedCleanly }
+  if (engine === null) return { ...records, ...process, engine: null }
+  if (member.stall !== null) {
+    const silence = { hung: false, onDisk: false, forMs: member.stall.past * 500, startedAt: 0 }
+    return { ...records, ...process, silence, engine: null }
+  }
+  const {
+    runId,
+    role,
+    primary,
+    link,
+    syncing,
+    replid,
+    replid2,
+    secondOffset,
+    offset,
+    aof,
+    streamed,
+    errorReplies,
+  } = engine
+  const own = {
+    runId,
+    role,
+    link,
+    syncing,
+    replid,
+    replid2,
+    secondOffset,
+    offset,
+    aof,
+    streamed,
+    errorReplies,
+  }
+  const nodes = [...engine.known].map((node) => nodeOf(node, world, false))
+  const greeted = [...engine.greeted].map((node) => nodeOf(node, world, true))
+  const cluster = world.cluster ? { id: `node-${id}`, serves: true, nodes: [...nodes, ...greeted] } : null
+  const address = primary === null ? null : { host: '', port: primary }
+  return {
+    ...records,
+    ...process,
+    engine: {
+      ...own,
+      saving: { state: engine.saving === null ? 'idle' : 'writing', lastAt: null },
+      primary: address,
+      loading: false,
+      usedMemoryBytes: 1e6,
+      memory: unlimited(1e6),
+      keys: engine.log.length,
+      cluster,
+    },
+  }
+}
+
+function seeDisk({ disk, engine, place, epoch }: Member, { cluster }: World): Disk {
+  const { snapshot, aof, aofWhole } = disk
+  const isWhole = engine === null ? aofWhole : engine.aof === 'on'
+  return {
+    lookedAt: 0,
+    snapshot: snapshot && { replid: snapshot.replid, offset: snapshot.offset },
+    aof: isWhole ? 'whole' : aof === null ? 'none' : 'older',
+    claim: cluster && (engine ?? place)?.role === 'primary' ? epoch : null,
+  }
+}
+
+/** Whoever is known is known with its place: that it is not always so is for the gate on real engines. */
+function nodeOf(id: number, world: World, handshake: boolean) {
+  const followed = membersOf(world).find((one) => one.id === id)?.engine?.primary ?? null
+  const primary = followed === null ? null : `node-${followed}`
+  const name = handshake ? freshName() : `node-${id}`
+  return { id: name, address: { host: '', port: id }, handshake, primary, epoch: id, slots: '' }
+}

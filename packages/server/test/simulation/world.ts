@@ -1,0 +1,373 @@
+/** A node, a store and clients around engines that hold data: the world in which a plan has to come true. */
+import { type History, type SlotRange, splitSlots } from '../../src/core/state/database.ts'
+import { type Goal, type Runs, revisionOf } from '../../src/core/state/goal.ts'
+import type { OpenHandover, SeenShard, Standby } from '../../src/core/state/topology.ts'
+import * as engines from './engines.ts'
+import { type Disk, type Engine, HOLE, type Pick } from './engines.ts'
+
+/** A shard: its record in the store, what its agent holds, and its process. */
+export interface Member {
+  readonly id: number
+  readonly group: Team
+  wanted: Runs
+  follows: number | null
+  leaving: boolean
+  /** What the agent was asked for. */
+  wish: Wish | null
+  state: SeenShard['process']
+  /** A new process was ordered and is not begun yet. */
+  ordered: boolean
+  /** Of the last process. */
+  revision: string | null
+  endedCleanly: boolean
+  disk: Disk
+  engine: Engine | null
+  /** In cluster mode, what its last process knew, and the epoch of its last claim on slots. */
+  place: Place | null
+  epoch: number
+  stall: Stall | null
+}
+/** Its process stands still, for so many more turns. What it was told meanwhile it does when it goes on. */
+interface Stall {
+  left: number
+  past: number
+  readonly promotes: boolean
+}
+type Place = { readonly [Key in 'role' | 'primary' | 'known']: Engine[Key] }
+interface Wish {
+  readonly runs: Runs
+  readonly follows: number | null
+  readonly onCrash: 'wait' | 'restart'
+}
+
+/** A group and what its clients know. */
+export interface Team {
+  readonly number: number
+  readonly slots: SlotRange | null
+  members: Member[]
+  recorded: number | null
+  history: History | null
+  handover: (Omit<OpenHandover, 'ageMs'> & { readonly since: number; readonly certified: boolean }) | null
+  standby: Standby | null
+  /** The standby as it was before the open handover. */
+  standbyBefore: Standby | null
+  /** In cluster mode, who took the slots over last, as far as the others have heard; and the highest epoch of a claim. */
+  owner: number | null
+  epoch: number
+  readonly acknowledged: Set<number>
+  /** Writes that were on the disk of whoever served: no plan may lose them, whatever dies. */
+  durable: ReadonlySet<number>
+  /** Writes that no plan could have saved: who held them was killed. */
+  readonly lost: Set<number>
+}
+
+export interface World {
+  readonly pick: Pick
+  readonly teams: readonly Team[]
+  readonly persistence: Goal['persistence']
+  /** Each write is in the append-only file before it is acknowledged. */
+  readonly always: boolean
+  readonly cluster: boolean
+  memoryFreeBytes: number
+  turn: number
+  nextShard: number
+  nextWrite: number
+  /** So many stalls may still come with an order to take over; null: nothing ever stalls. Outside of cluster mode only. */
+  stalls: number | null
+  /** Processes of this revision do not come up. */
+  broken: string | null
+  /** Does a follower of that revision fail to carry out what comes from the other one? */
+  stumbles: (follower: Engine, source: Engine) => boolean
+}
+
+export interface Shape {
+  readonly groups: number
+  readonly replicas: number
+  readonly persistence: Goal['persistence']
+  readonly always?: boolean
+  readonly runs: Runs
+}
+
+/** A database that runs well, with some writes in it. In cluster mode when it has more than one group. */
+export function worldOf(shape: Shape, pick: Pick): World {
+  const { groups, replicas, persistence, always = false, runs } = shape
+  const cluster = groups > 1
+  const teams = splitSlots(groups).map((slots, number) => teamOf(number, cluster ? slots : null))
+  const world: World = {
+    ...{ pick, teams, persistence, always, cluster, memoryFreeBytes: 1e12 },
+    ...{ turn: 0, nextShard: 1, nextWrite: 1, stalls: null, broken: null, stumbles: () => false },
+  }
+  for (const team of teams) {
+    const first = world.nextShard
+    for (let n = 0; n <= replicas; n++) {
+      const member = enlist(world, team, runs, n === 0 ? null : first)
+      put(team, member, replicas)
+      Object.assign(member, {
+        state: 'running',
+        ordered: false,
+        engine: bornWell(member, first, persistence),
+      })
+    }
+    Object.assign(team, { recorded: first, owner: first, epoch: 1 })
+    for (const member of team.members) if (member.id === first) member.epoch = 1
+  }
+  const everybody = new Set(membersOf(world).map(({ id }) => id))
+  for (const { engine } of membersOf(world)) if (engine !== null) engine.known = everybody
+  return world
+}
+
+function teamOf(number: number, slots: SlotRange | null): Team {
+  const records = { members: [], recorded: null, history: null, handover: null, standby: null }
+  const sets = { acknowledged: new Set<number>(), durable: new Set<number>(), lost: new Set<number>() }
+  return { number, slots, ...records, standbyBefore: null, owner: null, epoch: 0, ...sets }
+}
+
+function bornWell(member: Member, first: number, persistence: Goal['persistence']): Engine {
+  const role =
+    member.id === first
+      ? ({ role: 'primary' } as const)
+      : ({ role: 'replica', primary: first, link: 'up' } as const)
+  const aof = persistence === 'aof' ? 'on' : 'off'
+  return {
+    ...engines.emptyEngine(member.revision ?? ''),
+    ...role,
+    aof,
+    streamed: true,
+    replid: `history-${first}`,
+  }
+}
+
+export const membersOf = ({ teams }: World) => teams.flatMap(({ members }) => members)
+export const liveOf = ({ members }: Team) => members.filter(({ engine }) => engine !== null)
+
+export function enlist(world: World, group: Team, wanted: Runs, follows: number | null): Member {
+  const process = {
+    wish: null,
+    state: 'absent',
+    ordered: false,
+    revision: null,
+    endedCleanly: false,
+  } as const
+  const rest = { leaving: false, disk: engines.noDisk, engine: null, place: null, epoch: 0, stall: null }
+  const member: Member = { id: world.nextShard++, group, wanted, follows, ...process, ...rest }
+  group.members.push(member)
+  return member
+}
+
+/** What the agent makes of a wish: a new process where the revision differs, or where nothing else would start one. */
+export function put(
+  team: Team,
+  member: Member,
+  others = team.members.length - 1,
+  onCrash: Wish['onCrash'] = member.follows === null && others > 0 ? 'wait' : 'restart',
+): void {
+  const wish: Wish = { runs: member.wanted, follows: member.follows, onCrash }
+  const before = member.wish
+  member.wish = wish
+  const asleep = member.state === 'exited' || member.state === 'failed'
+  const same =
+    before !== null &&
+    revisionOf(before.runs) === revisionOf(wish.runs) &&
+    before.follows === wish.follows &&
+    before.onCrash === onCrash
+  const stuck = member.state === 'failed' || (member.state === 'exited' && onCrash === 'wait')
+  const anew = before === null || asleep || revisionOf(before.runs) !== revisionOf(wish.runs)
+  if (same ? !stuck : !anew) return
+  member.revision ??= revisionOf(wish.runs)
+  member.ordered = true
+  member.state = member.engine === null ? 'starting' : 'stopping'
+}
+
+/** It has the slots, and the others hear of it if it lives long enough. */
+export function claimSlots(team: Team, member: Member): void {
+  team.epoch += 1
+  Object.assign(member, { epoch: team.epoch })
+  team.owner = member.id
+}
+
+/** All processes of a group are gone within a moment. What its primary had on disk must come back. */
+export function cutPower(world: World, team: Team): void {
+  for (const member of team.members) {
+    // The agent died too: whether this one would have come up, the next agent tries.
+    if (member.state === 'starting' && member.engine === null) member.ordered = true
+    stop(world, member)
+  }
+  const kept = world.always ? team.acknowledged : team.durable
+  for (const id of team.acknowledged) if (!kept.has(id)) team.lost.add(id)
+}
+
+/** A save point: some process writes a snapshot by itself. */
+export function savePoint(world: World, member: Member): void {
+  if (world.persistence === 'snapshot' && member.engine !== null)
+    member.engine.saving ??= engines.save(member.engine)
+}
+
+/** Its process stands still from now on. */
+export function stall(world: World, member: Member, promotes = false): void {
+  member.stall ??= { left: 2 + world.pick(20), past: 0, promotes }
+}
+
+/** Does it stall right when it is told to take over, or to end? What it is told then it does when it goes on. */
+export function stallsAt(world: World, member: Member, promotes = true): boolean {
+  if (world.cluster || !world.stalls || world.pick(3) > 0) return false
+  world.stalls -= 1
+  stall(world, member, promotes)
+  return true
+}
+
+/** Its process is gone at once, with all it had not written to disk. */
+export function kill(world: World, member: Member): void {
+  const { engine, group } = member
+  stop(world, member)
+  if (engine === null) return
+  if (engine.role === 'primary' || !liveOf(group).some((other) => other.engine?.role === 'primary'))
+    mourn(group, engine, world.stalls !== null)
+}
+
+function stop(world: World, member: Member): void {
+  const { engine, group } = member
+  member.stall = null
+  if (member.state === 'starting' && engine === null && !member.ordered) {
+    member.state = 'failed'
+    return
+  }
+  if (engine === null) return
+  const { log, aof } = engine
+  const { snapshot } = member.disk
+  const unwritten = world.always ? 0 : world.pick(2)
+  if (aof === 'on') member.disk = { snapshot, aof: log.slice(0, log.length - unwritten), aofWhole: true }
+  end(member, false)
+  const unaware = liveOf(group).find((other) => other.engine?.role === 'primary')
+  if (member.id === group.owner && unaware !== undefined) group.owner = unaware.id
+  if (member.ordered && member.wish?.onCrash === 'wait') member.ordered = false
+  member.state = member.ordered ? 'starting' : 'exited'
+}
+
+/**
+ * What the best of those who followed had not received is lost, and nobody is to blame. Where some stall it may not be the best that
+ * answers: then what was on record counts.
+ */
+function mourn(team: Team, { replid, replid2 }: Engine, isAny: boolean): void {
+  // Only the history on record counts, and only replicas that have been in it: so the roles are settled.
+  const names = team.history === null ? [replid, replid2] : [team.history.replid]
+  const heirs = liveOf(team).flatMap(({ engine }) =>
+    engine !== null &&
+    engine.role === 'replica' &&
+    !engine.syncing &&
+    (names.includes(engine.replid) || names.includes(engine.replid2)) &&
+    engine.offset >= (team.history?.offset ?? 0)
+      ? [new Set(engine.log)]
+      : [],
+  )
+  const lacks = (held: ReadonlySet<number>) => [...team.acknowledged].filter((id) => !held.has(id))
+  const lacking = heirs.map(lacks).toSorted((a, b) => a.length - b.length)
+  for (const id of lacking.at(isAny ? -1 : 0) ?? team.acknowledged) team.lost.add(id)
+}
+
+function end(member: Member, cleanly: boolean): void {
+  const { engine } = member
+  if (engine === null) return
+  const { role, primary, known, log, aof } = engine
+  if (cleanly)
+    member.disk =
+      aof === 'on'
+        ? { snapshot: engines.save(engine), aof: log, aofWhole: true }
+        : { ...member.disk, snapshot: engines.save(engine) }
+  Object.assign(member, { engine: null, endedCleanly: cleanly, place: { role, primary, known } })
+  for (const other of liveOf(member.group))
+    if (other.engine?.primary === member.id) other.engine.link = 'down'
+}
+
+/** Some of what is on its way arrives: processes stop and start, streams flow, gossip spreads. */
+export function arrive(world: World): void {
+  world.turn += 1
+  for (const member of membersOf(world)) standStill(member)
+  for (const member of membersOf(world))
+    if (member.stall === null && world.pick(2) === 0) moveOn(world, member)
+  for (const team of world.teams) {
+    for (const { engine, stall } of team.members) {
+      if (engine === null || stall !== null || world.pick(3) === 0) continue
+      const source = team.members.find(({ id }) => id === engine.primary)?.engine ?? null
+      engines.replicate(engine, source, world.pick, () => source !== null && world.stumbles(engine, source))
+    }
+  }
+}
+
+function standStill(member: Member): void {
+  const { stall, engine } = member
+  if (stall === null) return
+  Object.assign(stall, { left: stall.left - 1, past: stall.past + 1 })
+  if (stall.left > 0) return
+  member.stall = null
+  if (stall.promotes && engine !== null) engines.promote(engine)
+}
+
+function moveOn(world: World, member: Member): void {
+  const { engine, wish } = member
+  if (member.state === 'stopping') {
+    end(member, true)
+    member.state = 'starting'
+  } else if (member.state === 'starting' && member.ordered && wish !== null) {
+    Object.assign(member, { ordered: false, revision: revisionOf(wish.runs) })
+  } else if (member.state === 'starting') {
+    if (member.revision === world.broken) member.state = 'failed'
+    else boot(world, member)
+  } else if (member.state === 'exited' && wish?.onCrash === 'restart') {
+    Object.assign(member, { ordered: true, state: 'starting' })
+  } else if (engine !== null) writeFiles(member, engine)
+}
+
+/** What an engine writes beside its work is there, whole. */
+function writeFiles(member: Member, engine: Engine): void {
+  if (engine.aof === 'rewriting') engine.aof = 'on'
+  if (engine.saving === null) return
+  member.disk = { ...member.disk, snapshot: engine.saving }
+  const { group } = member
+  if (engine.role === 'primary' && group.recorded === member.id)
+    group.durable = new Set([...group.durable, ...engine.saving.log])
+  engine.saving = null
+}
+
+function boot(world: World, member: Member): void {
+  const { place, wish, disk } = member
+  const engine = engines.emptyEngine(member.revision ?? '')
+  const follows = wish?.follows ?? null
+  if (!world.cluster && follows !== null) Object.assign(engine, { role: 'replica', primary: follows })
+  if (world.cluster) {
+    Object.assign(engine, place ?? { role: 'blank' })
+    engine.known = new Set([...engine.known, member.id])
+    // One that served takes no writes before the others have told it who serves now.
+    engine.paused = engine.role === 'primary'
+    const { group } = member
+    const owner = group.members.find(({ id }) => id === group.owner)
+    if (engine.paused && member.epoch > (owner?.epoch ?? 0)) group.owner = member.id
+  }
+  engines.load(engine, disk, follows !== null, world.persistence === 'aof')
+  // From here on the file lacks what this process takes.
+  if (engine.aof !== 'on') member.disk = { ...disk, aofWhole: false }
+  Object.assign(member, { engine, state: 'running' })
+}
+
+/** Every client writes to whoever takes it. Outside of cluster mode nobody may ever find two. */
+export function write(world: World): void {
+  for (const team of world.teams) {
+    const takers = liveOf(team).filter(({ engine }) => engine?.role === 'primary' && !engine.paused)
+    if (takers.length > 1) {
+      const names = takers.map(({ id }) => id).join(' and ')
+      throw new Error(`shards ${names} of group ${team.number} take writes at the same time`)
+    }
+    const engine = takers[0]?.engine
+    if (engine == null) continue
+    const id = world.nextWrite++
+    engines.write(engine, id)
+    team.acknowledged.add(id)
+  }
+}
+
+/** What a group has lost although nobody had to: must be empty. */
+export function missing(team: Team, engine: Engine | null | undefined): readonly number[] {
+  const held = new Set(engine?.log ?? [])
+  return [...team.acknowledged].filter((id) => !held.has(id) && !team.lost.has(id))
+}
+
+export const holes = ({ log }: Engine) => log.filter((id) => id === HOLE).length

@@ -1,0 +1,75 @@
+import { readdirSync } from 'node:fs'
+import { compareVersions } from '@fairlead/engine'
+import { enginesFolder } from './start-fairlead.ts'
+
+/** A build as requests name it: "redis-7.0.15". */
+export type BuildName = `${string}-${string}`
+
+export interface Pair {
+  readonly from: BuildName
+  readonly to: BuildName
+}
+
+type Line = readonly [flavour: string, version: string]
+
+/** From → to. The first two are always here: tools/run.mjs fetches them. */
+const paths: readonly (readonly [Line, Line])[] = [
+  [
+    ['redis', '7.0'],
+    ['valkey', '8.1'],
+  ],
+  [
+    ['valkey', '8.0'],
+    ['valkey', '8.1'],
+  ],
+  [
+    ['redis', '7.0'],
+    ['redis', '8.0'],
+  ],
+  [
+    ['valkey', '8.1'],
+    ['valkey', '9'],
+  ],
+]
+
+/** The pairs of builds that this machine can upgrade between. */
+export function pairsHere(): readonly Pair[] {
+  return paths.flatMap(([older, newer], n) => {
+    if (n < 2) return [{ from: build(...older), to: build(...newer) }]
+    const [from, to] = [findBuild(...older), findBuild(...newer)]
+    return from === undefined || to === undefined ? [] : [{ from, to }]
+  })
+}
+
+/** The newest build here of each line that is supported. */
+export function buildsOfEachLine(): readonly BuildName[] {
+  const lines: readonly Line[] = [
+    ['redis', '7.0'],
+    ['redis', '8.0'],
+    ['valkey', '8.0'],
+    ['valkey', '8.1'],
+    ['valkey', '9'],
+  ]
+  return lines.flatMap(([flavour, version]) => findBuild(flavour, version) ?? [])
+}
+
+/**
+ * The newest build here of a flavour and version, as requests name it. Suites move, so no exact patch version is
+ * asked for. Throws when there is none: tools/run.mjs fetches what the tests need.
+ */
+export function build(flavour: string, version: string): BuildName {
+  const found = findBuild(flavour, version)
+  if (found === undefined) throw new Error(`there is no build of ${flavour} ${version} in ${enginesFolder()}`)
+  return found
+}
+
+/** The same, or the newest of the flavour; undefined when there is none. For builds that a test can do without. */
+export function findBuild(flavour: string, version = ''): BuildName | undefined {
+  const found = readdirSync(enginesFolder())
+    .map((name) => /^([a-z]+)-(\d+\.\d+\.\d+)$/.exec(name))
+    .filter((match) => match?.[1] === flavour && `${match[2]}.`.startsWith(version && `${version}.`))
+    .map((match) => match?.[2] ?? '')
+    .toSorted(compareVersions)
+    .at(-1)
+  return found === undefined ? undefined : `${flavour}-${found}`
+}

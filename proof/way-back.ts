@@ -1,0 +1,66 @@
+import type { Action } from '@fairlead/api'
+import type { Pair } from './engine-pairs.ts'
+import type { Fairlead } from './start-fairlead.ts'
+import { until } from './until.ts'
+
+/** An upgrade in its rollback window, or on its way there. */
+export interface Underway {
+  readonly uid: number
+  /** Of the upgrade. */
+  readonly action: string
+}
+
+/** Creates a database with a replica and begins to upgrade it; `policy` is the rest of the request. */
+export async function beginUpgrade(
+  fairlead: Fairlead,
+  { from, to }: Pair,
+  policy: object = { rollback_window: 'until_finalized' },
+): Promise<Underway> {
+  const { api } = fairlead
+  const { uid, action_uid } = await api.createDatabase({
+    body: {
+      name: `back-${Date.now().toString(36)}`,
+      memory_size: 0,
+      replication: true,
+      engine_version: from,
+    },
+  })
+  const created = await fairlead.untilEnded(action_uid)
+  if (created.status !== 'completed') throw new Error(`it was not created: ${created.error}`)
+  const upgrade = await api.upgradeDatabase({ params: { uid }, body: { engine_version: to, ...policy } })
+  return { uid, action: upgrade.action_uid ?? '' }
+}
+
+/** Polls an action until it fits. The message of a failure shows how it was last. */
+export async function untilAction(
+  { api }: Fairlead,
+  action: string,
+  what: string,
+  fits: (action: Action) => boolean,
+): Promise<Action> {
+  let last: Action | undefined
+  try {
+    return await until(
+      what,
+      async () => {
+        last = await api.getAction({ params: { uid: action } })
+        return fits(last) ? last : undefined
+      },
+      { withinMs: 60_000 },
+    )
+  } catch (cause) {
+    throw new Error(`${(cause as Error).message}: ${JSON.stringify(last)}`, { cause })
+  }
+}
+
+/** The roles have moved, the standby follows, and it can be taken back. The numbers of the old and the new primary. */
+export async function untilWindow(
+  fairlead: Fairlead,
+  { action }: Underway,
+): Promise<{ readonly standby: number; readonly primary: number }> {
+  const { certificates } = await untilAction(fairlead, action, 'the window is open', (seen) => {
+    return seen.certificates.length > 0 && seen.state === 'hold' && seen.rollback_eligible === true
+  })
+  const [{ from, to } = { from: '', to: '' }] = certificates
+  return { standby: Number(from), primary: Number(to) }
+}
