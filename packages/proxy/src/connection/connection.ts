@@ -8,6 +8,7 @@ import type { Caching } from './caching.ts'
 import type { Hush } from './hush.ts'
 import type { Link, Via } from './link.ts'
 import type { Login } from './login.ts'
+import type { LongGate } from './long-gate.ts'
 import type { PutOff } from './put-off.ts'
 
 /**
@@ -52,7 +53,7 @@ export interface Connection {
   /** It has had its turn: what it sends waits for the next one (turns.ts). */
   yielded: boolean
   fullReads: number
-  /** Its next request may publish something, and waits until all subscribers are there. */
+  /** Its next request waits: it may publish something, and not all subscribers are there, or it is long, and the gate for these is closed. */
   hushed: boolean
   /** What is kept of the commands of transactions that are under way, and of transactions in all (`countKept`). */
   underWayBytes: number
@@ -130,6 +131,7 @@ export interface Owner {
   /** Learns the scripts that clients give their engines. */
   readonly scripts: KnownScripts
   readonly hush: Hush
+  readonly gate: LongGate
 }
 
 /** Where replies go: the client's socket or, of a sharded database, what puts them in order with those of other groups. */

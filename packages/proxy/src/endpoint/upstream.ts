@@ -1,4 +1,4 @@
-import { type HoldResult, Refusal, type SwitchResult, type WantedEndpoint } from '@fairlead/api'
+import { type Address, type HoldResult, Refusal, type SwitchResult, type WantedEndpoint } from '@fairlead/api'
 import { type Behind, behindOf } from '../connection/behind.ts'
 import type { Connection, Owner } from '../connection/connection.ts'
 import { eachOf } from '../connection/each-of.ts'
@@ -21,8 +21,6 @@ import { addressText } from '../listen/address-text.ts'
 import type { Admission } from '../listen/admission.ts'
 import { meet, type Others } from '../listen/others.ts'
 import { createSeen, type Seen } from '../listen/seen.ts'
-
-type Address = WantedEndpoint['upstream']
 
 /** The primary of one group, wherever its role is, and the connections that go there. */
 export interface Upstream extends Disposable {
@@ -79,7 +77,7 @@ export function createUpstream(
   const { count, scripts, onCut, onLogin, onClosed, admission } = events
   const connections = new Set<Connection>()
   const followers = new Set<Promise<void>>()
-  const longRequestsEnd = createLongRequests(connections)
+  const longRequests = createLongRequests(connections)
   const seen = createSeen()
   let address = first
   const cursors = createCursorsNow(generations)
@@ -94,7 +92,7 @@ export function createUpstream(
   const debts = createDebts(target)
   const owner: Owner = {
     era: 0,
-    ...{ count, scripts, hush, onCut, onLogin, logins: { asked: null } },
+    ...{ count, scripts, hush, gate: longRequests.gate, onCut, onLogin, logins: { asked: null } },
     onQuiet: (connection) => {
       if (givenUp.take(connection)) return
       // Given up while it was held, and the role is where it was: its engine closes the link.
@@ -195,6 +193,7 @@ export function createUpstream(
     hold.renew(deadlineMs)
     const mine = hold
     const result = debts.note(await mine.drained(drainMs), mine)
+    if (mine.unanswered().length > 0) longRequests.open(false)
     if (!result.drained) giveUp()
     return result
   }
@@ -222,6 +221,7 @@ export function createUpstream(
     isGoing = false
     const ended = hold
     hold = null
+    longRequests.open(true)
     for (const connection of first) resume(connection)
     for (const connection of [...impatient, ...ended.lately()]) goOn(connection)
     await eachOf(asking, follow)
@@ -268,10 +268,9 @@ export function createUpstream(
     blocked: () => (hold === null && switching === null ? givenUp.candidates() : []),
     async calm(withinMs) {
       if (hold !== null) return noCalm
-      const cut = await debts.settle()
-      const calm = await longRequestsEnd(withinMs)
+      const calm = await longRequests.end(withinMs, await debts.settle())
       if (calm.long > 0) seen.failedHolds += 1
-      return { ...calm, cut: calm.cut + cut }
+      return calm
     },
     hold: beginHold,
     async switchTo(to, others, ofCursors) {
@@ -288,6 +287,7 @@ export function createUpstream(
     release(hasFailed = false) {
       if (switching !== null) return
       if (hasFailed && hold !== null) seen.failedHolds += 1
+      if (!hasFailed && hold !== null) longRequests.open(true)
       givenUp.end()
       letGo()
     },

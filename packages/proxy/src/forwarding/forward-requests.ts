@@ -168,18 +168,19 @@ function forward(connection: Connection, link: Link, bytes: Buffer): void {
     endIfDone(connection)
     return
   }
-  if (requests.keepAll && !countKept(connection) && requests.keptBytes + requests.part.length > SMALL_BYTES) {
-    stopKeeping(requests)
-    countKept(connection)
-  }
   const unwhole = chunk.length - at + (at === 0 ? begun.length : 0)
   const isOfScan = requests.command !== undefined && isScan(requests.command)
-  if (owner.hush.isOn && !(goesOn && at === 0) && unwhole > LONGEST_BEGUN_BYTES && mayPublish(connection)) {
+  const beginsLong = !(goesOn && at === 0) && unwhole > LONGEST_BEGUN_BYTES
+  if (beginsLong && ((owner.hush.isOn && mayPublish(connection)) || (owner.gate.isClosed && !isOfScan))) {
     if (at > 0) send(connection, link, chunk.subarray(from, at))
     keepForHush(connection, chunk, at)
     return
   }
-  if (((goesOn && at === 0) || unwhole > LONGEST_BEGUN_BYTES) && !isOfScan) {
+  if (requests.keepAll && !countKept(connection) && requests.keptBytes + requests.part.length > SMALL_BYTES) {
+    stopKeeping(requests)
+    countKept(connection)
+  }
+  if (((goesOn && at === 0) || beginsLong) && !isOfScan) {
     send(connection, link, chunk.subarray(from))
     return
   }

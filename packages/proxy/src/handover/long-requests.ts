@@ -4,6 +4,7 @@ import type { Connection } from '../connection/connection.ts'
 import { endConnection } from '../connection/end-connection.ts'
 import { isOverdue, LONGEST_REQUEST_MS, putOffAgain } from '../connection/put-off.ts'
 import { isPartlySent } from '../connection/under-way.ts'
+import { createLongGate, type LongGateKeeper } from './create-long-gate.ts'
 
 /** A long request that takes longer than this is worth waiting for before anybody is held. */
 export const SHORT_MS = 50
@@ -21,19 +22,40 @@ export interface Calm {
   readonly cut: number
 }
 
-/**
- * Waits until no connection is in the middle of a long request, but for those that have just begun, and those of which nothing comes
- * any more. No client is held meanwhile. Which still are after `withinMs`; those that are so for too long are cut. 0: no wait. Those
- * count of which something has come since the last wait: other threads hold their clients already.
- */
-export function createLongRequests(
-  connections: ReadonlySet<Connection>,
-): (withinMs: number) => Promise<Calm> {
+/** The long requests of an upstream, and the gate for those that begin. */
+export interface LongRequests extends Pick<LongGateKeeper, 'gate' | 'open'> {
+  /**
+   * Waits until no connection is in the middle of a long request, but for those that have just begun, and those of which nothing comes
+   * any more. No client is held meanwhile. Which still are after `withinMs`; those that are so for too long are cut. 0: no wait. Those
+   * count of which something has come since the last wait: other threads hold their clients already. Each other wait is an attempt that
+   * the gate counts. `cutBefore`: of other clients, as many count too.
+   */
+  end(withinMs: number, cutBefore: number): Promise<Calm>
+}
+
+export function createLongRequests(connections: ReadonlySet<Connection>): LongRequests {
   let under: ReadonlyMap<Connection, UnderWay> = new Map()
-  return async (withinMs) => {
-    under = await longRequestsEnd(connections, under, withinMs)
-    return countPutOffs(connections, slowOf(under))
+  const keeper = createLongGate(connections)
+  const { gate, open } = keeper
+  return {
+    ...{ gate, open },
+    async end(withinMs, cutBefore) {
+      if (withinMs > 0) keeper.attempt()
+      const cut = cutBefore + (keeper.areAllOverdue() ? cutAll(connections) : 0)
+      under = await longRequestsEnd(connections, under, withinMs)
+      const calm = countPutOffs(connections, slowOf(under))
+      // Those that wait at the gate are not to wait longer than they have to.
+      const tries = gate.isClosed ? Math.min(calm.tries, 1) : calm.tries
+      return { ...calm, tries, cut: calm.cut + cut }
+    },
   }
+}
+
+/** One that stands still too: it may go on when clients are held, and its client has had its time. */
+function cutAll(connections: ReadonlySet<Connection>): number {
+  const partly = [...connections].filter(isPartlySent)
+  for (const connection of partly) endConnection(connection, TOO_LONG)
+  return partly.length
 }
 
 async function longRequestsEnd(

@@ -1,0 +1,33 @@
+import { FEWEST_TIMES, LONGEST_REQUEST_MS, LONGEST_SERIES_MS } from '../connection/put-off.ts'
+
+/** Attempts to hold the clients of an upstream, one after the other, none of which has got through. */
+export interface Attempts {
+  readonly times: number
+  readonly sinceMs: number
+  readonly lastMs: number
+  /** Since when no long request is let in that begins; null: all are. */
+  readonly closedMs: number | null
+}
+
+/** Attempts come seconds apart. After so long without one it is another handover. */
+const ANOTHER_MS = 60_000
+/** Long requests wait no longer than that: what was under way when they began to has ended by then, or was closed. */
+export const LONGEST_CLOSED_MS = 2 * LONGEST_REQUEST_MS
+
+/** Another attempt, at `nowMs`. `before`: null after one that got through. After minutes of them long requests that begin have to wait. */
+export function attemptAgain(before: Attempts | null, nowMs: number): Attempts {
+  const isOther = before === null || nowMs - before.lastMs > ANOTHER_MS || isClosedTooLong(before, nowMs)
+  if (isOther) return { times: 1, sinceMs: nowMs, lastMs: nowMs, closedMs: null }
+  const times = before.times + 1
+  const isOverdue = times > FEWEST_TIMES && nowMs - before.sinceMs >= LONGEST_SERIES_MS
+  return { ...before, times, lastMs: nowMs, closedMs: before.closedMs ?? (isOverdue ? nowMs : null) }
+}
+
+/** Whatever long request is under way has been so for a minute: none has begun since. */
+export function areAllOverdue(attempts: Attempts | null, nowMs: number): boolean {
+  return attempts !== null && attempts.closedMs !== null && nowMs - attempts.closedMs >= LONGEST_REQUEST_MS
+}
+
+function isClosedTooLong({ closedMs }: Attempts, nowMs: number): boolean {
+  return closedMs !== null && nowMs - closedMs >= LONGEST_CLOSED_MS
+}

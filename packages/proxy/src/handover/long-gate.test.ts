@@ -1,0 +1,110 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, expect, test, vi } from 'vitest'
+import { keyOf, makeCluster } from '../../test/sharded-stage.ts'
+import { dial, type Engine, makePair, until } from '../../test/stage.ts'
+import { beginLongValue } from '../../test/stream-value.ts'
+import type { Endpoint } from '../endpoint/endpoint.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+const host = '127.0.0.1'
+const LONG = 1024 * 1024
+/** So many, with 50 s between them: more than five minutes. */
+const ENOUGH = 8
+const times = { deadlineMs: 4_000, drainMs: 150 }
+
+/** Lets time pass, at once. */
+function createClock(): (ms: number) => void {
+  let ahead = 0
+  const now = performance.now.bind(performance)
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
+  return (ms) => {
+    ahead += ms
+  }
+}
+
+/** Attempts to hold its clients for more than five minutes, none of which goes on to a hold. */
+async function putOffForMinutes(endpoint: Endpoint, pass: (ms: number) => void, slot?: number) {
+  for (let n = 0; n < ENOUGH; n += 1) {
+    pass(50_000)
+    expect(await endpoint.calm(200, slot)).toEqual({ long: 0, tries: 0, cut: 0 })
+  }
+}
+
+/** Bytes of a request that has not ended, as the engine has them. */
+async function hasBegun({ admin }: Engine): Promise<boolean> {
+  return /qbuf=\d{5}/.test(await admin('CLIENT LIST'))
+}
+
+test('after five minutes of attempts a long request that begins waits for the handover, and then goes to the new primary; short ones go on', async () => {
+  await using pair = await makePair()
+  const { endpoint } = pair
+  await putOffForMinutes(endpoint, createClock())
+  await using late = await beginLongValue(pair.port, 'late', LONG)
+  await late.sendUpTo(200_000)
+  await using other = await dial(pair.port)
+  await other.ask('SET k v', '+OK\r\n')
+  expect(await hasBegun(pair.a)).toBe(false)
+  expect(await endpoint.hold(times)).toMatchObject({ drained: true, late: 0 })
+  await pair.moveRole()
+  await endpoint.switchTo({ host, port: pair.b.port })
+  await late.sendUpTo(LONG)
+  await late.isSet()
+  expect(await pair.b.admin('STRLEN late')).toBe(`:${LONG}\r\n`)
+  expect(endpoint.report()).toMatchObject({ errors: 0 })
+})
+
+test('what was under way is closed a minute later, if it has not ended by then, also where it stands still', async () => {
+  await using pair = await makePair()
+  const { endpoint } = pair
+  const pass = createClock()
+  await using value = await beginLongValue(pair.port, 'k', LONG)
+  await value.sendUpTo(200_000)
+  await until(() => hasBegun(pair.a))
+  // It stands still: nothing waits for it, and nothing is in the way.
+  await putOffForMinutes(endpoint, pass)
+  pass(31_000)
+  expect(await endpoint.hold(times)).toMatchObject({ drained: true, cut: 1 })
+  endpoint.release()
+  await expect(value.isSet()).rejects.toThrow(/ERR this request took more than 60 s to arrive/)
+})
+
+test('a thread in which none is in the way lets none begin either, as long as attempts fail in another', async () => {
+  await using pair = await makePair()
+  const { endpoint } = pair
+  const pass = createClock()
+  await putOffForMinutes(endpoint, pass)
+  await using value = await beginLongValue(pair.port, 'k', LONG)
+  await value.sendUpTo(200_000)
+  await using other = await dial(pair.port)
+  await other.ask('SET k v', '+OK\r\n')
+  await delay(50)
+  expect(await hasBegun(pair.a)).toBe(false)
+  expect(await endpoint.hold({ ...times, calmMs: 0 })).toMatchObject({ drained: true })
+  endpoint.release()
+  await until(() => hasBegun(pair.a))
+  await value.sendUpTo(LONG)
+  await value.isSet()
+})
+
+test('of a sharded database only those to the group wait that is to be handed over', {
+  timeout: 40_000,
+}, async () => {
+  await using cluster = await makeCluster()
+  const { endpoint, port } = cluster
+  const [zero, one] = keyOf
+  const pass = createClock()
+  await putOffForMinutes(endpoint, pass, 0)
+  await using waits = await beginLongValue(port, zero, LONG)
+  await waits.sendUpTo(200_000)
+  await using goes = await beginLongValue(port, one, LONG)
+  await goes.sendUpTo(LONG)
+  await goes.isSet()
+  const [first] = cluster.primaries
+  if (first === undefined) throw new Error('no engines')
+  expect(await hasBegun(first)).toBe(false)
+  expect(await endpoint.hold({ ...times, slot: 0 })).toMatchObject({ drained: true, late: 0 })
+  endpoint.release(0)
+  await waits.sendUpTo(LONG)
+  await waits.isSet()
+})
