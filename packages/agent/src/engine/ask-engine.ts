@@ -65,7 +65,13 @@ export function createPulse(): Pulse {
     },
     async call(command, ...args) {
       if (!connection) throw new Error('no engine was asked yet')
-      return await connection.call(command, ...args)
+      try {
+        return await connection.call(command, ...args)
+      } catch (cause) {
+        // The first question without an answer is not always a PING.
+        if (readErrorReply(cause) === null) silentSince ??= performance.now()
+        throw cause
+      }
     },
     forget,
     [Symbol.dispose]: forget,
