@@ -6,14 +6,12 @@ import type { SeenShard } from '../../core/state/topology.ts'
 import { settleEndpoint } from '../clients/endpoints.ts'
 import { tellOfHandover } from '../records/tell-of-loss.ts'
 import { ifItAnswers } from '../turn/engines.ts'
-import type { Outcome } from '../turn/outcome.ts'
+import { done, type Outcome } from '../turn/outcome.ts'
 import { member, type Scene } from '../turn/scene.ts'
 import { countFullSyncs, fullSyncsSince } from './count-full-syncs.ts'
 import { replicationOf } from './handover-gate.ts'
 import { resumePings } from './move-role-in-cluster.ts'
 import { letWritesGo } from './stop-writes.ts'
-
-const done: Outcome = { kind: 'done' }
 
 /** After an interruption: nobody is held any longer, and the store knows who serves. A dead process holds nobody. */
 export async function releaseHandover(primary: number, scene: Scene): Promise<Outcome> {
