@@ -114,10 +114,14 @@ async function connectUntil(
   untilMs: number,
   take: Take,
 ): Promise<Socket> {
+  let before: unknown
   for (;;) {
     try {
       return await connectOnce(target, untilMs, take)
     } catch (cause) {
+      // A last try that the deadline ends says less than the one before it.
+      if (before !== undefined && performance.now() >= untilMs) throw before
+      before = cause
       if ((cause as NodeJS.ErrnoException).code === 'ECONNREFUSED') target.cursors.hasEnded()
       if (connection.mode === 'closed' || performance.now() + TRY_AGAIN_MS > untilMs) throw cause
       await delay(TRY_AGAIN_MS)
@@ -172,16 +176,23 @@ function openSocket({ host, port, tls }: Place, take: Take): Socket {
 
 async function untilOpen(socket: Socket, { host, port, tls }: Place): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>()
-  socket.once(tls === null ? 'connect' : 'secureConnect', () => resolve(socket))
-  socket.on('error', reject)
-  socket.once('close', () => reject(new Error(`${host}:${port} closed the connection`)))
+  const isOpen = () => resolve(socket)
+  const isClosed = () => reject(new Error(`${host}:${port} closed the connection`))
+  const opens = tls === null ? 'connect' : 'secureConnect'
+  socket.once(opens, isOpen).once('error', reject).once('close', isClosed)
   try {
     return await promise
   } catch (cause) {
     socket.destroy()
     throw cause
+  } finally {
+    // Thousands of links stay open for days: nothing of how they were opened stays with them.
+    socket.on('error', closesItself).off(opens, isOpen).off('error', reject).off('close', isClosed)
   }
 }
+
+/** The close that follows an error of a socket is what counts. */
+const closesItself = () => undefined
 
 function cachingOf(connection: Connection): readonly Buffer[] | null {
   return cachingNow(connection)?.args ?? null

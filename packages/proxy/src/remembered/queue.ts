@@ -6,31 +6,48 @@ export interface Queue<T> {
   shift(): T | undefined
 }
 
+interface Kept<T> extends Queue<T> {
+  items: (T | undefined)[]
+  gone: number
+}
+
 /** Gone items are dropped from the array when they are this many, and more than half of it. */
 const DROP_FROM = 256
 
+/**
+ * All queues share these functions. Each connection keeps two queues: functions of their own took 1.7 KB of each idle connection
+ * (measured with 3,000, bench/README.md).
+ */
+const methods: ThisType<Kept<unknown>> & Queue<unknown> = {
+  get size() {
+    return this.items.length - this.gone
+  },
+  first() {
+    return this.items[this.gone]
+  },
+  push(item) {
+    this.items.push(item)
+  },
+  shift() {
+    const { items, gone } = this
+    if (gone === items.length) return undefined
+    const item = items[gone]
+    items[gone] = undefined
+    this.gone += 1
+    if (this.gone === items.length) {
+      items.length = 0
+      this.gone = 0
+    } else if (this.gone > DROP_FROM && this.gone * 2 > items.length) {
+      this.items = items.slice(this.gone)
+      this.gone = 0
+    }
+    return item
+  },
+}
+
 export function createQueue<T>(): Queue<T> {
-  let items: (T | undefined)[] = []
-  let gone = 0
-  return {
-    get size() {
-      return items.length - gone
-    },
-    first: () => items[gone],
-    push: (item) => void items.push(item),
-    shift() {
-      if (gone === items.length) return undefined
-      const item = items[gone]
-      items[gone] = undefined
-      gone += 1
-      if (gone === items.length) {
-        items.length = 0
-        gone = 0
-      } else if (gone > DROP_FROM && gone * 2 > items.length) {
-        items = items.slice(gone)
-        gone = 0
-      }
-      return item
-    },
-  }
+  const queue: Kept<T> = Object.create(methods)
+  queue.items = []
+  queue.gone = 0
+  return queue
 }
