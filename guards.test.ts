@@ -18,6 +18,35 @@ const packageFiles = find(
   'tools/node/package.json',
 )
 const decisions = find('docs/decisions/*.md')
+const sources = find(
+  'packages/**/*.ts',
+  'ledger/**/*.ts',
+  'tools/**/*.{ts,mjs}',
+  '{e2e,proof,bench,demo}/**/*.ts',
+)
+
+interface Citation {
+  readonly page: string
+  /** A section or a finding by its number; empty: the whole page. */
+  readonly section: string
+}
+
+/** `Specification §2.3`, `docs/measurements/engines.md §2, §3`, `docs/measurements/handover.md, finding 4`, `bench/README.md`. */
+function citations(text: string): readonly Citation[] {
+  const oneLine = text.replaceAll(/\n\s*\* ?/g, ' ')
+  const named = /(Specification(?= §)|(?:docs|bench)\/[\w/-]+\.md)((?:,? (?:§|finding )[\d.]*\d)*)/g
+  return [...oneLine.matchAll(named)].flatMap(([, name = '', places = '']) => {
+    const page = name === 'Specification' ? 'docs/specification.md' : name
+    const sections = places.match(/\d[\d.]*/g) ?? ['']
+    return sections.map((section) => ({ page, section }))
+  })
+}
+
+function isThere(page: string, section: string): boolean {
+  if (!existsSync(join(root, page))) return false
+  const number = section.replaceAll('.', '\\.')
+  return section === '' || new RegExp(`^(?:#+ )?${number}\\.? `, 'm').test(read(page))
+}
 
 /** Answered without an operation being reached. */
 const general = ['not_found']
@@ -58,6 +87,16 @@ describe('what is written by hand', () => {
         .map((to) => `${file} → ${to}`),
     )
     expect(broken).toEqual([])
+  })
+
+  test('cites pages that the repository holds, and sections of them', () => {
+    const cited = sources.flatMap((file) => citations(read(file)).map((citation) => ({ file, ...citation })))
+    expect(cited).toContainEqual(
+      expect.objectContaining({ page: 'docs/measurements/handover.md', section: '4' }),
+    )
+    expect(cited.filter(({ page, section }) => !isThere(page, section))).toEqual([])
+    const outside = /\b(facts on|facts of the|DESIGN ?§)/
+    expect(sources.filter((file) => outside.test(read(file)))).toEqual([])
   })
 
   test('the glossary defines every word of the design', () => {

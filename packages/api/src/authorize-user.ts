@@ -10,7 +10,7 @@ const Ttl = Type.Integer({
   description: 'Life of the token, in seconds',
 })
 
-/** Specification §2.1, with the `ttl` of the wider API. */
+/** Specification §2.1, with the `ttl` that clients of the same API elsewhere send. */
 export const JwtAuthorize = Type.Object(
   {
     username: Type.String({ minLength: 1, maxLength: 256, description: 'Name or e-mail of the user' }),

@@ -1,4 +1,4 @@
-/** The management roles, from the most to the least powerful. Source: facts of the wider API, §2.1. */
+/** The management roles, from the most to the least powerful. */
 export const managements = [
   'admin',
   'cluster_member',

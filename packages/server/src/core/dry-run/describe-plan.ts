@@ -76,7 +76,7 @@ function outageOf(steps: readonly Foreseen[], goal: Goal, largest: number): numb
   return goal.discard && steps.length > 0 ? 1_000 : 0
 }
 
-/** Saving and loading again: 7 to 12 s a GiB (facts on engines §4). */
+/** Saving and loading again: 7 to 12 s a GiB (docs/measurements/engines.md §4). */
 const BYTES_A_MS = 100_000
 
 function risksOf(seen: SeenDatabase, goal: Goal, steps: readonly Foreseen[]): readonly string[] {

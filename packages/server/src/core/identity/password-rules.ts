@@ -7,7 +7,7 @@ export interface PasswordRules {
 const DAY_MS = 24 * 60 * 60 * 1000
 const MOST_IN_A_ROW = 3
 
-/** What is wrong with a new password of a user with these names; nothing is fine. Source: facts of the wider API, §1.6. */
+/** What is wrong with a new password of a user with these names; nothing is fine. */
 export function passwordFaults(
   password: string,
   { minLength, complexity }: PasswordRules,

@@ -18,7 +18,7 @@ export interface Settings {
   readonly unsoundEnginesAllowed: boolean
 }
 
-/** Source: facts of the wider API, §1.6. */
+/** The defaults of the REST API that people know: passwords of 8 characters, 5 failed logins in 15 minutes lock for 30. */
 export const defaultSettings: Settings = {
   name: 'fairlead',
   createdAt: null,

@@ -95,7 +95,7 @@ function cannotRead(shard: SeenShard, primary: LiveShard): boolean {
 }
 
 /**
- * What the engines write when they cannot read the data of a full sync, however often they try (facts on engines §2, §3). A sync that was cut
+ * What the engines write when they cannot read the data of a full sync, however often they try (docs/measurements/engines.md §2, §3). A sync that was cut
  * is no evidence: then they write "Short read" and "Failed trying to load", too, and the next one may get through.
  */
 const UNREADABLE =

@@ -15,8 +15,8 @@ import { settleFromDisks } from './settle-disks.ts'
 import { hasStrangersData, settleLostSlots, settleTaken } from './settle-taken.ts'
 
 /**
- * Sees to it that a group has exactly one primary and that the others follow it. The recovery table of the design
- * (§4.3) as code: observed roles decide, a recorded intent only breaks ties.
+ * Sees to it that a group has exactly one primary and that the others follow it. The table at the end of
+ * docs/measurements/handover.md as code: observed roles decide, a recorded intent only breaks ties.
  *
  * Returns the primary when there is nothing to settle, else the verdict for this turn.
  */

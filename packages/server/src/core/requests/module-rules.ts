@@ -46,7 +46,7 @@ export function obstacleOfCapabilities(module: Module, traits: ModuleTraits): Re
   }
 }
 
-/** facts on the API §6.4: of the capabilities there are, those that something Fairlead's databases have stands for. */
+/** Of the capabilities that a module can declare, those that something of Fairlead's databases needs. */
 function neededBy({ replicas, persistence, cluster, evictionPolicy }: ModuleTraits) {
   const needs: readonly (readonly [boolean, string, string])[] = [
     [evictionPolicy !== 'noeviction', 'eviction_expiry', `eviction_policy ${evictionPolicy}`],

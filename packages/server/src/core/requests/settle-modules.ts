@@ -38,7 +38,7 @@ export interface ModuleScene {
   readonly catalogue: readonly Module[]
 }
 
-/** What a database will have, by name; or every obstacle, in the order of the rules (DESIGN §5), over all entries. */
+/** What a database will have, by name; or every obstacle, in the order of docs/modules.md, over all entries. */
 export type SettledModules =
   | { readonly modules: readonly UsedModule[] }
   | { readonly obstacles: readonly Refused[] }

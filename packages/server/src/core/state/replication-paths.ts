@@ -16,7 +16,7 @@ interface Format {
 }
 
 /**
- * Measured: facts on engines §3, 81 pairs of these builds, 2,000 strings and every core type; each pair that could was
+ * Measured: docs/measurements/engines.md §3, 81 pairs of these builds, 2,000 strings and every core type; each pair that could was
  * also seen to resume after a swap of the roles. Formats 12 and above of redis are not those of valkey.
  */
 const formats: readonly Format[] = [

@@ -23,7 +23,7 @@ const NEVER_S = 3_600
 
 /**
  * In cluster mode an engine cannot be demoted by command. The heir takes over at equal offsets (`CLUSTER FAILOVER
- * TAKEOVER`: one message, no vote, and none of a vote's delays; facts on handover, finding 3), and the old primary,
+ * TAKEOVER`: one message, no vote, and none of a vote's delays; docs/measurements/handover.md, finding 3), and the old primary,
  * paused until then, steps down when it hears of it. Killed in between, it hears of it all the same.
  *
  * The gate before has seen that the heir knows the whole slot map: an heir that does not would take over only what it

@@ -7,7 +7,7 @@ import { whyNotKnown } from '../../core/state/slot-map.ts'
  * clients ask them the way, and nothing is lost if one is late.
  *
  * - The heir must know every slot served, and of its primary what that one itself knows. If it believes its primary to own
- *   less, it would take over just that; the data of the other slots would be deleted (facts on handover, finding 4).
+ *   less, it would take over just that; the data of the other slots would be deleted (docs/measurements/handover.md, finding 4).
  * - Every other member of the group must count it to its primary's shard of the cluster, where the engine has such a thing:
  *   otherwise its slots "migrate" one by one to a stranger (5,461 lines in the log, 90 ms), and who followed the old
  *   primary takes a full sync.
