@@ -2,7 +2,7 @@ import { afterQueueing, afterRefusal } from '../remembered/after-command.ts'
 import { afterAssumed } from '../remembered/assumed.ts'
 import type { Command } from '../remembered/command.ts'
 import { isBlocking, subscriptions } from '../remembered/commands.ts'
-import { isNested, WITHOUT_REPLY } from '../remembered/connection-state.ts'
+import { isNested } from '../remembered/connection-state.ts'
 import { sizeOf } from '../remembered/transaction-state.ts'
 import type { Connection } from './connection.ts'
 import { isQueuedIn } from './is-queued-in.ts'
@@ -19,8 +19,10 @@ export function assumeSuccess(connection: Connection, link: Link, command: Comma
     link.unproven = true
     link.unanswered.lastAfter = link.sent
   }
-  if (!inTransaction && (command.name in subscriptions || isBlocking(command)))
-    makeUnmovable(connection, `${command.name} ${WITHOUT_REPLY}`)
+  if (!inTransaction && (command.name in subscriptions || isBlocking(command))) {
+    const why = `${command.name} without a reply`
+    makeUnmovable(connection, { code: 'without_reply', command: command.name, why })
+  }
   // It changes nothing unless it is noted, or part of a transaction.
   if (command.name === '') return
   const keptBytes = inTransaction ? sizeOf(command) : 0

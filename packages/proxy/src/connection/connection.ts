@@ -36,6 +36,8 @@ export interface Connection {
   via: Via | null
   /** Why it was cut; empty while it is not, and when its client ended it. */
   cutBecause: string
+  /** It was cut because no engine could be reached for it: nothing that it asked and that was not sent has been done. */
+  isUnreached: boolean
   readonly requests: RequestScanner
   readonly owner: Owner
   mode: Mode

@@ -11,6 +11,7 @@ export function createConnection(client: ClientSide, visitor: Visitor, owner: Ow
     visitor,
     via: null,
     cutBecause: '',
+    isUnreached: false,
     requests: createRequestScanner(table),
     owner,
     mode: 'opening',

@@ -10,6 +10,12 @@ export function endConnection(connection: Connection, error?: string, why = erro
   connection.client.destroySoon()
 }
 
+/** The same where no engine was reached for it: nothing that waits for a link was done. */
+export function endUnreached(connection: Connection, error: string, why: string): void {
+  connection.isUnreached = true
+  endConnection(connection, error, why)
+}
+
 /** Ends the connection at once; `why` as above. */
 export function dropConnection(connection: Connection, why?: string): void {
   if (connection.mode === 'closed') return

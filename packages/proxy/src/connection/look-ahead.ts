@@ -1,6 +1,7 @@
 import { type Command, wordAt } from '../remembered/command.ts'
 import { isMisformed } from '../remembered/commands.ts'
 import { mayCutReply } from '../remembered/transaction-state.ts'
+import { execUnderWay, type Unmovable } from '../remembered/unmovable.ts'
 import type { Connection } from './connection.ts'
 import { listenAhead, listensNow } from './listen-ahead.ts'
 
@@ -42,18 +43,17 @@ export function lookAhead(connection: Connection, command: Command): void {
 function isRefusedToListener(connection: Connection): boolean {
   if (connection.ahead.inTransaction) return false
   const listens = listensNow(connection)
-  if (listens === 'unknown') makeUnmovable(connection, 'CLIENT REPLY behind a subscription')
+  if (listens === 'unknown') {
+    const why = 'CLIENT REPLY behind a subscription'
+    makeUnmovable(connection, { code: 'reply_count', why })
+  }
   return listens === true
 }
-
-/** How `unmovable` ends when EXEC has carried such a command out, and as long as its reply, which may never be whole, is not there. */
-export const INSIDE = 'in a transaction'
-export const NOT_ANSWERED = `${INSIDE} that is not answered`
 
 function foreseeCut(connection: Connection, name: string): void {
   const { link, state } = connection
   if (link !== null) link.cutAt = link.sent + 1
-  if (state.unmovable === '') makeUnmovable(connection, `${name} ${NOT_ANSWERED}`)
+  if (state.unmovable === undefined) makeUnmovable(connection, execUnderWay(name))
 }
 
 function endTransaction(connection: Connection): void {
@@ -64,8 +64,8 @@ function endTransaction(connection: Connection): void {
 }
 
 /** Nothing of it can be taken up elsewhere: why. */
-export function makeUnmovable(connection: Connection, why: string): void {
-  connection.state = { ...connection.state, unmovable: why }
+export function makeUnmovable(connection: Connection, unmovable: Unmovable): void {
+  connection.state = { ...connection.state, unmovable }
 }
 
 /** CLIENT REPLY is the one thing that works without a reply, and so has to be foreseen. */

@@ -2,7 +2,7 @@ import { type Address, type HoldResult, Refusal, type SwitchResult, type WantedE
 import { type Behind, behindOf } from '../connection/behind.ts'
 import type { Connection, Owner } from '../connection/connection.ts'
 import { eachOf } from '../connection/each-of.ts'
-import { dropConnection, endConnection } from '../connection/end-connection.ts'
+import { dropConnection, endUnreached } from '../connection/end-connection.ts'
 import type { Hush } from '../connection/hush.ts'
 import { BEFORE_ALL, isLate } from '../connection/is-late.ts'
 import { type CursorGenerations, createGenerations } from '../handover/cursor-generations.ts'
@@ -128,7 +128,7 @@ export function createUpstream(
       if (connection.mode !== 'opening') return
       const why = `no engine could be reached: ${cause instanceof Error ? cause.message : String(cause)}`
       owner.onError(why)
-      endConnection(connection, 'LOADING the database cannot be reached right now; try again', why)
+      endUnreached(connection, 'LOADING the database cannot be reached right now; try again', why)
     }
   }
   /** Moves a connection on its own, after the others. */

@@ -183,7 +183,8 @@ function takeReply(connection: Connection, link: Link): boolean {
       link.socket.destroy()
       return false
     }
-    const unmovable = connection.state.unmovable || 'the engine said something that was not asked'
+    const why = 'the engine said something that was not asked'
+    const unmovable = connection.state.unmovable ?? { code: 'reply_count', why }
     connection.state = { ...connection.state, unmovable }
     return false
   }

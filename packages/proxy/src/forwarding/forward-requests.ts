@@ -21,6 +21,7 @@ import type { Command } from '../remembered/command.ts'
 import { isBlocking, subscriptions, unmovable } from '../remembered/commands.ts'
 import { encodeScan, isScan } from '../remembered/scan-cursors.ts'
 import { isChange, sizeOf } from '../remembered/transaction-state.ts'
+import { keptBy } from '../remembered/unmovable.ts'
 import { hasReadEnough, inTurn, LINE_BYTES, NOTED_COSTS, REQUESTS_AT_ONCE, WORD_COSTS } from './turns.ts'
 import { keepBack, keepForHush, mayPublish, withTable } from './wait-for-hush.ts'
 
@@ -94,7 +95,7 @@ export function endIfDone(connection: Connection): void {
     return
   }
   // Blocked, the engine would carry out nothing more, and let go of a client that is gone.
-  const onlyWaits = clientEnded && (blocked || state.unmovable !== '')
+  const onlyWaits = clientEnded && (blocked || state.unmovable !== undefined)
   if (waiting.length > 0 && !onlyWaits) return
   if (!onlyWaits && link.sent !== link.answered) return
   const isTold = protocolError !== undefined && !ahead.silent && !ahead.skipsNext
@@ -223,10 +224,10 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
   lookAhead(connection, command)
   requests.keepAll = ahead.inTransaction
   requests.keepsMost = ahead.inTransaction ? LARGEST_TRANSACTION_BYTES : KEPT_BYTES
-  if (unmovable.has(command.name) && !wasInTransaction) makeUnmovable(connection, command.name)
+  if (unmovable.has(command.name) && !wasInTransaction) makeUnmovable(connection, keptBy(command.name))
   if (command.name in subscriptions) {
     link.replies.keepWord = true
-    if (command.cutShort) makeUnmovable(connection, `a very long ${command.name}`)
+    if (command.cutShort) makeUnmovable(connection, { code: 'too_much', why: `a very long ${command.name}` })
   }
   // What a stranger asks is answered, whatever it says.
   if (connection.login.is === 'confirmed' && isUnanswered(connection, command)) {

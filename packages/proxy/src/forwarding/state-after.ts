@@ -2,7 +2,6 @@ import { ERROR, isBetweenRequests, KEPT_BYTES } from '@fairlead/engine'
 import type { Connection } from '../connection/connection.ts'
 import { isQueuedIn } from '../connection/is-queued-in.ts'
 import type { Link, Noted } from '../connection/link.ts'
-import { INSIDE, NOT_ANSWERED } from '../connection/look-ahead.ts'
 import {
   afterExec,
   afterQueueing,
@@ -10,8 +9,8 @@ import {
   afterSuccess,
   afterTransaction,
 } from '../remembered/after-command.ts'
-import { unmovable } from '../remembered/commands.ts'
 import { isNested } from '../remembered/connection-state.ts'
+import { inTransaction } from '../remembered/unmovable.ts'
 
 /** The state after the reply to a request (`head`) has come; the link's scanner has read it. */
 export function stateAfter(connection: Connection, link: Link, head: Noted): Connection['state'] {
@@ -40,13 +39,14 @@ export function withoutRefused(
   { command: { name }, at }: Noted,
   worked: boolean,
 ): Connection['state'] {
-  const { unmovable: why } = state
-  if (name === 'EXEC' && why.endsWith(NOT_ANSWERED)) {
+  const { unmovable: obstacle } = state
+  if (name === 'EXEC' && obstacle?.code === 'exec_under_way') {
     // Even if it looks whole: a reply that was cut is completed by the replies behind it.
-    if (worked) return { ...state, unmovable: why.replace(NOT_ANSWERED, INSIDE) }
-    return at === link.cutAt && state.transaction !== null ? { ...state, unmovable: '' } : state
+    if (worked) return { ...state, unmovable: inTransaction(obstacle.command ?? '') }
+    return at === link.cutAt && state.transaction !== null ? { ...state, unmovable: undefined } : state
   }
-  return !worked && unmovable.has(name) && why === name ? { ...state, unmovable: '' } : state
+  const isRefused = !worked && obstacle?.code === 'command' && obstacle.command === name
+  return isRefused ? { ...state, unmovable: undefined } : state
 }
 
 /** Learns the scripts of a request that has worked, before the connection's state is that after it. `isNil`: so was the reply. */
@@ -65,7 +65,10 @@ export function learnScripts(connection: Connection, { command, script }: Noted,
  */
 function withoutTransaction({ state, ahead, requests }: Connection, link: Link): Connection['state'] {
   if (ahead.cutsReply === 'CLIENT')
-    return { ...state, unmovable: 'CLIENT REPLY behind a MULTI that was refused' }
+    return {
+      ...state,
+      unmovable: { code: 'reply_count', why: 'CLIENT REPLY behind a MULTI that was refused' },
+    }
   if (link.sent > link.answered || !isBetweenRequests(requests)) return state
   ahead.inTransaction = false
   requests.keepAll = false

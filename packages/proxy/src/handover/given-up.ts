@@ -69,7 +69,7 @@ function mayBeGivenUp(connection: Connection): boolean {
   const { mode, state, link, again, clientEnded } = connection
   if (mode !== 'serving' || again !== null || clientEnded || isLate(connection)) return false
   if (!isOnlyBlocked(connection) || isPartlySent(connection) || readsWhatComes(connection)) return false
-  if (isSubscribed(state) || state.tracking.length > 0 || state.watches || state.unmovable !== '')
+  if (isSubscribed(state) || state.tracking.length > 0 || state.watches || state.unmovable !== undefined)
     return false
   const head = link?.noted.first()
   return (

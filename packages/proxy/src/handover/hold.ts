@@ -126,7 +126,7 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
       const left = busy()
       setImmediate(arrangeAhead)
       const why = isOver ? 'the hold has ended' : whyNotDrained(left, first)
-      return { drained: why === '', ms: ms(), why, late: left.length }
+      return { drained: why === undefined, ms: ms(), why: why ?? '', late: left.length }
     },
     unanswered: () => (isOver ? [] : unansweredOf(busy())),
     ms,
@@ -139,12 +139,15 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
   }
 }
 
-/** Empty when only clients stand in the way, and only in their own. `before`: what each had forwarded. */
-function whyNotDrained(left: readonly Connection[], before: ReadonlyMap<Connection, number>): string {
+/** Undefined when only clients stand in the way, and only in their own. `before`: what each had forwarded. */
+function whyNotDrained(
+  left: readonly Connection[],
+  before: ReadonlyMap<Connection, number>,
+): string | undefined {
   const unanswered = unansweredOf(left)
   if (unanswered.length > 0) return `${unanswered.length} connection(s) wait for replies of the engine`
   const sending = left.filter((each) => isSending(each, before)).length
-  return sending > 0 ? inTheMiddle(sending) : ''
+  return sending > 0 ? inTheMiddle(sending) : undefined
 }
 
 function unansweredOf(left: readonly Connection[]): readonly Connection[] {

@@ -66,7 +66,7 @@ type Place = 'first' | 'asking' | 'listening' | 'blocked' | 'later'
 function placeOf(connection: Connection): Place {
   const { mode, state, blocked, stash } = connection
   if (!noticeQuiet(connection)) return 'later'
-  if (state.unmovable !== '' || mode === 'opening') return 'asking'
+  if (state.unmovable !== undefined || mode === 'opening') return 'asking'
   if (hearsOfKeys(state) || (blocked && readsWhatComes(connection))) return 'first'
   if (isSubscribed(state)) return 'listening'
   if (blocked) return 'blocked'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Connection } from '../connection/connection.ts'
-import { endConnection } from '../connection/end-connection.ts'
+import { endConnection, endUnreached } from '../connection/end-connection.ts'
 import type { Link } from '../connection/link.ts'
 import { noted, takeDown } from '../connection/noted.ts'
 import { probe, restoreSilence } from '../connection/send-own.ts'
@@ -36,7 +36,7 @@ export function holdConnection(connection: Connection): void {
 export function noticeQuiet(connection: Connection): boolean {
   const { mode, state } = connection
   const isQuiet =
-    state.unmovable !== '' ||
+    state.unmovable !== undefined ||
     isDrained(connection) ||
     (isOnlyBlocked(connection) && !isPartlySent(connection))
   if (isQuiet && mode === 'draining') connection.mode = 'held'
@@ -55,8 +55,9 @@ export function isHeldUpByClient(connection: Connection): boolean {
  */
 export async function moveConnection(connection: Connection, target: Target, untilMs: number): Promise<void> {
   if (connection.mode === 'closed') return
-  if (connection.state.unmovable !== '') {
-    endConnection(connection, `ERR this connection cannot follow its database: ${connection.state.unmovable}`)
+  const { unmovable } = connection.state
+  if (unmovable !== undefined) {
+    endConnection(connection, `ERR this connection cannot follow its database: ${unmovable.why}`)
     return
   }
   connection.mode = 'moving'
@@ -70,7 +71,7 @@ export async function moveConnection(connection: Connection, target: Target, unt
     const why = cause instanceof Error ? cause.message : String(cause)
     const trouble = `a connection could not be moved: ${why}`
     connection.owner.onError(trouble)
-    endConnection(connection, `LOADING the database cannot be reached: ${why}`, trouble)
+    endUnreached(connection, `LOADING the database cannot be reached: ${why}`, trouble)
   }
 }
 

@@ -60,7 +60,7 @@ async function isPrepared(
     return true
   }
   dropPrepared(connection)
-  if (mode !== 'serving' || state.unmovable !== '') return false
+  if (mode !== 'serving' || state.unmovable !== undefined) return false
   if (performance.now() > untilMs || !mayPrepare(admission)) return false
   admission.prepared += 1
   const link = await openAhead(connection, target, performance.now() + OPEN_MS).catch(() => null)

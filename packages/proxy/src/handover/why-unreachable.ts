@@ -8,13 +8,13 @@ const PING = encodeCommand(['PING'])
 const NO_PLACE = '-ERR max number of clients'
 
 /**
- * Why an engine takes no new client now, in words; null when it does. Asked on a connection of its own, which the engine has to accept and to answer,
+ * Why an engine takes no new client now, in words; undefined when it does. Asked on a connection of its own, which the engine has to accept and to answer,
  * with whatever: an engine without files left lets the kernel take connections that it never sees.
  */
-export async function whyUnreachable(place: Place): Promise<string | null> {
+export async function whyUnreachable(place: Place): Promise<string | undefined> {
   try {
     const [answer = ''] = await askOnce(place, PING, { wanted: 1, withinMs: ANSWER_MS })
-    return answer.startsWith(NO_PLACE) ? `${place.host}:${place.port} says: ${answer.slice(1)}` : null
+    return answer.startsWith(NO_PLACE) ? `${place.host}:${place.port} says: ${answer.slice(1)}` : undefined
   } catch (cause) {
     return cause instanceof Error ? cause.message : String(cause)
   }

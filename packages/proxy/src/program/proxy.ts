@@ -185,9 +185,9 @@ export async function createProxy(options: {
       const isNeedless = (await endpoint.report()).connections === 0
       const [prepared, unreachable] = await Promise.all([
         endpoint.prepare(upstream, slot),
-        isNeedless ? null : whyUnreachable({ ...upstream, tls }),
+        isNeedless ? undefined : whyUnreachable({ ...upstream, tls }),
       ])
-      return { prepared, unreachable }
+      return { prepared, unreachable: unreachable ?? null }
     },
     takeScripts: async ({ params: { id }, body: { upstream, all } }) => find(id).takeScripts(upstream, all),
     switchEndpoint: ({ params: { id }, body }) => switchTo(id, body.upstream, body.slot),

@@ -1,13 +1,17 @@
 import { afterClient, afterHello, withLogin } from './client-settings.ts'
 import { type Command, wordAt } from './command.ts'
 import { type SubscriptionKind, subscriptions } from './commands.ts'
-import { type ConnectionState, freshState, WITHOUT_REPLY } from './connection-state.ts'
+import { type ConnectionState, freshState } from './connection-state.ts'
 import { createTransaction, MOST_CHANGES, withQueued, withRefused } from './transaction-state.ts'
+import { inTransaction } from './unmovable.ts'
 
 /** The state after the engine has carried out `command`, outside of a transaction or as its end. */
 export function afterSuccess(state: ConnectionState, command: Command): ConnectionState {
   if (command.cutShort && command.name === 'CLIENT')
-    return { ...state, unmovable: 'a CLIENT command had too many arguments to be remembered' }
+    return {
+      ...state,
+      unmovable: { code: 'too_much', why: 'a CLIENT command had too many arguments to be remembered' },
+    }
   switch (command.name) {
     case 'HELLO':
       return afterHello(state, command)
@@ -49,7 +53,7 @@ function afterReset({ unmovable, settings }: ConnectionState): ConnectionState {
     // What a client says of itself engines keep.
     settings: new Map([...settings].filter(([key]) => key.startsWith('SETINFO') || key === 'CAPA')),
     // What waits without a reply was sent before it: nothing that is answered now can have ended that.
-    unmovable: unmovable.endsWith(WITHOUT_REPLY) ? unmovable : '',
+    unmovable: unmovable?.code === 'without_reply' ? unmovable : undefined,
   }
 }
 
@@ -70,7 +74,10 @@ export function afterExec(
   const changes = state.transaction?.changes ?? []
   const after = afterTransaction(state)
   if (changes.length > MOST_CHANGES)
-    return { ...after, unmovable: 'a transaction changed the connection too often to be remembered' }
+    return {
+      ...after,
+      unmovable: { code: 'too_much', why: 'a transaction changed the connection too often to be remembered' },
+    }
   const failures = new Set(failed)
   const worked = changes.filter(({ at }) => !failures.has(at)).map(({ command }) => command)
   return worked.reduce(afterEach, after)
@@ -117,6 +124,6 @@ export function afterQueued(state: ConnectionState, command: Command): Connectio
   const isReply = command.name === 'CLIENT' && wordAt(command, 0) === 'REPLY'
   const isLasting = command.name in subscriptions || ['MONITOR', 'REPLCONF'].includes(command.name)
   if (isReply || isLasting)
-    return { ...state, unmovable: `${isReply ? 'CLIENT REPLY' : command.name} in a transaction` }
+    return { ...state, unmovable: inTransaction(isReply ? 'CLIENT REPLY' : command.name) }
   return afterSuccess(state, command)
 }

@@ -1,6 +1,7 @@
 import type { Command } from './command.ts'
 import type { SubscriptionKind } from './commands.ts'
 import type { Transaction } from './transaction-state.ts'
+import type { Unmovable } from './unmovable.ts'
 
 /**
  * What an engine remembers of a connection, learnt from commands that it has carried out. Values, not changed in place, but for its
@@ -28,14 +29,11 @@ export interface ConnectionState {
   readonly transaction: Transaction | null
   /** QUIT: the engine is about to close it. */
   readonly isLeaving: boolean
-  /** Why it cannot be taken up elsewhere; empty while it can. */
-  readonly unmovable: string
+  /** Why it cannot be taken up elsewhere; undefined while it can. */
+  readonly unmovable: Unmovable | undefined
 }
 
 const none: ReadonlySet<string> = new Set()
-
-/** How `unmovable` ends where a command may wait, and nothing will say when it no longer does. */
-export const WITHOUT_REPLY = 'without a reply'
 
 export const freshState: ConnectionState = {
   protocol: 2,
@@ -51,7 +49,7 @@ export const freshState: ConnectionState = {
   watches: false,
   transaction: null,
   isLeaving: false,
-  unmovable: '',
+  unmovable: undefined,
 }
 
 /** MULTI or WATCH inside of a transaction: always refused. Whether EXEC is refused then, too, engines see differently. */

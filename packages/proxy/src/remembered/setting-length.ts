@@ -8,5 +8,6 @@ export function isTooLong(args: readonly Buffer[]): boolean {
 }
 
 export function tooLong(state: ConnectionState, what: string): ConnectionState {
-  return { ...state, unmovable: `its ${what} has more than ${LONGEST_SETTING_BYTES / 1024} KB` }
+  const why = `its ${what} has more than ${LONGEST_SETTING_BYTES / 1024} KB`
+  return { ...state, unmovable: { code: 'too_much', why } }
 }

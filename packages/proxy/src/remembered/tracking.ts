@@ -1,8 +1,9 @@
 import { type Command, wordAt } from './command.ts'
 import type { ConnectionState, Tracking } from './connection-state.ts'
 import { isTooLong, tooLong } from './setting-length.ts'
+import type { Unmovable } from './unmovable.ts'
 
-const REDIRECTED = 'CLIENT TRACKING with REDIRECT'
+const redirected: Unmovable = { code: 'redirected', why: 'CLIENT TRACKING with REDIRECT' }
 
 /**
  * CLIENT TRACKING has worked, or (not `isSure`) was not answered. Those with BCAST add prefixes to those of before, so all of them are
@@ -12,11 +13,15 @@ export function afterTracking(state: ConnectionState, command: Command, isSure =
   const { args } = command
   const onOrOff = wordAt(command, 1)
   if (onOrOff === 'OFF')
-    return { ...state, tracking: [], unmovable: state.unmovable === REDIRECTED ? '' : state.unmovable }
+    return {
+      ...state,
+      tracking: [],
+      unmovable: state.unmovable?.code === 'redirected' ? undefined : state.unmovable,
+    }
   if (onOrOff !== 'ON') return state
   // It names another connection by a number that only this engine knows.
   if (args.some((_, at) => wordAt(command, at) === 'REDIRECT'))
-    return state.unmovable === '' ? { ...state, unmovable: REDIRECTED } : state
+    return { ...state, unmovable: state.unmovable ?? redirected }
   const tracking = [...keptBefore(state.tracking, command, isSure), { args, isSure }]
   return isTooLong(tracking.flatMap((each) => each.args))
     ? tooLong(state, 'CLIENT TRACKING')

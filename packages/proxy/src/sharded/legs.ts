@@ -32,7 +32,7 @@ export const HOME = 0
 /** All that does not belong to one group. */
 function carriedOver(state: ConnectionState): ConnectionState {
   const { subscribed, subscribedBytes } = freshState
-  return { ...state, subscribed, subscribedBytes, watches: false, transaction: null, unmovable: '' }
+  return { ...state, subscribed, subscribedBytes, watches: false, transaction: null, unmovable: undefined }
 }
 
 /** Where a leg's connection believes its client to be. */
@@ -70,8 +70,7 @@ function lose(leg: Leg): void {
   const isMissed =
     isSubscribed(state) || state.watches || state.transaction !== null || state.tracking.length > 0
   const isUntouched = leg.owed.size === 0 && leg.parts.length === 0
-  const isUnreached = lastWords.startsWith('-LOADING')
-  if (isMissed || state.unmovable !== '' || !(isUntouched || isUnreached)) {
+  if (isMissed || state.unmovable !== undefined || !(isUntouched || connection.isUnreached)) {
     endRouter(router, lastWords === '' ? undefined : lastWords.slice(1).trimEnd(), connection.cutBecause)
     return
   }

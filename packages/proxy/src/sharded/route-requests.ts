@@ -94,7 +94,7 @@ export function endIfAnswered(router: Router): void {
 
 /** It is sent what others do, without an end. Nobody else would notice that it has gone. */
 function onlyListens(state: ConnectionState): boolean {
-  return isSubscribed(state) || state.unmovable !== ''
+  return isSubscribed(state) || state.unmovable !== undefined
 }
 
 function route(router: Router, chunk: Buffer): void {

@@ -1,0 +1,40 @@
+import type { Obstacle } from '@fairlead/api'
+
+/** Why a connection cannot be taken up elsewhere. `why` is told to its client. */
+export interface Unmovable extends Obstacle<UnmovableCode> {
+  /** The name of the command that did it. Absent where none did. */
+  readonly command?: string
+}
+
+/**
+ * - `command`: one that takes the connection out of its protocol (MONITOR, PSYNC…). Where it is refused, all is as it was.
+ * - `without_reply`: a command may wait, and nothing will say when it no longer does.
+ * - `exec_under_way`: EXEC carries out what may cut its own reply, and that reply is not there.
+ * - `in_transaction`: EXEC has carried out what lasts, or may have.
+ * - `redirected`: CLIENT TRACKING names another connection by its number.
+ * - `reply_count`: nobody knows how many replies will come.
+ * - `too_much`: more than is remembered.
+ */
+type UnmovableCode =
+  | 'command'
+  | 'without_reply'
+  | 'exec_under_way'
+  | 'in_transaction'
+  | 'redirected'
+  | 'reply_count'
+  | 'too_much'
+
+/** The connection has been told to carry out a command that keeps it where it is. */
+export function keptBy(command: string): Unmovable {
+  return { code: 'command', command, why: command }
+}
+
+/** EXEC is about to carry out `command`, which may cut its reply. */
+export function execUnderWay(command: string): Unmovable {
+  return { code: 'exec_under_way', command, why: `${command} in a transaction that is not answered` }
+}
+
+/** EXEC has carried out `command`. */
+export function inTransaction(command: string): Unmovable {
+  return { code: 'in_transaction', command, why: `${command} in a transaction` }
+}
