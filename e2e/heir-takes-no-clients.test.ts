@@ -32,8 +32,11 @@ test('a role does not move to a shard that takes no clients: the upgrade says so
   using heir = await asAdmin(fairlead, 2)
   await heir.call('CONFIG', 'SET', 'maxclients', 1)
   await api.resumeAction({ params: { uid: action } })
-  const waits = await untilAction(fairlead, action, 'it waits for the heir', ({ waiting_for = '' }) =>
-    waiting_for.includes('shard 2 takes no clients of the endpoint: '),
+  const waits = await untilAction(
+    fairlead,
+    action,
+    'it waits for the heir',
+    ({ hold_reason }) => hold_reason === 'clients_refused',
   )
   expect(waits).toMatchObject({ status: 'active', certificates: [] })
   expect(waits.waiting_for).toContain('says: ERR max number of clients reached')

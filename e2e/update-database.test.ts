@@ -132,8 +132,8 @@ describe('more memory while an upgrade is in hand', () => {
       await fill(client, 50_000, 160_000)
       await fairlead.api.rollbackAction({ params: { uid: action } })
       await until('a person has to look', async () => {
-        const { needs_person, waiting_for } = await look()
-        return needs_person && /memory_size/.test(waiting_for)
+        const { needs_person, hold_reason } = await look()
+        return needs_person && hold_reason === 'memory_size'
       })
       expect(await client.call('SET', 'still', 'served')).toBe('OK')
       await put(uid, { memory_size: 30 * MB })

@@ -211,8 +211,8 @@ test('who reads a long reply slowly gets all of it, from a shard that is kept un
   const body = { engine_version: build('valkey', '8.1'), rollback_window: 0 }
   const { action_uid = '' } = await fairlead.api.upgradeDatabase({ params: { uid }, body })
   const waits = async () => {
-    const { waiting_for, certificates } = await fairlead.api.getAction({ params: { uid: action_uid } })
-    return certificates.length === 1 && waiting_for.includes('1 client(s) still read')
+    const { hold_reason, certificates } = await fairlead.api.getAction({ params: { uid: action_uid } })
+    return certificates.length === 1 && hold_reason === 'clients_reading'
   }
   await until('the old shard is kept for its reader', waits)
   client.resume()

@@ -153,8 +153,10 @@ describe('people hold an upgrade', () => {
     const upgrade = await beginUpgrade(fairlead, { from: redis70, to: valkey81 }, { supervised: true })
     const { uid, action } = upgrade
     const stop = await untilAction(fairlead, action, 'it stops', ({ needs_person }) => needs_person)
-    expect(stop).toMatchObject({ state: 'hold', certificates: [], rollback_eligible: true })
-    expect(stop.waiting_for).toContain('everything is ready')
+    expect(stop).toMatchObject({
+      ...{ state: 'hold', hold_reason: 'supervised' },
+      ...{ certificates: [], rollback_eligible: true },
+    })
     const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
     expect(shards.map(({ role, engine }) => `${engine} ${role}`)).toEqual([
       'redis master',
@@ -181,7 +183,9 @@ describe('people hold an upgrade', () => {
     const upgrade = await beginUpgrade(fairlead, { from: redis70, to: valkey81 }, { rollback_window: 3 })
     await untilWindow(fairlead, upgrade)
     const held = await fairlead.api.getAction({ params: { uid: upgrade.action } })
-    expect(held).toMatchObject({ status: 'active', needs_person: false })
+    expect(held).toMatchObject({
+      ...{ status: 'active', hold_reason: 'rollback_window', needs_person: false },
+    })
     expect(held.waiting_for).toMatch(/standbys until \d{4}-\d\d-\d\dT[\d:]+Z/)
     const end = await fairlead.untilEnded(upgrade.action)
     expect(end.status, end.error).toBe('completed')

@@ -55,7 +55,7 @@ export async function goThroughUpgrade(fairlead: Fairlead, course: Course): Prom
 /** A supervised upgrade stops before anything was handed over; somebody says go. */
 async function passStop({ api }: Fairlead, uid: string, { supervised, meanwhile }: Course): Promise<void> {
   if (!supervised) return
-  const action = await untilIt(api, uid, ({ needs_person }) => needs_person)
+  const action = await untilIt(api, uid, ({ hold_reason }) => hold_reason === 'supervised')
   if (action.certificates.length > 0) throw new Error('it handed over before anybody said go')
   await meanwhile()
   await api.resumeAction({ params: { uid } })
@@ -63,8 +63,8 @@ async function passStop({ api }: Fairlead, uid: string, { supervised, meanwhile 
 
 /** Every group has handed over, and the old primaries follow as standbys. */
 async function untilWindow(fairlead: Fairlead, uid: string, course: Course): Promise<void> {
-  await untilIt(fairlead.api, uid, ({ needs_person, rollback_eligible, waiting_for }) => {
-    return needs_person && rollback_eligible === true && waiting_for.includes('standbys')
+  await untilIt(fairlead.api, uid, ({ rollback_eligible, hold_reason }) => {
+    return rollback_eligible === true && hold_reason === 'until_finalized'
   })
   await course.meanwhile()
 }
@@ -87,8 +87,7 @@ async function turnRound({ api, untilEnded }: Fairlead, uid: string): Promise<st
 
 async function ended(fairlead: Fairlead, uid: string, as: 'completed' | 'failed'): Promise<Action> {
   const action = await fairlead.untilEnded(uid, WITHIN_MS)
-  const wasAsked = as === 'completed' || action.error?.startsWith('rolled back')
-  if (action.status === as && wasAsked) return action
+  if (action.status === as) return action
   throw new Error(`${action.name} ended ${action.status}, not ${as}: ${action.error ?? ''}`)
 }
 

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { type ErrorCode, errors, errorsOf, operations, toOpenApi } from '@fairlead/api'
+import { type ErrorCode, errors, errorsOf, holdReasons, operations, toOpenApi } from '@fairlead/api'
 import { printCommands } from './print-commands.ts'
 
 const root = new URL('..', import.meta.url)
@@ -10,6 +10,7 @@ export async function printDocs(): Promise<Readonly<Record<string, string>>> {
   return {
     'docs/openapi.json': printOpenApi(),
     'docs/errors.md': printErrors(),
+    'docs/hold-reasons.md': printHoldReasons(),
     'docs/commands.md': printCommands(),
     ...(configuration !== undefined && { 'docs/configuration.md': configuration }),
   }
@@ -34,6 +35,21 @@ function printErrors(): string {
     '| error_code | status | meaning | operations |',
     '|---|---|---|---|',
     ...rows,
+  ].join('\n')}\n`
+}
+
+function printHoldReasons(): string {
+  return `${[
+    '<!-- Printed by `npm run docs` from packages/api/src/hold-reasons.ts. Do not edit. -->',
+    '# Why an action waits',
+    '',
+    'An action that waits says why in `hold_reason`, a code for programs, and in `waiting_for`, a sentence for people. The sentence may change',
+    'with any version; a code keeps its meaning, and later versions may have more of them. Both are in [upgrades](upgrades.md). `hold_reason` is',
+    'null while an action does not wait. `needs_person` says whether it goes on by itself.',
+    '',
+    '| hold_reason | what is waited for |',
+    '|---|---|',
+    ...Object.entries(holdReasons).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`),
   ].join('\n')}\n`
 }
 

@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox'
+import { ActionState } from './action-state.ts'
 import { DatabaseUid } from './databases.ts'
 import type { ErrorCode } from './errors.ts'
+import { HoldReasonOrNull } from './hold-reasons.ts'
 import { operation, StreamQuery } from './operation.ts'
 
 /** What a lossless move of the primary role left behind as proof. Offsets are bytes of the replication stream. */
@@ -65,9 +67,8 @@ const ActionName = Type.Enum([
 const Status = Type.Enum(['pending', 'active', 'completed', 'failed'])
 const StatusV2 = Type.Enum(['queued', 'running', 'completed', 'failed'])
 const Progress = Type.Number({ minimum: 0, maximum: 100 })
-const State = Type.String({ description: 'The step in hand' })
 const WaitingFor = Type.String({
-  description: 'What it waits for and why; empty when it does not wait',
+  description: 'What it waits for and why, for people; empty when it does not wait',
 })
 const NeedsPerson = Type.Boolean({
   description: 'True while only a person can resolve what stands in the way',
@@ -91,7 +92,8 @@ export const Action = Type.Object({
   status: Status,
   progress: Progress,
   object_name: Type.String(),
-  state: State,
+  state: ActionState,
+  hold_reason: HoldReasonOrNull,
   waiting_for: WaitingFor,
   needs_person: NeedsPerson,
   pending_ops: PendingOps,
@@ -120,6 +122,7 @@ export const ActionV2 = Type.Object({
     object_uid: Type.String(),
     pending_ops: PendingOps,
     error: Type.Optional(Type.String()),
+    hold_reason: HoldReasonOrNull,
     description: Type.String({
       description: 'What it waits for and why, or the reason of the step in hand; empty when it has ended',
     }),
@@ -136,7 +139,8 @@ export const ActionEvent = Type.Union([
       time: Type.String(),
       status: Type.Optional(Status),
       progress: Type.Optional(Progress),
-      state: Type.Optional(State),
+      state: Type.Optional(ActionState),
+      hold_reason: Type.Optional(HoldReasonOrNull),
       waiting_for: Type.Optional(WaitingFor),
       needs_person: Type.Optional(NeedsPerson),
       error: Type.Optional(Type.String()),

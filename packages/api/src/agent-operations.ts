@@ -167,6 +167,8 @@ export const TrialResult = Type.Object({
   startMs: Type.Integer(),
   /** What the engine says of itself; empty when it never answered. */
   version: Type.String(),
+  /** Another process had taken its port meanwhile: on another one it may pass. */
+  portTaken: Type.Optional(Type.Boolean()),
 })
 export type TrialResult = Static<typeof TrialResult>
 

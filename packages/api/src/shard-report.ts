@@ -93,6 +93,8 @@ export const ShardReport = Type.Object({
   /** The process that is there took the place of one that had died: what that one had not saved is gone. */
   beganAfterDeath: Type.Boolean(),
   why: Type.String(),
+  /** `failed`, because another process has its port: on another one it may start. */
+  portTaken: Type.Boolean(),
   /** Several of its processes in a row have died before they answered: how the last one ended. It is still tried again. Empty otherwise. */
   failsToStart: Type.String(),
   /** SHA-256 of the certificate (its PEM) with which its last process proves itself to the others; null: it has none. */
@@ -106,6 +108,8 @@ export const ShardReport = Type.Object({
    * it has recovered. Empty when there are none, and while there is no process.
    */
   trouble: Type.String(),
+  /** They say that it cannot read the data of a full sync, and would say so again at each attempt. */
+  cannotRead: Type.Boolean(),
   /** The last line in the log of its process, as far as it has been read, while there is one. */
   lastLogLine: Type.Optional(Type.String()),
   /** Null before the first look. It is looked at twice a second. */

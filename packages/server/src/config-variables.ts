@@ -69,7 +69,7 @@ export const variables = {
       if (!/^[^\s&<>":]{1,256}$/.test(text))
         return fault('must be 1 to 256 characters without spaces, & < > : or quotes')
       const wrong = nameFault(text)
-      return wrong === null ? text : fault(wrong)
+      return wrong === undefined ? text : fault(wrong)
     },
   }),
   adminPassword: variable({

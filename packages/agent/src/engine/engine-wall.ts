@@ -41,7 +41,7 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
  */
 export async function openEngineWall(home: string, isWanted: boolean, logger: Logger): Promise<EngineWall> {
   const missing = isWanted ? await tryWall(home) : 'FAIRLEAD_ENGINE_WALL is off'
-  if (missing === null) return wallOf(home, logger)
+  if (missing === undefined) return wallOf(home, logger)
   const words = 'engines run without a wall: they, and modules, can read what Fairlead can'
   if (isWanted) logger.warn({ why: missing }, words)
   else logger.info({ why: missing }, words)
@@ -109,8 +109,8 @@ async function works(program: string, args: readonly string[]): Promise<boolean>
   return end !== null && (end.code === 0 || end.late)
 }
 
-/** Null when all of it holds; otherwise what does not. */
-async function tryWall(home: string): Promise<string | null> {
+/** Undefined when all of it holds; otherwise what does not. */
+async function tryWall(home: string): Promise<string | undefined> {
   const folder = shardFolder(join(home, 'trials'), `wall-${randomBytes(4).toString('hex')}`)
   const secret = join(home, `.wall-${randomBytes(4).toString('hex')}`)
   try {
@@ -132,7 +132,7 @@ async function tryWall(home: string): Promise<string | null> {
 const LOOK =
   '[ ! -e "$1" ] && echo hidden; echo x >data/written && echo written; cat /proc/self/status; echo looked; read -r _'
 
-async function lookAtWall(inside: Inside, secret: string): Promise<string | null> {
+async function lookAtWall(inside: Inside, secret: string): Promise<string | undefined> {
   const { folder, program } = inside
   const args = [...wallArguments(inside), program, '-c', LOOK, 'look', secret]
   const signal = AbortSignal.timeout(LOOKED_AT_WITHIN_MS)
@@ -140,7 +140,7 @@ async function lookAtWall(inside: Inside, secret: string): Promise<string | null
   const closed = once(child, 'close')
   const errors = text(child.stderr)
   let seen = ''
-  let fault: string | null = null
+  let fault: string | undefined
   for await (const chunk of child.stdout) {
     seen += String(chunk)
     if (!seen.includes('\nlooked\n')) continue
@@ -152,7 +152,7 @@ async function lookAtWall(inside: Inside, secret: string): Promise<string | null
   return fault
 }
 
-function faultOf(seen: string, { folder, uid }: Inside, pid: number): string | null {
+function faultOf(seen: string, { folder, uid }: Inside, pid: number): string | undefined {
   const own = process.geteuid?.()
   if (!seen.includes('hidden')) return 'the home can be seen through it'
   if (!seen.includes('written')) return 'an engine could not write its data within it'
@@ -162,5 +162,5 @@ function faultOf(seen: string, { folder, uid }: Inside, pid: number): string | n
   // By these a process is known again.
   if (!openOwnFolder(folder.path)?.(pid)) return 'its processes cannot be told apart from outside'
   readlinkSync(`/proc/${pid}/fd/0`)
-  return null
+  return undefined
 }

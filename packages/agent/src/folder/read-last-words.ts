@@ -23,6 +23,11 @@ export async function readLastWords(
   return pickLastWords(strikeOut(bytes.toString('utf8'), secrets))
 }
 
+/** The engine could not listen: another process has its port. In the words of the C library, on every build. */
+export function saysPortTaken(lastWords: string): boolean {
+  return /Address already in use/i.test(lastWords)
+}
+
 /** Picks those lines from the text of a log. */
 export function pickLastWords(text: string): string {
   const lines = text

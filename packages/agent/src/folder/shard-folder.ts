@@ -60,7 +60,13 @@ const ProcessRecord = Type.Object({
   snapshotBefore: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   /** `stopped`: we asked, and its data is saved. `died`: anything else. Null: as far as we know it runs. */
   ended: Type.Union([
-    Type.Object({ at: Type.Integer(), how: Type.Enum(['stopped', 'died']), why: Type.String() }),
+    Type.Object({
+      at: Type.Integer(),
+      how: Type.Enum(['stopped', 'died']),
+      why: Type.String(),
+      /** Another process had its port. Absent: as far as its last words say, none had. */
+      portTaken: Type.Optional(Type.Literal(true)),
+    }),
     Type.Null(),
   ]),
   /** Deaths since the order. */

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { connectAs, makeHome, makeWish, until } from '../../test/agent-home.ts'
 import { engines } from '../../test/engines.ts'
-import { describeTrouble, findTrouble, noTrouble, watchTrouble } from './watch-trouble.ts'
+import { describeTrouble, findTrouble, noTrouble, tellsUnreadable, watchTrouble } from './watch-trouble.ts'
 
 const at = '12:S 21 Nov 2026 03:51:02.123'
 const troubleIn = (...lines: string[]) =>
@@ -48,6 +48,19 @@ test('the reason is told with its consequence, the last time it came to that', (
     "Can't handle RDB format version 11; Failed trying to load the MASTER synchronization DB",
   )
 })
+
+test.for([
+  ["Can't handle RDB format version 80", true],
+  ['Short read or OOM loading DB. Unrecoverable error, aborting now.', false],
+  ['Failed trying to load the MASTER synchronization DB from socket', false],
+] as const)(
+  'whether the data can be read at all is told apart from a sync that was cut: %s',
+  ([line, is]) => {
+    const trouble = findTrouble(noTrouble, `${at} # ${line}\n`)
+    expect(describeTrouble(trouble)).not.toBe('')
+    expect(tellsUnreadable(trouble)).toBe(is)
+  },
+)
 
 test('what a refused command was given is not told: it is data of the database', () => {
   const said = `# == CRITICAL == This replica is sending an error to its master: 'unknown command 'HPEXPIREAT', with args beginning with: 'patient:7' 'name' ' after processing the command '(null)'`

@@ -23,6 +23,8 @@ export interface TroubleWatch {
   look(log: LogOfProcess): Promise<void>
   /** The last such lines of the process that was started then, secrets struck out; empty when there are none. */
   of(startedAt: number): string
+  /** They say that it cannot read the data of a full sync, however often it tries. */
+  cannotRead(startedAt: number): boolean
   /** Its last line, whatever it says; empty when none has been read. */
   lastLineOf(startedAt: number): string
 }
@@ -52,6 +54,7 @@ export function watchTrouble(path: string): TroubleWatch {
       lastLine = findLastLine(text) ?? lastLine
     },
     of: (startedAt) => (followed === startedAt ? describeTrouble(found) : ''),
+    cannotRead: (startedAt) => followed === startedAt && tellsUnreadable(found),
     lastLineOf: (startedAt) => (followed === startedAt ? lastLine : ''),
   }
 }
@@ -84,6 +87,17 @@ export function findTrouble(before: Trouble, text: string): Trouble {
 
 export function describeTrouble({ lines }: Trouble): string {
   return printable(lines.map(withoutArguments).join('; '), MAX_LENGTH)
+}
+
+/**
+ * What the engines write when they cannot read the data of a full sync, however often they try (docs/measurements/engines.md §2, §3). A sync that was cut
+ * is no evidence: then they write "Short read" and "Failed trying to load", too, and the next one may get through.
+ */
+const UNREADABLE =
+  /Can't handle RDB format|module data I can't load|Failed loading library|Unknown RDB|not terminated by the proper module value/i
+
+export function tellsUnreadable({ lines }: Trouble): boolean {
+  return lines.some((line) => UNREADABLE.test(line))
 }
 
 const TOPIC =

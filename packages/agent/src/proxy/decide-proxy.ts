@@ -60,8 +60,8 @@ export function decideProxy({ now, last, answer, hungAfterMs }: ProxySight): Nex
   if (last.ended) return decideEnded(now, last, last.ended)
   if (!last.started) return { kind: 'start', why: 'the start was interrupted' }
   if (answer === 'gone') return { kind: 'bury', why: 'its process is gone' }
-  const ends = answer === 'answers' ? null : whyEnded(answer, hungAfterMs)
-  if (ends !== null) return { kind: 'kill', why: ends }
+  const ends = answer === 'answers' ? undefined : whyEnded(answer, hungAfterMs)
+  if (ends !== undefined) return { kind: 'kill', why: ends }
   if (answer === 'answers' && !last.answered) return { kind: 'welcome', why: 'it answers' }
   return {
     kind: 'rest',
@@ -72,28 +72,28 @@ export function decideProxy({ now, last, answer, hungAfterMs }: ProxySight): Nex
 }
 
 /**
- * Its clients lose their connections with it, so it is ended only when it is truly stuck. Null: it is not, or it waits for the disk,
+ * Its clients lose their connections with it, so it is ended only when it is truly stuck. Undefined: it is not, or it waits for the disk,
  * where no signal reaches it either.
  */
-function whyEnded({ silentMs, activity, turns }: ProxySilence, hungAfterMs: number): string | null {
+function whyEnded({ silentMs, activity, turns }: ProxySilence, hungAfterMs: number): string | undefined {
   if (!('muteMs' in turns))
     return (
       whyStuck(turns, hungAfterMs) ??
       (silentMs < hungAfterMs * DEAF_FACTOR
-        ? null
+        ? undefined
         : `took no orders for ${seconds(silentMs)}, though its loops went on, and was killed`)
     )
   return whyMute(turns.muteMs, activity, hungAfterMs)
 }
 
 /** Not even its heartbeat thread has answered: what the whole process does is all there is to know. */
-function whyMute(silentMs: number, { doing, idleMs }: Activity, hungAfterMs: number): string | null {
-  if (doing === 'disk') return null
+function whyMute(silentMs: number, { doing, idleMs }: Activity, hungAfterMs: number): string | undefined {
+  if (doing === 'disk') return undefined
   if (doing === 'works')
     return silentMs < hungAfterMs * STUCK_FACTOR
-      ? null
+      ? undefined
       : `did not answer for ${seconds(silentMs)} while it used the processor, and was killed`
-  if (Math.min(idleMs, silentMs) < hungAfterMs) return null
+  if (Math.min(idleMs, silentMs) < hungAfterMs) return undefined
   const did = doing === 'stopped' ? 'was stopped by a signal or a debugger' : 'did nothing'
   return `did not answer for ${seconds(silentMs)} while it ${did}, and was killed`
 }

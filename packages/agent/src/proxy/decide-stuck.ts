@@ -7,10 +7,10 @@ import type { LoopTurns } from '@fairlead/api'
 const STUCK_SHARE = 0.5
 
 /**
- * Why the loop that is stuck is so, in one piece of work that will not end; null: none is. Time that the loop had no processor for does not
+ * Why the loop that is stuck is so, in one piece of work that will not end; undefined: none is. Time that the loop had no processor for does not
  * count: on a loaded machine, stopped, or waiting for a disk, a loop is slow, and will go on.
  */
-export function whyStuck(loops: readonly LoopTurns[], hungAfterMs: number): string | null {
+export function whyStuck(loops: readonly LoopTurns[], hungAfterMs: number): string | undefined {
   for (const loop of loops) {
     const { cpuMs, idleMs } = loop
     if (cpuMs >= hungAfterMs * STUCK_SHARE)
@@ -18,7 +18,7 @@ export function whyStuck(loops: readonly LoopTurns[], hungAfterMs: number): stri
     if (idleMs >= hungAfterMs)
       return `was stuck in one piece of work, in which it did nothing for ${seconds(idleMs)}, and was killed: ${whatOf(loop)}`
   }
-  return null
+  return undefined
 }
 
 /** The loop that has been in one turn for longest, in words; empty when all are in turns that are short. */

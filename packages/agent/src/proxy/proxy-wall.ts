@@ -45,11 +45,11 @@ export function createProxyWall(settings: {
   readonly logger: Logger
 }): ProxyWall {
   const { home, engines, lowPorts, logger } = settings
-  let told: string | null = null
+  let told: string | undefined
   const whyNot = async (inside: Inside | null, args: readonly string[], isDoubted: boolean) => {
     if (engines.missing !== null) return engines.missing
     if (inside === null) return 'its program is missing'
-    return isDoubted ? await tryWithin(inside, args) : null
+    return isDoubted ? await tryWithin(inside, args) : undefined
   }
   return {
     async place(folder, [program = '', ...rest], isDoubted) {
@@ -59,8 +59,8 @@ export function createProxyWall(settings: {
         const args = [...rest, '--home', folder.own, '--socket', basename(folder.socket)]
         const places = { home, folder, program, uid }
         const inside = insideOf(places, rest, lowPorts || (await hasLowPorts(folder)))
-        const why = await whyNot(inside, args, isDoubted || told !== null)
-        if (inside !== null && why === null) {
+        const why = await whyNot(inside, args, isDoubted || told !== undefined)
+        if (inside !== null && why === undefined) {
           await moveIn(folder, uid)
           return {
             program: 'unshare',
@@ -97,15 +97,15 @@ function insideOf(
   return { home, root: rootOf(home), ...own, program, uid, lowPorts }
 }
 
-/** Null: it can load all of itself there. Otherwise why not. */
-async function tryWithin(inside: Inside, args: readonly string[]): Promise<string | null> {
+/** Undefined: it can load all of itself there. Otherwise why not. */
+async function tryWithin(inside: Inside, args: readonly string[]): Promise<string | undefined> {
   const { code, late, stderr } = await runProgram({
     program: 'unshare',
     args: [...wallArguments(inside), inside.program, ...args, '--check'],
     deadlineMs: CHECKED_WITHIN_MS,
     env: { PATH },
   })
-  if (code === 0 || late) return null
+  if (code === 0 || late) return undefined
   const lines = stderr.split('\n').filter((line) => line !== '')
   const error = lines.find((line) => /^(\w*Error\b).*: /.test(line)) ?? lines.at(0)
   return `user ${inside.uid} cannot run it: ${error ?? `exit code ${code}`}`

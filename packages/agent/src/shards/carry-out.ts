@@ -10,7 +10,7 @@ import {
   traceOfSnapshot,
   tracesOnDisk,
 } from '../folder/read-data-on-disk.ts'
-import { readLastWords } from '../folder/read-last-words.ts'
+import { readLastWords, saysPortTaken } from '../folder/read-last-words.ts'
 import { readSettings } from '../folder/read-settings.ts'
 import type { ProcessRecord, ShardFolder, WantedRecord } from '../folder/shard-folder.ts'
 import { nextStreak } from '../process/decide-restart.ts'
@@ -159,7 +159,7 @@ export async function bury(place: ShardWorkplace, wanted: WantedRecord, last: Pr
   }
   const end = place.killedBecause ?? (await describeEnd(place.child, last.identity))
   const words = await lastWords(place.folder, last)
-  const died = asDied(last, words === '' ? end : `${end}: ${words}`)
+  const died = asDied(last, words === '' ? end : `${end}: ${words}`, saysPortTaken(words))
   // The order dies with the process: what it held may be lost, so the server has to say again that it wants it started.
   const orderDied = wanted.wish.onCrash === 'wait' && last.answeredAt !== null
   await place.save(orderDied ? { ...died, order: wanted.order } : died)
@@ -179,11 +179,11 @@ function explain(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
 }
 
-function asDied(record: ProcessRecord, why: string): ProcessRecord {
+function asDied(record: ProcessRecord, why: string, portTaken = false): ProcessRecord {
   const at = Date.now()
   return {
     ...record,
-    ended: { at, how: 'died', why },
+    ended: { at, how: 'died', why, ...(portTaken && { portTaken }) },
     crashes: record.crashes + 1,
     streak: nextStreak(record, at),
     ...(record.answeredAt === null && { unanswered: { deaths: (record.unanswered?.deaths ?? 0) + 1, why } }),

@@ -111,7 +111,9 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
     await using taken = createServer((socket) => socket.resume())
     await new Promise<void>((done) => taken.listen(wish.port, '127.0.0.1', done))
     await home.client.putShard({ params: { id: 'port' }, body: wish })
-    expect((await home.becomes('port', { state: 'failed' })).why).toContain('Address already in use')
+    expect(await home.becomes('port', { state: 'failed' })).toMatchObject({
+      ...{ portTaken: true, why: expect.stringContaining('Address already in use') },
+    })
 
     await home.client.putShard({
       params: { id: 'policy' },

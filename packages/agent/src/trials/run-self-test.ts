@@ -5,26 +5,26 @@ import { type EngineConnection, EngineError, printable, type Reply } from '@fair
 /** Longer than this no answer of a self-test is shown. */
 const MOST_SHOWN = 200
 
-/** What is missing among the modules that the engine says it has; null: nothing. */
+/** What is missing among the modules that the engine says it has; undefined: nothing. */
 export async function missingModule(
   admin: EngineConnection,
   { modules }: { readonly modules: readonly LoadedModule[] },
-): Promise<string | null> {
-  if (modules.length === 0) return null
+): Promise<string | undefined> {
+  if (modules.length === 0) return undefined
   const listed = namesIn(await admin.call('MODULE', 'LIST'))
   const missing = modules.find(({ name }) => !listed.includes(name))
-  if (missing === undefined) return null
+  if (missing === undefined) return undefined
   return `it has not loaded the module ${missing.name}; it has ${listed.length === 0 ? 'none' : printable(listed.join(', '))}`
 }
 
 /**
  * Runs the commands of a self-test in order. The first that is answered by an error, by something else than it should, or
- * not at all within the connection's deadline ends it; null: there is none.
+ * not at all within the connection's deadline ends it; undefined: there is none.
  */
 export async function runSelfTest(
   admin: EngineConnection,
   { selfTest }: Pick<TrialRequest, 'selfTest'>,
-): Promise<string | null> {
+): Promise<string | undefined> {
   for (const step of selfTest) {
     const [name = '', ...args] = step.command
     const told = `the self-test ${shorten([name, ...args].join(' '))}`
@@ -37,7 +37,7 @@ export async function runSelfTest(
       return `${told} was not answered: ${cause instanceof Error ? cause.message : String(cause)}`
     }
   }
-  return null
+  return undefined
 }
 
 /** Each module is a list of names and values: name, its name, ver, its version, … */

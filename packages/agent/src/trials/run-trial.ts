@@ -8,7 +8,7 @@ import type { EngineWall } from '../engine/engine-wall.ts'
 import { prepareFolder, startProcess } from '../engine/start-process.ts'
 import { stopProcess } from '../engine/stop-process.ts'
 import { decideAppendonly } from '../folder/decide-appendonly.ts'
-import { readLastWords } from '../folder/read-last-words.ts'
+import { readLastWords, saysPortTaken } from '../folder/read-last-words.ts'
 import type { ShardFolder } from '../folder/shard-folder.ts'
 import type { StartedProcess } from '../process/started-process.ts'
 import { missingModule, runSelfTest } from './run-self-test.ts'
@@ -54,10 +54,12 @@ export async function runTrial(trial: Trial): Promise<TrialResult> {
   try {
     const silence = await untilAnswers(child, wish, trial.signal)
     const ms = startMs()
-    const { fault, version } = silence === null ? await examine(trial, wish) : { fault: silence, version: '' }
-    if (fault === null) return { ok: true, why: '', startMs: ms, version }
+    const { fault, version } =
+      silence === undefined ? await examine(trial, wish) : { fault: silence, version: '' }
+    if (fault === undefined) return { ok: true, why: '', startMs: ms, version }
     const words = await readLastWords(folder.log, logFrom, [wish.adminPassword, wish.userPassword])
-    return { ok: false, why: words === '' ? fault : `${fault}: ${words}`, startMs: ms, version }
+    const why = words === '' ? fault : `${fault}: ${words}`
+    return { ok: false, why, startMs: ms, version, ...(saysPortTaken(words) && { portTaken: true }) }
   } finally {
     await end(child, wish, folder)
   }
@@ -70,14 +72,14 @@ function wishOf({ request, port, tlsPort }: Trial): WantedShard {
   return { ...alone, ...rest, tls, host: HOST, port, adminPassword: password(), userPassword: password() }
 }
 
-/** Null once it answers; otherwise why it does not. */
+/** Undefined once it answers; otherwise why it does not. */
 async function untilAnswers(
   child: StartedProcess,
   wish: WantedShard,
   signal: AbortSignal,
-): Promise<string | null> {
+): Promise<string | undefined> {
   using pulse = createPulse()
-  let end: string | null = null
+  let end: string | undefined
   void child.ended.then((how) => {
     end = how
   })
@@ -86,19 +88,19 @@ async function untilAnswers(
   while (performance.now() < until) {
     signal.throwIfAborted()
     const answer = await pulse.ask(engineTarget(wish))
-    if (end !== null) return end
-    if (answer.kind === 'pong') return null
+    if (end !== undefined) return end
+    if (answer.kind === 'pong') return undefined
     if (answer.kind === 'busy') last = answer.why
     await delay(LOOK_EVERY_MS, undefined, { signal })
   }
   return `did not answer within ${ANSWERS_WITHIN_MS} ms: ${last}`
 }
 
-/** What an engine that answers says of itself, and what is wrong with it; null: nothing. */
+/** What an engine that answers says of itself, and what is wrong with it; undefined: nothing. */
 async function examine(
   { signal, request }: Trial,
   wish: WantedShard,
-): Promise<{ readonly fault: string | null; readonly version: string }> {
+): Promise<{ readonly fault: string | undefined; readonly version: string }> {
   const { address, login } = engineTarget(wish)
   const wanted = wish.build
   let version = ''
@@ -136,11 +138,11 @@ async function takeSlots(admin: EngineConnection, signal: AbortSignal): Promise<
   }
 }
 
-async function writeAndRead(user: EngineConnection): Promise<string | null> {
+async function writeAndRead(user: EngineConnection): Promise<string | undefined> {
   const value = randomBytes(8).toString('hex')
   await user.call('SET', KEY, value)
   const read = await user.call('GET', KEY)
-  return read === value ? null : `a key was written as ${value} and read as ${String(read)}`
+  return read === value ? undefined : `a key was written as ${value} and read as ${String(read)}`
 }
 
 /** Also when aborted: a trial leaves nothing behind. */

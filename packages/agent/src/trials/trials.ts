@@ -30,7 +30,6 @@ const AT_ONCE = 2
 const PORTS = { from: 17_000, to: 19_999 }
 /** Between choosing a port and binding it, another program may take it. */
 const PORTS_TRIED = 3
-const PORT_TAKEN = /Address already in use/
 
 /** Clears away what an agent that was killed has left of its trials, and makes new ones. */
 export async function openTrials(settings: TrialSettings): Promise<Trials> {
@@ -80,7 +79,7 @@ async function tryOnPorts(
       inUse.delete(port)
       if (tlsPort !== null) inUse.delete(tlsPort)
     }
-    if (result.ok || !PORT_TAKEN.test(result.why)) return result
+    if (result.ok || result.portTaken !== true) return result
   }
   return result
 }

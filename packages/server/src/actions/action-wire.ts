@@ -16,6 +16,7 @@ export function toWire(view: ActionView): ActionAnswer {
     progress: action.progress,
     object_name: `bdb:${action.databaseUid}`,
     state: action.step,
+    hold_reason: action.holdReason,
     waiting_for: action.waitingFor,
     needs_person: action.needsPerson,
     pending_ops: pendingOps(action),
@@ -37,7 +38,8 @@ export function toWire(view: ActionView): ActionAnswer {
 function moduleActionToWire({ uid, kind, moduleUid, createdAt }: ModuleAction): ActionAnswer {
   return {
     ...{ action_uid: uid, name: moduleNames[kind], status: 'completed', progress: 100 },
-    ...{ object_name: `module:${moduleUid}`, state: '', waiting_for: '', needs_person: false },
+    ...{ object_name: `module:${moduleUid}`, state: '', hold_reason: null },
+    ...{ waiting_for: '', needs_person: false },
     ...{ pending_ops: {}, certificates: [], warnings: [], paused: false },
     ...{ heartbeat: unixSeconds(createdAt), creation_time: createdAt, last_changed_time: createdAt },
   }
@@ -47,7 +49,13 @@ function moduleActionToWireV2({ uid, kind, moduleUid, createdAt }: ModuleAction)
   return {
     ...{ action_uid: uid, action_type: 'state-machine', name: moduleNames[kind] },
     ...{ status: 'completed', progress: 100, creation_time: unixSeconds(createdAt) },
-    additional_info: { object_type: 'module', object_uid: moduleUid, pending_ops: {}, description: '' },
+    additional_info: {
+      object_type: 'module',
+      object_uid: moduleUid,
+      pending_ops: {},
+      hold_reason: null,
+      description: '',
+    },
   }
 }
 
@@ -71,6 +79,7 @@ export function toWireV2(view: ActionView): ActionV2 {
       object_uid: String(action.databaseUid),
       pending_ops: pendingOps(action),
       ...(action.error !== null && { error: action.error }),
+      hold_reason: action.holdReason,
       description: action.waitingFor === '' ? (action.pending[0]?.why ?? '') : action.waitingFor,
     },
   }
@@ -118,12 +127,13 @@ const statusWordsV2: { readonly [Status in ActionStatus]: ActionV2['status'] } =
 }
 
 function changeToWire(change: ActionChange): Omit<ChangeAnswer, 'seq' | 'type' | 'time'> {
-  const { status, progress, step, waitingFor, needsPerson, error, undo, paused, eligible, reason, warnings } =
-    change
+  const { status, progress, step, holdReason, waitingFor, needsPerson, error } = change
+  const { undo, paused, eligible, reason, warnings } = change
   return {
     ...(status !== undefined && { status: statusWords[status] }),
     ...(progress !== undefined && { progress }),
     ...(step !== undefined && { state: step }),
+    ...(holdReason !== undefined && { hold_reason: holdReason }),
     ...(waitingFor !== undefined && { waiting_for: waitingFor }),
     ...(needsPerson !== undefined && { needs_person: needsPerson }),
     ...(typeof error === 'string' && { error }),

@@ -19,6 +19,7 @@ export type ActionNews = Partial<
     | 'warnings'
     | 'progress'
     | 'step'
+    | 'holdReason'
     | 'waitingFor'
     | 'needsPerson'
     | 'pending'
@@ -131,6 +132,7 @@ const beginning = {
   way_back: 'null',
   warnings: '[]',
   handed_over_at: null,
+  hold_reason: null,
   waiting_for: '',
   needs_person: 0,
   pending: '[]',
@@ -153,6 +155,7 @@ function toColumns(news: ActionNews): Partial<Tables['actions']> {
     ...(news.warnings !== undefined && { warnings: JSON.stringify(news.warnings) }),
     ...(news.progress !== undefined && { progress: news.progress }),
     ...(news.step !== undefined && { step: news.step }),
+    ...(news.holdReason !== undefined && { hold_reason: news.holdReason }),
     ...(news.waitingFor !== undefined && { waiting_for: news.waitingFor }),
     ...(news.needsPerson !== undefined && { needs_person: Number(news.needsPerson) }),
     ...(news.pending !== undefined && { pending: JSON.stringify(news.pending) }),
@@ -174,7 +177,8 @@ function fromRow(row: Tables['actions']): Action {
     wayBack: JSON.parse(row.way_back) as Action['wayBack'],
     warnings: JSON.parse(row.warnings) as Action['warnings'],
     progress: row.progress,
-    step: row.step,
+    step: row.step as Action['step'],
+    holdReason: row.hold_reason as Action['holdReason'],
     waitingFor: row.waiting_for,
     needsPerson: row.needs_person === 1,
     pending: JSON.parse(row.pending) as Action['pending'],

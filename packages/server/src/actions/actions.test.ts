@@ -127,6 +127,7 @@ test('the second form is a plain array of its own shape', async () => {
       object_uid: '2',
       pending_ops: {},
       error: 'no room',
+      hold_reason: null,
       description: '',
     },
   })

@@ -95,12 +95,15 @@ async function collect<T>(events: AsyncIterable<T>): Promise<readonly T[]> {
   return all
 }
 
+const waits = { holdReason: 'replication', waitingFor: 'a replica to load' } as const
+const waitsOnWire = { hold_reason: 'replication', waiting_for: 'a replica to load' }
+
 test('an action is followed from its beginning to its end, and the fields that changed make up what it is', async () => {
-  await update({ status: 'running', progress: 10, step: 'add-shard', waitingFor: 'a replica to load' })
+  await update({ status: 'running', progress: 10, step: 'add-shard', ...waits })
   const response = await request()
   expect(response.headers.get('content-type')).toMatch('text/event-stream')
   const whole = response.text()
-  await update({ waitingFor: '', progress: 60 })
+  await update({ holdReason: null, waitingFor: '', progress: 60 })
   await update({ progress: 60, pending: [] }) // nothing that events tell of
   await update({ status: 'done', progress: 100, step: '' })
 
@@ -110,11 +113,18 @@ test('an action is followed from its beginning to its end, and the fields that c
   const sent = [...text.matchAll(/^data: (\{"seq.*)$/gm)].map(([, json = '']) => JSON.parse(json) as object)
   expect(sent).toMatchObject([
     { seq: 1, status: 'pending', progress: 0, needs_person: false, undo: false },
-    { seq: 2, status: 'active', progress: 10, state: 'add-shard', waiting_for: 'a replica to load' },
-    { seq: 3, waiting_for: '', progress: 60 },
+    { seq: 2, status: 'active', progress: 10, state: 'add-shard', ...waitsOnWire },
+    { seq: 3, hold_reason: null, waiting_for: '', progress: 60 },
     { seq: 4, status: 'completed', progress: 100, state: '' },
   ])
-  expect(sent[2]).toEqual({ seq: 3, type: 'action', time: at, waiting_for: '', progress: 60 })
+  expect(sent[2]).toEqual({
+    seq: 3,
+    type: 'action',
+    time: at,
+    hold_reason: null,
+    waiting_for: '',
+    progress: 60,
+  })
   expect(text).not.toContain('secret')
 })
 
@@ -192,24 +202,24 @@ test('the typed client goes on where it was when the server is started anew', as
   const states: unknown[] = []
   for await (const event of follow()) {
     if (event.type === 'action') states.push(event.state ?? event.status)
-    if (event.seq === 1) await update({ step: 'one' })
+    if (event.seq === 1) await update({ step: 'wait' })
     if (event.seq === 2) {
       await server.close()
-      await update({ step: 'two' })
+      await update({ step: 'hold' })
       server = await serve()
     }
     if (event.seq === 3) await update({ status: 'done' })
   }
-  expect(states).toEqual(['', 'one', 'two', 'completed'])
+  expect(states).toEqual(['', 'wait', 'hold', 'completed'])
 })
 
 test('a stream outlives no token: it closes, and another token goes on with it', async () => {
   const response = await request()
   const whole = response.text()
   tokens = new Set(['fresh'])
-  await update({ step: 'one' })
+  await update({ step: 'wait' })
   expect(await whole).not.toContain('event: end')
-  expect(await whole).not.toContain('"state":"one"')
+  expect(await whole).not.toContain('"state":"wait"')
 
   tokens = new Set(['admin', 'fresh'])
   let token = 'admin'

@@ -53,7 +53,7 @@ export function createCluster(deps: {
   const create = async (name: string, admin: FirstUser, by: Actor): Promise<void> => {
     if ((await settings()).createdAt !== null) throw new Refusal('cluster_already_exists')
     const fault = nameFault(admin.name)
-    if (fault !== null) throw new Refusal('invalid_request', `credentials.username: ${fault}`)
+    if (fault !== undefined) throw new Refusal('invalid_request', `credentials.username: ${fault}`)
     const phc = await passwords.prepare(admin.password, [admin.name])
     await store.transaction(async (db) => {
       // Two requests at once: one of them is the second.

@@ -72,7 +72,7 @@ export interface Databases {
   remove(uid: number, by: Actor): Promise<{ readonly actionUid: string }>
   shards(uid: number): Promise<readonly ShardView[]>
   /** Why so many more shards would find no port on the node, in words; null when they would. */
-  lackOfPorts(needed: number): Promise<string | null>
+  lackOfPorts(needed: number): Promise<string | undefined>
   /** Begins an action on a database and wakes the reconciler. Throws Refusal db_busy while another one runs. */
   begin(uid: number, change: Change, by: Actor): Promise<DatabaseView>
 }
@@ -108,8 +108,8 @@ export function createDatabases(deps: {
       refuse(refuseTinyMemory(request))
       const settled = settleDatabase(request, await nodes.builds(), await modules.list())
       if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
-      const noTls = request.cluster && deps.shardTls ? obstacleToBusTls(settled.build) : null
-      if (noTls !== null) throw new Refusal('field_not_available', noTls)
+      const noTls = request.cluster && deps.shardTls ? obstacleToBusTls(settled.build) : undefined
+      if (noTls !== undefined) throw new Refusal('field_not_available', noTls)
       const insert = () =>
         store.transaction(async (db) => {
           await refuseGone(db, settled.modules)
@@ -127,7 +127,7 @@ export function createDatabases(deps: {
         refuseStrangePort(request.endpointPort, [deps.askedPorts, deps.portRange])
         await refuseTakenPort(request.endpointPort, { databases, shards, nodes })
         const lacking = await this.lackOfPorts(portsFor(request, deps.shardTls))
-        if (lacking !== null) throw new Refusal('insufficient_resources', lacking)
+        if (lacking !== undefined) throw new Refusal('insufficient_resources', lacking)
         refuse(await lackOfMemory(request, { databases, nodes }))
         return insert()
       })

@@ -56,7 +56,7 @@ async function readEntries(
   // It names what leads out of the folder (.., absolute, backslashes) by throwing.
   for await (const entry of zip.eachEntry()) {
     const fault = faultOf(entry)
-    if (fault !== null) throw refuse(`has an entry ${show(entry.fileName)} that ${fault}`)
+    if (fault !== undefined) throw refuse(`has an entry ${show(entry.fileName)} that ${fault}`)
     if (entries.has(entry.fileName)) throw refuse(`has two entries ${show(entry.fileName)}`)
     bytes += entry.uncompressedSize
     if (bytes > mostBytes) throw refuse(`would be larger than ${mostBytes} bytes unpacked`)
@@ -65,7 +65,7 @@ async function readEntries(
   return entries
 }
 
-function faultOf(entry: Entry): string | null {
+function faultOf(entry: Entry): string | undefined {
   const { fileName, uncompressedSize, compressedSize, compressionMethod, externalFileAttributes } = entry
   if (!/^[\x20-\x7e\u00a0-\uffff]{1,255}$/.test(fileName)) return 'has an unreadable name'
   const kind = kindOf(externalFileAttributes)
@@ -75,7 +75,7 @@ function faultOf(entry: Entry): string | null {
     return `is compressed by method ${compressionMethod}; only deflate is read`
   if (uncompressedSize > SMALL_BYTES && uncompressedSize > compressedSize * MOST_RATIO)
     return `unpacks to ${uncompressedSize} bytes from ${compressedSize}, as no module does`
-  return null
+  return undefined
 }
 
 const [STORED, DEFLATED] = [0, 8]

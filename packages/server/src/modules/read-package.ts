@@ -35,7 +35,7 @@ export function readPackage(
       throw refuse(`has no file ${moduleFile}, which module.json names as module_file`)
     const { header, hasEntryPoint, ...file } = await unpack(opened.read(moduleFile), modulePath)
     const fault = faultOfSharedObject(header, architecture)
-    if (fault !== null) throw refuse(`has a file ${moduleFile} that ${fault}`)
+    if (fault !== undefined) throw refuse(`has a file ${moduleFile} that ${fault}`)
     if (!hasEntryPoint)
       throw refuse(`has a file ${moduleFile} that is no module: it has no ${entryPoints.join(' or ')}`)
     if (said !== null && said !== file.sha256)

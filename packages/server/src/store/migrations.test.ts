@@ -100,8 +100,12 @@ test('actions of a store from before there were events begin theirs with what th
     ...{ error: 'no room', undo: true },
   }
   expect(await events.listAfter('a', 0, 10)).toEqual([{ seq: 1, actionUid: 'a', at, type: 'action', change }])
+  // What is waited for is noted anew in the next turn; until then it has no reason but its sentence.
+  expect(await actionsStore(store.db).get('a')).toMatchObject({ holdReason: null, waitingFor: 'a reason' })
+  await actionsStore(store.db).update('a', { holdReason: 'replication' }, at)
+  expect(await actionsStore(store.db).get('a')).toMatchObject({ holdReason: 'replication' })
   await actionsStore(store.db).update('a', { status: 'failed' }, at)
-  expect((await events.listAfter('a', 1, 10)).map(({ seq }) => seq)).toEqual([3])
+  expect((await events.listAfter('a', 1, 10)).map(({ seq }) => seq)).toEqual([3, 4])
 })
 
 test('a database of that time has one group, and an upgrade that was running knows its way back', async () => {

@@ -17,6 +17,7 @@ import * as shardTls from './migrations/0010-shard-tls.ts'
 import * as loginLanes from './migrations/0011-login-lanes.ts'
 import * as auditSegments from './migrations/0012-audit-segments.ts'
 import * as limitBefore from './migrations/0013-limit-before.ts'
+import * as holdReason from './migrations/0014-hold-reason.ts'
 import { rememberStatements } from './remember-statements.ts'
 import { sealedColumns } from './sealed-columns.ts'
 import { createSecretBox, readStoreKey, type SecretBox } from './secret-box.ts'
@@ -50,6 +51,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0011-login-lanes': loginLanes,
   '0012-audit-segments': auditSegments,
   '0013-limit-before': limitBefore,
+  '0014-hold-reason': holdReason,
 }
 
 /**

@@ -153,6 +153,7 @@ export interface Tables {
     handed_over_at: string | null
     progress: number
     step: string
+    hold_reason: string | null
     waiting_for: string
     needs_person: number
     pending: string

@@ -151,8 +151,8 @@ function refuseOddNames(
 ): void {
   for (const field of ['name', 'email'] as const) {
     const name = names[field]
-    const fault = name && name !== before?.[field] ? nameFault(name) : null
-    if (fault !== null) throw new Refusal('invalid_request', `${field}: ${fault}`)
+    const fault = name && name !== before?.[field] ? nameFault(name) : undefined
+    if (fault !== undefined) throw new Refusal('invalid_request', `${field}: ${fault}`)
   }
 }
 

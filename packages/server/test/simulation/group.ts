@@ -182,6 +182,7 @@ export const runningAction: Action = {
   warnings: [],
   progress: 40,
   step: 'hold',
+  holdReason: null,
   waitingFor: '',
   needsPerson: false,
   pending: [],

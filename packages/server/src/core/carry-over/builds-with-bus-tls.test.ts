@@ -9,5 +9,5 @@ test('shards of redis before 7.0 cannot speak TLS to each other, those of all ot
     ['valkey', '8.0.1'],
     ['redict', '7.3.0'],
   ] as const)
-    expect(obstacleToBusTls({ flavour, version })).toBeNull()
+    expect(obstacleToBusTls({ flavour, version })).toBeUndefined()
 })

@@ -2,10 +2,10 @@ import type { Build } from '@fairlead/api'
 import { isBeforeRedis } from './acl-words.ts'
 
 /**
- * Why shards of this build cannot speak TLS to each other as ours do, in words; null when they can. Redis before 7.0 has no `cluster-port`, so its bus
+ * Why shards of this build cannot speak TLS to each other as ours do, in words; undefined when they can. Redis before 7.0 has no `cluster-port`, so its bus
  * would be above the port that speaks TLS, and it names that port to clients.
  */
-export function obstacleToBusTls(build: Build): string | null {
-  if (!isBeforeRedis(build, '7.0')) return null
+export function obstacleToBusTls(build: Build): string | undefined {
+  if (!isBeforeRedis(build, '7.0')) return undefined
   return `engine_version: shards of ${build.flavour} ${build.version} cannot speak TLS to each other; ask for redis 7.0 or later, or start the server with FAIRLEAD_SHARD_TLS=off`
 }

@@ -59,14 +59,16 @@ test('it is not taken for a setting of people, and does not go with the role', (
 
 test('a sync that was cut is waited for, data that cannot be read are not', () => {
   const goal = goalOf()
-  const verdict = (trouble: string) => {
+  const verdict = (trouble: string, cannotRead: boolean) => {
     const seen = syncing(GB, trouble)
     const shards = seen.shards.map((shard) =>
-      shard.id === 2 ? { ...shard, wanted: goal, revision: revisionOf(goal) } : shard,
+      shard.id === 2 ? { ...shard, cannotRead, wanted: goal, revision: revisionOf(goal) } : shard,
     )
     return planGroup({ ...seen, shards }, goal)
   }
   const cut = 'Short read or OOM loading DB; Failed trying to load the MASTER synchronization DB from socket'
-  expect(verdict(cut)).toMatchObject({ kind: 'wait', why: expect.stringContaining(`its log: ${cut}`) })
-  expect(verdict("Can't handle RDB format version 80").kind).toBe('hopeless')
+  expect(verdict(cut, false)).toMatchObject({ kind: 'wait', why: expect.stringContaining(`its log: ${cut}`) })
+  expect(verdict("Can't handle RDB format version 80", true)).toMatchObject({
+    ...{ kind: 'hopeless', code: 'cannot_read' },
+  })
 })

@@ -89,7 +89,7 @@ describe('the plan of an upgrade', () => {
 })
 
 test('memory is wanted for all surge shards at once', () => {
-  expect(lackOfMemoryFor(shardedOf(3, 1))).toBeNull()
+  expect(lackOfMemoryFor(shardedOf(3, 1))).toBeUndefined()
   const narrow = shardedOf(3, 1).groups.map((group) => ({
     ...group,
     node: { memoryFreeBytes: 150 * 1024 * 1024, diskFreeBytes: 1e12 },

@@ -170,11 +170,11 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0)
 }
 
-/** Why surge shards for all groups would find no memory on the node; null when they would. */
-export function lackOfMemoryFor(seen: SeenDatabase): string | null {
+/** Why surge shards for all groups would find no memory on the node; undefined when they would. */
+export function lackOfMemoryFor(seen: SeenDatabase): string | undefined {
   const needed = sum(seen.groups.map(surgeBytes))
   const free = Math.min(...seen.groups.map(({ node }) => node.memoryFreeBytes))
-  if (free >= needed) return null
+  if (free >= needed) return undefined
   return `surge shards need ${megabytes(needed)} MB of memory and the node has ${megabytes(free)} MB free`
 }
 

@@ -83,34 +83,11 @@ export function expect(seen: Seen, step: Step, taken = seen.shards.map(({ id }) 
     case 'add-shard':
       return { ...seen, shards: [...seen.shards, freshShard(taken, step)] }
     case 'start-shard':
-      return change(step.shard, (shard) => ({
-        ...shard,
-        process: 'starting',
-        revision: revisionOf(shard.wanted),
-        follows: step.follow,
-        processWhy: AGAIN,
-        engine: null,
-      }))
+      return change(step.shard, (shard) => restarted(shard, { follows: step.follow }))
     case 'restart-shard':
-      return change(step.shard, (shard) => ({
-        ...shard,
-        process: 'starting',
-        wanted: step.runs,
-        revision: revisionOf(step.runs),
-        follows: step.follow,
-        processWhy: AGAIN,
-        engine: null,
-      }))
+      return change(step.shard, (shard) => restarted(shard, { wanted: step.runs, follows: step.follow }))
     case 'restart-primary':
-      return change(step.shard, (shard) => ({
-        ...shard,
-        process: 'starting',
-        wanted: step.runs,
-        revision: revisionOf(step.runs),
-        follows: null,
-        processWhy: AGAIN,
-        engine: null,
-      }))
+      return change(step.shard, (shard) => restarted(shard, { wanted: step.runs, follows: null }))
     case 'assign-slots':
       return change(step.shard, (shard) =>
         withEngine(shard, { role: 'primary', primary: null, link: 'down' }),
@@ -176,7 +153,7 @@ export function settle(seen: Seen): Seen {
         primary === undefined
           ? ({ role: 'primary', primary: null } as const)
           : ({ role: 'replica', primary: primary.address } as const)
-      const came = seen.slots !== null && shard.processWhy !== AGAIN ? blank : up
+      const came = seen.slots !== null && !('isRestarted' in shard) ? blank : up
       const link = came !== blank && primary && isLive(primary) ? 'up' : 'down'
       const cluster = seen.slots === null ? null : { id: nameOf(shard), serves: true, nodes: [] }
       const held = heldOf(primary)
@@ -198,8 +175,20 @@ function heldOf(primary: SeenShard | undefined): Partial<EngineState> {
   return { replid, offset }
 }
 
-/** Of a process that was there before: in cluster mode it has kept its place. */
-const AGAIN = 'it was started again'
+/** The simulation alone knows this of a process: one was there before it, and in cluster mode it has kept that one's place. */
+type Restarted = SeenShard & { readonly isRestarted: true }
+
+function restarted(
+  shard: SeenShard,
+  change: Pick<SeenShard, 'follows'> & Partial<Pick<SeenShard, 'wanted'>>,
+): Restarted {
+  const { wanted } = { ...shard, ...change }
+  return {
+    ...{ ...shard, ...change, revision: revisionOf(wanted), isRestarted: true },
+    ...{ process: 'starting', processWhy: 'it was started again', engine: null },
+  }
+}
+
 const blank = { role: 'blank', primary: null } as const
 
 function handedOver(seen: Seen, from: number, to: number): Seen {

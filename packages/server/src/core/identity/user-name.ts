@@ -4,10 +4,10 @@ import { loginOf } from './user.ts'
 const reserved = ['operator', 'fairlead']
 
 /**
- * What is wrong with a new name, or e-mail, of a user; null: nothing. A name is read by people, in a log for one: it must not look
+ * What is wrong with a new name, or e-mail, of a user; undefined: nothing. A name is read by people, in a log for one: it must not look
  * like another. So it has no characters that do not show, and its letters are of one script.
  */
-export function nameFault(name: string): string | null {
+export function nameFault(name: string): string | undefined {
   if (/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u.test(name)) {
     return 'has a character that does not show'
   }
@@ -21,7 +21,7 @@ export function nameFault(name: string): string | null {
   if (foreign && letters.every((letter) => latinLooks.includes(letter))) {
     return 'has only letters that look like others of the Latin script'
   }
-  return null
+  return undefined
 }
 
 /** Japanese and Korean are written in several. */

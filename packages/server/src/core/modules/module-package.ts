@@ -54,7 +54,7 @@ const short = /^[^\n\r\0]{0,4096}$/
 const SHORT = 'must be one line of text'
 
 /** What no change of module.json alone would mend. */
-function refuseWorld(systems: readonly string[], dependencies: unknown): Refused | null {
+function refuseWorld(systems: readonly string[], dependencies: unknown): Refused | undefined {
   // Names of distributions say which C library it was built with; a trial tells whether it is here.
   if (
     systems.length > 0 &&
@@ -65,7 +65,7 @@ function refuseWorld(systems: readonly string[], dependencies: unknown): Refused
       message: `the module is made for ${systems.join(', ')}, and the nodes run Linux; upload the package for Linux`,
     }
   const names = isObject(dependencies) ? Object.keys(dependencies) : []
-  if (names.length === 0) return null
+  if (names.length === 0) return undefined
   return {
     refused: 'dependencies_not_supported',
     message: `dependencies: ${names.join(', ')} would not be installed; install them on the nodes, or link them in, and take the field out of module.json`,

@@ -13,10 +13,10 @@ const SHARED_OBJECT = 3
 const INTERPRETER = 3
 
 /**
- * Says why a file cannot be loaded by engines on this architecture (`x64`, `arm64`), from how it begins; null: it can. The
+ * Says why a file cannot be loaded by engines on this architecture (`x64`, `arm64`), from how it begins; undefined: it can. The
  * format is ELF, 64 bits, least byte first: all that these architectures have on Linux.
  */
-export function faultOfSharedObject(header: Uint8Array, architecture: string): string | null {
+export function faultOfSharedObject(header: Uint8Array, architecture: string): string | undefined {
   const view = new DataView(header.buffer, header.byteOffset, header.byteLength)
   if (header.byteLength < 64 || view.getUint32(0) !== 0x7f_45_4c_46)
     return 'is no shared object (ELF); take the .so as the linker made it'
@@ -27,7 +27,7 @@ export function faultOfSharedObject(header: Uint8Array, architecture: string): s
     return `is made for ${nameOf(machine)}, and the nodes are ${wanted?.name ?? architecture}; build it there`
   if (view.getUint16(16, true) !== SHARED_OBJECT || hasInterpreter(view))
     return 'is a program or an object file, not a shared object; link it with -shared'
-  return null
+  return undefined
 }
 
 /** Whether module.json, which says `name`, speaks of this architecture. */

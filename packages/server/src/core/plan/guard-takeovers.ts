@@ -21,7 +21,7 @@ export function guardTakeovers(lanes: readonly Lane[], seen: SeenDatabase): read
     first ??= group
     if (first === group) return lane
     const why = `group ${first} is mended first: roles that nobody planned to move do so in one group at a time`
-    return { group, verdict: { kind: 'hold', on: 'group', why } }
+    return { group, verdict: { kind: 'hold', on: 'group', code: 'other_groups', why } }
   })
 }
 
@@ -34,5 +34,5 @@ function moves(step: Step): step is Move {
 function wait(step: Step, whose: string): Verdict {
   const shard = step.kind === 'hand-over' ? step.to : 'shard' in step ? step.shard : 0
   const why = `${whose} the group and is no shard of the database: no role moves before it is forgotten (docs/strangers.md)`
-  return { kind: 'wait', shard, why }
+  return { kind: 'wait', shard, code: 'cluster_stranger', why }
 }

@@ -18,6 +18,7 @@ test('a database is not complete before its primary sends its stream to each rep
   expect(planGroup(holdsBack(groupOf(2), 3), asItIs)).toEqual({
     kind: 'wait',
     shard: 3,
+    code: 'replication',
     why: 'shard 1 does not send its stream to shard 3 yet',
   })
 })

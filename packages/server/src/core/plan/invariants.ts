@@ -44,7 +44,7 @@ export function violations(
         shard === undefined ||
           shard.leaving ||
           primary === undefined ||
-          whyNotGivenUp(shard, primary, durable) === null,
+          whyNotGivenUp(shard, primary, durable) === undefined,
         'what it has on disk is on the disk of the primary',
       )
       break
@@ -118,7 +118,7 @@ export function violations(
         primary === undefined ||
           shard === undefined ||
           !isLive(shard) ||
-          whyLessKept(shard, primary, primary, durable) === null,
+          whyLessKept(shard, primary, primary, durable) === undefined,
         'what the primary has on disk is on the disk of the heir',
       )
       break

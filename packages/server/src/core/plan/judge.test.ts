@@ -4,7 +4,7 @@ import type { SeenDatabase } from '../state/topology.ts'
 import { isUndoable, judge } from './judge.ts'
 
 test('hopelessness is for who can go back: taking an upgrade back is never given up', () => {
-  const hopeless = { kind: 'hopeless', why: 'so it is' } as const
+  const hopeless = { kind: 'hopeless', code: 'cannot_read', why: 'so it is' } as const
   expect(judge(hopeless, 0, groupOf(1), true).kind).toBe('hopeless')
   expect(judge(hopeless, 0, groupOf(1), false).kind).toBe('stuck')
   expect(isUndoable({ groups: [groupOf(1)] }, goalOf())).toBe(true)
@@ -13,12 +13,16 @@ test('hopelessness is for who can go back: taking an upgrade back is never given
 
 describe('waiting', () => {
   test('has an end: an upgrade that cannot link its surge shard is given up, after the handover a person is asked', () => {
-    const wait = { kind: 'wait', shard: 3, why: 'shard 3 connects to shard 1' } as const
+    const wait = { kind: 'wait', shard: 3, code: 'replication', why: 'shard 3 connects to shard 1' } as const
     expect(judge(wait, 1_000, groupOf(1), true).kind).toBe('wait')
     expect(judge(wait, 31_000, groupOf(1), true).kind).toBe('hopeless')
     expect(judge(wait, 31_000, groupOf(1), false).kind).toBe('stuck')
     expect(judge(wait, 31_000, groupOf(1), true, '; try again')).toEqual({
-      ...{ kind: 'hopeless', why: 'shard 3 connects to shard 1, for 31 s now; try again' },
+      ...{
+        kind: 'hopeless',
+        code: 'replication',
+        why: 'shard 3 connects to shard 1, for 31 s now; try again',
+      },
     })
   })
 })

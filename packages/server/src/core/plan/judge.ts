@@ -13,10 +13,11 @@ export function judge(
   undoable: boolean,
   whatToDo = '',
 ): Verdict {
-  if (verdict.kind === 'hopeless') return undoable ? verdict : { kind: 'stuck', why: verdict.why }
+  if (verdict.kind === 'hopeless') return undoable ? verdict : { ...verdict, kind: 'stuck' }
   if (verdict.kind !== 'wait' || waitedMs < deadlineMs(seen)) return verdict
+  const { code } = verdict
   const why = `${verdict.why}, for ${Math.round(waitedMs / 1000)} s now`
-  return undoable ? { kind: 'hopeless', why: `${why}${whatToDo}` } : { kind: 'stuck', why }
+  return undoable ? { kind: 'hopeless', code, why: `${why}${whatToDo}` } : { kind: 'stuck', code, why }
 }
 
 /**

@@ -20,7 +20,7 @@ export function isEmptyDisk({ disk }: SeenShard): boolean {
 }
 
 /**
- * Why, if all processes died now, `shard` could not serve with what `other` has on its disk; null when it could. Both hold the
+ * Why, if all processes died now, `shard` could not serve with what `other` has on its disk; undefined when it could. Both hold the
  * history of `primary`, or held it.
  */
 export function whyLessKept(
@@ -28,15 +28,15 @@ export function whyLessKept(
   other: SeenShard,
   primary: LiveShard,
   persistence: Goal['persistence'],
-): string | null {
+): string | undefined {
   switch (persistence) {
     case 'disabled':
-      return null
+      return undefined
     case 'aof':
-      return shard.engine.aof === 'on' ? null : `shard ${shard.id} has no append-only file yet`
+      return shard.engine.aof === 'on' ? undefined : `shard ${shard.id} has no append-only file yet`
     case 'snapshot':
       return hasSnapshotOf(shard, other, primary)
-        ? null
+        ? undefined
         : `shard ${shard.id} has no snapshot as new as that of shard ${other.id}`
   }
 }
@@ -56,11 +56,11 @@ export function whyNotGivenUp(
   other: SeenShard,
   primary: LiveShard,
   persistence: Goal['persistence'],
-): string | null {
-  if (other === primary || other.disk === null || isEmptyDisk(other)) return null
+): string | undefined {
+  if (other === primary || other.disk === null || isEmptyDisk(other)) return undefined
   const { snapshot } = other.disk
   const isFromBefore =
     snapshot?.replid === primary.engine.replid2 && reachOf(snapshot, primary.engine) !== null
   if (persistence !== 'snapshot' || isFromBefore) return whyLessKept(primary, other, primary, persistence)
-  return primary.disk?.snapshot == null ? `shard ${primary.id}, the primary, has no snapshot yet` : null
+  return primary.disk?.snapshot == null ? `shard ${primary.id}, the primary, has no snapshot yet` : undefined
 }

@@ -64,9 +64,14 @@ export function planWhole(own: Seen, { groups }: SeenDatabase): Verdict | undefi
     )
     const greetings = greet(due.map((other) => [shard, other]))
     if (greetings.length > 0) return act({ kind: 'meet', greetings, why })
-    if (unknown.length > 0) return { kind: 'wait', shard: shard.id, why }
+    if (unknown.length > 0) return { kind: 'wait', shard: shard.id, code: 'cluster_view', why }
     if (!shard.engine.cluster.serves)
-      return { kind: 'wait', shard: shard.id, why: `shard ${shard.id} does not serve its slots yet` }
+      return {
+        kind: 'wait',
+        shard: shard.id,
+        code: 'cluster_view',
+        why: `shard ${shard.id} does not serve its slots yet`,
+      }
   }
   return undefined
 }
@@ -98,7 +103,7 @@ export function planIntroduction(
   ])
   const why = `shard ${heir.id} has to be known to ${due.length} shard(s) of the cluster, and to hear from ${unheard.length}`
   return greetings.length === 0
-    ? { kind: 'wait', shard: heir.id, why }
+    ? { kind: 'wait', shard: heir.id, code: 'cluster_view', why }
     : act({ kind: 'meet', greetings, why })
 }
 

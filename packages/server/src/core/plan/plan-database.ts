@@ -1,5 +1,6 @@
 import { revisionOf } from '../state/goal.ts'
 import type { Lane } from '../state/lane.ts'
+import type { Obstacle } from '../state/obstacle.ts'
 import type { Leave } from '../state/orders.ts'
 import { surgeBytes } from '../state/surge-bytes.ts'
 import {
@@ -50,23 +51,27 @@ function chooseStage(
   goal: Goal,
   leave: Leave,
 ): { readonly stage: Stage; readonly held: Verdict } {
-  const held = (on: 'person' | 'time' | 'group', why: string): Verdict => ({ kind: 'hold', on, why })
-  if (leave.paused)
-    return { stage: 'repair', held: held('person', 'it is paused; it goes on when somebody resumes it') }
+  const held = (on: 'person' | 'time' | 'group', code: Obstacle['code'], why: string): Verdict => ({
+    ...{ kind: 'hold', on, code, why },
+  })
+  if (leave.paused) {
+    const why = 'it is paused; it goes on when somebody resumes it'
+    return { stage: 'repair', held: held('person', 'paused', why) }
+  }
   const [canary] = groups
   const follows = goal.policy.canary && !goal.undo && canary !== undefined && canary !== group
   if (follows && isBehind(canary, goal)) {
     const why = `group ${canary.group} goes first; this one begins when it has handed over`
-    return { stage: 'repair', held: held('group', why) }
+    return { stage: 'repair', held: held('group', 'canary', why) }
   }
   if (!leave.mayHandOver) {
     const why = 'everything is ready; the upgrade is supervised and goes on when somebody resumes it'
-    return { stage: 'surge', held: held('person', why) }
+    return { stage: 'surge', held: held('person', 'supervised', why) }
   }
   const behind = groups.find((other) => isBehind(other, goal))
   if (behind !== undefined && behind !== group) {
     const why = `nothing old is given up before group ${behind.group} has handed over too`
-    return { stage: 'handover', held: held('group', why) }
+    return { stage: 'handover', held: held('group', 'other_groups', why) }
   }
   return { stage: leave.mayFinalize ? 'end' : 'handover', held: { kind: 'hold', ...leave.onFinalize } }
 }
@@ -96,7 +101,10 @@ function gather(lanes: readonly Lane[], seen: SeenDatabase, goal: Goal): readonl
     if (coming !== undefined && !isAhead)
       return {
         group,
-        verdict: wait(`roles move when all groups are ready, and group ${coming.group} is not yet`),
+        verdict: wait(
+          'other_groups',
+          `roles move when all groups are ready, and group ${coming.group} is not yet`,
+        ),
       }
     if (!goal.cluster || verdict.step.kind !== 'hand-over') return lane
     return { group, verdict: planIntroduction(verdict.step, findGroup(seen, group), seen) ?? verdict }
@@ -129,12 +137,16 @@ function share(lanes: readonly Lane[], database: SeenDatabase, goal: Goal): read
     given.set(lane.group, verdict)
     if (verdict.kind !== 'do') continue
     const { kind } = verdict.step
-    if (kind === 'hand-over' && handsOver) given.set(lane.group, wait('another group hands over just now'))
+    if (kind === 'hand-over' && handsOver)
+      given.set(lane.group, wait('other_groups', 'another group hands over just now'))
     if (kind !== 'add-shard' && kind !== 'restart-shard') continue
     if (free <= 0)
-      given.set(lane.group, wait(`${limit} shard(s) are in hand already (parallel_shards_upgrade)`))
+      given.set(
+        lane.group,
+        wait('parallel_limit', `${limit} shard(s) are in hand already (parallel_shards_upgrade)`),
+      )
     else if (kind === 'add-shard' && taken > 0 && memory - taken < surgeBytes(seen))
-      given.set(lane.group, wait('the memory of the node is given to another group first'))
+      given.set(lane.group, wait('node_room', 'the memory of the node is given to another group first'))
     else {
       free -= 1
       taken += kind === 'add-shard' ? surgeBytes(seen) : 0
@@ -143,8 +155,8 @@ function share(lanes: readonly Lane[], database: SeenDatabase, goal: Goal): read
   return lanes.map(({ group, verdict }) => ({ group, verdict: given.get(group) ?? verdict }))
 }
 
-function wait(why: string): Verdict {
-  return { kind: 'hold', on: 'group', why }
+function wait(code: Obstacle['code'], why: string): Verdict {
+  return { kind: 'hold', on: 'group', code, why }
 }
 
 /** Shards on their way to the goal's revision: started, and not yet following their primary. */

@@ -10,7 +10,7 @@ const LONGEST_LOOK_MS = 60_000
 /** Before `heir` takes over: what the primary has on disk is on the disk of the heir, too. Undefined when it is. */
 export function planKeptBy(heir: LiveShard, { goal, primary }: Group): Verdict | undefined {
   const why = whyLessKept(heir, primary, primary, goal.persistence)
-  return why === null ? undefined : planSaving(heir, why, goal.persistence)
+  return why === undefined ? undefined : planSaving(heir, why, goal.persistence)
 }
 
 /** Takes `shard` away for good; before, what it has on disk is on the disk of the primary. */
@@ -20,7 +20,7 @@ export function retire(shard: SeenShard, why: string, group: Group): Verdict {
 
 function planKeptOf(shard: SeenShard, { goal, primary }: Group): Verdict | undefined {
   const why = whyNotGivenUp(shard, primary, goal.persistence)
-  return why === null ? undefined : planSaving(primary, why, goal.persistence)
+  return why === undefined ? undefined : planSaving(primary, why, goal.persistence)
 }
 
 /** A primary that was promoted without a snapshot does not wait for its first save point while another disk has one. */
@@ -36,7 +36,7 @@ function planSaving(
   persistence: 'disabled' | 'aof' | 'snapshot',
 ): Verdict {
   const wait = (words: string): Verdict => ({
-    ...{ kind: 'wait', shard: id, why: `shard ${id} ${words}` },
+    ...{ kind: 'wait', shard: id, code: 'saving', why: `shard ${id} ${words}` },
     ...progressOf(engine),
   })
   if (persistence === 'aof') {
@@ -49,7 +49,12 @@ function planSaving(
   if (state === 'failed') {
     const words = trouble === '' ? '' : ` (its log: ${trouble})`
     // What it has not on disk it cannot keep: this is never skipped, and tried again until there is room.
-    return { kind: 'stuck', why: `shard ${id} cannot write a snapshot: ${why}${words}`, retry: step }
+    return {
+      kind: 'stuck',
+      code: 'save_failed',
+      why: `shard ${id} cannot write a snapshot: ${why}${words}`,
+      retry: step,
+    }
   }
   const behindMs = lastAt === null ? 0 : lastAt + CLOCK_MS - (disk?.lookedAt ?? 0)
   // An agent looks every second: where its look is much older than the snapshot, the clock was set back meanwhile.

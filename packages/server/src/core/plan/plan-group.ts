@@ -76,7 +76,7 @@ function planStages(group: Group, stage: Stage): Verdict {
 }
 
 /** Somebody has to say go first; who, is known where the stage was chosen. */
-const held: Verdict = { kind: 'hold', on: 'group', why: '' }
+const held: Verdict = { kind: 'hold', on: 'group', code: 'other_groups', why: '' }
 
 /** From here on clients may notice something, for milliseconds or for as long as a restart takes. */
 function endsService(verdict: Verdict): boolean {
@@ -107,5 +107,9 @@ function creationIsHopeless({ shards, recordedPrimary }: Seen, verdict: Verdict)
   const taken = whyPortIsTaken(failed)
   if (taken !== undefined)
     return act({ kind: 'retire-shard', shard: failed.id, why: `another one takes its place: ${taken}` })
-  return { kind: 'hopeless', why: `shard ${failed.id} does not start: ${failed.processWhy}` }
+  return {
+    kind: 'hopeless',
+    code: 'shard_failing',
+    why: `shard ${failed.id} does not start: ${failed.processWhy}`,
+  }
 }

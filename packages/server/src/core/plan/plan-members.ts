@@ -96,8 +96,8 @@ function whyStart(shard: SeenShard, primary: SeenShard): string | undefined {
 }
 
 /** Somebody else took its port between the look and the start. It holds nothing yet: another one gets another port. */
-export function whyPortIsTaken({ process, processWhy }: SeenShard): string | undefined {
-  return process === 'failed' && /Address already in use/i.test(processWhy) ? processWhy : undefined
+export function whyPortIsTaken({ process, processWhy, portTaken }: SeenShard): string | undefined {
+  return process === 'failed' && portTaken === true ? processWhy : undefined
 }
 
 function planFailed(failed: SeenShard, group: Group): Verdict {
@@ -108,6 +108,7 @@ function planFailed(failed: SeenShard, group: Group): Verdict {
   if (revisionOf(primary.wanted) !== revision) {
     return {
       kind: 'hopeless',
+      code: 'shard_failing',
       why: `shard ${failed.id} on ${revisionOf(failed.wanted)} does not start: ${failed.processWhy}`,
     }
   }
@@ -120,6 +121,7 @@ function planFailed(failed: SeenShard, group: Group): Verdict {
   }
   return {
     kind: 'stuck',
+    code: 'shard_failing',
     why: `shard ${failed.id} does not start: ${failed.processWhy}`,
     retry: { kind: 'start-shard', shard: failed.id, follow: primary.id, why: 'it may start now' },
   }

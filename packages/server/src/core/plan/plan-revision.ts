@@ -1,6 +1,7 @@
 import { revisionOf } from '../state/goal.ts'
 import { act, awaitShard, type Group, isReady } from '../state/group.ts'
 import { planRoom } from '../state/heir-memory.ts'
+import type { Obstacle } from '../state/obstacle.ts'
 import { obstacleToReplication, readsFilesOf } from '../state/replication-paths.ts'
 import { surgeBytes } from '../state/surge-bytes.ts'
 import {
@@ -22,13 +23,14 @@ export function planHeir(group: Group): Verdict | undefined {
   if (primary.revision === revision) return undefined
 
   const heirs = replicas.filter((shard) => shard.revision === revision)
-  const sound = heirs.filter((shard) => whyUnsound(shard, group) === null)
+  const sound = heirs.filter((shard) => whyUnsound(shard, group) === undefined)
   const heir = sound.find((shard) => goal.homes.includes(shard.id)) ?? sound[0]
   if (heir === undefined) return planWithoutHeir(heirs, group)
   const unreadable = heirs.find((shard) => cannotRead(shard, primary))
   if (unreadable !== undefined)
     return {
       kind: 'hopeless',
+      code: 'cannot_read',
       why: `shard ${unreadable.id} on ${revision} cannot read the data: ${unreadable.trouble}`,
     }
   const unready = replicas.find((shard) => !isReady(shard, group))
@@ -48,12 +50,16 @@ export function planHeir(group: Group): Verdict | undefined {
 /** Nobody to take over: a further shard has to come, or those there are cannot be trusted with the role. */
 function planWithoutHeir(heirs: readonly SeenShard[], group: Group): Verdict {
   const { goal, primary } = group
-  const [unsound] = heirs
-  if (unsound !== undefined) return { kind: 'hopeless', why: whyUnsound(unsound, group) ?? '' }
+  const unsound = heirs[0] && whyUnsound(heirs[0], group)
+  if (unsound !== undefined) return { kind: 'hopeless', ...unsound }
   if (!goal.undo) return planNewHeir(group)
   const obstacle = obstacleToReplication(primary.wanted, goal)
-  if (obstacle === null) return planNewHeir(group)
-  return { kind: 'hopeless', why: `no standby on ${revisionOf(goal)} is left, and ${obstacle}` }
+  if (obstacle === undefined) return planNewHeir(group)
+  return {
+    kind: 'hopeless',
+    code: 'cannot_read',
+    why: `no standby on ${revisionOf(goal)} is left, and ${obstacle}`,
+  }
 }
 
 function planNewHeir({ seen, goal, primary, replicas }: Group): Verdict {
@@ -64,11 +70,12 @@ function planNewHeir({ seen, goal, primary, replicas }: Group): Verdict {
     return {
       kind: 'wait',
       shard: detached.id,
+      code: 'replication',
       why: `replica ${detached.id} is not linked; nothing is begun before every member is`,
     }
   }
   const noDisk = lackOfDisk(seen, primary)
-  if (noDisk !== undefined) return { kind: 'hopeless', why: noDisk }
+  if (noDisk !== undefined) return { kind: 'hopeless', ...noDisk }
   const lacking = lackOfMemory(seen)
   if (lacking === undefined) {
     return act({
@@ -79,36 +86,38 @@ function planNewHeir({ seen, goal, primary, replicas }: Group): Verdict {
     })
   }
   const replica = replicas[0]
-  if (replica === undefined) return planInPlace(lacking, { goal, primary })
+  if (replica === undefined) return planInPlace(lacking.why, { goal, primary })
   return act({
     kind: 'restart-shard',
     shard: replica.id,
     runs: goal,
     follow: primary.id,
-    why: `${lacking}, so a replica is upgraded in place`,
+    why: `${lacking.why}, so a replica is upgraded in place`,
   })
 }
 
 /** It says so itself, and would say it again at each of its attempts: every one costs the primary a fork. */
 function cannotRead(shard: SeenShard, primary: LiveShard): boolean {
-  return !isLinked(shard, primary) && UNREADABLE.test(shard.trouble)
+  return !isLinked(shard, primary) && shard.cannotRead === true
 }
 
-/**
- * What the engines write when they cannot read the data of a full sync, however often they try (docs/measurements/engines.md §2, §3). A sync that was cut
- * is no evidence: then they write "Short read" and "Failed trying to load", too, and the next one may get through.
- */
-const UNREADABLE =
-  /Can't handle RDB format|module data I can't load|Failed loading library|Unknown RDB|not terminated by the proper module value/i
-
 function awaitStart({ id, processWhy }: SeenShard): Verdict {
-  return { kind: 'wait', shard: id, why: `shard ${id} is being started: ${processWhy}` }
+  return {
+    kind: 'wait',
+    shard: id,
+    code: 'shard_starting',
+    why: `shard ${id} is being started: ${processWhy}`,
+  }
 }
 
 /** Nobody can hold the data meanwhile but its disk. */
 function planInPlace(lacking: string, { goal, primary }: Pick<Group, 'goal' | 'primary'>): Verdict {
   if (!goal.inPlace)
-    return { kind: 'hopeless', why: `${lacking}, and there is no replica to upgrade in place` }
+    return {
+      kind: 'hopeless',
+      code: 'node_room',
+      why: `${lacking}, and there is no replica to upgrade in place`,
+    }
   return act({
     kind: 'restart-primary',
     shard: primary.id,
@@ -118,18 +127,20 @@ function planInPlace(lacking: string, { goal, primary }: Pick<Group, 'goal' | 'p
 }
 
 /** A surge shard needs the primary's data once more, with room to receive it. Without it a replica can stand in. */
-function lackOfMemory(seen: Seen): string | undefined {
+function lackOfMemory(seen: Seen): Obstacle | undefined {
   const { node } = seen
   const bytes = surgeBytes(seen)
   if (node.memoryFreeBytes >= bytes) return undefined
-  return `a surge shard needs ${megabytes(bytes)} MB of memory and the node has ${megabytes(node.memoryFreeBytes)} MB free`
+  const why = `a surge shard needs ${megabytes(bytes)} MB of memory and the node has ${megabytes(node.memoryFreeBytes)} MB free`
+  return { code: 'node_room', why }
 }
 
 /** Every way needs it: a surge shard writes its files, and a replica saves its data before it restarts. */
-function lackOfDisk({ node }: Seen, { engine }: LiveShard): string | undefined {
+function lackOfDisk({ node }: Seen, { engine }: LiveShard): Obstacle | undefined {
   const bytes = engine.usedMemoryBytes * 2 + SPARE_DISK_BYTES
   if (node.diskFreeBytes >= bytes) return undefined
-  return `the upgrade needs ${megabytes(bytes)} MB of disk and the node has ${megabytes(node.diskFreeBytes)} MB free`
+  const why = `the upgrade needs ${megabytes(bytes)} MB of disk and the node has ${megabytes(node.diskFreeBytes)} MB free`
+  return { code: 'node_room', why }
 }
 
 const SPARE_DISK_BYTES = 96 * 1024 * 1024
@@ -147,6 +158,7 @@ export function planSeal({ seen, primary, replicas }: Group): Verdict | undefine
     return {
       kind: 'wait',
       shard: unlinked.id,
+      code: 'replication',
       why: `shard ${unlinked.id} is about to resume the stream of its new primary`,
     }
   }
@@ -162,14 +174,14 @@ const RELINK_DEADLINE_MS = 15_000
  */
 export function planUnsound(group: Group): Verdict | undefined {
   const { seen, goal, primary, replicas } = group
-  const unsound = replicas.filter((shard) => whyUnsound(shard, group) !== null)
+  const unsound = replicas.filter((shard) => whyUnsound(shard, group) !== undefined)
   const [first] = unsound
   if (first === undefined || goal.from === null) return undefined
   const sound = replicas.filter((shard) => !unsound.includes(shard))
   // Who is not linked stands in for nobody. After a crash of all, old ones may never be again: they cannot read what the new one sends.
   const coming = isLinked(first, primary) ? sound.find((shard) => !isReady(shard, group)) : undefined
   if (coming !== undefined) return awaitShard(coming, group)
-  const why = whyUnsound(first, group) ?? ''
+  const why = whyUnsound(first, group)?.why ?? ''
   if (sound.length < goal.replicas && lackOfMemory(seen) === undefined)
     return act({ kind: 'add-shard', runs: goal, follow: primary.id, why: `in place of another: ${why}` })
   return retire(first, why, group)

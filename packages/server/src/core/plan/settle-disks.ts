@@ -14,7 +14,7 @@ export function settleFromDisks(seen: Seen): Verdict | undefined {
   if (isLive(recorded)) return settleCameBack(recorded, seen)
   if (recorded.disk === null) {
     const why = `what is on the disk of shard ${recorded.id}, the last primary, is not known yet`
-    return { kind: 'wait', shard: recorded.id, why }
+    return { kind: 'wait', shard: recorded.id, code: 'shard_silent', why }
   }
   const heir = tookOverUnheard(recorded, seen)
   if (heir !== undefined)
@@ -53,7 +53,7 @@ function settleEmpty(why: string, last: SeenShard | undefined, seen: Seen): Verd
   const unread = others.find((shard) => isLive(shard) && !shard.engine.streamed && hasUnreadAof(shard))
   if (unread !== undefined) {
     const words = `${why}, and shard ${unread.id} has an append-only file that its process has not loaded; decide what shall be served`
-    return { kind: 'stuck', why: words }
+    return { kind: 'stuck', code: 'data_missing', why: words }
   }
   const [best] = others
     .filter(isLive)
@@ -88,8 +88,8 @@ function comeBack(shard: SeenShard, why: string): Verdict {
   if (process === 'absent' || (process === 'exited' && asleep)) return act(step)
   const words = `${why}: it comes back first (${processWhy})`
   return process === 'failed'
-    ? { kind: 'stuck', why: words, retry: step }
-    : { kind: 'wait', shard: id, why: words }
+    ? { kind: 'stuck', code: 'shard_failing', why: words, retry: step }
+    : { kind: 'wait', shard: id, code: 'shard_starting', why: words }
 }
 
 function isNewerDisk({ disk: mine }: SeenShard, { disk: theirs }: SeenShard, { history }: Seen): boolean {

@@ -52,12 +52,12 @@ function settleStray(stray: LiveShard, primary: LiveShard, seen: Seen): Verdict 
   if (slots !== null && followed !== undefined) {
     // By itself it resumes the stream; told to, it would take a full sync (measured on valkey 8.0).
     const why = `shard ${stray.id} follows shard ${followed.id} until the cluster has told it who took over`
-    return { kind: 'wait', shard: stray.id, why }
+    return { kind: 'wait', shard: stray.id, code: 'cluster_view', why }
   }
   const id = primary.engine.cluster?.id
   if (id !== undefined && !stray.engine.cluster?.nodes.some((node) => node.id === id)) {
     const why = `shard ${stray.id} does not know shard ${primary.id} in the cluster yet`
-    return { kind: 'wait', shard: stray.id, why }
+    return { kind: 'wait', shard: stray.id, code: 'cluster_view', why }
   }
   if (mayFollow(stray, primary)) {
     return act({
@@ -77,6 +77,7 @@ function settleStray(stray: LiveShard, primary: LiveShard, seen: Seen): Verdict 
   }
   return {
     kind: 'stuck',
+    code: 'diverged',
     why: `shard ${stray.id} follows another primary and holds writes that shard ${primary.id} does not have; decide which of them to keep`,
   }
 }
@@ -96,7 +97,7 @@ export function mayFollow({ engine: mine }: LiveShard, { engine: theirs }: LiveS
 function settleTwoPrimaries(a: LiveShard, b: LiveShard, { slots }: Seen): Verdict {
   if (slots !== null) {
     const why = `shards ${a.id} and ${b.id} both serve slots of the group until the cluster has told them of each other`
-    return { kind: 'wait', shard: a.id, why }
+    return { kind: 'wait', shard: a.id, code: 'cluster_view', why }
   }
   const older = mayFollow(a, b) ? a : mayFollow(b, a) ? b : undefined
   if (older !== undefined) {
@@ -110,13 +111,15 @@ function settleTwoPrimaries(a: LiveShard, b: LiveShard, { slots }: Seen): Verdic
   }
   return {
     kind: 'stuck',
+    code: 'diverged',
     why: `shards ${a.id} and ${b.id} are both primaries with writes of their own; decide which of them to keep`,
     retry: { kind: 'fence', shards: [a.id, b.id], why: 'two primaries must not take more writes' },
   }
 }
 
 function settleMissingPrimary(seen: Seen, live: readonly LiveShard[], goal: Goal): Verdict {
-  if (seen.shards.length === 0) return { kind: 'wait', shard: 0, why: 'there is no shard yet' }
+  if (seen.shards.length === 0)
+    return { kind: 'wait', shard: 0, code: 'shard_starting', why: 'there is no shard yet' }
 
   const primary = seen.shards.find((shard) => isSilent(shard) && mayServe(shard, seen))
   if (primary !== undefined) return settleSilent(primary, 'may be the primary and', seen, live)
@@ -169,14 +172,14 @@ function whyAwaited({ history }: Seen, heir: LiveShard | undefined): string {
 function settleSilent(silent: SeenShard, may: string, seen: Seen, live: readonly LiveShard[]): Verdict {
   const { id, processWhy, silence } = silent
   if (silence == null || !silence.hung) {
-    if (silent.failsToStart) return { kind: 'stuck', why: describeFailing(silent) }
+    if (silent.failsToStart) return describeFailing(silent)
     const why = `shard ${id} ${may} does not answer yet${inBrackets(processWhy)}`
-    return { kind: 'wait', shard: id, why }
+    return { kind: 'wait', shard: id, code: 'shard_silent', why }
   }
   const heir = seen.history === null ? undefined : chooseHeir(seen, live)
   if (heir === undefined && !silence.onDisk) {
     const why = `shard ${id} hangs (${processWhy}), and no other shard and no disk holds its data: a person has to decide whether its process shall end: see docs/busy-and-hung.md`
-    return { kind: 'stuck', why }
+    return { kind: 'stuck', code: 'shard_hung', why }
   }
   const holder = heir === undefined ? 'its own disk' : `shard ${heir.id}`
   return act({
@@ -191,7 +194,7 @@ function settleSilent(silent: SeenShard, may: string, seen: Seen, live: readonly
 function settleWithoutHeir(last: SeenShard | undefined, goal: Goal): Verdict {
   if (last !== undefined && goal.inPlace && last.process === 'failed') return settleInPlace(last, goal)
   if (last !== undefined && (last.process === 'exited' || last.process === 'absent')) {
-    if (last.failsToStart) return { kind: 'stuck', why: describeFailing(last) }
+    if (last.failsToStart) return describeFailing(last)
     return startFromDisk(last, 'no running shard holds its history')
   }
   const why =
@@ -200,6 +203,7 @@ function settleWithoutHeir(last: SeenShard | undefined, goal: Goal): Verdict {
       : `shard ${last.id}, the last primary, cannot be started: ${last.processWhy}`
   return {
     kind: 'stuck',
+    code: last === undefined ? 'data_missing' : 'shard_failing',
     why,
     ...(last?.engine === null && {
       retry: { kind: 'start-shard', shard: last.id, follow: null, why: 'the last primary must come back' },
@@ -210,7 +214,11 @@ function settleWithoutHeir(last: SeenShard | undefined, goal: Goal): Verdict {
 /** A primary that was restarted in place does not start: its files are as they were, and the revision before reads them. */
 function settleInPlace(last: SeenShard, goal: Goal): Verdict {
   if (revisionOf(last.wanted) === revisionOf(goal) && !goal.undo)
-    return { kind: 'hopeless', why: `shard ${last.id} does not start: ${last.processWhy}` }
+    return {
+      kind: 'hopeless',
+      code: 'shard_failing',
+      why: `shard ${last.id} does not start: ${last.processWhy}`,
+    }
   const why = `it did not start, and ${revisionOf(goal)} reads what lies on its disk`
   return act({ kind: 'restart-primary', shard: last.id, runs: goal, why })
 }
@@ -255,8 +263,9 @@ function whyPromote({ handover, shards }: Seen, heir: LiveShard): string {
 }
 
 /** Its agent goes on trying. The words stay the same meanwhile: they are on record. */
-function describeFailing({ id, failsToStart }: SeenShard): string {
-  return `shard ${id}, the last primary, does not start, and is tried again and again: ${failsToStart}`
+function describeFailing({ id, failsToStart }: SeenShard): Verdict {
+  const why = `shard ${id}, the last primary, does not start, and is tried again and again: ${failsToStart}`
+  return { kind: 'stuck', code: 'shard_failing', why }
 }
 
 function startFromDisk(shard: SeenShard, why: string): Verdict {

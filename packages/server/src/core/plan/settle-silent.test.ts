@@ -28,6 +28,7 @@ test('beside a primary that is silent and busy nobody is promoted, and nothing i
     expect(planGroup(silentPrimary(silence, 100), goal)).toEqual({
       kind: 'wait',
       shard: 1,
+      code: 'shard_silent',
       why: 'shard 1 may be the primary and does not answer yet (has not answered)',
     })
 })

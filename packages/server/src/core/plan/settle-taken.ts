@@ -28,7 +28,7 @@ export function settleTaken(seen: Seen, live: readonly LiveShard[]): Verdict | u
   const range = `slots ${slots.first}-${slots.last}`
   if (heir === undefined) {
     const why = `${range} were taken by ${nameOf(first)}, which is none of the group's, and no shard of the group holds its data as far as it is on record; a person has to decide what shall be served: see docs/strangers.md`
-    return { kind: 'stuck', why }
+    return { kind: 'stuck', code: 'data_missing', why }
   }
   const why = `${range} were taken by ${nameOf(heir)}, which is none of the group's, and shard ${heir.id} still holds their data`
   return act({ kind: 'take-back', shard: heir.id, slots, why })
@@ -58,7 +58,7 @@ export function settleLostSlots(primary: LiveShard, { slots }: Seen): Verdict | 
   const missing = slotsMissing(slots, readSlotRanges(own.slots))
   if (missing.length === 0) return undefined
   const why = `shard ${primary.id} has lost slots ${writeSlotRanges(missing)} of its group to another node, and engines delete the keys of slots that they lose; a person has to decide whether they begin empty: see docs/strangers.md`
-  return { kind: 'stuck', why }
+  return { kind: 'stuck', code: 'data_missing', why }
 }
 
 function followedBy({ engine }: LiveShard): ClusterNode | undefined {

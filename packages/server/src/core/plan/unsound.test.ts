@@ -133,6 +133,7 @@ test('a shard whose port somebody else took is replaced by one on another port',
             ...shard,
             process: 'failed',
             processWhy: 'exit code 1: bind: Address already in use',
+            portTaken: true,
             engine: null,
           }
         : shard,

@@ -19,7 +19,7 @@ export interface ModuleTraits {
 export const ENGINE_PACK_VERSION = '7.4.0'
 
 /** Why a module cannot run on this engine, or under this Fairlead. */
-export function obstacleOfVersions(module: Module, build: Build): Refused | null {
+export function obstacleOfVersions(module: Module, build: Build): Refused | undefined {
   const { minEngineVersion, minEnginePackVersion } = module
   const what = `${module.name} ${module.semanticVersion}`
   if (minEngineVersion !== null && compareVersions(minEngineVersion, build.version) > 0)
@@ -32,13 +32,13 @@ export function obstacleOfVersions(module: Module, build: Build): Refused | null
       refused: 'engine_pack_incompatible_version',
       message: `${what} needs cluster software ${minEnginePackVersion} or newer (min_engine_pack_version), and this one stands for ${ENGINE_PACK_VERSION}`,
     }
-  return null
+  return undefined
 }
 
 /** What the database uses and the module does not say it gets along with. */
-export function obstacleOfCapabilities(module: Module, traits: ModuleTraits): Refused | null {
+export function obstacleOfCapabilities(module: Module, traits: ModuleTraits): Refused | undefined {
   const missing = neededBy(traits).filter(({ capability }) => !module.capabilities.includes(capability))
-  if (missing.length === 0) return null
+  if (missing.length === 0) return undefined
   const words = missing.map(({ capability, because }) => `${capability} (the database has ${because})`)
   return {
     refused: 'unsupported_module_capabilities',

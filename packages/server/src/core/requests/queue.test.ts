@@ -17,23 +17,26 @@ const others = (count: number, change: Partial<Action>) =>
 
 test('an upgrade begins while fewer than so many run, and waits with the reason otherwise', () => {
   const mine = queued('mine', 30)
-  expect(whyNotBegin(mine, [mine, ...others(UPGRADES_AT_ONCE - 1, {})])).toBe('')
-  expect(whyNotBegin(mine, [mine, ...others(UPGRADES_AT_ONCE, {})])).toMatch(/8 other upgrade\(s\) run/)
+  expect(whyNotBegin(mine, [mine, ...others(UPGRADES_AT_ONCE - 1, {})])).toBeUndefined()
+  expect(whyNotBegin(mine, [mine, ...others(UPGRADES_AT_ONCE, {})])).toEqual({
+    code: 'queued',
+    why: expect.stringMatching(/8 other upgrade\(s\) run/),
+  })
 })
 
 test('those that wait for a person or for the time, and other kinds of actions, take no place', () => {
   const mine = queued('mine', 30)
-  for (const change of [{ step: 'hold' }, { needsPerson: true }, { kind: 'create' as const }])
-    expect(whyNotBegin(mine, [mine, ...others(20, change)])).toBe('')
+  for (const change of [{ step: 'hold' as const }, { needsPerson: true }, { kind: 'create' as const }])
+    expect(whyNotBegin(mine, [mine, ...others(20, change)])).toBeUndefined()
 })
 
 test('who came first begins first, also of two that came in the same millisecond', () => {
   const line = [queued('b', 1), queued('a', 1), queued('c', 2)]
   const running = others(UPGRADES_AT_ONCE - 1, {})
-  const may = line.filter((one) => whyNotBegin(one, [...line, ...running]) === '')
+  const may = line.filter((one) => whyNotBegin(one, [...line, ...running]) === undefined)
   expect(may.map(({ uid }) => uid)).toEqual(['a'])
 })
 
 test('what runs already is never held back', () => {
-  expect(whyNotBegin(runningAction, others(20, {}))).toBe('')
+  expect(whyNotBegin(runningAction, others(20, {}))).toBeUndefined()
 })

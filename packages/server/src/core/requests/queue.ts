@@ -1,18 +1,20 @@
 import type { Action } from '../state/action.ts'
+import type { Obstacle } from '../state/obstacle.ts'
 
 /** Upgrades that run at once, over all databases. Those that wait for a person or for the time do not count. */
 export const UPGRADES_AT_ONCE = 8
 
-/** Why a queued upgrade may not begin yet, in words; '' when it may. First come, first served. */
-export function whyNotBegin(action: Action, active: readonly Action[]): string {
-  if (action.status !== 'queued' || action.kind !== 'upgrade') return ''
+/** Why a queued upgrade may not begin yet; undefined when it may. First come, first served. */
+export function whyNotBegin(action: Action, active: readonly Action[]): Obstacle | undefined {
+  if (action.status !== 'queued' || action.kind !== 'upgrade') return undefined
   const upgrades = active.filter(({ kind, uid }) => kind === 'upgrade' && uid !== action.uid)
   const busy = upgrades.filter(
     ({ status, step, needsPerson }) => status === 'running' && step !== 'hold' && !needsPerson,
   )
   const before = upgrades.filter((other) => other.status === 'queued' && isBefore(other, action))
-  if (busy.length + before.length < UPGRADES_AT_ONCE) return ''
-  return `${busy.length} other upgrade(s) run and ${before.length} came before; at most ${UPGRADES_AT_ONCE} run at once`
+  if (busy.length + before.length < UPGRADES_AT_ONCE) return undefined
+  const why = `${busy.length} other upgrade(s) run and ${before.length} came before; at most ${UPGRADES_AT_ONCE} run at once`
+  return { code: 'queued', why }
 }
 
 function isBefore(a: Action, b: Action): boolean {

@@ -45,7 +45,7 @@ describe('an upgrade', () => {
   const subject: UpgradeSubject = {
     ...{ build: { flavour: 'valkey', version: '8.0.1' }, restartNonce: 0, modules: [], groups: 1 },
     ...{ cluster: false, replicas: 1, persistence: 'aof', evictionPolicy: 'noeviction', primaries: [1] },
-    ...{ lackOfMemory: null, lackOfPorts: null },
+    ...{ lackOfMemory: undefined, lackOfPorts: undefined },
   }
   const plain: UpgradeRequest = {
     ...{ forceRestart: false, keepEngineVersion: false, latestWithModules: false, preserveRoles: false },

@@ -193,7 +193,7 @@ function newestAllowed(name: string, { catalogue, build }: ModuleScene): Module 
   const versions = catalogue
     .filter((module) => module.name === name)
     .toSorted((a, b) => compareVersions(b.semanticVersion, a.semanticVersion))
-  const allowed = versions.find((module) => obstacleOfVersions(module, build) === null) ?? versions[0]
+  const allowed = versions.find((module) => obstacleOfVersions(module, build) === undefined) ?? versions[0]
   return allowed ?? missing(`there is no module ${name} in the cluster`)
 }
 
@@ -201,9 +201,9 @@ function newestAllowed(name: string, { catalogue, build }: ModuleScene): Module 
 function obstaclesTo(module: Module, traits: ModuleTraits | null, build: Build): readonly Refused[] {
   const obstacles = [
     obstacleOfVersions(module, build),
-    traits === null ? null : obstacleOfCapabilities(module, traits),
+    traits === null ? undefined : obstacleOfCapabilities(module, traits),
   ]
-  return obstacles.filter((obstacle) => obstacle !== null)
+  return obstacles.filter((obstacle) => obstacle !== undefined)
 }
 
 function use({ uid, name, semanticVersion, sha256 }: Module, args: readonly string[]): UsedModule {

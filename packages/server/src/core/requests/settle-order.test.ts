@@ -47,6 +47,7 @@ describe('an order', () => {
       {
         ...{ goal: undoGoal(goal), orders: { paused: false } },
         error: 'rolled back before the handover: asked for by ada',
+        holdReason: 'taken_back',
         waitingFor: 'it is being taken back: rollback was asked for by ada',
       },
     ],

@@ -5,7 +5,9 @@ import type { Refused } from '../state/refused.ts'
 export type Order = 'pause' | 'resume' | 'cancel' | 'rollback' | 'finalize' | 'retry'
 
 /** What an order changes of an action. Empty: look again at once. */
-export type OrderedChange = Partial<Pick<Action, 'goal' | 'orders' | 'error' | 'handedOverAt' | 'waitingFor'>>
+export type OrderedChange = Partial<
+  Pick<Action, 'goal' | 'orders' | 'error' | 'handedOverAt' | 'waitingFor' | 'holdReason'>
+>
 
 /**
  * What an order makes of an upgrade that runs, or why it makes nothing of it. `by` is the name of whoever gave it.
@@ -50,6 +52,7 @@ function takeBack(action: Action, order: 'cancel' | 'rollback', by: string): Ord
     orders: { ...orders, paused: false, finalize: false },
     error: `${describeTakenBack(action, order)}: asked for by ${by}`,
     handedOverAt: null,
+    holdReason: 'taken_back',
     waitingFor: `it is being taken back: ${order} was asked for by ${by}`,
   }
 }

@@ -20,8 +20,8 @@ const subject: UpgradeSubject = {
   groups: 1,
   cluster: false,
   primaries: [7],
-  lackOfMemory: null,
-  lackOfPorts: null,
+  lackOfMemory: undefined,
+  lackOfPorts: undefined,
 }
 const plain: UpgradeRequest = {
   forceRestart: false,
@@ -212,7 +212,7 @@ describe('a new database', () => {
 test('what replication can carry is what was measured', () => {
   const can = (from: string, to: string) => {
     const [one, other] = builds(from, to)
-    return one !== undefined && other !== undefined && replicationPath(one, other).obstacle === null
+    return one !== undefined && other !== undefined && replicationPath(one, other).obstacle === undefined
   }
   for (const [from, to] of [
     ['redis-6.0.16', 'valkey-9.1.2'],

@@ -43,9 +43,9 @@ export interface UpgradeSubject {
   readonly evictionPolicy: string
   readonly primaries: readonly number[]
   /** Why a further shard would find no memory on the node; null when it would, and when nobody knows. */
-  readonly lackOfMemory: string | null
+  readonly lackOfMemory: string | undefined
   /** Why a further shard in each group would find no port on the node; null when it would. */
-  readonly lackOfPorts: string | null
+  readonly lackOfPorts: string | undefined
 }
 
 /**
@@ -84,7 +84,7 @@ export function settleUpgrade(
   }
   const change = revisionOf(runs) !== revisionOf(from)
   // What is upgraded in place, or begins empty, does so where it is.
-  if (change && !discard && subject.lackOfMemory === null && subject.lackOfPorts !== null)
+  if (change && !discard && subject.lackOfMemory === undefined && subject.lackOfPorts !== undefined)
     return {
       refused: 'insufficient_resources',
       message: `${subject.lackOfPorts}: each group is upgraded through a further shard`,
@@ -193,18 +193,18 @@ function obstaclesTo(target: Build, subject: UpgradeSubject, discard: boolean): 
     })
   }
   // What begins empty does so group by group, too.
-  const mix = subject.cluster ? obstacleInOneCluster(build, target) : null
-  if (mix !== null) obstacles.push({ refused: 'upgrade_path_unsupported', message: mix })
+  const mix = subject.cluster ? obstacleInOneCluster(build, target) : undefined
+  if (mix !== undefined) obstacles.push({ refused: 'upgrade_path_unsupported', message: mix })
   if (discard) return obstacles
   // Modules only rise, which their own rules see to: here it is the engines'.
   const path = replicationPath(build, target).obstacle
-  if (path !== null) {
+  if (path !== undefined) {
     obstacles.push({
       refused: 'upgrade_path_unsupported',
       message: `${path}; force_discard would begin empty`,
     })
   }
-  if (isFleeting(subject) && subject.lackOfMemory !== null) {
+  if (isFleeting(subject) && subject.lackOfMemory !== undefined) {
     obstacles.push({
       refused: 'upgrade_would_discard_data',
       message: `${subject.lackOfMemory}, and the database is neither replicated nor persistent: only may_discard_data could upgrade it, and it would begin empty`,

@@ -2,7 +2,7 @@ import type { Action, Certificate } from './action.ts'
 
 /** What changed of what people see of an action. Applied in order, the changes make up the action. */
 export type ActionChange = Partial<
-  Pick<Action, 'status' | 'progress' | 'step' | 'waitingFor' | 'needsPerson' | 'error'> & {
+  Pick<Action, 'status' | 'progress' | 'step' | 'holdReason' | 'waitingFor' | 'needsPerson' | 'error'> & {
     /** It takes back what it began. */
     readonly undo: boolean
     readonly paused: boolean
@@ -28,11 +28,13 @@ export type ActionEvent = ActionNotice & {
 
 /** What events tell of an action: all that people see of it but the steps to come. */
 export function visibleOf(action: Action): Required<ActionChange> {
-  const { status, progress, step, waitingFor, needsPerson, error, kind, goal, orders, wayBack } = action
+  const { status, progress, step, holdReason, waitingFor, needsPerson } = action
+  const { error, kind, goal, orders, wayBack } = action
   return {
     status,
     progress,
     step,
+    holdReason,
     waitingFor,
     needsPerson,
     error,

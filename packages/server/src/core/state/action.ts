@@ -1,3 +1,4 @@
+import type { ActionState, HoldReason } from '@fairlead/api'
 import { type Goal, runsOf } from './goal.ts'
 import type { Orders } from './orders.ts'
 import type { WayBack } from './way-back.ts'
@@ -30,9 +31,11 @@ export interface Action {
   readonly warnings: readonly string[]
   /** 0 to 100; only rises. */
   readonly progress: number
-  /** The kind of the step in hand. */
-  readonly step: string
-  /** What it waits for and why; empty while it does not wait. */
+  /** The kind of the step in hand, or of the verdict where there is none. */
+  readonly step: ActionState
+  /** Why it waits. Null while it does not, and on record from before there was one. */
+  readonly holdReason: HoldReason | null
+  /** The same for people; empty while it does not wait. */
   readonly waitingFor: string
   readonly needsPerson: boolean
   readonly pending: readonly PendingStep[]

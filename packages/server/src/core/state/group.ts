@@ -1,3 +1,4 @@
+import type { Obstacle } from './obstacle.ts'
 import {
   type EngineState,
   type Goal,
@@ -31,8 +32,12 @@ export function isReady(shard: SeenShard, { goal, primary }: Group): boolean {
 
 export function awaitShard(shard: SeenShard, group: Group): Verdict {
   const isLoaded = isLinked(shard, group.primary) && isLive(shard) && !shard.engine.loading
-  const why = whyNotReady(shard, group)
-  return { kind: 'wait', shard: shard.id, why, ...(isLoaded && progressOf(shard.engine)) }
+  return {
+    kind: 'wait',
+    shard: shard.id,
+    ...whyNotReady(shard, group),
+    ...(isLoaded && progressOf(shard.engine)),
+  }
 }
 
 /** Of the file that an engine writes. However long that takes, it is waited for while it moves on: many may write to one slow disk. */
@@ -47,26 +52,30 @@ export function howFar({ saving }: EngineState): string {
   return ` (${Math.floor((100 * done) / Math.max(1, of))} %)`
 }
 
-function whyNotReady(shard: SeenShard, group: Group): string {
-  const words = describeState(shard, group)
-  if (shard.trouble === '') return words
+function whyNotReady(shard: SeenShard, group: Group): Obstacle {
+  const { code, why } = describeState(shard, group)
+  if (shard.trouble === '') return { code, why }
   const { primary } = group
   // A sync that was cut: the reason stands in the log of the one that cut it.
   const other =
     primary.trouble === '' || isLinked(shard, primary)
       ? ''
       : `; log of shard ${primary.id}: ${primary.trouble}`
-  return `${words} (its log: ${shard.trouble}${other})`
+  return { code, why: `${why} (its log: ${shard.trouble}${other})` }
 }
 
-function describeState(shard: SeenShard, { primary }: Group): string {
-  if (!isLive(shard)) return `shard ${shard.id} does not answer yet${inBrackets(whySilent(shard))}`
-  if (shard.engine.loading) return `shard ${shard.id} loads its data`
-  if (shard.engine.syncing) return `shard ${shard.id} receives a full sync from shard ${primary.id}`
+function describeState(shard: SeenShard, { primary }: Group): Obstacle {
+  const name = `shard ${shard.id}`
+  if (!isLive(shard))
+    return { code: 'shard_silent', why: `${name} does not answer yet${inBrackets(whySilent(shard))}` }
+  if (shard.engine.loading) return { code: 'loading', why: `${name} loads its data` }
+  if (shard.engine.syncing)
+    return { code: 'full_sync', why: `${name} receives a full sync from shard ${primary.id}` }
   if (shard.engine.link === 'up' && isHeldBack(shard, primary))
-    return `shard ${primary.id} does not send its stream to shard ${shard.id} yet`
-  if (!isLinked(shard, primary)) return `shard ${shard.id} connects to shard ${primary.id}`
-  return `shard ${shard.id} writes its append-only file${howFar(shard.engine)}`
+    return { code: 'replication', why: `shard ${primary.id} does not send its stream to ${name} yet` }
+  if (!isLinked(shard, primary))
+    return { code: 'replication', why: `${name} connects to shard ${primary.id}` }
+  return { code: 'saving', why: `${name} writes its append-only file${howFar(shard.engine)}` }
 }
 
 /** What is known of a silence: when its engine is given up its folder goes too, and this is all that is left. */

@@ -48,8 +48,8 @@ export function mostGrowth(from: Build, to: Build): number {
 /** What keeps an heir from taking over, as a verdict; undefined when nothing does. */
 export function planRoom(heir: LiveShard, group: Group): Verdict | undefined {
   const { verdict, why } = judgeHeir(heir, group)
-  if (verdict === 'too-large') return { kind: 'hopeless', why }
-  if (verdict === 'wait') return { kind: 'wait', shard: heir.id, why }
+  if (verdict === 'too-large') return { kind: 'hopeless', code: 'memory_size', why }
+  if (verdict === 'wait') return { kind: 'wait', shard: heir.id, code: 'memory_size', why }
   return undefined
 }
 

@@ -87,6 +87,7 @@ describe('what may be done now', () => {
   test('who is waited for is said: the time, to the second, where it ends the window; else a person', () => {
     expect(leaveOf(goalWith({ rollbackWindow: 10 }), noOrders, at, at).onFinalize).toEqual({
       on: 'time',
+      code: 'rollback_window',
       why: expect.stringContaining('until 2026-03-04T05:06:17Z, or until somebody'),
     })
     const goal = goalWith({ rollbackWindow: 'until-finalized' })

@@ -1,4 +1,5 @@
 import type { Goal } from './goal.ts'
+import type { Obstacle } from './obstacle.ts'
 
 /** What people have said about a running action. */
 export interface Orders {
@@ -18,14 +19,14 @@ export interface Leave {
   readonly mayHandOver: boolean
   readonly mayFinalize: boolean
   /** Why not, for people. */
-  readonly onFinalize: { readonly on: 'person' | 'time'; readonly why: string }
+  readonly onFinalize: { readonly on: 'person' | 'time' } & Obstacle
 }
 
 export const everything: Leave = {
   paused: false,
   mayHandOver: true,
   mayFinalize: true,
-  onFinalize: { on: 'time', why: '' },
+  onFinalize: { on: 'time', code: 'rollback_window', why: '' },
 }
 
 /** `handedOverAt`: when the last group handed over, in Unix milliseconds; null before. An undo waits for nobody. */
@@ -42,9 +43,14 @@ export function leaveOf(goal: Goal, orders: Orders, handedOverAt: number | null,
     mayFinalize: orders.finalize || rollbackWindow === 0 || (endsAt !== null && now >= endsAt),
     onFinalize:
       endsAt === null
-        ? { on: 'person', why: 'the old primaries stay as standbys until somebody finalizes or rolls back' }
+        ? {
+            on: 'person',
+            code: 'until_finalized',
+            why: 'the old primaries stay as standbys until somebody finalizes or rolls back',
+          }
         : {
             on: 'time',
+            code: 'rollback_window',
             why: `the old primaries stay as standbys until ${new Date(endsAt).toISOString().replace(/\.\d+Z$/, 'Z')}, or until somebody finalizes or rolls back`,
           },
   }

@@ -31,8 +31,8 @@ const formats: readonly Format[] = [
 
 /** How a fresh replica of `to` can be fed by a primary of `from`. */
 export interface ReplicationPath {
-  /** Why not, in words; null when it can, or nobody has measured it: the surge shard is the proof. */
-  readonly obstacle: string | null
+  /** Why not, in words; undefined when it can, or nobody has measured it: the surge shard is the proof. */
+  readonly obstacle: string | undefined
   /** The replica must be told to read what the other flavour sends. */
   readonly relaxed: boolean
   /** Somebody has seen this pair work, or fail. */
@@ -43,15 +43,16 @@ export function replicationPath(from: Build, to: Build): ReplicationPath {
   const sender = formatOf(from)
   const reader = formatOf(to)
   if (sender === undefined || reader === undefined)
-    return { obstacle: null, relaxed: isForeign(from, to), measured: false }
-  if (sender.sends <= reader.reads) return { obstacle: null, relaxed: false, measured: true }
-  if (reader.readsRelaxed?.includes(sender.sends)) return { obstacle: null, relaxed: true, measured: true }
+    return { obstacle: undefined, relaxed: isForeign(from, to), measured: false }
+  if (sender.sends <= reader.reads) return { obstacle: undefined, relaxed: false, measured: true }
+  if (reader.readsRelaxed?.includes(sender.sends))
+    return { obstacle: undefined, relaxed: true, measured: true }
   const obstacle = `${to.flavour} ${to.version} cannot read what ${from.flavour} ${from.version} sends (RDB format ${sender.sends})`
   return { obstacle, relaxed: false, measured: true }
 }
 
-/** Why a fresh process of `to` cannot be fed by one of `from`, in words; null when nothing is known against it. */
-export function obstacleToReplication(from: Feed, to: Feed): string | null {
+/** Why a fresh process of `to` cannot be fed by one of `from`, in words; undefined when nothing is known against it. */
+export function obstacleToReplication(from: Feed, to: Feed): string | undefined {
   return replicationPath(from.build, to.build).obstacle ?? obstacleOfModules(from.modules, to.modules)
 }
 
@@ -61,14 +62,14 @@ type Feed = Pick<Runs, 'build' | 'modules'>
  * Measured (docs/modules-measured.md): a replica without the module, or with an older one, ends in its full sync, and
  * its own data are gone by then.
  */
-function obstacleOfModules(from: Runs['modules'], to: Runs['modules']): string | null {
+function obstacleOfModules(from: Runs['modules'], to: Runs['modules']): string | undefined {
   for (const { name, semanticVersion } of from) {
     const reader = to.find((module) => module.name === name)
     if (reader === undefined) return `the data of module ${name} can be read by nobody without it`
     if (compareVersions(reader.semanticVersion, semanticVersion) < 0)
       return `${name} ${reader.semanticVersion} may not read what ${name} ${semanticVersion} writes`
   }
-  return null
+  return undefined
 }
 
 function formatOf({ flavour, version }: Build): Format | undefined {

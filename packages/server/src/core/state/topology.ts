@@ -2,6 +2,7 @@ import type { Address } from '@fairlead/api'
 import type { History, SlotRange } from './database.ts'
 import type { Limits } from './engine-memory.ts'
 import type { Goal, Runs } from './goal.ts'
+import type { Obstacle } from './obstacle.ts'
 
 /** What is seen of a database at one moment: the whole input of every decision. */
 export interface SeenDatabase {
@@ -67,6 +68,8 @@ export interface SeenShard {
   readonly leaving: boolean
   /** Why the process is where it is, in the agent's words. */
   readonly processWhy: string
+  /** It is `failed`, because another process has its port. */
+  readonly portTaken?: boolean
   /** How the last of several processes ended that died before they answered. Empty or absent: the next one may well start. */
   readonly failsToStart?: string
   /** Its last end was ordered, not a crash: its disk holds everything. */
@@ -77,6 +80,8 @@ export interface SeenShard {
   readonly asleep: boolean
   /** The engine's last word in its log on replication or persistence gone wrong; '' when there is none. */
   readonly trouble: string
+  /** `trouble` says that it cannot read the data of a full sync, and would say so again at each attempt. */
+  readonly cannotRead?: boolean
   /** The last line of its process in its log, for people. Absent or empty: none is known. */
   readonly lastLogLine?: string
   /** What its next process would begin with, by the wish that the agent holds; null while the agent knows nothing of it. */
@@ -277,9 +282,9 @@ export type Step = (
 export type Verdict =
   | { readonly kind: 'done' }
   | { readonly kind: 'do'; readonly step: Step }
-  | { readonly kind: 'wait'; readonly shard: number; readonly why: string; readonly progress?: number }
-  | { readonly kind: 'hold'; readonly on: 'person' | 'time' | 'group'; readonly why: string }
-  | { readonly kind: 'stuck'; readonly why: string; readonly retry?: Step }
-  | { readonly kind: 'hopeless'; readonly why: string }
+  | ({ readonly kind: 'wait'; readonly shard: number; readonly progress?: number } & Obstacle)
+  | ({ readonly kind: 'hold'; readonly on: 'person' | 'time' | 'group' } & Obstacle)
+  | ({ readonly kind: 'stuck'; readonly retry?: Step } & Obstacle)
+  | ({ readonly kind: 'hopeless' } & Obstacle)
 
 export type { Goal }

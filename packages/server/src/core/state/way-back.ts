@@ -1,4 +1,5 @@
 import { type Goal, revisionOf } from './goal.ts'
+import type { Obstacle } from './obstacle.ts'
 import { isLinked, isLive, type LiveShard, type Seen, type SeenDatabase, type SeenShard } from './topology.ts'
 
 /** Can an upgrade be taken back without losing anything, right now? `reason` says why, or what is in the way. */
@@ -18,9 +19,9 @@ export function wayBack({ groups }: SeenDatabase, goal: Goal): WayBack {
   return { eligible: true, reason: 'every old primary follows as a standby and holds all data' }
 }
 
-/** Why one group cannot go back; null when it can, or never left. */
-function obstacleToReturn(seen: Seen, goal: Goal): string | null {
-  if (!hasLeft(seen, goal)) return null
+/** Why one group cannot go back, in words; undefined when it can, or never left. */
+function obstacleToReturn(seen: Seen, goal: Goal): string | undefined {
+  if (!hasLeft(seen, goal)) return undefined
   const primary = seen.shards.find((shard) => shard.id === seen.recordedPrimary)
   const before = goal.from === null ? '' : revisionOf(goal.from)
   const standby = seen.shards.find((shard) => shard.revision === before && !shard.leaving)
@@ -29,7 +30,7 @@ function obstacleToReturn(seen: Seen, goal: Goal): string | null {
   if (standby === undefined) return `${where}no shard on ${before} is left`
   if (!isLinked(standby, primary)) return `${where}the standby, shard ${standby.id}, is not linked right now`
   const unsound = whyUnsound(standby, { seen, goal, primary })
-  return unsound === null ? null : `${where}${unsound}`
+  return unsound === undefined ? undefined : `${where}${unsound.why}`
 }
 
 /** The primary runs the goal's revision, or shall: it was handed over. */
@@ -39,7 +40,7 @@ export function hasLeft(seen: Seen, goal: Goal): boolean {
 }
 
 /**
- * Why a follower cannot be trusted to hold what its primary holds, although it is linked and at the same offset; null
+ * Why a follower cannot be trusted to hold what its primary holds, although it is linked and at the same offset; undefined
  * when it can. An engine skips what it does not understand and says so in a counter only (measured: HEXPIRE to an older
  * version, a missing module). A standby whose process ended since has forgotten that count. Not one that was restarted on the goal's
  * revision: its count was looked at before, and what it misses since then is counted from 0.
@@ -47,15 +48,19 @@ export function hasLeft(seen: Seen, goal: Goal): boolean {
 export function whyUnsound(
   shard: SeenShard,
   { seen, goal, primary }: { readonly seen: Seen; readonly goal: Goal; readonly primary: LiveShard },
-): string | null {
-  if (!isLive(shard)) return null // it is waited for
+): Obstacle | undefined {
+  if (!isLive(shard)) return undefined // it is waited for
   const hasMovedOn = !goal.undo && shard.revision === revisionOf(goal)
   const isStandby = seen.standby?.shard === shard.id && shard.revision !== primary.revision && !hasMovedOn
   const base = isStandby ? seen.standby : null
   if (base !== null && base.runId !== shard.engine.runId)
-    return `shard ${shard.id} was started anew since it handed over: nobody counted what it missed`
+    return {
+      code: 'data_differs',
+      why: `shard ${shard.id} was started anew since it handed over: nobody counted what it missed`,
+    }
   const failed = shard.engine.errorReplies - (base?.errorReplies ?? 0)
-  if (failed <= 0) return null
+  if (failed <= 0) return undefined
   const words = shard.trouble === '' ? '' : ` (${shard.trouble})`
-  return `shard ${shard.id} could not carry out ${failed} command(s) of its primary: its data differs${words}`
+  const why = `shard ${shard.id} could not carry out ${failed} command(s) of its primary: its data differs${words}`
+  return { code: 'data_differs', why }
 }

@@ -66,6 +66,7 @@ const commands = [
   ],
 ]
 
+const none = { users: [], settings: [] }
 const pairs = builds.flatMap((from) => builds.map((to) => ({ from, to })))
 const named = pairs.map((pair) => ({ ...pair, title: `${nameOf(pair.from)} → ${nameOf(pair.to)}` }))
 
@@ -85,10 +86,10 @@ test.for(named)(
     expect(missing).toHaveLength(Object.keys({ ...users, ...settings }).length)
 
     const { carried, obstacles } = await carry(pair)
-    expect(obstacles).toEqual([])
+    expect(obstacles).toEqual(none)
     expect(carried).toHaveLength(missing.length)
     expect(await compareSettings(pair.pair)).toEqual([])
-    expect(await carry(pair)).toEqual({ carried: [], obstacles: [] })
+    expect(await carry(pair)).toEqual({ carried: [], obstacles: none })
     expect(await readUserLines(pair.from.admin)).toEqual(before)
 
     // Not by our own words alone: by the engines'.
@@ -122,14 +123,14 @@ describe.runIf(old)('from redis 6', () => {
       await pair.from.admin.call('ACL', 'SETUSER', name, ...words.split(' '))
     const before = await readUserLines(pair.from.admin)
     const { carried, obstacles } = await carry(pair)
-    expect(obstacles).toEqual([])
+    expect(obstacles).toEqual(none)
     expect(carried).toHaveLength(Object.keys(rules).length)
     for (const password of ['first', 'second']) await signIn(pair.to, 'app', password)
 
     const baseline = await readBaseline(pair.to.admin)
     const builds = { fromBuild: newer, toBuild: old, inCluster: false }
     const back = { ...pair, pair: { from: pair.to.admin, to: pair.from.admin, baseline, ...builds } }
-    expect(await carry(back)).toEqual({ carried: [], obstacles: [] })
+    expect(await carry(back)).toEqual({ carried: [], obstacles: none })
     expect(await readUserLines(pair.from.admin)).toEqual(before)
   })
 })
@@ -160,7 +161,7 @@ describe('between two shards', () => {
       const seen = await compareSettings(pair.pair)
       expect(seen, command).toHaveLength(1)
       expect(seen[0]).toContain(what)
-      expect((await carry(pair)).obstacles, command).toEqual([])
+      expect((await carry(pair)).obstacles, command).toEqual(none)
       expect(await compareSettings(pair.pair), command).toEqual([])
     }
   })
@@ -168,14 +169,14 @@ describe('between two shards', () => {
   test('nothing was set, so nothing is carried', async () => {
     await using pair = await startPair(oldest, newest)
     const before = await readUserLines(pair.to.admin)
-    expect(await carry(pair)).toEqual({ carried: [], obstacles: [] })
+    expect(await carry(pair)).toEqual({ carried: [], obstacles: none })
     expect(await readUserLines(pair.to.admin)).toEqual(before)
   })
 
   test('a changed `default` and its passwords are kept, and clients of the old one are let in no more', async () => {
     await using pair = await startPair(oldest, newest)
     await send(pair.from.admin, 'ACL SETUSER default resetpass >another ~* resetkeys ~app:*')
-    expect(await carry(pair)).toEqual({ carried: ['user default'], obstacles: [] })
+    expect(await carry(pair)).toEqual({ carried: ['user default'], obstacles: none })
     await signIn(pair.to, 'default', 'another')
     await expect(signIn(pair.to, 'default', USER_PASSWORD)).rejects.toThrow('WRONGPASS')
     expect(await send(pair.to.admin, 'ACL DRYRUN default GET other')).not.toBe('OK')
@@ -191,8 +192,11 @@ describe('between two shards', () => {
         .toSorted()
         .map((name) => `user ${name}`),
     )
-    expect(obstacles).toEqual([expect.stringContaining('is not known: no settings are carried over')])
-    expect(await compareSettings(blind)).toEqual(obstacles)
+    expect(obstacles).toEqual({
+      users: [],
+      settings: [expect.stringContaining('is not known: no settings are carried over')],
+    })
+    expect(await compareSettings(blind)).toEqual(obstacles.settings)
   })
 
   test('what the older build does not have is named', async () => {
@@ -201,10 +205,12 @@ describe('between two shards', () => {
     await send(pair.from.admin, 'ACL SETUSER watcher on +get +commandlog|get')
     expect(await carry(pair)).toEqual({
       carried: ['user watcher'],
-      obstacles: [
-        `user watcher: it may use commandlog|get, which ${nameOf(oldest)} does not have`,
-        `commandlog-reply-larger-than was set at run time, and ${nameOf(oldest)} has no such parameter`,
-      ],
+      obstacles: {
+        users: [`user watcher: it may use commandlog|get, which ${nameOf(oldest)} does not have`],
+        settings: [
+          `commandlog-reply-larger-than was set at run time, and ${nameOf(oldest)} has no such parameter`,
+        ],
+      },
     })
   })
 
@@ -217,10 +223,12 @@ describe('between two shards', () => {
       to: refusing(pair.to.admin, ['app', 'hz']),
       effect: createEffect((_, name) => effects.push(name)),
     })
-    expect(obstacles).toEqual([
-      expect.stringMatching(/^user app is missing .*: the engine refuses it$/),
-      expect.stringMatching(/^hz is not what was set .*: the engine refuses it \(ERR not this one\)$/),
-    ])
+    expect(obstacles).toEqual({
+      users: [expect.stringMatching(/^user app is missing .*: the engine refuses it$/)],
+      settings: [
+        expect.stringMatching(/^hz is not what was set .*: the engine refuses it \(ERR not this one\)$/),
+      ],
+    })
     expect(carried).toContain('user reports')
     expect(carried).not.toContain('user app')
     const told = JSON.stringify({ carried, obstacles, effects })

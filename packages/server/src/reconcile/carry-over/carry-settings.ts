@@ -23,8 +23,14 @@ export interface SettingsPair {
 export interface CarriedSettings {
   /** What was done: names of users and parameters. */
   readonly carried: readonly string[]
-  /** What is still different, and why, in words. Without values: they may be secret. */
-  readonly obstacles: readonly string[]
+  readonly obstacles: Different
+}
+
+/** What is still different, and why, in words. Without values: they may be secret. */
+export interface Different {
+  readonly users: readonly string[]
+  /** All else: parameters, and files of users. */
+  readonly settings: readonly string[]
 }
 
 /**
@@ -38,24 +44,39 @@ export async function carrySettings({
   const orders = await compare(pair)
   if (orders.differences.length === 0) return { carried: [], obstacles: orders.obstacles }
   const refusals = new Map<string, string>()
-  const carried: string[] = []
-  for (const { kind, subject, order } of orders.differences) {
+  const carried: Difference[] = []
+  for (const difference of orders.differences) {
+    const { kind, subject, order } = difference
     const [command, ...args] = order
     const why = await refusalOf(() => effect(kind, () => pair.to.call(command ?? '', ...args)))
-    if (why === null) carried.push(subject)
+    if (why === undefined) carried.push(difference)
     else refusals.set(subject, explainRefusal(why, args))
   }
-  const isUserCarried = carried.some((subject) => subject.startsWith('user '))
+  const isUserCarried = carried.some(isOfUser)
   const unsaved = isUserCarried && orders.keepsUsersInFile ? await saveUsers(pair.to, effect) : []
   const left = await compare(pair)
-  const different = left.differences.map(({ subject, text }) => `${text}${refusals.get(subject) ?? ''}`)
-  return { carried, obstacles: [...left.obstacles, ...different, ...unsaved] }
+  const describe = ({ subject, text }: Difference) => `${text}${refusals.get(subject) ?? ''}`
+  return {
+    carried: carried.map(({ subject }) => subject),
+    obstacles: {
+      users: [...left.obstacles.users, ...left.differences.filter(isOfUser).map(describe)],
+      settings: [
+        ...left.obstacles.settings,
+        ...left.differences.filter((each) => !isOfUser(each)).map(describe),
+        ...unsaved,
+      ],
+    },
+  }
+}
+
+function isOfUser({ kind }: Difference): boolean {
+  return kind !== 'carry-setting'
 }
 
 /** What `to` lacks of the users and run-time settings of `from`, or has otherwise, in words. Changes nothing. */
 export async function compareSettings(pair: SettingsPair): Promise<readonly string[]> {
   const { differences, obstacles } = await compare(pair)
-  return [...obstacles, ...differences.map(({ text }) => text)]
+  return [...obstacles.users, ...obstacles.settings, ...differences.map(({ text }) => text)]
 }
 
 interface Difference {
@@ -70,7 +91,7 @@ interface Difference {
 
 async function compare(pair: SettingsPair): Promise<{
   readonly differences: readonly Difference[]
-  readonly obstacles: readonly string[]
+  readonly obstacles: Different
   readonly keepsUsersInFile: boolean
 }> {
   const [raised, target] = await Promise.all([readParameters(pair.from), readParameters(pair.to)])
@@ -79,7 +100,7 @@ async function compare(pair: SettingsPair): Promise<{
   const settings = compareParameters(pair, source, target)
   return {
     differences: [...users.differences, ...settings.differences],
-    obstacles: [...users.obstacles, ...settings.obstacles],
+    obstacles: { users: users.obstacles, settings: settings.obstacles },
     keepsUsersInFile: (target['aclfile'] ?? '') !== '',
   }
 }
@@ -154,14 +175,14 @@ const MOST_TOLD = 50
 /** So that ACL LOAD, or a start on the same file, finds them. The agent writes the file anew at each start. */
 async function saveUsers(to: EngineConnection, effect: Effect): Promise<readonly string[]> {
   const why = await refusalOf(() => effect('save-users', () => to.call('ACL', 'SAVE')))
-  return why === null ? [] : [`the users on ${place(to)} cannot be written to its file`]
+  return why === undefined ? [] : [`the users on ${place(to)} cannot be written to its file`]
 }
 
-/** The engine's words when it refuses a command; null when it obeys. */
-async function refusalOf(act: () => Promise<unknown>): Promise<string | null> {
+/** The engine's words when it refuses a command; undefined when it obeys. */
+async function refusalOf(act: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await act()
-    return null
+    return undefined
   } catch (cause) {
     if (cause instanceof EngineError) return cause.message
     throw cause

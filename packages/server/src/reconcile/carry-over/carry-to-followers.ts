@@ -1,6 +1,7 @@
 import { printable } from '@fairlead/engine'
 import type { Action } from '../../core/state/action.ts'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
+import type { Obstacle } from '../../core/state/obstacle.ts'
 import { agentName } from '../../nodes/agent-name.ts'
 import { warnOf } from '../records/note-action.ts'
 import { limitBefore } from '../shards/keep-sync-room.ts'
@@ -9,7 +10,7 @@ import { carrySettings } from './carry-settings.ts'
 
 /**
  * Gives followers what people have set on their primary at run time: users and settings, which engines do not
- * replicate. Undefined when nobody would miss anything if a follower took over, else in words which user would; other
+ * replicate. Undefined when nobody would miss anything if a follower took over, else which user would; other
  * settings that cannot be carried over are a warning of the action.
  */
 export async function carryToFollowers(
@@ -20,24 +21,23 @@ export async function carryToFollowers(
     readonly action: Action | undefined
   },
   deps: Deps,
-): Promise<string | undefined> {
+): Promise<Obstacle | undefined> {
   const { database, primary, followers, action } = parts
   const { settings } = await deps.agent.readBaseline({ params: { id: agentName(primary.id) } })
   const from = await deps.engines.connect(database, primary)
   const replicaLimit = await limitBefore(from, primary.id, deps)
-  const obstacles: string[] = []
+  const users: string[] = []
   for (const follower of followers) {
     const to = await deps.engines.connect(database, follower)
     const builds = { fromBuild: primary.runs.build, toBuild: follower.runs.build }
     const mode = { inCluster: database.cluster }
     const pair = { from, to, ...builds, ...mode, baseline: settings, replicaLimit, effect: deps.effect }
-    obstacles.push(...(await carrySettings(pair)).obstacles)
+    const { obstacles } = await carrySettings(pair)
+    users.push(...obstacles.users)
+    // A client whose user is missing, or may do less, would notice; a setting is for people to look at.
+    if (action !== undefined) for (const words of obstacles.settings) await warnOf(action, words, deps)
   }
-  // A client whose user is missing, or may do less, would notice; a setting is for people to look at.
-  const users = obstacles.filter((obstacle) => obstacle.startsWith('user '))
-  for (const obstacle of obstacles.filter((one) => !users.includes(one)))
-    if (action !== undefined) await warnOf(action, obstacle, deps)
-  return users.length === 0 ? undefined : printable(users.join('; '), LONGEST)
+  return users.length === 0 ? undefined : { code: 'users', why: printable(users.join('; '), LONGEST) }
 }
 
 /** Of what is told of users. */

@@ -2,6 +2,7 @@ import { type Address, ApiError, type EndpointReport, type WantedEndpoint } from
 import { type Database, hasEndpoint, type ShardRecord } from '../../core/state/database.ts'
 import { ENDPOINT_HOST, endpointName } from '../../core/state/endpoint-name.ts'
 import type { Goal } from '../../core/state/goal.ts'
+import type { Obstacle } from '../../core/state/obstacle.ts'
 import { pauseAfter } from '../../core/state/pause-after.ts'
 import type { SeenDatabase } from '../../core/state/topology.ts'
 import { takenPorts } from '../../databases/taken-ports.ts'
@@ -129,19 +130,19 @@ async function givePort({ uid }: Database, deps: Deps): Promise<number> {
 
 /**
  * Makes the switch shorter: clients that are in use have a connection to the heir before they are held. Why the heir takes none of them, in
- * words: they would be cut. Null when it does, or there are none.
+ * words: they would be cut. Undefined when it does, or there are none.
  */
 export async function prepareClients(
   database: Database,
   group: number,
   heir: Address,
   { proxy }: Deps,
-): Promise<string | null> {
-  if (!isServed(database)) return null
+): Promise<string | undefined> {
+  if (!isServed(database)) return undefined
   const params = { id: endpointName(database.uid) }
   const body = { upstream: addressOf(heir), ...slotOf(database, group) }
   const { unreachable } = await proxy.prepareEndpoint({ params, body })
-  return unreachable
+  return unreachable ?? undefined
 }
 
 /** Clients come to it by an endpoint. */
@@ -157,7 +158,7 @@ export async function whyStillRead(
   { uid }: Database,
   shard: Address,
   { proxy }: Deps,
-): Promise<string | undefined> {
+): Promise<Obstacle | undefined> {
   const { endpoints } = await proxy.reportProxy({}).catch((cause: unknown) => {
     if (cause instanceof ProxyUnreachable) return { endpoints: [] } // and its clients with it
     throw cause
@@ -168,12 +169,13 @@ export async function whyStillRead(
     .flatMap(({ behind }) => behind)
     .filter((each) => each.shard === at)
     .reduce((sum, { connections }) => sum + connections, 0)
-  return readers === 0 ? undefined : `${readers} client(s) still read what the shard at ${at} answered`
+  if (readers === 0) return undefined
+  const why = `${readers} client(s) still read what the shard at ${at} answered`
+  return { code: 'clients_reading', why }
 }
 
 /** Something is in the way, and nobody is held: when to try again. */
-export interface NotHeld {
-  readonly why: string
+export interface NotHeld extends Obstacle {
   readonly afterMs: number
   readonly cut: number
 }
@@ -219,7 +221,12 @@ export async function holdClients(
   }
   if (!drained) {
     await release()
-    return { why: `the endpoint could not hold its clients: ${why}`, afterMs: pauseAfter(tries), cut }
+    return {
+      code: 'clients_busy',
+      why: `the endpoint could not hold its clients: ${why}`,
+      afterMs: pauseAfter(tries),
+      cut,
+    }
   }
   return {
     cut,

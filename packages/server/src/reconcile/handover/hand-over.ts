@@ -53,7 +53,7 @@ export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene
   const whyUnmapped = async () => (database.cluster ? await whyNotMapped(primary, heir, others) : undefined)
   // Before anything else: it may take seconds, and others can be prepared meanwhile.
   const unmapped = await whyUnmapped()
-  if (unmapped !== undefined) return { kind: 'not yet', why: unmapped }
+  if (unmapped !== undefined) return { kind: 'not yet', ...unmapped }
 
   // A process that began since then has none of what was given to the one before.
   const runs = [step.from, step.to].map((id) => runIdOf(id, scene.seen))
@@ -67,18 +67,18 @@ export async function handOver(step: Extract<Step, { kind: 'hand-over' }>, scene
     await deps.preparations.change(scene.moves.waitUntil - performance.now())
     prepared = ask()
   }
-  if (isPending(prepared)) return { kind: 'not yet', why: prepared.why }
+  if (isPending(prepared)) return { ...prepared, kind: 'not yet' }
   if (prepared !== 'ready') return prepared
   const [fullSyncsBefore, gate] = await Promise.all([
     countFullSyncs(database, members, deps.engines),
     passGate(primary, [heir, ...others], scene.signal),
     keepAsleepIfItDies(member(step.to, { members }), scene),
   ])
-  if (gate !== 'open') return { kind: 'not yet', why: gate }
+  if (gate !== undefined) return { kind: 'not yet', ...gate }
   return scene.moves.inTurn(async () => {
     deps.preparations.end(what)
     const still = await whyUnmapped()
-    if (still !== undefined) return { kind: 'not yet', why: still }
+    if (still !== undefined) return { kind: 'not yet', ...still }
     return recordAndMove(step, { primary, heir, others, fullSyncsBefore }, scene)
   })
 }
@@ -96,17 +96,19 @@ async function prepare(
   { database, members, action, deps, group, seen, signal }: Scene,
 ): Promise<Prepared> {
   const gate = await passGate(primary, [heir, ...others], signal)
-  if (gate !== 'open') return { kind: 'not yet', why: gate }
+  if (gate !== undefined) return { kind: 'not yet', ...gate }
   const old = member(step.from, { members })
   const followers = members.filter(({ id }) => id !== step.from)
   const missing = await carryToFollowers({ database, primary: old, followers, action }, deps)
-  if (missing !== undefined) return { kind: 'hopeless', why: missing }
+  if (missing !== undefined) return { kind: 'hopeless', ...missing }
   // They may have been given a larger backlog just now.
   for (const follower of [heir, ...others]) await setLimits(follower, seen.limits, deps)
   await tellOfRoom(step, { seen, action, deps })
   const unreachable = await prepareClients(database, group, heir.address, deps)
-  if (unreachable !== null)
-    return { kind: 'not yet', why: `shard ${step.to} takes no clients of the endpoint: ${unreachable}` }
+  if (unreachable !== undefined) {
+    const why = `shard ${step.to} takes no clients of the endpoint: ${unreachable}`
+    return { kind: 'not yet', code: 'clients_refused', why }
+  }
   await carryScripts(database, heir, { all: true }, deps)
   return 'ready'
 }
@@ -149,7 +151,8 @@ async function recordAndMove(
   if (clients !== null && 'why' in clients) {
     await deps.handovers.close(handover.id, null, new Date(deps.now()).toISOString())
     await tellOfCut(clients.cut, scene)
-    return { kind: 'not yet', why: clients.why, afterMs: clients.afterMs }
+    const { code, why, afterMs } = clients
+    return { kind: 'not yet', code, why, afterMs }
   }
   await bus?.arrived()
   // Those that came since. Nothing new comes while clients are held, and while the role moves there is time.
@@ -170,9 +173,8 @@ async function recordAndMove(
   if ('why' in moved) {
     await clients?.release()
     await deps.handovers.close(handover.id, null, new Date(deps.now()).toISOString())
-    return moved.hopeless
-      ? { kind: 'hopeless', why: moved.why }
-      : { kind: 'not yet', why: moved.why, afterMs: CALM_MS }
+    const { code, why } = moved
+    return moved.hopeless ? { kind: 'hopeless', code, why } : { kind: 'not yet', code, why, afterMs: CALM_MS }
   }
   await tellOfCut(clients?.cut ?? 0, scene)
   const runId = runIdOf(step.to, seen)

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type EngineConnection, type ReplicationInfo, readReplication } from '@fairlead/engine'
+import type { Obstacle } from '../../core/state/obstacle.ts'
 
 /** Above this a follower would make the writes wait for it. */
 const LAG_BYTES = 256 * 1024
@@ -14,16 +15,17 @@ const FLOWS_WITHIN_MS = 50
  * to a second too early. A probe is put into the stream; each follower's offset must pass it, and then be close
  * behind twice. A sibling counts as much as the heir: one that is far behind could not resume at the new primary.
  *
- * Returns 'open', or in words what is in the way. Stops nothing.
+ * Undefined when the gate is open, else what is in the way. Stops nothing.
  */
 export async function passGate(
   primary: EngineConnection,
   followers: readonly EngineConnection[],
   signal: AbortSignal,
-): Promise<string> {
+): Promise<Obstacle | undefined> {
   const { replicas } = await replicationOf(primary)
   const syncing = replicas.find(({ online }) => !online)
-  if (syncing !== undefined) return `a full sync to ${syncing.host}:${syncing.port} is running`
+  if (syncing !== undefined)
+    return { code: 'full_sync', why: `a full sync to ${syncing.host}:${syncing.port} is running` }
 
   // More replicas than there are: the primary asks all of them, in the stream, how far they are. Changes no data, on
   // every version, in cluster mode too (where PUBLISH goes another way).
@@ -34,25 +36,26 @@ export async function passGate(
   while (close < 2) {
     const ahead = await replicationOf(primary)
     const obstacles = await Promise.all(followers.map((follower) => whyNotClose(follower, ahead, probe)))
-    const obstacle = obstacles.find((words) => words !== undefined)
+    const obstacle = obstacles.find((one) => one !== undefined)
     close = obstacle === undefined ? close + 1 : 0
     if (obstacle !== undefined && performance.now() > deadline) return obstacle
     await pause(2, undefined, { signal })
   }
-  return 'open'
+  return undefined
 }
 
 async function whyNotClose(
   follower: EngineConnection,
   ahead: ReplicationInfo,
   probe: number,
-): Promise<string | undefined> {
+): Promise<Obstacle | undefined> {
   const { link, replid, offset } = await replicationOf(follower)
   const { host, port } = follower.address
   if (link !== 'up' || replid !== ahead.replid || offset < probe)
-    return `the stream to ${host}:${port} does not flow yet`
+    return { code: 'replication', why: `the stream to ${host}:${port} does not flow yet` }
   if (ahead.offset - offset < LAG_BYTES) return undefined
-  return `${host}:${port} is ${ahead.offset - offset} bytes behind; it must be within ${LAG_BYTES}`
+  const why = `${host}:${port} is ${ahead.offset - offset} bytes behind; it must be within ${LAG_BYTES}`
+  return { code: 'replication', why }
 }
 
 export async function replicationOf(connection: EngineConnection): Promise<ReplicationInfo> {

@@ -1,5 +1,6 @@
 import type { Address, Build } from '@fairlead/api'
 import { type EngineConnection, numberOf, type ReplicationInfo, readInfo } from '@fairlead/engine'
+import type { Obstacle } from '../../core/state/obstacle.ts'
 import { countKeys } from '../look/count-keys.ts'
 import type { Deps } from '../turn/deps.ts'
 import { replicationOf } from './handover-gate.ts'
@@ -38,13 +39,14 @@ export interface Moved {
 }
 
 /** It has not, and the primary is what it was. `hopeless`: trying again would not help. */
-export interface NotMoved {
-  readonly why: string
+export interface NotMoved extends Obstacle {
   readonly hopeless: boolean
 }
 
 /** What was to take milliseconds has taken so long that clients may not be held any longer: they are let go, and it begins anew. */
-export const tooLate: NotMoved = { why: 'the handover took too long to be finished safely', hopeless: false }
+export const tooLate: NotMoved = {
+  ...{ code: 'order_late', why: 'the handover took too long to be finished safely', hopeless: false },
+}
 
 /** How long writes may wait for the heir to catch up, after a gate that saw it close behind. */
 const CATCH_UP_MS = 300
@@ -84,6 +86,7 @@ export async function moveRole(group: MovingGroup, deps: Deps): Promise<Moved | 
     await effect('take-back', () => primary.call('REPLICAOF', 'NO', 'ONE'))
     await letWritesGo(primary, build, deps)
     return {
+      code: 'replication',
       why: `the primary stood at ${frozen.replid}:${frozen.offset} and the heir at ${held.replid}:${held.offset}; nothing was moved`,
       hopeless: false,
     }
@@ -139,6 +142,7 @@ export async function becomeEqual(group: MovingGroup, first: Look): Promise<Stan
   while (![seen.heir, ...seen.others].every((follower) => isAt(follower, seen.primary))) {
     if (performance.now() > deadline)
       return {
+        code: 'replication',
         why: `not every follower caught up within ${CATCH_UP_MS} ms of stopped writes`,
         hopeless: false,
       }
@@ -147,9 +151,14 @@ export async function becomeEqual(group: MovingGroup, first: Look): Promise<Stan
   const { primary, heir } = seen
   const skipped = heir.errorReplies - group.errorReplies
   if (skipped > 0)
-    return { why: `the heir could not carry out ${skipped} command(s) of its primary`, hopeless: true }
+    return {
+      code: 'data_differs',
+      why: `the heir could not carry out ${skipped} command(s) of its primary`,
+      hopeless: true,
+    }
   if (primary.keys === heir.keys) return primary
   return {
+    code: 'data_differs',
     why: `at the same offset the primary holds ${primary.keys} keys and the heir ${heir.keys}`,
     hopeless: true,
   }

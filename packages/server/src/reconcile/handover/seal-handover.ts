@@ -19,7 +19,7 @@ export async function releaseHandover(primary: number, scene: Scene): Promise<Ou
   const heir = seen.shards.find(({ id }) => id === seen.handover?.to)
   if (database.cluster && heir !== undefined && mayWakeUp(heir) && !deps.takeovers.areOver(heir.address)) {
     const why = `shard ${heir.id} does not answer, and may still take over: until then writes wait`
-    return { kind: 'not yet', why, afterMs: AGAIN_MS }
+    return { kind: 'not yet', code: 'shard_silent', why, afterMs: AGAIN_MS }
   }
   for (const shard of members) {
     await ifItAnswers(async () => {
@@ -37,7 +37,7 @@ export async function releaseHandover(primary: number, scene: Scene): Promise<Ou
   const old = seen.shards.find(({ id }) => id === seen.handover?.from)
   if (database.cluster && old !== undefined && mayWakeUp(old)) {
     const why = `shard ${old.id} does not answer: it was the primary, and its writes were stopped when it fell silent`
-    return { kind: 'not yet', why, afterMs: AGAIN_MS }
+    return { kind: 'not yet', code: 'shard_silent', why, afterMs: AGAIN_MS }
   }
   const handover = await deps.handovers.open(database.uid, group)
   if (handover !== undefined) await deps.effect('release-handover', () => deps.handovers.release(handover.id))

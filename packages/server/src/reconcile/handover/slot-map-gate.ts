@@ -1,8 +1,9 @@
 import { type EngineConnection, EngineError, readClusterNodes } from '@fairlead/engine'
+import type { Obstacle } from '../../core/state/obstacle.ts'
 import { whyNotKnown } from '../../core/state/slot-map.ts'
 
 /**
- * Is the group ready for this heir, in cluster mode? Undefined when it is, else in words what is lacking. Asked of the engines
+ * Is the group ready for this heir, in cluster mode? Undefined when it is, else what is lacking. Asked of the engines
  * right before the role moves. The planner has seen a moment ago that all primaries know the heir too (core/plan/plan-cluster.ts):
  * clients ask them the way, and nothing is lost if one is late.
  *
@@ -18,7 +19,7 @@ export async function whyNotMapped(
   primary: EngineConnection,
   heir: EngineConnection,
   siblings: readonly EngineConnection[],
-): Promise<string | undefined> {
+): Promise<Obstacle | undefined> {
   const beside = [primary, ...siblings]
   const port = heir.address.port
   const [view, ...known] = await Promise.all([
@@ -34,15 +35,23 @@ export async function whyNotMapped(
     ({ nodes }) => follows === null || nodes.find(({ id }) => id === own?.id)?.primary !== follows,
   )
   if (unaware !== undefined)
-    return `the shard at port ${unaware.at} does not know yet whom the one at port ${port} follows in the cluster`
+    return unknown(
+      `the shard at port ${unaware.at} does not know yet whom the one at port ${port} follows in the cluster`,
+    )
   const stranger = known.find(({ shards }) => !isOneShard(shards, [own?.id, follows]))
   if (stranger !== undefined)
-    return `the shard at port ${stranger.at} does not count the one at port ${port} to its own shard of the cluster yet`
+    return unknown(
+      `the shard at port ${stranger.at} does not count the one at port ${port} to its own shard of the cluster yet`,
+    )
   const obstacle = whyNotKnown(
     view,
     known.slice(0, 1).map(({ nodes }) => nodes),
   )
-  return obstacle && `the shard at port ${port} ${obstacle}`
+  return obstacle === undefined ? undefined : unknown(`the shard at port ${port} ${obstacle}`)
+}
+
+function unknown(why: string): Obstacle {
+  return { code: 'cluster_view', why }
 }
 
 async function nodesOf(connection: EngineConnection) {

@@ -40,5 +40,5 @@ export async function standStill(
       return { offset: paused.offset, until: ends }
     await delay(LOOK_AGAIN_MS)
   }
-  return { why: 'what scripts wrote had not arrived in time', hopeless: false }
+  return { code: 'replication', why: 'what scripts wrote had not arrived in time', hopeless: false }
 }

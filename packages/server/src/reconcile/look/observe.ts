@@ -98,10 +98,12 @@ async function observeShard(
     leaving: record.leaving,
     process: found?.state ?? 'absent',
     processWhy: found === undefined ? 'the agent knows nothing of it' : found.why || unanswered,
+    portTaken: found?.portTaken ?? false,
     failsToStart: found?.failsToStart ?? '',
     beganAfterDeath: found?.beganAfterDeath ?? false,
     asleep: found?.asleep ?? false,
     trouble: found?.trouble ?? '',
+    cannotRead: found?.cannotRead ?? false,
     lastLogLine: found?.lastLogLine ?? '',
     next:
       found === undefined ? null : { limitBytes: found.memoryBytes, evictionPolicy: found.evictionPolicy },

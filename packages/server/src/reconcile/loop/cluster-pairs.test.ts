@@ -31,7 +31,7 @@ test('in one cluster every build names every other one by its address, but for t
     .flatMap((one) => engines.filter((other) => other !== one).map((other) => ({ one, other })))
     .filter(
       ({ one, other }) =>
-        one.build.flavour === 'redis' || obstacleInOneCluster(one.build, other.build) === null,
+        one.build.flavour === 'redis' || obstacleInOneCluster(one.build, other.build) === undefined,
     )
     .map(({ one, other }) => `${nameOf(other)} as ${nameOf(one)} names it`)
     .toSorted()

@@ -4,6 +4,7 @@ import { planDatabase } from '../../core/plan/plan-database.ts'
 import type { Action } from '../../core/state/action.ts'
 import { type Database, steadyGoal } from '../../core/state/database.ts'
 import type { Lane } from '../../core/state/lane.ts'
+import type { Obstacle } from '../../core/state/obstacle.ts'
 import { everything, leaveOf } from '../../core/state/orders.ts'
 import { findGroup, type Goal, type SeenDatabase, type Step } from '../../core/state/topology.ts'
 import { carryToFollowers } from '../carry-over/carry-to-followers.ts'
@@ -155,7 +156,7 @@ function oneAfterTheOther(lookedMs: number, isAll: boolean): Moves {
     inTurn: (move) =>
       inTurn(async () => {
         if (moves > 0 && performance.now() > deadline)
-          return { kind: 'not yet', why: 'other groups hand over first' }
+          return { kind: 'not yet', code: 'other_groups', why: 'other groups hand over first' }
         moves += 1
         return move()
       }),
@@ -190,7 +191,7 @@ async function dressAll({ database, action, seen }: Scene, deps: Deps): Promise<
     const followers = records.filter((shard) => shard.group === group && shard !== primary)
     if (primary === undefined) continue
     const missing = await carryToFollowers({ database, primary, followers, action }, deps)
-    if (missing !== undefined && action !== undefined) await warnOf(action, missing, deps)
+    if (missing !== undefined && action !== undefined) await warnOf(action, missing.why, deps)
   }
 }
 
@@ -226,7 +227,7 @@ async function actInLane(
       return LATER_MS
     case 'do': {
       const outcome = await doStep(verdict.step, group, scene, deps, signal)
-      if (outcome.kind === 'hopeless') return meetHopelessness(outcome.why, group, scene, deps, memory)
+      if (outcome.kind === 'hopeless') return meetHopelessness(outcome, group, scene, deps, memory)
       return afterStep(verdict.step.kind, outcome, { uid: scene.database.uid, group }, memory)
     }
   }
@@ -234,15 +235,15 @@ async function actInLane(
 
 /** Found out in the doing: taken back while that is possible, else for people to see. */
 async function meetHopelessness(
-  why: string,
+  obstacle: Obstacle,
   group: number,
   { database, action, goal, seen }: Scene,
   deps: Deps,
   memory: TurnMemory,
 ): Promise<number> {
-  memory.held(database.uid, group, why)
+  memory.held(database.uid, group, obstacle)
   if (action === undefined || !isUndoable(seen, goal)) return LATER_MS
-  await deps.effect('give-up', () => giveUpAction(action, why, deps))
+  await deps.effect('give-up', () => giveUpAction(action, obstacle.why, deps))
   memory.forget(database.uid)
   return 0
 }
@@ -253,7 +254,7 @@ function afterStep(
   { uid, group }: { readonly uid: number; readonly group: number },
   memory: TurnMemory,
 ): number {
-  memory.held(uid, group, outcome.kind === 'not yet' ? outcome.why : '')
+  memory.held(uid, group, outcome.kind === 'not yet' ? outcome : undefined)
   if (outcome.kind === 'not yet') return outcome.afterMs ?? SOON_MS
   memory.stepTaken(uid)
   return step === 'hand-over' ? AFTER_HANDOVER_MS : 0

@@ -7,6 +7,7 @@ import { whyNotBegin } from '../../core/requests/queue.ts'
 import { type Action, type PendingStep, progressOf, undoGoal } from '../../core/state/action.ts'
 import type { Database } from '../../core/state/database.ts'
 import type { Lane } from '../../core/state/lane.ts'
+import type { Obstacle } from '../../core/state/obstacle.ts'
 import type { Goal, SeenDatabase, Verdict } from '../../core/state/topology.ts'
 import { hasLeft, wayBack } from '../../core/state/way-back.ts'
 import { databasesStore } from '../../databases/databases-store.ts'
@@ -16,9 +17,9 @@ import type { TurnMemory } from '../turn/turn-memory.ts'
 /** Whether others go first. Why is noted in the action. */
 export async function hasToWait(action: Action, deps: Deps): Promise<boolean> {
   if (action.status !== 'queued') return false
-  const why = whyNotBegin(action, await deps.actions.listActive())
-  if (why !== '') await note(action, deps, { waitingFor: why })
-  return why !== ''
+  const obstacle = whyNotBegin(action, await deps.actions.listActive())
+  if (obstacle !== undefined) await note(action, deps, said(obstacle))
+  return obstacle !== undefined
 }
 
 /** Writes down what an action does and waits for, where that changed: people follow it, and nothing else reads it. */
@@ -31,11 +32,11 @@ export async function noteAction(
 ): Promise<void> {
   const { databaseUid, goal } = action
   const verdict = mostTelling(lanes)
-  const said = 'why' in verdict ? verdict.why : ''
+  const obstacle = 'why' in verdict && verdict.why !== '' ? verdict : memory.whyHeld(databaseUid)
   await note(action, deps, {
     status: 'running',
     step: verdict.kind === 'do' ? verdict.step.kind : verdict.kind,
-    waitingFor: said === '' ? memory.whyHeld(databaseUid) : said,
+    ...said(obstacle),
     needsPerson: verdict.kind === 'stuck' || (verdict.kind === 'hold' && verdict.on === 'person'),
     ...(action.kind === 'upgrade' && { wayBack: wayBack(seen, action.asked) }),
     ...(handedOver(seen, goal) &&
@@ -70,7 +71,7 @@ function handedOver({ groups }: SeenDatabase, goal: Goal): boolean {
 
 /** The world failed us in this turn; it is tried again. */
 export async function noteTrouble(action: Action, why: string, deps: Deps): Promise<void> {
-  await note(action, deps, { waitingFor: `it is tried again after trouble: ${why}` })
+  await note(action, deps, said({ code: 'trouble', why: `it is tried again after trouble: ${why}` }))
 }
 
 /** The goal is reached: an upgrade takes effect on record, or was taken back and has failed; whole or not at all. */
@@ -88,7 +89,7 @@ export async function finishAction(action: Action, database: Database, { store, 
       {
         ...end,
         step: '',
-        waitingFor: '',
+        ...said(undefined),
         needsPerson: false,
         pending: [],
         ...(action.kind === 'upgrade' && { wayBack: { eligible: false, reason: 'it has ended' } }),
@@ -131,6 +132,11 @@ export async function warnOf(action: Action, warning: string, { actions, now }: 
 function onceAShard(pending: PendingStep[], { shard, kind, why }: NamedStep): PendingStep[] {
   if (shard === '' || pending.some((one) => one.shard === shard)) return pending
   return [...pending, { shard, kind, why }]
+}
+
+/** Why it waits, for programs and for people. */
+function said(obstacle: Obstacle | undefined): Pick<Action, 'holdReason' | 'waitingFor'> {
+  return { holdReason: obstacle?.code ?? null, waitingFor: obstacle?.why ?? '' }
 }
 
 async function note(action: Action, { actions, now }: Deps, news: ActionNews): Promise<void> {

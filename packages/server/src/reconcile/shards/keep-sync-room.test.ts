@@ -72,7 +72,9 @@ test.concurrent.each(builds)(
     await carrySettings({ ...pair, effect })
     expect(await limitOf(two.admin)).toEqual(usual)
     const replicaLimit = { hardBytes: 4_194_304, softBytes: 0, softSeconds: 0 }
-    expect(await carrySettings({ ...pair, replicaLimit, effect })).toMatchObject({ obstacles: [] })
+    expect(await carrySettings({ ...pair, replicaLimit, effect })).toMatchObject({
+      obstacles: { users: [], settings: [] },
+    })
     expect(await limitOf(two.admin)).toEqual(replicaLimit)
   },
 )

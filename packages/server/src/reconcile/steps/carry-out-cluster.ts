@@ -24,7 +24,7 @@ export async function meetInCluster(
       return command(by, scene, 'CLUSTER', 'MEET', host, String(port))
     }),
   )
-  return { kind: 'not yet', why }
+  return { kind: 'not yet', code: 'cluster_view', why }
 }
 
 /** One command for all of its slots, which every version understands. */

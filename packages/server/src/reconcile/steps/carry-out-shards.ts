@@ -20,8 +20,8 @@ const THIS_NODE = { uid: 1, host: '127.0.0.1' }
 /** A new shard: on record first, so that whatever is started is known to somebody. */
 export async function addShard(step: Extract<Step, { kind: 'add-shard' }>, scene: Scene): Promise<Outcome> {
   const { database, group, seen, deps, members } = scene
-  const why = await deps.trials.whyUnproven(database, step.runs)
-  if (why !== null) return { kind: 'hopeless', why }
+  const unproven = await deps.trials.whyUnproven(database, step.runs)
+  if (unproven !== undefined) return { kind: 'hopeless', ...unproven }
   // A primary alone is restarted by its agent; with a replica that would be dangerous, so that ends before there is one.
   const alone = members.length === 1 ? members.find(({ id }) => id === step.follow) : undefined
   if (alone !== undefined) await put(alone, [alone, { ...alone, id: 0 }], scene)
@@ -69,11 +69,11 @@ export async function restartShard(
 ): Promise<Outcome> {
   const { database, deps } = scene
   const runs = runsOf(step.runs)
-  const why = await deps.trials.whyUnproven(database, runs)
-  if (why !== null) return { kind: 'hopeless', why }
+  const unproven = await deps.trials.whyUnproven(database, runs)
+  if (unproven !== undefined) return { kind: 'hopeless', ...unproven }
   const before = member(step.shard, scene)
   const readers = await whyStillRead(database, before, deps)
-  if (readers !== undefined) return { kind: 'not yet', why: readers }
+  if (readers !== undefined) return { kind: 'not yet', ...readers }
   const primary = await deps.engines.connect(database, member(step.follow, scene))
   await raiseBacklog(primary, scene.seen.limits, deps, scene.signal)
   const shard = await recordRuns(before, { runs, follows: step.follow }, scene)
@@ -88,8 +88,8 @@ export async function restartPrimary(
 ): Promise<Outcome> {
   const { database, deps } = scene
   const runs = runsOf(step.runs)
-  const why = await deps.trials.whyUnproven(database, runs, 'alone')
-  if (why !== null) return { kind: 'hopeless', why }
+  const unproven = await deps.trials.whyUnproven(database, runs, 'alone')
+  if (unproven !== undefined) return { kind: 'hopeless', ...unproven }
   const unwritten = await whyUnwritten(step.shard, scene)
   if (unwritten !== undefined) return unwritten
   const shard = await recordRuns(member(step.shard, scene), { runs }, scene)
@@ -110,7 +110,8 @@ async function whyUnwritten(
   )
   if (written === 'ready') return undefined
   if (written.kind !== 'pending') return written
-  return { kind: 'not yet', why: `shard ${id} writes its append-only file anew before it restarts` }
+  const why = `shard ${id} writes its append-only file anew before it restarts`
+  return { kind: 'not yet', code: 'saving', why }
 }
 
 /**
@@ -125,7 +126,7 @@ export async function retireShard(
   const shard = member(step.shard, scene)
   if (!shard.leaving) {
     const readers = await whyStillRead(database, shard, deps)
-    if (readers !== undefined) return { kind: 'not yet', why: readers }
+    if (readers !== undefined) return { kind: 'not yet', ...readers }
     await deps.effect('record-leaving', () => deps.shards.setLeaving(step.shard))
   } else if (seen.shards.find(({ id }) => id === step.shard)?.process === 'absent') {
     await deps.effect('forget-shard', () => deps.shards.remove(step.shard))
@@ -136,7 +137,7 @@ export async function retireShard(
   deps.engines.forget(step.shard)
   const params = { id: agentName(step.shard) }
   await deps.effect('remove-shard', () => deps.agent.removeShard({ params }))
-  return { kind: 'not yet', why: `shard ${step.shard} is being stopped` }
+  return { kind: 'not yet', code: 'shard_stopping', why: `shard ${step.shard} is being stopped` }
 }
 
 /** An order to the agent, which looks once more: it is void as soon as the process answers. The next look finds it gone, or not. */
@@ -149,6 +150,7 @@ export async function endProcess(
   await deps.effect('end-process', () => deps.agent.endShardProcess({ params, body }, { signal }))
   return {
     kind: 'not yet',
+    code: 'shard_hung',
     why: `the process of shard ${step.shard} hangs and is being ended`,
     afterMs: ENDS_MS,
   }

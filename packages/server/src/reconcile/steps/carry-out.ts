@@ -9,7 +9,7 @@ import { fence } from '../handover/stop-writes.ts'
 import { tellOfEmptyStart, tellOfPromotion } from '../records/tell-of-loss.ts'
 import { keepAsleepIfItDies } from '../shards/keep-asleep-if-it-dies.ts'
 import { ifItAnswers } from '../turn/engines.ts'
-import { done, type Outcome } from '../turn/outcome.ts'
+import { done, lateOrder, type Outcome } from '../turn/outcome.ts'
 import { command, member, type Scene } from '../turn/scene.ts'
 import { ORDER_WITHIN_MS, readClock } from '../turn/take-over.ts'
 import { assignSlots, followInCluster, forgetNode, meetInCluster } from './carry-out-cluster.ts'
@@ -104,7 +104,7 @@ async function takeOver(shard: number, { database, members, deps }: Scene): Prom
   const clock = await readClock(heir)
   const until = performance.now() + ORDER_WITHIN_MS
   const isTaken = await deps.takeovers.order(heir, { clock, until }, deps.effect)
-  return isTaken ? done : { kind: 'not yet', why: `shard ${shard} did not come to its order in time` }
+  return isTaken ? done : lateOrder(shard)
 }
 
 /** An engine refuses to write two at once: one that it has begun by itself is as good. */

@@ -2,7 +2,7 @@ import { readClusterNodes } from '@fairlead/engine'
 import { slotsToTakeBack } from '../../core/plan/slots-to-take-back.ts'
 import type { Step } from '../../core/state/topology.ts'
 import { tellOfTakeBack } from '../records/tell-of-strangers.ts'
-import type { Outcome } from '../turn/outcome.ts'
+import { lateOrder, type Outcome } from '../turn/outcome.ts'
 import { member, type Scene } from '../turn/scene.ts'
 import { ORDER_WITHIN_MS, readClock } from '../turn/take-over.ts'
 
@@ -18,11 +18,15 @@ export async function takeBack(
   const own = view.find(({ myself }) => myself)
   const thief = view.find(({ id }) => id === own?.primary)
   if (own === undefined || thief === undefined)
-    return { kind: 'not yet', why: `shard ${shard} follows nobody that it knows any more` }
+    return {
+      kind: 'not yet',
+      code: 'cluster_view',
+      why: `shard ${shard} follows nobody that it knows any more`,
+    }
   const until = performance.now() + ORDER_WITHIN_MS
   const order = slotsToTakeBack(view, own.id, slots)
   const isTaken = await deps.takeovers.order(heir, { clock, until }, deps.effect, order)
-  if (!isTaken) return { kind: 'not yet', why: `shard ${shard} did not come to its order in time` }
+  if (!isTaken) return lateOrder(shard)
   await tellOfTakeBack({ shard, slots, thief }, scene)
   return { kind: 'done' }
 }

@@ -27,5 +27,5 @@ export async function writeAnew(
   }
   if (seen['aof_last_bgrewrite_status'] === 'ok') return 'ready'
   const why = `shard ${shard} cannot write its append-only file anew, and nothing else would hold its data while it restarts`
-  return { kind: 'hopeless', why }
+  return { kind: 'hopeless', code: 'save_failed', why }
 }

@@ -1,3 +1,5 @@
+import type { Obstacle } from '../../core/state/obstacle.ts'
+
 /**
  * `not yet`: nothing went wrong and nothing is left half-done; look again, after `afterMs` where clients were held for
  * it. `hopeless`: it was found out only in the doing that the goal cannot be reached; nothing is left half-done either.
@@ -5,7 +7,16 @@
  */
 export type Outcome =
   | { readonly kind: 'done' }
-  | { readonly kind: 'not yet'; readonly why: string; readonly afterMs?: number }
-  | { readonly kind: 'hopeless'; readonly why: string }
+  | ({ readonly kind: 'not yet'; readonly afterMs?: number } & Obstacle)
+  | ({ readonly kind: 'hopeless' } & Obstacle)
 
 export const done: Outcome = { kind: 'done' }
+
+/** An order that may be carried out only within a time was not: it is given again. */
+export function lateOrder(shard: number): Outcome {
+  return {
+    kind: 'not yet',
+    code: 'order_late',
+    why: `shard ${shard} did not come to its order in time`,
+  }
+}

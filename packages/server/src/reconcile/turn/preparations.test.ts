@@ -13,8 +13,12 @@ test('a preparation goes on while nobody waits for it, and is ready until it is 
       begun += 1
       return work.promise
     })
-  expect(ask()).toEqual({ kind: 'pending', why: 'the handover is being prepared' })
-  expect(ask()).toEqual({ kind: 'pending', why: 'the handover is being prepared' })
+  expect(ask()).toEqual({
+    ...{ kind: 'pending', code: 'preparing', why: 'the handover is being prepared' },
+  })
+  expect(ask()).toEqual({
+    ...{ kind: 'pending', code: 'preparing', why: 'the handover is being prepared' },
+  })
   work.resolve('ready')
   await settled()
   expect([ask(), ask(), begun]).toEqual(['ready', 'ready', 1])
@@ -37,11 +41,14 @@ test('what was ready a second ago is not ready any more', async () => {
 
 test('what is in the way is said once, and then it is begun anew', async () => {
   await using preparations = createPreparations()
-  const answers: Prepared[] = [{ kind: 'hopeless', why: 'user app cannot be carried' }, 'ready']
+  const answers: Prepared[] = [
+    { kind: 'hopeless', code: 'users', why: 'user app cannot be carried' },
+    'ready',
+  ]
   const ask = () => preparations.ask(of('a'), async () => answers.shift() ?? 'ready')
   ask()
   await settled()
-  expect(ask()).toEqual({ kind: 'hopeless', why: 'user app cannot be carried' })
+  expect(ask()).toEqual({ kind: 'hopeless', code: 'users', why: 'user app cannot be carried' })
   expect(ask()).toMatchObject({ kind: 'pending' })
   await settled()
   expect(ask()).toBe('ready')
@@ -65,7 +72,9 @@ test('of one database four are in hand at once, and others are not held up by it
       return 'ready'
     })
   for (const what of ['a', 'b', 'c', 'd', 'e']) ask(what)
-  expect(ask('e')).toEqual({ kind: 'pending', why: 'other groups hand over first' })
+  expect(ask('e')).toEqual({
+    ...{ kind: 'pending', code: 'other_groups', why: 'other groups hand over first' },
+  })
   ask('f', 2)
   expect(begun).toEqual(['a', 'b', 'c', 'd', 'f'])
   await settled()

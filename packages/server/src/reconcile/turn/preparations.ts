@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Obstacle } from '../../core/state/obstacle.ts'
 import type { Outcome } from './outcome.ts'
 
 /** What comes of a preparation: ready, or what is in the way. */
 export type Prepared = Outcome | 'ready'
 /** It runs, or waits for others to be made use of. */
-export interface Pending {
+export interface Pending extends Obstacle {
   readonly kind: 'pending'
-  readonly why: string
 }
 
 /**
@@ -76,11 +76,13 @@ export function createPreparations(now = () => performance.now()): Preparations 
       const entry = entries.get(what)
       if (entry === undefined) {
         const inHand = [...entries.values()].filter((one) => one.databaseUid === databaseUid)
-        if (inHand.length >= AT_ONCE) return { kind: 'pending', why: 'other groups hand over first' }
+        if (inHand.length >= AT_ONCE)
+          return { kind: 'pending', code: 'other_groups', why: 'other groups hand over first' }
         entries.set(what, begin(databaseUid, prepare))
       }
       const answer = entry?.answer ?? null
-      if (answer === null) return { kind: 'pending', why: 'the handover is being prepared' }
+      if (answer === null)
+        return { kind: 'pending', code: 'preparing', why: 'the handover is being prepared' }
       if ('prepared' in answer && answer.prepared === 'ready') return 'ready'
       entries.delete(what)
       if ('cause' in answer) throw answer.cause

@@ -2,6 +2,7 @@ import type { TrialResult } from '@fairlead/api'
 import { LEAST_BACKLOG_BYTES } from '../../core/state/backlog-bytes.ts'
 import type { Database } from '../../core/state/database.ts'
 import { type Runs, revisionOf } from '../../core/state/goal.ts'
+import type { Obstacle } from '../../core/state/obstacle.ts'
 import { replicationPath } from '../../core/state/replication-paths.ts'
 import type { ModulesStore } from '../../modules/modules-store.ts'
 import type { AgentLink } from '../../nodes/agent-link.ts'
@@ -14,10 +15,10 @@ export interface Trials {
   /** Starts what a shard of the database would run, with its modules and their self-tests, and removes it again. */
   tryRuns(database: Database, runs: Runs): Promise<TrialResult>
   /**
-   * Why shards cannot run this, in words; null when a trial passed, now or before. Without modules nothing is tried:
+   * Why shards cannot run this; undefined when a trial passed, now or before. Without modules nothing is tried:
    * there the surge shard is the proof. `alone`: there will be none, so that a build which speaks no TLS is found out, too.
    */
-  whyUnproven(database: Database, runs: Runs, alone?: 'alone'): Promise<string | null>
+  whyUnproven(database: Database, runs: Runs, alone?: 'alone'): Promise<Obstacle | undefined>
   /** Can shards that run this speak TLS to each other? A trial of it did. */
   provesTls(database: Database, runs: Runs): Promise<boolean>
   /** The files of the modules are on the node. */
@@ -70,11 +71,11 @@ export function createTrials(deps: {
       const revision = revisionOf(runs)
       const what = `${database.uid} ${revision}`
       const isShown = runs.modules.length === 0 && !(alone === 'alone' && database.shardTls)
-      if (isShown || passed.has(what)) return null
+      if (isShown || passed.has(what)) return undefined
       const trial = await tryRuns(database, runs)
-      if (!trial.ok) return `${revision} did not pass its trial: ${trial.why}`
+      if (!trial.ok) return { code: 'trial_failed', why: `${revision} did not pass its trial: ${trial.why}` }
       passed.add(what)
-      return null
+      return undefined
     },
   }
 }

@@ -27,7 +27,7 @@ test('waiting for one shard is counted while it stands still, and begins anew wh
   let now = 0
   const memory = createTurnMemory(() => now)
   const wait = (shard: number, progress?: number) => ({
-    ...{ kind: 'wait' as const, shard, why: '' },
+    ...{ kind: 'wait' as const, shard, code: 'replication' as const, why: '' },
     ...(progress !== undefined && { progress }),
   })
   expect(memory.waitedMs(1, 0, wait(3))).toBe(0)

@@ -1,4 +1,5 @@
 import type { Told } from '../../core/plan/strangers-to-tell.ts'
+import type { Obstacle } from '../../core/state/obstacle.ts'
 import type { Verdict } from '../../core/state/topology.ts'
 
 /**
@@ -8,10 +9,10 @@ import type { Verdict } from '../../core/state/topology.ts'
 export interface TurnMemory {
   /** For how long the verdicts of a group have been waits for the same shard, which did not move on. 0 for any other verdict. */
   waitedMs(databaseUid: number, group: number, verdict: Verdict): number
-  /** Why the last step of a group could not be done yet; '' when it was. */
-  held(databaseUid: number, group: number, why: string): void
+  /** Why the last step of a group could not be done yet; undefined when it was. */
+  held(databaseUid: number, group: number, obstacle: Obstacle | undefined): void
   /** Of any group of the database. */
-  whyHeld(databaseUid: number): string
+  whyHeld(databaseUid: number): Obstacle | undefined
   stepTaken(databaseUid: number): void
   stepsTaken(databaseUid: number): number
   /** True at most once in `everyMs` for each `what`. */
@@ -32,7 +33,7 @@ export interface TurnMemory {
 export function createTurnMemory(clock = (): number => performance.now()): TurnMemory {
   const waits = new Map<number, Map<number, Wait>>()
   const steps = new Map<number, number>()
-  const holds = new Map<number, Map<number, string>>()
+  const holds = new Map<number, Map<number, Obstacle | undefined>>()
   const times = new Map<string, number>()
   return {
     notes: new Map(),
@@ -51,8 +52,8 @@ export function createTurnMemory(clock = (): number => performance.now()): TurnM
       ofDatabase.set(group, { shard, progress, since: now })
       return 0
     },
-    held: (databaseUid, group, why) => void of(holds, databaseUid).set(group, why),
-    whyHeld: (databaseUid) => [...of(holds, databaseUid).values()].find((why) => why !== '') ?? '',
+    held: (databaseUid, group, obstacle) => void of(holds, databaseUid).set(group, obstacle),
+    whyHeld: (databaseUid) => [...of(holds, databaseUid).values()].find((obstacle) => obstacle !== undefined),
     stepTaken: (databaseUid) => void steps.set(databaseUid, (steps.get(databaseUid) ?? 0) + 1),
     stepsTaken: (databaseUid) => steps.get(databaseUid) ?? 0,
     isTime(what, everyMs) {

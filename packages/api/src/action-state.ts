@@ -1,0 +1,20 @@
+import { type Static, Type } from 'typebox'
+
+/**
+ * The kind of the step in hand, or how it stands where none is. Empty before the first turn and after the end. None is taken out: events on
+ * record hold it.
+ */
+export const ActionState = Type.Enum(
+  [
+    ...(['', 'wait', 'hold', 'stuck', 'hopeless', 'done'] as const),
+    ...(['add-shard', 'start-shard', 'restart-shard', 'restart-primary', 'retire-shard'] as const),
+    ...(['end-process', 'follow', 'promote', 'take-back', 'fence', 'enable-aof', 'save-snapshot'] as const),
+    ...(['hand-over', 'release-handover', 'seal-handover', 'record-primary', 'record-wish'] as const),
+    ...(['meet', 'assign-slots', 'forget-node'] as const),
+  ],
+  {
+    description:
+      'The step in hand; `wait`, `hold`, `stuck` or `hopeless` while there is none: hold_reason says why. `done` when the goal is reached; empty before the first look and after the end',
+  },
+)
+export type ActionState = Static<typeof ActionState>
