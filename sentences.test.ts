@@ -9,7 +9,7 @@ const all = globSync(['packages/*/src/**/*.ts', '{demo,bench,e2e,proof}/**/*.ts'
 const product = all.filter((file) => !file.endsWith('.test.ts'))
 
 /** What is said to people. */
-const said = 'why|\\w*Why|whyHeld|waitingFor|waiting_for|reason|\\w+_reason|trouble|obstacle'
+const said = 'message|why|\\w*Why|whyHeld|waitingFor|waiting_for|reason|\\w+_reason|trouble|obstacle'
 const lookedInto = new RegExp(
   [
     `\\b(${said})\\??\\.(startsWith|endsWith|includes|indexOf|match|search)\\(`,
@@ -23,6 +23,7 @@ const ofOthers: Readonly<Record<string, string>> = {
   'packages/proxy/src/forwarding/deliver-replies.ts': 'replies of engines',
   'packages/server/src/store/open-store.ts': 'SQLite',
   'packages/server/src/http/create-http.ts': 'the JSON of the runtime',
+  'packages/server/src/reconcile/steps/carry-out-cluster.ts': 'an error reply of an engine',
 }
 
 test('no decision hangs on the text of a message: it has a code beside it', () => {

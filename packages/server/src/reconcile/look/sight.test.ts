@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createPlain } from 'node:net'
 import { createServer } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeAuthority, makeEndpointCertificate } from '../../tls/make-certificate.ts'
@@ -50,4 +50,13 @@ test('the host must be proved, but where an operator alone knows how clients cal
   })
   // Whom its clients trust we are not told: the certificate itself has to do.
   expect((await knock(at, 'x', { ca: [authority.cert, own.cert], checksHost: false })).found).toBe('served')
+})
+
+test('a port on which nothing listens is told from one on which no engine answers', async () => {
+  const gone = createPlain().listen(0, '127.0.0.1')
+  await once(gone, 'listening')
+  const { port } = gone.address() as AddressInfo
+  gone.close()
+  await once(gone, 'close')
+  expect(await knock({ host: '127.0.0.1', port }, 'x', null)).toMatchObject({ found: 'nobody listens' })
 })

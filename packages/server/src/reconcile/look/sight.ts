@@ -40,7 +40,9 @@ export async function knock(
   } catch (cause) {
     if (!(cause instanceof EngineUnreachable)) return { found: 'served', why: '' }
     // A process of another user that has the port is no endpoint, and was told no password.
-    const isUnbound = cause.cause instanceof NotOurs || /ECONNREFUSED/.test(cause.message)
+    const { cause: reason } = cause
+    const isRefused = reason instanceof Error && 'code' in reason && reason.code === 'ECONNREFUSED'
+    const isUnbound = reason instanceof NotOurs || isRefused
     return { found: isUnbound ? 'nobody listens' : 'no engine answers', why: cause.message }
   }
 }
