@@ -196,7 +196,9 @@ test('a control plane stops at once, whoever follows it, and goes on after its r
   const reading = (async () => {
     for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) text += chunk
   })()
-  await expect.poll(() => text, { timeout: 10_000 }).toMatch(/"waiting_for":"it is tried again after trouble/)
+  await expect
+    .poll(() => text, { timeout: 10_000 })
+    .toMatch(/"hold_reason":"trouble","waiting_for":"it is tried again/)
   const began = performance.now()
   await fairlead.restart()
   expect(performance.now() - began).toBeLessThan(5_000)
