@@ -67,9 +67,12 @@ test('the gate is open for an heir once gossip has come round, and shut, with th
   const id = await connectionOf(connections, heir).call('CLUSTER', 'MYID')
   await sibling.call('CLUSTER', 'FORGET', String(id))
   const { port } = wishOf(fairlead.home, heir)
-  expect(await askGate(connections)).toMatch(
-    new RegExp(
-      `the shard at port \\d+ does not know yet whom the one at port ${port} follows in the cluster`,
+  expect(await askGate(connections)).toEqual({
+    code: 'cluster_view',
+    why: expect.stringMatching(
+      new RegExp(
+        `the shard at port \\d+ does not know yet whom the one at port ${port} follows in the cluster`,
+      ),
     ),
-  )
+  })
 })
