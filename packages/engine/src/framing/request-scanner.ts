@@ -24,6 +24,8 @@ export interface RequestScanner {
   empty: boolean
   /** How long its line is, if it is an inline request: all of it was looked at. 0: it is an array. */
   lineBytes: number
+  /** What means the same to every engine, if the line does not: its words as an array. */
+  instead: Buffer | null
   /** In the engines' own words what is wrong, after which the bytes can no longer be understood. */
   error: string | undefined
 
@@ -72,6 +74,7 @@ export function createRequestScanner(table: CommandTable): RequestScanner {
     digits: 0,
     negative: false,
     lineBytes: 0,
+    instead: null,
     bulksLeft: 0,
     index: 0,
     bytesLeft: 0,

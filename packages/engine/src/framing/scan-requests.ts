@@ -13,7 +13,7 @@ import {
   type RequestScanner,
   START,
 } from './request-scanner.ts'
-import { splitInline } from './split-inline.ts'
+import { inlineAsArray, isReadDifferently, splitInline } from './split-inline.ts'
 
 /** The engines' limits, measured on redis 7.0 and 8.0, valkey 8.0 to 9.1. */
 const MOST_BULKS = 2 ** 31 - 1
@@ -110,6 +110,7 @@ function begin(scanner: RequestScanner, isArray: boolean): number {
   scanner.keptBytes = 0
   scanner.drops = false
   scanner.lineBytes = 0
+  scanner.instead = null
   if (!isArray) {
     scanner.phase = INLINE
     return 0
@@ -260,6 +261,7 @@ function takeLine(scanner: RequestScanner, line: Buffer): void {
   scanner.phase = START
   const [name] = words
   scanner.empty = name === undefined
+  if (isReadDifferently(line)) scanner.instead = inlineAsArray(line)
   if (name === undefined) return
   scanner.command = findCommand(scanner.table, name, 0, name.length)
   const keeps = scanner.command?.keeps ?? 0

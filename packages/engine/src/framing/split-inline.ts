@@ -1,7 +1,7 @@
 /**
  * The words of an inline command, as the engines split it: by white space, with "…" (and \n, \r, \t, \b, \a, \xHH in it)
  * and '…'. No more than the first `most` of them are made, but all of the line is looked at, once: null when quotes are
- * not closed, or something follows a closing quote.
+ * not closed. Where engines differ, it is read as by the one that takes most (valkey 9.1): others answer with an error, and close.
  */
 export function splitInline(line: Buffer, most = Number.POSITIVE_INFINITY): readonly Buffer[] | null {
   const words: Buffer[] = []
@@ -43,30 +43,50 @@ export function inlineAsArray(line: Buffer): Buffer | null {
   return array.subarray(0, to)
 }
 
+/**
+ * Engines that take the line do not all find the same words in it. valkey 8.1 and 9.1 leave out a byte 0xff (where a char has a sign);
+ * valkey 9.1 goes on with the word where a vertical tab or a form feed follows a closing quote; and valkey 8.0 and 8.1 take the
+ * request behind a line of blanks for lines, too.
+ */
+export function isReadDifferently(line: Buffer): boolean {
+  if (line.includes(0xff)) return true
+  for (let at = 1; at < line.length; at += 1) if (isRareSpace(line[at]) && isQuote(line[at - 1])) return true
+  return line.length > 0 && beginOfWord(line, 0) === line.length
+}
+
 function beginOfWord(line: Buffer, from: number): number {
   let at = from
   while (at < line.length && isSpace(line[at])) at += 1
   return at
 }
 
-/** Behind the word that begins at `from`; -1 if its quotes are wrong. */
+/** Behind the word that begins at `from`; -1 if its quotes are not closed. */
 function endOfWord(line: Buffer, from: number): number {
   for (let at = from; at < line.length; at += 1) {
     const byte = line[at]
-    if (byte === DOUBLE || byte === SINGLE) return endOfQuoted(line, at + 1, byte)
-    if (endsWord(byte)) return at
+    if (isQuote(byte)) {
+      at = closingQuote(line, at + 1, byte)
+      if (at < 0) return -1
+      if (isRareSpace(line[at + 1])) return at + 1
+    } else if (endsWord(byte)) return at
   }
   return line.length
 }
 
-/** Behind the closing quote, with which the word has to end. */
-function endOfQuoted(line: Buffer, from: number, quote: number): number {
+function closingQuote(line: Buffer, from: number, quote = 0): number {
   for (let at = from; at < line.length; at += 1) {
-    const byte = line[at]
-    if (byte === quote) return at + 1 === line.length || isSpace(line[at + 1]) ? at + 1 : -1
-    if (byte === BACKSLASH && (quote === DOUBLE || line[at + 1] === SINGLE)) at += 1
+    if (line[at] === quote) return at
+    if (isEscape(line, at, quote)) at += 1
   }
   return -1
+}
+
+/** The backslash at `at` belongs to what follows. The quote that the line ends with is a closing one in any case. */
+function isEscape(line: Buffer, at: number, quote: number): boolean {
+  if (line[at] !== BACKSLASH) return false
+  const next = line[at + 1]
+  if (quote === SINGLE) return next === SINGLE
+  return quote === DOUBLE && next !== undefined && !(next === DOUBLE && at + 2 === line.length)
 }
 
 /** Writes the word that stands at `from`..`end`, of which the quotes are right, to `to`. Returns the position behind it. */
@@ -75,21 +95,15 @@ function copyWord(line: Buffer, from: number, end: number, into: Buffer, to: num
   let out = to
   for (let at = from; at < end; at += 1) {
     let byte = line[at] ?? 0
-    if (quote === 0 && (byte === DOUBLE || byte === SINGLE)) {
-      quote = byte
+    if (byte === quote || (quote === 0 && isQuote(byte))) {
+      quote = quote === 0 ? byte : 0
       continue
     }
-    if (byte === quote) break
-    if (byte === BACKSLASH && quote !== 0) {
+    if (isEscape(line, at, quote)) {
       const next = line[at + 1] ?? 0
       const hex = quote === DOUBLE && next === X ? hexAt(line, at + 2) : -1
-      if (hex >= 0) {
-        byte = hex
-        at += 3
-      } else if (quote === DOUBLE || next === SINGLE) {
-        byte = quote === DOUBLE ? (escapes.get(next) ?? next) : SINGLE
-        at += 1
-      }
+      byte = hex >= 0 ? hex : quote === DOUBLE ? (escapes.get(next) ?? next) : SINGLE
+      at += hex >= 0 ? 3 : 1
     }
     into[out] = byte
     out += 1
@@ -129,7 +143,16 @@ function writeLineEnd(into: Buffer, at: number): number {
 
 /** Of the white space two do not end a word that has begun: measured with redis 7.0 and 8.0, valkey 8.0 to 9.1. */
 function endsWord(byte = 0): boolean {
-  return isSpace(byte) && byte !== 0x0b && byte !== 0x0c
+  return isSpace(byte) && !isRareSpace(byte)
+}
+
+/** Vertical tab and form feed. */
+function isRareSpace(byte = 0): boolean {
+  return byte === 0x0b || byte === 0x0c
+}
+
+function isQuote(byte = 0): boolean {
+  return byte === DOUBLE || byte === SINGLE
 }
 
 /** From the tab to the carriage return, and the blank. */

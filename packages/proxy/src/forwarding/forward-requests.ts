@@ -138,22 +138,24 @@ function forward(connection: Connection, link: Link, bytes: Buffer): void {
       return
     }
     done += 1
-    if (requests.lineBytes > 0) done += Math.ceil(requests.lineBytes / LINE_BYTES)
+    let { instead } = requests
+    const looks = instead === null ? 1 : 3
+    if (requests.lineBytes > 0) done += Math.ceil((looks * requests.lineBytes) / LINE_BYTES)
     if (!requests.empty) {
       owner.count.commands += 1
       if (requests.command === undefined && !ahead.inTransaction && !ahead.silent && !ahead.skipsNext)
         link.sent += 1
       else {
         done += NOTED_COSTS + WORD_COSTS * requests.words.length
-        const instead = note(connection, link, !goesOn || begin > 0)
-        if (instead !== null) {
-          // The request is replaced by another: its own bytes do not go.
-          if (begin > 0) send(connection, link, chunk.subarray(from, begin))
-          else takeGathered(begun)
-          if (!link.socket.write(instead)) connection.client.pause()
-          from = end
-        }
+        instead = note(connection, link, !goesOn || begin > 0) ?? instead
       }
+    }
+    if (instead !== null) {
+      // The request is replaced by another: its own bytes do not go.
+      if (begin > 0) send(connection, link, chunk.subarray(from, begin))
+      else takeGathered(begun)
+      if (!link.socket.write(instead)) connection.client.pause()
+      from = end
     }
     if (done > REQUESTS_AT_ONCE && at < chunk.length) letOthersGo(connection)
     if (!isFlowing(connection)) {

@@ -38,6 +38,9 @@ export interface Target {
   readonly name: string
   /** Whether it takes logins. */
   readonly hasLogin: boolean
+  readonly port: number
+  /** The authority to trust, where it speaks TLS. */
+  readonly ca: string | null
   open(): Socket
 }
 
@@ -72,16 +75,18 @@ export async function makeHostileStage(): Promise<HostileStage> {
   const tlsPort = await put('tls', { ...wish(await freePort(), plain.port), tls: pem })
   const shardedPort = await put('sharded', { ...wish(await freePort(), groups[0]?.port ?? 0), shards })
   const { pid, sentinel } = await proxy.client.reportProxy({})
-  const plainly = (to: number) => () => connect({ host: '127.0.0.1', port: to, noDelay: true })
+  const plainly = (name: string, to: number, hasLogin = true): Target => ({
+    ...{ name, hasLogin, port: to, ca: null },
+    open: () => connect({ host: '127.0.0.1', port: to, noDelay: true }),
+  })
   const owned = stack.move()
   return {
     targets: [
-      { name: 'plain', hasLogin: true, open: plainly(plainPort) },
-      { name: 'sharded', hasLogin: true, open: plainly(shardedPort) },
-      { name: 'sentinel', hasLogin: false, open: plainly(sentinel.port) },
+      plainly('plain', plainPort),
+      plainly('sharded', shardedPort),
+      plainly('sentinel', sentinel.port, false),
       {
-        name: 'tls',
-        hasLogin: true,
+        ...{ name: 'tls', hasLogin: true, port: tlsPort, ca: pem.cert },
         open: () =>
           connectTls({ host: '127.0.0.1', port: tlsPort, ca: pem.cert, servername: 'localhost' }).setNoDelay(
             true,

@@ -1,5 +1,6 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isMainThread } from 'node:worker_threads'
 
 /**
  * Runs inside of a proxy (--import), and takes down how much processor time each turn of its loop takes: what makes others wait, and is
@@ -13,7 +14,7 @@ const LOOK_EVERY_MS = 20
 const LONG_MS = 20
 
 const folder = process.env['TURNS_FOLDER']
-if (folder !== undefined) {
+if (folder !== undefined && isMainThread) {
   const spent = () => {
     const { user, system } = process.threadCpuUsage()
     return (user + system) / 1_000
