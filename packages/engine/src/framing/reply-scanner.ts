@@ -22,6 +22,9 @@ export interface ReplyScanner {
   /** What the engine sent makes no sense; nothing can be understood from here on. */
   error: string | undefined
 
+  /** How many values it has looked at, those inside of others too. Its reader sets it back. */
+  looks: number
+
   // Where the scanner stands.
   phase: Phase
   lineType: number
@@ -62,6 +65,7 @@ export function createReplyScanner(): ReplyScanner {
     isNil: false,
     failed: [],
     error: undefined,
+    looks: 0,
     phase: START,
     lineType: 0,
     value: 0,

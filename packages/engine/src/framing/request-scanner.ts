@@ -26,6 +26,8 @@ export interface RequestScanner {
   lineBytes: number
   /** What means the same to every engine, if the line does not: its words as an array. */
   instead: Buffer | null
+  /** How many words of arrays it has looked at one by one. Its reader sets it back. */
+  looks: number
   /** In the engines' own words what is wrong, after which the bytes can no longer be understood. */
   error: string | undefined
 
@@ -75,6 +77,7 @@ export function createRequestScanner(table: CommandTable): RequestScanner {
     negative: false,
     lineBytes: 0,
     instead: null,
+    looks: 0,
     bulksLeft: 0,
     index: 0,
     bytesLeft: 0,

@@ -99,6 +99,7 @@ function begin(scanner: ReplyScanner): void {
 }
 
 function takeType(scanner: ReplyScanner, type: number): void {
+  scanner.looks += 1
   scanner.lineType = type
   if (scanner.fresh && type !== ATTRIBUTE && scanner.outer.length === 0) {
     scanner.type = type

@@ -163,6 +163,7 @@ function takeCount(scanner: RequestScanner): boolean {
 }
 
 function takeLength(scanner: RequestScanner): void {
+  scanner.looks += 1
   if (scanner.negative || scanner.value > LONGEST_BULK) {
     fail(scanner, 'invalid bulk length')
     return

@@ -22,7 +22,15 @@ import { isBlocking, subscriptions, unmovable } from '../remembered/commands.ts'
 import { encodeScan, isScan } from '../remembered/scan-cursors.ts'
 import { isChange, sizeOf } from '../remembered/transaction-state.ts'
 import { keptBy } from '../remembered/unmovable.ts'
-import { hasReadEnough, inTurn, LINE_BYTES, NOTED_COSTS, REQUESTS_AT_ONCE, WORD_COSTS } from './turns.ts'
+import {
+  hasLookedEnough,
+  hasReadEnough,
+  inTurn,
+  LINE_BYTES,
+  NOTED_COSTS,
+  REQUESTS_AT_ONCE,
+  WORD_COSTS,
+} from './turns.ts'
 import { keepBack, keepForHush, mayPublish, withTable } from './wait-for-hush.ts'
 
 /**
@@ -40,7 +48,8 @@ export function takeRequests(connection: Connection, chunk: Buffer): void {
   else if (link === null || !mayGo || connection.stash.length > 0) stash(connection, chunk)
   else {
     forward(connection, link, chunk)
-    if (hasReadEnough(connection, chunk)) letOthersGo(connection)
+    const hasEnough = hasLookedEnough(connection.requests) || hasReadEnough(connection, chunk)
+    if (hasEnough) letOthersGo(connection)
   }
 }
 

@@ -2,7 +2,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Link } from '../connection/link.ts'
 import { steerLink } from '../connection/steer-client.ts'
 import { takeSome } from './deliver-replies.ts'
-import { hasReadEnough, inTurn } from './turns.ts'
+import { hasLookedEnough, hasReadEnough, inTurn } from './turns.ts'
 
 /** Bytes of an engine: they go to the client as they are, but for replies that are ours, or that we know better. */
 export function takeReplies(connection: Connection, link: Link, bytes: Buffer): void {
@@ -13,7 +13,8 @@ export function takeReplies(connection: Connection, link: Link, bytes: Buffer): 
     return
   }
   const end = takeSome(connection, link, bytes)
-  if (end < bytes.length || hasReadEnough(link, bytes)) letOthersGo(connection, link, bytes.subarray(end))
+  const hasEnough = hasLookedEnough(link.replies) || hasReadEnough(link, bytes)
+  if (end < bytes.length || hasEnough) letOthersGo(connection, link, bytes.subarray(end))
 }
 
 /** It has had its turn: what it has to say waits until others have had theirs. */

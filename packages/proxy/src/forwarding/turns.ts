@@ -6,8 +6,8 @@ import { createQueue } from '../remembered/queue.ts'
  * the other, so that it does not matter to others how many clients have long work.
  */
 
-/** Each takes a millisecond at most. */
-const PIECES_AT_ONCE = 2
+/** One takes some milliseconds, and who asks something waits for a turn twice: on the way there, and for the reply. */
+const PIECES_AT_ONCE = 1
 
 interface Piece {
   readonly act: () => void
@@ -45,13 +45,23 @@ export const NOTED_COSTS = 16
 /** Of each word that is kept of it. */
 export const WORD_COSTS = 4
 /** Of so many bytes of an inline request: its words are found byte by byte. */
-export const LINE_BYTES = 32
+export const LINE_BYTES = 16
 /** Of a reply that is only counted: it is looked at a second time where the replies of several shards are put in order. */
 export const REPLY_COSTS = 4
 
 /** As much as Node reads at a time. So many such reads in a row, and others have their turn. */
 const FULL_READ_BYTES = 64 * 1024
 const MOST_FULL_READS = 4
+
+/** Values of replies, or words of requests: each of them is looked at, however short. A read may have 16,000. */
+const LOOKS_AT_ONCE = 4_096
+
+/** Whether a read had so many in it that others are to have their turn. */
+export function hasLookedEnough(scanner: { looks: number }): boolean {
+  const { looks } = scanner
+  scanner.looks = 0
+  return looks > LOOKS_AT_ONCE
+}
 
 /** Counts reads that leave more to be read. Whether others are to have their turn. */
 export function hasReadEnough(side: { fullReads: number }, { length }: Buffer): boolean {

@@ -37,10 +37,12 @@ export function wordAt(request: Buffer, index: number): Buffer | undefined {
  */
 export function findWord(request: Buffer, keywords: readonly string[], from: number): number {
   const last = from < 0 ? countWords(request) + from : Number.POSITIVE_INFINITY
+  const longest = Math.max(...keywords.map(({ length }) => length))
   let found = -1
   walkWords(request, (n, begin, end) => {
     if (n > last) return true
-    if (n >= from && keywords.some((keyword) => isWord(request, begin, end, keyword))) found = n
+    if (n < from || begin === end || end - begin > longest) return false
+    if (keywords.some((keyword) => isWord(request, begin, end, keyword))) found = n
     return found >= 0 && from >= 0
   })
   return found

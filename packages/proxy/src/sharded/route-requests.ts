@@ -6,7 +6,7 @@ import {
   scanRequest,
   takeGathered,
 } from '@fairlead/engine'
-import { inTurn, LINE_BYTES, NOTED_COSTS, REQUESTS_AT_ONCE } from '../forwarding/turns.ts'
+import { hasLookedEnough, inTurn, LINE_BYTES, NOTED_COSTS, REQUESTS_AT_ONCE } from '../forwarding/turns.ts'
 import { type ConnectionState, isSubscribed } from '../remembered/connection-state.ts'
 import { answer, crossSlot, doAlone, errorReply, takeSilence } from './alone.ts'
 import { dropRouter, endRouter } from './close-router.ts'
@@ -129,6 +129,7 @@ function route(router: Router, chunk: Buffer): void {
   }
   flushLegs(router)
   flushTold(router)
+  if (hasLookedEnough(requests)) letOthersGo(router)
   if (router.lastError !== null) goOn(router)
 }
 
