@@ -1,0 +1,23 @@
+/** The hostile clients of one case, in a process of their own that gives way to all others: what is felt is not that they need a processor. */
+import { constants, setPriority } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
+import { hostileCases } from './hostile-cases.ts'
+import type { Door } from './hostile-client.ts'
+
+setPriority(constants.priority.PRIORITY_LOW)
+const { name, door } = JSON.parse(process.argv[2] ?? '{}') as { readonly name: string; readonly door: Door }
+const hostile = hostileCases[name]
+if (hostile === undefined) throw new Error(`there is no case ${name}`)
+let rounds = 0
+for (let n = 0; n < hostile.connections; n += 1) void goOn()
+process.on('message', () => process.send?.({ rounds }))
+// The process that started this one has heard everything, or is gone.
+process.once('disconnect', () => process.exit())
+
+async function goOn(): Promise<never> {
+  for (;;) {
+    // Closed by who is attacked: it comes again.
+    await hostile?.act(door).catch(() => pause(5))
+    rounds += 1
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * What does a quiet client of one database feel of hostile clients of others? One proxy as Fairlead runs it, before engines of their own
+ * for the neighbour, a plain and a sharded database, TLS and Sentinel; one case at a time.
+ * `npm run bench -- neighbours [--only CASE] [--seconds 3] [--json]`.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { encodeCommand } from '@fairlead/engine'
+import { makeHostileStage, PASSWORD } from '../../packages/proxy/test/hostile/hostile-stage.ts'
+import { newest, startEngine } from '../../packages/proxy/test/stage.ts'
+import { hostileCases } from './hostile-cases.ts'
+import { type Door, signIn } from './hostile-client.ts'
+import { printNeighbours } from './print-neighbours.ts'
+import { type Felt, isMet, type Row } from './summarize-neighbours.ts'
+
+const { values: flags } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    seconds: { type: 'string', default: '3' },
+    json: { type: 'boolean', default: false },
+  },
+})
+const seconds = Number(flags.seconds)
+/** What is remembered of the time before, and the engines' own lists, are gone by then. */
+const REST_MS = 300
+const KEYS = 300_000
+
+await using stack = new AsyncDisposableStack()
+const stage = stack.use(await makeHostileStage())
+const bareEngines = await Promise.all([startEngine(newest), startEngine(newest)])
+for (const engine of bareEngines) {
+  stack.use(engine)
+  await engine.admin(`ACL SETUSER default on >${PASSWORD} ~* &* +@all -@admin`)
+}
+const [hostileBare, ownBare] = bareEngines
+const bareDoor: Door = { port: hostileBare.port, password: PASSWORD, ca: null }
+const doors = new Map(
+  stage.targets.map(({ name, port, ca }): [string, Door] => [name, { port, ca, password: PASSWORD }]),
+)
+for (const door of [doors.get('sharded'), bareDoor]) if (door !== undefined) await fill(door)
+const neighbour = stack.use(await startNeighbour(stage.port))
+const bareNeighbour = stack.use(await startNeighbour(ownBare.port))
+
+const rows: Row[] = [await calm('nobody, before')]
+for (const [name, { at, onBare }] of Object.entries(hostileCases)) {
+  if (!name.includes(flags.only)) continue
+  const door = doors.get(at)
+  if (door === undefined) throw new Error(`there is no ${at}`)
+  await stage.turns()
+  const { felt, rounds } = await beside(neighbour, name, door)
+  const { mostMs } = await stage.turns()
+  const bare = onBare ? await beside(bareNeighbour, name, bareDoor) : null
+  rows.push({
+    ...{ what: name, at, ...felt, turn: Number(mostMs.toFixed(1)), rounds, met: isMet(felt) },
+    ...{ bare: bare?.felt ?? null, bare_rounds: bare?.rounds ?? 0 },
+  })
+  process.stderr.write(`${name}: p99 ${felt.p99} ms, max ${felt.max} ms, turn ${mostMs.toFixed(0)} ms; bare p99 ${bare?.felt.p99} ms\n`)
+}
+rows.push(await calm('nobody, after'))
+const result = { build: newest, seconds, rows }
+process.stdout.write(flags.json ? `${JSON.stringify(result)}\n` : printNeighbours(result))
+if (rows.some(({ met }) => !met)) process.exitCode = 1
+
+async function calm(what: string): Promise<Row> {
+  await stage.turns()
+  await Promise.all([neighbour.felt(), bareNeighbour.felt()])
+  await pause(seconds * 1_000)
+  const [felt, bare] = await Promise.all([neighbour.felt(), bareNeighbour.felt()])
+  const { mostMs } = await stage.turns()
+  return { what, at: '', ...felt, turn: Number(mostMs.toFixed(1)), rounds: 0, bare, bare_rounds: 0, met: isMet(felt) }
+}
+
+/** What a neighbour feels from a moment after the beginning of a case to its end. */
+async function beside(
+  who: Neighbour,
+  name: string,
+  door: Door,
+): Promise<{ readonly felt: Felt; readonly rounds: number }> {
+  const hostile = forkPart('hostile-main.ts', { name, door })
+  try {
+    await pause(2 * REST_MS)
+    await who.felt()
+    await pause(seconds * 1_000)
+    const felt = await who.felt()
+    // It may have much to do, and is the last to be run.
+    hostile.send('stop')
+    const [said] = (await Promise.race([once(hostile, 'message'), pause(2_000, [])])) as [{ rounds: number }?]
+    return { felt, rounds: said?.rounds ?? 0 }
+  } finally {
+    await end(hostile)
+    await pause(REST_MS)
+  }
+}
+
+interface Neighbour extends AsyncDisposable {
+  /** Since it was asked last. */
+  felt(): Promise<Felt>
+}
+
+async function startNeighbour(port: number): Promise<Neighbour> {
+  const child = forkPart('neighbour-main.ts', { port, password: PASSWORD })
+  await once(child, 'message')
+  return {
+    async felt() {
+      child.send('felt')
+      const [felt] = await once(child, 'message')
+      return felt as Felt
+    },
+    [Symbol.asyncDispose]: () => end(child),
+  }
+}
+
+function forkPart(file: string, what: object): ChildProcess {
+  return fork(join(import.meta.dirname, file), [JSON.stringify(what)], {
+    execArgv: ['--conditions=@fairlead/source'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}
+
+async function fill(door: Door): Promise<void> {
+  using client = await signIn(door)
+  const KEYS_OF_ONE = 1_000
+  for (let part = 0; part < KEYS / KEYS_OF_ONE; part += 1) {
+    const pairs = Array.from({ length: KEYS_OF_ONE }, (_, n) => [`{${part}}key-number-${n}`, 'v'])
+    await client.ask(encodeCommand(['MSET', ...pairs.flat()]))
+  }
+}
