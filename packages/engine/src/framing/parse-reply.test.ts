@@ -15,3 +15,13 @@ test.each([
 ])('%j is read as what it says', (text, value) => {
   expect(parseReply(Buffer.from(text))).toEqual(value)
 })
+
+test('a reply that is nested without an end is refused, one with many lists is not', () => {
+  const nested = (deep: number) => Buffer.from(`${'*1\r\n'.repeat(deep)}:1\r\n`)
+  expect(JSON.stringify(parseReply(nested(64)))).toBe(`${'['.repeat(64)}1${']'.repeat(64)}`)
+  expect(() => parseReply(nested(65))).toThrow('the reply is nested more than 64 deep')
+  expect(() => parseReply(nested(1_000_000))).toThrow('the reply is nested more than 64 deep')
+  expect(parseReply(Buffer.from(`*1000\r\n${'*0\r\n'.repeat(1_000)}`))).toHaveLength(1_000)
+  // Attributes stand before what they belong to, one behind the other.
+  expect(() => parseReply(Buffer.from('|0\r\n'.repeat(1_000_000)))).toThrow('the reply is nested more than 64 deep')
+})

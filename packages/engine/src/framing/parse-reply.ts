@@ -8,10 +8,10 @@ export interface ReplyError {
 
 /**
  * Reads the whole reply that begins at 0 (RESP2 or RESP3); attributes are skipped. Texts are taken as latin1, so that no byte
- * is lost. Throws when the bytes are not a whole reply: find its end with `scanReply` first.
+ * is lost. Throws when the bytes are not a whole reply (find its end with `scanReply` first), or it is nested more than 64 deep.
  */
 export function parseReply(bytes: Buffer): ParsedReply {
-  return readValue({ bytes, at: 0 })
+  return readValue({ bytes, at: 0, depth: 0 })
 }
 
 export function isReplyError(reply: ParsedReply): reply is ReplyError {
@@ -21,9 +21,22 @@ export function isReplyError(reply: ParsedReply): reply is ReplyError {
 interface Place {
   readonly bytes: Buffer
   at: number
+  /** Of the values that are being read. */
+  depth: number
 }
 
+/** Answers to what Fairlead asks are not nested ten deep. A hostile engine may nest them without an end. */
+const DEEPEST = 64
+
 function readValue(place: Place): ParsedReply {
+  if (place.depth > DEEPEST) throw new Error(`the reply is nested more than ${DEEPEST} deep`)
+  place.depth += 1
+  const value = readOne(place)
+  place.depth -= 1
+  return value
+}
+
+function readOne(place: Place): ParsedReply {
   const line = readLine(place)
   const rest = line.slice(1)
   switch (line.charAt(0)) {
