@@ -39,7 +39,7 @@ export async function enter({ port, ca }: Door): Promise<HostileClient> {
   await Promise.race([once(socket, ca === null ? 'connect' : 'secureConnect'), gone])
   let tail = ''
   let lineEnds = 0
-  let onData = () => {}
+  let onData: () => unknown = () => undefined
   socket.on('data', (chunk: Buffer) => {
     for (let at = chunk.indexOf(LF); at >= 0; at = chunk.indexOf(LF, at + 1)) lineEnds += 1
     tail = (tail + chunk.toString('latin1', Math.max(0, chunk.length - 64))).slice(-64)

@@ -1,7 +1,7 @@
 /**
  * What does a quiet client of one database feel of hostile clients of others? One proxy as Fairlead runs it, before engines of their own
  * for the neighbour, a plain and a sharded database, TLS and Sentinel; one case at a time.
- * `npm run bench -- neighbours [--only CASE] [--seconds 3] [--json]`.
+ * `npm run bench -- neighbours [--only CASES] [--seconds 3] [--json]`; CASES is a regular expression.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -24,7 +24,8 @@ const { values: flags } = parseArgs({
   },
 })
 const seconds = Number(flags.seconds)
-/** What is remembered of the time before, and the engines' own lists, are gone by then. */
+const only = new RegExp(flags.only)
+/** By then what the clients before have left behind is gone. */
 const REST_MS = 300
 const KEYS = 300_000
 
@@ -46,7 +47,7 @@ const bareNeighbour = stack.use(await startNeighbour(ownBare.port))
 
 const rows: Row[] = [await calm('nobody, before')]
 for (const [name, { at, onBare }] of Object.entries(hostileCases)) {
-  if (!name.includes(flags.only)) continue
+  if (!only.test(name)) continue
   const door = doors.get(at)
   if (door === undefined) throw new Error(`there is no ${at}`)
   await stage.turns()
@@ -57,7 +58,9 @@ for (const [name, { at, onBare }] of Object.entries(hostileCases)) {
     ...{ what: name, at, ...felt, turn: Number(mostMs.toFixed(1)), rounds, met: isMet(felt) },
     ...{ bare: bare?.felt ?? null, bare_rounds: bare?.rounds ?? 0 },
   })
-  process.stderr.write(`${name}: p99 ${felt.p99} ms, max ${felt.max} ms, turn ${mostMs.toFixed(0)} ms; bare p99 ${bare?.felt.p99} ms\n`)
+  process.stderr.write(
+    `${name}: p99 ${felt.p99} ms, max ${felt.max} ms, turn ${mostMs.toFixed(0)} ms; bare p99 ${bare?.felt.p99} ms\n`,
+  )
 }
 rows.push(await calm('nobody, after'))
 const result = { build: newest, seconds, rows }
@@ -70,7 +73,16 @@ async function calm(what: string): Promise<Row> {
   await pause(seconds * 1_000)
   const [felt, bare] = await Promise.all([neighbour.felt(), bareNeighbour.felt()])
   const { mostMs } = await stage.turns()
-  return { what, at: '', ...felt, turn: Number(mostMs.toFixed(1)), rounds: 0, bare, bare_rounds: 0, met: isMet(felt) }
+  return {
+    what,
+    at: '',
+    ...felt,
+    turn: Number(mostMs.toFixed(1)),
+    rounds: 0,
+    bare,
+    bare_rounds: 0,
+    met: isMet(felt),
+  }
 }
 
 /** What a neighbour feels from a moment after the beginning of a case to its end. */

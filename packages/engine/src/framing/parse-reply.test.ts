@@ -23,5 +23,7 @@ test('a reply that is nested without an end is refused, one with many lists is n
   expect(() => parseReply(nested(1_000_000))).toThrow('the reply is nested more than 64 deep')
   expect(parseReply(Buffer.from(`*1000\r\n${'*0\r\n'.repeat(1_000)}`))).toHaveLength(1_000)
   // Attributes stand before what they belong to, one behind the other.
-  expect(() => parseReply(Buffer.from('|0\r\n'.repeat(1_000_000)))).toThrow('the reply is nested more than 64 deep')
+  expect(() => parseReply(Buffer.from('|0\r\n'.repeat(1_000_000)))).toThrow(
+    'the reply is nested more than 64 deep',
+  )
 })

@@ -6,7 +6,17 @@ import { openEndpoint } from '../endpoint/endpoint.ts'
 
 /** Of which lines are made: words that the endpoint takes note of, and all that builds read in their own way. */
 const piece = fc.oneof(
-  fc.constantFrom('SELECT', ' 1', 'CLIENT SETNAME', ' n', 'CLIENT GETNAME', 'ECHO', ' a', 'APPEND k', 'RESET'),
+  fc.constantFrom(
+    'SELECT',
+    ' 1',
+    'CLIENT SETNAME',
+    ' n',
+    'CLIENT GETNAME',
+    'ECHO',
+    ' a',
+    'APPEND k',
+    'RESET',
+  ),
   fc.constantFrom(' ', '"', "'", '\\', '\\"', '\v', '\f', '\t', '\r', '\xff', '\xfe', '\x80', '\x1f', '""'),
   fc.constantFrom(' "a"', " 'b'", '\\xff', '\\x4', '"\v', "'\f", '\xff '),
 )
@@ -48,7 +58,11 @@ test.for(builds)(
         }
         await until(() => through.ended() === direct.ended())
       }),
-      { numRuns: 60, endOnFailure: true, examples: [[['RE\xffSET', ' ', 'SELECT "1"\vx', 'CLIENT SETNAME "a"b']]] },
+      {
+        numRuns: 60,
+        endOnFailure: true,
+        examples: [[['RE\xffSET', ' ', 'SELECT "1"\vx', 'CLIENT SETNAME "a"b']]],
+      },
     )
     expect(Math.min(seen.same, seen.refused, seen.differently)).toBeGreaterThan(10)
     await until(() => endpoint.report().connections === 0)
