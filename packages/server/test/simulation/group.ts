@@ -54,6 +54,7 @@ export function groupOf(replicas: number, aof = false, firstId = 1): Seen {
         keys: 100,
         aof: aof ? 'on' : 'off',
         saving: { state: 'idle', lastAt: null },
+        upSeconds: 60,
         streamed: true,
         errorReplies: 0,
         cluster: null,

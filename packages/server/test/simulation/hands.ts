@@ -172,6 +172,13 @@ function retire(member: Member, { team, effect, world }: Scene): void {
   effect()
   member.leaving = true
   effect()
+  if (world.cluster && member.engine?.role === 'replica') {
+    const followsNot = membersOf(world).filter(
+      ({ id, engine }) => id !== member.id && engine?.primary !== member.id,
+    )
+    const shards = followsNot.map(({ id }) => id)
+    forget({ kind: 'forget-node', node: `node-${member.id}`, shards, why: '' }, { world, effect })
+  }
   // A process that stands still does not end, either.
   if (stallsAt(world, member, false) || member.stall !== null) return
   Object.assign(member, { engine: null, state: 'absent', disk: noDisk })
@@ -215,7 +222,10 @@ function promoteIn({ team, effect, world }: Scene, id: number): void {
   claimSlots(team, member)
 }
 
-function forget({ node, shards }: Extract<Step, { kind: 'forget-node' }>, { world, effect }: Scene): void {
+function forget(
+  { node, shards }: Extract<Step, { kind: 'forget-node' }>,
+  { world, effect }: Pick<Scene, 'world' | 'effect'>,
+): void {
   const gone = Number(node.replace('node-', ''))
   for (const id of shards) {
     const engine = membersOf(world).find((one) => one.id === id)?.engine

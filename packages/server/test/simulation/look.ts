@@ -100,6 +100,7 @@ function seeMember(member: Member, world: World): SeenShard {
     ...process,
     engine: {
       ...own,
+      upSeconds: 60,
       saving: { state: engine.saving === null ? 'idle' : 'writing', lastAt: null },
       primary: address,
       loading: false,

@@ -65,6 +65,12 @@ test.for(ofTheProcess)('what is bound to the process is named until it is the sa
   expect(carry({ [name]: '2' }, { [name]: '1' }, { [name]: '2' })).toEqual(nothing)
 })
 
+test('a timeout that Fairlead gave the shards of a large cluster is nothing that a person has set', () => {
+  const timeout = (ms: number) => ({ 'cluster-node-timeout': String(ms) })
+  expect(carry(timeout(20_480), timeout(5_000), timeout(5_000))).toEqual(nothing)
+  expect(carry(timeout(20_000), timeout(5_000), timeout(5_000)).left).toEqual(['cluster-node-timeout'])
+})
+
 test('a backlog that was raised is never made smaller', () => {
   const backlog = (bytes: number) => ({ 'repl-backlog-size': String(bytes) })
   expect(carry(backlog(64), backlog(1), backlog(10)).set).toEqual([['repl-backlog-size', '64']])

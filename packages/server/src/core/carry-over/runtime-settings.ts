@@ -1,3 +1,4 @@
+import { NODE_TIMEOUT, NODE_TIMEOUTS_MS } from '../state/node-timeouts.ts'
 import { isOurs, readReplicaLimit } from './sync-room.ts'
 
 /** The parameters of an engine, as CONFIG GET * names them. */
@@ -63,7 +64,7 @@ export function settingsToCarry(
   const changed = [...from.entries()]
     .filter(([parameter, { value }]) => before.has(parameter) && before.get(parameter)?.value !== value)
     .filter(([parameter]) => !managed.has(parameter) && !secret.test(parameter))
-    .filter(([parameter, { value }]) => !isForSync(parameter, value))
+    .filter(([parameter, { value }]) => !isForSync(parameter, value) && !isForGossip(parameter, value))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
   const different = changed.filter(([parameter, { value }]) => {
     const there = to.get(parameter)
@@ -122,6 +123,11 @@ function meaningOf(parameter: string, value: string): string {
 function isForSync(parameter: string, value: string): boolean {
   const limit = parameter === 'client-output-buffer-limit' ? readReplicaLimit(value) : null
   return limit !== null && isOurs(limit)
+}
+
+/** Set by Fairlead in a large cluster. The process that is to come begins with its own. */
+function isForGossip(parameter: string, value: string): boolean {
+  return parameter === NODE_TIMEOUT && NODE_TIMEOUTS_MS.includes(Number(value))
 }
 
 function suffices(parameter: string, wanted: string, have: string): boolean {

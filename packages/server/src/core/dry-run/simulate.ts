@@ -271,6 +271,7 @@ const emptyEngine: EngineState = {
   keys: 0,
   aof: 'off',
   saving: { state: 'idle', lastAt: null },
+  upSeconds: 60,
   streamed: true,
   errorReplies: 0,
   cluster: null,

@@ -7,6 +7,7 @@ import {
   type LiveShard,
   type Seen,
   type SeenDatabase,
+  type SeenShard,
   type Step,
   type Verdict,
 } from '../state/topology.ts'
@@ -53,7 +54,7 @@ function forget({ node, knownTo }: Stranger, groups: readonly Seen[], chores: Ma
  * the end; greetings do at once.
  */
 export function planWhole(own: Seen, { groups }: SeenDatabase): Verdict | undefined {
-  const everybody = groups.flatMap(({ shards }) => shards.filter(isLive))
+  const everybody = groups.flatMap(({ shards }) => shards.filter(stays))
   for (const shard of own.shards.filter(isLive)) {
     if (shard.engine.cluster === null) continue
     const unknown = everybody.filter((other) => nodeOf(other, shard) === undefined)
@@ -64,7 +65,9 @@ export function planWhole(own: Seen, { groups }: SeenDatabase): Verdict | undefi
     )
     const greetings = greet(due.map((other) => [shard, other]))
     if (greetings.length > 0) return act({ kind: 'meet', greetings, why })
-    if (unknown.length > 0) return { kind: 'wait', shard: shard.id, code: 'cluster_view', why }
+    // Of a large cluster it takes long; as long as there are fewer of them, it is waited for.
+    if (unknown.length > 0)
+      return { kind: 'wait', shard: shard.id, code: 'cluster_view', why, progress: unknown.length }
     if (!shard.engine.cluster.serves)
       return {
         kind: 'wait',
@@ -88,7 +91,7 @@ export function planIntroduction(
 ): Verdict | undefined {
   const [primary, heir] = [from, to].map((id) => own.shards.filter(isLive).find((shard) => shard.id === id))
   if (primary === undefined || heir === undefined) return undefined
-  const others = groups.flatMap(({ shards }) => shards.filter(isLive)).filter((shard) => shard !== heir)
+  const others = groups.flatMap(({ shards }) => shards.filter(stays)).filter((shard) => shard !== heir)
   const primaries = others.filter(({ engine }) => engine.role === 'primary')
   const unaware = others
     .filter(({ engine }) => engine.role !== 'blank')
@@ -103,8 +106,13 @@ export function planIntroduction(
   ])
   const why = `shard ${heir.id} has to be known to ${due.length} shard(s) of the cluster, and to hear from ${unheard.length}`
   return greetings.length === 0
-    ? { kind: 'wait', shard: heir.id, code: 'cluster_view', why }
+    ? { kind: 'wait', shard: heir.id, code: 'cluster_view', why, progress: due.length + unheard.length }
     : act({ kind: 'meet', greetings, why })
+}
+
+/** The others forget one that is leaving before its process ends: nobody introduces it again. */
+function stays(shard: SeenShard): shard is LiveShard {
+  return isLive(shard) && !shard.leaving
 }
 
 /** A shard in the eyes of another one. */
@@ -128,7 +136,7 @@ function greets({ engine }: LiveShard, other: LiveShard): boolean {
 }
 
 function planMeeting({ shards }: Seen, anchor: LiveShard): Verdict | undefined {
-  const group = shards.filter(isLive)
+  const group = shards.filter(stays)
   const primary = group.find(({ engine }) => engine.role === 'primary')
   // The first shard of a group gets its slots before it meets the others.
   if (primary === undefined) return undefined

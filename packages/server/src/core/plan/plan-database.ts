@@ -14,8 +14,11 @@ import {
   type Verdict,
 } from '../state/topology.ts'
 import { guardTakeovers } from './guard-takeovers.ts'
+import { mostAtOnce } from './most-at-once.ts'
 import { planCluster, planIntroduction, planWhole } from './plan-cluster.ts'
 import { planGroup, type Stage } from './plan-group.ts'
+import { rationDepartures } from './ration-departures.ts'
+import { rationGreetings } from './ration-greetings.ts'
 
 /**
  * What to do next so that a database becomes its goal: one verdict for each group, in their order. Their steps may be
@@ -34,7 +37,8 @@ export function planDatabase(seen: SeenDatabase, goal: Goal, leave: Leave): read
   })
   if (goal.kind === 'remove') return planned
   const shared = share(gather(planned, seen, goal), seen, goal)
-  return goal.cluster ? guardTakeovers(shared, seen) : shared
+  if (!goal.cluster) return shared
+  return guardTakeovers(rationDepartures(rationGreetings(shared, seen), seen), seen)
 }
 
 function planLane(group: Seen, seen: SeenDatabase, goal: Goal, leave: Leave): Verdict {
@@ -123,7 +127,7 @@ type Move = Extract<Step, { kind: 'hand-over' | 'restart-primary' }>
 function share(lanes: readonly Lane[], database: SeenDatabase, goal: Goal): readonly Lane[] {
   const { groups } = database
   const inHand = groups.map((group) => countInHand(group, goal))
-  const limit = goal.policy.parallel === 0 ? Number.POSITIVE_INFINITY : goal.policy.parallel
+  const limit = mostInHand(goal, groups.length)
   let free = limit - inHand.reduce((sum, count) => sum + count, 0)
   const memory = Math.min(...groups.map(({ node }) => node.memoryFreeBytes))
   let taken = 0 // in this turn: from the next one on it is reserved, and not counted as free
@@ -153,6 +157,12 @@ function share(lanes: readonly Lane[], database: SeenDatabase, goal: Goal): read
     }
   }
   return lanes.map(({ group, verdict }) => ({ group, verdict: given.get(group) ?? verdict }))
+}
+
+/** What was asked for; else as many as there are groups, but in an upgrade in cluster mode as many as may join. */
+function mostInHand({ policy, cluster, from, replicas }: Goal, groups: number): number {
+  if (policy.parallel > 0) return policy.parallel
+  return cluster && from !== null ? mostAtOnce(groups * (1 + replicas)) : Number.POSITIVE_INFINITY
 }
 
 function wait(code: Obstacle['code'], why: string): Verdict {

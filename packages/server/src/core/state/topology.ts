@@ -127,6 +127,8 @@ export interface Snapshot {
 export interface EngineState {
   /** Of the process: another one after each start. */
   readonly runId: string
+  /** For how long the process runs, by its own clock. */
+  readonly upSeconds: number
   /** `blank`: started in cluster mode, serves no slots and follows nobody yet. It belongs to its group by record only. */
   readonly role: 'primary' | 'replica' | 'blank'
   readonly primary: Address | null

@@ -178,6 +178,7 @@ function readEngine(text: string, cluster: ClusterView | null, records: readonly
   const isBlank = replication.role === 'primary' && own?.slots === ''
   return {
     runId: fields['run_id'] ?? '',
+    upSeconds: numberOf(fields, 'uptime_in_seconds'),
     role: isBlank ? 'blank' : replication.role,
     primary: replication.primary && plainAddress(replication.primary, records),
     link: replication.link,

@@ -18,6 +18,7 @@ import { noteObstacle } from '../records/note-obstacle.ts'
 import { tellOfHanging } from '../records/tell-of-loss.ts'
 import { tellOfStrangers } from '../records/tell-of-strangers.ts'
 import { keepLimits } from '../shards/keep-limits.ts'
+import { keepNodeTimeout } from '../shards/keep-node-timeout.ts'
 import { keepStreams } from '../shards/keep-streams.ts'
 import { keepSyncRoom } from '../shards/keep-sync-room.ts'
 import { keepShardCertificates } from '../shards/shard-certificates.ts'
@@ -66,6 +67,7 @@ export async function reconcileDatabase(
   if (goal.kind === 'keep') await keepLimits(database, seen, deps)
   await keepShardCertificates(database, seen, deps, memory)
   await keepSyncRoom(database, seen, deps, memory)
+  await keepNodeTimeout(database, seen, deps, memory)
   await keepStreams(database, seen, deps, memory)
   await keepWithinReach(database, seen, deps, memory)
   await keepWritesGoing(database, seen, deps, memory)

@@ -1,5 +1,5 @@
 import { EngineError } from '@fairlead/engine'
-import type { Step } from '../../core/state/topology.ts'
+import { isLive, type Step } from '../../core/state/topology.ts'
 import { ifItAnswers } from '../turn/engines.ts'
 import type { Outcome } from '../turn/outcome.ts'
 import { command, member, type Scene } from '../turn/scene.ts'
@@ -52,4 +52,28 @@ export async function forgetNode(
     ),
   )
   return done
+}
+
+/**
+ * The others forget a follower before its process ends, and it forgets them: each engine tries to reach each node that it knows and that is gone ten
+ * times a second, and makes the beginnings of TLS for it. 64 that were gone at once left clients a twentieth of their writes, for as long
+ * as all were not forgotten. Whom it follows, an engine does not forget; what is left is for the plan (core/plan/plan-cluster.ts).
+ */
+export async function forgetFollower(id: number, scene: Scene): Promise<void> {
+  const live = scene.seen.shards.filter(isLive)
+  const engine = live.find((shard) => shard.id === id)?.engine
+  const node = engine?.cluster?.id
+  const isKnown = live.some(
+    (shard) => shard.id !== id && shard.engine.cluster?.nodes.some((one) => one.id === node),
+  )
+  if (node === undefined || engine?.role !== 'replica' || !isKnown) return
+  const forget = (shard: number, gone: string) =>
+    ifItAnswers(() => command(shard, scene, 'CLUSTER', 'FORGET', gone)).catch((cause: unknown) => {
+      if (!(cause instanceof EngineError)) throw cause
+    })
+  const nodes = engine.cluster?.nodes ?? []
+  await Promise.all([
+    ...scene.everybody.filter((shard) => shard.id !== id).map((shard) => forget(shard.id, node)),
+    ...nodes.filter((one) => one.id !== node && !one.handshake).map((one) => forget(id, one.id)),
+  ])
 }

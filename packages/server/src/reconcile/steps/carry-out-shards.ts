@@ -12,6 +12,7 @@ import { shardCertificate } from '../shards/shard-certificates.ts'
 import type { Outcome } from '../turn/outcome.ts'
 import { member, type Scene } from '../turn/scene.ts'
 import { wishFor } from '../turn/wish.ts'
+import { forgetFollower } from './carry-out-cluster.ts'
 import { writeAnew } from './write-anew.ts'
 
 /** The one node there is. */
@@ -134,6 +135,7 @@ export async function retireShard(
     if (last !== undefined && others.length === 0) await put(last, [last], scene)
     return done
   }
+  if (database.cluster) await forgetFollower(step.shard, scene)
   deps.engines.forget(step.shard)
   const params = { id: agentName(step.shard) }
   await deps.effect('remove-shard', () => deps.agent.removeShard({ params }))

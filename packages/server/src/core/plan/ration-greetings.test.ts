@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { goalOf, shardedOf } from '../../../test/simulation/group.ts'
+import type { Lane } from '../state/lane.ts'
+import { everything } from '../state/orders.ts'
+import { type ClusterNode, isLive, type SeenDatabase } from '../state/topology.ts'
+import { planDatabase } from './plan-database.ts'
+import { LEAST_GREETINGS, MOST_GREETINGS } from './ration-greetings.ts'
+
+const groups = 64
+const goal = goalOf({ cluster: true, groups, replicas: 0, homes: [] })
+const onOld = { ...goal, build: { flavour: 'redis' as const, version: '7.0.15' }, from: null }
+
+/** What each shard knows, from what all know. */
+function knowing(
+  change: (nodes: readonly ClusterNode[], id: number) => readonly ClusterNode[],
+): SeenDatabase {
+  const seen = shardedOf(groups, 0)
+  return {
+    groups: seen.groups.map((group) => ({
+      ...group,
+      shards: group.shards.map((shard) => {
+        if (!isLive(shard) || shard.engine.cluster === null) return shard
+        const cluster = { ...shard.engine.cluster, nodes: change(shard.engine.cluster.nodes, shard.id) }
+        return { ...shard, engine: { ...shard.engine, cluster } }
+      }),
+    })),
+  }
+}
+
+// All know the first shard, and it knows all; gossip has not told anything else yet.
+const strange = knowing((nodes, id) =>
+  id === 1 ? nodes : nodes.filter((node) => node.id === 'node-1' || node.id === `node-${id}`),
+)
+
+const greetingsIn = (lanes: readonly Lane[]) =>
+  lanes.reduce(
+    (sum, { verdict }) =>
+      sum + (verdict.kind === 'do' && verdict.step.kind === 'meet' ? verdict.step.greetings.length : 0),
+    0,
+  )
+
+test('64 groups do not introduce all their shards at once, and a group without room says so', () => {
+  const lanes = planDatabase(strange, onOld, everything)
+  expect(greetingsIn(lanes)).toBe(MOST_GREETINGS)
+  expect(lanes.filter(({ verdict }) => verdict.kind === 'hold').length).toBeGreaterThan(50)
+})
+
+test('introductions that are on their way count, and a few go on beside as many as there may be', () => {
+  const handshake = { handshake: true, primary: null, epoch: 0, slots: '' }
+  const busy = (port: number) => ({
+    groups: strange.groups.map((group) => ({
+      ...group,
+      shards: group.shards.map((shard) => {
+        if (!isLive(shard) || shard.engine.cluster === null || shard.id > 60) return shard
+        const node = { ...handshake, id: `random-${shard.id}`, address: { host: '', port } }
+        const cluster = { ...shard.engine.cluster, nodes: [...shard.engine.cluster.nodes, node] }
+        return { ...shard, engine: { ...shard.engine, cluster } }
+      }),
+    })),
+  })
+  expect(greetingsIn(planDatabase(busy(64), onOld, everything))).toBe(LEAST_GREETINGS)
+  // At that address nothing answers: engines may try for as long as they like.
+  expect(greetingsIn(planDatabase(busy(9_999), onOld, everything))).toBe(MOST_GREETINGS)
+})
+
+test('surge shards of 64 groups join a few at a time, unless it is said how many', () => {
+  const seen = shardedOf(groups, 0)
+  const surging = (parallel: number) => {
+    const policy = { ...goal.policy, canary: false, parallel }
+    const lanes = planDatabase(seen, { ...goal, policy }, everything)
+    return lanes.filter(({ verdict }) => verdict.kind === 'do' && verdict.step.kind === 'add-shard').length
+  }
+  expect([surging(0), surging(3), surging(20)]).toEqual([9, 3, 20])
+})

@@ -1,0 +1,47 @@
+import type { Address } from '@fairlead/api'
+import type { Lane } from '../state/lane.ts'
+import { isLive, type SeenDatabase } from '../state/topology.ts'
+
+/**
+ * Introductions that are on their way at once in one database, over all groups. Each is two TLS connections that are made and, where both know
+ * each other by then, closed again: 1 to 3 ms of a processor. Of 64 groups, every heir has to be known to all: thousands, in one turn.
+ */
+export const MOST_GREETINGS = 48
+/** So many go on in each turn, also while others do not arrive: a bus that fails somewhere holds up nothing elsewhere. */
+export const LEAST_GREETINGS = 4
+
+/**
+ * Of the introductions that the lanes ask for, those for which there is room, the first groups first: one group is known to all, and may
+ * hand over, before the next one begins. Gossip does what is left meanwhile. A lane without room waits for the others.
+ */
+export function rationGreetings(lanes: readonly Lane[], seen: SeenDatabase): readonly Lane[] {
+  if (!lanes.some(({ verdict }) => verdict.kind === 'do' && verdict.step.kind === 'meet')) return lanes
+  let free = Math.max(LEAST_GREETINGS, MOST_GREETINGS - countOnTheirWay(seen))
+  return lanes.map((lane) => {
+    const { group, verdict } = lane
+    if (verdict.kind !== 'do' || verdict.step.kind !== 'meet') return lane
+    const greetings = verdict.step.greetings.slice(0, free)
+    free -= greetings.length
+    if (greetings.length > 0) return { group, verdict: { kind: 'do', step: { ...verdict.step, greetings } } }
+    const why = `${MOST_GREETINGS} introductions are on their way already, and ${verdict.step.why}`
+    return { group, verdict: { kind: 'hold', on: 'group', code: 'other_groups', why } }
+  })
+}
+
+/**
+ * Those that engines have under way, asked for by us or by gossip. Not those to addresses where no shard answers: engines try these again
+ * for as long as they hear of them.
+ */
+function countOnTheirWay({ groups }: SeenDatabase): number {
+  const live = groups.flatMap(({ shards }) => shards.filter(isLive))
+  const answering = new Set(live.map(({ address }) => nameOf(address)))
+  return live.flatMap(({ engine }) =>
+    (engine.cluster?.nodes ?? []).filter(
+      ({ handshake, address }) => handshake && answering.has(nameOf(address)),
+    ),
+  ).length
+}
+
+function nameOf({ host, port }: Address): string {
+  return `${host}:${port}`
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { builds, startTestEngine } from '../../../test/engine.ts'
+import { shardedOf } from '../../../test/simulation/group.ts'
+import type { Database } from '../../core/state/database.ts'
+import type { Deps } from '../turn/deps.ts'
+import { createTurnMemory } from '../turn/turn-memory.ts'
+import { keepNodeTimeout } from './keep-node-timeout.ts'
+
+const SETTING = 'cluster-node-timeout'
+const database = { uid: 7, cluster: true } as Database
+
+test.each(builds)(
+  'a shard that runs is told how often to talk to so many others, unless a person has told it: $flavour $version',
+  async (build) => {
+    await using engine = await startTestEngine(build, ['cluster-enabled yes', `${SETTING} 5000`])
+    const engines = { connect: async () => engine.admin } as unknown as Deps['engines']
+    const effect: Deps['effect'] = (_, carryOut) => carryOut()
+    const keptWith = async (groups: number) => {
+      await keepNodeTimeout(database, shardedOf(groups, 0), { engines, effect }, createTurnMemory())
+      const reply = await engine.admin.call('CONFIG', 'GET', SETTING)
+      return Array.isArray(reply) ? reply[1] : reply
+    }
+    expect(await keptWith(3)).toBe('5000')
+    expect(await keptWith(64)).toBe('20480')
+    expect(await keptWith(128)).toBe('59904')
+    expect(await keptWith(3)).toBe('5000')
+    await engine.admin.call('CONFIG', 'SET', SETTING, '15000')
+    expect(await keptWith(128)).toBe('15000')
+  },
+)
+
+test('no more than sixteen shards in a turn are told, and all of them in the end', async () => {
+  const seen = shardedOf(64, 0)
+  const asked: number[] = []
+  const engines = {
+    connect: async (_: Database, { id }: { readonly id: number }) => {
+      asked.push(id)
+      return { call: async () => [SETTING, '20480'] }
+    },
+  } as unknown as Deps['engines']
+  const memory = createTurnMemory()
+  const turn = async () => {
+    const before = asked.length
+    await keepNodeTimeout(database, seen, { engines, effect: (_, carryOut) => carryOut() }, memory)
+    return asked.length - before
+  }
+  const turns = []
+  for (let n = 0; n < 5; n++) turns.push(await turn())
+  expect(turns).toEqual([16, 16, 16, 16, 0])
+  expect(new Set(asked).size).toBe(64)
+})

@@ -1,0 +1,50 @@
+import { settleNodeTimeouts } from '../../core/plan/node-timeout.ts'
+import type { Database } from '../../core/state/database.ts'
+import { NODE_TIMEOUT, NODE_TIMEOUTS_MS } from '../../core/state/node-timeouts.ts'
+import type { LiveShard, SeenDatabase } from '../../core/state/topology.ts'
+import type { Deps } from '../turn/deps.ts'
+import { ifItAnswers } from '../turn/engines.ts'
+import type { TurnMemory } from '../turn/turn-memory.ts'
+
+/**
+ * Shards of a large cluster talk to each other less often: core/plan/node-timeout.ts says how often. A process begins with the shortest
+ * timeout, and one that somebody has given another than ours keeps it. Nothing waits for a shard that does not answer.
+ */
+export async function keepNodeTimeout(
+  database: Database,
+  seen: SeenDatabase,
+  deps: Pick<Deps, 'engines' | 'effect'>,
+  memory: Pick<TurnMemory, 'isTime' | 'again'>,
+): Promise<void> {
+  if (!database.cluster) return
+  const { shards, ms } = settleNodeTimeouts(seen)
+  const keyOf = ({ engine }: LiveShard) => `node timeout of ${engine.runId}, ${ms}`
+  const due: LiveShard[] = []
+  for (const shard of shards)
+    if (due.length < MOST_IN_A_TURN && memory.isTime(keyOf(shard), LOOK_EVERY_MS)) due.push(shard)
+  await Promise.all(
+    due.map(async (shard) => {
+      const kept = await ifItAnswers(() => keep(shard, ms, database, deps))
+      if (kept === null) memory.again(keyOf(shard))
+    }),
+  )
+}
+
+async function keep(
+  { id, address }: LiveShard,
+  ms: number,
+  database: Database,
+  { engines, effect }: Pick<Deps, 'engines' | 'effect'>,
+): Promise<'kept'> {
+  const connection = await engines.connect(database, { id, ...address })
+  const reply = await connection.call('CONFIG', 'GET', NODE_TIMEOUT)
+  const now = Array.isArray(reply) ? Number(reply[1]) : Number.NaN
+  if (now !== ms && NODE_TIMEOUTS_MS.includes(now))
+    await effect('node-timeout', () => connection.call('CONFIG', 'SET', NODE_TIMEOUT, String(ms)))
+  return 'kept'
+}
+
+/** One that is told a shorter timeout pings many others at once. */
+const MOST_IN_A_TURN = 16
+/** For how long shards may have the timeout of another number of nodes that they had a moment before. */
+const LOOK_EVERY_MS = 60_000
