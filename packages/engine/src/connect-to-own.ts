@@ -4,6 +4,7 @@ import { setImmediate as others } from 'node:timers/promises'
 import type { EngineAddress } from './engine-address.ts'
 import { isOurUser, isProxyOfRoot } from './engine-users.ts'
 import { type Listener, readListeners } from './read-listeners.ts'
+import { usersOf } from './users-of-ports.ts'
 
 /** What listens there is not proven to be a process of our user: nothing may be told to it. */
 export class NotOurs extends Error {
@@ -27,7 +28,8 @@ const handles = createHandles()
 
 /**
  * Opens a connection (`connect`) at an address of this machine, and proves before anything is said that a process of our own user, or
- * an engine that root has started, accepts it: a password goes to no process of another user, which may have taken the port when ours died. Any user may bind a port, but none can
+ * an engine that root has started, accepts it: a password goes to no process of another user, which may have taken the port when ours died. Where it is known
+ * which user each engine is (users-of-ports.ts), it goes to no other engine either. Any user may bind a port, but none can
  * make a socket in our name. Throws NotOurs, ECONNREFUSED, what `connect` throws, or that the kernel does not tell; `drop` then closes what was
  * opened.
  * Addresses of other machines are connected to without a proof.
@@ -65,6 +67,13 @@ async function ownListener(address: EngineAddress): Promise<OwnListener> {
   if (stranger !== undefined)
     throw new NotOurs(
       `${where} is held by a process of user ${stranger.uid}, and we are user ${process.geteuid?.()}`,
+    )
+  // Root needs no port to be told all.
+  const users = usersOf(address)
+  const another = users.length === 0 ? undefined : listeners.find(({ uid }) => ![0, ...users].includes(uid))
+  if (another !== undefined)
+    throw new NotOurs(
+      `${where} is held by a process of user ${another.uid}, and its engine is user ${users.join(' or ')}`,
     )
   const [first] = listeners
   if (first === undefined)

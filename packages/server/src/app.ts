@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { agentOperations, getOpenApi, operations, proxyOperations, Refusal, toOpenApi } from '@fairlead/api'
+import { knowUsersOfPorts, usersOfPortsFile } from '@fairlead/engine'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { actionsRoutes } from './actions/actions-routes.ts'
@@ -102,6 +103,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const { now, log } = world
 
   mkdirSync(config.home, { recursive: true, mode: 0o700 })
+  opened.use(knowUsersOfPorts(usersOfPortsFile(join(config.home, 'proxy'))))
   const readBox = () => createSecretBox(config.storeKey ?? readStoreKey(join(config.home, 'store.key')))
   const store = opened.use(await openStore(join(config.home, 'store.db'), readBox))
   const box = readBox()

@@ -44,7 +44,7 @@ gives(
     expect(statusOf(pid, ['Uid', 'Gid'])).toEqual(Array(2).fill(Array(4).fill(uid).join('\t')))
     expect(statusOf(pid, ['Groups', 'NoNewPrivs', ...RIGHTS]).map(Number)).toEqual([0, 1, 0, 0, 0, 0, 0])
     const inside = join(`/proc/${pid}/root`, home.path)
-    expect([readdirSync(inside), readdirSync(join(inside, 'proxy'))]).toEqual([['proxy'], ['own']])
+    expect([readdirSync(inside), readdirSync(join(inside, 'proxy'))]).toEqual([['proxy'], ['own', 'shards']])
     // Nor could it by any other way: as this user, a process outside of the wall.
     const shard = join(home.path, 'shards', 'a-1')
     for (const path of ['store.key', 'store.db', 'proxy/process.json'].map((name) => join(home.path, name)))

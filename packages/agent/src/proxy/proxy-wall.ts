@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { basename, isAbsolute, join } from 'node:path'
+import { basename, dirname, isAbsolute, join } from 'node:path'
+import { usersOfPortsFile } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import { runProgram } from '../builds/run-program.ts'
 import { type EngineWall, rootOf } from '../engine/engine-wall.ts'
@@ -92,7 +93,8 @@ function insideOf(
   const main = args.find((each) => isAbsolute(each))
   if (!existsSync(program) || main === undefined || !existsSync(main)) return null
   // By the last, Node finds out how much memory and how many processors it may use.
-  const files = [...codeFolders(main), '/sys/fs/cgroup'].filter((path) => existsSync(path))
+  const users = dirname(usersOfPortsFile(folder.path))
+  const files = [...codeFolders(main), '/sys/fs/cgroup', users].filter((path) => existsSync(path))
   const own = { folder: { path: folder.own }, writable: [folder.own], files }
   return { home, root: rootOf(home), ...own, program, uid, lowPorts }
 }

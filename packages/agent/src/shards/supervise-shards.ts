@@ -4,6 +4,7 @@ import { boundLogs } from '../folder/bound-log.ts'
 import { type FoundShard, openShard, openShards } from '../folder/open-shards.ts'
 import { shardFolder } from '../folder/shard-folder.ts'
 import { type SupervisedShard, type SupervisionSettings, superviseShard } from './supervise-shard.ts'
+import { keepUsersOfPorts } from './users-of-ports.ts'
 
 /** All shards of a node. Disposing of it ends the supervision, not the processes. */
 export interface SupervisedShards extends AsyncDisposable {
@@ -44,7 +45,13 @@ export async function superviseShards(
       .some(
         (one) => one.host === host && one.port === port && one.state === 'running' && one.silence === null,
       )
-  const settings: SupervisionSettings = { ...others, silence: { ...silence, serves } }
+  const reports = () => [...shards.keys()].toSorted().flatMap((id) => shards.get(id)?.report() ?? [])
+  const users = await keepUsersOfPorts(home, reports, others.logger)
+  const settings: SupervisionSettings = {
+    ...others,
+    wall: users.within(others.wall),
+    silence: { ...silence, serves },
+  }
   const supervise = (found: FoundShard): SupervisedShard => {
     const { id } = found.folder
     const shard = superviseShard(settings, found, () => shards.delete(id))
@@ -68,7 +75,7 @@ export async function superviseShards(
       return shard.end(startedAt)
     },
     remove: (id) => turns.take(id, async () => await shards.get(id)?.remove()),
-    report: () => [...shards.keys()].toSorted().flatMap((id) => shards.get(id)?.report() ?? []),
+    report: reports,
     baseline: async (id) => (await shards.get(id)?.baseline()) ?? null,
     ports: () => [...shards.values()].flatMap(({ ports }) => ports),
     modules: () => [...shards.values()].flatMap(({ modules }) => modules),
@@ -76,6 +83,7 @@ export async function superviseShards(
       await turns.taken()
       await logs[Symbol.asyncDispose]()
       await Promise.all([...shards.values()].map((shard) => shard[Symbol.asyncDispose]()))
+      await users[Symbol.asyncDispose]()
     },
   }
 }

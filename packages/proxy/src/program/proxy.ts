@@ -1,6 +1,7 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { type Address, type EndpointReport, Refusal, TURNS_SOCKET, type WantedEndpoint } from '@fairlead/api'
+import { knowUsersOfPorts, usersOfPortsFile } from '@fairlead/engine'
 import { openGenerations } from '../handover/cursor-generations.ts'
 import { whyUnreachable } from '../handover/why-unreachable.ts'
 import { answerTurns } from '../heartbeat/answer-turns.ts'
@@ -39,7 +40,9 @@ export async function createProxy(options: {
   await mkdir(home, { recursive: true, mode: 0o700 })
   await chmod(home, 0o700)
   const path = join(home, 'endpoints.json')
+  const usersOfPorts = usersOfPortsFile(basename(home) === 'own' ? dirname(resolve(home)) : home)
   await using stack = new AsyncDisposableStack()
+  stack.use(knowUsersOfPorts(usersOfPorts))
   stack.use(await holdHome(home, socketPath))
 
   const breadcrumbs = makeBreadcrumbs(1 + (workers === 1 ? 0 : workers))
@@ -53,7 +56,10 @@ export async function createProxy(options: {
   const host = stack.use(
     workers === 1
       ? createHost({ admission, generations }, log)
-      : await createWorkerHost({ count: workers, admission, generations, log, breadcrumbs, onBroken }),
+      : await createWorkerHost({
+          ...{ count: workers, usersOfPorts, admission, generations },
+          ...{ log, breadcrumbs, onBroken },
+        }),
   )
   stack.use(startHeartbeat({ breadcrumbs, socketPath: join(dirname(socketPath), TURNS_SOCKET) }, log))
   stack.defer(async () => {

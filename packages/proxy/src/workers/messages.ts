@@ -104,6 +104,8 @@ export interface Refused {
 
 /** What a worker is started with. */
 export interface WorkerStart {
+  /** The table of which user each engine is. */
+  readonly usersOfPorts: string
   readonly most: Admission['most']
   /** Of clients' scripts, of each endpoint. */
   readonly mostScriptBytes: number

@@ -26,6 +26,8 @@ const SWITCH_WITHIN_MS = 15_000
  */
 export async function createWorkerHost(options: {
   readonly count: number
+  /** The table of which user each engine is. */
+  readonly usersOfPorts: string
   readonly admission: Admission
   readonly generations: CursorGenerations
   readonly log: Log
@@ -33,7 +35,7 @@ export async function createWorkerHost(options: {
   readonly breadcrumbs: SharedArrayBuffer
   readonly onBroken: (why: string) => void
 }): Promise<EndpointHost> {
-  const { count, admission, generations, log, breadcrumbs, onBroken } = options
+  const { count, usersOfPorts, admission, generations, log, breadcrumbs, onBroken } = options
   const endpoints = new Map<string, HostedEndpoint>()
   const onMove = async (id: string, upstream: Address, slot: number) => {
     const endpoint = endpoints.get(id)
@@ -41,6 +43,7 @@ export async function createWorkerHost(options: {
     await endpoint.switchTo(upstream, slot)
   }
   const start = {
+    usersOfPorts,
     most: Math.max(1, Math.floor((admission.most * FOR_WORKERS) / count)),
     mostScriptBytes: Math.floor(MOST_SCRIPT_BYTES / count),
     breadcrumbs,

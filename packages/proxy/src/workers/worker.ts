@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Address, Refusal } from '@fairlead/api'
+import { knowUsersOfPorts } from '@fairlead/engine'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { answerTurns } from '../heartbeat/answer-turns.ts'
 import { crumbOf, during } from '../heartbeat/breadcrumb.ts'
@@ -20,7 +21,8 @@ const MOVED_WITHIN_MS = 20_000
 
 const port = parentPort
 if (port === null) throw new Error('this is a worker of the proxy: main.ts starts it')
-const { most, mostScriptBytes, breadcrumbs, record } = workerData as WorkerStart
+const { usersOfPorts, most, mostScriptBytes, breadcrumbs, record } = workerData as WorkerStart
+knowUsersOfPorts(usersOfPorts)
 answerTurns(breadcrumbs, record)
 const admission = createAdmission(most)
 const endpoints = new Map<string, Endpoint>()

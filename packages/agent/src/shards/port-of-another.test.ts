@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { NotOurs } from '@fairlead/engine'
+import pino from 'pino'
+import { expect, test } from 'vitest'
+import { connectAs, makeWish, until } from '../../test/agent-home.ts'
+import { dial, makeProxyHome, proxyProgram } from '../../test/proxy-home.ts'
+import { openEngineWall } from '../engine/engine-wall.ts'
+
+const probe = await mkdtemp(join(tmpdir(), 'wall-'))
+const { missing } = await openEngineWall(probe, true, pino({ level: 'silent' }))
+await rm(probe, { recursive: true })
+/** In several threads, each of which has to know. */
+const program = [...proxyProgram, '--workers', '2']
+const TOLD = /^[+]OK|WRONGPASS/
+
+test.runIf(missing === null && process.getuid?.() === 0)(
+  'an engine that takes the port of another which has died is told no password, as long as an agent says which user each is',
+  async () => {
+    await using home = await makeProxyHome()
+    await using agent = await home.start({ proxyProgram: program })
+    const [dead, other] = [await makeWish({ onCrash: 'wait' }), await makeWish()]
+    await home.client.putShard({ params: { id: 'a-1' }, body: dead })
+    await home.client.putShard({ params: { id: 'b-1' }, body: other })
+    const { pid } = await home.becomes('a-1', { state: 'running' })
+    await home.becomes('b-1', { state: 'running' })
+    await home.proxyBecomes({ state: 'running' })
+    const port = await home.putEndpoint(dead)
+    const login = `AUTH default ${dead.userPassword}\r\n`
+    expect(await answerTo(port, login)).toBe('+OK\r\n')
+
+    using admin = await connectAs('fairlead', other)
+    process.kill(pid ?? 0, 'SIGKILL')
+    await home.becomes('a-1', { state: 'exited' })
+    // As a module in it would.
+    await admin.call('CONFIG', 'SET', 'port', String(dead.port))
+    // The agent and the server.
+    await expect(connectAs('fairlead', dead)).rejects.toMatchObject({ cause: expect.any(NotOurs) })
+    expect(await answerTo(port, login)).not.toMatch(TOLD)
+    expect(String(await admin.call('ACL', 'LOG'))).toBe('')
+
+    // Where nobody says it, doubt serves clients: any engine is taken for it, as it always was.
+    await agent[Symbol.asyncDispose]()
+    await until(async () => TOLD.test(await answerTo(port, login)), { withinMs: 10_000 })
+
+    // The shard itself is known by its next process.
+    await admin.call('CONFIG', 'SET', 'port', String(other.port))
+    await using _next = await home.start({ proxyProgram: program })
+    await home.client.putShard({ params: { id: 'a-1' }, body: { ...dead, revision: 'next' } })
+    await home.becomes('a-1', { state: 'running' })
+    using back = await connectAs('fairlead', dead)
+    expect(await back.call('PING')).toBe('PONG')
+    await until(async () => (await answerTo(port, login)) === '+OK\r\n', { withinMs: 10_000 })
+  },
+)
+
+/** What comes first, or that nothing came. */
+async function answerTo(port: number, request: string): Promise<string> {
+  await using client = await dial(port)
+  client.send(request)
+  await until(() => client.text() !== '', { withinMs: 1_000 }).catch(() => undefined)
+  return client.text()
+}

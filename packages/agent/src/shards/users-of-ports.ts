@@ -1,0 +1,110 @@
+import { lstatSync } from 'node:fs'
+import { chmod, mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ShardReport } from '@fairlead/api'
+import { isEngineUser, knowUsersOfPorts, usersOfPortsFile } from '@fairlead/engine'
+import type { Logger } from 'pino'
+import type { EngineWall } from '../engine/engine-wall.ts'
+import { shardFolder } from '../folder/shard-folder.ts'
+import { proxyFolder } from '../proxy/proxy-folder.ts'
+
+/** The table of which user each engine of a node is. Disposing of it takes the table away: without an agent it is not known. */
+export interface UsersOfPorts extends AsyncDisposable {
+  /** A wall out of which no engine comes before its user is in the table. */
+  within(wall: EngineWall): EngineWall
+}
+
+const SAID_EVERY_MS = 1_000
+
+const oneUser: UsersOfPorts = {
+  within: (wall) => wall,
+  async [Symbol.asyncDispose]() {
+    // There is no table.
+  },
+}
+
+/**
+ * Keeps the table for server, proxy and this process (engine/src/users-of-ports.ts): an engine that takes the port of another which has died is
+ * known by its user, and told nothing. A shard is the user that its folder belongs to, and the one that its process is. What cannot be told is left out, and judged as if there
+ * were no table: to refuse an engine wrongly is worse. Where root has not started us, all engines are one user, and there is none.
+ */
+export async function keepUsersOfPorts(
+  home: string,
+  reports: () => readonly ShardReport[],
+  logger: Logger,
+): Promise<UsersOfPorts> {
+  if (process.geteuid?.() !== 0) return oneUser
+  const file = usersOfPortsFile(proxyFolder(home).path)
+  await mkdir(dirname(dirname(file)), { recursive: true, mode: 0o700 })
+  await mkdir(dirname(file), { recursive: true })
+  // It holds no secret, and its reader is another user.
+  await chmod(dirname(file), 0o755)
+  const write = createWriter(file, () => tableOf(home, reports()), logger)
+  const known = knowUsersOfPorts(file)
+  const end = new AbortController()
+  const running = (async () => {
+    while (!end.signal.aborted) {
+      await write()
+      await delay(SAID_EVERY_MS, undefined, { signal: end.signal }).catch(() => undefined)
+    }
+  })()
+  return {
+    within: (wall) => ({
+      ...wall,
+      async command(folder, start) {
+        const command = await wall.command(folder, start)
+        await write()
+        return command
+      },
+    }),
+    async [Symbol.asyncDispose]() {
+      end.abort()
+      await running
+      known[Symbol.dispose]()
+      await rm(file, { force: true })
+    },
+  }
+}
+
+/** One writing after the other. What cannot be written is taken away: an old table would refuse what has begun since. Never rejects. */
+function createWriter(file: string, text: () => string, logger: Logger): () => Promise<void> {
+  let last = Promise.resolve()
+  let written = ''
+  let told = false
+  const write = async () => {
+    const now = text()
+    if (now === written) return await utimes(file, new Date(), new Date())
+    const draft = `${file}.draft`
+    await writeFile(draft, now)
+    await chmod(draft, 0o644)
+    await rename(draft, file)
+    written = now
+  }
+  const giveUp = async (cause: unknown) => {
+    written = ''
+    await rm(file, { force: true }).catch(() => undefined) // it holds for some seconds only
+    if (!told) logger.warn({ err: cause }, 'the table of which user each engine is cannot be written')
+    told = true
+  }
+  return () => {
+    last = last.then(write).catch(giveUp)
+    return last
+  }
+}
+
+function tableOf(home: string, reports: readonly ShardReport[]): string {
+  const table: Record<string, number[]> = {}
+  for (const { id, host, port, pid } of reports) {
+    const owners = [ownerOf(shardFolder(home, id).path), ...(pid === null ? [] : [ownerOf(`/proc/${pid}`)])]
+    const engines = owners.filter((uid) => uid !== null).filter(isEngineUser)
+    const at = `${host}:${port}`
+    if (engines.length > 0) table[at] = [...new Set([...(table[at] ?? []), ...engines])]
+  }
+  return JSON.stringify(table)
+}
+
+/** Null: it is gone. */
+function ownerOf(path: string): number | null {
+  return lstatSync(path, { throwIfNoEntry: false })?.uid ?? null
+}
