@@ -41,6 +41,21 @@ export function beyondDatabase(build: Build): readonly Denial[] {
   ]
 }
 
+/**
+ * What is only for those who administer an engine, and comes with the category `@connection` all the same: to pause its clients or end the pause of a
+ * handover, to end connections of others, to have its own never ended. Throws on a version that is none.
+ */
+export function beyondConnection(build: Build): readonly Denial[] {
+  const ofOldClient = [
+    '-client',
+    ...ofOld.filter((each) => each.startsWith('client|')).map((each) => `+${each}`),
+  ]
+  return ['client|pause', 'client|unpause', 'client|kill', 'client|no-evict'].map((command) => ({
+    command,
+    words: isOld(build) ? ofOldClient : [`-${command}`],
+  }))
+}
+
 function isOld({ flavour, version }: Build): boolean {
   return flavour === 'redis' && compareVersions(version, '7.0') < 0
 }

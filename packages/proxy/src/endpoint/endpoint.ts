@@ -16,7 +16,7 @@ import { steerLink } from '../connection/steer-client.ts'
 import { endIfDone, forwardStash, isDrained, takeRequests } from '../forwarding/forward-requests.ts'
 import type { CursorGenerations } from '../handover/cursor-generations.ts'
 import { drainOf } from '../handover/hold.ts'
-import { type Calm, notBegun } from '../handover/long-requests.ts'
+import { type Calm, notBegun, withCut } from '../handover/long-requests.ts'
 import { beginPiece, crumbOf, endPiece } from '../heartbeat/breadcrumb.ts'
 import { addressText, remoteAddress } from '../listen/address-text.ts'
 import { type Admission, createAdmission, createShare } from '../listen/admission.ts'
@@ -157,7 +157,7 @@ export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOpti
     calm: upstream.calm,
     async hold(times) {
       const calm = await upstream.calm(times.calmMs ?? drainOf(times))
-      return calm.long > 0 ? notBegun(calm) : { ...(await upstream.hold(times)), cut: calm.cut }
+      return calm.long > 0 ? notBegun(calm) : withCut(await upstream.hold(times), calm)
     },
     renewTls: listener.renewTls,
     switchTo: (address, _, others, generation) => upstream.switchTo(address, others, generation),

@@ -192,7 +192,7 @@ export function createUpstream(
     }
     hold.renew(deadlineMs)
     const mine = hold
-    const result = debts.note(await mine.drained(drainMs), mine)
+    const result = await debts.drain(mine, drainMs, longRequests.gate.isClosed)
     if (mine.unanswered().length > 0) longRequests.open(false)
     if (!result.drained) giveUp()
     return result

@@ -56,7 +56,7 @@ async function makeStage(stack: AsyncDisposableStack) {
   const strange = stack.use(await startStrange(old))
   const port = await freePort()
   const endpoint = stack.use(await openEndpoint(wish(port, strange.port)))
-  return { endpoint, engine, port, dial: async () => stack.use(await dial(port)) }
+  return { endpoint, old, engine, port, dial: async () => stack.use(await dial(port)) }
 }
 
 const hold = { deadlineMs: 5_000, drainMs: 100 }
@@ -173,3 +173,33 @@ test.for([oldest, newest])(
     expect(endpoint.report()).toMatchObject({ errors: 0, connections: 4 })
   },
 )
+
+test('where it is always another connection whose reply does not come, a handover is put off for minutes, not for ever; an engine that answers nobody is waited for', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { endpoint, old, engine, ...stage } = await makeStage(stack)
+  const other = await stage.dial()
+  let ahead = 0
+  const now = performance.now.bind(performance)
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
+  for (let n = 0; n < 6; n += 1) {
+    await using client = await dial(stage.port)
+    await client.ask('PING', '+PONG\r\n')
+    client.send(MUTE)
+    await other.ask('SET k v', '+OK\r\n')
+    expect(await endpoint.hold(hold)).toMatchObject({ drained: false })
+    ahead += 51_000
+  }
+  await old.admin('CLIENT PAUSE 1500 ALL')
+  other.send('PING\r\n')
+  expect(await endpoint.hold(hold)).toMatchObject({ drained: false })
+  await other.gets('+PONG\r\n')
+
+  const client = await stage.dial()
+  client.send(MUTE)
+  await other.ask('SET k v', '+OK\r\n')
+  expect(await endpoint.hold(hold)).toMatchObject({ drained: true, late: 0 })
+  await until(client.ended)
+  expect(client.text()).toMatch(/^-ERR no reply to this request has come, and an upgrade waited/)
+  await endpoint.switchTo({ host, port: engine.port })
+  await other.ask('GET k', '$-1\r\n')
+})

@@ -113,6 +113,11 @@ export function notBegun({ long, tries, cut }: Calm): HoldResult {
   return { drained: false, ms: 0, why: inTheMiddle(long), late: 0, tries, cut }
 }
 
+/** What a hold has come to, with those that were closed before it. */
+export function withCut(held: HoldResult, { cut }: Calm): HoldResult {
+  return { ...held, cut: cut + (held.cut ?? 0) }
+}
+
 /** Clients are held already. */
 export const noCalm: Calm = { long: 0, tries: 0, cut: 0 }
 

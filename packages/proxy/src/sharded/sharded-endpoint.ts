@@ -22,7 +22,7 @@ import {
 import { createUpstream, TAKEN_AWAY, type Upstream } from '../endpoint/upstream.ts'
 import { forwardStash } from '../forwarding/forward-requests.ts'
 import { drainOf } from '../handover/hold.ts'
-import { allCalm, type Calm, notBegun } from '../handover/long-requests.ts'
+import { allCalm, type Calm, notBegun, withCut } from '../handover/long-requests.ts'
 import { beginPiece, endPiece } from '../heartbeat/breadcrumb.ts'
 import { addressText, remoteAddress } from '../listen/address-text.ts'
 import { addressesOf } from '../listen/addresses-of.ts'
@@ -164,7 +164,7 @@ export async function openShardedEndpoint(
       const found = await calm(times.calmMs ?? drainOf(times), slot)
       if (found.long > 0) return notBegun(found)
       const held = allHeld(await Promise.all(concerned(slot).map((upstream) => upstream.hold(times))))
-      return { ...held, cut: found.cut }
+      return withCut(held, found)
     },
     async switchTo(address, slot, others, generation) {
       if (slot === undefined && upstreams.length > 1)
@@ -231,6 +231,7 @@ function allHeld(results: readonly HoldResult[]): HoldResult {
     why: results.find(({ drained }) => !drained)?.why ?? '',
     late: results.reduce((sum, { late }) => sum + late, 0),
     tries: Math.max(...results.map(({ tries = 0 }) => tries)),
+    cut: results.reduce((sum, { cut = 0 }) => sum + cut, 0),
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ancient, older, withModule } from '../../../test/commands.ts'
 import type { AclDialect } from './acl-dialect.ts'
+import { commandTable } from './command-rights.ts'
 import { usersToLimit } from './within-reach.ts'
 
 const redis60: AclDialect = { build: { flavour: 'redis', version: '6.0.16' }, commands: ancient }
@@ -27,7 +28,7 @@ describe('a user does not reach beyond its database', () => {
     expect(wordsFor(`user app on ~* &* ${rules} ${words}`)).toBeUndefined()
   })
 
-  test.for(['+@all -@dangerous -script|debug', '-@all +get +set', '-@all +script|load', ''])(
+  test.for(['+@all -@dangerous -script|debug', '-@all +client', '-@all +get +set', '-@all +script|load', ''])(
     'one that does not is left alone: %s',
     (rules) => {
       expect(wordsFor(`user app on ~* &* ${rules}`)).toBeUndefined()
@@ -51,6 +52,30 @@ describe('a user does not reach beyond its database', () => {
     expect(words).toMatch(/^-migrate -restore-asking -script \+script\|load /)
     expect(words).not.toContain('debug')
     expect(wordsFor(`user app on ~* +@all -@admin ${words}`, redis60)).toBeUndefined()
+  })
+
+  test('who may be connected does not administer connections, unless a person granted that by name', () => {
+    const names = ['pause', 'unpause', 'kill', 'no-evict'].map((name) => `client|${name}`)
+    const administrative = names.map((name) => ({ name, categories: ['admin', 'connection'] }))
+    const others = ['get', 'client', 'client|id'].map((name) => ({ name, categories: ['connection'] }))
+    const config = { name: 'config|set', categories: ['admin'] }
+    const commands = commandTable([...administrative, ...others, config])
+    const wordsNow = (rules: string) => wordsFor(`user app on ~* &* ${rules}`, { ...redis70, commands })
+    const all = '-client|pause -client|unpause -client|kill -client|no-evict'
+    expect(wordsNow('-@all +@connection')).toBe(all)
+    expect(wordsNow(`-@all +@connection ${all}`)).toBeUndefined()
+    expect(wordsNow('-@all +@connection +client|kill')).toBe(all.replace(' -client|kill', ''))
+    for (const rules of ['-@all +client', '-@all +@connection +config|set', '+@all -@admin'])
+      expect(wordsNow(rules), rules).toBeUndefined()
+  })
+
+  test('before redis 7 CLIENT is forbidden to who has it with a category, and what clients need of it is allowed again', () => {
+    const commands = commandTable([{ name: 'client', categories: ['admin', 'connection'] }])
+    const dialect = { ...redis60, commands }
+    const words = wordsFor('user app on ~* -@all +@connection', dialect) ?? ''
+    expect(words).toMatch(/^-client \+client\|setname /)
+    expect(words).not.toContain('pause')
+    expect(wordsFor(`user app on ~* -@all +@connection ${words}`, dialect)).toBeUndefined()
   })
 
   test('a module does not connect to where its client says', () => {

@@ -1,4 +1,4 @@
-import { beyondDatabase, type Denial } from '@fairlead/engine'
+import { beyondConnection, beyondDatabase, type Denial } from '@fairlead/engine'
 import type { AclDialect } from './acl-dialect.ts'
 import { ADMIN, DATABASE_USER, type Rules, readUser, sayUser, type User } from './acl-user.ts'
 import { aclWords } from './acl-words.ts'
@@ -53,9 +53,14 @@ function wordsAgainst(
     ...{ command, words: [`-${command}`] },
   }))
   const isMeant = ({ command }: Denial) => user !== DATABASE_USER && commands.includes(`+${command}`)
-  return [...beyondDatabase(build), ...ofModules]
+  // From a user that may do anything to the engine it would take nothing.
+  const isAdministrator = isAllowed('config|set', rights, table) || commands.includes('+client')
+  const isKnown = ({ command }: Denial) => table.commands.has(command) || !table.subcommands.has('client')
+  const ofConnections = isAdministrator ? [] : beyondConnection(build).filter(isKnown)
+  const words = [...beyondDatabase(build), ...ofConnections, ...ofModules]
     .filter((denial) => isAllowed(denial.command, rights, table) && !isMeant(denial))
-    .flatMap(({ words }) => words)
+    .flatMap((denial) => denial.words)
+  return [...new Set(words)]
 }
 
 /**

@@ -19,14 +19,22 @@ describe.for(builds)('an engine of an older Fairlead: $flavour $version', (build
     await admin.call('ACL', 'SETUSER', 'mover', 'on', '>of-mover', '~*', '-@all', '+@connection', '+migrate')
     using user = await connectAs(engine, 'default', USER_PASSWORD)
     using app = await connectAs(engine, 'app', 'of-app')
+    // It says nothing of administration, and @connection has some.
+    await admin.call('ACL', 'SETUSER', 'plain', 'on', '>of-plain', '~*', '-@all', '+@read', '+@connection')
+    using plain = await connectAs(engine, 'plain', 'of-plain')
+    expect(await plain.call('CLIENT', 'UNPAUSE')).toBe('OK')
     using mover = await connectAs(engine, 'mover', 'of-mover')
     expect(await user.call('MIGRATE', '127.0.0.1', 1, 'none', 0, 10)).toBe('NOKEY')
 
-    expect(await limitUsers(admin, build, deps)).toEqual(['app', 'default'])
+    expect(await limitUsers(admin, build, deps)).toEqual(['app', 'default', 'mover', 'plain'])
 
     for (const [command, ...args] of beyond)
       for (const each of [user, app])
         await expect(each.call(command, ...args), command).rejects.toThrow(/NOPERM|command not allowed/)
+    for (const [command, ...args] of ofConnections)
+      for (const each of [user, app, plain])
+        await expect(each.call(command, ...args), args.join()).rejects.toThrow(/NOPERM|command not allowed/)
+    expect(await plain.call('CLIENT', 'ID')).toBeGreaterThan(0)
     expect(await user.call('SCRIPT', 'LOAD', 'return 1')).toMatch(/^[0-9a-f]{40}$/)
     await user.call('SET', 'key', 'value')
     expect(await app.call('SET', 'app:key', 'value')).toBe('OK')
@@ -44,6 +52,13 @@ const beyond = [
   ['MIGRATE', '127.0.0.1', '1', 'app:key', '0', '10'],
   ['RESTORE-ASKING', 'app:key', '0', 'x'],
   ['SCRIPT', 'DEBUG', 'NO'],
+] as const
+
+const ofConnections = [
+  ['CLIENT', 'PAUSE', '1'],
+  ['CLIENT', 'UNPAUSE'],
+  ['CLIENT', 'KILL', 'TYPE', 'normal'],
+  ['CLIENT', 'NO-EVICT', 'off'],
 ] as const
 
 function connectAs({ admin }: TestEngine, username: string, password: string) {

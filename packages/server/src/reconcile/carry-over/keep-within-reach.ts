@@ -36,7 +36,7 @@ async function limit({ id, address, wanted }: LiveShard, database: Database, dep
   if (limited.length > 0)
     deps.log.warn(
       { database: database.uid, shard: id, users: limited },
-      'users may no longer use what reaches beyond their database (MIGRATE, RESTORE-ASKING, SCRIPT DEBUG)',
+      'users may no longer use what reaches beyond their database or connection (MIGRATE, RESTORE-ASKING, SCRIPT DEBUG, CLIENT PAUSE and KILL)',
     )
 }
 
