@@ -207,6 +207,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
         details: { permission },
       }),
     log,
+    sourceOf,
     hostNames: config.hostNames,
     mostConnections: config.mostConnections ?? mostByFiles(readFileLimit()),
   })

@@ -6,6 +6,7 @@ import { afterEach, expect, test } from 'vitest'
 import type { StreamLimits } from './answer-stream.ts'
 import { createHttp } from './create-http.ts'
 import { mountOn } from './mount.ts'
+import type { PlaceLimits } from './places.ts'
 
 const opened: (() => unknown)[] = []
 afterEach(async () => {
@@ -16,6 +17,7 @@ afterEach(async () => {
 async function serve(
   source: (signal: AbortSignal) => AsyncIterable<{ readonly waiting_for: string }>,
   streamLimits: Partial<StreamLimits> = {},
+  placeLimits: PlaceLimits = { most: 10, mostOfSource: 10, mostOfUser: 10 },
 ) {
   const count = { taken: 0, running: 0 }
   const lines: string[] = []
@@ -24,7 +26,7 @@ async function serve(
     identify: (_, { address }) => ({ user, address, token: null }),
     onRefused: async () => undefined,
     log: pino({}, { write: (line: string) => void lines.push(line) }),
-    streamLimits,
+    ...{ streamLimits, placeLimits },
   })
   mountOn(http)(followAction, async () => ({
     admits: () => true,
@@ -127,7 +129,7 @@ test('a server that stops ends its streams at once: the quiet ones, and those th
 })
 
 test('one more than the most is refused, and may come when another has gone', async () => {
-  const { count, url } = await serve(silent, { mostStreams: 1 })
+  const { count, url } = await serve(silent, {}, { most: 1, mostOfSource: 2, mostOfUser: 2 })
   const first = new AbortController()
   await fetch(`${url}/v1/actions/a/events`, { signal: first.signal })
   const second = await fetch(`${url}/v1/actions/a/events`)
@@ -157,7 +159,7 @@ test('one user has only so many, and others have theirs', async () => {
     }),
     onRefused: async () => undefined,
     log: pino({ level: 'silent' }),
-    streamLimits: { mostOfOne: 2 },
+    placeLimits: { most: 10, mostOfSource: 10, mostOfUser: 2 },
   })
   mountOn(http)(followAction, async () => ({ admits: () => true, events: (_, signal) => silent(signal) }))
   const url = await http.listen({ host: '127.0.0.1', port: 0 })

@@ -5,6 +5,7 @@ import type { Caller } from '../core/identity/access.ts'
 import type { Identify } from '../sessions/identify.ts'
 import { isPermitted } from './authenticate.ts'
 import { type Connection, holdConnection } from './hold-connection.ts'
+import type { Places } from './places.ts'
 import { visitorOf } from './visitor-of.ts'
 
 /** What goes out one by one. `seq` rises, and is what a client goes on after. */
@@ -31,15 +32,11 @@ export interface Streams {
 export interface StreamLimits {
   /** A comment is sent this often, so that both sides learn when the other is gone. */
   readonly heartbeatMs: number
-  /** Streams at once. Each takes a connection and some kilobytes. */
-  readonly mostStreams: number
-  /** Of one user: the others are to have some. */
-  readonly mostOfOne: number
   /** A client that takes nothing for so long is let go. It can resume. */
   readonly stalledMs: number
 }
 
-const usual: StreamLimits = { heartbeatMs: 15_000, mostStreams: 1_000, mostOfOne: 50, stalledMs: 60_000 }
+const usual: StreamLimits = { heartbeatMs: 15_000, stalledMs: 60_000 }
 
 /**
  * Server-sent events. A stream that may be resumed closes without `event: end`: the server stops, or who asked may no
@@ -48,18 +45,13 @@ const usual: StreamLimits = { heartbeatMs: 15_000, mostStreams: 1_000, mostOfOne
 export function createStreams(deps: {
   readonly identify: Identify
   readonly log: Logger
+  readonly places: Places
   readonly streamLimits?: Partial<StreamLimits>
 }): Streams {
-  const { identify, log } = deps
+  const { identify, log, places } = deps
   const limits = { ...usual, ...deps.streamLimits }
   const stop = new AbortController()
   const open = new Set<Promise<void>>()
-  const openOf = new Map<number, number>()
-  const count = (uid: number, change: number) => {
-    const left = (openOf.get(uid) ?? 0) + change
-    if (left === 0) openOf.delete(uid)
-    else openOf.set(uid, left)
-  }
 
   const run = async (request: FastifyRequest, reply: FastifyReply, stream: EventStream): Promise<void> => {
     const connection = holdConnection(reply.raw, { stop: stop.signal, stalledMs: limits.stalledMs })
@@ -84,24 +76,14 @@ export function createStreams(deps: {
 
   return {
     async answer(request, reply, stream) {
-      if (open.size >= limits.mostStreams) {
-        throw new Refusal('too_many_requests', `${open.size} streams are open; try again later`)
-      }
-      const uid = request.caller?.user.uid ?? 0
-      if ((openOf.get(uid) ?? 0) >= limits.mostOfOne) {
-        throw new Refusal(
-          'too_many_requests',
-          `${limits.mostOfOne} streams of yours are open; close one first`,
-        )
-      }
       readLastSeq(request) // refused while an answer can still be a refusal
+      const place = await places.take(request)
       reply.hijack()
       const running = run(request, reply, stream).finally(() => {
         open.delete(running)
-        count(uid, -1)
+        place[Symbol.dispose]()
       })
       open.add(running)
-      count(uid, 1)
       await running
     },
     async close() {

@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 /** For the store, the agent, the proxy, engines, the operators' socket, and packages on their way. */
 const RESERVED_FILES = 300
 /** More are of no use to one machine, and each costs memory. */
-const MOST_USEFUL = 4_096
+export const MOST_USEFUL = 4_096
 const SAY_AGAIN_MS = 60_000
 
 interface Exchange {

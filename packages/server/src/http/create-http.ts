@@ -2,12 +2,14 @@ import { Refusal } from '@fairlead/api'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Identify } from '../sessions/identify.ts'
+import type { SourceOf } from '../sessions/sources.ts'
 import { answerError, answerExpectation, answerNoHttp } from './answer-error.ts'
 import { createStreams, type StreamLimits } from './answer-stream.ts'
 import { authenticate, type OnRefused } from './authenticate.ts'
-import { boundConnections } from './bound-connections.ts'
+import { boundConnections, MOST_USEFUL } from './bound-connections.ts'
 import { createHostCheck } from './check-host.ts'
 import { compileValidator, InvalidInput } from './compile-validator.ts'
+import { createPlaces, type PlaceLimits, placesOf } from './places.ts'
 import { securityHeaders } from './security-headers.ts'
 
 /** The largest body of this API is an upgrade request with its modules. */
@@ -22,6 +24,10 @@ export function createHttp(deps: {
   readonly onRefused: OnRefused
   readonly log: Logger
   readonly streamLimits?: Partial<StreamLimits>
+  /** Of what takes a connection for long. By `mostConnections` unless told. */
+  readonly placeLimits?: PlaceLimits
+  /** From where a request comes. By its address unless told. */
+  readonly sourceOf?: SourceOf
   /** Names that requests may be sent to, besides `localhost` and addresses. Without it they are not looked at. */
   readonly hostNames?: readonly string[]
   /** Connections at a time, see boundConnections. Without it they are not counted. */
@@ -50,7 +56,10 @@ export function createHttp(deps: {
   })
   readJson(app)
   app.decorateRequest('caller', null)
-  const streams = createStreams(deps)
+  const { placeLimits = placesOf(most ?? MOST_USEFUL), sourceOf = async ({ address }) => address } = deps
+  const places = createPlaces(placeLimits, sourceOf)
+  const streams = createStreams({ ...deps, places })
+  app.decorate('places', places)
   app.decorate('streams', streams)
   app.addHook('preClose', streams.close)
   const checkHost = deps.hostNames === undefined ? () => undefined : createHostCheck(deps.hostNames)

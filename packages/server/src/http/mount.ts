@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import { Type } from 'typebox'
 import type { Caller, Visitor } from '../core/identity/access.ts'
 import type { EventStream, Streams } from './answer-stream.ts'
+import type { Places } from './places.ts'
 import { readFormFile } from './read-form-file.ts'
 import { visitorOf } from './visitor-of.ts'
 
@@ -13,6 +14,7 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     streams: Streams
+    places: Places
   }
   interface FastifyContextConfig {
     operation?: Operation
@@ -45,20 +47,21 @@ export function mountOn(app: FastifyInstance): Mount {
       config: { operation: op },
       ...(op.body !== undefined && !('required' in op.body) && { preValidation: allowNoBody }),
       // Fastify validated the parts with the very schemas that Input is made from.
-      handler: (request, reply) => {
+      handler: async (request, reply) => {
         void reply.header('cache-control', cacheControl)
-        const answer = handler(
+        const patience = op.waits && patienceOf(request, reply, stopping.signal)
+        using _ = patience && !patience.isAsync ? await app.places.take(request) : null
+        const answer = await handler(
           {
             ...{ params: request.params, query: request.query, body: request.body },
             ...(op.upload && { file: fileOf(request, op.upload) }),
-            ...(op.waits && { patience: patienceOf(request, reply, stopping.signal) }),
+            ...(patience && { patience }),
           } as Input<typeof op>,
           // The hook in authenticate.ts has let nobody through without a caller where the operation needs one.
           (request.caller ?? visitorOf(request)) as Asker<typeof op>,
         )
-        if (op.stream !== true) return answer
         // By its type, that is what the handler of such an operation answers.
-        return answer.then((stream) => app.streams.answer(request, reply, stream as EventStream))
+        return op.stream === true ? await app.streams.answer(request, reply, answer as EventStream) : answer
       },
     }
     if (op.upload === undefined) app.route(route)

@@ -1,0 +1,72 @@
+import { Refusal } from '@fairlead/api'
+import type { FastifyRequest } from 'fastify'
+import type { SourceOf } from '../sessions/sources.ts'
+import { visitorOf } from './visitor-of.ts'
+
+/** What takes a connection for long: event streams, and requests that are answered when an upgrade has ended. */
+export interface Places {
+  /** Disposed of when it has ended. Throws `too_many_requests` where there are as many as there may be. */
+  take(request: FastifyRequest): Promise<Disposable>
+}
+
+export interface PlaceLimits {
+  readonly most: number
+  /** From one source: an address, or on this machine a user of it. Other sources are to have some. */
+  readonly mostOfSource: number
+  /** Of one user who has signed in, wherever they are. */
+  readonly mostOfUser: number
+}
+
+const USEFUL = 1_000
+const USEFUL_OF_USER = 50
+
+/** Half of all connections, so that who asks something short is always answered; one source has half of these. */
+export function placesOf(connections: number): PlaceLimits {
+  const most = Math.min(USEFUL, Math.floor(connections / 2))
+  const mostOfSource = Math.ceil(most / 2)
+  return { most, mostOfSource, mostOfUser: Math.min(USEFUL_OF_USER, mostOfSource) }
+}
+
+export function createPlaces({ most, mostOfSource, mostOfUser }: PlaceLimits, sourceOf: SourceOf): Places {
+  const users = createTally<number>()
+  const sources = createTally<string>()
+  let taken = 0
+  const refuseBeyond = (count: number, limit: number, whose: string) => {
+    if (count >= limit)
+      throw new Refusal(
+        'too_many_requests',
+        `${limit} streams and requests that wait are open ${whose}; close one first, or try again later`,
+      )
+  }
+  return {
+    async take(request) {
+      const uid = request.caller?.user.uid ?? 0
+      // Before its source is asked for, which takes the kernel some time.
+      refuseBeyond(users.of(uid), mostOfUser, 'of this user')
+      const source = await sourceOf(visitorOf(request))
+      refuseBeyond(users.of(uid), mostOfUser, 'of this user')
+      refuseBeyond(sources.of(source), mostOfSource, 'from where this one comes from')
+      refuseBeyond(taken, most, 'in all')
+      const add = (change: number) => {
+        users.add(uid, change)
+        sources.add(source, change)
+        taken += change
+      }
+      add(1)
+      return { [Symbol.dispose]: () => add(-1) }
+    },
+  }
+}
+
+function createTally<Key>() {
+  const counts = new Map<Key, number>()
+  const of = (key: Key) => counts.get(key) ?? 0
+  return {
+    of,
+    add(key: Key, change: number): void {
+      const left = of(key) + change
+      if (left === 0) counts.delete(key)
+      else counts.set(key, left)
+    },
+  }
+}
