@@ -6,6 +6,8 @@ import type { ShardFolder } from './shard-folder.ts'
 
 /** Engines have one: appendonlydir. */
 const MOST_DEEP = 16
+/** Engines have some ten. A module, or a hole, could make millions, and each is looked at before a start. */
+const MOST_FILES = 100_000
 
 /** The user of the engine of this shard: whose its folder is already, else one by chance. */
 export function engineUserOf(folder: Pick<ShardFolder, 'path'>): number {
@@ -20,7 +22,7 @@ export function engineUserOf(folder: Pick<ShardFolder, 'path'>): number {
 export async function giveFolder(folder: ShardFolder, uid: number): Promise<void> {
   const { ca, cert, key } = folder.certificate
   for (const path of [folder.conf, ca, cert, key]) await giveFile(path, uid)
-  for (const path of [folder.data, folder.users]) await giveTree(path, uid)
+  for (const path of [folder.data, folder.users]) await giveTree(path, uid, { left: MOST_FILES })
   // Last: an agent that dies before it does all of it again.
   await chown(folder.path, uid, uid)
 }
@@ -45,13 +47,18 @@ async function giveFile(path: string, uid: number): Promise<void> {
  * By way of open folders: a process of that user which outlived its engine could put a link in the place of a folder meanwhile, and be given what
  * the link leads to.
  */
-async function giveTree(path: string, uid: number, deep = 0): Promise<void> {
+async function giveTree(path: string, uid: number, files: { left: number }, deep = 0): Promise<void> {
   if (deep > MOST_DEEP) throw new Error(`${path} is a folder in more folders than engines make`)
   await using handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
   const here = `/proc/self/fd/${handle.fd}`
   for await (const entry of await opendir(here)) {
+    files.left -= 1
+    if (files.left < 0)
+      throw new Error(
+        `its folder has more than ${MOST_FILES} files, which no engine makes: remove those that are not its own`,
+      )
     const each = `${here}/${entry.name}`
-    if (entry.isDirectory()) await giveTree(each, uid, deep + 1)
+    if (entry.isDirectory()) await giveTree(each, uid, files, deep + 1)
     else await giveOther(each, uid)
   }
   if ((await handle.stat()).uid !== uid) await handle.chown(uid, uid)

@@ -46,6 +46,8 @@ export interface Link {
   marking: ExecMarking | null
   /** While the link is being made ready: what it had to say to the client meanwhile. */
   early: Buffer[] | null
+  /** So much of it is counted (kept-early.ts). */
+  earlyBytes: number
   /** Called when nothing of ours (replay, probes) is under way any more, or with what went wrong. */
   onOwnAnswered: ((trouble?: string) => void) | null
 }
@@ -100,6 +102,7 @@ export function createLink(socket: Socket, via: Via, generation: number): Link {
     trial: null,
     marking: null,
     early: null,
+    earlyBytes: 0,
     onOwnAnswered: null,
   }
 }

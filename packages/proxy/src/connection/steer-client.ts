@@ -1,4 +1,5 @@
 import type { Connection } from './connection.ts'
+import { mayKeepEarly } from './kept-early.ts'
 import type { Link } from './link.ts'
 import { isOwedMuch } from './noted.ts'
 
@@ -33,6 +34,7 @@ export function steerLink({ client, link }: Connection): void {
 /** Passes bytes on to the client; those of a link that is not the connection's yet wait in it. */
 export function tellClient(connection: Connection, link: Link | null, bytes: Buffer): void {
   if (bytes.length === 0) return
-  if (link?.early) link.early.push(bytes)
-  else if (!connection.client.write(bytes)) link?.socket.pause()
+  if (link?.early) {
+    if (mayKeepEarly(link, bytes.length)) link.early.push(bytes)
+  } else if (!connection.client.write(bytes)) link?.socket.pause()
 }

@@ -4,6 +4,7 @@ import { cachingAfter } from '../connection/client-caching.ts'
 import type { Connection } from '../connection/connection.ts'
 import { endConnection } from '../connection/end-connection.ts'
 import { learnLogin, takeProof } from '../connection/judge-login.ts'
+import { mayKeepEarly } from '../connection/kept-early.ts'
 import { countSubscribed } from '../connection/kept-subscriptions.ts'
 import { countKept } from '../connection/kept-transactions.ts'
 import type { Link, Noted } from '../connection/link.ts'
@@ -82,6 +83,7 @@ export function takeSome(connection: Connection, link: Link, bytes: Buffer): num
 const LARGEST_WHOLE_BYTES = 64 * 1024 * 1024
 
 function keepPart(connection: Connection, link: Link, part: Buffer): void {
+  if (link.early !== null && !mayKeepEarly(link, part.length)) return
   link.parts.push(part)
   link.partBytes += part.length
   if (link.partBytes <= LARGEST_WHOLE_BYTES) return

@@ -5,6 +5,7 @@ import { connectToOwn } from '@fairlead/engine'
 import { cachingNow } from '../connection/client-caching.ts'
 import type { Connection } from '../connection/connection.ts'
 import { askForLogin } from '../connection/judge-login.ts'
+import { forgetEarly } from '../connection/kept-early.ts'
 import { createLink, type Link } from '../connection/link.ts'
 import { sendOwn } from '../connection/send-own.ts'
 import { answeredState, reopenSilently } from '../connection/silent-transactions.ts'
@@ -59,7 +60,10 @@ export async function openLink(
     endPiece()
   }
   link.socket.on('end', () => takeEnd(connection, link))
-  link.socket.on('close', () => takeEnd(connection, link))
+  link.socket.on('close', () => {
+    forgetEarly(link)
+    takeEnd(connection, link)
+  })
   link.socket.on('drain', () => steerClient(connection))
   await during('makes an engine remember what is known of', crumb, () =>
     replay(connection, link, commandsOf(answeredState(connection), link.generation, cachingOf(connection))),
@@ -91,6 +95,7 @@ export function adopt(connection: Connection, link: Link): void {
   old?.socket.destroy()
   const early = link.early ?? []
   link.early = null
+  forgetEarly(link)
   if (state.watches) {
     connection.state = { ...state, watches: false }
     connection.watchLost = true

@@ -1,0 +1,29 @@
+import type { Link } from './link.ts'
+
+/** Of what an engine says on a link that is not its connection's yet. As much as an engine itself keeps of messages for a client that does not read. */
+export const LARGEST_EARLY_BYTES = 8 * 1024 * 1024
+/** The same of all links of a thread, whichever endpoint they belong to. */
+const MOST_BYTES = 128 * 1024 * 1024
+/** Any link may have so much, whatever others have. */
+const SMALL_BYTES = 64 * 1024
+const thread = { bytes: 0 }
+
+/** Counts what is to be kept of a link that is being made ready. False: there is no room for it, and the link is closed, as if its engine had ended it. */
+export function mayKeepEarly(link: Link, bytes: number): boolean {
+  if (link.socket.destroyed) return false
+  link.earlyBytes += bytes
+  thread.bytes += bytes
+  const { earlyBytes } = link
+  const hasRoom = earlyBytes <= LARGEST_EARLY_BYTES && thread.bytes <= MOST_BYTES
+  if (hasRoom || earlyBytes <= SMALL_BYTES) return true
+  link.socket.destroy()
+  forgetEarly(link)
+  return false
+}
+
+/** Its connection has it, or it is closed. */
+export function forgetEarly(link: Link): void {
+  thread.bytes -= link.earlyBytes
+  link.earlyBytes = 0
+  if (link.socket.destroyed && link.early !== null) link.early = []
+}
