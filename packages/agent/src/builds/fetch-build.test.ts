@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { connectEngine } from '@fairlead/engine'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { fetchBuild } from './fetch-build.ts'
@@ -102,7 +103,10 @@ test.runIf(hasApt)('two fetches at once bring one build, which starts and answer
     recursive: true,
   })
   const wish = { flavour: 'redis', version: '7.0', folder }
+  // Whatever the umask of who fetches, engines that are other users run it.
+  const before = process.umask(0o077)
   const [first, second] = await Promise.allSettled([fetchBuild(wish), fetchBuild(wish)])
+  process.umask(before)
   for (const end of [first, second]) {
     if (end.status === 'fulfilled') continue
     if (end.reason instanceof FetchError && end.reason.fault === 'unreachable') skip(end.reason.message)
@@ -118,6 +122,12 @@ test.runIf(hasApt)('two fetches at once bring one build, which starts and answer
     ['benchmark', 'check-aof', 'check-rdb', 'cli', 'sentinel', 'server'].map((name) => `redis-${name}`),
   )
   expect((await stat(place)).mode & 0o777).toBe(0o755)
+  if (process.geteuid?.() === 0) {
+    await chmod(folder, 0o755)
+    const nobody = { uid: 65_534, gid: 65_534 }
+    const { stdout } = await promisify(execFile)(build.program, ['--version'], nobody)
+    expect(stdout).toContain(build.version)
+  }
   expect(await pingEngine(build.program)).toBe('PONG')
 })
 

@@ -55,12 +55,12 @@ async function boundAndTell(path: string, told: Set<string>, logger: Logger): Pr
     told.add(path)
     logger.warn(
       { log: path },
-      `the log of an engine was longer than ${MOST_LOG_BYTES} bytes, and was cut to its end; it will be again without being said`,
+      `a log was longer than ${MOST_LOG_BYTES} bytes, and was cut to its end; it will be again without being said`,
     )
   } catch (cause) {
     // Removed meanwhile, or no space for what is kept: the log is short by then.
     if (told.has(path)) return
     told.add(path)
-    logger.warn({ err: cause, log: path }, 'the log of an engine cannot be cut')
+    logger.warn({ err: cause, log: path }, 'a log cannot be cut')
   }
 }

@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { chownSync, lstatSync } from 'node:fs'
-import { lchown, mkdir, rename, rm, symlink } from 'node:fs/promises'
+import { lchown, link, mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isProxyUser, PROXY_USERS } from '@fairlead/engine'
 import { lockFile } from '../process/lock-file.ts'
+import { removeTree } from '../process/remove-tree.ts'
 import type { ProxyFolder } from './proxy-folder.ts'
 
 /** What the next proxy of a home has to know of the one before. */
@@ -24,20 +25,21 @@ export async function openOwn({ own }: ProxyFolder): Promise<number> {
 /** Gives what a proxy without a wall has kept to the one that runs as `uid`. Throws when one without a wall still runs. */
 export async function moveIn(folder: ProxyFolder, uid: number): Promise<void> {
   const { path, own, socket, turnsSocket } = folder
-  await mustBeFree(path)
+  await mustBeFree(folder, path)
   await moveFiles(path, own, uid)
   for (const place of [socket, turnsSocket]) {
-    const link = `${place}.draft`
-    await rm(link, { force: true })
-    await symlink(relative(path, join(own, basename(place))), link)
-    await rename(link, place)
+    const draft = `${place}.draft`
+    await rm(draft, { force: true })
+    await symlink(relative(path, join(own, basename(place))), draft)
+    await rename(draft, place)
   }
 }
 
 /** The way back, where there is no wall any more. Throws when a proxy within a wall still runs. */
-export async function moveOut({ path, own }: ProxyFolder): Promise<void> {
+export async function moveOut(folder: ProxyFolder): Promise<void> {
+  const { path, own } = folder
   if (lstatSync(own, { throwIfNoEntry: false }) === undefined) return
-  await mustBeFree(own)
+  await mustBeFree(folder, own)
   const { uid } = lstatSync(path)
   await moveFiles(own, path, uid)
 }
@@ -53,17 +55,45 @@ async function moveFiles(from: string, to: string, uid: number): Promise<void> {
   }
 }
 
-/** Of two proxies on one home each would open the ports of the other: the one that runs holds the lock in its folder. */
-async function mustBeFree(folder: string): Promise<void> {
+/**
+ * Of two proxies on one home each would open the ports of the other: the one that runs holds the lock in its folder. The lock is looked at by a name that is
+ * ours (a hard link): a proxy that has a user of its own could put a link to another file in its place meanwhile. What it has put there that can be
+ * no lock would keep the next one from starting: it is removed.
+ */
+async function mustBeFree({ path }: ProxyFolder, folder: string): Promise<void> {
   const file = join(folder, 'proxy.lock')
-  if (!isFile(file)) return
-  for (const until = performance.now() + DYING_MS; performance.now() < until; await delay(20)) {
-    const lock = lockFile(file)
-    if (lock === null) continue
-    lock[Symbol.dispose]()
+  const name = join(path, '.lock-looked-at')
+  await rm(name, { force: true })
+  try {
+    await link(file, name)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT') return // there is none
+    if (code !== 'EPERM') throw cause
+    await removeTree(file) // a folder has one name only
     return
   }
-  throw new Error(`another proxy runs on ${folder}; stop it first`)
+  try {
+    const state = isFile(name) ? await waitForLock(name) : 'no lock'
+    if (state === 'held') throw new Error(`another proxy runs on ${folder}; stop it first`)
+    if (state === 'no lock') await removeTree(file)
+  } finally {
+    await rm(name, { force: true })
+  }
+}
+
+async function waitForLock(file: string): Promise<'free' | 'held' | 'no lock'> {
+  for (const until = performance.now() + DYING_MS; performance.now() < until; await delay(20)) {
+    try {
+      const lock = lockFile(file)
+      if (lock === null) continue
+      lock[Symbol.dispose]()
+      return 'free'
+    } catch {
+      return 'no lock' // the lock was there to be had: what is in the file is not a lock's
+    }
+  }
+  return 'held'
 }
 
 function isFile(path: string): boolean {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { stat, writeFile } from 'node:fs/promises'
+import { appendFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +9,7 @@ import { createClient, proxyOperations } from '@fairlead/api'
 import { expect, test } from 'vitest'
 import { makeHome, socketTransport, type TestHome, until } from '../../test/agent-home.ts'
 import { dial, echoServer, makeProxyHome, proxyProgram } from '../../test/proxy-home.ts'
+import { KEPT_LOG_BYTES, MOST_LOG_BYTES } from '../folder/bound-log.ts'
 import { identifyProcess, isAlive } from '../process/process-identity.ts'
 import { stopAllShards } from '../stop-all-shards.ts'
 import { createProxyPulse } from './ask-proxy.ts'
@@ -28,6 +29,19 @@ test('a proxy runs with the agent, in a folder and with a log of its owner, and 
     .map((line) => line.split('=')[0])
   expect(names.filter((name) => name !== '').toSorted()).toEqual(['NODE_COMPILE_CACHE', 'PATH'])
   expect((await agent.report()).proxy).toEqual({ state: 'running', pid, why: '', crashes: 0 })
+})
+
+test('the log of a proxy that runs is cut when it is long, and the proxy writes on', async () => {
+  await using home = await makeProxyHome()
+  await using database = await echoServer()
+  await using _ = await home.start({ proxyProgram })
+  await home.proxyBecomes({ state: 'running' })
+  const { log } = home.folder
+  await appendFile(log, `${'x'.repeat(1_000)}\n`.repeat(Math.ceil(MOST_LOG_BYTES / 1_000)))
+  await until(async () => (await stat(log)).size <= KEPT_LOG_BYTES, { withinMs: 10_000 })
+  await home.putEndpoint(database)
+  await until(() => readFileSync(log, 'utf8').trimEnd().endsWith('}'), { withinMs: 5_000 })
+  expect(readFileSync(log, 'utf8').trimEnd().split('\n').at(-1)).toMatch(/^{"at":.*bdb-1/)
 })
 
 test('the next agent adopts the proxy of one that was killed: its clients keep their connections', async () => {

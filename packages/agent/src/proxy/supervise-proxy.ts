@@ -4,6 +4,7 @@ import type { ProxyState } from '@fairlead/api'
 import type { Logger } from 'pino'
 import { describeEnd } from '../engine/start-process.ts'
 import { waitForEnd } from '../engine/stop-process.ts'
+import { boundLogs } from '../folder/bound-log.ts'
 import { nextStreak } from '../process/decide-restart.ts'
 import { readLog } from '../process/engine-log.ts'
 import { checkSocketPath } from '../process/hold-socket.ts'
@@ -79,11 +80,13 @@ export async function superviseProxy(settings: ProxySettings): Promise<Supervise
   }
   if (last?.identity && !last.ended && isAlive(last.identity)) tellAdoption(supervision, last)
   const running = loop(supervision)
+  const logs = boundLogs(() => [folder.log], log)
   return {
     report: () => describe(supervision),
     async [Symbol.asyncDispose]() {
       supervision.end.abort()
       supervision.wake()
+      await logs[Symbol.asyncDispose]()
       await running
     },
   }

@@ -70,11 +70,20 @@ test.runIf(process.geteuid?.() === 0)(
     await mkdir(folder.own, { recursive: true })
     const { logger, path } = home
     const wall = createProxyWall({ home: path, engines: { missing: null }, lowPorts: false, logger })
+    const outside = createProxyWall({ home: path, engines: { missing: 'x' }, lowPorts: false, logger })
     for (const kind of Object.keys(kinds)) {
       put(join(folder.own, 'endpoints.json'), kind)
+      put(join(folder.own, 'proxy.lock'), kind)
       const place = await wall.place(folder, [process.execPath, import.meta.filename], false)
       expect(place.program).toBe('unshare')
+      // Nor the way back, where no wall is any more: the lock is then looked at.
+      const { program } = await outside.place(folder, [process.execPath, import.meta.filename], false)
+      expect(program).toBe(process.execPath)
+      expect(existsSync(join(folder.own, 'proxy.lock'))).toBe(false)
     }
+    await mkdir(join(folder.own, 'proxy.lock', 'deep'), { recursive: true })
+    await outside.place(folder, [process.execPath, import.meta.filename], false)
+    expect(existsSync(join(folder.own, 'proxy.lock'))).toBe(false)
   },
 )
 

@@ -1,16 +1,24 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readlinkSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { existsSync, readdirSync, readlinkSync, statSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FoundBuild, TrialRequest } from '@fairlead/api'
+import { isEngineUser } from '@fairlead/engine'
+import pino from 'pino'
 import { expect, test } from 'vitest'
 import { makeHome, makeWish, type TestHome, until } from '../../test/agent-home.ts'
 import { anyEngine, engines } from '../../test/engines.ts'
+import { openEngineWall } from '../engine/engine-wall.ts'
 import { findFreePort } from '../process/find-free-port.ts'
 import { stopAllShards } from '../stop-all-shards.ts'
+
+const probe = await mkdtemp(join(tmpdir(), 'wall-'))
+const { missing } = await openEngineWall(probe, true, pino({ level: 'silent' }))
+await rm(probe, { recursive: true })
 
 const trialOf = (build: FoundBuild, wanted: Partial<TrialRequest> = {}): TrialRequest => ({
   build: { flavour: build.flavour, version: build.version },
@@ -141,6 +149,28 @@ test('what a killed agent has left of a trial is ended and removed by the next o
   }
 })
 
+test.runIf(missing === null)('the same within the wall, where the engine is another user', async () => {
+  await using home = await makeHome()
+  const busy = "local n = redis.call('TIME') repeat local m = redis.call('TIME') until m[1] - n[1] > 20"
+  const selfTest = [{ command: ['EVAL', busy, '0'] }]
+  const agent = startAgent(home, 'wall')
+  try {
+    await until(() => answers(home), { withinMs: 10_000 })
+    await askAndLeave(home, trialOf(anyEngine(), { selfTest }))
+    await until(() => trialsIn(home).length > 0, { withinMs: 5_000 })
+    const port = Number.parseInt(trialsIn(home)[0] ?? '', 10)
+    await until(async () => !(await isFree(port)), { withinMs: 10_000 })
+  } finally {
+    agent.kill('SIGKILL')
+  }
+  await once(agent, 'exit')
+  const engines = processesIn(home)
+  expect(engines).toHaveLength(1)
+  if (process.geteuid?.() === 0) expect(isEngineUser(ownerOfProcessIn(home))).toBe(true)
+  await using _ = await home.start()
+  expect([trialsIn(home), processesIn(home)]).toEqual([[], []])
+})
+
 test('a trial does not touch the shards of its node', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
@@ -154,17 +184,9 @@ test('a trial does not touch the shards of its node', async () => {
 /** Kills an agent whose trial has not ended yet, and waits until the engine that it has started serves. */
 async function killDuringTrial(home: TestHome): Promise<ChildProcess> {
   const slow = await makeProgram(home, 'slow', `sleep 1\nexec ${anyEngine().program} "$@"`)
-  const env = { ...process.env, FAIRLEAD_ENGINES: join(home.path, 'builds') }
-  const program = fileURLToPath(new URL('../../test/run-agent.ts', import.meta.url))
-  const args = ['--conditions=@fairlead/source', program, home.path, home.socketPath, 'null', 'no-wall']
-  const agent = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'], env })
-  const answers = () =>
-    home.client.reportNode({}).then(
-      () => true,
-      () => false,
-    )
+  const agent = startAgent(home, 'no-wall', { FAIRLEAD_ENGINES: join(home.path, 'builds') })
   try {
-    await until(answers, { withinMs: 10_000 })
+    await until(() => answers(home), { withinMs: 10_000 })
     await askAndLeave(home, trialOf(slow))
     await until(() => processesIn(home).length > 0, { withinMs: 5_000 })
   } finally {
@@ -174,6 +196,20 @@ async function killDuringTrial(home: TestHome): Promise<ChildProcess> {
   const port = Number.parseInt(trialsIn(home)[0] ?? '', 10)
   await until(async () => !(await isFree(port)), { withinMs: 10_000 })
   return agent
+}
+
+function startAgent(home: TestHome, wall: 'wall' | 'no-wall', env: NodeJS.ProcessEnv = {}): ChildProcess {
+  const program = fileURLToPath(new URL('../../test/run-agent.ts', import.meta.url))
+  const args = ['--conditions=@fairlead/source', program, home.path, home.socketPath, 'null', wall]
+  const stdio = ['ignore', 'inherit', 'inherit'] as const
+  return spawn(process.execPath, args, { stdio: [...stdio], env: { ...process.env, ...env } })
+}
+
+async function answers(home: TestHome): Promise<boolean> {
+  return await home.client.reportNode({}).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** Asks for a trial on a connection of its own. What it gives is for hanging up. */
@@ -223,6 +259,12 @@ function processesIn(home: TestHome): string[] {
     .filter((name) => /^\d+$/.test(name))
     .map(readPlace)
     .filter((place) => place.startsWith(join(home.path, 'trials')))
+}
+
+function ownerOfProcessIn(home: TestHome): number {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  const pid = pids.find((each) => readPlace(each).startsWith(join(home.path, 'trials')))
+  return statSync(`/proc/${pid}`).uid
 }
 
 function readPlace(pid: string): string {
