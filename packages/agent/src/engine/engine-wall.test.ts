@@ -184,3 +184,13 @@ test.runIf(isRoot)('links that an engine leaves in its folders give it nothing',
   expect(lstatSync(join(folder.data, 'nodes.conf')).uid).toBe(1_900_000_001)
   expect([statSync(secret).uid, statSync(home.path).uid]).toEqual([0, 0])
 })
+
+test.runIf(isRoot)('a folder with more files than engines make is not gone through to its end', async () => {
+  await using home = await makeHome()
+  const folder = shardFolder(home.path, 'a-1')
+  await folder.create()
+  for (const name of ['1', '2', '3']) await writeFile(join(folder.data, name), '')
+  await giveFolder(folder, 1_900_000_001, 3)
+  await writeFile(join(folder.data, '4'), '')
+  await expect(giveFolder(folder, 1_900_000_001, 3)).rejects.toThrow('more files than an engine makes')
+})

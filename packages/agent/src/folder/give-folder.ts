@@ -17,12 +17,12 @@ export function engineUserOf(folder: Pick<ShardFolder, 'path'>): number {
 
 /**
  * Makes the engine of a shard, which runs as `uid`, the owner of all that it reads and writes. What the agent alone reads (what is wanted,
- * which process it is) stays the agent's. Root only.
+ * which process it is) stays the agent's. Root only. Throws where there are more than `mostFiles` in it.
  */
-export async function giveFolder(folder: ShardFolder, uid: number): Promise<void> {
+export async function giveFolder(folder: ShardFolder, uid: number, mostFiles = MOST_FILES): Promise<void> {
   const { ca, cert, key } = folder.certificate
   for (const path of [folder.conf, ca, cert, key]) await giveFile(path, uid)
-  for (const path of [folder.data, folder.users]) await giveTree(path, uid, { left: MOST_FILES })
+  for (const path of [folder.data, folder.users]) await giveTree(path, uid, { left: mostFiles })
   // Last: an agent that dies before it does all of it again.
   await chown(folder.path, uid, uid)
 }
@@ -30,7 +30,9 @@ export async function giveFolder(folder: ShardFolder, uid: number): Promise<void
 /** The folder of an engine that runs may have been given to somebody else with all of the home; it then could not save its data. */
 export async function giveFolderBack(folder: ShardFolder, { pid }: { readonly pid: number }): Promise<void> {
   const uid = statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid
-  if (uid !== undefined && isEngineUser(uid) && process.geteuid?.() === 0) await giveFolder(folder, uid)
+  if (uid === undefined || !isEngineUser(uid) || process.geteuid?.() !== 0) return
+  // However many files it has made: to stop it takes the longer, and is not refused.
+  await giveFolder(folder, uid, Number.POSITIVE_INFINITY)
 }
 
 /** A file that the agent has just written beside those of the engine, to whom the folder belongs. */
@@ -54,9 +56,7 @@ async function giveTree(path: string, uid: number, files: { left: number }, deep
   for await (const entry of await opendir(here)) {
     files.left -= 1
     if (files.left < 0)
-      throw new Error(
-        `its folder has more than ${MOST_FILES} files, which no engine makes: remove those that are not its own`,
-      )
+      throw new Error(`its folder has more files than an engine makes: remove those that are not its own`)
     const each = `${here}/${entry.name}`
     if (entry.isDirectory()) await giveTree(each, uid, files, deep + 1)
     else await giveOther(each, uid)
