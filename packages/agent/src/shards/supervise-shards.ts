@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Address, Refusal, type ShardReport, type WantedShard } from '@fairlead/api'
-import { boundLogs } from '../folder/bound-log.ts'
 import { type FoundShard, openShard, openShards } from '../folder/open-shards.ts'
 import { shardFolder } from '../folder/shard-folder.ts'
+import { boundLogs } from '../process/bound-log.ts'
 import { type SupervisedShard, type SupervisionSettings, superviseShard } from './supervise-shard.ts'
 import { keepUsersOfPorts } from './users-of-ports.ts'
 

@@ -1,13 +1,12 @@
 import { lstatSync } from 'node:fs'
 import { chmod, mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ShardReport } from '@fairlead/api'
 import { isEngineUser, knowUsersOfPorts, usersOfPortsFile } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import type { EngineWall } from '../engine/engine-wall.ts'
 import { shardFolder } from '../folder/shard-folder.ts'
-import { proxyFolder } from '../proxy/proxy-folder.ts'
 
 /** The table of which user each engine of a node is. Disposing of it takes the table away: without an agent it is not known. */
 export interface UsersOfPorts extends AsyncDisposable {
@@ -35,7 +34,7 @@ export async function keepUsersOfPorts(
   logger: Logger,
 ): Promise<UsersOfPorts> {
   if (process.geteuid?.() !== 0) return oneUser
-  const file = usersOfPortsFile(proxyFolder(home).path)
+  const file = usersOfPortsFile(join(resolve(home), 'proxy'))
   await mkdir(dirname(dirname(file)), { recursive: true, mode: 0o700 })
   await mkdir(dirname(file), { recursive: true })
   // It holds no secret, and its reader is another user.

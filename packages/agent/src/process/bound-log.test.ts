@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { connectAs, makeHome, makeWish, until } from '../../test/agent-home.ts'
 import { engines } from '../../test/engines.ts'
-import { readLog } from '../process/engine-log.ts'
+import { shardFolder } from '../folder/shard-folder.ts'
+import { watchTrouble } from '../folder/watch-trouble.ts'
 import { boundLog, KEPT_LOG_BYTES, MOST_LOG_BYTES } from './bound-log.ts'
-import { shardFolder } from './shard-folder.ts'
-import { watchTrouble } from './watch-trouble.ts'
+import { readLog } from './engine-log.ts'
 
 const line = (text: string) => `12:M 21 Nov 2026 03:51:02.123 # ${text}\n`
 const long = line('x'.repeat(1_000)).repeat(Math.ceil(MOST_LOG_BYTES / 1_000))

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { openPlainFile, statPlainFile } from '../process/open-plain-file.ts'
+import { openPlainFile, statPlainFile } from './open-plain-file.ts'
 
 /** A log of a process that runs is cut when it is longer than this. */
 export const MOST_LOG_BYTES = 16 * 1024 * 1024
