@@ -1,13 +1,13 @@
 import { readInfo } from '@fairlead/engine'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
-import { build } from '../proof/engine-pairs.ts'
+import { usualPair } from '../proof/engine-pairs.ts'
 import { asAdmin } from '../proof/roles.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 import { untilAction } from '../proof/way-back.ts'
 
-const engine_version = build('valkey', '8.1')
+const { from, to } = usualPair()
 const MANY = 60
 
 test.for([{ groups: 1 }, { groups: 2 }])(
@@ -18,7 +18,7 @@ test.for([{ groups: 1 }, { groups: 2 }])(
     const { api } = fairlead
     const created = await api.createDatabase({
       body: {
-        ...{ name: 'queues', memory_size: 0, replication: false, engine_version },
+        ...{ name: 'queues', memory_size: 0, replication: false, engine_version: from },
         ...(groups > 1 && { shards_count: groups }),
       },
     })
@@ -49,12 +49,16 @@ test.for([{ groups: 1 }, { groups: 2 }])(
 
     const { action_uid } = await api.upgradeDatabase({
       params,
-      body: { keep_engine_version: true, force_restart: true, rollback_window: 'until_finalized' },
+      body: { engine_version: to, rollback_window: 'until_finalized' },
     })
     await untilAction(fairlead, action_uid ?? '', 'the old primary stands by', (seen) => {
       return seen.needs_person && seen.rollback_eligible === true
     })
-    expect(await infoOf(busy, 'commandstats', 'cmdstat_client|unblock')).toMatch(`calls=${MANY},`)
+    // Engines before 7.0 count no subcommands; what else is asked by this command is asked a few times.
+    const unblocks = await infoOf(busy, 'commandstats', 'cmdstat_client|unblock')
+    const all = unblocks || (await infoOf(busy, 'commandstats', 'cmdstat_client'))
+    expect(Number(/calls=(\d+)/.exec(all)?.[1])).toBeGreaterThanOrEqual(MANY)
+    if (unblocks !== '') expect(unblocks).toMatch(`calls=${MANY},`)
     for (let n = 0; n < MANY; n += 1) await pusher.rpush(`{a}${n}`, `item ${n}`)
     expect(await items).toEqual(Array.from({ length: MANY }, (_, n) => `item ${n}`))
     expect(await pusher.exists('{a}0')).toBe(0)

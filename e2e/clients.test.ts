@@ -2,14 +2,13 @@ import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { libraries } from '../proof/clients/clients.ts'
 import { startWork } from '../proof/clients/work.ts'
-import { build } from '../proof/engine-pairs.ts'
+import { usualPair } from '../proof/engine-pairs.ts'
 import { freePort } from '../proof/modules/start-engine.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 import { untilAction } from '../proof/way-back.ts'
 
-const from = build('redis', '7.0')
-const to = build('valkey', '8.1')
+const { from, to } = usualPair()
 
 for (const [name, library] of Object.entries(libraries)) {
   test.concurrent(`${name} notices neither an upgrade, nor its rollback, nor roles that are preserved`, {

@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startLoad } from '@fairlead/ledger'
 import { expect, test } from 'vitest'
-import { build } from '../proof/engine-pairs.ts'
+import { usualPair } from '../proof/engine-pairs.ts'
 import { rolesOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+
+const { from, to } = usualPair()
 
 /** Above what an upgrade has today (about 25 points); a higher count means that the loop below does not end. */
 const MOST_POINTS = 75
@@ -40,7 +42,7 @@ async function crashAt(fairlead: Fairlead, point: number, log: string): Promise<
       name: `crash-${point}`,
       memory_size: 0,
       replication: true,
-      engine_version: build('redis', '7.0'),
+      engine_version: from,
     },
   })
   await fairlead.untilEnded(created.action_uid)
@@ -61,7 +63,7 @@ async function crashAt(fairlead: Fairlead, point: number, log: string): Promise<
   const crashed = server.ended.then(() => true)
   // The point may be reached before the answer is: the upgrade is on record then all the same.
   const upgrade = await api
-    .upgradeDatabase({ params: { uid }, body: { engine_version: build('valkey', '8.1') } })
+    .upgradeDatabase({ params: { uid }, body: { engine_version: to } })
     .then(({ action_uid }) => action_uid)
     .catch(() => undefined)
   const died = await Promise.race([crashed, ended(fairlead, upgrade).then(() => false)])

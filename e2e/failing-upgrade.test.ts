@@ -2,14 +2,13 @@ import { cpSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { build } from '../proof/engine-pairs.ts'
+import { usualPair } from '../proof/engine-pairs.ts'
 import { asAdmin, rolesOf } from '../proof/roles.ts'
 import { enginesFolder, type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 import { smallDisk } from './small-disk.ts'
 
-const from = build('redis', '7.0')
-const to = build('valkey', '8.1')
+const { from, to } = usualPair()
 
 /** Engines as they are, in a folder of the test's own, so that it may break one. */
 function ownEngines(): { readonly folder: string } & Disposable {

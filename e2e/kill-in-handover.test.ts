@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import { nowUnixMs, startLoad } from '@fairlead/ledger'
 import { describe, expect, test } from 'vitest'
-import { build } from '../proof/engine-pairs.ts'
+import { usualPair } from '../proof/engine-pairs.ts'
 import { rolesOf } from '../proof/roles.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
+
+const { from, to } = usualPair()
 
 describe('a process that dies in the middle of a handover leaves one primary, and the upgrade goes on', () => {
   const cases = [
@@ -36,7 +38,7 @@ describe('a process that dies in the middle of a handover leaves one primary, an
           name: 'struck',
           memory_size: 0,
           replication: true,
-          engine_version: build('redis', '7.0'),
+          engine_version: from,
           shards_count: groups,
           ...(groups > 1 && { oss_cluster: true }),
         },
@@ -54,7 +56,7 @@ describe('a process that dies in the middle of a handover leaves one primary, an
       await load.untilAcked(100)
       const upgrade = await api.upgradeDatabase({
         params: { uid },
-        body: { engine_version: build('valkey', '8.1') },
+        body: { engine_version: to },
       })
       const action = await fairlead.untilEnded(upgrade.action_uid, 100_000)
       expect(action.status, action.error).toBe('completed')
@@ -89,7 +91,7 @@ describe('who decides may die while clients are held: they keep their connection
           name: 'undecided',
           memory_size: 0,
           replication: true,
-          engine_version: build('redis', '7.0'),
+          engine_version: from,
         },
       })
       await fairlead.untilEnded(created.action_uid)
@@ -104,7 +106,7 @@ describe('who decides may die while clients are held: they keep their connection
       const fromMs = nowUnixMs()
       const upgrade = await api.upgradeDatabase({
         params: { uid },
-        body: { engine_version: build('valkey', '8.1'), rollback_window: 0 },
+        body: { engine_version: to, rollback_window: 0 },
       })
       await ended
       // Nobody else is needed for what clients want.

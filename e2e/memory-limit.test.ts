@@ -2,11 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Body, createDatabase } from '@fairlead/api'
 import { connectEngine, type EngineConnection, numberOf, readInfo } from '@fairlead/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { build, findBuild } from '../proof/engine-pairs.ts'
+import { build, findBuild, usualPair } from '../proof/engine-pairs.ts'
 import { asAdmin, pidOf, wishOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 
+const { from, to } = usualPair()
 const MB = 1_000_000
 const MiB = 1024 * 1024
 
@@ -38,7 +39,7 @@ describe('memory_size is the client’s: replication does not take from it', () 
     'an upgrade under load of a database 45 % full refuses no write and evicts no key: %s',
     async (eviction_policy) => {
       const uid = await create({
-        engine_version: build('redis', '7.0'),
+        engine_version: from,
         memory_size: 24 * MB,
         eviction_policy,
       })
@@ -47,7 +48,7 @@ describe('memory_size is the client’s: replication does not take from it', () 
       const params = { uid }
       const { action_uid } = await fairlead.api.upgradeDatabase({
         params,
-        body: { engine_version: build('valkey', '8.1') },
+        body: { engine_version: to },
       })
       let [ended, refused] = [false, 0]
       const upgrade = fairlead.untilEnded(action_uid).finally(() => {
@@ -72,7 +73,7 @@ describe('the limit of an engine', () => {
     const uid = await create({
       memory_size: 16 * MB,
       replication: true,
-      engine_version: build('redis', '7.0'),
+      engine_version: from,
     })
     const [primary, replica] = await shardsOf(uid)
     const pids = await Promise.all([pidOf(fairlead, primary), pidOf(fairlead, replica)])
@@ -99,7 +100,7 @@ describe('the limit of an engine', () => {
 
     const { action_uid } = await fairlead.api.upgradeDatabase({
       params: { uid },
-      body: { engine_version: build('valkey', '8.1') },
+      body: { engine_version: to },
     })
     expect(await fairlead.untilEnded(action_uid)).toMatchObject({ status: 'completed', warnings: [] })
     const [heir] = await shardsOf(uid)

@@ -2,10 +2,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Load, startLoad } from '@fairlead/ledger'
 import { expect, test } from 'vitest'
-import { build } from '../proof/engine-pairs.ts'
+import { usualPair } from '../proof/engine-pairs.ts'
 import { asAdmin } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
+
+const { from, to } = usualPair()
 
 /**
  * The power goes in the middle of an upgrade: engines, proxy, agent and server are killed within a moment. What was on a disk
@@ -81,7 +83,7 @@ async function cutAt(fairlead: Fairlead, kind: Kind, cut: Cut | number): Promise
   await load.untilAcked(100)
   const dark = server.ended.then(() => true)
   const upgrade = await api
-    .upgradeDatabase({ params: { uid }, body: { engine_version: build('valkey', '8.1') } })
+    .upgradeDatabase({ params: { uid }, body: { engine_version: to } })
     .then(({ action_uid }) => action_uid)
     .catch(() => undefined)
   const wasCut = await Promise.race([dark, ended(fairlead, upgrade).then(() => false)])
@@ -104,7 +106,7 @@ async function create(fairlead: Fairlead, { persistence, replication }: Kind): P
       name: `cut-${persistence}-${Date.now().toString(36)}`,
       memory_size: 0,
       replication,
-      engine_version: build('redis', '7.0'),
+      engine_version: from,
       data_persistence: persistence,
       ...(persistence === 'aof' && { aof_policy: 'appendfsync-always' as const }),
     },

@@ -2,14 +2,13 @@ import { Redis } from 'ioredis'
 import { Redis as Valkey } from 'iovalkey'
 import { createClient } from 'redis'
 import { expect, test } from 'vitest'
-import { build } from '../proof/engine-pairs.ts'
+import { usualPair } from '../proof/engine-pairs.ts'
 import { pidOf } from '../proof/roles.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 import { untilAction } from '../proof/way-back.ts'
 
-const from = build('redis', '7.0')
-const to = build('valkey', '8.1')
+const { from, to } = usualPair()
 
 /** A client, or a batch of commands, with the scripts of this test as commands of their own. */
 interface Batch {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { build, pairsHere } from '../proof/engine-pairs.ts'
+import { pairsHere, usualPair } from '../proof/engine-pairs.ts'
 import { type Party, parties, type Stall } from './stall.ts'
 import { type Aftermath, type Round, stallInUpgrades } from './stall-round.ts'
 
@@ -7,7 +7,7 @@ import { type Aftermath, type Round, stallInUpgrades } from './stall-round.ts'
 const SHORT_MS = 2_500
 
 describe('a process that stalls in the middle of a handover and goes on later costs no write, and clients of the endpoint wait', () => {
-  const pair = { from: build('redis', '7.0'), to: build('valkey', '8.1') }
+  const pair = usualPair()
   const stall = (at: string, who: Party): Stall => ({ at, who, ms: SHORT_MS })
   const rounds: readonly Round[] = [
     {
@@ -48,7 +48,7 @@ describe('a process that stalls in the middle of a handover and goes on later co
 })
 
 describe('an old primary that hangs from before the promotion until it is ended costs no write, and the handover ends', () => {
-  const pair = { from: build('redis', '7.0'), to: build('valkey', '8.1') }
+  const pair = usualPair()
   for (const groups of [1, 3])
     test.concurrent(`of a database of ${groups} group(s)`, { timeout: 200_000 }, async () => {
       const stalls: readonly Stall[] = [{ at: 'before promote', who: 'primary', ms: 12_000 }]
@@ -109,10 +109,7 @@ function everything(seed: number): readonly Round[] {
       .flatMap((at) => (['server', 'heir', 'primary'] as const).map((who) => ({ at, who, ms: 13_000 })))
     return [...inRounds(shuffle(short, chance), 9), ...inRounds(shuffle(long, chance), 4)].map((stalls) => ({
       ...{ groups, stalls },
-      pair: pairs[Math.floor(chance() * pairs.length)] ?? {
-        from: build('redis', '7.0'),
-        to: build('valkey', '8.1'),
-      },
+      pair: pairs[Math.floor(chance() * pairs.length)] ?? usualPair(),
     }))
   })
 }

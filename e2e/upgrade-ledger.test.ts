@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { build } from '../proof/engine-pairs.ts'
+import { pairsHere, usualPair } from '../proof/engine-pairs.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
 import { type LoadedUpgrade, upgradeUnderLoad } from '../proof/upgrade-under-load.ts'
 
-const redis70 = build('redis', '7.0')
-const valkey80 = build('valkey', '8.0')
-const valkey81 = build('valkey', '8.1')
+/** Redis 7.0 and valkey 8.1, unless PAIR asks for others. */
+const { from: older, to: newer } = usualPair()
+const sibling = pairsHere()[1]?.from ?? older
 
 const upgrades: readonly (Pick<LoadedUpgrade, 'from' | 'to' | 'kind'> & Partial<LoadedUpgrade>)[] = [
-  { from: redis70, to: valkey81, kind: 'set' },
-  { from: redis70, to: valkey81, kind: 'incr', preserveRoles: true },
-  { from: valkey80, to: valkey81, kind: 'incr' },
-  { from: redis70, to: valkey81, kind: 'set', persistence: 'aof', preserveRoles: true },
-  { from: valkey80, to: valkey81, kind: 'set', persistence: 'snapshot' },
-  { from: redis70, to: valkey81, kind: 'incr', replication: false },
+  { from: older, to: newer, kind: 'set' },
+  { from: older, to: newer, kind: 'incr', preserveRoles: true },
+  { from: sibling, to: newer, kind: 'incr' },
+  { from: older, to: newer, kind: 'set', persistence: 'aof', preserveRoles: true },
+  { from: sibling, to: newer, kind: 'set', persistence: 'snapshot' },
+  { from: older, to: newer, kind: 'incr', replication: false },
 ]
 
 describe('an upgrade under load loses no acknowledged write and executes none twice', () => {
@@ -50,8 +50,8 @@ describe('an upgrade under load loses no acknowledged write and executes none tw
 test('without memory for a surge shard it is done in place, and loses nothing either', async () => {
   await using fairlead = await startFairlead({ env: { FAIRLEAD_NODE_MEMORY_MB: '100' } })
   const proof = await upgradeUnderLoad(fairlead, {
-    from: redis70,
-    to: valkey81,
+    from: older,
+    to: newer,
     kind: 'incr',
     preserveRoles: true,
     perSecond: 5_000,

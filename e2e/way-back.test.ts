@@ -1,16 +1,16 @@
 import { type Action, ApiError } from '@fairlead/api'
 import { readReplication } from '@fairlead/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { build, findBuild } from '../proof/engine-pairs.ts'
+import { build, findBuild, usualPair } from '../proof/engine-pairs.ts'
 import { asAdmin, pidOf, rolesOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 import { beginUpgrade, type Underway, untilAction, untilWindow } from '../proof/way-back.ts'
 
-const redis70 = build('redis', '7.0')
 const redis80 = findBuild('redis', '8.0')
 const valkey80 = build('valkey', '8.0')
-const valkey81 = build('valkey', '8.1')
+/** Redis 7.0 and valkey 8.1, unless PAIR asks for others. */
+const { from: older, to: newer } = usualPair()
 
 let fairlead: Fairlead
 beforeAll(async () => {
@@ -40,7 +40,7 @@ async function expectFinalizes({ uid, action }: Underway, version: string): Prom
 
 describe('an upgrade says that it cannot be rolled back, and why, as soon as', () => {
   test('its standby was started anew: nobody knows what it missed', async () => {
-    const upgrade = await beginUpgrade(fairlead, { from: valkey80, to: valkey81 })
+    const upgrade = await beginUpgrade(fairlead, { from: valkey80, to: newer })
     const { standby } = await untilWindow(fairlead, upgrade)
     process.kill(await pidOf(fairlead, standby), 'SIGKILL')
     await untilAction(fairlead, upgrade.action, 'the standby is missed', notEligible)
@@ -49,21 +49,21 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
       Boolean(rollback_reason?.includes(reason)),
     )
     await expectRefusedRollback(upgrade, reason)
-    await expectFinalizes(upgrade, valkey81)
+    await expectFinalizes(upgrade, newer)
   })
 
   test('its standby cannot follow any more after a restart, being older', async () => {
-    const upgrade = await beginUpgrade(fairlead, { from: redis70, to: valkey81 })
+    const upgrade = await beginUpgrade(fairlead, { from: older, to: newer })
     const { standby } = await untilWindow(fairlead, upgrade)
     process.kill(await pidOf(fairlead, standby), 'SIGKILL')
     await untilAction(fairlead, upgrade.action, 'the standby is missed', notEligible)
     await until('it runs again', () => pidOf(fairlead, standby).catch(() => undefined))
     await expectRefusedRollback(upgrade, `shard ${standby}`)
-    await expectFinalizes(upgrade, valkey81)
+    await expectFinalizes(upgrade, newer)
   })
 
   test('its standby lost its link; and again that it can, when the link is back', async () => {
-    const upgrade = await beginUpgrade(fairlead, { from: redis70, to: valkey81 })
+    const upgrade = await beginUpgrade(fairlead, { from: older, to: newer })
     const { standby } = await untilWindow(fairlead, upgrade)
     using admin = await asAdmin(fairlead, standby)
     const [, secret] = (await admin.call('CONFIG', 'GET', 'masterauth')) as [string, string]
@@ -85,7 +85,7 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
   })
 
   test('its standby stands still; and again that it can, when it goes on', async () => {
-    const upgrade = await beginUpgrade(fairlead, { from: valkey80, to: valkey81 })
+    const upgrade = await beginUpgrade(fairlead, { from: valkey80, to: newer })
     const { standby } = await untilWindow(fairlead, upgrade)
     const pid = await pidOf(fairlead, standby)
     process.kill(pid, 'SIGSTOP')
@@ -96,16 +96,16 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
       process.kill(pid, 'SIGCONT')
     }
     await untilAction(fairlead, upgrade.action, 'it is back', eligible)
-    await expectFinalizes(upgrade, valkey81)
+    await expectFinalizes(upgrade, newer)
   })
 
   const newCommands = [
-    { to: valkey81, commands: [['SET', 'compared', 'b', 'IFEQ', 'a']] },
+    { to: newer, commands: [['SET', 'compared', 'b', 'IFEQ', 'a']] },
     { to: redis80, commands: [['HPEXPIRE', 'hash', '600000', 'FIELDS', '1', 'field']] },
   ] as const
   for (const { to, commands } of newCommands) {
     test.skipIf(to === undefined)(`a command was replicated that it does not know (${to})`, async () => {
-      const upgrade = await beginUpgrade(fairlead, { from: redis70, to: to ?? valkey81 })
+      const upgrade = await beginUpgrade(fairlead, { from: older, to: to ?? newer })
       const { standby, primary } = await untilWindow(fairlead, upgrade)
       using admin = await asAdmin(fairlead, primary)
       await admin.call('SET', 'compared', 'a')
@@ -115,14 +115,14 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
       const { rollback_reason = '' } = await untilAction(fairlead, upgrade.action, 'it is told', notEligible)
       expect(rollback_reason).toContain(`shard ${standby} could not carry out 1 command(s) of its primary`)
       await expectRefusedRollback(upgrade, 'its data differs')
-      await expectFinalizes(upgrade, to ?? valkey81)
+      await expectFinalizes(upgrade, to ?? newer)
     })
   }
 })
 
 describe('people hold an upgrade', () => {
   test('paused, it begins nothing new; an engine that dies is brought back all the same', async () => {
-    const { uid, action } = await beginUpgrade(fairlead, { from: redis70, to: valkey81 }, {})
+    const { uid, action } = await beginUpgrade(fairlead, { from: older, to: newer }, {})
     await fairlead.api.pauseAction({ params: { uid: action } })
     const paused = await untilAction(fairlead, action, 'it is paused', ({ state }) => state === 'hold')
     expect(paused).toMatchObject({ paused: true, needs_person: true, certificates: [] })
@@ -150,7 +150,7 @@ describe('people hold an upgrade', () => {
   })
 
   test('supervised, it stops before the first handover; cancelled there, the database is as it was', async () => {
-    const upgrade = await beginUpgrade(fairlead, { from: redis70, to: valkey81 }, { supervised: true })
+    const upgrade = await beginUpgrade(fairlead, { from: older, to: newer }, { supervised: true })
     const { uid, action } = upgrade
     const stop = await untilAction(fairlead, action, 'it stops', ({ needs_person }) => needs_person)
     expect(stop).toMatchObject({
@@ -180,7 +180,7 @@ describe('people hold an upgrade', () => {
   })
 
   test('a rollback window in seconds ends by itself', async () => {
-    const upgrade = await beginUpgrade(fairlead, { from: redis70, to: valkey81 }, { rollback_window: 3 })
+    const upgrade = await beginUpgrade(fairlead, { from: older, to: newer }, { rollback_window: 3 })
     await untilWindow(fairlead, upgrade)
     const held = await fairlead.api.getAction({ params: { uid: upgrade.action } })
     expect(held).toMatchObject({

@@ -2,12 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startLoad } from '@fairlead/ledger'
 import { expect, test } from 'vitest'
-import { build } from '../proof/engine-pairs.ts'
+import { build, usualPair } from '../proof/engine-pairs.ts'
 import { asAdmin, pidOf, rolesOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 import { untilAction } from '../proof/way-back.ts'
 import { smallDisk } from './small-disk.ts'
+
+const { from, to } = usualPair()
 
 /** Each of these once lost data, left a database stuck for good, or hid its reason. */
 
@@ -30,7 +32,7 @@ test('the heir of a sharded group dies right after it took over, and nothing ack
     env: { KILL_SHARD: 's7', KILL_WHEN: 'after promote' },
   })
   const database = await create(fairlead, {
-    engine_version: build('redis', '7.0'),
+    engine_version: from,
     shards_count: 3,
     oss_cluster: true,
   })
@@ -40,7 +42,7 @@ test('the heir of a sharded group dies right after it took over, and nothing ack
   await load.untilAcked(100)
   const { action_uid } = await fairlead.api.upgradeDatabase({
     params: { uid },
-    body: { engine_version: build('valkey', '8.1') },
+    body: { engine_version: to },
   })
   await fairlead.untilEnded(action_uid, 100_000)
   await load.untilAcked(load.acked() + 100)
@@ -69,7 +71,7 @@ test('an heir that died before anybody heard that it had taken over does not com
     using primary = await asAdmin(fairlead, 1)
     await primary.call('SET', '{3}', 'kept')
   }
-  const body = { engine_version: build('valkey', '8.1') }
+  const body = { engine_version: to }
   const { action_uid } = await fairlead.api.upgradeDatabase({ params: { uid }, body })
   await fairlead.server.ended
   process.kill(await pidOf(fairlead, 7), 'SIGKILL')
@@ -121,7 +123,7 @@ test('an heir that took over and died, and the server with it, may have taken wr
     env: { KILL_SHARD: 's3', KILL_WHEN: 'after promote', CRASH_WHEN: 'after promote' },
   })
   const { uid } = await create(fairlead, { engine_version: build('valkey', '8.0') })
-  const body = { engine_version: build('valkey', '8.1') }
+  const body = { engine_version: to }
   const { action_uid } = await fairlead.api.upgradeDatabase({ params: { uid }, body })
   await fairlead.server.ended
   await fairlead.server.start({ CRASH_WHEN: 'never', KILL_WHEN: 'never' })
@@ -145,7 +147,7 @@ test('primary and surge shard die at once: the replica takes over, and the other
   }
   const { action_uid = '' } = await fairlead.api.upgradeDatabase({
     params: { uid },
-    body: { engine_version: build('valkey', '8.1'), supervised: true },
+    body: { engine_version: to, supervised: true },
   })
   await untilAction(fairlead, action_uid, 'ready', ({ needs_person }) => needs_person)
   for (const pid of [await pidOf(fairlead, 1), await pidOf(fairlead, 3)]) process.kill(pid, 'SIGKILL')
@@ -169,10 +171,10 @@ test.runIf(process.getuid?.() === 0)(
   async () => {
     using disk = smallDisk(600)
     await using fairlead = await startFairlead({ parent: disk.folder })
-    const { uid } = await create(fairlead, { engine_version: build('redis', '7.0') })
+    const { uid } = await create(fairlead, { engine_version: from })
     const { action_uid = '' } = await fairlead.api.upgradeDatabase({
       params: { uid },
-      body: { engine_version: build('valkey', '8.1'), supervised: true },
+      body: { engine_version: to, supervised: true },
     })
     await untilAction(fairlead, action_uid, 'ready', ({ needs_person }) => needs_person)
     using _ = disk.fill()

@@ -32,8 +32,28 @@ const paths: readonly (readonly [Line, Line])[] = [
   ],
 ]
 
-/** The pairs of builds that this machine can upgrade between. */
+/**
+ * The pair of builds that PAIR asks for ('redis 6.0 → valkey 8.1'), and that every test then upgrades between; undefined without it. Throws
+ * when PAIR is not of that form, or there is no such build here.
+ */
+function askedPair(): Pair | undefined {
+  const asked = process.env['PAIR']
+  if (asked === undefined || asked === '') return undefined
+  const [, older = '', from = '', newer = '', to = ''] =
+    /^([a-z]+) ([\d.]+) *(?:→|->) *([a-z]+) ([\d.]+)$/.exec(asked) ?? []
+  if (to === '') throw new Error(`PAIR is "redis 6.0 → valkey 8.1" or the like, not ${JSON.stringify(asked)}`)
+  return { from: build(older, from), to: build(newer, to) }
+}
+
+/** What most tests upgrade between: redis 7.0 and valkey 8.1, or what PAIR asks for. */
+export function usualPair(): Pair {
+  return askedPair() ?? { from: build('redis', '7.0'), to: build('valkey', '8.1') }
+}
+
+/** The pairs of builds that this machine can upgrade between, or the one that PAIR asks for. */
 export function pairsHere(): readonly Pair[] {
+  const asked = askedPair()
+  if (asked !== undefined) return [asked]
   return paths.flatMap(([older, newer], n) => {
     if (n < 2) return [{ from: build(...older), to: build(...newer) }]
     const [from, to] = [findBuild(...older), findBuild(...newer)]
@@ -41,8 +61,10 @@ export function pairsHere(): readonly Pair[] {
   })
 }
 
-/** The newest build here of each line that is supported. */
+/** The newest build here of each line that is supported, or the two that PAIR asks for. */
 export function buildsOfEachLine(): readonly BuildName[] {
+  const asked = askedPair()
+  if (asked !== undefined) return [asked.from, asked.to]
   const lines: readonly Line[] = [
     ['redis', '7.0'],
     ['redis', '8.0'],
