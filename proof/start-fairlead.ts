@@ -62,6 +62,7 @@ export async function startFairlead(
   const ports = opened.use(await claimPorts())
   opened.defer(() => stopEngines(home))
 
+  const shardTls = process.env['FAIRLEAD_SHARD_TLS']
   const env = {
     FAIRLEAD_HOME: home,
     FAIRLEAD_ADMIN_PASSWORD: adminPassword,
@@ -70,6 +71,8 @@ export async function startFairlead(
     FAIRLEAD_HTTP_PORT: String(ports.to),
     FAIRLEAD_LOG_LEVEL: 'error',
     FAIRLEAD_SENTINEL_PORT: '0',
+    // For a whole run: see CONTRIBUTING.md.
+    ...(shardTls !== undefined && { FAIRLEAD_SHARD_TLS: shardTls }),
     ...options.env,
   }
   // Side by side: each does without the other until it is there.
