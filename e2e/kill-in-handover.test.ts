@@ -15,6 +15,8 @@ describe('a process that dies in the middle of a handover leaves one primary, an
     { who: 'the old primary', shard: 's1', when: 'after demote', mayLose: false },
     { who: 'the old primary', shard: 's1', when: 'after promote', mayLose: false },
     { who: 'a sibling', shard: 's2', when: 'after pause', mayLose: false },
+    // The old primary has stepped down for it, and steps up again: the heir never served, and no loss is told.
+    { who: 'the heir', shard: 's3', when: 'before demote', mayLose: false },
     { who: 'the endpoint', shard: 'proxy', when: 'after hold-endpoint', mayLose: false },
     { who: 'the endpoint', shard: 'proxy', when: 'after promote', mayLose: false },
     // In a group of three, the first to hand over; its heir is the first surge shard.
@@ -70,6 +72,7 @@ describe('a process that dies in the middle of a handover leaves one primary, an
       expect(verdict.duplicated).toBe(0)
       if (!mayLose) expect(verdict.lost).toBe(0)
       if (verdict.lost > 0) expect(action.warnings.join()).toContain('are lost')
+      if (who === 'the heir') expect(action.warnings).toEqual([])
     })
   }
 })

@@ -21,29 +21,34 @@ const certified = { ...open, released: true }
 
 describe('when a replica is promoted, acknowledged writes may be lost', () => {
   test('with the primary that died', () => {
-    expect(lostWith(groupWithout([1], null))).toBe(1)
+    expect(lostWith(groupWithout([1], null), true)).toBe(1)
   })
 
   test('with the old primary that died in its handover, which may not have sent everything', () => {
-    expect(lostWith(groupWithout([1], open))).toBe(1)
+    expect(lostWith(groupWithout([1], open), true)).toBe(1)
   })
 
   test('with the heir that died in a handover, which may have taken over before', () => {
-    expect(lostWith(groupWithout([3], open))).toBe(3)
+    expect(lostWith(groupWithout([3], open), true)).toBe(3)
   })
 
   test('with the new primary that died before its followers had linked themselves to it', () => {
-    expect(lostWith(groupWithout([3], certified, 3))).toBe(3)
+    expect(lostWith(groupWithout([3], certified, 3), true)).toBe(3)
   })
 })
 
 describe('nothing is lost', () => {
+  test('with an heir that died and was certainly never told to take over', () => {
+    expect(lostWith(groupWithout([3], open), false)).toBeNull()
+    expect(lostWith(groupWithout([1], open), false)).toBe(1)
+  })
+
   test('when only we died between demotion and promotion', () => {
-    expect(lostWith(groupWithout([], open))).toBeNull()
-    expect(lostWith(groupWithout([2], open))).toBeNull()
+    expect(lostWith(groupWithout([], open), true)).toBeNull()
+    expect(lostWith(groupWithout([2], open), true)).toBeNull()
   })
 
   test('when nobody ever served', () => {
-    expect(lostWith(groupWithout([1], null, null))).toBeNull()
+    expect(lostWith(groupWithout([1], null, null), true)).toBeNull()
   })
 })

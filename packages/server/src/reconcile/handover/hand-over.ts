@@ -142,6 +142,8 @@ async function recordAndMove(
       standby: { shard: step.from, runId: engine?.runId ?? '', errorReplies: engine?.errorReplies ?? 0 },
     }),
   )
+  const ours = { databaseUid: database.uid, group }
+  deps.ordersToServe.begin(ours)
   const { build } = member(step.from, { members }).runs
   deps.log.info({ database: database.uid, group, from: step.from, to: step.to }, 'the primary role moves')
   await giveUpBlocked(database, group, primary, deps)
@@ -161,6 +163,10 @@ async function recordAndMove(
     {
       ...{ primary, heir, others, heirAt, build, until },
       errorReplies: errorsOf(step.to, seen),
+      orders: {
+        give: () => deps.ordersToServe.give(ours),
+        refused: () => deps.ordersToServe.refused(ours),
+      },
       takeClients: async () => {
         await Promise.race([scripts, delay(SCRIPTS_MS, undefined, { ref: false })])
         await noteServing(step.to, { database, group, deps })

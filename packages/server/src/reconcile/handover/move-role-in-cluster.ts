@@ -50,9 +50,15 @@ export async function moveRoleInCluster(
       return equal
     }
     const still = await standStill(group, equal.offset, deps)
-    if ('why' in still || !(await deps.takeovers.order(heir, { clock, until: still.until }, deps.effect))) {
+    if ('why' in still) {
       await letWritesGo(primary, build, deps)
-      return 'why' in still ? still : tooLate
+      return still
+    }
+    group.orders.give()
+    if (!(await deps.takeovers.order(heir, { clock, until: still.until }, deps.effect))) {
+      group.orders.refused()
+      await letWritesGo(primary, build, deps)
+      return tooLate
     }
     const writeStopMs = msSince(began)
     // Clients of the endpoint need not wait for the old primary: nobody of them goes there any more.

@@ -1,5 +1,12 @@
 import type { Address, Build } from '@fairlead/api'
-import { type EngineConnection, numberOf, type ReplicationInfo, readInfo } from '@fairlead/engine'
+import {
+  type EngineConnection,
+  EngineError,
+  EngineUnreachable,
+  numberOf,
+  type ReplicationInfo,
+  readInfo,
+} from '@fairlead/engine'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import { countKeys } from '../look/count-keys.ts'
 import type { Deps } from '../turn/deps.ts'
@@ -22,6 +29,8 @@ export interface MovingGroup {
    * clients of the endpoint, stays so for longer.
    */
   readonly until: number
+  /** Called right before the heir is told to serve, and when it has answered that it does not. */
+  readonly orders: { readonly give: () => void; readonly refused: () => void }
   /** Called once, when the heir serves: takes the clients of the endpoint there. How long they were held. */
   readonly takeClients: () => Promise<number | null>
 }
@@ -91,10 +100,23 @@ export async function moveRole(group: MovingGroup, deps: Deps): Promise<Moved | 
       hopeless: false,
     }
   }
-  await effect('promote', () => heir.call('REPLICAOF', 'NO', 'ONE'))
+  await effect('promote', () => promote(group))
   const writeStopMs = msSince(began)
   const { replid, offset } = frozen
   return { replid, offset, keys: equal.keys, writeStopMs, heldMs: await group.takeClients() }
+}
+
+/** Nothing is sent over a connection that is broken: then the heir has certainly not heard of it. */
+async function promote({ heir, orders }: MovingGroup): Promise<void> {
+  if (!heir.usable)
+    throw new EngineUnreachable(`the connection to the heir at port ${heir.address.port} is broken`)
+  orders.give()
+  try {
+    await heir.call('REPLICAOF', 'NO', 'ONE')
+  } catch (cause) {
+    if (cause instanceof EngineError) orders.refused()
+    throw cause
+  }
 }
 
 /** Where everybody is, each at some moment after writes were stopped. */

@@ -2,6 +2,7 @@ import { isUndoable } from '../../core/plan/judge.ts'
 import { observe } from '../look/observe.ts'
 import { giveUpAction, noteTrouble } from '../records/note-action.ts'
 import type { Deps } from '../turn/deps.ts'
+import { createOrdersToServe } from '../turn/orders-to-serve.ts'
 import { createPreparations } from '../turn/preparations.ts'
 import { createTakeovers } from '../turn/take-over.ts'
 import { createTurnMemory } from '../turn/turn-memory.ts'
@@ -12,10 +13,13 @@ import { reconcileDatabase } from './reconcile-database.ts'
 const GIVE_UP_AFTER = 9
 
 /** Starts to look after every database on record, and after each that it is nudged for. */
-export async function createReconciler(given: Omit<Deps, 'preparations' | 'takeovers'>): Promise<Loop> {
+export async function createReconciler(
+  given: Omit<Deps, 'preparations' | 'takeovers' | 'ordersToServe'>,
+): Promise<Loop> {
   const memory = createTurnMemory()
   const preparations = createPreparations()
-  const deps = { ...given, preparations, takeovers: createTakeovers() }
+  const own = { takeovers: createTakeovers(), ordersToServe: createOrdersToServe() }
+  const deps = { ...given, preparations, ...own }
   const loop = startLoop({
     turn: (uid, signal) => reconcileDatabase(uid, deps, memory, signal),
     trouble: (uid, cause, timesInARow) => meetTrouble(uid, cause, timesInARow, deps),

@@ -16,8 +16,11 @@ import { warnOf } from './note-action.ts'
  * A replica was promoted because its primary was gone, not because it was handed the role: what the primary had
  * acknowledged and not yet sent is lost. That is what asynchronous replication allows, and it is said.
  */
-export async function tellOfPromotion(shard: number, { action, seen, database, deps }: Scene): Promise<void> {
-  const lost = lostWith(seen)
+export async function tellOfPromotion(
+  shard: number,
+  { action, seen, database, group, deps }: Scene,
+): Promise<void> {
+  const lost = lostWith(seen, deps.ordersToServe.mayBeGiven({ databaseUid: database.uid, group }))
   // It has stepped down for another one, and steps up again.
   if (lost === null || lost === shard) return
   const heir = seen.shards.find(({ id }) => id === shard)

@@ -52,13 +52,17 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
     if (runs === revisionOf(shard.runs)) await keepAsleepIfItDies({ ...shard, follows }, scene)
     if (follows !== shard.follows)
       await scene.deps.effect('record-follows', () => scene.deps.shards.setFollows(shard.id, follows))
+    noteOrder(step.shard, scene)
     const outcome = scene.database.cluster
       ? await takeOver(step.shard, scene)
       : await command(step.shard, scene, 'REPLICAOF', 'NO', 'ONE')
     if (outcome.kind === 'done') await tellOfPromotion(step.shard, scene)
     return outcome
   },
-  'take-back': takeBack,
+  'take-back': async (step, scene) => {
+    noteOrder(step.shard, scene)
+    return takeBack(step, scene)
+  },
   fence: async ({ shards }, scene) => {
     for (const id of shards) {
       const shard = member(id, scene)
@@ -89,6 +93,11 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
 export function carryOut(step: Step, scene: Scene): Promise<Outcome> {
   // The table is keyed by the step's own kind, so this is the carrier for it.
   return (carriers[step.kind] as Carrier<Step['kind']>)(step, scene)
+}
+
+/** Told to serve outside of its handover, the heir of one that was interrupted may serve from here on. */
+function noteOrder(shard: number, { database, group, seen, deps }: Scene): void {
+  if (shard === seen.handover?.to) deps.ordersToServe.give({ databaseUid: database.uid, group })
 }
 
 async function followAlone(shard: number, primary: number, scene: Scene): Promise<Outcome> {

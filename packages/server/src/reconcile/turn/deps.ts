@@ -9,6 +9,7 @@ import type { Store } from '../../store/open-store.ts'
 import type { Tls } from '../../tls/tls-service.ts'
 import type { Effect } from './effect.ts'
 import type { Engines } from './engines.ts'
+import type { OrdersToServe } from './orders-to-serve.ts'
 import type { Preparations } from './preparations.ts'
 import type { Takeovers } from './take-over.ts'
 import type { Trials } from './trials.ts'
@@ -26,6 +27,7 @@ export interface Deps {
   readonly trials: Trials
   readonly preparations: Preparations
   readonly takeovers: Takeovers
+  readonly ordersToServe: OrdersToServe
   readonly tls: Pick<Tls, 'current' | 'shards'>
   /** Shards that are added from now on speak TLS to others, if nothing stands against it. */
   readonly shardTls: boolean

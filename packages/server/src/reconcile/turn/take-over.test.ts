@@ -118,6 +118,7 @@ describe.each(builds)('$flavour $version', (build) => {
         heirAt: heir.admin.address,
         build,
         errorReplies: 0,
+        orders: { give: () => undefined, refused: () => undefined },
         until: performance.now() + 1_500,
       }
       return moveRoleInCluster(
