@@ -31,11 +31,22 @@ test('waiting for one shard is counted while it stands still, and begins anew wh
     ...(progress !== undefined && { progress }),
   })
   expect(memory.waitedMs(1, 0, wait(3))).toBe(0)
-  now = 40_000
-  expect(memory.waitedMs(1, 0, wait(3))).toBe(40_000)
+  now = 4_000
+  expect(memory.waitedMs(1, 0, wait(3))).toBe(4_000)
+  now = 8_000
+  expect(memory.waitedMs(1, 0, wait(3))).toBe(8_000)
   expect(memory.waitedMs(1, 0, wait(3, 100))).toBe(0)
-  now = 80_000
-  expect(memory.waitedMs(1, 0, wait(3, 100))).toBe(40_000)
+  now = 12_000
+  expect(memory.waitedMs(1, 0, wait(3, 100))).toBe(4_000)
   expect(memory.waitedMs(1, 0, wait(3, 101))).toBe(0)
   expect(memory.waitedMs(1, 0, wait(4, 101))).toBe(0)
+})
+
+test('a server that stood still has not waited meanwhile: nothing is given up at its first look', () => {
+  let now = 0
+  const memory = createTurnMemory(() => now)
+  const wait = { kind: 'wait' as const, shard: 3, code: 'shard_silent' as const, why: '' }
+  memory.waitedMs(1, 0, wait)
+  now = 60_000
+  expect(memory.waitedMs(1, 0, wait)).toBeLessThan(30_000)
 })

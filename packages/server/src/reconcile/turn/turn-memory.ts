@@ -7,7 +7,10 @@ import type { Verdict } from '../../core/state/topology.ts'
  * measured anew, and progress goes on from what is on record.
  */
 export interface TurnMemory {
-  /** For how long the verdicts of a group have been waits for the same shard, which did not move on. 0 for any other verdict. */
+  /**
+   * For how long the verdicts of a group have been waits for the same shard, which did not move on. 0 for any other verdict. Time in which
+   * nothing was looked at counts little: this server, or its machine, stood still then, and the shard may have as well.
+   */
   waitedMs(databaseUid: number, group: number, verdict: Verdict): number
   /** Why the last step of a group could not be done yet; undefined when it was. */
   held(databaseUid: number, group: number, obstacle: Obstacle | undefined): void
@@ -29,6 +32,9 @@ export interface TurnMemory {
   forget(databaseUid: number): void
 }
 
+/** Whoever waits looks again after a second at most, and a turn takes a few of them. */
+const MOST_BETWEEN_LOOKS_MS = 5_000
+
 /** `clock`: milliseconds that only rise; a machine's own time may be set back. */
 export function createTurnMemory(clock = (): number => performance.now()): TurnMemory {
   const waits = new Map<number, Map<number, Wait>>()
@@ -48,9 +54,10 @@ export function createTurnMemory(clock = (): number => performance.now()): TurnM
       }
       const known = ofDatabase.get(group)
       const { shard, progress } = verdict
-      if (known?.shard === shard && known.progress === progress) return now - known.since
-      ofDatabase.set(group, { shard, progress, since: now })
-      return 0
+      const isSame = known?.shard === shard && known.progress === progress
+      const waitedMs = isSame ? known.waitedMs + Math.min(now - known.lookedAt, MOST_BETWEEN_LOOKS_MS) : 0
+      ofDatabase.set(group, { shard, progress, waitedMs, lookedAt: now })
+      return waitedMs
     },
     held: (databaseUid, group, obstacle) => void of(holds, databaseUid).set(group, obstacle),
     whyHeld: (databaseUid) => [...of(holds, databaseUid).values()].find((obstacle) => obstacle !== undefined),
@@ -74,7 +81,9 @@ export function createTurnMemory(clock = (): number => performance.now()): TurnM
 interface Wait {
   readonly shard: number
   readonly progress: number | undefined
-  readonly since: number
+  readonly waitedMs: number
+  /** By the clock. */
+  readonly lookedAt: number
 }
 
 function of<T>(maps: Map<number, Map<number, T>>, databaseUid: number): Map<number, T> {
