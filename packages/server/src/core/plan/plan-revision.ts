@@ -86,6 +86,12 @@ function planNewHeir({ seen, goal, primary, replicas }: Group): Verdict {
     })
   }
   const replica = replicas[0]
+  if (!readsFilesOf((replica ?? primary).wanted.build, goal.build))
+    return {
+      kind: 'hopeless',
+      code: 'node_room',
+      why: `${lacking.why}, and ${revisionOf(goal)} does not read the files of ${revisionOf(primary.wanted)}: no shard can be upgraded in place`,
+    }
   if (replica === undefined) return planInPlace(lacking.why, { goal, primary })
   return act({
     kind: 'restart-shard',
@@ -204,10 +210,7 @@ export function planOthers(group: Group): Verdict | undefined {
   if (next === undefined) return undefined
   const isReadable = readsFilesOf(next.wanted.build, goal.build)
   const isShort = !goal.undo && replicas.length - old.length < goal.replicas
-  if (!isReadable && isShort && lackOfMemory(group.seen) === undefined) {
-    const why = `in place of shard ${next.id}, whose files ${revision} cannot read`
-    return act({ kind: 'add-shard', runs: goal, follow: primary.id, why })
-  }
+  if (!isReadable && isShort) return planReplacement(next, group)
   if (goal.undo || !isReadable) {
     const why = `it runs ${next.revision}, whose files ${revision} may not read; a fresh shard takes its place`
     return retire(next, why, group)
@@ -219,6 +222,28 @@ export function planOthers(group: Group): Verdict | undefined {
     follow: primary.id,
     why: `it runs ${next.revision}`,
   })
+}
+
+/**
+ * A fresh shard in place of one whose files the goal cannot read, before that one goes. Where the node has no room for both, it goes first if
+ * another one stands by as well; the last one that stands by stays until there is room.
+ */
+function planReplacement(old: SeenShard, group: Group): Verdict {
+  const { seen, goal, primary, replicas } = group
+  const files = `whose files ${revisionOf(goal)} cannot read`
+  const lacking = lackOfMemory(seen)
+  if (lacking === undefined)
+    return act({
+      kind: 'add-shard',
+      runs: goal,
+      follow: primary.id,
+      why: `in place of shard ${old.id}, ${files}`,
+    })
+  const standing = replicas.filter((shard) => shard !== old && isLinked(shard, primary))
+  if (standing.length >= goal.replicas)
+    return retire(old, `${lacking.why}, and a fresh shard shall take the place of this one, ${files}`, group)
+  const why = `${lacking.why}: a fresh shard shall take the place of shard ${old.id}, ${files}, which stays until there is room`
+  return { kind: 'wait', shard: old.id, code: 'node_room', why }
 }
 
 /** The old primary leaves first: it served the longest; then the youngest. */

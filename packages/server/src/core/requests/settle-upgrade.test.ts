@@ -172,6 +172,20 @@ describe('discarding', () => {
   })
 })
 
+describe('without memory for surge shards', () => {
+  const valkey9 = { flavour: 'valkey', version: '9.1.2' } as const
+  const full = { lackOfMemory: 'surge shards need 97 MB' }
+
+  test('an upgrade in place to a build that does not read the files is refused before anything is begun', () => {
+    const request = { engineVersion: 'redis-8.0' }
+    expect(settle(request, { ...full, build: valkey9 })).toMatchObject({
+      refused: 'insufficient_resources',
+      message: expect.stringMatching(/97 MB.*redis 8.0.2 does not read the files of valkey 9.1.2/),
+    })
+    expect(settle(request, { build: valkey9 })).not.toHaveProperty('refused')
+  })
+})
+
 describe('without ports for surge shards', () => {
   const crowded = { lackOfPorts: '3 port(s) are needed and 1 of 10000 to 10004 are free' }
 

@@ -3,7 +3,7 @@ import { compareVersions } from '@fairlead/engine'
 import type { Module } from '../modules/module.ts'
 import { type Goal, type Policy, revisionOf, runsOf, type UsedModule } from '../state/goal.ts'
 import type { Refused } from '../state/refused.ts'
-import { replicationPath } from '../state/replication-paths.ts'
+import { readsFilesOf, replicationPath } from '../state/replication-paths.ts'
 import { obstacleInOneCluster } from './cluster-pairs.ts'
 import { type OfferedBuild, settleBuild, settleHoles } from './settle-build.ts'
 import { type ModuleEntry, type SettledModules, settleModules } from './settle-modules.ts'
@@ -208,6 +208,11 @@ function obstaclesTo(target: Build, subject: UpgradeSubject, discard: boolean): 
     obstacles.push({
       refused: 'upgrade_would_discard_data',
       message: `${subject.lackOfMemory}, and the database is neither replicated nor persistent: only may_discard_data could upgrade it, and it would begin empty`,
+    })
+  } else if (subject.lackOfMemory !== undefined && !readsFilesOf(build, target)) {
+    obstacles.push({
+      refused: 'insufficient_resources',
+      message: `${subject.lackOfMemory}, and ${target.flavour} ${target.version} does not read the files of ${build.flavour} ${build.version}: no shard could be upgraded in place`,
     })
   }
   return obstacles
