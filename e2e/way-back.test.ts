@@ -8,6 +8,8 @@ import { until } from '../proof/until.ts'
 import { beginUpgrade, type Underway, untilAction, untilWindow } from '../proof/way-back.ts'
 
 const redis80 = findBuild('redis', '8.0')
+/** It is no build that CI has. */
+const redis60 = findBuild('redis', '6.0')
 const valkey80 = build('valkey', '8.0')
 /** Redis 7.0 and valkey 8.1, unless PAIR asks for others. */
 const { from: older, to: newer } = usualPair()
@@ -98,6 +100,33 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
     await untilAction(fairlead, upgrade.action, 'it is back', eligible)
     await expectFinalizes(upgrade, newer)
   })
+
+  test.runIf(redis60 !== undefined)(
+    'its standby is a redis before 6.2, which keeps old values and counts no error; its replicas are replaced',
+    async () => {
+      const upgrade = await beginUpgrade(fairlead, { from: redis60 ?? older, to: newer })
+      await untilAction(fairlead, upgrade.action, 'the role has moved', (action) => {
+        return action.certificates.length === 1 && action.needs_person && notEligible(action)
+      })
+      await expectRefusedRollback(upgrade, 'does not say what it could not carry out')
+      const shards = () => fairlead.api.listDatabaseShards({ params: { uid: upgrade.uid } })
+      const standby = (await shards()).find(({ engine }) => engine === 'redis')
+      const primary = (await shards()).find(({ role }) => role === 'master')
+      {
+        using old = await asAdmin(fairlead, Number(standby?.uid))
+        using admin = await asAdmin(fairlead, Number(primary?.uid))
+        await admin.call('SET', 'session', 'first')
+        await admin.call('SET', 'session', 'second', 'EX', 1_000)
+        await admin.call('SET', 'behind', 'it')
+        await until('it has heard all', async () => (await old.call('GET', 'behind')) === 'it')
+        expect(await old.call('GET', 'session')).toBe('first')
+      }
+      await expectFinalizes(upgrade, newer)
+      const replica = (await shards()).find(({ role }) => role === 'slave')
+      using fresh = await asAdmin(fairlead, Number(replica?.uid))
+      expect(await fresh.call('GET', 'session')).toBe('second')
+    },
+  )
 
   const newCommands = [
     { to: newer, commands: [['SET', 'compared', 'b', 'IFEQ', 'a']] },

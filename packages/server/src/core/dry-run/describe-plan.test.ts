@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { goalOf, groupOf, noMemory, shardedOf } from '../../../test/simulation/group.ts'
+import { type Goal, revisionOf } from '../state/goal.ts'
 import { describePlan, lackOfMemoryFor } from './describe-plan.ts'
 
 const trial = { ok: true, why: '', startMs: 40, version: '8.1.1' }
@@ -49,6 +50,19 @@ describe('the plan of an upgrade', () => {
     const plan = describePlan(seen, { goal, change: true }, trial)
     expect(plan.outageMs).toBeGreaterThan(0)
     expect(plan.risks).toEqual([expect.stringMatching(/restarts in place.*no way back/)])
+  })
+
+  test('says what clients of the shards meet where the old build cannot make writes wait', () => {
+    const from = { build: { flavour: 'redis', version: '6.0.16' }, restartNonce: 0, modules: [] }
+    const group = groupOf(1)
+    const shards = group.shards.map((shard) => ({ ...shard, wanted: from, revision: revisionOf(from) }))
+    const risksOf = (goal: Goal) =>
+      describePlan({ groups: [{ ...group, shards }] }, { goal, change: true }, trial).risks
+    expect(risksOf(goalOf({ from }))).toEqual([
+      expect.stringMatching(/^redis 6\.0\.16 .*NOREPLICAS/),
+      expect.stringMatching(/no way back to redis 6\.0\.16/),
+    ])
+    expect(risksOf(goalOf({ from, discard: true })).join()).not.toContain('NOREPLICAS')
   })
 
   test('names the shards that do not answer, not the target, as what is waited for', () => {

@@ -5,6 +5,7 @@ import { mostGrowth } from '../state/heir-memory.ts'
 import { replicationPath } from '../state/replication-paths.ts'
 import { dataBytes, surgeBytes } from '../state/surge-bytes.ts'
 import { isLive, type Seen, type SeenDatabase, type Step } from '../state/topology.ts'
+import { isBefore62 } from '../state/way-back.ts'
 import { type Foreseen, foresee } from './foresee.ts'
 import { type NamedStep, nameSteps } from './name-steps.ts'
 
@@ -95,10 +96,24 @@ function risksOf(seen: SeenDatabase, goal: Goal, steps: readonly Foreseen[]): re
           `${goal.build.flavour} reads the data of another flavour: types that only that one has end the upgrade, cleanly`,
         ]
       : []),
+    ...cannotPause(goal, steps),
     ...seen.groups.flatMap((group) => [...unlinked(group), ...crowded(group, goal, steps)]),
     ...(steps.length === 0 && silent.length === 0
       ? [`no step towards ${revisionOf(goal)} can be planned while the database is as it is now`]
       : []),
+  ]
+}
+
+/** Measured with redis 6.0.16: docs/upgrades.md, "From redis 6". */
+function cannotPause({ from, build }: Goal, steps: readonly Foreseen[]): readonly string[] {
+  if (from === null || count(steps, 'hand-over') === 0 || !isBefore62(from.build)) return []
+  return [
+    `${from.build.flavour} ${from.build.version} cannot make writes wait: while the role moves, clients that connect to the shards themselves get NOREPLICAS for some milliseconds. Clients of the endpoint wait`,
+    ...(isBefore62(build)
+      ? []
+      : [
+          `there is no way back to ${from.build.flavour} ${from.build.version} once the role has moved: it does not say which commands of a newer primary it could not carry out`,
+        ]),
   ]
 }
 

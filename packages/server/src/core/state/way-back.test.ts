@@ -51,6 +51,20 @@ describe('the way back', () => {
     })
   })
 
+  test('is closed where the standby is a redis that does not count what it could not carry out', () => {
+    const redis6 = { build: { flavour: 'redis', version: '6.0.16' }, restartNonce: 0, modules: [] }
+    const of = { ...goal, from: redis6 }
+    const seen = handedOver()
+    const older = (shard: SeenShard): SeenShard =>
+      shard.id === 3 ? shard : { ...shard, wanted: redis6, revision: 'redis-6.0.16+0' }
+    expect(wayBack({ groups: [{ ...seen, shards: seen.shards.map(older) }] }, of)).toMatchObject({
+      eligible: false,
+      reason: expect.stringMatching(/shard 1 runs redis 6\.0\.16, which does not say/),
+    })
+    const before = { ...groupOf(1), shards: groupOf(1).shards.map(older) }
+    expect(wayBack({ groups: [before] }, of).eligible).toBe(true)
+  })
+
   test('says what the engine itself said of the command that failed', () => {
     const seen = handedOver((shard) => ({
       ...withEngine(shard, { errorReplies: 5 }),

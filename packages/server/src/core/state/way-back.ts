@@ -1,3 +1,5 @@
+import type { Build } from '@fairlead/api'
+import { compareVersions } from '@fairlead/engine'
 import { type Goal, revisionOf } from './goal.ts'
 import type { Obstacle } from './obstacle.ts'
 import { isLinked, isLive, type LiveShard, type Seen, type SeenDatabase, type SeenShard } from './topology.ts'
@@ -44,6 +46,9 @@ export function hasLeft(seen: Seen, goal: Goal): boolean {
  * when it can. An engine skips what it does not understand and says so in a counter only (measured: HEXPIRE to an older
  * version, a missing module). A standby whose process ended since has forgotten that count. Not one that was restarted on the goal's
  * revision: its count was looked at before, and what it misses since then is counted from 0.
+ *
+ * Redis before 6.2 does not count what it takes for a wrong syntax: since 6.2 a `SET` with a time to live is sent to followers as `SET … PXAT`, and
+ * 6.0 keeps the old value (measured, with equal offsets and as many keys on both sides).
  */
 export function whyUnsound(
   shard: SeenShard,
@@ -51,6 +56,11 @@ export function whyUnsound(
 ): Obstacle | undefined {
   if (!isLive(shard)) return undefined // it is waited for
   const hasMovedOn = !goal.undo && shard.revision === revisionOf(goal)
+  if (countsTooLittle(shard) && !countsTooLittle(primary)) {
+    const { flavour, version } = shard.wanted.build
+    const why = `shard ${shard.id} runs ${flavour} ${version}, which does not say what it could not carry out for a newer primary: a SET with a time to live, for example`
+    return { code: 'data_differs', why }
+  }
   const isStandby = seen.standby?.shard === shard.id && shard.revision !== primary.revision && !hasMovedOn
   const base = isStandby ? seen.standby : null
   if (base !== null && base.runId !== shard.engine.runId)
@@ -63,4 +73,14 @@ export function whyUnsound(
   const words = shard.trouble === '' ? '' : ` (${shard.trouble})`
   const why = `shard ${shard.id} could not carry out ${failed} command(s) of its primary: its data differs${words}`
   return { code: 'data_differs', why }
+}
+
+/** Of a process that is not what it shall run yet, nothing is said: it is on its way to another build. */
+function countsTooLittle({ wanted, revision }: SeenShard): boolean {
+  return revision === revisionOf(wanted) && isBefore62(wanted.build)
+}
+
+/** Redis before 6.2, which cannot make writes wait either. */
+export function isBefore62({ flavour, version }: Build): boolean {
+  return flavour === 'redis' && compareVersions(version, '6.2') < 0
 }
