@@ -54,11 +54,9 @@ test.for([{ groups: 1 }, { groups: 2 }])(
     await untilAction(fairlead, action_uid ?? '', 'the old primary stands by', (seen) => {
       return seen.needs_person && seen.rollback_eligible === true
     })
-    // Engines before 7.0 count no subcommands; what else is asked by this command is asked a few times.
-    const unblocks = await infoOf(busy, 'commandstats', 'cmdstat_client|unblock')
-    const all = unblocks || (await infoOf(busy, 'commandstats', 'cmdstat_client'))
-    expect(Number(/calls=(\d+)/.exec(all)?.[1])).toBeGreaterThanOrEqual(MANY)
-    if (unblocks !== '') expect(unblocks).toMatch(`calls=${MANY},`)
+    // A redis before 6.2 has no list of clients by number (give-up-blocked.ts): there they are given up when it is demoted.
+    if (!from.startsWith('redis-6.0'))
+      expect(await infoOf(busy, 'commandstats', 'cmdstat_client|unblock')).toMatch(`calls=${MANY},`)
     for (let n = 0; n < MANY; n += 1) await pusher.rpush(`{a}${n}`, `item ${n}`)
     expect(await items).toEqual(Array.from({ length: MANY }, (_, n) => `item ${n}`))
     expect(await pusher.exists('{a}0')).toBe(0)

@@ -54,7 +54,10 @@ test.for([1, 2])(
     const { uid, port, authentication_engine_pass: password = '' } = database
     await using stack = new AsyncDisposableStack()
     const clients = Object.entries(libraries).map(([name, Library]) => {
-      const client = new Library({ host: '127.0.0.1', port, username: 'default', password })
+      const client = new Library({
+        ...{ host: '127.0.0.1', port, username: 'default', password },
+        showFriendlyErrorStack: true,
+      })
       for (const [command, lua] of Object.entries(scripts))
         client.defineCommand(command, { numberOfKeys: 1, lua })
       stack.defer(() => client.disconnect())

@@ -84,7 +84,21 @@ function readRule(command: readonly ParsedReply[]): CommandRule {
   const subcommands = isList(subs) ? readAll(subs) : noRules
   const places = isList(specs) ? specs.flatMap(readPlace) : []
   if (places.length === 0 && Number(first) > 0) places.push(at(Number(first)))
+  if (places.length === 0 && saysNoPlaces(command)) return presumedRule(String(command[0]).toUpperCase())
   return makeRule(places, subcommands)
+}
+
+/** Before 7.0 engines tell of EVAL, XREAD and the like only that their keys stand somewhere. */
+function saysNoPlaces(command: readonly ParsedReply[]): boolean {
+  const [, , flags = []] = command
+  return command.length < FIELDS_SINCE_7 && isList(flags) && flags.map(String).includes('movablekeys')
+}
+
+/** Name, arity, flags, first, last and step, categories; then what 7.0 added. */
+const FIELDS_SINCE_7 = 10
+
+function presumedRule(name: string): CommandRule {
+  return presumedRules.known.get(name) ?? presumedRules.other
 }
 
 function readPlace(spec: ParsedReply): KeyPlace[] {
