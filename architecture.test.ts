@@ -84,9 +84,10 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     records: ['turn'],
     shards: ['turn', 'look'],
     clients: ['turn'],
+    // The milliseconds that matter: what is on record, and what it takes beside, comes in by its ports.
+    handover: ['turn', 'look', 'clients'],
     'carry-over': ['turn', 'records', 'shards'],
-    handover: ['turn', 'look', 'records', 'shards', 'clients', 'carry-over'],
-    steps: ['turn', 'records', 'shards', 'clients', 'carry-over', 'handover'],
+    steps: ['turn', 'look', 'records', 'shards', 'clients', 'carry-over', 'handover'],
     loop: ['turn', 'look', 'records', 'shards', 'clients', 'carry-over', 'handover', 'steps'],
   },
 }
@@ -242,6 +243,16 @@ describe('inside the server', () => {
     expect(strays(others, (_, { from }) => ['kysely', 'better-sqlite3'].includes(libraryOf(from)))).toEqual(
       [],
     )
+  })
+
+  test('in the reconciler one file knows stores; a handover knows nothing of actions and databases either', () => {
+    const reconciler = server.filter((file) => layerOf(file) === 'reconcile')
+    const others = reconciler.filter((file) => !file.endsWith('/records/stored-records.ts'))
+    const isStore = (file: string, from: string) => isLocal(from) && layerOf(target(file, from)) === 'store'
+    expect(strays(others, (file, { from }) => isStore(file, from))).toEqual([])
+    const handover = reconciler.filter((file) => file.includes('/reconcile/handover/'))
+    expect(handover.length).toBeGreaterThan(5)
+    expect(strays(handover, (_, { from }) => /\/(actions|databases|audit)\//.test(from))).toEqual([])
   })
 
   test('only the reconciler connects to engines', () => {

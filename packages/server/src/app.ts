@@ -6,8 +6,6 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { actionsRoutes } from './actions/actions-routes.ts'
 import { createActions } from './actions/actions-service.ts'
-import { actionsStore } from './actions/actions-store.ts'
-import { handoversStore } from './actions/handovers-store.ts'
 import { ordersRoutes } from './actions/orders-routes.ts'
 import { createOrders } from './actions/orders-service.ts'
 import { createAuditCounter } from './audit/audit-counter.ts'
@@ -22,10 +20,8 @@ import type { Config } from './config.ts'
 import { actorOf } from './core/identity/access.ts'
 import { databasesRoutes } from './databases/databases-routes.ts'
 import { createDatabases } from './databases/databases-service.ts'
-import { databasesStore } from './databases/databases-store.ts'
 import { limitsRoutes } from './databases/limits-routes.ts'
 import { createLimitChanges } from './databases/limits-service.ts'
-import { shardsStore } from './databases/shards-store.ts'
 import { endpointsRoutes } from './endpoints/endpoints-routes.ts'
 import { createEndpoints } from './endpoints/endpoints-service.ts'
 import { mostByFiles, readFileLimit } from './http/bound-connections.ts'
@@ -47,7 +43,8 @@ import { createPasswords } from './passwords/passwords-service.ts'
 import { createUserPasswords } from './passwords/user-passwords.ts'
 import { createSight } from './reconcile/look/sight.ts'
 import { createReconciler } from './reconcile/loop/create-reconciler.ts'
-import { createTurns } from './reconcile/turn/deps.ts'
+import { storedRecords } from './reconcile/records/stored-records.ts'
+import { createTurns } from './reconcile/turn/create-turns.ts'
 import { createEffect } from './reconcile/turn/effect.ts'
 import { createEngines } from './reconcile/turn/engines.ts'
 import { createTrials } from './reconcile/turn/trials.ts'
@@ -160,11 +157,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
     tls,
   })
   const reconciling = {
-    store,
-    databases: databasesStore(store.db),
-    shards: shardsStore(store.db),
-    actions: actionsStore(store.db),
-    handovers: handoversStore(store.db),
+    ...storedRecords(store),
     agent,
     proxy,
     engines,

@@ -1,4 +1,4 @@
-import type { Action, ActionStatus } from '../core/state/action.ts'
+import type { Action, ActionNews, ActionStatus } from '../core/state/action.ts'
 import { changeOf, visibleOf } from '../core/state/action-event.ts'
 import type { Goal } from '../core/state/goal.ts'
 import { noOrders } from '../core/state/orders.ts'
@@ -6,26 +6,6 @@ import { inTransaction } from '../store/in-transaction.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
 import { actionEventsStore } from './action-events-store.ts'
-
-/** What a turn learns about an action. */
-export type ActionNews = Partial<
-  Pick<
-    Action,
-    | 'status'
-    | 'goal'
-    | 'orders'
-    | 'handedOverAt'
-    | 'wayBack'
-    | 'warnings'
-    | 'progress'
-    | 'step'
-    | 'holdReason'
-    | 'waitingFor'
-    | 'needsPerson'
-    | 'pending'
-    | 'error'
-  >
->
 
 export interface ActionsQuery {
   readonly status?: ActionStatus

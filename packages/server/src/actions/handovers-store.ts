@@ -1,29 +1,11 @@
 import type { Certificate } from '../core/state/action.ts'
+import type { Handover } from '../core/state/handover.ts'
 import type { Standby } from '../core/state/topology.ts'
 import { inTransaction } from '../store/in-transaction.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
 import { actionEventsStore } from './action-events-store.ts'
-
-/** A handover on record: the intent before the first command, then what it led to. */
-export interface Handover {
-  readonly id: number
-  readonly databaseUid: number
-  readonly group: number
-  readonly actionUid: string | null
-  readonly from: number
-  readonly to: number
-  /** Full syncs that each member had served before, by shard id. */
-  readonly fullSyncsBefore: Readonly<Record<string, number>>
-  readonly intendedAt: string
-  /** The old primary as it was when it became a replica. */
-  readonly standby: Standby
-  readonly released: boolean
-  /** Nothing of it is left to do. */
-  readonly closed: boolean
-  readonly certificate: Certificate | null
-}
 
 export interface HandoversStore {
   open(databaseUid: number, group: number): Promise<Handover | undefined>

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Module } from '../core/modules/module.ts'
 import { steadyGoal } from '../core/state/database.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
-import { createTurns } from '../reconcile/turn/deps.ts'
+import { createTurns } from '../reconcile/turn/create-turns.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { createDatabases, type DatabaseRequest } from './databases-service.ts'
 

@@ -1,4 +1,4 @@
-import type { ReplicaLimit } from '../core/carry-over/sync-room.ts'
+import type { LimitBefore } from '../core/carry-over/sync-room.ts'
 import type { ShardRecord } from '../core/state/database.ts'
 import type { Runs } from '../core/state/goal.ts'
 import { nextId } from '../store/next-id.ts'
@@ -21,12 +21,6 @@ export interface ShardsStore {
   limitBefore(id: number): Promise<LimitBefore | null>
   setLimitBefore(id: number, before: LimitBefore | null): Promise<void>
   remove(id: number): Promise<void>
-}
-
-/** `runId`: of the engine process. */
-export interface LimitBefore {
-  readonly runId: string
-  readonly limit: ReplicaLimit
 }
 
 export function shardsStore(db: Db): ShardsStore {

@@ -18,6 +18,12 @@ export interface ReplicaLimit {
   readonly softSeconds: number
 }
 
+/** What a process of a shard may hold back for replicas while no sync runs. `runId`: of the engine process. */
+export interface LimitBefore {
+  readonly runId: string
+  readonly limit: ReplicaLimit
+}
+
 /**
  * While a follower takes a full sync, its primary holds back what is written meanwhile. How much it may hold back then, in bytes: three
  * quarters of the memory that the node has free (without what is reserved for the followers), shared with the other groups that sync; but never less than engines allow by themselves.

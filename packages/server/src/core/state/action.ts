@@ -44,6 +44,26 @@ export interface Action {
   readonly changedAt: string
 }
 
+/** What a turn learns about an action. */
+export type ActionNews = Partial<
+  Pick<
+    Action,
+    | 'status'
+    | 'goal'
+    | 'orders'
+    | 'handedOverAt'
+    | 'wayBack'
+    | 'warnings'
+    | 'progress'
+    | 'step'
+    | 'holdReason'
+    | 'waitingFor'
+    | 'needsPerson'
+    | 'pending'
+    | 'error'
+  >
+>
+
 export type ActionStatus = 'queued' | 'running' | 'done' | 'failed'
 
 /** A step that is still to come, as people see it. */

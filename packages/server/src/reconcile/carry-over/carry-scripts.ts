@@ -3,7 +3,7 @@ import { type EngineConnection, EngineError, EngineUnreachable } from '@fairlead
 import { type Database, hasEndpoint } from '../../core/state/database.ts'
 import { endpointName } from '../../core/state/endpoint-name.ts'
 import { AgentUnreachable } from '../../nodes/agent-link.ts'
-import type { Deps } from '../turn/deps.ts'
+import type { EndpointProxy } from '../turn/ports.ts'
 
 /** In between an engine does other things. */
 const AT_ONCE = 64
@@ -16,7 +16,7 @@ export async function carryScripts(
   database: Database,
   engine: EngineConnection,
   { all }: { readonly all: boolean },
-  { proxy }: Deps,
+  { proxy }: EndpointProxy<'takeScripts'>,
 ): Promise<void> {
   if (!hasEndpoint(database) || database.endpointPort === null) return
   const { host, port } = engine.address

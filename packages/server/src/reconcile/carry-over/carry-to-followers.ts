@@ -5,8 +5,22 @@ import type { Obstacle } from '../../core/state/obstacle.ts'
 import { agentName } from '../../nodes/agent-name.ts'
 import { warnOf } from '../records/note-action.ts'
 import { limitBefore } from '../shards/keep-sync-room.ts'
-import type { Deps } from '../turn/deps.ts'
+import type {
+  ActionRecords,
+  Clock,
+  EffectRunner,
+  EngineConnections,
+  NodeAgent,
+  ShardRecords,
+} from '../turn/ports.ts'
 import { carrySettings } from './carry-settings.ts'
+
+export type CarryingPorts = NodeAgent<'readBaseline'> &
+  EngineConnections &
+  EffectRunner &
+  ShardRecords<'limitBefore'> &
+  ActionRecords &
+  Clock
 
 /**
  * Gives followers what people have set on their primary at run time: users and settings, which engines do not
@@ -20,22 +34,22 @@ export async function carryToFollowers(
     readonly followers: readonly ShardRecord[]
     readonly action: Action | undefined
   },
-  deps: Deps,
+  ports: CarryingPorts,
 ): Promise<Obstacle | undefined> {
   const { database, primary, followers, action } = parts
-  const { settings } = await deps.agent.readBaseline({ params: { id: agentName(primary.id) } })
-  const from = await deps.engines.connect(database, primary)
-  const replicaLimit = await limitBefore(from, primary.id, deps)
+  const { settings } = await ports.agent.readBaseline({ params: { id: agentName(primary.id) } })
+  const from = await ports.engines.connect(database, primary)
+  const replicaLimit = await limitBefore(from, primary.id, ports)
   const users: string[] = []
   for (const follower of followers) {
-    const to = await deps.engines.connect(database, follower)
+    const to = await ports.engines.connect(database, follower)
     const builds = { fromBuild: primary.runs.build, toBuild: follower.runs.build }
     const mode = { inCluster: database.cluster }
-    const pair = { from, to, ...builds, ...mode, baseline: settings, replicaLimit, effect: deps.effect }
+    const pair = { from, to, ...builds, ...mode, baseline: settings, replicaLimit, effect: ports.effect }
     const { obstacles } = await carrySettings(pair)
     users.push(...obstacles.users)
     // A client whose user is missing, or may do less, would notice; a setting is for people to look at.
-    if (action !== undefined) for (const words of obstacles.settings) await warnOf(action, words, deps)
+    if (action !== undefined) for (const words of obstacles.settings) await warnOf(action, words, ports)
   }
   return users.length === 0 ? undefined : { code: 'users', why: printable(users.join('; '), LONGEST) }
 }

@@ -4,8 +4,8 @@ import { usersToLimit } from '../../core/carry-over/within-reach.ts'
 import type { Database } from '../../core/state/database.ts'
 import { revisionOf } from '../../core/state/goal.ts'
 import { isLive, type LiveShard, type SeenDatabase } from '../../core/state/topology.ts'
-import type { Deps } from '../turn/deps.ts'
 import { ifItAnswers } from '../turn/engines.ts'
+import type { EffectRunner, EngineConnections, Log } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 import { readAclDialect, readParameters, readUserLines } from './read-settings.ts'
 
@@ -16,25 +16,29 @@ import { readAclDialect, readParameters, readUserLines } from './read-settings.t
 export async function keepWithinReach(
   database: Database,
   { groups }: SeenDatabase,
-  deps: Deps,
+  ports: EngineConnections & EffectRunner & Log,
   memory: TurnMemory,
 ): Promise<void> {
   for (const shard of groups.flatMap(({ shards }) => shards)) {
     // While another build is on its way, it is not known which words the process has.
     if (!isLive(shard) || shard.engine.loading || shard.revision !== revisionOf(shard.wanted)) continue
     if (!memory.isTime(`reach of ${shard.engine.runId}`, LOOK_EVERY_MS)) continue
-    await ifItAnswers(() => limit(shard, database, deps))
+    await ifItAnswers(() => limit(shard, database, ports))
   }
 }
 
 /** For how long a user may reach further that somebody adds at run time. */
 const LOOK_EVERY_MS = 60_000
 
-async function limit({ id, address, wanted }: LiveShard, database: Database, deps: Deps): Promise<void> {
-  const engine = await deps.engines.connect(database, { id, ...address })
-  const limited = await limitUsers(engine, wanted.build, deps)
+async function limit(
+  { id, address, wanted }: LiveShard,
+  database: Database,
+  ports: EngineConnections & EffectRunner & Log,
+): Promise<void> {
+  const engine = await ports.engines.connect(database, { id, ...address })
+  const limited = await limitUsers(engine, wanted.build, ports)
   if (limited.length > 0)
-    deps.log.warn(
+    ports.log.warn(
       { database: database.uid, shard: id, users: limited },
       'users may no longer use what reaches beyond their database or connection (MIGRATE, RESTORE-ASKING, SCRIPT DEBUG, CLIENT PAUSE and KILL)',
     )
@@ -44,7 +48,7 @@ async function limit({ id, address, wanted }: LiveShard, database: Database, dep
 export async function limitUsers(
   engine: EngineConnection,
   build: Parameters<typeof readAclDialect>[1],
-  { effect, log }: Pick<Deps, 'effect' | 'log'>,
+  { effect, log }: EffectRunner & Log,
 ): Promise<readonly string[]> {
   const lines = await readUserLines(engine)
   const dialect = await readAclDialect(engine, build)

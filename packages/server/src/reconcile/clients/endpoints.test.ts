@@ -1,8 +1,7 @@
 import type { EndpointReport, WantedEndpoint } from '@fairlead/api'
 import { expect, test } from 'vitest'
-import type { Database, ShardRecord } from '../../core/state/database.ts'
-import type { Goal } from '../../core/state/goal.ts'
-import type { Deps } from '../turn/deps.ts'
+import { databaseOf, shardOf } from '../../../test/records.ts'
+import { type ShardRecord, steadyGoal } from '../../core/state/database.ts'
 import { createEffect } from '../turn/effect.ts'
 import { createTurnMemory } from '../turn/turn-memory.ts'
 import { keepEndpoint } from './endpoints.ts'
@@ -10,22 +9,17 @@ import { keepEndpoint } from './endpoints.ts'
 const host = '127.0.0.1'
 const at = (port: number) => ({ host, port })
 
-/** A database of two groups with the shards 1 and 2 as primaries. Of it, of shards and of deps only this is looked at. */
-const database = {
-  uid: 7,
-  name: 'orders',
-  cluster: true,
-  clientsKnowShards: false,
-  tls: true,
-  endpointPort: 20_000,
+/** A database of two groups with the shards 1 and 2 as primaries. */
+const database = databaseOf({
+  ...{ uid: 7, cluster: true, clientsKnowShards: false, tls: true, endpointPort: 20_000 },
   groups: [
     { number: 0, slots: { first: 0, last: 8_191 }, primaryShard: 1, history: null },
     { number: 1, slots: { first: 8_192, last: 16_383 }, primaryShard: 2, history: null },
   ],
-} as unknown as Database
-const shardAt = (id: number) => ({ id, ...at(20_000 + id) }) as ShardRecord
-const goal = { kind: 'keep' } as Goal
-const certificate = { cert: 'cert', key: 'key', fingerprint: 'print' }
+})
+const goal = steadyGoal(database)
+const unasked = () => Promise.reject(new Error('nothing of it is needed here'))
+const certificate = { cert: 'cert', key: 'key', fingerprint: 'print', isOurs: true }
 
 /** Keeps its endpoint, turn after turn, at a proxy that answers with so many doubts. */
 function keeper() {
@@ -34,18 +28,21 @@ function keeper() {
   let nowMs = 0
   let count = 0
   let shards: readonly ShardRecord[] = []
-  const deps = {
-    shards: { listOf: async () => shards },
-    tls: { current: async () => ({ proxy: certificate }) },
+  const ports: Parameters<typeof keepEndpoint>[3] = {
+    shards: { list: unasked, listOf: async () => shards },
+    databases: { list: unasked, setEndpointPort: unasked },
+    agent: { findFreePort: unasked },
+    tls: { current: async () => ({ ca: 'authority', proxy: certificate }) },
     proxy: {
-      putEndpoint: async ({ body }: { readonly body: WantedEndpoint }) => {
+      removeEndpoint: unasked,
+      putEndpoint: async ({ body }) => {
         puts.push(body)
         return { doubted: { count, why: 'slot 5 is elsewhere' } } as EndpointReport
       },
     },
-    log: { warn: (what: unknown) => warned.push(what) },
-    effect: createEffect(() => undefined),
-  } as unknown as Deps
+    log: { info: () => undefined, warn: (what: unknown) => void warned.push(what), error: () => undefined },
+    ...{ portRange: { from: 0, to: 0 }, inTurn: (work) => work(), effect: createEffect(() => undefined) },
+  }
   const memory = createTurnMemory(() => nowMs)
   return {
     puts,
@@ -55,10 +52,10 @@ function keeper() {
       readonly doubts?: number
       readonly afterMs?: number
     }) {
-      shards = now.ids.map(shardAt)
+      shards = now.ids.map((id) => shardOf(id))
       count = now.doubts ?? count
       nowMs += now.afterMs ?? 1_000
-      await keepEndpoint(database, goal, { groups: [] }, deps, memory)
+      await keepEndpoint(database, goal, { groups: [] }, ports, memory)
     },
   }
 }

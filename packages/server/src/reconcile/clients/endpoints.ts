@@ -8,7 +8,16 @@ import type { SeenDatabase } from '../../core/state/topology.ts'
 import { takenPorts } from '../../databases/taken-ports.ts'
 import { ProxyUnreachable } from '../../nodes/proxy-link.ts'
 import type { TlsNow } from '../../tls/tls-service.ts'
-import type { Deps } from '../turn/deps.ts'
+import type {
+  Certifying,
+  DatabaseRecords,
+  EffectRunner,
+  EndpointProxy,
+  Log,
+  NodeAgent,
+  Placing,
+  ShardRecords,
+} from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
 /** How long clients are held at most before the role moves: what was to be done in milliseconds will not be done. */
@@ -18,6 +27,16 @@ const DRAIN_MS = 500
 /** How soon somebody looks whether a proxy that lost its home has the endpoint. */
 const AGAIN_MS = 10_000
 
+type PlacingPorts = Placing &
+  NodeAgent<'findFreePort'> &
+  DatabaseRecords<'list' | 'setEndpointPort'> &
+  ShardRecords<'list' | 'listOf'> &
+  EffectRunner
+/** What puts an endpoint where it belongs. */
+export type PointingPorts = PlacingPorts & EndpointProxy<'putEndpoint'> & Certifying<'current'>
+/** What holds its clients while a role moves. */
+export type HoldingPorts = EndpointProxy<'holdEndpoint' | 'releaseEndpoint' | 'switchEndpoint'> & EffectRunner
+
 /**
  * Makes the endpoint of a database point at its primaries on record, and gives it a port if it has none. Not while a
  * role moves: then it is held, and who moves the role points it. Throws ProxyUnreachable.
@@ -26,28 +45,31 @@ export async function keepEndpoint(
   database: Database,
   goal: Goal,
   { groups }: SeenDatabase,
-  deps: Deps,
+  ports: PointingPorts & EndpointProxy<'removeEndpoint'> & Log,
   memory: TurnMemory,
 ): Promise<void> {
   if (!hasEndpoint(database)) return
-  if (goal.kind === 'remove') return dropEndpoint(database, deps)
+  if (goal.kind === 'remove') return dropEndpoint(database, ports)
   if (groups.some(({ handover }) => handover !== null && !handover.released)) return
   const primaries = database.groups.map(({ primaryShard }) => primaryShard).join()
-  const shown = (await tlsOf(database, deps))?.fingerprint ?? 'none'
-  const shards = await deps.shards.listOf(database.uid)
+  const shown = (await tlsOf(database, ports))?.fingerprint ?? 'none'
+  const shards = await ports.shards.listOf(database.uid)
   const all = shards.map(({ id }) => id).join()
   const what = `endpoint of ${database.uid} at ${primaries} of ${all}, certificate ${shown}`
   if (!memory.isTime(what, AGAIN_MS)) return
   try {
-    const report = await putEndpoint(database, shards, deps)
-    if (report !== null) tellOfDoubts(database, report, deps, memory)
+    const report = await putEndpoint(database, shards, ports)
+    if (report !== null) tellOfDoubts(database, report, ports, memory)
   } catch (cause) {
     memory.again(what)
     throw cause
   }
 }
 
-async function dropEndpoint({ uid }: Database, { proxy, effect }: Deps): Promise<void> {
+async function dropEndpoint(
+  { uid }: Database,
+  { proxy, effect }: EndpointProxy<'removeEndpoint'> & EffectRunner,
+): Promise<void> {
   await effect('remove-endpoint', () => proxy.removeEndpoint({ params: { id: endpointName(uid) } }))
 }
 
@@ -55,15 +77,15 @@ async function dropEndpoint({ uid }: Database, { proxy, effect }: Deps): Promise
 async function putEndpoint(
   database: Database,
   shards: readonly ShardRecord[],
-  deps: Deps,
+  ports: PointingPorts,
 ): Promise<EndpointReport | null> {
   const routes = routesOf(database, shards)
   const [first] = routes
   if (first === undefined || routes.length < database.groups.length) return null
-  const port = database.endpointPort ?? (await givePort(database, deps))
+  const port = database.endpointPort ?? (await givePort(database, ports))
   const primaries = database.groups.map(({ primaryShard }) => primaryShard)
   const replicas = shards.filter(({ id }) => !primaries.includes(id)).map(addressOf)
-  const tls = await tlsOf(database, deps)
+  const tls = await tlsOf(database, ports)
   const body: WantedEndpoint = {
     ...{ host: ENDPOINT_HOST, port, upstream: first.upstream, upstreamTls: null },
     tls: tls === null ? null : { cert: tls.cert, key: tls.key },
@@ -72,8 +94,8 @@ async function putEndpoint(
     replicas,
     shards: database.cluster ? routes : null,
   }
-  return deps.effect('put-endpoint', () =>
-    deps.proxy.putEndpoint({ params: { id: endpointName(database.uid) }, body }),
+  return ports.effect('put-endpoint', () =>
+    ports.proxy.putEndpoint({ params: { id: endpointName(database.uid) }, body }),
   )
 }
 
@@ -81,7 +103,7 @@ async function putEndpoint(
  * The endpoint was told that slots are elsewhere, and did not believe it: by a script, or of an address that is no shard of the database.
  * Where slots are is looked at in every turn; people hear of it here.
  */
-function tellOfDoubts({ uid }: Database, { doubted }: EndpointReport, deps: Deps, memory: TurnMemory): void {
+function tellOfDoubts({ uid }: Database, { doubted }: EndpointReport, ports: Log, memory: TurnMemory): void {
   if (doubted === undefined) return
   const note = `doubts of ${uid}`
   const before = Number(memory.notes.get(note) ?? 0)
@@ -89,15 +111,15 @@ function tellOfDoubts({ uid }: Database, { doubted }: EndpointReport, deps: Deps
   // Fewer than before: another proxy counts anew.
   const more = doubted.count < before ? doubted.count : doubted.count - before
   if (more > 0)
-    deps.log.warn(
+    ports.log.warn(
       { database: uid, count: more, why: doubted.why },
       'replies that sent slots elsewhere were not believed',
     )
 }
 
 /** What clients are shown now; null where they speak plain. */
-async function tlsOf({ tls }: Database, deps: Deps): Promise<TlsNow['proxy'] | null> {
-  return tls ? (await deps.tls.current()).proxy : null
+async function tlsOf({ tls }: Database, ports: Certifying<'current'>): Promise<TlsNow['proxy'] | null> {
+  return tls ? (await ports.tls.current()).proxy : null
 }
 
 /** Where the slots are served, in their order. */
@@ -114,16 +136,16 @@ function addressOf({ host, port }: Address): Address {
 }
 
 /** Placed like shards: one after the other, so that a port is on record before the next is looked for. */
-async function givePort({ uid }: Database, deps: Deps): Promise<number> {
-  return deps.inTurn(async () => {
-    const { port } = await deps.agent.findFreePort({
-      body: { ...deps.portRange, except: [...(await takenPorts(deps))], alsoFree: [] },
+async function givePort({ uid }: Database, ports: PlacingPorts): Promise<number> {
+  return ports.inTurn(async () => {
+    const { port } = await ports.agent.findFreePort({
+      body: { ...ports.portRange, except: [...(await takenPorts(ports))], alsoFree: [] },
     })
     if (port === null)
       throw new Error(
-        `no port from ${deps.portRange.from} to ${deps.portRange.to} is free for an endpoint (FAIRLEAD_PORT_RANGE)`,
+        `no port from ${ports.portRange.from} to ${ports.portRange.to} is free for an endpoint (FAIRLEAD_PORT_RANGE)`,
       )
-    await deps.effect('record-endpoint', () => deps.databases.setEndpointPort(uid, port))
+    await ports.effect('record-endpoint', () => ports.databases.setEndpointPort(uid, port))
     return port
   })
 }
@@ -136,7 +158,7 @@ export async function prepareClients(
   database: Database,
   group: number,
   heir: Address,
-  { proxy }: Deps,
+  { proxy }: EndpointProxy<'prepareEndpoint'>,
 ): Promise<string | undefined> {
   if (!isServed(database)) return undefined
   const params = { id: endpointName(database.uid) }
@@ -157,7 +179,7 @@ export function isServed(database: Database): boolean {
 export async function whyStillRead(
   { uid }: Database,
   shard: Address,
-  { proxy }: Deps,
+  { proxy }: EndpointProxy<'reportProxy'>,
 ): Promise<Obstacle | undefined> {
   const { endpoints } = await proxy.reportProxy({}).catch((cause: unknown) => {
     if (cause instanceof ProxyUnreachable) return { endpoints: [] } // and its clients with it
@@ -202,7 +224,7 @@ export async function holdClients(
   database: Database,
   group: number,
   heir: Address,
-  { proxy, effect }: Deps,
+  { proxy, effect }: HoldingPorts,
 ): Promise<HeldClients | NotHeld | null> {
   if (!isServed(database)) return null
   const params = { id: endpointName(database.uid) }
@@ -257,16 +279,16 @@ export async function settleEndpoint(
   group: number,
   primary: number,
   shards: readonly ShardRecord[],
-  deps: Deps,
+  ports: PointingPorts & EndpointProxy<'releaseEndpoint'>,
 ): Promise<void> {
   if (!hasEndpoint(database)) return
   const groups = database.groups.map((one) =>
     one.number === group ? { ...one, primaryShard: primary } : one,
   )
-  await putEndpoint({ ...database, groups }, shards, deps)
-  await deps
+  await putEndpoint({ ...database, groups }, shards, ports)
+  await ports
     .effect('release-endpoint', () =>
-      deps.proxy.releaseEndpoint({
+      ports.proxy.releaseEndpoint({
         params: { id: endpointName(database.uid) },
         body: slotOf(database, group),
       }),

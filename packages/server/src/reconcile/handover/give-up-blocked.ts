@@ -4,7 +4,7 @@ import type { Database } from '../../core/state/database.ts'
 import { endpointName } from '../../core/state/endpoint-name.ts'
 import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import { isServed, slotOf } from '../clients/endpoints.ts'
-import type { Deps } from '../turn/deps.ts'
+import type { EffectRunner, EndpointProxy, EngineConnections } from '../turn/ports.ts'
 
 /** In between an engine does other things: these take it a millisecond or less. */
 const AT_ONCE = 64
@@ -19,7 +19,11 @@ export async function giveUpBlocked(
   database: Database,
   group: number,
   primary: EngineConnection,
-  { proxy, engines, effect }: Pick<Deps, 'proxy' | 'engines' | 'effect'>,
+  {
+    proxy,
+    engines,
+    effect,
+  }: EndpointProxy<'giveUpBlocked'> & EngineConnections<'newestClient'> & EffectRunner,
 ): Promise<void> {
   if (!isServed(database)) return
   try {

@@ -1,8 +1,8 @@
 import { isSilent } from '../../core/plan/may-serve.ts'
 import type { Database } from '../../core/state/database.ts'
 import { isLive, type Seen, type SeenDatabase } from '../../core/state/topology.ts'
-import type { Deps } from '../turn/deps.ts'
 import { ifItAnswers } from '../turn/engines.ts'
+import type { EffectRunner, EngineConnections } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 import { letWritesGo, refusesWrites } from './stop-writes.ts'
 
@@ -13,7 +13,7 @@ import { letWritesGo, refusesWrites } from './stop-writes.ts'
 export async function keepWritesGoing(
   database: Database,
   { groups }: SeenDatabase,
-  deps: Deps,
+  ports: EngineConnections & EffectRunner,
   memory: TurnMemory,
 ): Promise<void> {
   for (const seen of groups) {
@@ -23,8 +23,8 @@ export async function keepWritesGoing(
     const { id, address, wanted } = primary
     if (!memory.isTime(`refusal of writes at ${id}`, LOOK_EVERY_MS)) continue
     await ifItAnswers(async () => {
-      const connection = await deps.engines.connect(database, { id, ...address })
-      if (await refusesWrites(connection, wanted.build)) await letWritesGo(connection, wanted.build, deps)
+      const connection = await ports.engines.connect(database, { id, ...address })
+      if (await refusesWrites(connection, wanted.build)) await letWritesGo(connection, wanted.build, ports)
     })
   }
 }

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type EngineConnection, EngineError, EngineUnreachable, hashSlot, readInfo } from '@fairlead/engine'
 import { isBeforeRedis } from '../../core/carry-over/acl-words.ts'
 import { hasEndpoint, type SlotRange } from '../../core/state/database.ts'
-import { member, type Scene } from '../turn/scene.ts'
+import type { EngineConnections } from '../turn/ports.ts'
+import { member, type StepContext } from '../turn/step-context.ts'
 
 /** Nagle's algorithm and delayed acknowledgements make it up to 50 ms (decision 22). */
 const ARRIVED_WITHIN_MS = 200
@@ -24,14 +25,19 @@ export interface MessagesOnTheBus extends Disposable {
 export async function listenOnTheBus(
   { from, to }: { readonly from: number; readonly to: number },
   primary: EngineConnection,
-  { database, members, seen, deps }: Pick<Scene, 'database' | 'members' | 'seen' | 'deps'>,
+  {
+    database,
+    members,
+    seen,
+    ports,
+  }: Pick<StepContext<EngineConnections<'listen'>>, 'database' | 'members' | 'seen' | 'ports'>,
 ): Promise<MessagesOnTheBus | null> {
   const [old, heir] = [member(from, { members }), member(to, { members })]
   const isOld = [old, heir].some(({ runs }) => isBeforeRedis(runs.build, '7.0'))
   if (seen.slots === null || !hasEndpoint(database) || isOld) return null
   const channel = channelIn(seen.slots)
   const { promise: heard, resolve } = Promise.withResolvers<void>()
-  const listener = await deps.engines.listen(database, heir, channel, resolve)
+  const listener = await ports.engines.listen(database, heir, channel, resolve)
   return {
     async arrived() {
       try {

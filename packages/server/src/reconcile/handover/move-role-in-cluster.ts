@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EngineConnection } from '@fairlead/engine'
-import type { Deps } from '../turn/deps.ts'
+import type { EffectRunner, TakingOver } from '../turn/ports.ts'
 import { readClock } from '../turn/take-over.ts'
 import { replicationOf } from './handover-gate.ts'
 import {
@@ -34,30 +34,30 @@ const NEVER_S = 3_600
  */
 export async function moveRoleInCluster(
   group: MovingGroup,
-  deps: Pick<Deps, 'effect' | 'takeovers'>,
+  ports: EffectRunner & TakingOver,
 ): Promise<Moved | NotMoved> {
   const { primary, heir, build } = group
   const [period, clock] = await Promise.all([readPingPeriod(primary), readClock(heir)])
   const began = performance.now()
   try {
-    const first = await stopWrites(primary, build, deps, async () => {
+    const first = await stopWrites(primary, build, ports, async () => {
       const [, seen] = await Promise.all([primary.call('CONFIG', 'SET', PING_SETTING, NEVER_S), look(group)])
       return seen
     })
     const equal = await becomeEqual(group, first)
     if ('why' in equal) {
-      await letWritesGo(primary, build, deps)
+      await letWritesGo(primary, build, ports)
       return equal
     }
-    const still = await standStill(group, equal.offset, deps)
+    const still = await standStill(group, equal.offset, ports)
     if ('why' in still) {
-      await letWritesGo(primary, build, deps)
+      await letWritesGo(primary, build, ports)
       return still
     }
     group.orders.give()
-    if (!(await deps.takeovers.order(heir, { clock, until: still.until }, deps.effect))) {
+    if (!(await ports.takeovers.order(heir, { clock, until: still.until }, ports.effect))) {
       group.orders.refused()
-      await letWritesGo(primary, build, deps)
+      await letWritesGo(primary, build, ports)
       return tooLate
     }
     const writeStopMs = msSince(began)
@@ -65,7 +65,7 @@ export async function moveRoleInCluster(
     const [heldMs] = await Promise.all([
       group.takeClients(),
       // From here on it sends clients of its own on, those that it held too.
-      untilSteppedDown(primary).then(() => letWritesGo(primary, build, deps)),
+      untilSteppedDown(primary).then(() => letWritesGo(primary, build, ports)),
     ])
     const { replid, keys } = equal
     return { replid, offset: still.offset, keys, writeStopMs, heldMs }

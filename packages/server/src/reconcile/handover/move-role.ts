@@ -9,7 +9,7 @@ import {
 } from '@fairlead/engine'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import { countKeys } from '../look/count-keys.ts'
-import type { Deps } from '../turn/deps.ts'
+import type { EffectRunner } from '../turn/ports.ts'
 import { replicationOf } from './handover-gate.ts'
 import { letWritesGo, stopWrites } from './stop-writes.ts'
 
@@ -66,13 +66,13 @@ const CATCH_UP_MS = 300
  * After the demotion the old primary's offset is frozen; it must be the heir's, in the same history. If not, it is taken
  * back. Killed in between, there is no primary: safe, and the planner promotes one.
  */
-export async function moveRole(group: MovingGroup, deps: Deps): Promise<Moved | NotMoved> {
-  const { effect } = deps
+export async function moveRole(group: MovingGroup, ports: EffectRunner): Promise<Moved | NotMoved> {
+  const { effect } = ports
   const { primary, heir, build } = group
   const began = performance.now()
-  const equal = await becomeEqual(group, await stopWrites(primary, build, deps, () => look(group)))
+  const equal = await becomeEqual(group, await stopWrites(primary, build, ports, () => look(group)))
   if ('why' in equal) {
-    await letWritesGo(primary, build, deps)
+    await letWritesGo(primary, build, ports)
     return equal
   }
   // The heir cannot be ahead of its primary: once it is seen there, it stays there.
@@ -86,14 +86,14 @@ export async function moveRole(group: MovingGroup, deps: Deps): Promise<Moved | 
         ]),
   )
   if (demoted === null) {
-    await letWritesGo(primary, build, deps)
+    await letWritesGo(primary, build, ports)
     return tooLate
   }
   const [, frozen, seen] = demoted
   const held = isAt(seen, frozen) ? seen : await replicationOf(heir)
   if (!isAt(held, frozen)) {
     await effect('take-back', () => primary.call('REPLICAOF', 'NO', 'ONE'))
-    await letWritesGo(primary, build, deps)
+    await letWritesGo(primary, build, ports)
     return {
       code: 'replication',
       why: `the primary stood at ${frozen.replid}:${frozen.offset} and the heir at ${held.replid}:${held.offset}; nothing was moved`,

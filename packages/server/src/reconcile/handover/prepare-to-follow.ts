@@ -2,9 +2,7 @@ import type { Address } from '@fairlead/api'
 import type { EngineConnection } from '@fairlead/engine'
 import type { ShardRecord } from '../../core/state/database.ts'
 import { addressToFollow } from '../../core/state/shard-addresses.ts'
-import { asTheyRun } from '../shards/ports-of-shard.ts'
-import type { Deps } from '../turn/deps.ts'
-import { member, type Scene } from '../turn/scene.ts'
+import type { EffectRunner } from '../turn/ports.ts'
 
 /**
  * Makes a shard ready to follow another outside of cluster mode, over TLS if both can: links that it opens from now on are of that kind, the one
@@ -13,7 +11,7 @@ import { member, type Scene } from '../turn/scene.ts'
 export async function prepareToFollow(
   shard: EngineConnection,
   primary: Pick<ShardRecord, 'host' | 'port' | 'tlsPort'>,
-  { effect }: Pick<Deps, 'effect'>,
+  { effect }: EffectRunner,
 ): Promise<Address> {
   const canSpeakTls = await speaksTls(shard)
   const { host, port, tls } = addressToFollow(primary, canSpeakTls)
@@ -22,12 +20,6 @@ export async function prepareToFollow(
       shard.call('CONFIG', 'SET', 'tls-replication', tls ? 'yes' : 'no'),
     )
   return { host, port }
-}
-
-/** A member of the group, as it can be followed now. */
-export function toFollow(id: number, scene: Scene): ShardRecord {
-  const { members, seen } = scene
-  return member(id, { members: asTheyRun(members, seen) })
 }
 
 /** The process is asked, not the record: it may be one of before, whose successor will. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Deps } from '../turn/deps.ts'
+import type { EffectRunner } from '../turn/ports.ts'
 import { replicationOf } from './handover-gate.ts'
 import { type MovingGroup, type NotMoved, tooLate } from './move-role.ts'
 import { keepWritesStopped, pauseAll } from './stop-writes.ts'
@@ -24,11 +24,11 @@ export interface Still {
 export async function standStill(
   group: MovingGroup,
   offset: number,
-  deps: Pick<Deps, 'effect'>,
+  ports: EffectRunner,
 ): Promise<Still | NotMoved> {
   const { primary, heir, others, build, until } = group
-  await keepWritesStopped(primary, build, deps)
-  const paused = await pauseAll(primary, build, deps)
+  await keepWritesStopped(primary, build, ports)
+  const paused = await pauseAll(primary, build, ports)
   // Asked only now: an answer that came in time proves that the short pause had not ended before the long one began.
   if (performance.now() > until) return tooLate
   if (paused === null) return { offset, until }

@@ -1,6 +1,6 @@
 import type { Build } from '@fairlead/api'
 import { compareVersions, type EngineConnection } from '@fairlead/engine'
-import type { Deps } from '../turn/deps.ts'
+import type { EffectRunner } from '../turn/ports.ts'
 
 /** The pause ends by itself after this, whatever becomes of us. Far above the few milliseconds it is needed. */
 const PAUSE_MS = 2_000
@@ -23,7 +23,7 @@ const REFUSAL = 'min-replicas-to-write'
 export async function stopWrites<T>(
   primary: EngineConnection,
   build: Build,
-  { effect }: Pick<Deps, 'effect'>,
+  { effect }: EffectRunner,
   look: () => Promise<T>,
 ): Promise<T> {
   const [, seen] = await effect('pause', () => {
@@ -42,7 +42,7 @@ export async function stopWrites<T>(
 export async function keepWritesStopped(
   primary: EngineConnection,
   build: Build,
-  { effect }: Pick<Deps, 'effect'>,
+  { effect }: EffectRunner,
 ): Promise<void> {
   if (!canPauseWrites(build)) return // refused until somebody takes that back
   await effect('pause-longer', () => primary.call('CLIENT', 'PAUSE', OUTLASTS_MS, 'WRITE'))
@@ -55,7 +55,7 @@ export async function keepWritesStopped(
 export async function pauseAll(
   primary: EngineConnection,
   build: Build,
-  { effect }: Pick<Deps, 'effect'>,
+  { effect }: EffectRunner,
 ): Promise<{ readonly offset: number; readonly endsAt: number } | null> {
   if (canPauseWrites(build)) return null
   const endsAt = performance.now() + PAUSE_ALL_MS
@@ -81,7 +81,7 @@ export async function pauseAll(
 export async function fence(
   primary: EngineConnection,
   build: Build,
-  { effect }: Pick<Deps, 'effect'>,
+  { effect }: EffectRunner,
 ): Promise<void> {
   if (canPauseWrites(build)) await effect('fence', () => primary.call('CLIENT', 'PAUSE', FENCE_MS, 'WRITE'))
   else await effect('fence', () => primary.call('CONFIG', 'SET', REFUSAL, NEVER_REPLICAS))
@@ -98,7 +98,7 @@ export async function refusesWrites(shard: EngineConnection, build: Build): Prom
 export async function letWritesGo(
   shard: EngineConnection,
   build: Build,
-  { effect }: Pick<Deps, 'effect'>,
+  { effect }: EffectRunner,
 ): Promise<void> {
   if (canPauseWrites(build)) await effect('unpause', () => shard.call('CLIENT', 'UNPAUSE'))
   else await effect('unpause', () => shard.call('CONFIG', 'SET', REFUSAL, 0))

@@ -8,10 +8,10 @@ import {
   readInfo,
   replicationIn,
 } from '@fairlead/engine'
-import type { Handover } from '../../actions/handovers-store.ts'
 import { nodesToSee } from '../../core/plan/nodes-to-see.ts'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
 import { limitsOf } from '../../core/state/engine-memory.ts'
+import type { Handover } from '../../core/state/handover.ts'
 import { addressOnRecord, plainAddress } from '../../core/state/shard-addresses.ts'
 import type {
   ClusterView,
@@ -23,25 +23,28 @@ import type {
   Silence,
 } from '../../core/state/topology.ts'
 import { agentName } from '../../nodes/agent-name.ts'
-import type { Deps } from '../turn/deps.ts'
-import type { Engines } from '../turn/engines.ts'
+import type { Clock, EngineConnections, HandoverRecords, NodeAgent, ShardRecords } from '../turn/ports.ts'
 import { countKeys } from './count-keys.ts'
 import { readEngineMemory } from './read-engine-memory.ts'
 import { readSaving } from './read-saving.ts'
 
 /** What a look needs. */
-export type Eyes = Pick<Deps, 'agent' | 'shards' | 'handovers' | 'engines' | 'now'>
+export type Eyes = NodeAgent<'reportNode'> &
+  ShardRecords<'list'> &
+  HandoverRecords<'last'> &
+  EngineConnections &
+  Clock
 
 /** Looks at everything a decision about the database may depend on. Throws AgentUnreachable. */
-export async function observe(database: Database, deps: Eyes, signal: AbortSignal): Promise<SeenDatabase> {
-  const report = await deps.agent.reportNode({}, { signal })
-  const everywhere = await deps.shards.list()
+export async function observe(database: Database, ports: Eyes, signal: AbortSignal): Promise<SeenDatabase> {
+  const report = await ports.agent.reportNode({}, { signal })
+  const everywhere = await ports.shards.list()
   const records = everywhere.filter(({ databaseUid }) => databaseUid === database.uid)
-  const handovers = await deps.handovers.last(database.uid)
+  const handovers = await ports.handovers.last(database.uid)
   const shards = await Promise.all(
     records.map(async (record) => ({
       group: record.group,
-      shard: await observeShard(record, report, { database, records }, deps.engines),
+      shard: await observeShard(record, report, { database, records }, ports),
     })),
   )
   const node = { memoryFreeBytes: memoryLeft(report, everywhere), diskFreeBytes: report.diskFreeBytes }
@@ -52,7 +55,7 @@ export async function observe(database: Database, deps: Eyes, signal: AbortSigna
       shards: shards.filter(({ group }) => group === number).map(({ shard }) => shard),
       recordedPrimary: primaryShard,
       history,
-      ...describeHandover(handovers.get(number), deps.now()),
+      ...describeHandover(handovers.get(number), ports.now()),
       limits: limitsOf(database),
       node,
     })),
@@ -82,11 +85,11 @@ async function observeShard(
   record: ShardRecord,
   report: NodeReport,
   about: About,
-  engines: Engines,
+  ports: EngineConnections,
 ): Promise<SeenShard> {
   const found = report.shards.find(({ id }) => id === agentName(record.id))
   const mayAnswer = found?.state === 'running' || found?.state === 'stopping'
-  const engine = mayAnswer ? await inspect(record, about, engines) : null
+  const engine = mayAnswer ? await inspect(record, about, ports) : null
   // What the agent says of it comes first: it stands beside the process.
   const unanswered = typeof engine === 'string' ? `the server does not reach it: ${engine}` : ''
   return {
@@ -127,7 +130,7 @@ const nothing: Disk = { lookedAt: 0, snapshot: null, aof: 'none', claim: null }
 async function inspect(
   record: ShardRecord,
   { database, records }: About,
-  engines: Engines,
+  { engines }: EngineConnections,
 ): Promise<EngineState | string> {
   try {
     const connection = await engines.connect(database, record)

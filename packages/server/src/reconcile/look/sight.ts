@@ -16,9 +16,9 @@ const LOOK_WITHIN_MS = 5_000
 /** A client that gets no answer for this long calls it a failure, too. */
 const KNOCK_WITHIN_MS = 2_000
 
-export function createSight(deps: Eyes): Sight {
+export function createSight(ports: Eyes): Sight {
   return {
-    look: (database) => observe(database, deps, AbortSignal.timeout(LOOK_WITHIN_MS)),
+    look: (database) => observe(database, ports, AbortSignal.timeout(LOOK_WITHIN_MS)),
     knock,
   }
 }

@@ -23,10 +23,12 @@ import { keepStreams } from '../shards/keep-streams.ts'
 import { keepSyncRoom } from '../shards/keep-sync-room.ts'
 import { keepShardCertificates } from '../shards/shard-certificates.ts'
 import { carryOut } from '../steps/carry-out.ts'
-import { createTurns, type Deps } from '../turn/deps.ts'
+import { createTurns } from '../turn/create-turns.ts'
 import type { Outcome } from '../turn/outcome.ts'
-import type { Moves } from '../turn/scene.ts'
+import type { Moves } from '../turn/step-context.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
+import { oneAfterTheOther } from './one-after-the-other.ts'
+import type { TurnPorts } from './turn-ports.ts'
 
 /** When to look at a database again. A throw means: with back-off. */
 export type Turn =
@@ -49,39 +51,39 @@ const QUEUED_MS = 500
 /** One turn: look, decide, do one thing in each group, look again. Every decision is in core/. */
 export async function reconcileDatabase(
   uid: number,
-  deps: Deps,
+  ports: TurnPorts,
   memory: TurnMemory,
   signal: AbortSignal,
 ): Promise<Turn> {
-  const database = await deps.databases.get(uid)
+  const database = await ports.databases.get(uid)
   if (database === undefined) return { next: 'gone' }
-  const action = await deps.actions.active(uid)
+  const action = await ports.actions.active(uid)
   if (action === undefined && database.status === 'creation-failed') return { next: 'watch' }
-  if (action !== undefined && (await hasToWait(action, deps))) return { next: 'again', afterMs: QUEUED_MS }
+  if (action !== undefined && (await hasToWait(action, ports))) return { next: 'again', afterMs: QUEUED_MS }
 
   const began = performance.now()
   const goal = action?.goal ?? steadyGoal(database)
-  const seen = await observe(database, deps, signal)
-  await keepHistory({ database, action }, seen, deps, memory)
-  await endReservations(seen, deps)
-  if (goal.kind === 'keep') await keepLimits(database, seen, deps)
-  await keepShardCertificates(database, seen, deps, memory)
-  await keepSyncRoom(database, seen, deps, memory)
-  await keepNodeTimeout(database, seen, deps, memory)
-  await keepStreams(database, seen, deps, memory)
-  await keepWithinReach(database, seen, deps, memory)
-  await keepWritesGoing(database, seen, deps, memory)
-  await tellOfHanging(seen, { database, action }, deps, memory)
-  await tellOfStrangers(seen, { database, action }, deps, memory)
-  await keepEndpoint(database, goal, seen, deps, memory).catch((cause: unknown) => {
+  const seen = await observe(database, ports, signal)
+  await keepHistory({ database, action }, seen, ports, memory)
+  await endReservations(seen, ports)
+  if (goal.kind === 'keep') await keepLimits(database, seen, ports)
+  await keepShardCertificates(database, seen, ports, memory)
+  await keepSyncRoom(database, seen, ports, memory)
+  await keepNodeTimeout(database, seen, ports, memory)
+  await keepStreams(database, seen, ports, memory)
+  await keepWithinReach(database, seen, ports, memory)
+  await keepWritesGoing(database, seen, ports, memory)
+  await tellOfHanging(seen, { database, action }, ports, memory)
+  await tellOfStrangers(seen, { database, action }, ports, memory)
+  await keepEndpoint(database, goal, seen, ports, memory).catch((cause: unknown) => {
     // A database in service is looked after without its endpoint, too; one that comes or goes is done only with it.
     if (action !== undefined && action.kind !== 'upgrade') throw cause
-    deps.log.warn({ err: cause, database: uid }, 'the endpoint is not as it shall be')
+    ports.log.warn({ err: cause, database: uid }, 'the endpoint is not as it shall be')
   })
-  const lanes = plan(database, action, goal, seen, deps, memory)
-  await noteObstacle(database, lanes, deps)
-  if (action !== undefined) await noteAction(action, seen, lanes, memory, deps)
-  return act({ began, database, action, goal, seen, lanes }, deps, memory, signal)
+  const lanes = plan(database, action, goal, seen, ports, memory)
+  await noteObstacle(database, lanes, ports)
+  if (action !== undefined) await noteAction(action, seen, lanes, memory, ports)
+  return act({ began, database, action, goal, seen, lanes }, ports, memory, signal)
 }
 
 function plan(
@@ -89,10 +91,10 @@ function plan(
   action: Action | undefined,
   goal: Goal,
   seen: SeenDatabase,
-  deps: Deps,
+  ports: TurnPorts,
   memory: TurnMemory,
 ): readonly Lane[] {
-  const now = deps.now()
+  const now = ports.now()
   const handedOverAt = action?.handedOverAt == null ? null : Date.parse(action.handedOverAt)
   const leave = action === undefined ? everything : leaveOf(goal, action.orders, handedOverAt, now)
   const undoable = action !== undefined && isUndoable(seen, goal)
@@ -106,7 +108,8 @@ function plan(
 /** A machine that is busy for a moment is the usual reason for a wait that has no end. */
 const RETRY = '; what was begun is undone. If the machine was busy, try again with the order retry'
 
-interface Scene {
+/** A turn, as it stands when its steps are chosen. */
+interface TurnState {
   /** When the look began, by performance.now(). */
   readonly began: number
   readonly database: Database
@@ -116,23 +119,29 @@ interface Scene {
   readonly lanes: readonly Lane[]
 }
 
-type Hands = Scene & { readonly moves: Moves }
+type ActingTurn = TurnState & { readonly moves: Moves }
 
-async function act(scene: Scene, deps: Deps, memory: TurnMemory, signal: AbortSignal): Promise<Turn> {
-  const { began, database, action, lanes } = scene
-  if (lanes.every(({ verdict }) => verdict.kind === 'done')) return finish(scene, deps, memory)
+async function act(
+  turn: TurnState,
+  ports: TurnPorts,
+  memory: TurnMemory,
+  signal: AbortSignal,
+): Promise<Turn> {
+  const { began, database, action, lanes } = turn
+  if (lanes.every(({ verdict }) => verdict.kind === 'done')) return finish(turn, ports, memory)
 
   const hopeless = lanes.find(({ verdict }) => verdict.kind === 'hopeless')?.verdict
   if (hopeless?.kind === 'hopeless' && action !== undefined) {
-    await deps.effect('give-up', () => giveUpAction(action, hopeless.why, deps))
+    await ports.effect('give-up', () => giveUpAction(action, hopeless.why, ports))
     memory.forget(database.uid)
     return { next: 'again', afterMs: 0 }
   }
-  const hands = { ...scene, moves: oneAfterTheOther(performance.now() - began, lanes.every(isAtHandover)) }
+  const hands = { ...turn, moves: oneAfterTheOther(performance.now() - began, lanes.every(isAtHandover)) }
   const queues = Array.from({ length: STEPS_AT_ONCE }, createTurns)
   const turns = await Promise.allSettled(
     lanes.map(
-      async (lane, n) => queues[n % queues.length]?.(() => actInLane(lane, hands, deps, memory, signal)) ?? 0,
+      async (lane, n) =>
+        queues[n % queues.length]?.(() => actInLane(lane, hands, ports, memory, signal)) ?? 0,
     ),
   )
   const failed = turns.find((turn) => turn.status === 'rejected')
@@ -143,65 +152,41 @@ async function act(scene: Scene, deps: Deps, memory: TurnMemory, signal: AbortSi
 /** Over all groups: more would wait for the disk of the node longer than anybody waits for an answer. */
 const STEPS_AT_ONCE = 16
 
-/**
- * Roles move one after the other, and a turn begins no further move after some time. While a group is on its way to its handover, it
- * waits for the end of the turn: then a turn spends as long on moves as on looking. Else it goes on for a while; then pauses,
- * cancels and whatever else is new are heard.
- */
-function oneAfterTheOther(lookedMs: number, isAll: boolean): Moves {
-  const now = performance.now()
-  const deadline = now + (isAll ? MOVES_MS : lookedMs)
-  const inTurn = createTurns()
-  let moves = 0
-  return {
-    waitUntil: isAll ? deadline : now,
-    inTurn: (move) =>
-      inTurn(async () => {
-        if (moves > 0 && performance.now() > deadline)
-          return { kind: 'not yet', code: 'other_groups', why: 'other groups hand over first' }
-        moves += 1
-        return move()
-      }),
-  }
-}
-
-const MOVES_MS = 1_000
-
 /** It has got as far as its handover, or has nothing to do before the others have. */
 function isAtHandover({ verdict }: Lane): boolean {
   if (verdict.kind !== 'do') return verdict.kind !== 'wait'
   return ['hand-over', 'record-wish', 'seal-handover'].includes(verdict.step.kind)
 }
 
-async function finish(scene: Scene, deps: Deps, memory: TurnMemory): Promise<Turn> {
-  const { database, action } = scene
+async function finish(turn: TurnState, ports: TurnPorts, memory: TurnMemory): Promise<Turn> {
+  const { database, action } = turn
   if (action === undefined) {
-    await dressAnew(scene, deps, memory)
+    await dressAnew(turn, ports, memory)
     return { next: 'watch' }
   }
-  if (action.kind === 'upgrade') await dressAll(scene, deps)
-  await deps.effect('finish', () => finishAction(action, database, deps))
+  if (action.kind === 'upgrade') await dressAll(turn, ports)
+  await ports.effect('finish', () => finishAction(action, database, ports))
   memory.forget(database.uid)
   return { next: 'again', afterMs: 0 }
 }
 
 /** Before an upgrade counts as done: whoever may become primary one day has the users and settings that its primary has. */
-async function dressAll({ database, action, seen }: Scene, deps: Deps): Promise<void> {
-  const records = await deps.shards.listOf(database.uid)
+async function dressAll({ database, action, seen }: TurnState, ports: TurnPorts): Promise<void> {
+  const records = await ports.shards.listOf(database.uid)
   for (const { group, recordedPrimary } of seen.groups) {
     const primary = records.find(({ id }) => id === recordedPrimary)
     const followers = records.filter((shard) => shard.group === group && shard !== primary)
     if (primary === undefined) continue
-    const missing = await carryToFollowers({ database, primary, followers, action }, deps)
-    if (missing !== undefined && action !== undefined) await warnOf(action, missing.why, deps)
+    const missing = await carryToFollowers({ database, primary, followers, action }, ports)
+    if (missing !== undefined && action !== undefined) await warnOf(action, missing.why, ports)
   }
 }
 
 /** A process that started anew has forgotten what people set at run time: its primary has not. */
-async function dressAnew(scene: Scene, deps: Deps, memory: TurnMemory): Promise<void> {
-  const runs = scene.seen.groups.flatMap(({ shards }) => shards.map(({ engine }) => engine?.runId ?? ''))
-  const what = `users and settings of ${scene.database.uid}: ${runs.join(' ')}`
-  if (memory.isTime(what, DRESS_EVERY_MS)) await dressAll(scene, deps)
+async function dressAnew(turn: TurnState, ports: TurnPorts, memory: TurnMemory): Promise<void> {
+  const runs = turn.seen.groups.flatMap(({ shards }) => shards.map(({ engine }) => engine?.runId ?? ''))
+  const what = `users and settings of ${turn.database.uid}: ${runs.join(' ')}`
+  if (memory.isTime(what, DRESS_EVERY_MS)) await dressAll(turn, ports)
 }
 
 /** How far behind users may be that somebody adds at run time, should the primary die. */
@@ -210,8 +195,8 @@ const DRESS_EVERY_MS = 60_000
 /** Does what one group's verdict asks for. Answers after how many milliseconds to look again. */
 async function actInLane(
   { group, verdict }: Lane,
-  scene: Hands,
-  deps: Deps,
+  turn: ActingTurn,
+  ports: TurnPorts,
   memory: TurnMemory,
   signal: AbortSignal,
 ): Promise<number> {
@@ -219,18 +204,18 @@ async function actInLane(
     case 'done':
       return LATER_MS
     case 'wait':
-      return scene.action === undefined ? SOON_MS * 10 : SOON_MS
+      return turn.action === undefined ? SOON_MS * 10 : SOON_MS
     case 'hold':
       return HELD_MS
     case 'hopeless':
       return LATER_MS
     case 'stuck':
-      if (verdict.retry !== undefined) await doStep(verdict.retry, group, scene, deps, signal)
+      if (verdict.retry !== undefined) await doStep(verdict.retry, group, turn, ports, signal)
       return LATER_MS
     case 'do': {
-      const outcome = await doStep(verdict.step, group, scene, deps, signal)
-      if (outcome.kind === 'hopeless') return meetHopelessness(outcome, group, scene, deps, memory)
-      return afterStep(verdict.step.kind, outcome, { uid: scene.database.uid, group }, memory)
+      const outcome = await doStep(verdict.step, group, turn, ports, signal)
+      if (outcome.kind === 'hopeless') return meetHopelessness(outcome, group, turn, ports, memory)
+      return afterStep(verdict.step.kind, outcome, { uid: turn.database.uid, group }, memory)
     }
   }
 }
@@ -239,13 +224,13 @@ async function actInLane(
 async function meetHopelessness(
   obstacle: Obstacle,
   group: number,
-  { database, action, goal, seen }: Scene,
-  deps: Deps,
+  { database, action, goal, seen }: TurnState,
+  ports: TurnPorts,
   memory: TurnMemory,
 ): Promise<number> {
   memory.held(database.uid, group, obstacle)
   if (action === undefined || !isUndoable(seen, goal)) return LATER_MS
-  await deps.effect('give-up', () => giveUpAction(action, obstacle.why, deps))
+  await ports.effect('give-up', () => giveUpAction(action, obstacle.why, ports))
   memory.forget(database.uid)
   return 0
 }
@@ -266,16 +251,16 @@ function afterStep(
 async function doStep(
   step: Step,
   group: number,
-  { database, action, goal, seen, moves }: Hands,
-  deps: Deps,
+  { database, action, goal, seen, moves }: ActingTurn,
+  ports: TurnPorts,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const mayGo = goal.kind === 'remove' || goal.discard
   const broken = violations(findGroup(seen, group), step, mayGo ? 'disabled' : goal.persistence)
   if (broken.length > 0) throw new Error(`the plan would break an invariant: ${broken.join('; ')}`)
-  const everybody = await deps.shards.listOf(database.uid)
+  const everybody = await ports.shards.listOf(database.uid)
   const members = everybody.filter((shard) => shard.group === group)
-  const scene = {
+  const context = {
     database,
     group,
     seen: findGroup(seen, group),
@@ -283,11 +268,11 @@ async function doStep(
     members,
     action,
     moves,
-    deps,
+    ports,
     signal,
   }
-  const outcome = await carryOut(step, scene)
-  deps.log.info(
+  const outcome = await carryOut(step, context)
+  ports.log.info(
     { database: database.uid, group, step: step.kind, why: step.why, outcome },
     'step carried out',
   )

@@ -1,10 +1,9 @@
 import type { Action } from '../../core/state/action.ts'
-import type { Database, History } from '../../core/state/database.ts'
+import type { Database } from '../../core/state/database.ts'
 import { isLinked, isLive, type SeenDatabase } from '../../core/state/topology.ts'
-import { databasesStore } from '../../databases/databases-store.ts'
-import type { Deps } from '../turn/deps.ts'
+import type { DatabaseRecords, GroupHistory, ShardRecords } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
-import { tellOfReturn } from './tell-of-loss.ts'
+import { type TellingPorts, tellOfReturn } from './tell-of-loss.ts'
 
 /**
  * How far each primary's history is, for the night when the primary is gone. Not while its role moves. A primary that has come
@@ -13,12 +12,11 @@ import { tellOfReturn } from './tell-of-loss.ts'
 export async function keepHistory(
   about: { readonly database: Database; readonly action: Action | undefined },
   { groups }: SeenDatabase,
-  deps: Deps,
+  ports: DatabaseRecords<'setHistories'> & TellingPorts,
   memory: TurnMemory,
 ): Promise<void> {
   const { database } = about
-  const { store } = deps
-  const news: { readonly group: number; readonly history: History }[] = []
+  const news: GroupHistory[] = []
   for (const seen of groups) {
     const { group, history, handover, recordedPrimary, shards: members } = seen
     const primary = members.find(({ id }) => id === recordedPrimary)
@@ -26,24 +24,23 @@ export async function keepHistory(
     if (moves || primary === undefined || !isLive(primary)) continue
     const { role, loading, replid, offset, runId } = primary.engine
     if (role !== 'primary' || loading) continue
-    if (history !== null) await tellOfReturn(seen, history, about, deps)
+    if (history !== null) await tellOfReturn(seen, history, about, ports)
     const advanced =
       history?.offset !== offset && memory.isTime(`history of ${database.uid}:${group}`, HISTORY_EVERY_MS)
     const another = history?.replid !== replid || history.runId !== runId
     if (another || advanced) news.push({ group, history: { replid, offset, runId } })
   }
-  if (news.length === 0) return
-  await store.transaction(async (db) => {
-    const databases = databasesStore(db)
-    for (const { group, history } of news) await databases.setHistory(database.uid, group, history)
-  })
+  if (news.length > 0) await ports.databases.setHistories(database.uid, news)
 }
 
 /** A commit to disk; a replica that is further behind than this is not promoted in place of a dead primary. */
 const HISTORY_EVERY_MS = 1_000
 
 /** Who follows its primary has taken the memory that was kept free for it: from now on the node itself counts it. */
-export async function endReservations({ groups }: SeenDatabase, { shards }: Deps): Promise<void> {
+export async function endReservations(
+  { groups }: SeenDatabase,
+  { shards }: ShardRecords<'endReservations'>,
+): Promise<void> {
   const filled = groups.flatMap(({ recordedPrimary, shards: members }) => {
     const primary = members.find(({ id }) => id === recordedPrimary)
     return members.filter((shard) => shard === primary || (primary !== undefined && isLinked(shard, primary)))

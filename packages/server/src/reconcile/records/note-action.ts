@@ -1,24 +1,29 @@
-import { type ActionNews, actionsStore } from '../../actions/actions-store.ts'
-import { auditStore } from '../../audit/audit-store.ts'
 import { foresee } from '../../core/dry-run/foresee.ts'
 import { type NamedStep, nameSteps } from '../../core/dry-run/name-steps.ts'
-import { fairlead } from '../../core/identity/audit-record.ts'
 import { whyNotBegin } from '../../core/requests/queue.ts'
-import { type Action, type PendingStep, progressOf, undoGoal } from '../../core/state/action.ts'
+import {
+  type Action,
+  type ActionNews,
+  type PendingStep,
+  progressOf,
+  undoGoal,
+} from '../../core/state/action.ts'
 import type { Database } from '../../core/state/database.ts'
 import type { Lane } from '../../core/state/lane.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import type { Goal, SeenDatabase, Verdict } from '../../core/state/topology.ts'
 import { hasLeft, wayBack } from '../../core/state/way-back.ts'
-import { databasesStore } from '../../databases/databases-store.ts'
-import type { Deps } from '../turn/deps.ts'
+import type { ActionRecords, Clock, Log } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
 /** Whether others go first. Why is noted in the action. */
-export async function hasToWait(action: Action, deps: Deps): Promise<boolean> {
+export async function hasToWait(
+  action: Action,
+  ports: ActionRecords<'listActive' | 'update'> & Clock,
+): Promise<boolean> {
   if (action.status !== 'queued') return false
-  const obstacle = whyNotBegin(action, await deps.actions.listActive())
-  if (obstacle !== undefined) await note(action, deps, said(obstacle))
+  const obstacle = whyNotBegin(action, await ports.actions.listActive())
+  if (obstacle !== undefined) await note(action, ports, said(obstacle))
   return obstacle !== undefined
 }
 
@@ -28,23 +33,23 @@ export async function noteAction(
   seen: SeenDatabase,
   lanes: readonly Lane[],
   memory: TurnMemory,
-  deps: Deps,
+  ports: ActionRecords<'update'> & Clock,
 ): Promise<void> {
   const { databaseUid, goal } = action
   const verdict = mostTelling(lanes)
   const obstacle = 'why' in verdict && verdict.why !== '' ? verdict : memory.whyHeld(databaseUid)
-  await note(action, deps, {
+  await note(action, ports, {
     status: 'running',
     step: verdict.kind === 'do' ? verdict.step.kind : verdict.kind,
     ...said(obstacle),
     needsPerson: verdict.kind === 'stuck' || (verdict.kind === 'hold' && verdict.on === 'person'),
     ...(action.kind === 'upgrade' && { wayBack: wayBack(seen, action.asked) }),
     ...(handedOver(seen, goal) &&
-      action.handedOverAt === null && { handedOverAt: new Date(deps.now()).toISOString() }),
+      action.handedOverAt === null && { handedOverAt: new Date(ports.now()).toISOString() }),
   })
   if (verdict.kind === 'done' || !memory.isTime(`plan of ${databaseUid}`, PLAN_EVERY_MS)) return
   const toCome = foresee(seen, goal)
-  await note(action, deps, {
+  await note(action, ports, {
     progress: progressOf(action.progress, {
       stepsTaken: memory.stepsTaken(databaseUid),
       stepsToCome: toCome.length,
@@ -70,50 +75,29 @@ function handedOver({ groups }: SeenDatabase, goal: Goal): boolean {
 }
 
 /** The world failed us in this turn; it is tried again. */
-export async function noteTrouble(action: Action, why: string, deps: Deps): Promise<void> {
-  await note(action, deps, said({ code: 'trouble', why: `it is tried again after trouble: ${why}` }))
+export async function noteTrouble(
+  action: Action,
+  why: string,
+  ports: ActionRecords<'update'> & Clock,
+): Promise<void> {
+  await note(action, ports, said({ code: 'trouble', why: `it is tried again after trouble: ${why}` }))
 }
 
 /** The goal is reached: an upgrade takes effect on record, or was taken back and has failed; whole or not at all. */
-export async function finishAction(action: Action, database: Database, { store, now }: Deps): Promise<void> {
-  const at = new Date(now()).toISOString()
-  const failed = action.error !== null
-  await store.transaction(async (db) => {
-    const databases = databasesStore(db)
-    // Somebody may have taken it back, or turned it round, since this turn looked: then it has not reached its goal.
-    const now = await actionsStore(db).get(action.uid)
-    if (JSON.stringify(now?.goal) !== JSON.stringify(action.goal)) return
-    const end = { status: failed ? 'failed' : 'done', progress: failed ? action.progress : 100 } as const
-    await actionsStore(db).update(
-      action.uid,
-      {
-        ...end,
-        step: '',
-        ...said(undefined),
-        needsPerson: false,
-        pending: [],
-        ...(action.kind === 'upgrade' && { wayBack: { eligible: false, reason: 'it has ended' } }),
-      },
-      at,
-    )
-    await auditStore(db).append(
-      {
-        type: failed ? 'bdb_action_failed' : 'bdb_action_completed',
-        by: fairlead,
-        databaseUid: database.uid,
-        details: { action: action.uid, kind: action.kind, ...(failed && { why: action.error ?? '' }) },
-      },
-      at,
-    )
-    if (action.kind === 'delete') return databases.remove(database.uid)
-    if (failed && action.kind === 'create') return databases.setStatus(database.uid, 'creation-failed', at)
-    if (!failed) await databases.setRuns(database.uid, action.goal, at)
-    return databases.setStatus(database.uid, 'active', at)
-  })
+export async function finishAction(
+  action: Action,
+  database: Database,
+  { actions, now }: ActionRecords<'finish'> & Clock,
+): Promise<void> {
+  await actions.finish(action, database, new Date(now()).toISOString())
 }
 
 /** The goal cannot or shall not be reached. From now on the action takes back what it began, and will end as failed. */
-export async function giveUpAction(action: Action, why: string, { actions, now, log }: Deps): Promise<void> {
+export async function giveUpAction(
+  action: Action,
+  why: string,
+  { actions, now, log }: ActionRecords<'update'> & Clock & Log,
+): Promise<void> {
   log.warn({ action: action.uid, database: action.databaseUid, why }, 'an action is given up')
   await actions.update(
     action.uid,
@@ -123,7 +107,11 @@ export async function giveUpAction(action: Action, why: string, { actions, now, 
 }
 
 /** People must know this besides. Said once. */
-export async function warnOf(action: Action, warning: string, { actions, now }: Deps): Promise<void> {
+export async function warnOf(
+  action: Action,
+  warning: string,
+  { actions, now }: ActionRecords & Clock,
+): Promise<void> {
   const known = (await actions.get(action.uid))?.warnings ?? []
   if (known.includes(warning)) return
   await actions.update(action.uid, { warnings: [...known, warning] }, new Date(now()).toISOString())
@@ -139,7 +127,11 @@ function said(obstacle: Obstacle | undefined): Pick<Action, 'holdReason' | 'wait
   return { holdReason: obstacle?.code ?? null, waitingFor: obstacle?.why ?? '' }
 }
 
-async function note(action: Action, { actions, now }: Deps, news: ActionNews): Promise<void> {
+async function note(
+  action: Action,
+  { actions, now }: ActionRecords<'update'> & Clock,
+  news: ActionNews,
+): Promise<void> {
   const known: ActionNews = action
   const keys = Object.keys(news) as (keyof ActionNews)[]
   if (keys.every((key) => JSON.stringify(known[key]) === JSON.stringify(news[key]))) return

@@ -1,12 +1,12 @@
 import type { Database } from '../../core/state/database.ts'
 import type { Lane } from '../../core/state/lane.ts'
-import type { Deps } from '../turn/deps.ts'
+import type { DatabaseRecords, Log } from '../turn/ports.ts'
 
 /** Writes down what only a person can remove, where that changed: the database shows it, also while no action runs. */
 export async function noteObstacle(
   { uid, obstacle }: Database,
   lanes: readonly Lane[],
-  { databases, log }: Pick<Deps, 'databases' | 'log'>,
+  { databases, log }: DatabaseRecords<'setObstacle'> & Log,
 ): Promise<void> {
   const stuck = lanes.find(({ verdict }) => verdict.kind === 'stuck')?.verdict
   const now = stuck?.kind === 'stuck' ? stuck.why : ''

@@ -1,4 +1,3 @@
-import { auditStore } from '../../audit/audit-store.ts'
 import { type AuditType, fairlead } from '../../core/identity/audit-record.ts'
 import { hasBrokenHistory } from '../../core/losses/broken-history.ts'
 import { lostBytes } from '../../core/losses/lost-bytes.ts'
@@ -7,10 +6,14 @@ import { isEmptyDisk } from '../../core/plan/kept-on-disk.ts'
 import type { Action, Certificate } from '../../core/state/action.ts'
 import type { Database, History } from '../../core/state/database.ts'
 import { isLive, type Seen, type SeenDatabase } from '../../core/state/topology.ts'
-import type { Deps } from '../turn/deps.ts'
-import type { Scene } from '../turn/scene.ts'
+import type { ActionRecords, AuditTrail, Clock, Log, OrdersGiven } from '../turn/ports.ts'
+import type { StepContext } from '../turn/step-context.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 import { warnOf } from './note-action.ts'
+
+/** For people: the log, the audit, and the action if one runs. */
+export type TellingPorts = ActionRecords & AuditTrail & OrdersGiven<'mayBeGiven'> & Clock & Log
+type TellingContext = Pick<StepContext<TellingPorts>, 'action' | 'database' | 'group' | 'seen' | 'ports'>
 
 /**
  * A replica was promoted because its primary was gone, not because it was handed the role: what the primary had
@@ -18,9 +21,9 @@ import { warnOf } from './note-action.ts'
  */
 export async function tellOfPromotion(
   shard: number,
-  { action, seen, database, group, deps }: Scene,
+  { action, seen, database, group, ports }: TellingContext,
 ): Promise<void> {
-  const lost = lostWith(seen, deps.ordersToServe.mayBeGiven({ databaseUid: database.uid, group }))
+  const lost = lostWith(seen, ports.ordersToServe.mayBeGiven({ databaseUid: database.uid, group }))
   // It has stepped down for another one, and steps up again.
   if (lost === null || lost === shard) return
   const heir = seen.shards.find(({ id }) => id === shard)
@@ -34,7 +37,7 @@ export async function tellOfPromotion(
     `${gone === undefined ? '' : ` (${gone.processWhy})`}: writes that it had acknowledged and not yet sent,` +
     ` after offset ${offset}, ${areLost(bytes)}`
   const details = { shard: String(shard), instead_of: String(lost), ...detailOf(bytes) }
-  await tell({ type: 'bdb_primary_replaced', words, details }, { database, action }, deps)
+  await tell({ type: 'bdb_primary_replaced', words, details }, { database, action }, ports)
 }
 
 /**
@@ -45,7 +48,7 @@ export async function tellOfReturn(
   seen: Seen,
   known: History,
   about: { readonly database: Database; readonly action: Action | undefined },
-  deps: Deps,
+  ports: TellingPorts,
 ): Promise<void> {
   const { persistence, aofFsync } = about.database
   const primary = seen.shards.find(({ id }) => id === seen.recordedPrimary)
@@ -56,21 +59,21 @@ export async function tellOfReturn(
     `shard ${primary.id} died as a primary with nobody to stand in for it, and serves again with what was on its disk` +
     ` (data_persistence: ${persistence}): writes that it had acknowledged and not yet saved, up to offset ${known.offset} and beyond, ${areLost(bytes)}`
   const details = { shard: String(primary.id), persistence, ...detailOf(bytes) }
-  await tell({ type: 'bdb_primary_lost_memory', words, details }, about, deps)
+  await tell({ type: 'bdb_primary_lost_memory', words, details }, about, ports)
 }
 
 /** A process hangs, and is not ended by itself: people must hear of that, also when there is no action. Said once an hour. */
 export async function tellOfHanging(
   { groups }: SeenDatabase,
   about: { readonly database: Database; readonly action: Action | undefined },
-  deps: Deps,
+  ports: TellingPorts,
   memory: TurnMemory,
 ): Promise<void> {
   for (const { id, processWhy, silence } of groups.flatMap(({ shards }) => shards)) {
     if (silence?.hung !== true) continue
     if (!memory.isTime(`hanging of ${id} since ${silence.startedAt}`, TELL_EVERY_MS)) continue
     const details = { shard: String(id), why: processWhy }
-    await tell({ type: 'bdb_shard_hung', words: `shard ${id} ${processWhy}`, details }, about, deps)
+    await tell({ type: 'bdb_shard_hung', words: `shard ${id} ${processWhy}`, details }, about, ports)
   }
 }
 
@@ -80,7 +83,7 @@ const TELL_EVERY_MS = 60 * 60 * 1_000
 export async function tellOfHandover(
   { from, to, offsetTo }: Certificate,
   lost: number | null,
-  { action, database, deps }: Pick<Scene, 'action' | 'database' | 'deps'>,
+  { action, database, ports }: Omit<TellingContext, 'seen'>,
 ): Promise<void> {
   const howMuch =
     lost === null ? 'if it had acknowledged any: how many is not known' : `${lost} bytes of its stream`
@@ -88,7 +91,7 @@ export async function tellOfHandover(
     `in the handover from shard ${from} to shard ${to}, shard ${from} has served on after it was replaced:` +
     ` writes that it acknowledged after offset ${offsetTo} are lost, ${howMuch}`
   const details = { shard: String(to), instead_of: String(from), bytes: lost === null ? 'unknown' : lost }
-  await tell({ type: 'bdb_handover_lost_writes', words, details }, { database, action }, deps)
+  await tell({ type: 'bdb_handover_lost_writes', words, details }, { database, action }, ports)
 }
 
 /**
@@ -97,7 +100,7 @@ export async function tellOfHandover(
  */
 export async function tellOfEmptyStart(
   { shard, follow }: { readonly shard: number; readonly follow: number | null },
-  { action, seen, database, deps }: Scene,
+  { action, seen, database, ports }: TellingContext,
 ): Promise<void> {
   const { persistence, aofFsync } = database
   const started = seen.shards.find(({ id }) => id === shard)
@@ -107,7 +110,7 @@ export async function tellOfEmptyStart(
     `shard ${shard}, the last primary, serves again with an empty disk: its append-only file is gone, and nobody else` +
     ` holds anything; all that it had acknowledged is lost, ${seen.history.offset} bytes of its stream`
   const details = { shard: String(shard), persistence, ...detailOf(seen.history.offset) }
-  await tell({ type: 'bdb_primary_lost_memory', words, details }, { database, action }, deps)
+  await tell({ type: 'bdb_primary_lost_memory', words, details }, { database, action }, ports)
 }
 
 /** The record is up to a second old: where nothing of it is missing, something that is younger may be. */
@@ -130,12 +133,10 @@ export async function tell(
     details,
   }: { readonly type: AuditType; readonly words: string; readonly details: Record<string, string | number> },
   { database, action }: { readonly database: Database; readonly action: Action | undefined },
-  deps: Deps,
+  ports: TellingPorts,
 ): Promise<void> {
-  deps.log.error({ database: database.uid, ...details }, words)
-  if (action !== undefined) await warnOf(action, words, deps)
-  const at = new Date(deps.now()).toISOString()
-  await deps.store.transaction((db) =>
-    auditStore(db).append({ type, by: fairlead, databaseUid: database.uid, details }, at),
-  )
+  ports.log.error({ database: database.uid, ...details }, words)
+  if (action !== undefined) await warnOf(action, words, ports)
+  const at = new Date(ports.now()).toISOString()
+  await ports.audit.append({ type, by: fairlead, databaseUid: database.uid, details }, at)
 }

@@ -4,10 +4,9 @@ import type { Action } from '../../core/state/action.ts'
 import type { Database, SlotRange } from '../../core/state/database.ts'
 import { readSlotRanges, writeSlotRanges } from '../../core/state/slot-ranges.ts'
 import { type ClusterNode, isAt, isLive, type SeenDatabase } from '../../core/state/topology.ts'
-import type { Deps } from '../turn/deps.ts'
-import type { Scene } from '../turn/scene.ts'
+import type { StepContext } from '../turn/step-context.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
-import { tell } from './tell-of-loss.ts'
+import { type TellingPorts, tell } from './tell-of-loss.ts'
 
 /**
  * A node is in the cluster that is no shard of the database, and never was: people must hear of it, also when there is no action. Said once an
@@ -17,7 +16,7 @@ import { tell } from './tell-of-loss.ts'
 export async function tellOfStrangers(
   seen: SeenDatabase,
   about: { readonly database: Database; readonly action: Action | undefined },
-  deps: Deps,
+  ports: TellingPorts,
   memory: TurnMemory,
 ): Promise<void> {
   const { uid } = about.database
@@ -32,8 +31,8 @@ export async function tellOfStrangers(
     performance.now(),
   )
   memory.toldStrangers.set(uid, told)
-  for (const stranger of named) await tell(newsOf(stranger), about, deps)
-  if (more > 0) await tell(newsOfMore(more), about, deps)
+  for (const stranger of named) await tell(newsOf(stranger), about, ports)
+  if (more > 0) await tell(newsOfMore(more), about, ports)
 }
 
 /** Shards, and whatever stands at the address of one: it is what is left of a process of ours, or does not answer us yet. */
@@ -76,7 +75,7 @@ function newsOf(stranger: Stranger) {
 /** What the other node has acknowledged meanwhile was never ours. */
 export async function tellOfTakeBack(
   { shard, slots, thief }: { readonly shard: number; readonly slots: SlotRange; readonly thief: ClusterNode },
-  { database, action, deps }: Pick<Scene, 'database' | 'action' | 'deps'>,
+  { database, action, ports }: Pick<StepContext<TellingPorts>, 'database' | 'action' | 'ports'>,
 ): Promise<void> {
   const from = nameStranger({ node: thief.id, address: thief.address })
   const range = writeSlotRanges([slots])
@@ -85,5 +84,5 @@ export async function tellOfTakeBack(
     ' what that node has acknowledged meanwhile is not in it'
   const address = `${thief.address.host}:${thief.address.port}`
   const details = { shard: String(shard), slots: range, node: thief.id, address }
-  await tell({ type: 'bdb_slots_taken_back', words, details }, { database, action }, deps)
+  await tell({ type: 'bdb_slots_taken_back', words, details }, { database, action }, ports)
 }

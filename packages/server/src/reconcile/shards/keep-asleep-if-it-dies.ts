@@ -1,9 +1,15 @@
 import type { ShardRecord } from '../../core/state/database.ts'
 import { agentName } from '../../nodes/agent-name.ts'
-import type { Scene } from '../turn/scene.ts'
+import type { Certifying, EffectRunner, NodeAgent } from '../turn/ports.ts'
+import type { StepContext } from '../turn/step-context.ts'
 import { wishFor } from '../turn/wish.ts'
 import { asTheyRun } from './ports-of-shard.ts'
 import { shardCertificate } from './shard-certificates.ts'
+
+type WishingContext = Pick<
+  StepContext<NodeAgent<'putShard'> & EffectRunner & Certifying<'shards'>>,
+  'database' | 'everybody' | 'seen' | 'ports' | 'signal'
+>
 
 /**
  * Before a replica becomes primary: should its process die before the agent hears of its role, it is not started again
@@ -11,13 +17,13 @@ import { shardCertificate } from './shard-certificates.ts'
  */
 export async function keepAsleepIfItDies(
   shard: ShardRecord,
-  { database, everybody, seen, deps, signal }: Scene,
+  { database, everybody, seen, ports, signal }: WishingContext,
 ): Promise<void> {
   const group = everybody.filter((one) => one.group === shard.group)
   const members = asTheyRun(group, seen)
-  const wish = wishFor(shard, database, members, await shardCertificate(shard, deps))
+  const wish = wishFor(shard, database, members, await shardCertificate(shard, ports))
   const body = { ...wish, onCrash: 'wait' as const }
-  await deps.effect('put-shard', () =>
-    deps.agent.putShard({ params: { id: agentName(shard.id) }, body }, { signal }),
+  await ports.effect('put-shard', () =>
+    ports.agent.putShard({ params: { id: agentName(shard.id) }, body }, { signal }),
   )
 }

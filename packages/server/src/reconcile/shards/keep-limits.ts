@@ -5,21 +5,25 @@ import { engineLimit, type Limits } from '../../core/state/engine-memory.ts'
 import { isLive, type Seen, type SeenDatabase, type SeenShard } from '../../core/state/topology.ts'
 import { agentName } from '../../nodes/agent-name.ts'
 import { readEngineMemory } from '../look/read-engine-memory.ts'
-import type { Deps } from '../turn/deps.ts'
 import { ifItAnswers } from '../turn/engines.ts'
+import type { EffectRunner, EngineConnections, Log, NodeAgent } from '../turn/ports.ts'
 import { nextLimits } from '../turn/wish.ts'
 
 /**
  * What the database grants its shards is what their agents start them with, and what the engines keep: whoever changed what, on
  * record or by hand, and also in processes that were started before the record was changed. Nothing restarts for it.
  */
-export async function keepLimits(database: Database, { groups }: SeenDatabase, deps: Deps): Promise<void> {
+export async function keepLimits(
+  database: Database,
+  { groups }: SeenDatabase,
+  ports: NodeAgent<'putLimits'> & EngineConnections & EffectRunner & Log,
+): Promise<void> {
   for (const group of groups)
     for (const shard of group.shards) {
-      await keepNext(shard, nextLimits(database, group.shards.length), deps)
+      await keepNext(shard, nextLimits(database, group.shards.length), ports)
       if (!isLive(shard)) continue
       const orders = limitOrders(shard.engine.memory, group.limits, group.shards.length > 1)
-      if (orders.length > 0) await tell(shard, database, orders, deps)
+      if (orders.length > 0) await tell(shard, database, orders, ports)
     }
 }
 
@@ -27,7 +31,7 @@ export async function keepLimits(database: Database, { groups }: SeenDatabase, d
 async function keepNext(
   { id, leaving, next }: SeenShard,
   wanted: ReturnType<typeof nextLimits>,
-  { agent, effect }: Deps,
+  { agent, effect }: NodeAgent<'putLimits'> & EffectRunner,
 ): Promise<void> {
   if (next === null || leaving) return
   if (next.limitBytes === wanted.memoryBytes && next.evictionPolicy === wanted.evictionPolicy) return
@@ -38,14 +42,14 @@ async function tell(
   shard: SeenShard,
   database: Database,
   orders: readonly LimitOrder[],
-  deps: Deps,
+  ports: EngineConnections & EffectRunner & Log,
 ): Promise<void> {
   const { id, address } = shard
   // One that dies meanwhile is for the plan to see, and one that is busy is asked again in the next turn.
   await ifItAnswers(async () => {
-    const engine = await deps.engines.connect(database, { id, ...address })
-    await obey(engine, orders, deps)
-    deps.log.info({ database: database.uid, shard: id, orders }, 'an engine has another limit')
+    const engine = await ports.engines.connect(database, { id, ...address })
+    await obey(engine, orders, ports)
+    ports.log.info({ database: database.uid, shard: id, orders }, 'an engine has another limit')
   })
 }
 
@@ -53,10 +57,10 @@ async function tell(
 export async function setLimits(
   engine: EngineConnection,
   limits: Limits,
-  deps: Pick<Deps, 'effect' | 'log'>,
+  ports: EffectRunner & Log,
 ): Promise<void> {
   const memory = readEngineMemory(readInfo(await engine.info()))
-  await obey(engine, limitOrders(memory, limits, true), deps)
+  await obey(engine, limitOrders(memory, limits, true), ports)
 }
 
 /** Raises the limit of an engine for a backlog that is about to become larger. */
@@ -64,7 +68,7 @@ export async function makeRoom(
   engine: EngineConnection,
   { shareBytes }: Pick<Seen['limits'], 'shareBytes'>,
   backlogBytes: number,
-  { effect }: Pick<Deps, 'effect'>,
+  { effect }: EffectRunner,
 ): Promise<void> {
   const { limitBytes } = readEngineMemory(readInfo(await engine.info('memory')))
   const wanted = engineLimit(shareBytes, backlogBytes)
@@ -75,7 +79,7 @@ export async function makeRoom(
 async function obey(
   engine: EngineConnection,
   orders: readonly LimitOrder[],
-  { effect, log }: Pick<Deps, 'effect' | 'log'>,
+  { effect, log }: EffectRunner & Log,
 ): Promise<void> {
   try {
     for (const [setting, value] of orders)

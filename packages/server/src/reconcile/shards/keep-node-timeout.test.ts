@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { builds, startTestEngine } from '../../../test/engine.ts'
 import { shardedOf } from '../../../test/simulation/group.ts'
 import type { Database } from '../../core/state/database.ts'
-import type { Deps } from '../turn/deps.ts'
+import { createEffect } from '../turn/effect.ts'
 import { createTurnMemory } from '../turn/turn-memory.ts'
 import { keepNodeTimeout } from './keep-node-timeout.ts'
 
@@ -13,8 +13,8 @@ test.each(builds)(
   'a shard that runs is told how often to talk to so many others, unless a person has told it: $flavour $version',
   async (build) => {
     await using engine = await startTestEngine(build, ['cluster-enabled yes', `${SETTING} 5000`])
-    const engines = { connect: async () => engine.admin } as unknown as Deps['engines']
-    const effect: Deps['effect'] = (_, carryOut) => carryOut()
+    const engines = { connect: async () => engine.admin }
+    const effect = createEffect(() => undefined)
     const keptWith = async (groups: number) => {
       await keepNodeTimeout(database, shardedOf(groups, 0), { engines, effect }, createTurnMemory())
       const reply = await engine.admin.call('CONFIG', 'GET', SETTING)
@@ -33,15 +33,22 @@ test('no more than sixteen shards in a turn are told, and all of them in the end
   const seen = shardedOf(64, 0)
   const asked: number[] = []
   const engines = {
-    connect: async (_: Database, { id }: { readonly id: number }) => {
+    connect: async (
+      _: Database,
+      { id, host, port }: { readonly id: number; readonly host: string; readonly port: number },
+    ) => {
       asked.push(id)
-      return { call: async () => [SETTING, '20480'] }
+      return {
+        ...{ address: { host, port }, usable: true, info: async () => '' },
+        call: async () => [SETTING, '20480'],
+        [Symbol.dispose]: () => undefined,
+      }
     },
-  } as unknown as Deps['engines']
+  }
   const memory = createTurnMemory()
   const turn = async () => {
     const before = asked.length
-    await keepNodeTimeout(database, seen, { engines, effect: (_, carryOut) => carryOut() }, memory)
+    await keepNodeTimeout(database, seen, { engines, effect: createEffect(() => undefined) }, memory)
     return asked.length - before
   }
   const turns = []

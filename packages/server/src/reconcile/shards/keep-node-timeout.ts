@@ -2,8 +2,8 @@ import { settleNodeTimeouts } from '../../core/plan/node-timeout.ts'
 import type { Database } from '../../core/state/database.ts'
 import { NODE_TIMEOUT, NODE_TIMEOUTS_MS } from '../../core/state/node-timeouts.ts'
 import type { LiveShard, SeenDatabase } from '../../core/state/topology.ts'
-import type { Deps } from '../turn/deps.ts'
 import { ifItAnswers } from '../turn/engines.ts'
+import type { EffectRunner, EngineConnections } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
 /**
@@ -13,7 +13,7 @@ import type { TurnMemory } from '../turn/turn-memory.ts'
 export async function keepNodeTimeout(
   database: Database,
   seen: SeenDatabase,
-  deps: Pick<Deps, 'engines' | 'effect'>,
+  ports: EngineConnections & EffectRunner,
   memory: Pick<TurnMemory, 'isTime' | 'again'>,
 ): Promise<void> {
   if (!database.cluster) return
@@ -24,7 +24,7 @@ export async function keepNodeTimeout(
     if (due.length < MOST_IN_A_TURN && memory.isTime(keyOf(shard), LOOK_EVERY_MS)) due.push(shard)
   await Promise.all(
     due.map(async (shard) => {
-      const kept = await ifItAnswers(() => keep(shard, ms, database, deps))
+      const kept = await ifItAnswers(() => keep(shard, ms, database, ports))
       if (kept === null) memory.again(keyOf(shard))
     }),
   )
@@ -34,7 +34,7 @@ async function keep(
   { id, address }: LiveShard,
   ms: number,
   database: Database,
-  { engines, effect }: Pick<Deps, 'engines' | 'effect'>,
+  { engines, effect }: EngineConnections & EffectRunner,
 ): Promise<'kept'> {
   const connection = await engines.connect(database, { id, ...address })
   const reply = await connection.call('CONFIG', 'GET', NODE_TIMEOUT)

@@ -6,8 +6,8 @@ import {
   type Seen,
   type SeenDatabase,
 } from '../../core/state/topology.ts'
-import type { Deps } from '../turn/deps.ts'
 import { ifItAnswers } from '../turn/engines.ts'
+import type { EngineConnections } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
 /**
@@ -18,7 +18,7 @@ import type { TurnMemory } from '../turn/turn-memory.ts'
 export async function keepStreams(
   database: Database,
   { groups }: SeenDatabase,
-  deps: Deps,
+  ports: EngineConnections<'connect' | 'acknowledge'>,
   memory: TurnMemory,
 ): Promise<void> {
   for (const seen of groups) {
@@ -26,12 +26,12 @@ export async function keepStreams(
     for (const follower of followers) {
       if (!memory.isTime(`stream to ${follower.id}`, ASK_EVERY_MS)) continue
       // One that does not answer is for the plan to see.
-      await ifItAnswers(() => deps.engines.acknowledge(database, follower.address))
+      await ifItAnswers(() => ports.engines.acknowledge(database, follower.address))
     }
     if (primary === undefined || followers.length === 0 || primary.engine.offset > 0) continue
     // Nothing was ever written, and nobody can tell "I have nothing" from no word at all: the question itself goes into the stream.
     await ifItAnswers(async () => {
-      const connection = await deps.engines.connect(database, { id: primary.id, ...primary.address })
+      const connection = await ports.engines.connect(database, { id: primary.id, ...primary.address })
       await connection.call('WAIT', 1_000, 1)
     })
   }

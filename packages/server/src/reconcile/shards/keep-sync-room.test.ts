@@ -2,13 +2,16 @@ import type { EngineConnection } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { builds, startTestEngine } from '../../../test/engine.ts'
 import { groupOf } from '../../../test/simulation/group.ts'
-import { isOurs, type ReplicaLimit, readReplicaLimit } from '../../core/carry-over/sync-room.ts'
+import {
+  isOurs,
+  type LimitBefore,
+  type ReplicaLimit,
+  readReplicaLimit,
+} from '../../core/carry-over/sync-room.ts'
 import type { Database } from '../../core/state/database.ts'
 import { isLive, type Seen, type SeenShard } from '../../core/state/topology.ts'
-import type { LimitBefore } from '../../databases/shards-store.ts'
 import { carrySettings } from '../carry-over/carry-settings.ts'
 import { readBaseline } from '../carry-over/read-settings.ts'
-import type { Deps } from '../turn/deps.ts'
 import { createTurnMemory } from '../turn/turn-memory.ts'
 import { keepSyncRoom, limitBefore } from './keep-sync-room.ts'
 
@@ -79,9 +82,9 @@ test.concurrent.each(builds)(
   },
 )
 
-/** Shard 1 was the primary and is this process. Only these parts of the dependencies are used. */
-function depsWith(admin: EngineConnection, limits = new Map<number, LimitBefore>()): Deps {
-  const deps = {
+/** Shard 1 was the primary and is this process. */
+function depsWith(admin: EngineConnection, limits = new Map<number, LimitBefore>()) {
+  return {
     engines: { connect: async () => admin },
     agent: { readBaseline: async () => ({ settings: null }) },
     shards: {
@@ -91,7 +94,6 @@ function depsWith(admin: EngineConnection, limits = new Map<number, LimitBefore>
     },
     effect,
   }
-  return deps as unknown as Deps
 }
 
 function groupWith(runId: string, state: 'syncs' | 'lost its role'): Seen {

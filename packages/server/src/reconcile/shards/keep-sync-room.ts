@@ -12,9 +12,11 @@ import {
 import type { Database } from '../../core/state/database.ts'
 import { isLive, type LiveShard, type SeenDatabase } from '../../core/state/topology.ts'
 import { agentName } from '../../nodes/agent-name.ts'
-import type { Deps } from '../turn/deps.ts'
 import { ifItAnswers } from '../turn/engines.ts'
+import type { EffectRunner, EngineConnections, NodeAgent, ShardRecords } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
+
+type SyncRoomPorts = EffectRunner & ShardRecords<'limitBefore' | 'setLimitBefore'> & NodeAgent<'readBaseline'>
 
 /**
  * While a follower takes a full sync, its primary may hold back more of what is written meanwhile than engines allow by themselves: they
@@ -25,7 +27,7 @@ import type { TurnMemory } from '../turn/turn-memory.ts'
 export async function keepSyncRoom(
   database: Database,
   seen: SeenDatabase,
-  deps: Deps,
+  ports: SyncRoomPorts & EngineConnections,
   memory: TurnMemory,
 ): Promise<void> {
   for (const group of seen.groups) {
@@ -38,9 +40,9 @@ export async function keepSyncRoom(
       if (!memory.isTime(isFeeding ? `${key}, to widen` : key, isFeeding ? WIDEN_EVERY_MS : DAY_MS)) continue
       if (isFeeding) memory.again(key)
       const kept = await ifItAnswers(async () => {
-        const connection = await deps.engines.connect(database, { id, ...address })
-        if (isFeeding) await widen(connection, shard, bytes, deps)
-        else await takeBack(connection, shard, deps)
+        const connection = await ports.engines.connect(database, { id, ...address })
+        if (isFeeding) await widen(connection, shard, bytes, ports)
+        else await takeBack(connection, shard, ports)
         return true
       })
       if (kept !== true) memory.again(key)
@@ -52,18 +54,18 @@ export async function keepSyncRoom(
 export async function limitBefore(
   connection: EngineConnection,
   id: number,
-  deps: Pick<Deps, 'shards'>,
+  ports: ShardRecords<'limitBefore'>,
 ): Promise<ReplicaLimit | null> {
   const now = await limitOf(connection)
   if (now === null || !isOurs(now)) return null
   const runId = readInfo(await connection.info('server'))['run_id'] ?? ''
-  return await limitOnRecord({ id, engine: { runId } }, deps)
+  return await limitOnRecord({ id, engine: { runId } }, ports)
 }
 
 /** Of this process: the next one begins with the limit that its agent writes. */
 async function limitOnRecord(
   { id, engine }: { readonly id: number; readonly engine: { readonly runId: string } },
-  { shards }: Pick<Deps, 'shards'>,
+  { shards }: ShardRecords<'limitBefore'>,
 ): Promise<ReplicaLimit | null> {
   const before = await shards.limitBefore(id)
   return before?.runId === engine.runId ? before.limit : null
@@ -73,7 +75,7 @@ async function widen(
   connection: EngineConnection,
   { id, engine }: LiveShard,
   bytes: number,
-  { effect, shards }: Pick<Deps, 'effect' | 'shards'>,
+  { effect, shards }: EffectRunner & ShardRecords<'setLimitBefore'>,
 ): Promise<void> {
   const now = await limitOf(connection)
   if (now === null || allows(now, bytes)) return
@@ -83,21 +85,21 @@ async function widen(
   await setLimit(connection, { hardBytes, softBytes: 0, softSeconds: 0 }, effect)
 }
 
-async function takeBack(connection: EngineConnection, shard: LiveShard, deps: Deps): Promise<void> {
-  const { effect, shards } = deps
+async function takeBack(connection: EngineConnection, shard: LiveShard, ports: SyncRoomPorts): Promise<void> {
+  const { effect, shards } = ports
   const now = await limitOf(connection)
   if (now === null || !isOurs(now)) return
-  const before = (await limitOnRecord(shard, deps)) ?? (await limitAtStart(shard.id, deps))
+  const before = (await limitOnRecord(shard, ports)) ?? (await limitAtStart(shard.id, ports))
   await setLimit(connection, before, effect)
   await shards.setLimitBefore(shard.id, null)
 }
 
-async function setLimit(connection: EngineConnection, limit: ReplicaLimit, effect: Deps['effect']) {
+async function setLimit(connection: EngineConnection, limit: ReplicaLimit, effect: EffectRunner['effect']) {
   await effect('sync-room', () => connection.call('CONFIG', 'SET', SYNC_SETTING, writeReplicaLimit(limit)))
 }
 
 /** By the agent's baseline of the process. */
-async function limitAtStart(shard: number, { agent }: Deps): Promise<ReplicaLimit> {
+async function limitAtStart(shard: number, { agent }: NodeAgent<'readBaseline'>): Promise<ReplicaLimit> {
   const { settings } = await agent.readBaseline({ params: { id: agentName(shard) } })
   return readReplicaLimit(settings?.[SYNC_SETTING] ?? '') ?? usualLimit
 }

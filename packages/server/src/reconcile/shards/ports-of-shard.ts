@@ -2,23 +2,39 @@ import type { ShardRecord } from '../../core/state/database.ts'
 import type { Runs } from '../../core/state/goal.ts'
 import { BUS_DISTANCE } from '../../core/state/shard-addresses.ts'
 import type { Seen } from '../../core/state/topology.ts'
-import { shardsStore } from '../../databases/shards-store.ts'
 import { takenPorts } from '../../databases/taken-ports.ts'
-import type { Scene } from '../turn/scene.ts'
+import type {
+  DatabaseRecords,
+  EffectRunner,
+  Log,
+  NodeAgent,
+  Placing,
+  ShardRecords,
+  Trying,
+} from '../turn/ports.ts'
+import { member, type StepContext } from '../turn/step-context.ts'
 
 type Ports = Pick<ShardRecord, 'port' | 'tlsPort'>
+export type PlacingPorts = Placing &
+  NodeAgent<'findFreePort'> &
+  ShardRecords<'list'> &
+  DatabaseRecords<'list'> &
+  Log
+type PortContext = Pick<StepContext<PlacingPorts>, 'database' | 'ports' | 'signal'>
+/** `shardTls`: shards that are added from now on speak TLS to others, if nothing stands against it. */
+export type TlsPorts = Trying<'provesTls'> & { readonly shardTls: boolean }
 
 /** One for clients, with one for the bus above it; and one for replicas, if the shard speaks TLS. Throws when none is free. */
-export async function findPorts(isTls: boolean, scene: Scene): Promise<Ports> {
-  const { database, deps } = scene
-  const port = await findPort(database.cluster ? [BUS_DISTANCE] : [], scene)
-  if (port === null) throw noneIsFree(scene)
+export async function findPorts(isTls: boolean, context: PortContext): Promise<Ports> {
+  const { database, ports } = context
+  const port = await findPort(database.cluster ? [BUS_DISTANCE] : [], context)
+  if (port === null) throw noneIsFree(context)
   if (!isTls) return { port, tlsPort: null }
-  const tlsPort = await findPort([], scene, [port])
+  const tlsPort = await findPort([], context, [port])
   // A shard of a database of before does without: an upgrade of it counts on one port only.
-  if (tlsPort === null && database.shardTls) throw noneIsFree(scene)
+  if (tlsPort === null && database.shardTls) throw noneIsFree(context)
   if (tlsPort === null)
-    deps.log.warn({ database: database.uid }, 'no port is free for TLS: a shard stays plain')
+    ports.log.warn({ database: database.uid }, 'no port is free for TLS: a shard stays plain')
   return { port, tlsPort }
 }
 
@@ -26,29 +42,28 @@ export async function findPorts(isTls: boolean, scene: Scene): Promise<Ports> {
  * Does a new process of a shard speak TLS to others? In a database of before TLS between shards it does from now on, if its build can:
  * each replica follows as both can. In cluster mode such a database stays plain, because all have to speak as one there.
  */
-export async function getsTls(runs: Runs, { database, deps }: Scene): Promise<boolean> {
+export async function getsTls(
+  runs: Runs,
+  { database, ports }: Pick<StepContext<TlsPorts>, 'database' | 'ports'>,
+): Promise<boolean> {
   if (database.shardTls) return true
-  return !database.cluster && deps.shardTls && (await deps.trials.provesTls(database, runs))
+  return !database.cluster && ports.shardTls && (await ports.trials.provesTls(database, runs))
 }
 
 /** What the next process of a shard runs, on record; with a port for TLS, if it has none and gets one. The record as it is then. */
 export async function recordRuns(
   before: ShardRecord,
   next: Pick<ShardRecord, 'runs'> & Partial<Pick<ShardRecord, 'follows'>>,
-  scene: Scene,
+  context: Pick<
+    StepContext<PlacingPorts & TlsPorts & EffectRunner & ShardRecords<'setNext'>>,
+    'database' | 'ports' | 'signal'
+  >,
 ): Promise<ShardRecord> {
-  const { deps } = scene
-  const isNew = before.tlsPort === null && (await getsTls(next.runs, scene))
-  return deps.inTurn(async () => {
-    const shard = { ...before, ...next, tlsPort: isNew ? await findPort([], scene) : before.tlsPort }
-    await deps.effect('record-runs', () =>
-      deps.store.transaction(async (db) => {
-        const shards = shardsStore(db)
-        await shards.setRuns(shard.id, shard.runs)
-        if (shard.follows !== before.follows) await shards.setFollows(shard.id, shard.follows)
-        if (shard.tlsPort !== null) await shards.setTlsPort(shard.id, shard.tlsPort)
-      }),
-    )
+  const { ports } = context
+  const isNew = before.tlsPort === null && (await getsTls(next.runs, context))
+  return ports.inTurn(async () => {
+    const shard = { ...before, ...next, tlsPort: isNew ? await findPort([], context) : before.tlsPort }
+    await ports.effect('record-runs', () => ports.shards.setNext(shard.id, shard))
     return shard
   })
 }
@@ -63,16 +78,24 @@ export function asTheyRun(
   return members.map((shard) => (isPlain(shard.id) ? { ...shard, tlsPort: null } : shard))
 }
 
-async function findPort(
-  alsoFree: readonly number[],
-  { deps, signal }: Scene,
-  besides: readonly number[] = [],
-): Promise<number | null> {
-  const except = [...(await takenPorts(deps)), ...besides]
-  const body = { ...deps.portRange, except, alsoFree: [...alsoFree] }
-  return (await deps.agent.findFreePort({ body }, { signal })).port
+/** A member of the group, as it can be followed now. */
+export function toFollow(
+  id: number,
+  { members, seen }: Pick<StepContext<unknown>, 'members' | 'seen'>,
+): ShardRecord {
+  return member(id, { members: asTheyRun(members, seen) })
 }
 
-function noneIsFree({ deps: { portRange } }: Scene): Error {
+async function findPort(
+  alsoFree: readonly number[],
+  { ports, signal }: Pick<PortContext, 'ports' | 'signal'>,
+  besides: readonly number[] = [],
+): Promise<number | null> {
+  const except = [...(await takenPorts(ports)), ...besides]
+  const body = { ...ports.portRange, except, alsoFree: [...alsoFree] }
+  return (await ports.agent.findFreePort({ body }, { signal })).port
+}
+
+function noneIsFree({ ports: { portRange } }: { readonly ports: Pick<Placing, 'portRange'> }): Error {
   return new Error(`no port from ${portRange.from} to ${portRange.to} is free (FAIRLEAD_PORT_RANGE)`)
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type EngineConnection, numberOf, readInfo } from '@fairlead/engine'
 import { backlogBytes } from '../../core/state/backlog-bytes.ts'
 import type { Limits } from '../../core/state/engine-memory.ts'
-import type { Deps } from '../turn/deps.ts'
+import type { EffectRunner } from '../turn/ports.ts'
 import { makeRoom } from './keep-limits.ts'
 
 /** Over this time the write rate is taken. */
@@ -16,7 +16,7 @@ const SAMPLE_MS = 100
 export async function raiseBacklog(
   primary: EngineConnection,
   limits: Limits,
-  deps: Pick<Deps, 'effect'>,
+  ports: EffectRunner,
   signal: AbortSignal,
 ): Promise<void> {
   const before = readInfo(await primary.info())
@@ -28,6 +28,6 @@ export async function raiseBacklog(
     dataBytes: numberOf(after, 'used_memory'),
   })
   if (wanted <= numberOf(after, 'repl_backlog_size')) return
-  await makeRoom(primary, limits, wanted, deps)
-  await deps.effect('raise-backlog', () => primary.call('CONFIG', 'SET', 'repl-backlog-size', wanted))
+  await makeRoom(primary, limits, wanted, ports)
+  await ports.effect('raise-backlog', () => primary.call('CONFIG', 'SET', 'repl-backlog-size', wanted))
 }

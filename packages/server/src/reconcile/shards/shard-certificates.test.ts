@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { groupOf } from '../../../test/simulation/group.ts'
 import type { Database } from '../../core/state/database.ts'
 import type { Seen } from '../../core/state/topology.ts'
-import type { Deps } from '../turn/deps.ts'
+import { createEffect } from '../turn/effect.ts'
 import { keepShardCertificates } from './shard-certificates.ts'
 
 const good = { ca: 'authority', cert: 'good now', key: 'secret' }
@@ -16,7 +16,7 @@ let asked = 0
 async function putOn(certificates: readonly (string | null)[]): Promise<readonly string[]> {
   const put: string[] = []
   asked = 0
-  const deps = {
+  const ports = {
     tls: {
       shards: async () => {
         asked += 1
@@ -30,15 +30,15 @@ async function putOn(certificates: readonly (string | null)[]): Promise<readonly
         return params
       },
     },
-    effect: (_: string, carryOut: () => Promise<unknown>) => carryOut(),
-  } as unknown as Pick<Deps, 'agent' | 'effect' | 'tls'>
+    effect: createEffect(() => undefined),
+  }
   const group = groupOf(certificates.length - 1)
   const shards: Seen['shards'] = group.shards.map((shard, n) => ({
     ...shard,
     certificate: certificates[n] ?? null,
   }))
   const seen = { groups: [{ ...group, shards }] }
-  await keepShardCertificates(database, seen, deps, { isTime: () => true })
+  await keepShardCertificates(database, seen, ports, { isTime: () => true })
   return put
 }
 

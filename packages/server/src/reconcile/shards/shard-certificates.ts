@@ -3,13 +3,13 @@ import type { Database, ShardRecord } from '../../core/state/database.ts'
 import type { SeenDatabase } from '../../core/state/topology.ts'
 import { agentName } from '../../nodes/agent-name.ts'
 import type { ShardCertificate } from '../../tls/tls-service.ts'
-import type { Deps } from '../turn/deps.ts'
+import type { Certifying, EffectRunner, NodeAgent } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
 /** What a shard proves itself with to others of its database; null for one that does not. */
 export async function shardCertificate(
   { databaseUid, tlsPort }: Pick<ShardRecord, 'databaseUid' | 'tlsPort'>,
-  { tls }: Pick<Deps, 'tls'>,
+  { tls }: Certifying<'shards'>,
 ): Promise<ShardCertificate | null> {
   return tlsPort === null ? null : tls.shards(databaseUid)
 }
@@ -21,7 +21,7 @@ export async function shardCertificate(
 export async function keepShardCertificates(
   { uid }: Pick<Database, 'uid'>,
   { groups }: SeenDatabase,
-  deps: Pick<Deps, 'agent' | 'effect' | 'tls'>,
+  ports: NodeAgent<'putShardCertificate'> & EffectRunner & Certifying<'shards'>,
   memory: Pick<TurnMemory, 'isTime'>,
 ): Promise<void> {
   if (!memory.isTime(`certificate of the shards of ${uid}`, LOOK_EVERY_MS)) return
@@ -29,13 +29,13 @@ export async function keepShardCertificates(
     .flatMap((group) => group.shards)
     .filter(({ leaving, certificate }) => !leaving && certificate != null)
   if (shards.length === 0) return
-  const { ca, cert, key } = await deps.tls.shards(uid)
+  const { ca, cert, key } = await ports.tls.shards(uid)
   const name = createHash('sha256').update(cert).digest('hex')
   for (const shard of shards) {
     if (shard.certificate === name) continue
     const params = { id: agentName(shard.id) }
-    await deps.effect('put-certificate', () =>
-      deps.agent.putShardCertificate({ params, body: { ca, cert, key } }),
+    await ports.effect('put-certificate', () =>
+      ports.agent.putShardCertificate({ params, body: { ca, cert, key } }),
     )
   }
 }

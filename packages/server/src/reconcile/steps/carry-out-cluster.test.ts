@@ -1,57 +1,63 @@
 import { EngineError, EngineUnreachable } from '@fairlead/engine'
 import { describe, expect, test } from 'vitest'
+import { databaseOf, shardOf } from '../../../test/records.ts'
 import { groupOf } from '../../../test/simulation/group.ts'
 import { isLive } from '../../core/state/topology.ts'
-import type { Scene } from '../turn/scene.ts'
+import { createEffect } from '../turn/effect.ts'
 import { forgetFollower, forgetNode } from './carry-out-cluster.ts'
 
 const step = { kind: 'forget-node', node: 'node-9', shards: [1, 2], why: '' } as const
 
 /** Shard 1 obeys; shard 2 answers like this. */
-function sceneWith(answer: () => Promise<string>) {
+function contextWith(answer: () => Promise<string>) {
   const asked: string[] = []
-  const connect = async (_: unknown, { id }: { id: number }) => ({
-    call: async (...words: string[]) => {
+  const connect = async (_: unknown, { id, host, port }: { id: number; host: string; port: number }) => ({
+    address: { host, port },
+    usable: true,
+    info: async () => '',
+    call: async (...words: readonly unknown[]) => {
       asked.push(`${id}: ${words.join(' ')}`)
       return id === 1 ? 'OK' : answer()
     },
+    [Symbol.dispose]: () => undefined,
   })
-  const effect = <T>(_: string, work: () => Promise<T>) => work()
-  // Only these parts of the scene are read.
-  const scene = { everybody: [{ id: 1 }, { id: 2 }], deps: { engines: { connect }, effect } }
-  return { asked, scene: scene as unknown as Scene }
+  const ports = { engines: { connect }, effect: createEffect(() => undefined) }
+  return { asked, context: { database: databaseOf(), everybody: [shardOf(1), shardOf(2)], ports } }
 }
 
 test.each([
   ['knows nothing of it', new EngineError('ERR Unknown node node-9')],
   ['has ended meanwhile', new EngineUnreachable('connection refused')],
 ])('a node is forgotten by all who know it, and who %s is no obstacle', async (_, cause) => {
-  const { scene, asked } = sceneWith(() => Promise.reject(cause))
-  expect(await forgetNode(step, scene)).toEqual({ kind: 'done' })
+  const { context, asked } = contextWith(() => Promise.reject(cause))
+  expect(await forgetNode(step, context)).toEqual({ kind: 'done' })
   expect(asked).toEqual(['1: CLUSTER FORGET node-9', '2: CLUSTER FORGET node-9'])
 })
 
 test('a node that somebody will not forget is trouble', async () => {
-  const { scene } = sceneWith(() => Promise.reject(new EngineError("ERR Can't forget my master!")))
-  await expect(forgetNode(step, scene)).rejects.toThrow("Can't forget my master")
+  const { context } = contextWith(() => Promise.reject(new EngineError("ERR Can't forget my master!")))
+  await expect(forgetNode(step, context)).rejects.toThrow("Can't forget my master")
 })
 
 describe('a shard that leaves', () => {
   /** Shard 1 is the primary; both know each other as node-1 and node-2. */
   const leave = async (id: number, answer: () => Promise<string>, isKnown = true) => {
-    const { scene, asked } = sceneWith(answer)
+    const { context, asked } = contextWith(answer)
     const nodes = isKnown ? ['node-1', 'node-2'] : ['node-1']
     const group = groupOf(1)
     const shards = group.shards.map((shard) => {
       if (!isLive(shard)) return shard
-      const known = nodes.map((node) => ({ id: node }))
+      const known = nodes.map((id) => ({
+        ...{ id, address: { host: '', port: 0 }, primary: null },
+        ...{ handshake: false, epoch: 0, slots: '' },
+      }))
       return {
         ...shard,
         engine: { ...shard.engine, cluster: { id: `node-${shard.id}`, serves: true, nodes: known } },
       }
     })
-    const everybody = [{ id: 1 }, { id: 2 }, { id: 3 }]
-    await forgetFollower(id, { ...scene, everybody, seen: { ...group, shards } } as unknown as Scene)
+    const everybody = [1, 2, 3].map((each) => shardOf(each))
+    await forgetFollower(id, { ...context, everybody, seen: { ...group, shards } })
     return asked
   }
 

@@ -2,50 +2,83 @@ import type { ShardRecord } from '../../core/state/database.ts'
 import { runsOf } from '../../core/state/goal.ts'
 import { surgeBytes } from '../../core/state/surge-bytes.ts'
 import type { Step } from '../../core/state/topology.ts'
-import { shardsStore } from '../../databases/shards-store.ts'
 import { agentName } from '../../nodes/agent-name.ts'
 import { whyStillRead } from '../clients/endpoints.ts'
 import { setLimits } from '../shards/keep-limits.ts'
-import { asTheyRun, findPorts, getsTls, recordRuns } from '../shards/ports-of-shard.ts'
+import {
+  asTheyRun,
+  findPorts,
+  getsTls,
+  type PlacingPorts,
+  recordRuns,
+  type TlsPorts,
+} from '../shards/ports-of-shard.ts'
 import { raiseBacklog } from '../shards/raise-backlog.ts'
 import { shardCertificate } from '../shards/shard-certificates.ts'
 import type { Outcome } from '../turn/outcome.ts'
-import { member, type Scene } from '../turn/scene.ts'
+import type {
+  Certifying,
+  Clock,
+  EffectRunner,
+  EndpointProxy,
+  EngineConnections,
+  NodeAgent,
+  Preparing,
+  ShardRecords,
+  Trying,
+} from '../turn/ports.ts'
+import { member, type StepContext } from '../turn/step-context.ts'
 import { wishFor } from '../turn/wish.ts'
 import { forgetFollower } from './carry-out-cluster.ts'
 import { writeAnew } from './write-anew.ts'
+
+/** What adding, starting, restarting and retiring shards takes. */
+export type ShardPorts = NodeAgent<'putShard' | 'removeShard' | 'endShardProcess'> &
+  EngineConnections<'connect' | 'forget'> &
+  EndpointProxy<'reportProxy'> &
+  ShardRecords<'insert' | 'setNext' | 'setFollows' | 'setLeaving' | 'remove'> &
+  PlacingPorts &
+  TlsPorts &
+  Trying<'whyUnproven' | 'deliver'> &
+  Certifying<'shards'> &
+  Preparing &
+  EffectRunner &
+  Clock
+type ShardContext = StepContext<ShardPorts>
 
 /** The one node there is. */
 const THIS_NODE = { uid: 1, host: '127.0.0.1' }
 
 /** A new shard: on record first, so that whatever is started is known to somebody. */
-export async function addShard(step: Extract<Step, { kind: 'add-shard' }>, scene: Scene): Promise<Outcome> {
-  const { database, group, seen, deps, members } = scene
-  const unproven = await deps.trials.whyUnproven(database, step.runs)
+export async function addShard(
+  step: Extract<Step, { kind: 'add-shard' }>,
+  context: ShardContext,
+): Promise<Outcome> {
+  const { database, group, seen, ports, members } = context
+  const unproven = await ports.trials.whyUnproven(database, step.runs)
   if (unproven !== undefined) return { kind: 'hopeless', ...unproven }
   // A primary alone is restarted by its agent; with a replica that would be dangerous, so that ends before there is one.
   const alone = members.length === 1 ? members.find(({ id }) => id === step.follow) : undefined
-  if (alone !== undefined) await put(alone, [alone, { ...alone, id: 0 }], scene)
+  if (alone !== undefined) await put(alone, [alone, { ...alone, id: 0 }], context)
   // From now on its primary keeps a backlog, which is not the clients'.
   const primary = members.find(({ id }) => id === step.follow)
-  if (primary !== undefined) await setLimits(await deps.engines.connect(database, primary), seen.limits, deps)
-  const isTls = await getsTls(step.runs, scene)
-  const shard = await deps.inTurn(async () => {
+  if (primary !== undefined)
+    await setLimits(await ports.engines.connect(database, primary), seen.limits, ports)
+  const isTls = await getsTls(step.runs, context)
+  const shard = await ports.inTurn(async () => {
     const row = {
       databaseUid: database.uid,
       group,
       reservedBytes: step.follow === null ? 0 : surgeBytes(seen),
       nodeUid: THIS_NODE.uid,
       host: THIS_NODE.host,
-      ...(await findPorts(isTls, scene)),
+      ...(await findPorts(isTls, context)),
       runs: runsOf(step.runs),
       follows: step.follow,
     }
-    return deps.effect('record-shard', () =>
-      deps.store.transaction((db) => shardsStore(db).insert(row, new Date(deps.now()).toISOString())),
-    )
+    return ports.effect('record-shard', () => ports.shards.insert(row, new Date(ports.now()).toISOString()))
   })
-  await put(shard, [...members, shard], scene)
+  await put(shard, [...members, shard], context)
   return done
 }
 
@@ -55,59 +88,59 @@ export async function addShard(step: Extract<Step, { kind: 'add-shard' }>, scene
  */
 export async function startShard(
   step: Extract<Step, { kind: 'start-shard' }>,
-  scene: Scene,
+  context: ShardContext,
 ): Promise<Outcome> {
-  const shard = { ...member(step.shard, scene), follows: step.follow }
-  await put(shard, scene.members, scene)
-  await scene.deps.effect('record-follows', () => scene.deps.shards.setFollows(shard.id, step.follow))
+  const shard = { ...member(step.shard, context), follows: step.follow }
+  await put(shard, context.members, context)
+  await context.ports.effect('record-follows', () => context.ports.shards.setFollows(shard.id, step.follow))
   return done
 }
 
 /** On record first: a crash in between leaves a process that is not the one asked for, which the planner sees. */
 export async function restartShard(
   step: Extract<Step, { kind: 'restart-shard' }>,
-  scene: Scene,
+  context: ShardContext,
 ): Promise<Outcome> {
-  const { database, deps } = scene
+  const { database, ports } = context
   const runs = runsOf(step.runs)
-  const unproven = await deps.trials.whyUnproven(database, runs)
+  const unproven = await ports.trials.whyUnproven(database, runs)
   if (unproven !== undefined) return { kind: 'hopeless', ...unproven }
-  const before = member(step.shard, scene)
-  const readers = await whyStillRead(database, before, deps)
+  const before = member(step.shard, context)
+  const readers = await whyStillRead(database, before, ports)
   if (readers !== undefined) return { kind: 'not yet', ...readers }
-  const primary = await deps.engines.connect(database, member(step.follow, scene))
-  await raiseBacklog(primary, scene.seen.limits, deps, scene.signal)
-  const shard = await recordRuns(before, { runs, follows: step.follow }, scene)
-  await put(shard, scene.members, scene)
+  const primary = await ports.engines.connect(database, member(step.follow, context))
+  await raiseBacklog(primary, context.seen.limits, ports, context.signal)
+  const shard = await recordRuns(before, { runs, follows: step.follow }, context)
+  await put(shard, context.members, context)
   return done
 }
 
 /** A primary that nobody can stand in for: it saves its data, and its next process loads them. */
 export async function restartPrimary(
   step: Extract<Step, { kind: 'restart-primary' }>,
-  scene: Scene,
+  context: ShardContext,
 ): Promise<Outcome> {
-  const { database, deps } = scene
+  const { database, ports } = context
   const runs = runsOf(step.runs)
-  const unproven = await deps.trials.whyUnproven(database, runs, 'alone')
+  const unproven = await ports.trials.whyUnproven(database, runs, 'alone')
   if (unproven !== undefined) return { kind: 'hopeless', ...unproven }
-  const unwritten = await whyUnwritten(step.shard, scene)
+  const unwritten = await whyUnwritten(step.shard, context)
   if (unwritten !== undefined) return unwritten
-  const shard = await recordRuns(member(step.shard, scene), { runs }, scene)
-  await put({ ...shard, follows: null }, scene.members, scene)
+  const shard = await recordRuns(member(step.shard, context), { runs }, context)
+  await put({ ...shard, follows: null }, context.members, context)
   return done
 }
 
 /** A snapshot is written when it ends. Undefined also where its process has ended already. */
 async function whyUnwritten(
   id: number,
-  { database, members, seen, deps }: Scene,
+  { database, members, seen, ports }: ShardContext,
 ): Promise<Outcome | undefined> {
   const engine = seen.shards.find((shard) => shard.id === id)?.engine ?? null
   if (database.persistence !== 'aof' || engine === null) return undefined
   const what = `file of ${database.uid}:${id}, process ${engine.runId}`
-  const written = deps.preparations.ask({ databaseUid: database.uid, what }, async (signal) =>
-    writeAnew(await deps.engines.connect(database, member(id, { members })), id, signal),
+  const written = ports.preparations.ask({ databaseUid: database.uid, what }, async (signal) =>
+    writeAnew(await ports.engines.connect(database, member(id, { members })), id, signal),
   )
   if (written === 'ready') return undefined
   if (written.kind !== 'pending') return written
@@ -121,35 +154,35 @@ async function whyUnwritten(
  */
 export async function retireShard(
   step: Extract<Step, { kind: 'retire-shard' }>,
-  scene: Scene,
+  context: ShardContext,
 ): Promise<Outcome> {
-  const { database, deps, members, seen } = scene
-  const shard = member(step.shard, scene)
+  const { database, ports, members, seen } = context
+  const shard = member(step.shard, context)
   if (!shard.leaving) {
-    const readers = await whyStillRead(database, shard, deps)
+    const readers = await whyStillRead(database, shard, ports)
     if (readers !== undefined) return { kind: 'not yet', ...readers }
-    await deps.effect('record-leaving', () => deps.shards.setLeaving(step.shard))
+    await ports.effect('record-leaving', () => ports.shards.setLeaving(step.shard))
   } else if (seen.shards.find(({ id }) => id === step.shard)?.process === 'absent') {
-    await deps.effect('forget-shard', () => deps.shards.remove(step.shard))
+    await ports.effect('forget-shard', () => ports.shards.remove(step.shard))
     const [last, ...others] = members.filter(({ id }) => id !== step.shard)
-    if (last !== undefined && others.length === 0) await put(last, [last], scene)
+    if (last !== undefined && others.length === 0) await put(last, [last], context)
     return done
   }
-  if (database.cluster) await forgetFollower(step.shard, scene)
-  deps.engines.forget(step.shard)
+  if (database.cluster) await forgetFollower(step.shard, context)
+  ports.engines.forget(step.shard)
   const params = { id: agentName(step.shard) }
-  await deps.effect('remove-shard', () => deps.agent.removeShard({ params }))
+  await ports.effect('remove-shard', () => ports.agent.removeShard({ params }))
   return { kind: 'not yet', code: 'shard_stopping', why: `shard ${step.shard} is being stopped` }
 }
 
 /** An order to the agent, which looks once more: it is void as soon as the process answers. The next look finds it gone, or not. */
 export async function endProcess(
   step: Extract<Step, { kind: 'end-process' }>,
-  { deps, signal }: Scene,
+  { ports, signal }: ShardContext,
 ): Promise<Outcome> {
   const params = { id: agentName(step.shard) }
   const body = { startedAt: step.startedAt }
-  await deps.effect('end-process', () => deps.agent.endShardProcess({ params, body }, { signal }))
+  await ports.effect('end-process', () => ports.agent.endShardProcess({ params, body }, { signal }))
   return {
     kind: 'not yet',
     code: 'shard_hung',
@@ -164,11 +197,11 @@ const ENDS_MS = 250
 /** The agent first: the record is what the planner reads, and must not run ahead of what the agent holds. */
 export async function recordWish(
   step: Extract<Step, { kind: 'record-wish' }>,
-  scene: Scene,
+  context: ShardContext,
 ): Promise<Outcome> {
-  const shard = { ...member(step.shard, scene), follows: step.follow }
-  await put(shard, scene.members, scene)
-  await scene.deps.effect('record-follows', () => scene.deps.shards.setFollows(shard.id, step.follow))
+  const shard = { ...member(step.shard, context), follows: step.follow }
+  await put(shard, context.members, context)
+  await context.ports.effect('record-follows', () => context.ports.shards.setFollows(shard.id, step.follow))
   return done
 }
 
@@ -177,11 +210,11 @@ const done: Outcome = { kind: 'done' }
 async function put(
   shard: ShardRecord,
   members: readonly ShardRecord[],
-  { database, seen, deps, signal }: Scene,
+  { database, seen, ports, signal }: ShardContext,
 ): Promise<void> {
-  const body = wishFor(shard, database, asTheyRun(members, seen), await shardCertificate(shard, deps))
-  await deps.trials.deliver(shard.runs, signal)
-  await deps.effect('put-shard', () =>
-    deps.agent.putShard({ params: { id: agentName(shard.id) }, body }, { signal }),
+  const body = wishFor(shard, database, asTheyRun(members, seen), await shardCertificate(shard, ports))
+  await ports.trials.deliver(shard.runs, signal)
+  await ports.effect('put-shard', () =>
+    ports.agent.putShard({ params: { id: agentName(shard.id) }, body }, { signal }),
   )
 }

@@ -1,18 +1,22 @@
 import { readClusterNodes } from '@fairlead/engine'
 import { slotsToTakeBack } from '../../core/plan/slots-to-take-back.ts'
 import type { Step } from '../../core/state/topology.ts'
+import type { TellingPorts } from '../records/tell-of-loss.ts'
 import { tellOfTakeBack } from '../records/tell-of-strangers.ts'
 import { lateOrder, type Outcome } from '../turn/outcome.ts'
-import { member, type Scene } from '../turn/scene.ts'
+import type { EffectRunner, EngineConnections, TakingOver } from '../turn/ports.ts'
+import { member, type StepContext } from '../turn/step-context.ts'
 import { ORDER_WITHIN_MS, readClock } from '../turn/take-over.ts'
+
+export type TakingBackPorts = TellingPorts & EngineConnections & EffectRunner & TakingOver
 
 /** The slots of a group go back to the shard that holds their data, from a node that is none of the group's. One script: all or nothing. */
 export async function takeBack(
   { shard, slots }: Extract<Step, { kind: 'take-back' }>,
-  scene: Scene,
+  context: Pick<StepContext<TakingBackPorts>, 'database' | 'everybody' | 'action' | 'ports'>,
 ): Promise<Outcome> {
-  const { database, deps, everybody } = scene
-  const heir = await deps.engines.connect(database, member(shard, { members: everybody }))
+  const { database, ports, everybody } = context
+  const heir = await ports.engines.connect(database, member(shard, { members: everybody }))
   const [clock, nodes] = await Promise.all([readClock(heir), heir.call('CLUSTER', 'NODES')])
   const view = readClusterNodes(String(nodes))
   const own = view.find(({ myself }) => myself)
@@ -25,8 +29,8 @@ export async function takeBack(
     }
   const until = performance.now() + ORDER_WITHIN_MS
   const order = slotsToTakeBack(view, own.id, slots)
-  const isTaken = await deps.takeovers.order(heir, { clock, until }, deps.effect, order)
+  const isTaken = await ports.takeovers.order(heir, { clock, until }, ports.effect, order)
   if (!isTaken) return lateOrder(shard)
-  await tellOfTakeBack({ shard, slots, thief }, scene)
+  await tellOfTakeBack({ shard, slots, thief }, context)
   return { kind: 'done' }
 }

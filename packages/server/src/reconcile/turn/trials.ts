@@ -1,10 +1,10 @@
 import type { TrialResult } from '@fairlead/api'
+import type { Module } from '../../core/modules/module.ts'
 import { LEAST_BACKLOG_BYTES } from '../../core/state/backlog-bytes.ts'
 import type { Database } from '../../core/state/database.ts'
 import { type Runs, revisionOf } from '../../core/state/goal.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import { replicationPath } from '../../core/state/replication-paths.ts'
-import type { ModulesStore } from '../../modules/modules-store.ts'
 import type { AgentLink } from '../../nodes/agent-link.ts'
 import { ensureModules, type ModuleSource } from '../../nodes/ensure-modules.ts'
 import type { Tls } from '../../tls/tls-service.ts'
@@ -29,7 +29,7 @@ export interface Trials {
 export function createTrials(deps: {
   readonly agent: AgentLink
   readonly files: ModuleSource
-  readonly modules: Pick<ModulesStore, 'get'>
+  readonly modules: { get(uid: string): Promise<Pick<Module, 'selfTest'> | undefined> }
   readonly tls: Pick<Tls, 'shards'>
 }): Trials {
   const { agent, files, modules, tls } = deps

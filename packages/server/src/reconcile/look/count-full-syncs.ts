@@ -1,12 +1,13 @@
 import { numberOf, readInfo } from '@fairlead/engine'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
-import { type Engines, ifItAnswers } from '../turn/engines.ts'
+import { ifItAnswers } from '../turn/engines.ts'
+import type { EngineConnections } from '../turn/ports.ts'
 
 /** Full syncs that each of these shards has served since its process started, by shard id; of those that answer. */
 export async function countFullSyncs(
   database: Database,
   shards: readonly ShardRecord[],
-  engines: Engines,
+  { engines }: EngineConnections,
 ): Promise<Readonly<Record<string, number>>> {
   const count = async (shard: ShardRecord) => {
     const connection = await engines.connect(database, shard)

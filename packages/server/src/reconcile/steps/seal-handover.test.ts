@@ -3,9 +3,12 @@ import type { Build } from '@fairlead/api'
 import { connectEngine, type EngineConnection } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { ADMIN_PASSWORD, builds, startTestEngine, USER_PASSWORD } from '../../../test/engine.ts'
+import { databaseOf, shardOf } from '../../../test/records.ts'
+import { groupOf } from '../../../test/simulation/group.ts'
 import { aloneFor } from '../../core/losses/lost-in-handover.ts'
-import type { Scene } from '../turn/scene.ts'
-import { replicationOf } from './handover-gate.ts'
+import { replicationOf } from '../handover/handover-gate.ts'
+import { createEffect } from '../turn/effect.ts'
+import { createTakeovers } from '../turn/take-over.ts'
 import { releaseHandover } from './seal-handover.ts'
 
 const settings = ['masteruser fairlead', `masterauth ${ADMIN_PASSWORD}`, 'repl-diskless-sync-delay 0']
@@ -62,7 +65,7 @@ test.concurrent.each(
       login: { username: 'default', password: USER_PASSWORD },
       commandTimeoutMs: 20_000,
     })
-    const release = () => releaseHandover(2, sceneOf(build, [old, heir]))
+    const release = () => releaseHandover(2, contextOf(build, [old, heir]))
     await old.call('CLIENT', 'PAUSE', 60_000, 'WRITE')
     const written = client.call('SET', 'late', 'write').catch((cause: Error) => cause.message)
     await until(async () => (await old.info('clients')).includes('blocked_clients:1'))
@@ -75,27 +78,29 @@ test.concurrent.each(
   },
 )
 
-/** Shard 1 has handed over to shard 2, in cluster mode. */
-function sceneOf(build: Build, engines: readonly EngineConnection[]): Scene {
-  const members = [1, 2].map((id) => ({ id, runs: { build } }))
-  const shards = members.map(({ id }) => ({ id, process: 'running', engine: {} }))
-  const deps = {
-    engines: { connect: async (_: unknown, { id }: { id: number }) => engines[id - 1] },
-    databases: { setPrimary: async () => undefined },
-    handovers: { open: async () => undefined },
-    effect: <T>(_: string, work: () => Promise<T>) => work(),
-  }
-  // Only these parts of the scene are read.
+/** Shard 1 has handed over to shard 2, in cluster mode. It has no endpoint. */
+function contextOf(
+  build: Build,
+  engines: readonly EngineConnection[],
+): Parameters<typeof releaseHandover>[1] {
+  const members = [1, 2].map((id) => shardOf(id, { runs: { build, restartNonce: 0, modules: [] } }))
+  const handover = { from: 1, to: 2, released: false, ageMs: 5 }
+  const unasked = () => Promise.reject(new Error('nothing of it is needed here'))
   return {
-    ...{
-      database: { uid: 1, cluster: true, clientsKnowShards: true },
-      group: 0,
-      members,
-      everybody: members,
+    ...{ database: databaseOf({ cluster: true }), group: 0, members, everybody: members },
+    seen: { ...groupOf(1), handover },
+    ports: {
+      engines: { connect: async (_, { id }) => engines[id - 1] ?? unasked() },
+      databases: { list: unasked, setPrimary: async () => undefined, setEndpointPort: unasked },
+      shards: { list: unasked, listOf: unasked },
+      handovers: { open: async () => undefined, release: unasked },
+      proxy: { putEndpoint: unasked, releaseEndpoint: unasked },
+      agent: { findFreePort: unasked },
+      tls: { current: unasked },
+      takeovers: createTakeovers(),
+      ...{ portRange: { from: 0, to: 0 }, inTurn: (work) => work(), effect: createEffect(() => undefined) },
     },
-    seen: { shards, handover: { from: 1, to: 2, released: false, ageMs: 5 } },
-    deps,
-  } as unknown as Scene
+  }
 }
 
 async function follow(shard: EngineConnection, { address }: EngineConnection): Promise<void> {

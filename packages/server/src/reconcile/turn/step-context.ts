@@ -1,11 +1,11 @@
 import type { Action } from '../../core/state/action.ts'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
 import type { Seen } from '../../core/state/topology.ts'
-import type { Deps } from './deps.ts'
 import { done, type Outcome } from './outcome.ts'
+import type { EffectRunner, EngineConnections } from './ports.ts'
 
-/** What a step works on. */
-export interface Scene {
+/** What a step works on, and with: `ports` are those that it uses (ports.ts). */
+export interface StepContext<Ports> {
   readonly database: Database
   readonly group: number
   /** Of this group. */
@@ -16,7 +16,7 @@ export interface Scene {
   readonly seen: Seen
   readonly action: Action | undefined
   readonly moves: Moves
-  readonly deps: Deps
+  readonly ports: Ports
   readonly signal: AbortSignal
 }
 
@@ -27,17 +27,26 @@ export interface Moves {
   readonly waitUntil: number
 }
 
-export function member(id: number, { members }: Pick<Scene, 'members'>): ShardRecord {
+export function member(id: number, { members }: { readonly members: readonly ShardRecord[] }): ShardRecord {
   const shard = members.find((one) => one.id === id)
   if (shard === undefined) throw new Error(`shard ${id} is not on record`)
   return shard
 }
 
+/** What single commands to shards of the database need. */
+export type CommandContext = Pick<
+  StepContext<EngineConnections & EffectRunner>,
+  'database' | 'everybody' | 'ports'
+>
+
 /** One command to one shard. Idempotent: each of them asks for a state. */
-export async function command(shard: number, scene: Scene, ...words: readonly string[]): Promise<Outcome> {
-  const { database, everybody, deps } = scene
+export async function command(
+  shard: number,
+  { database, everybody, ports }: CommandContext,
+  ...words: readonly string[]
+): Promise<Outcome> {
   const [name = '', ...args] = words
-  const connection = await deps.engines.connect(database, member(shard, { members: everybody }))
-  await deps.effect(`${name} ${args[0] ?? ''}`.trim().toLowerCase(), () => connection.call(name, ...args))
+  const connection = await ports.engines.connect(database, member(shard, { members: everybody }))
+  await ports.effect(`${name} ${args[0] ?? ''}`.trim().toLowerCase(), () => connection.call(name, ...args))
   return done
 }

@@ -1,0 +1,21 @@
+import type { Certificate } from './action.ts'
+import type { Standby } from './topology.ts'
+
+/** A handover on record: the intent before the first command, then what it led to. */
+export interface Handover {
+  readonly id: number
+  readonly databaseUid: number
+  readonly group: number
+  readonly actionUid: string | null
+  readonly from: number
+  readonly to: number
+  /** Full syncs that each member had served before, by shard id. */
+  readonly fullSyncsBefore: Readonly<Record<string, number>>
+  readonly intendedAt: string
+  /** The old primary as it was when it became a replica. */
+  readonly standby: Standby
+  readonly released: boolean
+  /** Nothing of it is left to do. */
+  readonly closed: boolean
+  readonly certificate: Certificate | null
+}

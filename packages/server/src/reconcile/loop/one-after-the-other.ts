@@ -1,0 +1,26 @@
+import { createTurns } from '../turn/create-turns.ts'
+import type { Moves } from '../turn/step-context.ts'
+
+/**
+ * Roles move one after the other, and a turn begins no further move after some time. While a group is on its way to its handover, it
+ * waits for the end of the turn: then a turn spends as long on moves as on looking. Else it goes on for a while; then pauses,
+ * cancels and whatever else is new are heard.
+ */
+export function oneAfterTheOther(lookedMs: number, isAll: boolean): Moves {
+  const now = performance.now()
+  const deadline = now + (isAll ? MOVES_MS : lookedMs)
+  const inTurn = createTurns()
+  let moves = 0
+  return {
+    waitUntil: isAll ? deadline : now,
+    inTurn: (move) =>
+      inTurn(async () => {
+        if (moves > 0 && performance.now() > deadline)
+          return { kind: 'not yet', code: 'other_groups', why: 'other groups hand over first' }
+        moves += 1
+        return move()
+      }),
+  }
+}
+
+const MOVES_MS = 1_000

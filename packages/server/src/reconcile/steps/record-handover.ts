@@ -1,0 +1,73 @@
+import type { Handover } from '../../core/state/handover.ts'
+import type { Step } from '../../core/state/topology.ts'
+import type { HandoverRecord } from '../handover/hand-over.ts'
+import { warnOf } from '../records/note-action.ts'
+import type {
+  ActionRecords,
+  Clock,
+  DatabaseRecords,
+  EffectRunner,
+  HandoverRecords,
+  Log,
+  OrdersGiven,
+} from '../turn/ports.ts'
+import type { StepContext } from '../turn/step-context.ts'
+
+export type RecordingPorts = HandoverRecords<'intend' | 'certify' | 'close'> &
+  DatabaseRecords<'setPrimary' | 'setHistories'> &
+  ActionRecords &
+  OrdersGiven<'begin'> &
+  EffectRunner &
+  Clock &
+  Log
+
+/** Writes down one handover of a group, from its intent on. */
+export function recordHandover(
+  { from, to }: Extract<Step, { kind: 'hand-over' }>,
+  fullSyncsBefore: Handover['fullSyncsBefore'],
+  context: Pick<StepContext<RecordingPorts>, 'database' | 'group' | 'seen' | 'action' | 'ports'>,
+): HandoverRecord {
+  const { database, group, seen, action, ports } = context
+  const { databases, handovers, effect, now, log } = ports
+  const [old, heir] = [from, to].map((shard) => seen.shards.find(({ id }) => id === shard)?.engine)
+  const at = () => new Date(now()).toISOString()
+  let handover: Handover | undefined
+  const intended = () => {
+    if (handover === undefined) throw new Error('a handover is on record before anything of it')
+    return handover
+  }
+  return {
+    async intend() {
+      handover = await effect('record-intent', () =>
+        handovers.intend({
+          ...{ databaseUid: database.uid, group, actionUid: action?.uid ?? null, from, to, fullSyncsBefore },
+          intendedAt: at(),
+          standby: { shard: from, runId: old?.runId ?? '', errorReplies: old?.errorReplies ?? 0 },
+        }),
+      )
+      ports.ordersToServe.begin({ databaseUid: database.uid, group })
+      log.info({ database: database.uid, group, from, to }, 'the primary role moves')
+    },
+    abandon: () => handovers.close(intended().id, null, at()),
+    /**
+     * Where each write is on disk before it is acknowledged, the disk on record must be the one that has them, before the first client is
+     * there: if everything dies now, the primary on record is started from its disk. Elsewhere a crash may lose that moment.
+     */
+    async serving() {
+      if (database.persistence === 'aof')
+        await effect('record-serving', () => databases.setPrimary(database.uid, group, to))
+    },
+    async cut(clients) {
+      if (clients === 0) return
+      const why = `${clients} client(s) were closed: their requests took too long to arrive, or their replies did not come, and the handover was put off again and again`
+      // The log of the proxy says which they were.
+      log.warn({ database: database.uid, cut: clients }, 'clients with requests that do not end were closed')
+      if (action !== undefined) await warnOf(action, why, ports)
+    },
+    moved: (certificate) => effect('record-handover', () => handovers.certify(intended(), certificate)),
+    history: ({ replid, offset }) =>
+      databases.setHistories(database.uid, [
+        { group, history: { replid, offset, runId: heir?.runId ?? null } },
+      ]),
+  }
+}

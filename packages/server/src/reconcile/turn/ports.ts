@@ -1,0 +1,159 @@
+import type { Logger } from 'pino'
+import type { LimitBefore } from '../../core/carry-over/sync-room.ts'
+import type { AuditEvent } from '../../core/identity/audit-record.ts'
+import type { Action, ActionNews, Certificate } from '../../core/state/action.ts'
+import type { Database, History, ShardRecord } from '../../core/state/database.ts'
+import type { Handover } from '../../core/state/handover.ts'
+import type { AgentLink } from '../../nodes/agent-link.ts'
+import type { ProxyLink } from '../../nodes/proxy-link.ts'
+import type { Tls } from '../../tls/tls-service.ts'
+import type { Effect } from './effect.ts'
+import type { Engines } from './engines.ts'
+import type { OrdersToServe } from './orders-to-serve.ts'
+import type { Preparations } from './preparations.ts'
+import type { Takeovers } from './take-over.ts'
+import type { Trials } from './trials.ts'
+
+/*
+ * What a turn asks of the world, one port each. A function names in its signature the ports that it uses, and what of each; a caller has
+ * at least these. Nothing here knows a store, a socket or a file: a model in memory can stand behind each of them.
+ */
+
+/** Carries out effects on the world, each under its name. */
+export interface EffectRunner {
+  readonly effect: Effect
+}
+
+/** Connections to engines as their administrator. */
+export interface EngineConnections<Use extends keyof Engines = 'connect'> {
+  readonly engines: Pick<Engines, Use>
+}
+
+/** Orders to the agent of the node. */
+export interface NodeAgent<Order extends keyof AgentLink> {
+  readonly agent: Pick<AgentLink, Order>
+}
+
+/** Orders to the proxy of the node: it has the endpoints, and their clients. */
+export interface EndpointProxy<Order extends keyof ProxyLink> {
+  readonly proxy: Pick<ProxyLink, Order>
+}
+
+/** Work that goes on beside the turns before a step. */
+export interface Preparing {
+  readonly preparations: Pick<Preparations, 'ask' | 'end' | 'change'>
+}
+
+/** Which heirs have certainly not been told to serve. */
+export interface OrdersGiven<Use extends keyof OrdersToServe> {
+  readonly ordersToServe: Pick<OrdersToServe, Use>
+}
+
+/** Orders to take over in cluster mode. */
+export interface TakingOver {
+  readonly takeovers: Takeovers
+}
+
+/** Builds and modules are tried before a shard is asked to run them. */
+export interface Trying<Use extends keyof Trials = keyof Trials> {
+  readonly trials: Pick<Trials, Use>
+}
+
+/** Certificates for TLS. */
+export interface Certifying<Of extends 'current' | 'shards'> {
+  readonly tls: Pick<Tls, Of>
+}
+
+/** Where shards and endpoints get their ports. */
+export interface Placing {
+  readonly portRange: { readonly from: number; readonly to: number }
+  /** One after the other: a port that was found free is on record before the next is looked for. */
+  readonly inTurn: <T>(place: () => Promise<T>) => Promise<T>
+}
+
+/** Unix milliseconds. */
+export interface Clock {
+  readonly now: () => number
+}
+
+export interface Log {
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+}
+
+/** What is on record of databases. */
+export interface DatabaseRecords<Use extends keyof DatabasesOnRecord> {
+  readonly databases: Pick<DatabasesOnRecord, Use>
+}
+
+/** What is on record of shards. */
+export interface ShardRecords<Use extends keyof ShardsOnRecord> {
+  readonly shards: Pick<ShardsOnRecord, Use>
+}
+
+/** What is on record of actions. */
+export interface ActionRecords<Use extends keyof ActionsOnRecord = 'get' | 'update'> {
+  readonly actions: Pick<ActionsOnRecord, Use>
+}
+
+/** What is on record of handovers. */
+export interface HandoverRecords<Use extends keyof HandoversOnRecord> {
+  readonly handovers: Pick<HandoversOnRecord, Use>
+}
+
+/** The audit: what people can read later. */
+export interface AuditTrail {
+  readonly audit: { append(event: AuditEvent, at: string): Promise<void> }
+}
+
+/** Each change is on record when its promise resolves, whole or not at all. Times are ISO 8601 in UTC. */
+export interface DatabasesOnRecord {
+  list(): Promise<readonly Database[]>
+  get(uid: number): Promise<Database | undefined>
+  setPrimary(uid: number, group: number, shard: number): Promise<void>
+  setHistories(uid: number, histories: readonly GroupHistory[]): Promise<void>
+  setEndpointPort(uid: number, port: number): Promise<void>
+  setObstacle(uid: number, obstacle: string): Promise<void>
+}
+
+export interface GroupHistory {
+  readonly group: number
+  readonly history: History
+}
+
+export interface ShardsOnRecord {
+  list(): Promise<readonly ShardRecord[]>
+  listOf(databaseUid: number): Promise<readonly ShardRecord[]>
+  /** Throws when the port is taken on that node. */
+  insert(shard: Omit<ShardRecord, 'id' | 'leaving'>, at: string): Promise<ShardRecord>
+  /** What its next process runs, whom it follows, and where it speaks TLS if it does. */
+  setNext(id: number, next: Pick<ShardRecord, 'runs' | 'follows' | 'tlsPort'>): Promise<void>
+  setFollows(id: number, follows: number | null): Promise<void>
+  setLeaving(id: number): Promise<void>
+  endReservations(ids: readonly number[]): Promise<void>
+  limitBefore(id: number): Promise<LimitBefore | null>
+  setLimitBefore(id: number, before: LimitBefore | null): Promise<void>
+  remove(id: number): Promise<void>
+}
+
+export interface ActionsOnRecord {
+  get(uid: string): Promise<Action | undefined>
+  /** The action that runs on a database, if one does. */
+  active(databaseUid: number): Promise<Action | undefined>
+  listActive(): Promise<readonly Action[]>
+  update(uid: string, news: ActionNews, at: string): Promise<void>
+  /** Ends an action, and its database is what its goal was; not if its goal is another one by now. */
+  finish(action: Action, database: Database, at: string): Promise<void>
+}
+
+export interface HandoversOnRecord {
+  /** The handover of a group that is not closed yet. */
+  open(databaseUid: number, group: number): Promise<Handover | undefined>
+  /** Of each group of a database the last one that moved the role, or the open one; by group. */
+  last(databaseUid: number): Promise<ReadonlyMap<number, Handover>>
+  /** Before anything stops. */
+  intend(intent: Omit<Handover, 'id' | 'released' | 'closed' | 'certificate'>): Promise<Handover>
+  /** The role has moved: the certificate, and who serves. */
+  certify(handover: Handover, certificate: Certificate): Promise<void>
+  release(id: number): Promise<void>
+  close(id: number, certificate: Certificate | null, at: string): Promise<void>
+}
