@@ -18,7 +18,7 @@ import {
 /** The server was killed, or an engine it spoke to did not answer: the rest of the step does not happen. */
 class Interrupted extends Error {}
 
-interface Scene {
+interface ModelContext {
   readonly world: World
   readonly team: Team
   /** Before each effect. */
@@ -60,11 +60,11 @@ function engineOf(team: Team, id: number): Engine {
   return engine
 }
 
-function doStep(step: Step, scene: Scene): void {
-  const { world, team, effect } = scene
+function doStep(step: Step, context: ModelContext): void {
+  const { world, team, effect } = context
   switch (step.kind) {
     case 'add-shard':
-      addShard(step, scene)
+      addShard(step, context)
       return
     case 'start-shard':
       effect()
@@ -74,20 +74,20 @@ function doStep(step: Step, scene: Scene): void {
       return
     case 'restart-shard':
       engineOf(team, step.follow)
-      restart(step, step.follow, scene)
+      restart(step, step.follow, context)
       return
     case 'restart-primary':
-      restart(step, null, scene)
+      restart(step, null, context)
       return
     case 'retire-shard':
-      retire(memberOf(team, step.shard), scene)
+      retire(memberOf(team, step.shard), context)
       return
     case 'follow':
-      followIn(scene, step.shard, step.primary)
+      followIn(context, step.shard, step.primary)
       return
     case 'promote':
     case 'take-back':
-      promoteIn(scene, step.shard)
+      promoteIn(context, step.shard)
       return
     case 'fence':
       for (const id of step.shards) engineOf(team, id).paused = true
@@ -103,7 +103,7 @@ function doStep(step: Step, scene: Scene): void {
       return
     }
     case 'hand-over':
-      handOver(step, scene)
+      handOver(step, context)
       return
     case 'release-handover':
       effect()
@@ -114,7 +114,7 @@ function doStep(step: Step, scene: Scene): void {
       if (team.handover !== null) team.handover = { ...team.handover, released: true }
       return
     case 'seal-handover':
-      seal(scene)
+      seal(context)
       return
     case 'assign-slots':
       effect()
@@ -138,7 +138,7 @@ function doStep(step: Step, scene: Scene): void {
       return
     }
     case 'forget-node':
-      forget(step, scene)
+      forget(step, context)
       return
     case 'end-process': // nothing hangs here: see settle-roles.test.ts
   }
@@ -146,7 +146,7 @@ function doStep(step: Step, scene: Scene): void {
 
 function addShard(
   { runs, follow }: Extract<Step, { kind: 'add-shard' }>,
-  { world, team, effect }: Scene,
+  { world, team, effect }: ModelContext,
 ): void {
   const primary = team.members.length === 1 ? team.members[0] : undefined
   effect()
@@ -160,7 +160,7 @@ function addShard(
 function restart(
   { shard, runs }: Extract<Step, { kind: 'restart-shard' | 'restart-primary' }>,
   follows: number | null,
-  { team, effect }: Scene,
+  { team, effect }: ModelContext,
 ): void {
   effect()
   const member = Object.assign(memberOf(team, shard), { wanted: runsOf(runs), follows })
@@ -168,7 +168,7 @@ function restart(
   put(team, member)
 }
 
-function retire(member: Member, { team, effect, world }: Scene): void {
+function retire(member: Member, { team, effect, world }: ModelContext): void {
   effect()
   member.leaving = true
   effect()
@@ -195,7 +195,7 @@ function followersOf(team: Team, id: number): readonly Engine[] {
   return liveOf(team).flatMap(({ engine }) => (engine !== null && engine.primary === id ? [engine] : []))
 }
 
-function followIn({ team, effect, world }: Scene, id: number, primary: number): void {
+function followIn({ team, effect, world }: ModelContext, id: number, primary: number): void {
   const engine = engineOf(team, id)
   engineOf(team, primary)
   effect()
@@ -205,7 +205,7 @@ function followIn({ team, effect, world }: Scene, id: number, primary: number): 
 }
 
 /** carry-out.ts: that it may serve is on record before it is told so. */
-function promoteIn({ team, effect, world }: Scene, id: number): void {
+function promoteIn({ team, effect, world }: ModelContext, id: number): void {
   const engine = engineOf(team, id)
   const member = memberOf(team, id)
   const follows = team.members.length > 1 ? null : member.follows
@@ -224,7 +224,7 @@ function promoteIn({ team, effect, world }: Scene, id: number): void {
 
 function forget(
   { node, shards }: Extract<Step, { kind: 'forget-node' }>,
-  { world, effect }: Pick<Scene, 'world' | 'effect'>,
+  { world, effect }: Pick<ModelContext, 'world' | 'effect'>,
 ): void {
   const gone = Number(node.replace('node-', ''))
   for (const id of shards) {
@@ -238,8 +238,8 @@ function forget(
 }
 
 /** hand-over.ts, move-role.ts and move-role-in-cluster.ts. */
-function handOver({ from, to }: Extract<Step, { kind: 'hand-over' }>, scene: Scene): void {
-  const { world, team, effect, errorsSeen } = scene
+function handOver({ from, to }: Extract<Step, { kind: 'hand-over' }>, context: ModelContext): void {
+  const { world, team, effect, errorsSeen } = context
   const [primary, heir] = [engineOf(team, from), engineOf(team, to)]
   const others = team.members.filter(({ id }) => id !== from && id !== to)
   const followers = [heir, ...others.map(({ id }) => engineOf(team, id))]
@@ -254,12 +254,12 @@ function handOver({ from, to }: Extract<Step, { kind: 'hand-over' }>, scene: Sce
   primary.paused = true
   const differs = followers.some(({ replid }) => replid !== primary.replid)
   if (differs || world.pick(8) === 0) {
-    abandon(primary, scene)
+    abandon(primary, context)
     return
   }
   for (const follower of followers) catchUp(follower, primary, world)
   if (heir.errorReplies > (errorsSeen.get(to) ?? heir.errorReplies)) {
-    abandon(primary, scene)
+    abandon(primary, context)
     return
   }
   effect()
@@ -293,7 +293,7 @@ function isOpen(world: World, from: number, to: number, followers: readonly Engi
   return aware.every((engine) => engine?.known.has(to) === true)
 }
 
-function abandon(primary: Engine, { team, effect }: Scene): void {
+function abandon(primary: Engine, { team, effect }: ModelContext): void {
   effect()
   primary.paused = false
   effect()
@@ -320,7 +320,7 @@ function stepDown(team: Team, primary: Engine, to: number, world: World): void {
   obey(team, primary, to)
 }
 
-function seal({ team, effect }: Scene): void {
+function seal({ team, effect }: ModelContext): void {
   const { handover } = team
   if (handover === null) return
   const [from, to] = [handover.from, handover.to].map(

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Action, lead } from '../../../test/simulation/action.ts'
 import type { Pick } from '../../../test/simulation/engines.ts'
+import { runsOf } from '../../../test/simulation/runs.ts'
 import { beginUpgrade, expectReached, expectSound, shapes } from '../../../test/simulation/upgrade.ts'
 import { kill, membersOf, stall } from '../../../test/simulation/world.ts'
 import type { Seen, Step } from '../state/topology.ts'
 import { mayServe } from './may-serve.ts'
 import { planGroup } from './plan-group.ts'
 
-/** The same runs each time: what is rarer than these is looked for by hand. */
-const some = { numRuns: 50, seed: 1 }
+const some = runsOf(50, 1)
 const done = { kind: 'done', why: '' }
 
 describe('when the server is killed again and again, between any two of its effects,', () => {
@@ -39,7 +39,7 @@ describe('when engines are killed as well,', () => {
         })
         if (end.kind === 'done') expectReached(action)
       }),
-      { numRuns: 120, seed: 1 },
+      runsOf(120, 1),
     )
   })
 })
@@ -69,7 +69,8 @@ describe('when followers stall as well, and shards that are told to take over do
         })
         if (end.kind === 'done') expectReached(action)
       }),
-      { numRuns: 300, seed: 1 },
+      // Some find a primary at the end of which the writes still wait: SIMULATION_SEED=1393590997.
+      runsOf(300, 1),
     )
     expect(promoted).toBeGreaterThan(5)
     expect(besideLeaving).toBeGreaterThan(5)

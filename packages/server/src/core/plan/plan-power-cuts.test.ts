@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Action, actionOf, lead } from '../../../test/simulation/action.ts'
 import { type Pick, picksOf } from '../../../test/simulation/engines.ts'
 import { goalOf, old } from '../../../test/simulation/group.ts'
+import { runsOf } from '../../../test/simulation/runs.ts'
 import { expectNothingLost, expectReached } from '../../../test/simulation/upgrade.ts'
 import { cutPower, membersOf, savePoint, worldOf } from '../../../test/simulation/world.ts'
 import { violations } from './invariants.ts'
@@ -31,7 +32,8 @@ describe('when everything is killed within a moment, between any two effects of 
         if (!shape.isInPlace) expect(end).toEqual({ kind: 'done', why: '' })
         for (const team of action.world.teams) expectNothingLost(team)
       }),
-      { numRuns: 200, seed: 1 },
+      // With others it finds snapshots that are lost: SIMULATION_SEED=360739535 SIMULATION_RUNS=4.
+      runsOf(200, 1),
     )
   })
 })

@@ -1,0 +1,257 @@
+/** A group in memory whose role is moved by the code that ships: engines, their stream, clients, and what is written down. */
+import type { EngineConnection } from '@fairlead/engine'
+import type { HeldClients, NotHeld } from '../../src/reconcile/clients/endpoints.ts'
+import type { HandoverPorts, RoleToMove } from '../../src/reconcile/handover/hand-over.ts'
+import { createEffect } from '../../src/reconcile/turn/effect.ts'
+import { createOrdersToServe } from '../../src/reconcile/turn/orders-to-serve.ts'
+import { createTakeovers } from '../../src/reconcile/turn/take-over.ts'
+import {
+  type Engine,
+  emptyEngine,
+  follow,
+  HOLE,
+  type Pick,
+  picksOf,
+  promote,
+  replicate,
+  write,
+} from './engines.ts'
+
+/** `death`: the server dies when so many moments before and after effects have passed; null: it lives. */
+export interface Plot {
+  readonly seed: number
+  readonly inCluster: boolean
+  readonly siblings: number
+  readonly death: number | null
+  readonly trouble: Trouble
+}
+
+/**
+ * - `stuck stream`: from some point on, nothing comes to the heir.
+ * - `stumbling heir`: from there on it fails to carry out what comes, and counts that. `forgetful heir`: it keeps less, and counts nothing.
+ * - `writes get through`: some come to a primary that was told to stop them. Not in cluster mode: nothing but that keeps them from being lost there.
+ * - `clients in the way`: the endpoint cannot hold them.
+ */
+export type Trouble =
+  | 'none'
+  | 'stuck stream'
+  | 'stumbling heir'
+  | 'forgetful heir'
+  | 'writes get through'
+  | 'clients in the way'
+
+export interface Stage {
+  readonly role: RoleToMove
+  readonly ports: HandoverPorts
+  readonly engines: readonly Engine[]
+  readonly acknowledged: ReadonlySet<number>
+  /** In this order. */
+  readonly recorded: readonly string[]
+  readonly clients: { at: 'old' | 'held' | 'heir' }
+  /** May the heir have been told to serve? As the server knows it that carries the handover out. */
+  readonly mayServe: () => boolean
+  /** Something happens: clients write, the stream flows, shards hear of each other. Throws when two engines take writes. */
+  tick(): void
+}
+
+/** The server was killed in the middle of a handover: nothing more comes from it. */
+export class Died extends Error {
+  override readonly name = 'Died'
+}
+
+const [OLD, HEIR] = [1, 2]
+const build = { flavour: 'redis', version: '7.0.15' } as const
+
+/** Shard 1 serves, shard 2 is the heir, and the others follow shard 1, too. */
+export function stageOf(plot: Plot): Stage {
+  const pick = picksOf(plot.seed)
+  const engines = [OLD, HEIR, ...Array.from({ length: plot.siblings }, (_, n) => n + 3)].map(() =>
+    emptyEngine(''),
+  )
+  const old = at(engines, OLD)
+  for (const follower of engines.slice(1))
+    Object.assign(follower, { role: 'replica', primary: OLD, link: 'up', replid: old.replid })
+  const orders = createOrdersToServe()
+  const group = { databaseUid: 1, group: 0 }
+  const stage = {
+    engines,
+    acknowledged: new Set<number>(),
+    recorded: [] as string[],
+    clients: { at: 'old' } as Stage['clients'],
+    mayServe: () => orders.mayBeGiven(group),
+  }
+  const tick = () => pass(stage, plot, pick)
+  for (let n = 0; n < 8; n++) tick()
+
+  let left = plot.death ?? Number.POSITIVE_INFINITY
+  const effect = createEffect(() => {
+    left -= 1
+    if (left < 0) throw new Died('the server was killed')
+  })
+  const connect = (id: number) => connectionTo(id, engines, { tick, pick, plot, isDead: () => left < 0 })
+  const others = engines.slice(2).map((_, n) => connect(n + 3))
+  const heirRecord = { host: '', port: HEIR, tlsPort: null }
+  const record = (what: string) => () => effect(what, async () => void stage.recorded.push(what))
+  return {
+    ...stage,
+    tick,
+    // A plan chooses no heir that has failed to carry something out.
+    role: {
+      ...{ primary: connect(OLD), heir: connect(HEIR), others, from: OLD, to: HEIR, heirRecord, build },
+      ...{ inCluster: plot.inCluster, errorReplies: 0 },
+      orders: { give: () => orders.give(group), refused: () => orders.refused(group) },
+    },
+    ports: {
+      ...{ effect, takeovers: createTakeovers(), now: () => 0 },
+      clients: {
+        giveUpBlocked: async () => undefined,
+        hold: () => effect('hold', async () => hold(stage, plot)),
+        messagesArrived: async () => undefined,
+        carryScripts: async () => undefined,
+      },
+      record: {
+        async intend() {
+          await record('intend')()
+          orders.begin(group)
+        },
+        ...{ abandon: record('abandon'), serving: record('serving') },
+        ...{ moved: record('moved'), history: record('history'), cut: async () => undefined },
+      },
+    },
+  }
+}
+
+function at(engines: readonly Engine[], id: number): Engine {
+  const engine = engines[id - 1]
+  if (engine === undefined) throw new Error(`there is no shard ${id}`)
+  return engine
+}
+
+function hold(
+  { engines, clients, recorded }: globalThis.Pick<Stage, 'engines' | 'clients' | 'recorded'>,
+  { trouble }: Plot,
+): HeldClients | NotHeld {
+  if (trouble === 'clients in the way')
+    return { code: 'clients_busy', why: 'a request does not end', afterMs: 100, cut: 0 }
+  clients.at = 'held'
+  const letGo = (to: 'old' | 'heir') => {
+    if (at(engines, to === 'old' ? OLD : HEIR).role !== 'primary')
+      throw new Error(`clients were let go to the ${to} one, which is no primary`)
+    if (to === 'heir' && !recorded.includes('serving')) throw new Error('who serves is not on record yet')
+    clients.at = to
+  }
+  return {
+    cut: 0,
+    release: async () => letGo('old'),
+    moveToHeir: async () => {
+      letGo('heir')
+      return 1
+    },
+  }
+}
+
+function pass(
+  { engines, acknowledged }: { readonly engines: readonly Engine[]; readonly acknowledged: Set<number> },
+  { inCluster, trouble }: Plot,
+  pick: Pick,
+): void {
+  const isLeaky = trouble === 'writes get through' && !inCluster
+  const takers = engines.filter(({ role, paused }) => role === 'primary' && (!paused || isLeaky))
+  if (takers.length > 1) throw new Error('two shards take writes')
+  for (const taker of takers) {
+    if (pick(2) === 0) continue
+    const id = acknowledged.size + 1
+    write(taker, id)
+    acknowledged.add(id)
+  }
+  const [old, heir] = [at(engines, OLD), at(engines, HEIR)]
+  // In cluster mode it hears of its successor some time.
+  if (inCluster && heir.role === 'primary' && pick(4) === 0)
+    for (const other of engines) if (other !== heir) follow(other, HEIR, [])
+  for (const engine of engines) {
+    if (engine.primary === null || pick(3) === 0) continue
+    if (engine === heir && trouble === 'stuck stream' && old.offset > 5) continue
+    const stumbles = () => engine === heir && trouble.endsWith('heir') && heir.offset > 5
+    replicate(engine, at(engines, engine.primary), pick, stumbles)
+  }
+}
+
+/** Answers as an engine does, one command after the other, and while it does the world goes on. */
+function connectionTo(
+  id: number,
+  engines: readonly Engine[],
+  {
+    tick,
+    pick,
+    plot,
+    isDead,
+  }: { readonly tick: () => void; readonly pick: Pick; readonly plot: Plot; readonly isDead: () => boolean },
+): EngineConnection {
+  const engine = at(engines, id)
+  let last: Promise<unknown> = Promise.resolve()
+  const ask = <T>(answer: () => T): Promise<T> => {
+    if (isDead()) return Promise.reject(new Died('nobody asks any more'))
+    const reply = last.then(async () => {
+      for (let n = pick(3); n > 0; n--) await Promise.resolve()
+      tick()
+      return answer()
+    })
+    last = reply.catch(() => undefined)
+    return reply
+  }
+  return {
+    address: { host: '', port: id },
+    usable: true,
+    info: (section) => ask(() => infoOf(engine, section, plot)),
+    call: (...words) => ask(() => carryOut(words.map(String), id, engines)),
+    [Symbol.dispose]: () => undefined,
+  }
+}
+
+function infoOf(engine: Engine, section: string | undefined, { trouble }: Plot): string {
+  const { role, primary, link, replid, replid2, secondOffset, offset, errorReplies, log } = engine
+  const isForgetful = trouble === 'forgetful heir'
+  const kept = isForgetful ? log.filter((id) => id !== HOLE) : log
+  if (section === 'keyspace') return `db0:keys=${kept.length},expires=0`
+  if (section === 'stats') return `unexpected_error_replies:${isForgetful ? 0 : errorReplies}`
+  const own = [`master_replid:${replid}`, `master_replid2:${replid2}`, `second_repl_offset:${secondOffset}`]
+  const place =
+    role === 'primary'
+      ? ['role:master']
+      : ['role:slave', `master_port:${primary}`, `master_link_status:${link}`]
+  return [...place, ...own, `master_repl_offset:${offset}`].join('\n')
+}
+
+function carryOut([command = '', ...args]: readonly string[], id: number, engines: readonly Engine[]) {
+  const engine = at(engines, id)
+  const now = performance.now()
+  switch (`${command} ${args[0] ?? ''}`) {
+    case 'CLIENT PAUSE':
+    case 'CLIENT UNPAUSE':
+      engine.paused = args[0] === 'PAUSE'
+      return 'OK'
+    case 'CONFIG GET':
+      return args[1] === 'tls-port' ? [] : [args[1] ?? '', '10']
+    case 'CONFIG SET':
+      return 'OK'
+    case 'TIME ':
+      return [Math.floor(now / 1_000), Math.floor((now % 1_000) * 1_000)]
+    case 'REPLICAOF NO':
+      promote(engine)
+      return 'OK'
+  }
+  if (command === 'REPLICAOF')
+    follow(
+      engine,
+      Number(args[1]),
+      engines.filter(({ primary }) => primary === id),
+    )
+  // A takeover until a time; its first argument after the script and the number of keys.
+  else if (command !== 'EVAL') throw new Error(`the model knows no ${command} ${args.join(' ')}`)
+  else if (now > Number(args[2])) return 'late'
+  else {
+    promote(engine)
+    return 'taken'
+  }
+  return 'OK'
+}
