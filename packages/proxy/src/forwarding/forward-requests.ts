@@ -150,7 +150,8 @@ function forward(connection: Connection, link: Link, bytes: Buffer): void {
     let { instead } = requests
     const looks = instead === null ? 1 : 3
     if (requests.lineBytes > 0) done += Math.ceil((looks * requests.lineBytes) / LINE_BYTES)
-    if (!requests.empty) {
+    if (requests.empty) instead = nothing
+    else {
       owner.count.commands += 1
       if (requests.command === undefined && !ahead.inTransaction && !ahead.silent && !ahead.skipsNext)
         link.sent += 1
@@ -163,7 +164,7 @@ function forward(connection: Connection, link: Link, bytes: Buffer): void {
       // The request is replaced by another: its own bytes do not go.
       if (begin > 0) send(connection, link, chunk.subarray(from, begin))
       else takeGathered(begun)
-      if (!link.socket.write(instead)) connection.client.pause()
+      if (instead.length > 0 && !link.socket.write(instead)) connection.client.pause()
       from = end
     }
     if (done > REQUESTS_AT_ONCE && at < chunk.length) letOthersGo(connection)
@@ -202,6 +203,8 @@ function forward(connection: Connection, link: Link, bytes: Buffer): void {
 }
 
 const discard = encodeCommand(['DISCARD'])
+/** What asks for nothing does not go: engines differ in whether it ends what CLIENT REPLY SKIP, ASKING or CLIENT CACHING said of the next command. */
+const nothing = Buffer.alloc(0)
 
 function send({ begun, client }: Connection, link: Link, bytes: Buffer): void {
   const { socket } = link

@@ -163,3 +163,17 @@ test.for(['', 'EXEC\r\n'])(
     expect(pair.endpoint.report()).toMatchObject({ errors: 0, failedHolds: 0 })
   },
 )
+
+test.for(builds)(
+  'what asks for nothing stands between a SKIP and its command for no engine: %s',
+  async (build) => {
+    await using pair = await makePair(build, build)
+    await using client = await dial(pair.port)
+    for (const nothing of ['\r\n', '\n', '*0\r\n', '*-1\r\n', ' \r\n']) {
+      client.send(`CLIENT REPLY SKIP\r\n${nothing}SET k v\r\n${nothing}ECHO a\r\n`)
+      await client.gets('$1\r\na\r\n')
+    }
+    await pair.handOver()
+    await client.ask('GET k', '$1\r\nv\r\n')
+  },
+)
