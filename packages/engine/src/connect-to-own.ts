@@ -12,7 +12,7 @@ export class NotOurs extends Error {
 }
 
 /** A socket of our user that listens at an address. */
-interface OwnListener extends Pick<Listener, 'inode'> {
+interface OwnListener extends Pick<Listener, 'inode' | 'uid'> {
   /** What the process that has it calls it, /proc/<pid>/fd/<number>; null: not known, or not yet. */
   handle: string | null
 }
@@ -61,16 +61,16 @@ export function isLoopback(host: string): boolean {
 async function ownListener(address: EngineAddress): Promise<OwnListener> {
   const where = textOf(address)
   const before = known.get(where)
-  if (before !== undefined && isHeld(before)) return before
+  // The table may have come, or changed, since it was taken for ours.
+  if (before !== undefined && isHeld(before) && isExpected(before.uid, usersOf(address))) return before
   const listeners = await readListeners(address)
   const stranger = listeners.find(({ uid }) => !isOurUser(uid))
   if (stranger !== undefined)
     throw new NotOurs(
       `${where} is held by a process of user ${stranger.uid}, and we are user ${process.geteuid?.()}`,
     )
-  // Root needs no port to be told all.
   const users = usersOf(address)
-  const another = users.length === 0 ? undefined : listeners.find(({ uid }) => ![0, ...users].includes(uid))
+  const another = listeners.find(({ uid }) => !isExpected(uid, users))
   if (another !== undefined)
     throw new NotOurs(
       `${where} is held by a process of user ${another.uid}, and its engine is user ${users.join(' or ')}`,
@@ -79,7 +79,7 @@ async function ownListener(address: EngineAddress): Promise<OwnListener> {
   if (first === undefined)
     throw Object.assign(new Error(`connect ECONNREFUSED ${where}`), { code: 'ECONNREFUSED' })
   if (first.inode === before?.inode) return before
-  const listener: OwnListener = { inode: first.inode, handle: null }
+  const listener: OwnListener = { inode: first.inode, uid: first.uid, handle: null }
   known.set(where, listener)
   if (isProxyOfRoot()) return listener // the kernel is asked each time
   // Nobody waits for it: until then, and without it, the kernel is asked once more.
@@ -87,6 +87,11 @@ async function ownListener(address: EngineAddress): Promise<OwnListener> {
     listener.handle = handle
   })
   return listener
+}
+
+/** `users`: of the table; none: it does not say. Root needs no port to be told all. */
+function isExpected(uid: number, users: readonly number[]): boolean {
+  return users.length === 0 || [0, ...users].includes(uid)
 }
 
 /** Whether the process that has it has it still. It takes some microseconds, where to ask for all listeners takes milliseconds. */

@@ -43,10 +43,13 @@ test.runIf(missing === null && process.getuid?.() === 0)(
     // Where nobody says it, doubt serves clients: any engine is taken for it, as it always was.
     await agent[Symbol.asyncDispose]()
     await until(async () => TOLD.test(await answerTo(port, login)), { withinMs: 10_000 })
+    // So is the server told, each time: it knows the listener, and once the table is there again it believes it no longer.
+    await Promise.all([...Array(20).keys()].map(() => expect(connectAs('fairlead', dead)).rejects.toThrow()))
+    await using _next = await home.start({ proxyProgram: program })
+    await until(() => isNotOurs(connectAs('fairlead', dead)), { withinMs: 5_000 })
 
     // The shard itself is known by its next process.
     await admin.call('CONFIG', 'SET', 'port', String(other.port))
-    await using _next = await home.start({ proxyProgram: program })
     await home.client.putShard({ params: { id: 'a-1' }, body: { ...dead, revision: 'next' } })
     await home.becomes('a-1', { state: 'running' })
     using back = await connectAs('fairlead', dead)
@@ -54,6 +57,11 @@ test.runIf(missing === null && process.getuid?.() === 0)(
     await until(async () => (await answerTo(port, login)) === '+OK\r\n', { withinMs: 10_000 })
   },
 )
+
+async function isNotOurs(connecting: Promise<unknown>): Promise<boolean> {
+  const cause = await connecting.catch((refused: Error) => refused.cause)
+  return cause instanceof NotOurs
+}
 
 /** What comes first, or that nothing came. */
 async function answerTo(port: number, request: string): Promise<string> {
