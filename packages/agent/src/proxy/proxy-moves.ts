@@ -74,7 +74,8 @@ async function mustBeFree({ path }: ProxyFolder, folder: string): Promise<void> 
     return
   }
   try {
-    const state = isFile(name) ? await waitForLock(name) : 'no lock'
+    // One that has anything in it is no lock, either. SQLite would take it for a database, and make files beside our name.
+    const state = isFile(name) && lstatSync(name).size === 0 ? await waitForLock(name) : 'no lock'
     if (state === 'held') throw new Error(`another proxy runs on ${folder}; stop it first`)
     if (state === 'no lock') await removeTree(file)
   } finally {

@@ -1,8 +1,18 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { makeHome, makeWish, until } from '../../test/agent-home.ts'
 import { shardFolder } from '../folder/shard-folder.ts'
@@ -84,6 +94,12 @@ test.runIf(process.geteuid?.() === 0)(
     await mkdir(join(folder.own, 'proxy.lock', 'deep'), { recursive: true })
     await outside.place(folder, [process.execPath, import.meta.filename], false)
     expect(existsSync(join(folder.own, 'proxy.lock'))).toBe(false)
+    // SQLite keeps files beside one that is a database, and they would be in a folder that is root's.
+    using database = new DatabaseSync(join(folder.own, 'proxy.lock'))
+    database.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (x); BEGIN; SELECT * FROM t')
+    await outside.place(folder, [process.execPath, import.meta.filename], false)
+    expect(existsSync(join(folder.own, 'proxy.lock'))).toBe(false)
+    expect(readdirSync(folder.path).filter((each) => each.includes('looked-at'))).toEqual([])
   },
 )
 
