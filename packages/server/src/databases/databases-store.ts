@@ -102,9 +102,13 @@ export function databasesStore(db: Db): DatabasesStore {
     async setPrimary(uid, group, shard) {
       await updateGroup(uid, group).set({ primary_shard: shard }).execute()
     },
-    async setHistory(uid, group, { replid, offset, runId }) {
+    async setHistory(uid, group, { replid, offset, runId, before }) {
       await updateGroup(uid, group)
-        .set({ history_replid: replid, history_offset: offset, history_run_id: runId })
+        .set({
+          ...{ history_replid: replid, history_offset: offset, history_run_id: runId },
+          history_before_replid: before?.replid ?? null,
+          history_before_until: before?.until ?? null,
+        })
         .execute()
     },
     async remove(uid) {
@@ -131,6 +135,8 @@ function newGroup(database_uid: number, number: number, { first, last }: SlotRan
     history_replid: null,
     history_offset: null,
     history_run_id: null,
+    history_before_replid: null,
+    history_before_until: null,
   }
 }
 
@@ -203,6 +209,9 @@ function groupFromRow(row: GroupRow): GroupRecord {
             replid: row.history_replid,
             offset: Number(row.history_offset),
             runId: row.history_run_id,
+            ...(row.history_before_replid !== null && {
+              before: { replid: row.history_before_replid, until: Number(row.history_before_until) },
+            }),
           },
   }
 }

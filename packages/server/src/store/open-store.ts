@@ -18,6 +18,7 @@ import * as loginLanes from './migrations/0011-login-lanes.ts'
 import * as auditSegments from './migrations/0012-audit-segments.ts'
 import * as limitBefore from './migrations/0013-limit-before.ts'
 import * as holdReason from './migrations/0014-hold-reason.ts'
+import * as historyBefore from './migrations/0015-history-before.ts'
 import { rememberStatements } from './remember-statements.ts'
 import { sealedColumns } from './sealed-columns.ts'
 import { createSecretBox, readStoreKey, type SecretBox } from './secret-box.ts'
@@ -52,6 +53,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0012-audit-segments': auditSegments,
   '0013-limit-before': limitBefore,
   '0014-hold-reason': holdReason,
+  '0015-history-before': historyBefore,
 }
 
 /**

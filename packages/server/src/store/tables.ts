@@ -116,6 +116,8 @@ export interface Tables {
     history_replid: string | null
     history_offset: number | null
     history_run_id: string | null
+    history_before_replid: string | null
+    history_before_until: number | null
   }
   readonly shards: {
     id: number

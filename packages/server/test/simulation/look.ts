@@ -40,7 +40,10 @@ function keepHistory(team: Team): void {
   const linked = liveOf(team).flatMap(({ engine: own, stall }) =>
     own?.link === 'up' && stall === null ? [own.offset] : [],
   )
-  team.history = { replid: engine.replid, offset: Math.min(engine.offset, ...linked), runId: engine.runId }
+  team.history = {
+    ...{ replid: engine.replid, offset: Math.min(engine.offset, ...linked), runId: engine.runId },
+    ...(engine.secondOffset > 0 && { before: { replid: engine.replid2, until: engine.secondOffset } }),
+  }
 }
 
 function seeMember(member: Member, world: World): SeenShard {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Action, actionOf, lead } from '../../../test/simulation/action.ts'
 import { type Pick, picksOf } from '../../../test/simulation/engines.ts'
 import { goalOf, old } from '../../../test/simulation/group.ts'
-import { runsOf } from '../../../test/simulation/runs.ts'
+import { runsOf, seed } from '../../../test/simulation/runs.ts'
 import { expectNothingLost, expectReached } from '../../../test/simulation/upgrade.ts'
 import { cutPower, membersOf, savePoint, worldOf } from '../../../test/simulation/world.ts'
 import { violations } from './invariants.ts'
@@ -18,8 +18,17 @@ const cases = fc.record({
   cuts: fc.integer({ min: 1, max: 3 }),
 })
 
+/** What earlier runs have failed at. */
+const found = [
+  // A replica saved when it had the name of a new history and nothing of it yet, and went before those whose snapshots had more.
+  {
+    ...{ seed: 1992691554, groups: 1, replicas: 1, persistence: 'snapshot' },
+    ...{ preserveRoles: false, isInPlace: false, cuts: 3 },
+  },
+] as const
+
 describe('when everything is killed within a moment, between any two effects of an upgrade,', () => {
-  test('nothing is lost that was on the disk of the primary, and the upgrade ends', () => {
+  test(`nothing is lost that was on the disk of the primary, and the upgrade ends (SIMULATION_SEED=${seed})`, () => {
     fc.assert(
       fc.property(cases, (shape) => {
         const { action, pick } = begin(shape)
@@ -32,15 +41,14 @@ describe('when everything is killed within a moment, between any two effects of 
         if (!shape.isInPlace) expect(end).toEqual({ kind: 'done', why: '' })
         for (const team of action.world.teams) expectNothingLost(team)
       }),
-      // With others it finds snapshots that are lost: SIMULATION_SEED=360739535 SIMULATION_RUNS=4.
-      runsOf(200, 1),
+      { ...runsOf(200), examples: found.map((shape) => [shape]) },
     )
   })
 })
 
-function begin({ seed, ...shape }: typeof cases extends fc.Arbitrary<infer Case> ? Case : never) {
+function begin({ seed: pickSeed, ...shape }: typeof cases extends fc.Arbitrary<infer Case> ? Case : never) {
   const { groups, replicas, persistence, preserveRoles, isInPlace } = shape
-  const pick = picksOf(seed)
+  const pick = picksOf(pickSeed)
   const world = worldOf({ groups, replicas, persistence, always: persistence === 'aof', runs: old }, pick)
   if (isInPlace && replicas > 0) world.memoryFreeBytes = 0
   const homes = world.teams.flatMap(({ recorded }) => recorded ?? [])

@@ -1,5 +1,13 @@
+import type { History } from '../state/database.ts'
 import { act } from '../state/group.ts'
-import { isLive, type LiveShard, type Seen, type SeenShard, type Verdict } from '../state/topology.ts'
+import {
+  isLive,
+  type LiveShard,
+  type Seen,
+  type SeenShard,
+  type Snapshot,
+  type Verdict,
+} from '../state/topology.ts'
 import { isEmptyDisk } from './kept-on-disk.ts'
 
 /**
@@ -72,14 +80,23 @@ function settleOlder(last: SeenShard, seen: Seen): Verdict | undefined {
     .filter(isLive)
     .filter((shard) => isNewerThanDisk(shard, last, seen))
     .toSorted((a, b) => compareHeld(a, b, seen))
-  if (newer !== undefined) {
+  const asleep = others
+    .filter((shard) => !isLive(shard) && shard.process !== 'failed' && isNewerDisk(shard, last, seen))
+    .reduce<SeenShard | undefined>(
+      (best, shard) => (best === undefined || isNewerDisk(shard, best, seen) ? shard : best),
+      undefined,
+    )
+  if (newer !== undefined && (asleep === undefined || !isAhead(asleep, newer, seen))) {
     const why = `it holds more (offset ${newer.engine.offset}) than the disk of shard ${last.id}, the last primary`
     return act({ kind: 'promote', shard: newer.id, why })
   }
-  const asleep = others.find(
-    (shard) => !isLive(shard) && shard.process !== 'failed' && isNewerDisk(shard, last, seen),
-  )
   return asleep && comeBack(asleep, `its disk holds more than that of shard ${last.id}, the last primary`)
+}
+
+/** Does the snapshot of one that does not run hold more than one that runs? */
+function isAhead({ disk }: SeenShard, { engine }: LiveShard, { history }: Seen): boolean {
+  if (disk === null || disk.aof !== 'none' || disk.snapshot === null) return false
+  return holdsMore(disk.snapshot, engine, history)
 }
 
 function comeBack(shard: SeenShard, why: string): Verdict {
@@ -96,9 +113,28 @@ function isNewerDisk({ disk: mine }: SeenShard, { disk: theirs }: SeenShard, { h
   if (mine === null || theirs === null || theirs.aof === 'whole') return false
   if (mine.aof === 'whole') return true
   const [a, b] = [mine.snapshot, theirs.snapshot]
-  if (a?.replid == null || b === null || a.offset === null) return false
-  if (a.replid === b.replid) return a.offset > (b.offset ?? 0)
-  return a.replid === history?.replid
+  return a != null && b !== null && holdsMore(a, b, history)
+}
+
+type Point = Pick<Snapshot, 'replid' | 'offset'>
+
+/**
+ * Does one point of a history hold more than another one? A process has the name of a new history before it has got what is in it: a
+ * snapshot of that moment holds less than one of the history before. Where the two have nothing to do with each other as far as is known,
+ * the history on record goes first.
+ */
+function holdsMore(mine: Point, theirs: Point, history: History | null): boolean {
+  if (mine.replid === null || mine.offset === null) return false
+  if (mine.replid === theirs.replid) return mine.offset > (theirs.offset ?? 0)
+  const [a, b] = [heldOf(mine, history), heldOf(theirs, history)]
+  return a !== null && b !== null ? a > b : mine.replid === history?.replid
+}
+
+/** How much of the history on record is in it, as an offset; null when that is not known. */
+function heldOf({ replid, offset }: Point, history: History | null): number | null {
+  if (history === null || offset === null) return null
+  if (replid === history.replid) return offset
+  return replid === history.before?.replid ? Math.min(offset, history.before.until - 1) : null
 }
 
 /**
@@ -112,8 +148,9 @@ export function isNewerThanDisk({ engine }: LiveShard, last: SeenShard, { histor
   if (snapshot?.replid == null || snapshot.offset === null)
     return aof === 'none' && engine.keys > 0 && snapshot === null
   if (engine.replid === snapshot.replid) return engine.offset > snapshot.offset
-  if (engine.replid2 === snapshot.replid) return engine.secondOffset > snapshot.offset
-  return history !== null && engine.replid === history.replid && snapshot.replid !== history.replid
+  if (engine.replid2 === snapshot.replid)
+    return engine.secondOffset > snapshot.offset && engine.offset >= snapshot.offset
+  return engine.replid === history?.replid && holdsMore(engine, snapshot, history)
 }
 
 function hasUnreadAof({ engine, disk }: LiveShard): boolean {

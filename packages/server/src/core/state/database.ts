@@ -112,6 +112,8 @@ export interface History {
   readonly offset: number
   /** Of the process that had it; null when the record is older than this. */
   readonly runId: string | null
+  /** The history that it branched off from, and the first offset at which the two differ; absent: there is none, or it is not known. */
+  readonly before?: { readonly replid: string; readonly until: number }
 }
 
 /** Both ends belong to it. */

@@ -1,6 +1,6 @@
 import type { Action } from '../../core/state/action.ts'
-import type { Database } from '../../core/state/database.ts'
-import { isLinked, isLive, type SeenDatabase } from '../../core/state/topology.ts'
+import type { Database, History } from '../../core/state/database.ts'
+import { isLinked, isLive, type LiveShard, type SeenDatabase } from '../../core/state/topology.ts'
 import type { DatabaseRecords, GroupHistory, ShardRecords } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 import { type TellingPorts, tellOfReturn } from './tell-of-loss.ts'
@@ -23,14 +23,21 @@ export async function keepHistory(
     const moves = handover !== null && !handover.released
     if (moves || primary === undefined || !isLive(primary)) continue
     const { role, loading, replid, offset, runId } = primary.engine
+    const before = beforeOf(primary.engine)
     if (role !== 'primary' || loading) continue
     if (history !== null) await tellOfReturn(seen, history, about, ports)
     const advanced =
       history?.offset !== offset && memory.isTime(`history of ${database.uid}:${group}`, HISTORY_EVERY_MS)
-    const another = history?.replid !== replid || history.runId !== runId
-    if (another || advanced) news.push({ group, history: { replid, offset, runId } })
+    const isSame = history?.replid === replid && history.runId === runId
+    const another = !isSame || history.before?.until !== before?.until
+    if (another || advanced)
+      news.push({ group, history: { replid, offset, runId, ...(before && { before }) } })
   }
   if (news.length > 0) await ports.databases.setHistories(database.uid, news)
+}
+
+function beforeOf({ replid2, secondOffset }: LiveShard['engine']): History['before'] {
+  return secondOffset > 0 ? { replid: replid2, until: secondOffset } : undefined
 }
 
 /** A commit to disk; a replica that is further behind than this is not promoted in place of a dead primary. */
