@@ -59,9 +59,13 @@ export async function forgetNode(
 }
 
 /**
- * The others forget a follower before its process ends, and it forgets them: each engine tries to reach each node that it knows and that is gone ten
+ * The others forget a follower before its process ends: each engine tries to reach each node that it knows and that is gone ten
  * times a second, and makes the beginnings of TLS for it. 64 that were gone at once left clients a twentieth of their writes, for as long
- * as all were not forgotten. Whom it follows, an engine does not forget; what is left is for the plan (core/plan/plan-cluster.ts).
+ * as all were not forgotten. What is left is for the plan (core/plan/plan-cluster.ts).
+ *
+ * It must not forget them in turn. For a minute an engine says with each ping what it was told to forget (redis since 7.2, valkey), and
+ * whoever knows it obeys and says it, too; valkey 8.1 makes itself known again to those who forgot it. Where its process
+ * took 12 s to end, all primaries forgot each other.
  */
 export async function forgetFollower(
   id: number,
@@ -74,13 +78,12 @@ export async function forgetFollower(
     (shard) => shard.id !== id && shard.engine.cluster?.nodes.some((one) => one.id === node),
   )
   if (node === undefined || engine?.role !== 'replica' || !isKnown) return
-  const forget = (shard: number, gone: string) =>
-    ifItAnswers(() => command(shard, context, 'CLUSTER', 'FORGET', gone)).catch((cause: unknown) => {
-      if (!(cause instanceof EngineError)) throw cause
-    })
-  const nodes = engine.cluster?.nodes ?? []
-  await Promise.all([
-    ...context.everybody.filter((shard) => shard.id !== id).map((shard) => forget(shard.id, node)),
-    ...nodes.filter((one) => one.id !== node && !one.handshake).map((one) => forget(id, one.id)),
-  ])
+  const others = context.everybody.filter((shard) => shard.id !== id)
+  await Promise.all(
+    others.map((shard) =>
+      ifItAnswers(() => command(shard.id, context, 'CLUSTER', 'FORGET', node)).catch((cause: unknown) => {
+        if (!(cause instanceof EngineError)) throw cause
+      }),
+    ),
+  )
 }
