@@ -118,7 +118,14 @@ function isFlowing(connection: Connection): boolean {
   return link === null || !(link.proving || mustWait(link) || isOwedMuch(connection, link))
 }
 
+/** What goes to the engine goes in one piece: a request that is replaced by another is a write of its own, and a client may send 1,000 of them. */
 function forward(connection: Connection, link: Link, bytes: Buffer): void {
+  link.socket.cork()
+  forwardEach(connection, link, bytes)
+  link.socket.uncork()
+}
+
+function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
   const { requests, ahead, owner, begun } = connection
   const goesOn = isPartlySent(connection)
   const chunk = withTable(connection, bytes)
@@ -257,16 +264,12 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
   connection.blocked ||= blocks
   const keptBytes = wasInTransaction ? sizeOf(command) : 0
   connection.underWayBytes += keptBytes
-  const needed = script === undefined ? command : withoutArgs(command)
+  // Of a script its arguments may be long, and are not needed when it is answered.
+  const needed = script === undefined ? command : { name: command.name, args: [], cutShort: false }
   // What is kept of transactions has a bound of its own.
   const costs = wasInTransaction ? NOTED_ALONE : costsOf(needed)
   takeDown(link, { ...noted(link, needed), nilInstead, blocks, script, keptBytes, costs })
   return scan ?? (nilInstead ? discard : null)
-}
-
-/** All that is needed of a command when it is answered; its arguments may be long. */
-function withoutArgs({ name }: Command): Command {
-  return { name, args: [], cutShort: false }
 }
 
 /** A command of a transaction, as far as there is room for it. */
