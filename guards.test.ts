@@ -3,6 +3,8 @@ import { dirname, join } from 'node:path'
 import { errors, errorsOf, operations } from '@fairlead/api'
 import { describe, expect, test } from 'vitest'
 import { printDocs } from './tools/print-docs.ts'
+import { exportsOf } from './tools/read-exports.ts'
+import { importsOf } from './tools/read-imports.ts'
 
 const root = import.meta.dirname
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -112,6 +114,36 @@ describe('what is written by hand', () => {
   })
 })
 
+describe('what a file of a package exports', () => {
+  test('is documented right above it, if another file imports it', () => {
+    const imported = new Set(
+      sources.flatMap((file) =>
+        importsOf(read(file)).flatMap(({ from, names }) =>
+          names.map((name) => `${join(dirname(file), from)}: ${name}`),
+        ),
+      ),
+    )
+    const silent = find('packages/*/src/**/*.ts')
+      .filter((file) => !undocumented.some((place) => file.startsWith(place)))
+      .flatMap((file) => withoutDoc(read(file)).map((name) => `${file}: ${name}`))
+      .filter((place) => imported.has(place))
+    expect(silent).toEqual([])
+  })
+
+  test('counts as documented only with a doc comment of its own', () => {
+    const text = '/** A. */\nexport const a = 1\nexport const b = 2\n// C.\nexport async function c() {}\n'
+    expect(withoutDoc(text)).toEqual(['b', 'c'])
+    expect(withoutDoc('/** D. */\n\nexport function* d() {}\nexport interface E {}')).toEqual(['d', 'E'])
+    expect(withoutDoc('/** F. */\nexport const F = 1\nexport type F = typeof F')).toEqual([])
+  })
+})
+
+/** A type and a value of one name share a comment. */
+function withoutDoc(text: string): readonly string[] {
+  const byName = Map.groupBy(exportsOf(text), ({ name }) => name)
+  return [...byName].filter(([, ones]) => !ones.some((one) => one.documented)).map(([name]) => name)
+}
+
 describe('decisions', () => {
   test('are numbered from 1, each number once', () => {
     const numbers = decisions.map((file) => Number(/\/(\d{4})-[a-z0-9-]+\.md$/.exec(file)?.[1]))
@@ -169,6 +201,9 @@ const hosts = [
   'debian',
   'ubuntu',
 ]
+
+/** Where exports without a doc comment are left. */
+const undocumented = ['agent', 'proxy', 'server'].map((name) => `packages/${name}/src/`)
 
 /** The words of the design, and those of the field that the code uses. */
 const words = [

@@ -39,8 +39,7 @@ export function createPrimaryRoute(options: {
   const hints = createMovedHints()
   let waiting: Asker[] = []
   let asking = false
-  let troubleSinceMs = Number.NEGATIVE_INFINITY
-  let askedMs = Number.NEGATIVE_INFINITY
+  const pace = createPace()
 
   return {
     current,
@@ -60,9 +59,9 @@ export function createPrimaryRoute(options: {
   /** Never rejects: a failed lookup is counted, and the callbacks are the connections' own. */
   async function round(): Promise<void> {
     asking = true
-    await pause()
+    await pace.wait()
     const layout = await lookUp()
-    askedMs = performance.now()
+    pace.asked()
     const served = waiting
     waiting = []
     asking = false
@@ -92,12 +91,29 @@ export function createPrimaryRoute(options: {
     if (isHint) options.onHint()
     return address ?? current(slot)
   }
+}
 
-  async function pause(): Promise<void> {
-    const nowMs = performance.now()
-    if (nowMs - askedMs > CALM_MS) troubleSinceMs = nowMs
-    const apartMs = nowMs - troubleSinceMs < PATIENCE_MS ? ASK_AGAIN_MS : ASK_AGAIN_LATER_MS
-    const waitMs = askedMs + apartMs - nowMs
-    if (waitMs > 0) await delay(waitMs)
+interface Pace {
+  /** Resolves when the API may be asked the next question. */
+  wait(): Promise<void>
+  /** The API has just answered, or failed to. */
+  asked(): void
+}
+
+/** How often the API is asked: every 2 ms in the first half second of a trouble, every 20 ms later. */
+function createPace(): Pace {
+  let troubleSinceMs = Number.NEGATIVE_INFINITY
+  let askedMs = Number.NEGATIVE_INFINITY
+  return {
+    async wait() {
+      const nowMs = performance.now()
+      if (nowMs - askedMs > CALM_MS) troubleSinceMs = nowMs
+      const apartMs = nowMs - troubleSinceMs < PATIENCE_MS ? ASK_AGAIN_MS : ASK_AGAIN_LATER_MS
+      const waitMs = askedMs + apartMs - nowMs
+      if (waitMs > 0) await delay(waitMs)
+    },
+    asked() {
+      askedMs = performance.now()
+    },
   }
 }

@@ -37,14 +37,21 @@ export interface LoadEvents {
   idle(connection: LoadConnection): void
 }
 
-export function openLoadConnection(options: {
+export interface LoadConnectionOptions {
+  /** Its own, with which it calls `events`. */
   readonly number: number
   /** The slot that all its keys lie in. */
   readonly slot: number
   readonly password: string
   readonly route: PrimaryRoute
   readonly events: LoadEvents
-}): LoadConnection {
+}
+
+/**
+ * Opens a link to the primary that `route` names, and follows the primary from then on, until `close`. Throws when no
+ * primary was ever named.
+ */
+export function openLoadConnection(options: LoadConnectionOptions): LoadConnection {
   const { number, slot, password, route, events } = options
   let state: ConnectionState = 'connecting'
   let sentMs = 0

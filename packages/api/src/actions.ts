@@ -179,6 +179,7 @@ const ListQueryV2 = Type.Object(
   { additionalProperties: false },
 )
 
+/** GET /v1/actions: a page of all actions, the newest first, under `state-machines` as the wider API has them. */
 export const listActions = operation({
   method: 'GET',
   path: '/v1/actions',
@@ -193,6 +194,7 @@ export const listActions = operation({
   errors: [],
 })
 
+/** GET /v1/actions/:uid: one action in its first form; refuses with `action_not_exist`. */
 export const getAction = operation({
   method: 'GET',
   path: '/v1/actions/:uid',
@@ -204,6 +206,7 @@ export const getAction = operation({
   errors: ['action_not_exist'],
 })
 
+/** GET /v1/actions/bdb/:uid: as `listActions`, for one database; refuses with `db_not_exist`. */
 export const listDatabaseActions = operation({
   method: 'GET',
   path: '/v1/actions/bdb/:uid',
@@ -216,6 +219,7 @@ export const listDatabaseActions = operation({
   errors: ['db_not_exist'],
 })
 
+/** GET /v2/actions: a page of all actions in the second form, the newest first. */
 export const listActionsV2 = operation({
   method: 'GET',
   path: '/v2/actions',
@@ -227,6 +231,7 @@ export const listActionsV2 = operation({
   errors: [],
 })
 
+/** GET /v2/actions/:uid: one action in the second form; refuses with `action_not_exist`. */
 export const getActionV2 = operation({
   method: 'GET',
   path: '/v2/actions/:uid',
@@ -238,6 +243,10 @@ export const getActionV2 = operation({
   errors: ['action_not_exist'],
 })
 
+/**
+ * GET /v1/actions/:uid/events: a stream of the events of an action that ends with the action. The query says from
+ * which `seq` on.
+ */
 export const followAction = operation({
   method: 'GET',
   path: '/v1/actions/:uid/events',
@@ -265,29 +274,41 @@ function order<const Name extends string>(name: Name, summary: string, errors: r
   })
 }
 
+/**
+ * POST …/pause: an order to an upgrade. Answers with the action; refuses when the action has ended or is no upgrade.
+ */
 export const pauseAction = order(
   'pause',
   'Begin nothing new in an upgrade. What is broken is still mended, and a handover in hand is seen through',
   ['action_ended', 'order_not_applicable'],
 )
+/** POST …/resume: takes a pause back, or lets a supervised upgrade pass its stop. */
 export const resumeAction = order('resume', 'Go on after a pause, or past the stop of a supervised upgrade', [
   'action_ended',
   'order_not_applicable',
 ])
+/**
+ * POST …/cancel: undoes an upgrade at any stage; refuses with `rollback_not_possible` when that would lose writes.
+ */
 export const cancelAction = order(
   'cancel',
   'Take an upgrade back, wherever it is: before a handover what was begun is undone, afterwards it is rolled back',
   ['action_ended', 'order_not_applicable', 'rollback_not_possible'],
 )
+/** POST …/rollback: refuses with `rollback_not_possible` when the old primaries lack writes. */
 export const rollbackAction = order(
   'rollback',
   'Hand the primary roles back to the old primaries, without loss. Of an upgrade that is being taken back: turn round again, forward',
   ['action_ended', 'order_not_applicable', 'rollback_not_possible'],
 )
+/** POST …/finalize: ends the rollback window early; afterwards no rollback without loss is possible. */
 export const finalizeAction = order('finalize', 'End the rollback window: the old primaries are given up', [
   'action_ended',
   'order_not_applicable',
 ])
+/**
+ * POST …/retry: of an action that is stuck or failed. Answers with the action that goes on, which may be a new one.
+ */
 export const retryAction = order(
   'retry',
   'Try at once what stands in the way; of a failed upgrade: begin it again, as a new action',

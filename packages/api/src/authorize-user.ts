@@ -39,6 +39,10 @@ export const authorizeUser = operation({
   errors: ['invalid_credentials', 'password_expired', 'too_many_requests'],
 })
 
+/**
+ * POST /v1/users/refresh_jwt: a valid token in the header, and a new one in the answer; `ttl` in seconds. The old
+ * token stays valid.
+ */
 export const refreshToken = operation({
   method: 'POST',
   path: '/v1/users/refresh_jwt',
@@ -50,6 +54,10 @@ export const refreshToken = operation({
   errors: [],
 })
 
+/**
+ * POST /v1/users/logout: revokes the token that the request carries; refuses with `invalid_request` when it carries
+ * none.
+ */
 export const logOut = operation({
   method: 'POST',
   path: '/v1/users/logout',

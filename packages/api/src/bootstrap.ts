@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { operation } from './operation.ts'
 import { Password } from './passwords.ts'
 
+/** GET /v1/bootstrap: `idle` until the cluster is created, then `completed`. Open to callers without a token. */
 export const getBootstrap = operation({
   method: 'GET',
   path: '/v1/bootstrap',
@@ -27,6 +28,10 @@ export const getBootstrap = operation({
   errors: [],
 })
 
+/**
+ * POST /v1/bootstrap/create_cluster: open to callers without a token; the bootstrap secret in the body is the
+ * permission.
+ */
 export const createCluster = operation({
   method: 'POST',
   path: '/v1/bootstrap/create_cluster',

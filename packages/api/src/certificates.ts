@@ -11,6 +11,7 @@ export const TlsCertificates = Type.Object({
 
 const CertificateName = Type.Enum(['proxy'], { description: 'What the endpoints of databases show' })
 
+/** GET /v1/cluster/certificates: the certificates as PEM, never a private key. */
 export const getCertificates = operation({
   method: 'GET',
   path: '/v1/cluster/certificates',
@@ -21,6 +22,10 @@ export const getCertificates = operation({
   errors: [],
 })
 
+/**
+ * PUT /v1/cluster/update_cert: takes a certificate and its key as PEM; refuses with `invalid_certificate` when they
+ * cannot serve.
+ */
 export const updateCertificate = operation({
   method: 'PUT',
   path: '/v1/cluster/update_cert',
@@ -45,6 +50,10 @@ export const updateCertificate = operation({
   errors: ['invalid_certificate'],
 })
 
+/**
+ * DELETE /v1/cluster/certificates/:certificate_name: endpoints go back to a certificate that the cluster signs
+ * itself.
+ */
 export const deleteCertificate = operation({
   method: 'DELETE',
   path: '/v1/cluster/certificates/:certificate_name',

@@ -53,6 +53,7 @@ const policyFields = {
 const Policy = Type.Object(policyFields)
 export type Policy = Static<typeof Policy>
 
+/** GET /v1/cluster: the settings that apply to the whole cluster. */
 export const getCluster = operation({
   method: 'GET',
   path: '/v1/cluster',
@@ -63,6 +64,7 @@ export const getCluster = operation({
   errors: [],
 })
 
+/** PUT /v1/cluster: changes the settings that are sent, keeps the others, and answers with all of them. */
 export const updateCluster = operation({
   method: 'PUT',
   path: '/v1/cluster',
@@ -74,6 +76,7 @@ export const updateCluster = operation({
   errors: [],
 })
 
+/** GET /v1/cluster/policy: after how many failed logins a user is locked, and for how long. */
 export const getPolicy = operation({
   method: 'GET',
   path: '/v1/cluster/policy',
@@ -84,6 +87,7 @@ export const getPolicy = operation({
   errors: [],
 })
 
+/** PUT /v1/cluster/policy: changes the fields that are sent, and answers with the whole policy. */
 export const updatePolicy = operation({
   method: 'PUT',
   path: '/v1/cluster/policy',

@@ -28,6 +28,10 @@ const EngineBuild = Type.Object({
   ),
 })
 
+/**
+ * GET /v1/engine_versions: the builds that the agent finds on its node; `unavailable` while the agent does not
+ * answer.
+ */
 export const listEngineVersions = operation({
   method: 'GET',
   path: '/v1/engine_versions',
@@ -58,6 +62,7 @@ export const Node = Type.Object({
 })
 export type Node = Static<typeof Node>
 
+/** GET /v1/nodes: one entry for each machine with an agent. */
 export const listNodes = operation({
   method: 'GET',
   path: '/v1/nodes',
@@ -68,6 +73,10 @@ export const listNodes = operation({
   errors: [],
 })
 
+/**
+ * GET /healthz: for load balancers and supervisors, without a token; 503 `unavailable` says that the server is not
+ * ready.
+ */
 export const getHealth = operation({
   method: 'GET',
   path: '/healthz',
@@ -78,6 +87,7 @@ export const getHealth = operation({
   errors: ['unavailable'],
 })
 
+/** GET /openapi.json: the OpenAPI 3.1 document of all operations, printed from the same tables that serve them. */
 export const getOpenApi = operation({
   method: 'GET',
   path: '/openapi.json',

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { operation } from './operation.ts'
 
+/** What an engine evicts when it has reached `maxmemory`: the values of its `maxmemory-policy`. */
 export const EvictionPolicy = Type.Enum([
   'noeviction',
   'allkeys-lru',
@@ -29,6 +30,7 @@ export const EngineVersion = Type.String({
   maxLength: 40,
   description: 'A version like "8.1", "8.1.1" or "valkey-8.1"; the newest when absent',
 })
+/** Identifies a database, in paths and bodies.. */
 export const DatabaseUid = Type.Integer({
   minimum: 1,
   maximum: 2_147_483_647,
@@ -190,6 +192,7 @@ const CreateDatabaseRequest = Type.Object(
   { additionalProperties: false },
 )
 
+/** POST /v1/bdbs: answers when the database is recorded; its shards are started afterwards. */
 export const createDatabase = operation({
   method: 'POST',
   path: '/v1/bdbs',
@@ -215,6 +218,7 @@ export const createDatabase = operation({
   ],
 })
 
+/** GET /v1/bdbs: all databases that the caller's roles let it see. */
 export const listDatabases = operation({
   method: 'GET',
   path: '/v1/bdbs',
@@ -225,6 +229,7 @@ export const listDatabases = operation({
   errors: [],
 })
 
+/** GET /v1/bdbs/:uid: refuses with `db_not_exist`. */
 export const getDatabase = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid',
@@ -236,6 +241,9 @@ export const getDatabase = operation({
   errors: ['db_not_exist'],
 })
 
+/**
+ * DELETE /v1/bdbs/:uid: removes shards and data for good; refuses with `db_busy` while an action holds the database.
+ */
 export const deleteDatabase = operation({
   method: 'DELETE',
   path: '/v1/bdbs/:uid',
@@ -265,6 +273,7 @@ export const Shard = Type.Object({
 })
 export type Shard = Static<typeof Shard>
 
+/** GET /v1/bdbs/:uid/shards: the engine processes of a database, with their roles and states. */
 export const listDatabaseShards = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid/shards',

@@ -4,6 +4,10 @@ import { operation } from './operation.ts'
 
 const OfDatabase = Type.Object({ uid: DatabaseUid })
 
+/**
+ * GET /v1/bdbs/:uid/availability: `available`, or one of two refusals that say whether the port or the shard behind
+ * it fails.
+ */
 export const getAvailability = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid/availability',
@@ -39,6 +43,9 @@ export const EndpointStats = Type.Object({
   doubted_last: Type.String({ description: 'Why the last of them was not believed; empty without' }),
 })
 
+/**
+ * GET /v1/bdbs/:uid/endpoint/stats: as its proxy counts; refuses with `unavailable` while the proxy does not answer.
+ */
 export const getEndpointStats = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid/endpoint/stats',
@@ -68,6 +75,10 @@ const EndpointClient = Type.Object({
   held: Type.Boolean({ description: 'It waits for a handover' }),
 })
 
+/**
+ * GET /v1/bdbs/:uid/endpoint/clients: client addresses as the proxy sees them, beside the addresses that the shards
+ * see instead.
+ */
 export const listEndpointClients = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid/endpoint/clients',

@@ -128,6 +128,7 @@ export const errors = {
   unavailable: { status: 503, meaning: 'A part of the cluster does not answer right now; try again' },
 } as const satisfies Record<string, { readonly status: number; readonly meaning: string }>
 
+/** `error_code` of an answer: a key of the table of errors. */
 export type ErrorCode = keyof typeof errors
 
 /** A request we understood and decline. Anything else that is thrown is trouble of the world or a bug of ours. */

@@ -2,6 +2,10 @@ import { Type } from 'typebox'
 import { EndpointId, Slot } from './endpoint-id.ts'
 import { operation } from './operation.ts'
 
+/**
+ * Server → proxy. Answers with the proxy's own addresses of the links to unblock; refuses with `not_found` when it
+ * does not serve the endpoint.
+ */
 export const giveUpBlocked = operation({
   method: 'POST',
   path: '/proxy/endpoints/:id/give-up',

@@ -21,6 +21,7 @@ export const LogEntry = Type.Object({
 })
 export type LogEntry = Static<typeof LogEntry>
 
+/** GET /v1/logs: a page of the audit between two times, in the order of its records or the reverse. */
 export const listLogs = operation({
   method: 'GET',
   path: '/v1/logs',

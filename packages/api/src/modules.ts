@@ -78,6 +78,7 @@ export type Module = Static<typeof Module>
 
 const UploadedModule = Type.Object({ ...Module.properties, action_uid: Type.String() })
 
+/** GET /v1/modules: every version of every module is one entry. */
 export const listModules = operation({
   method: 'GET',
   path: '/v1/modules',
@@ -88,6 +89,7 @@ export const listModules = operation({
   errors: [],
 })
 
+/** GET /v1/modules/:uid: refuses with `module_not_exist`. */
 export const getModule = operation({
   method: 'GET',
   path: '/v1/modules/:uid',
@@ -113,6 +115,10 @@ export const moduleUpload = {
   ],
 } as const
 
+/**
+ * POST /v1/modules: a form with the package in the field `module`; answers when the module has been checked and
+ * stored.
+ */
 export const uploadModule = operation({
   ...moduleUpload,
   method: 'POST',
@@ -122,6 +128,7 @@ export const uploadModule = operation({
   permission: 'update_cluster',
 })
 
+/** POST /v2/modules: as `uploadModule`, with the uid of an action that is complete already. */
 export const uploadModuleV2 = operation({
   ...moduleUpload,
   method: 'POST',
@@ -138,6 +145,7 @@ export const moduleDeletion = {
   errors: ['module_not_exist', 'module_in_use'],
 } as const
 
+/** DELETE /v1/modules/:uid: refuses with `module_in_use` while a database has it. */
 export const deleteModule = operation({
   ...moduleDeletion,
   method: 'DELETE',
@@ -147,6 +155,7 @@ export const deleteModule = operation({
   permission: 'update_cluster',
 })
 
+/** DELETE /v2/modules/:uid: as `deleteModule`, with the uid of an action that is complete already. */
 export const deleteModuleV2 = operation({
   ...moduleDeletion,
   method: 'DELETE',
@@ -157,6 +166,7 @@ export const deleteModuleV2 = operation({
   permission: 'update_cluster',
 })
 
+/** GET /v1/cluster/module-capabilities: the names that `capabilities` of a module may hold, with what they mean. */
 export const listModuleCapabilities = operation({
   method: 'GET',
   path: '/v1/cluster/module-capabilities',

@@ -96,5 +96,6 @@ type SentQuery<Op extends Operation> = Op['query'] extends TSchema
     ? { readonly query?: Static<Op['query']> }
     : Part<Op, 'query'>
   : unknown
+/** The body of an operation's answer with status 2xx; of a stream, one event. */
 export type Output<Op extends Operation> = Static<Op['ok']>
 export type Body<Op extends Operation> = Op['body'] extends TSchema ? Static<Op['body']> : never

@@ -35,6 +35,7 @@ const Done = Type.Object({
 const shared = ['unauthorized_action', 'user_not_exist', 'invalid_credentials'] as const
 const ofNew = ['password_not_complex', 'new_password_same_as_current'] as const
 
+/** PUT /v1/users/password: an expired password, sent as Basic, is good enough for this one. */
 export const setPassword = operation({
   method: 'PUT',
   path: '/v1/users/password',
@@ -47,6 +48,7 @@ export const setPassword = operation({
   errors: [...shared, ...ofNew],
 })
 
+/** POST /v1/users/password: both passwords sign in until one is removed; refuses with `too_many_passwords`. */
 export const addPassword = operation({
   method: 'POST',
   path: '/v1/users/password',
@@ -58,6 +60,7 @@ export const addPassword = operation({
   errors: [...shared, ...ofNew, 'too_many_passwords'],
 })
 
+/** DELETE /v1/users/password: the body names the password to remove; refuses with `cannot_delete_last_password`. */
 export const removePassword = operation({
   method: 'DELETE',
   path: '/v1/users/password',

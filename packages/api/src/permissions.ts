@@ -137,6 +137,7 @@ const matrix = [
   readonly permissions: readonly string[]
 }[]
 
+/** What an operation asks for, by its name: each is held by at least one management of the matrix. */
 export type Permission = (typeof matrix)[number]['permissions'][number]
 
 /**

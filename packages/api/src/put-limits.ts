@@ -11,8 +11,10 @@ export const ShardLimits = Type.Object(
   { additionalProperties: false },
 )
 
+/** Names a shard in a path of the agent. */
 export const ShardId = Type.Object({ id: Type.String({ pattern: '^[a-z0-9-]{1,40}$' }) })
 
+/** Server → agent. Written down for the next start. */
 export const putLimits = operation({
   method: 'PUT',
   path: '/agent/shards/:id/limits',

@@ -13,6 +13,7 @@ export const ShardCertificate = Type.Object(
   { additionalProperties: false },
 )
 
+/** Server → agent. PEM in the body; the agent hands it to the running process, which keeps its connections. */
 export const putShardCertificate = operation({
   method: 'PUT',
   path: '/agent/shards/:id/certificate',

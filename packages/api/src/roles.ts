@@ -2,7 +2,9 @@ import { type Static, Type } from 'typebox'
 import { operation } from './operation.ts'
 import { managements } from './permissions.ts'
 
+/** Identifies a role. The roles that come with the managements have the lowest numbers. */
 export const RoleUid = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
+/** One of the seven sets of permissions, by its name. */
 export const ManagementName = Type.Enum([...managements])
 const RoleName = Type.String({
   minLength: 1,
@@ -42,6 +44,7 @@ export type Role = Static<typeof Role>
 
 const params = Type.Object({ uid: RoleUid })
 
+/** GET /v1/roles: the built-in roles and those that were created. */
 export const listRoles = operation({
   method: 'GET',
   path: '/v1/roles',
@@ -52,6 +55,7 @@ export const listRoles = operation({
   errors: [],
 })
 
+/** GET /v1/roles/:uid: refuses with `role_not_exist`. */
 export const getRole = operation({
   method: 'GET',
   path: '/v1/roles/:uid',
@@ -63,6 +67,10 @@ export const getRole = operation({
   errors: ['role_not_exist'],
 })
 
+/**
+ * POST /v1/roles: a role may be limited to databases; refuses with `unsupported_resource` where its management cannot
+ * be.
+ */
 export const createRole = operation({
   method: 'POST',
   path: '/v1/roles',
@@ -77,6 +85,7 @@ export const createRole = operation({
   errors: ['name_already_exists', 'unsupported_resource', 'unauthorized_action'],
 })
 
+/** PUT /v1/roles/:uid: changes the fields that are sent; the tokens of all users with this role end. */
 export const updateRole = operation({
   method: 'PUT',
   path: '/v1/roles/:uid',
@@ -103,6 +112,7 @@ export const updateRole = operation({
   ],
 })
 
+/** DELETE /v1/roles/:uid: refuses for built-in roles, and with `role_in_use` while a user has it. */
 export const deleteRole = operation({
   method: 'DELETE',
   path: '/v1/roles/:uid',

@@ -3,6 +3,7 @@ import { DiskReport } from './disk-report.ts'
 import { ShardLimits } from './put-limits.ts'
 import { ShardCertificate } from './put-shard-certificate.ts'
 
+/** An engine build by its make and its version. */
 export const Build = Type.Object({
   flavour: Type.String(),
   /** Full version, "8.1.1". */
@@ -10,6 +11,7 @@ export const Build = Type.Object({
 })
 export type Build = Static<typeof Build>
 
+/** Where a process listens: a name or IP address, and a TCP port. */
 export const Address = Type.Object({ host: Type.String(), port: Type.Integer() })
 export type Address = Static<typeof Address>
 

@@ -2,6 +2,9 @@ import { Type } from 'typebox'
 import { Database, DatabaseUid, EvictionPolicy } from './databases.ts'
 import { operation } from './operation.ts'
 
+/**
+ * PUT /v1/bdbs/:uid: changes the fields that are sent. With `dry_run` it answers with the result and changes nothing.
+ */
 export const updateDatabase = operation({
   method: 'PUT',
   path: '/v1/bdbs/:uid',

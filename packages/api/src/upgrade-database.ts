@@ -244,6 +244,10 @@ export const upgradeModules = operation({
   summary: 'Upgrade modules of a database, and answer when that is done',
 })
 
+/**
+ * POST /v1/modules/upgrade/bdb/:uid: the same body, answer and refusals as `upgradeModules`, at the path of older
+ * clients.
+ */
 export const upgradeModulesOlder = operation({
   ...moduleUpgrade,
   path: '/v1/modules/upgrade/bdb/:uid',

@@ -46,6 +46,7 @@ const params = Type.Object({ uid: UserUid })
 const roleErrors = ['conflicting_fields', 'role_not_exist', 'unauthorized_action'] as const
 const loginErrors = ['name_already_exists', 'email_already_exists'] as const
 
+/** GET /v1/users: without passwords and their hashes. */
 export const listUsers = operation({
   method: 'GET',
   path: '/v1/users',
@@ -56,6 +57,7 @@ export const listUsers = operation({
   errors: [],
 })
 
+/** GET /v1/users/:uid: without the permission, callers see themselves only. */
 export const getUser = operation({
   method: 'GET',
   path: '/v1/users/:uid',
@@ -68,6 +70,7 @@ export const getUser = operation({
   errors: ['user_not_exist'],
 })
 
+/** POST /v1/users: the password keeps the rules of the cluster, or is refused with `password_not_complex`. */
 export const createUser = operation({
   method: 'POST',
   path: '/v1/users',
@@ -91,6 +94,10 @@ export const createUser = operation({
   errors: ['password_not_complex', ...loginErrors, ...roleErrors, 'too_many_requests'],
 })
 
+/**
+ * PUT /v1/users/:uid: changes the fields that are sent; a new password, other roles and `disabled` end the user's
+ * tokens.
+ */
 export const updateUser = operation({
   method: 'PUT',
   path: '/v1/users/:uid',
@@ -123,6 +130,7 @@ export const updateUser = operation({
   ],
 })
 
+/** DELETE /v1/users/:uid: refuses with `change_last_admin_role_not_allowed` when no admin would be left. */
 export const deleteUser = operation({
   method: 'DELETE',
   path: '/v1/users/:uid',
@@ -142,6 +150,7 @@ const PermissionsByRole = Type.Record(
   }),
 )
 
+/** GET /v1/users/permissions: all seven managements, each with its permissions. */
 export const listPermissions = operation({
   method: 'GET',
   path: '/v1/users/permissions',
@@ -152,6 +161,7 @@ export const listPermissions = operation({
   errors: [],
 })
 
+/** GET /v1/users/permissions/:role: the permissions of the management that the path names. */
 export const listPermissionsOfRole = operation({
   method: 'GET',
   path: '/v1/users/permissions/:role',

@@ -72,22 +72,14 @@ export function askInOrder(
   return {
     ask(words) {
       if (closed !== null) return Promise.reject(closed)
-      const { promise, resolve, reject } = Promise.withResolvers<PlainReply>()
-      const late = setTimeout(() => {
-        // It stays in its place: the answer may come yet, and is that of no other command.
+      // A question that is late stays in its place: the answer may come yet, and is that of no other command.
+      const { question, reply } = timedQuestion(answersWithinMs, () => {
         usable = false
-        reject(new Error(`the command timed out after ${answersWithinMs} ms`))
-      }, answersWithinMs)
-      const ended = <Value>(settle: (value: Value) => void) => {
-        return (value: Value) => {
-          clearTimeout(late)
-          settle(value)
-        }
-      }
-      questions.push({ answer: ended(resolve), fail: ended(reject) })
+      })
+      questions.push(question)
       gather()
       socket.write(encodeCommand(words))
-      return promise
+      return reply
     },
     get usable() {
       return usable
@@ -97,6 +89,25 @@ export function askInOrder(
       close(new Error('the connection was closed by us'))
     },
   }
+}
+
+/** A question, and the reply to it. Without an answer within `withinMs`, `onLate` is called and `reply` rejects. */
+function timedQuestion(
+  withinMs: number,
+  onLate: () => void,
+): { readonly question: Question; readonly reply: Promise<PlainReply> } {
+  const { promise, resolve, reject } = Promise.withResolvers<PlainReply>()
+  const late = setTimeout(() => {
+    onLate()
+    reject(new Error(`the command timed out after ${withinMs} ms`))
+  }, withinMs)
+  const ended = <Value>(settle: (value: Value) => void) => {
+    return (value: Value) => {
+      clearTimeout(late)
+      settle(value)
+    }
+  }
+  return { question: { answer: ended(resolve), fail: ended(reject) }, reply: promise }
 }
 
 /** What engines send to a connection that has subscribed to shard channels, on their own account. */

@@ -1,3 +1,4 @@
+/** Where an engine listens: an IP address or a name, and a TCP port. */
 export interface EngineAddress {
   readonly host: string
   readonly port: number

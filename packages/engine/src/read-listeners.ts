@@ -75,6 +75,10 @@ export interface Collector {
   take(piece: string): boolean
 }
 
+/**
+ * Collects listeners from the text of /proc/net/tcp or tcp6 (`version` 4 or 6), which may come in pieces cut
+ * anywhere.
+ */
 export function createCollector(kind: 4 | 6, wanted: ReadonlySet<string>): Collector {
   const found = new Map<string, Listener[]>()
   const length = PLACE_LENGTH[kind]

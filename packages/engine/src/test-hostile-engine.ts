@@ -37,6 +37,10 @@ const floods: Readonly<Record<string, readonly [string, string]>> = {
   'a text in pieces without end': ['$?\r\n', ';1\r\na\r\n'.repeat(8_000)],
 }
 
+/**
+ * The names of what the engines of this program say, once or without end; the program tells its parent a port for
+ * each.
+ */
 export const hostile = { said: Object.keys(said), floods: Object.keys(floods) }
 
 function answer(socket: Socket, name: string): void {

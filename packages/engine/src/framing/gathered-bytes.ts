@@ -7,12 +7,14 @@ export interface GatheredBytes {
   buffer: Buffer
 }
 
+/** Empty; `gather` adds to it, `takeGathered` empties it again. */
 export function createGatheredBytes(): GatheredBytes {
   return { length: 0, buffer: none }
 }
 
 const none = Buffer.alloc(0)
 
+/** Copies `piece` behind what was gathered before: the caller may reuse the memory of `piece`. */
 export function gather(gathered: GatheredBytes, piece: Buffer): void {
   const { buffer, length } = gathered
   const needed = length + piece.length

@@ -5,6 +5,7 @@ export type PlainReply = string | number | null | { readonly error: string } | r
 
 /** COMMAND, the largest list that is asked for, has 12,600 values (redis 8.0), in lists of lists. */
 export const MOST_VALUES = 100_000
+/** How deep lists may lie in each other, here and in a reply that is still being read. */
 export const DEEPEST = 64
 
 /**

@@ -45,16 +45,26 @@ export interface ReplyScanner {
   first: boolean
 }
 
+/** The phases of a reply scanner. START: between two messages. */
 export const START = 0
+/** A message has begun; the first byte of its next value is due. */
 export const TYPE = 1
+/** In a value that is one line: text, error, number. */
 export const LINE = 2
+/** In the digits of a length or of a number of elements. */
 export const NUMBER = 3
+/** Between the CR and the LF behind these digits. */
 export const NUMBER_END = 4
+/** In the bytes of a text of known length, or in the two bytes behind it. */
 export const BODY = 5
 type Phase = 0 | 1 | 2 | 3 | 4 | 5
 
 const none: readonly number[] = []
 
+/**
+ * A scanner that stands before the first message of a connection; for one connection, and in the direction from the
+ * engine.
+ */
 export function createReplyScanner(): ReplyScanner {
   return {
     keepWord: false,

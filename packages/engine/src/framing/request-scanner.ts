@@ -48,19 +48,28 @@ export interface RequestScanner {
 
 /** Where in a message a scanner stands. */
 export const START = 0
+/** In the digits behind `*`: the number of bulk strings. */
 export const COUNT = 1
+/** Between the CR and the LF behind the count. */
 export const COUNT_END = 2
+/** The `$` of the next bulk string is due. */
 export const DOLLAR = 3
+/** In the digits behind `$`: a length in bytes. */
 export const LENGTH = 4
+/** Between the CR and the LF behind the length. */
 export const LENGTH_END = 5
+/** In the bytes of a bulk string. */
 export const BODY = 6
+/** In the two bytes behind a bulk string. */
 export const BODY_END = 7
+/** In a request of one line, as people type it. */
 export const INLINE = 8
 type Phase = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8
 
 /** What is kept of one message, unless it is told otherwise. Nobody needs more to take up a connection again. */
 export const KEPT_BYTES = 1024 * 1024
 
+/** A scanner that stands before the first request of a client; `table` says which commands are noted. */
 export function createRequestScanner(table: CommandTable): RequestScanner {
   return {
     table,

@@ -64,35 +64,15 @@ export function scanRequest(scanner: RequestScanner, chunk: Buffer, from: number
         at += 1
         takeLength(scanner)
         break
-      case BODY: {
-        const end = Math.min(length, at + scanner.bytesLeft)
-        takeBody(scanner, chunk, at, end)
-        scanner.bytesLeft -= end - at
-        at = end
-        if (scanner.bytesLeft > 0) return -1
-        scanner.phase = BODY_END
-        scanner.bytesLeft = 2
+      case BODY:
+        at = readBody(scanner, chunk, at)
         break
-      }
-      case BODY_END: {
-        // What stands in these two bytes is the engine's to judge.
-        const end = Math.min(length, at + scanner.bytesLeft)
-        scanner.bytesLeft -= end - at
-        at = end
-        if (scanner.bytesLeft > 0) return -1
-        scanner.bulksLeft -= 1
-        scanner.index += 1
-        if (scanner.bulksLeft === 0) {
-          scanner.phase = START
-          return at
-        }
-        scanner.phase = DOLLAR
+      case BODY_END:
+        at = readBodyEnd(scanner, chunk, at)
+        if (isBetweenRequests(scanner)) return at
         break
-      }
-      case INLINE: {
-        const end = readInline(scanner, chunk, at)
-        return end
-      }
+      case INLINE:
+        return readInline(scanner, chunk, at)
     }
     if (scanner.error !== undefined) return -1
   }
@@ -176,6 +156,29 @@ function takeLength(scanner: RequestScanner): void {
   if (isKept(scanner)) keep(scanner, Buffer.alloc(0))
   scanner.phase = BODY_END
   scanner.bytesLeft = 2
+}
+
+/** As much of a bulk string as there is. Returns the position behind it. */
+function readBody(scanner: RequestScanner, chunk: Buffer, from: number): number {
+  const end = Math.min(chunk.length, from + scanner.bytesLeft)
+  takeBody(scanner, chunk, from, end)
+  scanner.bytesLeft -= end - from
+  if (scanner.bytesLeft === 0) {
+    scanner.phase = BODY_END
+    scanner.bytesLeft = 2
+  }
+  return end
+}
+
+/** The two bytes behind a bulk string: what stands in them is the engine's to judge. Returns the position behind. */
+function readBodyEnd(scanner: RequestScanner, chunk: Buffer, from: number): number {
+  const end = Math.min(chunk.length, from + scanner.bytesLeft)
+  scanner.bytesLeft -= end - from
+  if (scanner.bytesLeft > 0) return end
+  scanner.bulksLeft -= 1
+  scanner.index += 1
+  scanner.phase = scanner.bulksLeft === 0 ? START : DOLLAR
+  return end
 }
 
 /** The word that is read now is wanted later. */
