@@ -11,7 +11,7 @@ const declaration =
 export function exportsOf(text: string): readonly Export[] {
   return [...text.matchAll(declaration)].map(({ 1: name = '', index }) => {
     const above = text.slice(0, index)
-    const comment = above.endsWith('*/\n') ? above.slice(above.lastIndexOf('/*')) : ''
+    const comment = above.endsWith('*/\n') ? above.slice(above.lastIndexOf('\n/*') + 1) : ''
     return { name, documented: comment.startsWith('/**') }
   })
 }

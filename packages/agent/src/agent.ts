@@ -15,6 +15,7 @@ import { superviseProxy } from './proxy/supervise-proxy.ts'
 import { type SupervisedShards, superviseShards } from './shards/supervise-shards.ts'
 import { openTrials, type Trials } from './trials/trials.ts'
 
+/** What an agent needs to know of its node. Paths are absolute; times are milliseconds. */
 export interface AgentConfig {
   /** Shards live in home/shards/<id>. */
   readonly home: string

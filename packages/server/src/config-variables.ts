@@ -16,6 +16,7 @@ export interface Variable<T> {
   readonly read: (text: string | undefined, fault: (sentence: string) => never) => T
 }
 
+/** Every variable of the environment that Fairlead reads; docs/configuration.md is printed from it. */
 export const variables = {
   home: variable({
     name: 'FAIRLEAD_HOME',

@@ -16,6 +16,7 @@ export type PulseAnswer =
 /** A loaded engine may be slower than this now and then: only a long silence in which it does nothing is held against it. */
 const ASK_WITHIN_MS = 1_000
 
+/** An engine process, by its address and what signs in there. */
 export interface EngineTarget {
   readonly address: EngineAddress
   readonly login: EngineLogin
@@ -31,6 +32,7 @@ export interface Pulse extends Disposable {
   forget(): void
 }
 
+/** A pulse without a connection yet; it opens one with the first question, and again after each failure. */
 export function createPulse(): Pulse {
   let connection: EngineConnection | null = null
   let silentSince: number | null = null

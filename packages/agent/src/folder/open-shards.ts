@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { findEngineProcess } from '../process/process-identity.ts'
 import { listShardFolders, type ProcessRecord, type ShardFolder, type WantedRecord } from './shard-folder.ts'
 
+/** What the folder of a shard says of it when an agent starts; `last` is null when no process was ever started. */
 export interface FoundShard {
   readonly folder: ShardFolder
   readonly wanted: WantedRecord

@@ -21,6 +21,10 @@ export async function readSnapshotHead(path: string): Promise<SnapshotHead> {
   return parseSnapshotHead(buffer.subarray(0, bytesRead))
 }
 
+/**
+ * Reads the auxiliary fields at the beginning of `dump.rdb`; `bytes` may end anywhere in them. Format: Redis RDB,
+ * opcode FA.
+ */
 export function parseSnapshotHead(bytes: Buffer): SnapshotHead {
   const fields = new Map<string, string>()
   let at = MAGIC_BYTES

@@ -14,6 +14,7 @@ const WantedRecord = Type.Object({
   /** The shard is to be removed, with its data. */
   gone: Type.Boolean(),
 })
+/** What the server has asked of the shard, as its file holds it. */
 export type WantedRecord = Static<typeof WantedRecord>
 
 /** The last process of a shard: written before it is started, when it first answers, and when it has ended. */
@@ -76,6 +77,7 @@ const ProcessRecord = Type.Object({
   /** Deaths in a row of processes that had not answered, and how the last one ended. Absent: none. */
   unanswered: Type.Optional(Type.Object({ deaths: Type.Integer(), why: Type.String() })),
 })
+/** The process that was started last, as its file holds it. */
 export type ProcessRecord = Static<typeof ProcessRecord>
 
 /** What CONFIG GET * said when a process first answered. */
@@ -84,6 +86,7 @@ const Baseline = Type.Object({
   startedAt: Type.Integer(),
   settings: Type.Record(Type.String(), Type.String()),
 })
+/** As its file holds it: settings by name, of the process that `startedAt` tells from others. */
 export type Baseline = Static<typeof Baseline>
 
 /** The folder of one shard: what is wanted, what runs, its configuration and its data. */
@@ -118,6 +121,7 @@ export function modulesFolder(home: string): string {
   return join(home, 'modules-of-node')
 }
 
+/** Where the module file with this hash (SHA-256, hexadecimal) lies on the node, below FAIRLEAD_HOME. */
 export function modulePath(home: string, sha256: string): string {
   return join(modulesFolder(home), `${sha256}.so`)
 }

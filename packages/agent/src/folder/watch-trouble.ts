@@ -29,6 +29,7 @@ export interface TroubleWatch {
   lastLineOf(startedAt: number): string
 }
 
+/** Follows the log of an engine at `path` from where the last look ended. */
 export function watchTrouble(path: string): TroubleWatch {
   let followed: number | null = null
   let offset = 0
@@ -70,6 +71,7 @@ export interface Trouble {
   readonly open: boolean
 }
 
+/** The log tells of nothing. */
 export const noTrouble: Trouble = { lines: [], open: false }
 
 /** What is known of the trouble once `text`, whole lines of a log, has followed. */
@@ -85,6 +87,7 @@ export function findTrouble(before: Trouble, text: string): Trouble {
   return { lines, open }
 }
 
+/** Its lines as one sentence for a report, without arguments that may be secrets, and cut to a bounded length. */
 export function describeTrouble({ lines }: Trouble): string {
   return printable(lines.map(withoutArguments).join('; '), MAX_LENGTH)
 }

@@ -2,6 +2,7 @@ import { readFile, statfs } from 'node:fs/promises'
 import { availableParallelism, totalmem } from 'node:os'
 import type { NodeReport } from '@fairlead/api'
 
+/** What a node has, and how much of it is free; sizes in bytes. */
 export type NodeResources = Pick<
   NodeReport,
   'cores' | 'memoryTotalBytes' | 'memoryFreeBytes' | 'diskFreeBytes'

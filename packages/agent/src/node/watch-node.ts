@@ -18,6 +18,7 @@ interface Reading {
   readonly resources: Promise<NodeResources>
 }
 
+/** Reads every `everyMs` while reports are asked for, and stops when none was for `idleAfterMs`. */
 export function watchNode({ read, everyMs = 500, idleAfterMs = 3_000 }: NodeWatchOptions): NodeWatch {
   let latest: Reading | null = null
   let timer: NodeJS.Timeout | null = null

@@ -64,6 +64,7 @@ export function findProcess(
   return root === undefined ? null : identifyProcess(root)
 }
 
+/** What /proc says of one thread; `state` is its letter there (R, S, D, T, Z). */
 export interface ThreadStat {
   readonly state: string
   /** Processor time that it has used, its own and the kernel's for it, in hundredths of a second. */

@@ -8,6 +8,7 @@ import { readOrNull } from './read-or-null.ts'
  */
 export type Doing = 'works' | 'disk' | 'stopped' | 'idle'
 
+/** What a process does that does not answer. */
 export interface Activity {
   readonly doing: Doing
   /** For how long it has been idle or stopped, in milliseconds: what lies between two looks counts for LONGEST_GAP_MS at most. */
@@ -34,6 +35,7 @@ const TICK_MS = 10
  */
 const WORK_OF_OTHERS = 0.1
 
+/** Compares the processor time of threads between two looks. `readThreads` answers null when the process is gone. */
 export function watchActivity(
   readThreads: (pid: number) => readonly ThreadStat[] | null = threadsOf,
 ): ActivityWatch {

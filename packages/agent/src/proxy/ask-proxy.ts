@@ -19,6 +19,7 @@ export interface ProxyPulse {
   forget(): void
 }
 
+/** Asks the proxy at this Unix socket for its report, one question at a time. */
 export function createProxyPulse(socketPath: string): ProxyPulse {
   const client = createClient(proxyOperations, socketTransport(socketPath))
   let answeredAt: number | null = null

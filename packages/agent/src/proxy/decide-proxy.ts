@@ -35,6 +35,7 @@ const DEAF_FACTOR = 15
 /** Its loop answers between two pieces of work: one that works on a single piece for so many times hungAfterMs never ends it. */
 const STUCK_FACTOR = 3
 
+/** What to do with the proxy process next, and why. */
 export type NextOfProxy =
   | { readonly kind: 'start' | 'kill' | 'bury' | 'welcome'; readonly why: string }
   /** Nothing to do: look again after `afterMs`. */

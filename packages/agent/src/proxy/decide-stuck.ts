@@ -35,6 +35,7 @@ function whatOf({ loop, doing }: LoopTurns): string {
   return `${loop} ${doing === '' ? 'does something that has no name' : doing}`
 }
 
+/** Milliseconds as people read them: tenths of a second below ten seconds, whole seconds above. */
 export function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`
 }

@@ -34,6 +34,7 @@ const ProxyRecord = Type.Object({
   /** When and why the one before died; absent when it did not. */
   diedBefore: Type.Optional(Type.Object({ at: Type.Integer(), why: Type.String() })),
 })
+/** The proxy process that was started last, as its file holds it. */
 export type ProxyRecord = Static<typeof ProxyRecord>
 
 /** The home of the proxy of a node: its socket, its log, what it serves (its own files), and which process it is. */

@@ -17,6 +17,7 @@ export interface TurnsReader {
   forget(): void
 }
 
+/** Asks the proxy at this Unix socket how its event loops turn; an answer of another process counts as none. */
 export function createTurnsReader(socketPath: string): TurnsReader {
   let muteSince: number | null = null
   return {

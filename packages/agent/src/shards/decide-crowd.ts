@@ -26,6 +26,7 @@ const LOGIN_WITHIN_SECS = 10
 /** At a time: the engine goes through all of its connections for each. */
 const MOST_CUTS = 2_000
 
+/** Whether so many connections are close enough to `most`, the engine's `maxclients`, that strangers must go. */
 export function isCrowded(connected: number, most: number): boolean {
   return connected > most * FULL
 }

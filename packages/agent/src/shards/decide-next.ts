@@ -29,6 +29,7 @@ export interface ShardSight {
   readonly refusedToStop: string | null
 }
 
+/** What to do with the process of a shard next, and why. */
 export type Next =
   | { readonly kind: 'start' | 'kill' | 'bury' | 'welcome' | 'delete'; readonly why: string }
   | { readonly kind: 'stop'; readonly save: boolean; readonly why: string }

@@ -6,6 +6,7 @@ import type { DiskWatch } from '../folder/watch-disk.ts'
 import type { TroubleWatch } from '../folder/watch-trouble.ts'
 import type { CrowdWatch } from './watch-crowd.ts'
 
+/** State and reason of a shard as its report says them. */
 export type View = Pick<ShardReport, 'state' | 'why'>
 
 /** Deaths in a row before an answer. One may be bad luck: no memory for a moment, a port that is not free yet. */

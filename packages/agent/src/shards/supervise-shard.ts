@@ -22,6 +22,7 @@ import type { ShardWorkplace } from './shard-workplace.ts'
 import { putWish, want } from './want-shard.ts'
 import { type CrowdWatch, watchCrowd } from './watch-crowd.ts'
 
+/** What all supervisors of a node share; times are milliseconds. */
 export interface SupervisionSettings {
   readonly builds: BuildsOfNode
   readonly modules: ModuleFiles

@@ -28,6 +28,9 @@ interface Seen {
   told: { readonly startedAt: number; readonly why: string; readonly until: number } | null
 }
 
+/**
+ * Looks at the connections of one shard, now and then, and closes those of strangers when they crowd out its clients.
+ */
 export function watchCrowd(log: Logger): CrowdWatch {
   const seen: Seen = { nextLook: 0, nextList: 0, pauseMs: LIST_EVERY_MS.least, told: null }
   return {

@@ -24,6 +24,7 @@ const HOST = '127.0.0.1'
 const alone = { revision: 'trial', replicaOf: null, onCrash: 'wait' } as const
 const noData = { snapshot: false, aof: false, aofComplete: false, stoppedCleanly: false }
 
+/** What to try, and where. */
 export interface Trial {
   readonly request: TrialRequest
   readonly program: string

@@ -24,6 +24,7 @@ export interface ActionEventsStore {
   dropOld(now: string): Promise<void>
 }
 
+/** `append` belongs into the transaction that changes what it tells of: both are written or neither. */
 export function actionEventsStore(db: Db): ActionEventsStore {
   const of = (actionUid: string) =>
     db.selectFrom('action_events').selectAll().where('action_uid', '=', actionUid)

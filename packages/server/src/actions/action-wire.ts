@@ -6,6 +6,9 @@ import type { ActionView } from './actions-service.ts'
 
 type ChangeAnswer = Extract<EventAnswer, { readonly type: 'action' }>
 
+/**
+ * An action as /v1/actions answers it.
+ */
 export function toWire(view: ActionView): ActionAnswer {
   if (view.of === 'module') return moduleActionToWire(view.action)
   const { action, certificates } = view
@@ -64,6 +67,7 @@ const moduleNames: { readonly [Kind in ModuleAction['kind']]: ActionAnswer['name
   delete: 'SMDeleteModule',
 }
 
+/** An action as /v2/actions answers it. */
 export function toWireV2(view: ActionView): ActionV2 {
   if (view.of === 'module') return moduleActionToWireV2(view.action)
   const { action } = view
@@ -85,6 +89,7 @@ export function toWireV2(view: ActionView): ActionV2 {
   }
 }
 
+/** An event of a stream of /v1/actions/:uid/events. */
 export function eventToWire(event: ActionEvent): EventAnswer {
   const place = { seq: event.seq, time: event.at }
   return event.type === 'handover'
@@ -92,6 +97,7 @@ export function eventToWire(event: ActionEvent): EventAnswer {
     : { ...place, type: 'action', ...changeToWire(event.change) }
 }
 
+/** The status that a word in a query of /v1/actions names. */
 export const fromStatus: { readonly [Word in ActionAnswer['status']]: ActionStatus } = {
   pending: 'queued',
   active: 'running',
@@ -99,6 +105,7 @@ export const fromStatus: { readonly [Word in ActionAnswer['status']]: ActionStat
   failed: 'failed',
 }
 
+/** The status that a word in a query of /v2/actions names. */
 export const fromStatusV2: { readonly [Word in ActionV2['status']]: ActionStatus } = {
   queued: 'queued',
   running: 'running',

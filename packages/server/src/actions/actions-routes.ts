@@ -12,6 +12,9 @@ import type { Mount } from '../http/mount.ts'
 import { eventToWire, fromStatus, fromStatusV2, toWire, toWireV2 } from './action-wire.ts'
 import type { Actions, ActionView } from './actions-service.ts'
 
+/**
+ * Serves what reads actions. Refuses with `forbidden` what is about databases that the caller's roles do not include.
+ */
 export function actionsRoutes(mount: Mount, actions: Actions): void {
   /** An action that this caller may see. */
   const show = async (uid: string, caller: Pick<Caller, 'user'>): Promise<ActionView> => {

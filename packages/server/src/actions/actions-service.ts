@@ -16,6 +16,7 @@ export type ActionView =
   | { readonly of: 'database'; readonly action: Action; readonly certificates: readonly Certificate[] }
   | { readonly of: 'module'; readonly action: ModuleAction }
 
+/** Reads actions of databases and of the catalogue of modules alike; changes nothing. */
 export interface Actions {
   /** Throws Refusal action_not_exist. */
   get(uid: string): Promise<ActionView>
@@ -33,6 +34,7 @@ export interface Actions {
 /** Events in one query. */
 const PAGE = 100
 
+/** Reads from `store` at each call: nothing is remembered but who follows. */
 export function createActions({ store }: { readonly store: Store }): Actions {
   const actions = actionsStore(store.db)
   const handovers = handoversStore(store.db)

@@ -7,6 +7,7 @@ import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
 import { actionEventsStore } from './action-events-store.ts'
 
+/** Which actions a list has; `limit` is the most of them. */
 export interface ActionsQuery {
   readonly status?: ActionStatus
   /** Only actions of these databases; without it, all. */
@@ -32,6 +33,7 @@ export class ActiveActionExists extends Error {
   override readonly name = 'ActiveActionExists'
 }
 
+/** Rows of `actions`, read and written through `db`, which may be a transaction. */
 export function actionsStore(db: Db): ActionsStore {
   const all = () => db.selectFrom('actions').selectAll()
   return {

@@ -7,13 +7,16 @@ import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
 import { actionEventsStore } from './action-events-store.ts'
 
+type Intent = Omit<Handover, 'id' | 'released' | 'closed' | 'certificate'>
+
+/** What is known of each handover: intended, released, closed with or without a certificate. */
 export interface HandoversStore {
   open(databaseUid: number, group: number): Promise<Handover | undefined>
   /** Of each group of a database the last one that moved the role, or the open one; by group. */
   last(databaseUid: number): Promise<ReadonlyMap<number, Handover>>
   /** Certificates of an action, in the order in which they were given. */
   certificates(actionUid: string): Promise<readonly Certificate[]>
-  intend(intent: Omit<Handover, 'id' | 'released' | 'closed' | 'certificate'>): Promise<Handover>
+  intend(intent: Intent): Promise<Handover>
   /** The same of many actions at once, by their uid; those without any are not in it. */
   certificatesOf(actionUids: readonly string[]): Promise<ReadonlyMap<string, readonly Certificate[]>>
   /** The role has moved. An event of the action tells of it, as of `close`. */
@@ -22,6 +25,7 @@ export interface HandoversStore {
   close(id: number, certificate: Certificate | null, now: string): Promise<void>
 }
 
+/** Rows of `handovers` and of their certificates, through `db`, which may be a transaction. */
 export function handoversStore(db: Db): HandoversStore {
   return {
     async open(databaseUid, group) {
@@ -48,23 +52,7 @@ export function handoversStore(db: Db): HandoversStore {
     certificatesOf: (actionUids) => certificatesOf(db, actionUids),
     async intend(intent) {
       const id = await nextId(db, 'handover')
-      await db
-        .insertInto('handovers')
-        .values({
-          id,
-          database_uid: intent.databaseUid,
-          group_number: intent.group,
-          action_uid: intent.actionUid,
-          from_shard: intent.from,
-          to_shard: intent.to,
-          full_syncs_before: JSON.stringify(intent.fullSyncsBefore),
-          intended_at: intent.intendedAt,
-          standby: JSON.stringify(intent.standby),
-          released: 0,
-          certificate: null,
-          closed: 0,
-        })
-        .execute()
+      await db.insertInto('handovers').values(toRow(id, intent)).execute()
       return { ...intent, id, released: false, closed: false, certificate: null }
     },
     async certify(id, certificate) {
@@ -119,6 +107,23 @@ async function certificatesOf(
       of.map((row) => JSON.parse(row.certificate ?? '') as Certificate),
     ]),
   )
+}
+
+function toRow(id: number, intent: Intent): Tables['handovers'] {
+  return {
+    id,
+    database_uid: intent.databaseUid,
+    group_number: intent.group,
+    action_uid: intent.actionUid,
+    from_shard: intent.from,
+    to_shard: intent.to,
+    full_syncs_before: JSON.stringify(intent.fullSyncsBefore),
+    intended_at: intent.intendedAt,
+    standby: JSON.stringify(intent.standby),
+    released: 0,
+    certificate: null,
+    closed: 0,
+  }
 }
 
 function fromRow(row: Tables['handovers']): Handover {

@@ -9,6 +9,7 @@ import type { Databases } from '../databases/databases-service.ts'
 import type { Store } from '../store/open-store.ts'
 import { actionsStore } from './actions-store.ts'
 
+/** Takes what people say about a running action. */
 export interface Orders {
   /**
    * Gives an order about an upgrade, and answers the uid of the action that it is about now: of a retry of one that has
@@ -17,6 +18,7 @@ export interface Orders {
   give(action: Action, order: Order, by: Actor): Promise<string>
 }
 
+/** `nudge` wakes the reconciler of a database after an order is on record; `now` is Unix milliseconds. */
 export function createOrders(deps: {
   readonly store: Store
   readonly databases: Databases

@@ -3,6 +3,7 @@ import { type AuditRecord, auditTypes } from '../core/identity/audit-record.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Audit } from './audit-service.ts'
 
+/** Serves GET /v1/logs. A time that cannot be read is refused with `invalid_request`. */
 export function auditRoutes(mount: Mount, audit: Audit): void {
   mount(listLogs, async ({ query }, caller) => {
     const from = readTime('stime', query.stime)

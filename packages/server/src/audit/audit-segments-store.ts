@@ -25,6 +25,7 @@ export interface AuditSegmentsStore {
   noteRemoved(first: number, now: string): Promise<void>
 }
 
+/** Rows about sealed files of the audit: which records each holds, and whether the file is still there. */
 export function auditSegmentsStore(db: Db): AuditSegmentsStore {
   return {
     list: async () =>

@@ -5,12 +5,14 @@ import type { AuditFiles } from './audit-files.ts'
 import { type AuditQuery, auditStore } from './audit-store.ts'
 import { type Verification, verifyAudit } from './verify-audit.ts'
 
+/** Reads and proves the audit; nothing is appended here. */
 export interface Audit {
   /** What this caller may see of it: whose role is limited to some databases sees what is about those. */
   list(query: Omit<AuditQuery, 'databases'>, caller: Caller): Promise<readonly AuditRecord[]>
   verify(head?: string): Promise<Verification>
 }
 
+/** `store` has the newest records, `files` the sealed ones. */
 export function createAudit(store: Store, files: AuditFiles): Audit {
   return {
     list: (query, { user }) => {

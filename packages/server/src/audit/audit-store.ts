@@ -10,6 +10,7 @@ import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
 
+/** Which records a list has; `limit` and `offset` count records. */
 export interface AuditQuery {
   /** ISO 8601 in UTC, with milliseconds; both ends belong to it. */
   readonly from?: string
@@ -37,6 +38,10 @@ export interface AuditStore {
   removeUpTo(seq: number): Promise<void>
 }
 
+/**
+ * `append` belongs into the transaction of the change that it records. Each record carries the hash of the one
+ * before.
+ */
 export function auditStore(db: Db): AuditStore {
   return {
     async append(event, now) {

@@ -4,6 +4,7 @@ import type { AuditFiles, Checkpoint } from './audit-files.ts'
 import { type AuditSegment, auditSegmentsStore } from './audit-segments-store.ts'
 import { auditStore, hashOf } from './audit-store.ts'
 
+/** What a verification of the audit found. */
 export interface Verification {
   readonly records: number
   /** `<number>:<hash>` of the last record. Kept elsewhere, it proves later that nothing was cut off or rewritten. */
@@ -117,6 +118,7 @@ function forget({ first, last, file }: AuditSegment, { wanted, asked }: Walk): v
   }
 }
 
+/** A head as text, `<number>:<hash>`: what operators note down and give to a later verification. */
 export const printHead = ({ seq, hash }: Link) => `${seq}:${hash}`
 
 const beginning: Link = { seq: 0, hash: NO_HASH }

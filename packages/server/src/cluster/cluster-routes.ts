@@ -13,6 +13,7 @@ import type { Mount } from '../http/mount.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
 import type { Cluster, SettingsChange } from './cluster-service.ts'
 
+/** Serves the settings of the cluster, its policy, and its creation. */
 export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, softwareVersion: string): void {
   mount(getCluster, async () => toWire(await cluster.settings()))
 

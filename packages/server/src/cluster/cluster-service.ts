@@ -12,6 +12,7 @@ import { usersStore } from '../users/users-store.ts'
 import type { BootstrapSecret } from './bootstrap-secret.ts'
 import { settingsStore } from './settings-store.ts'
 
+/** The settings of the cluster and its creation. */
 export interface Cluster {
   settings(): Promise<Settings>
   /** Changes what is given. */
@@ -35,10 +36,12 @@ export interface FirstUser {
   readonly password: string
 }
 
+/** What to change of the settings: sections and fields that are left out keep their values. */
 export type SettingsChange = {
   readonly [Name in keyof Omit<Settings, 'name' | 'createdAt'>]?: Partial<Settings[Name]>
 }
 
+/** `passwords` checks and hashes the first user's; `now` is Unix milliseconds. */
 export function createCluster(deps: {
   readonly store: Store
   readonly passwords: UserPasswords

@@ -7,6 +7,7 @@ export interface SettingsStore {
   set(change: Partial<Settings>): Promise<void>
 }
 
+/** The settings, a row each section; what was never set has its default. */
 export function settingsStore(db: Db): SettingsStore {
   return {
     async get() {

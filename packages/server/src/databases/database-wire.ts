@@ -173,6 +173,7 @@ export function oneOf<T>(
   return value ?? aliased
 }
 
+/** A shard as the API answers it; without a report of the agent its `detailed_status` is `unknown`. */
 export function shardToWire({ shard, slots, isPrimary, report }: ShardView): Shard {
   return {
     uid: String(shard.id),

@@ -1,7 +1,6 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { Refusal, type ShardReport } from '@fairlead/api'
 import { type ActionsStore, ActiveActionExists, actionsStore } from '../actions/actions-store.ts'
-import { auditStore } from '../audit/audit-store.ts'
 import { obstacleToBusTls } from '../core/carry-over/builds-with-bus-tls.ts'
 import type { Actor } from '../core/identity/access.ts'
 import { lackOfPorts } from '../core/requests/lack-of-ports.ts'
@@ -9,15 +8,21 @@ import { refuseLackOfMemory, refuseTinyMemory } from '../core/requests/refused-m
 import { settleDatabase } from '../core/requests/settle-database.ts'
 import type { NewModuleEntry } from '../core/requests/settle-modules.ts'
 import type { Action } from '../core/state/action.ts'
-import { type Database, type ShardRecord, type SlotRange, steadyGoal } from '../core/state/database.ts'
-import type { Goal, Runs } from '../core/state/goal.ts'
+import {
+  type Database,
+  type GroupRecord,
+  type ShardRecord,
+  type SlotRange,
+  steadyGoal,
+} from '../core/state/database.ts'
+import type { Runs } from '../core/state/goal.ts'
 import type { Refused } from '../core/state/refused.ts'
 import type { Modules } from '../modules/modules-service.ts'
-import { modulesStore } from '../modules/modules-store.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
-import type { Db, Store } from '../store/open-store.ts'
+import type { Store } from '../store/open-store.ts'
 import { rememberUnchanged } from '../store/remember-unchanged.ts'
 import { type DatabasesStore, databasesStore, type NewDatabase } from './databases-store.ts'
+import { type Change, recordChange, recordDatabase } from './record-change.ts'
 import { type ShardsStore, shardsStore } from './shards-store.ts'
 import { takenPorts } from './taken-ports.ts'
 
@@ -28,6 +33,7 @@ export interface DatabaseView {
   readonly action: Action | undefined
 }
 
+/** What is asked of a new database. Sizes are in bytes; what is left out is chosen. */
 export interface DatabaseRequest
   extends Pick<
     NewDatabase,
@@ -58,12 +64,7 @@ export interface ShardView {
   readonly report: ShardReport | undefined
 }
 
-/** What an action is to do. */
-export interface Change {
-  readonly kind: 'upgrade' | 'delete'
-  readonly goal: Goal
-}
-
+/** Reads databases and begins actions on them; the reconciler carries these out. */
 export interface Databases {
   list(): Promise<readonly DatabaseView[]>
   /** Throws Refusal db_not_exist. */
@@ -77,7 +78,7 @@ export interface Databases {
   begin(uid: number, change: Change, by: Actor): Promise<DatabaseView>
 }
 
-export function createDatabases(deps: {
+interface DatabasesDeps {
   readonly store: Store
   readonly nodes: Nodes
   readonly modules: Pick<Modules, 'list'>
@@ -91,7 +92,10 @@ export function createDatabases(deps: {
   /** Ports are given out one after the other. */
   readonly inTurn: <T>(place: () => Promise<T>) => Promise<T>
   readonly now: () => number
-}): Databases {
+}
+
+/** `nudge` wakes the reconciler of a database once a change is on record; `now` is Unix milliseconds. */
+export function createDatabases(deps: DatabasesDeps): Databases {
   const { store, nodes, modules, nudge, inTurn } = deps
   const databases = databasesStore(store.db)
   const shards = shardsStore(store.db)
@@ -110,18 +114,7 @@ export function createDatabases(deps: {
       if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
       const noTls = request.cluster && deps.shardTls ? obstacleToBusTls(settled.build) : undefined
       if (noTls !== undefined) throw new Refusal('field_not_available', noTls)
-      const insert = () =>
-        store.transaction(async (db) => {
-          await refuseGone(db, settled.modules)
-          const created = await databasesStore(db).insert(newDatabase(request, settled, deps.shardTls, now()))
-          await actionsStore(db).insert(
-            { uid: randomUUID(), databaseUid: created.uid, kind: 'create', goal: steadyGoal(created) },
-            now(),
-          )
-          const details = { name: created.name, build: describeRuns(created) }
-          await auditStore(db).append({ type: 'bdb_created', by, databaseUid: created.uid, details }, now())
-          return created
-        })
+      const wanted = newDatabase(request, settled, deps.shardTls, now())
       const database = await inTurn(async () => {
         await refuseTakenName(databases, request.name)
         refuseStrangePort(request.endpointPort, [deps.askedPorts, deps.portRange])
@@ -129,7 +122,7 @@ export function createDatabases(deps: {
         const lacking = await this.lackOfPorts(portsFor(request, deps.shardTls))
         if (lacking !== undefined) throw new Refusal('insufficient_resources', lacking)
         refuse(await lackOfMemory(request, { databases, nodes }))
-        return insert()
+        return store.transaction((db) => recordDatabase(db, wanted, by))
       })
       nudge(database.uid)
       return view(database)
@@ -146,34 +139,15 @@ export function createDatabases(deps: {
       const { groups } = await find(databases, uid)
       const reports = (await nodes.list()).flatMap(({ report }) => report?.shards ?? [])
       const records = await shards.listOf(uid)
-      return groups.flatMap(({ number, slots, primaryShard }) =>
-        records
-          .filter(({ group }) => group === number)
-          .map((shard) => ({
-            shard,
-            slots,
-            isPrimary: shard.id === primaryShard,
-            report: reports.find(({ id }) => id === `s${shard.id}`),
-          })),
-      )
+      return groups.flatMap((group) => shardViews(group, records, reports))
     },
 
     lackOfPorts: async (needed) =>
       lackOfPorts(needed, deps.portRange, await takenPorts({ databases, shards })),
 
-    async begin(uid, { kind, goal }, by) {
+    async begin(uid, change, by) {
       try {
-        await store.transaction(async (db) => {
-          if (kind === 'upgrade') await refuseGone(db, goal.modules)
-          await actionsStore(db).insert({ uid: randomUUID(), databaseUid: uid, kind, goal }, now())
-          await databasesStore(db).setStatus(uid, kind === 'delete' ? 'deleting' : 'changing', now())
-          const type = kind === 'delete' ? 'bdb_deleted' : 'bdb_upgrade_requested'
-          const details = { to: describeRuns(goal) }
-          await auditStore(db).append(
-            { type, by, databaseUid: uid, ...(kind === 'upgrade' && { details }) },
-            now(),
-          )
-        })
+        await store.transaction((db) => recordChange(db, uid, change, by, now()))
       } catch (cause) {
         if (!(cause instanceof ActiveActionExists)) throw cause
         throw new Refusal('db_busy', await describeBusy(uid, actions))
@@ -182,6 +156,21 @@ export function createDatabases(deps: {
       return get(uid)
     },
   }
+}
+
+function shardViews(
+  { number, slots, primaryShard }: GroupRecord,
+  records: readonly ShardRecord[],
+  reports: readonly ShardReport[],
+): readonly ShardView[] {
+  return records
+    .filter(({ group }) => group === number)
+    .map((shard) => ({
+      shard,
+      slots,
+      isPrimary: shard.id === primaryShard,
+      report: reports.find(({ id }) => id === `s${shard.id}`),
+    }))
 }
 
 async function find(databases: DatabasesStore, uid: number): Promise<Database> {
@@ -194,14 +183,6 @@ async function find(databases: DatabasesStore, uid: number): Promise<Database> {
 async function refuseTakenName(databases: DatabasesStore, name: string): Promise<void> {
   if ((await databases.getByName(name)) === undefined) return
   throw new Refusal('name_already_exists', `name: a database named ${name} exists`)
-}
-
-/** Whoever deletes a module looks who uses it; whoever begins to use it looks whether it is still there. */
-async function refuseGone(db: Db, modules: Goal['modules']): Promise<void> {
-  for (const { uid, name } of modules) {
-    if ((await modulesStore(db).get(uid)) === undefined)
-      throw new Refusal('module_not_exist', `module ${uid} (${name}) has just been deleted`)
-  }
 }
 
 /** Both ends belong to it. */
@@ -257,11 +238,6 @@ function portsFor(
 
 async function viewOf(database: Database, shards: ShardsStore, actions: ActionsStore): Promise<DatabaseView> {
   return { database, shards: await shards.listOf(database.uid), action: await actions.active(database.uid) }
-}
-
-function describeRuns({ build, modules }: Pick<Runs, 'build' | 'modules'>): string {
-  const names = modules.map(({ name, semanticVersion }) => `${name} ${semanticVersion}`)
-  return [`${build.flavour} ${build.version}`, ...names].join(' with ')
 }
 
 async function describeBusy(uid: number, actions: ActionsStore): Promise<string> {

@@ -11,11 +11,13 @@ import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
 
+/** A database as it is written down first; the store gives it a uid and its groups their slots. */
 export type NewDatabase = Omit<Database, 'uid' | 'status' | 'obstacle' | 'groups' | 'changedAt'> & {
   /** How many groups it shall have. */
   readonly groups: number
 }
 
+/** Databases and their groups. What it writes is on record when the promise resolves. */
 export interface DatabasesStore {
   list(): Promise<readonly Database[]>
   get(uid: number): Promise<Database | undefined>
@@ -32,48 +34,24 @@ export interface DatabasesStore {
   remove(uid: number): Promise<void>
 }
 
+/** Rows of `databases` and `groups`, through `db`, which may be a transaction. */
 export function databasesStore(db: Db): DatabasesStore {
   const update = (uid: number) => db.updateTable('databases').where('uid', '=', uid)
   const updateGroup = (uid: number, group: number) =>
     db.updateTable('groups').where('database_uid', '=', uid).where('number', '=', group)
-  const withGroups = async (rows: readonly Row[]) => {
-    if (rows.length === 0) return []
-    const groups = await db
-      .selectFrom('groups')
-      .selectAll()
-      .where(
-        'database_uid',
-        'in',
-        rows.map(({ uid }) => uid),
-      )
-      .orderBy('number')
-      .execute()
-    return rows.map((row) =>
-      fromRow(
-        row,
-        groups.filter((group) => group.database_uid === row.uid),
-      ),
-    )
-  }
   return {
     async list() {
-      return withGroups(await db.selectFrom('databases').selectAll().orderBy('uid').execute())
+      return withGroups(db, await db.selectFrom('databases').selectAll().orderBy('uid').execute())
     },
     async get(uid) {
       const rows = await db.selectFrom('databases').selectAll().where('uid', '=', uid).execute()
-      return (await withGroups(rows))[0]
+      return (await withGroups(db, rows))[0]
     },
     async getByName(name) {
       const rows = await db.selectFrom('databases').selectAll().where('name', '=', name).execute()
-      return (await withGroups(rows))[0]
+      return (await withGroups(db, rows))[0]
     },
-    async insert(database) {
-      const row = toRow(await nextId(db, 'database'), database)
-      const groups = splitSlots(database.groups).map((slots, number) => newGroup(row.uid, number, slots))
-      await db.insertInto('databases').values(row).execute()
-      await db.insertInto('groups').values(groups).execute()
-      return fromRow(row, groups)
-    },
+    insert: (database) => insertDatabase(db, database),
     async setStatus(uid, status, now) {
       await update(uid).set({ status, changed_at: now }).execute()
     },
@@ -111,19 +89,43 @@ export function databasesStore(db: Db): DatabasesStore {
         })
         .execute()
     },
-    async remove(uid) {
-      await db.deleteFrom('groups').where('database_uid', '=', uid).execute()
-      await db.deleteFrom('databases').where('uid', '=', uid).execute()
-      await db
-        .deleteFrom('tls_certificates')
-        .where('name', 'in', [`shards-ca:${uid}`, `shards:${uid}`])
-        .execute()
-    },
+    remove: (uid) => removeDatabase(db, uid),
   }
 }
 
 type Row = Tables['databases']
 type GroupRow = Tables['groups']
+
+async function withGroups(db: Db, rows: readonly Row[]): Promise<readonly Database[]> {
+  if (rows.length === 0) return []
+  const uids = rows.map(({ uid }) => uid)
+  const groups = await db
+    .selectFrom('groups')
+    .selectAll()
+    .where('database_uid', 'in', uids)
+    .orderBy('number')
+    .execute()
+  const byDatabase = Map.groupBy(groups, ({ database_uid }) => database_uid)
+  return rows.map((row) => fromRow(row, byDatabase.get(row.uid) ?? []))
+}
+
+async function insertDatabase(db: Db, database: NewDatabase): Promise<Database> {
+  const row = toRow(await nextId(db, 'database'), database)
+  const groups = splitSlots(database.groups).map((slots, number) => newGroup(row.uid, number, slots))
+  await db.insertInto('databases').values(row).execute()
+  await db.insertInto('groups').values(groups).execute()
+  return fromRow(row, groups)
+}
+
+/** With its groups, and the certificates of its shards. */
+async function removeDatabase(db: Db, uid: number): Promise<void> {
+  await db.deleteFrom('groups').where('database_uid', '=', uid).execute()
+  await db.deleteFrom('databases').where('uid', '=', uid).execute()
+  await db
+    .deleteFrom('tls_certificates')
+    .where('name', 'in', [`shards-ca:${uid}`, `shards:${uid}`])
+    .execute()
+}
 
 function newGroup(database_uid: number, number: number, { first, last }: SlotRange): GroupRow {
   return {

@@ -21,6 +21,7 @@ export interface LimitChanges {
   foresee(uid: number, request: LimitsRequest): Promise<DatabaseView>
 }
 
+/** `nudge` wakes the reconciler of a database once its new limits are on record; `now` is Unix milliseconds. */
 export function createLimitChanges(deps: {
   readonly store: Store
   readonly databases: Pick<Databases, 'get'>

@@ -5,6 +5,7 @@ import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
 
+/** The shards that were ever asked for and are not removed yet, with what each shall run. */
 export interface ShardsStore {
   list(): Promise<readonly ShardRecord[]>
   listOf(databaseUid: number): Promise<readonly ShardRecord[]>
@@ -23,6 +24,7 @@ export interface ShardsStore {
   remove(id: number): Promise<void>
 }
 
+/** Rows of `shards`, through `db`, which may be a transaction. */
 export function shardsStore(db: Db): ShardsStore {
   const all = () => db.selectFrom('shards').selectAll().orderBy('id')
   return {
@@ -36,37 +38,12 @@ export function shardsStore(db: Db): ShardsStore {
       const id = await nextId(db, 'shard')
       await db
         .insertInto('shards')
-        .values({
-          id,
-          database_uid: shard.databaseUid,
-          group_number: shard.group,
-          node_uid: shard.nodeUid,
-          host: shard.host,
-          port: shard.port,
-          tls_port: shard.tlsPort,
-          flavour: shard.runs.build.flavour,
-          version: shard.runs.build.version,
-          restart_nonce: shard.runs.restartNonce,
-          follows: shard.follows,
-          leaving: 0,
-          reserved_bytes: shard.reservedBytes,
-          modules: JSON.stringify(shard.runs.modules),
-          created_at: now,
-        })
+        .values(toRow(id, shard, now))
         .execute()
       return { ...shard, id, leaving: false }
     },
-    async setRuns(id, { build, restartNonce, modules }) {
-      await db
-        .updateTable('shards')
-        .set({
-          flavour: build.flavour,
-          version: build.version,
-          restart_nonce: restartNonce,
-          modules: JSON.stringify(modules),
-        })
-        .where('id', '=', id)
-        .execute()
+    async setRuns(id, runs) {
+      await db.updateTable('shards').set(runsToColumns(runs)).where('id', '=', id).execute()
     },
     async setTlsPort(id, tlsPort) {
       await db.updateTable('shards').set({ tls_port: tlsPort }).where('id', '=', id).execute()
@@ -100,6 +77,34 @@ export function shardsStore(db: Db): ShardsStore {
     async remove(id) {
       await db.deleteFrom('shards').where('id', '=', id).execute()
     },
+  }
+}
+
+type NewShard = Parameters<ShardsStore['insert']>[0]
+
+function toRow(id: number, shard: NewShard, created_at: string): Omit<Tables['shards'], 'limit_before'> {
+  return {
+    id,
+    database_uid: shard.databaseUid,
+    group_number: shard.group,
+    node_uid: shard.nodeUid,
+    host: shard.host,
+    port: shard.port,
+    tls_port: shard.tlsPort,
+    ...runsToColumns(shard.runs),
+    follows: shard.follows,
+    leaving: 0,
+    reserved_bytes: shard.reservedBytes,
+    created_at,
+  }
+}
+
+function runsToColumns({ build, restartNonce, modules }: Runs) {
+  return {
+    flavour: build.flavour,
+    version: build.version,
+    restart_nonce: restartNonce,
+    modules: JSON.stringify(modules),
   }
 }
 

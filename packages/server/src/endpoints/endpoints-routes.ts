@@ -2,6 +2,7 @@ import { getAvailability, getEndpointStats, listEndpointClients } from '@fairlea
 import type { Mount } from '../http/mount.ts'
 import type { Endpoints } from './endpoints-service.ts'
 
+/** Serves what tells of endpoints: availability, counters, clients. */
 export function endpointsRoutes(mount: Mount, endpoints: Endpoints): void {
   mount(getAvailability, async ({ params }) => {
     await endpoints.check(params.uid)

@@ -6,6 +6,7 @@ import type { AgentLink } from '../nodes/agent-link.ts'
 import { type ProxyLink, ProxyUnreachable } from '../nodes/proxy-link.ts'
 import type { Tls, TlsNow } from '../tls/tls-service.ts'
 
+/** Asks the world about an endpoint at each call: nothing is remembered. */
 export interface Endpoints {
   /**
    * Resolves when clients can use the database. Throws Refusal bdb_unavailable_port_unbound where nobody listens, and
@@ -25,6 +26,7 @@ export interface Knock {
   readonly why: string
 }
 
+/** `knock` connects to an address as a client would and says how far it came. */
 export function createEndpoints(deps: {
   readonly databases: Pick<Databases, 'get'>
   readonly proxy: ProxyLink

@@ -22,6 +22,7 @@ export interface EventStream<Event extends StreamEvent = StreamEvent> {
   admits(caller: Caller): boolean
 }
 
+/** The streams of server-sent events that are open. */
 export interface Streams {
   /** Takes the reply over. Resolves when the stream has ended, for whatever reason: nothing of it is left then. */
   answer(request: FastifyRequest, reply: FastifyReply, stream: EventStream): Promise<void>
@@ -29,6 +30,7 @@ export interface Streams {
   close(): Promise<void>
 }
 
+/** What streams may take of the server; times are milliseconds. */
 export interface StreamLimits {
   /** A comment is sent this often, so that both sides learn when the other is gone. */
   readonly heartbeatMs: number

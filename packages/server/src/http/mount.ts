@@ -27,6 +27,7 @@ export type Handler<Op extends Operation> = (input: Input<Op>, asker: Asker<Op>)
 type Answer<Op extends Operation> = Op extends { readonly stream: true }
   ? EventStream<Output<Op>>
   : Output<Op>
+/** Serves an operation of the contract with a handler, whose input has been checked and whose answer is. */
 export type Mount = <Op extends Operation>(op: Op, handler: Handler<Op>) => void
 
 /** Binds contract operations to their handlers: validation, permission and answer shape come from the contract. */

@@ -11,6 +11,7 @@ export interface ModuleActionsStore {
   insert(action: ModuleAction): Promise<void>
 }
 
+/** Rows of uploads and deletions of modules. Both end with their request: each row is complete. */
 export function moduleActionsStore(db: Db): ModuleActionsStore {
   const all = () => db.selectFrom('module_actions').selectAll()
   return {

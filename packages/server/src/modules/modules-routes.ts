@@ -16,6 +16,7 @@ import type { Mount } from '../http/mount.ts'
 import { toWire } from './module-wire.ts'
 import type { Modules } from './modules-service.ts'
 
+/** Serves the catalogue of modules to callers who are signed in. */
 export function modulesRoutes(mount: Mount, modules: Modules): void {
   mount(listModules, async () => (await modules.list()).map(toWire))
 

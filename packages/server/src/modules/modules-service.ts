@@ -41,15 +41,8 @@ export async function createModules(deps: {
   const inTurn = createTurns()
   await files.sweep((sha256) => modulesStore(store.db).hasFile(sha256))
 
-  const record = async (db: Db, type: AuditType, kind: ModuleAction['kind'], module: Module, by: Actor) => {
-    const at = new Date(deps.now()).toISOString()
-    const { uid, name, semanticVersion, sha256 } = module
-    const details = { module: uid, name, version: semanticVersion, sha256 }
-    await auditStore(db).append({ type, by, details }, at)
-    const action = { uid: randomUUID(), kind, moduleUid: uid, createdAt: at }
-    await moduleActionsStore(db).insert(action)
-    return action
-  }
+  const at = () => new Date(deps.now()).toISOString()
+
   const dropUnused = async (sha256: string): Promise<boolean> => {
     if (await modulesStore(store.db).hasFile(sha256)) return false
     await files.remove(sha256)
@@ -62,7 +55,7 @@ export async function createModules(deps: {
     try {
       return await store.transaction(async (db) => {
         await modulesStore(db).insert(module)
-        return record(db, 'module_uploaded', 'upload', module, by)
+        return recordAction(db, 'upload', module, by, at())
       })
     } catch (cause) {
       await dropUnused(module.sha256)
@@ -81,8 +74,7 @@ export async function createModules(deps: {
       try {
         await receiveFile(file, draft.packagePath, moduleUploadMb)
         const { manifest, ...unpacked } = await readPackage(draft.packagePath, draft.modulePath, limits)
-        const createdAt = new Date(deps.now()).toISOString()
-        const module = { ...manifest, ...unpacked, uid: randomBytes(16).toString('hex'), createdAt }
+        const module = { ...manifest, ...unpacked, uid: randomBytes(16).toString('hex'), createdAt: at() }
         return { module, action: await inTurn(() => add(module, draft.modulePath, by)) }
       } catch (cause) {
         throw explainFullDisk(cause)
@@ -95,12 +87,32 @@ export async function createModules(deps: {
           const found = await find(db, uid)
           await refuseUsed(db, found)
           await modulesStore(db).remove(uid)
-          return { module: found, action: await record(db, 'module_deleted', 'delete', found, by) }
+          return { module: found, action: await recordAction(db, 'delete', found, by, at()) }
         })
         if (await dropUnused(module.sha256)) await onFileGone(module.sha256)
         return action
       }),
   }
+}
+
+/** The action of an upload or a deletion, and its record in the audit. */
+async function recordAction(
+  db: Db,
+  kind: ModuleAction['kind'],
+  { uid, name, semanticVersion, sha256 }: Module,
+  by: Actor,
+  at: string,
+): Promise<ModuleAction> {
+  const details = { module: uid, name, version: semanticVersion, sha256 }
+  await auditStore(db).append({ type: recordedAs[kind], by, details }, at)
+  const action = { uid: randomUUID(), kind, moduleUid: uid, createdAt: at }
+  await moduleActionsStore(db).insert(action)
+  return action
+}
+
+const recordedAs: { readonly [Kind in ModuleAction['kind']]: AuditType } = {
+  upload: 'module_uploaded',
+  delete: 'module_deleted',
 }
 
 async function find(db: Db, uid: string): Promise<Module> {

@@ -2,6 +2,7 @@ import type { Module, ModuleManifest } from '../core/modules/module.ts'
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
 
+/** The catalogue. Files lie elsewhere, under the hash that a module names. */
 export interface ModulesStore {
   /** By name, the oldest version first. */
   list(): Promise<readonly Module[]>
@@ -15,6 +16,7 @@ export interface ModulesStore {
   remove(uid: string): Promise<void>
 }
 
+/** Rows of `modules`, through `db`, which may be a transaction. */
 export function modulesStore(db: Db): ModulesStore {
   const find = () => db.selectFrom('modules').selectAll()
   return {

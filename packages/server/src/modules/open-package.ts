@@ -9,6 +9,7 @@ export interface Package {
   read(name: string): Pieces
 }
 
+/** How much a package may unpack to. */
 export interface PackageLimits {
   /** All entries together, unpacked. */
   readonly bytes: number

@@ -1,6 +1,7 @@
 import { ApiError, type agentOperations, type Client, createClient } from '@fairlead/api'
 import { socketTransport } from './socket-transport.ts'
 
+/** The operations of an agent, each a function; it throws AgentUnreachable when no answer comes. */
 export type AgentLink = Client<typeof agentOperations>
 
 /** The agent of a node gave no answer. What it supervises is not disturbed by that. */

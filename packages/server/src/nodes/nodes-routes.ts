@@ -12,6 +12,7 @@ import type { Databases } from '../databases/databases-service.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Nodes } from './nodes-service.ts'
 
+/** Serves the nodes, the engine builds and the health of the server. */
 export function nodesRoutes(
   mount: Mount,
   nodes: Nodes,

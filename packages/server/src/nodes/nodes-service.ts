@@ -10,6 +10,7 @@ export interface JudgedBuild extends FoundBuild {
   readonly refusedFor: readonly string[]
 }
 
+/** What the agents of all nodes say, asked at each call. */
 export interface Nodes {
   /** Every node with its agent's report; null where the agent does not answer. One node until there are more. */
   list(): Promise<readonly { readonly uid: number; readonly report: NodeReport | null }[]>
@@ -26,6 +27,7 @@ export interface Nodes {
 /** The only node there is: server and agent on one machine. */
 const THIS_NODE = 1
 
+/** `settings` says which engine builds are good enough for new databases. */
 export function createNodes(
   agent: AgentLink,
   settings: () => Promise<Pick<Settings, 'unsoundEnginesAllowed'>>,

@@ -2,6 +2,7 @@ import { type Client, createClient, type proxyOperations } from '@fairlead/api'
 import { AgentUnreachable } from './agent-link.ts'
 import { socketTransport } from './socket-transport.ts'
 
+/** The operations of the proxy of a node, each a function. */
 export type ProxyLink = Client<typeof proxyOperations>
 
 /** A proxy answers from memory; the longest is a hold, which has its own deadline of milliseconds. */

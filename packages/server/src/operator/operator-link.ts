@@ -9,6 +9,7 @@ import { operatorSocket } from '../sockets.ts'
 import { openStore } from '../store/open-store.ts'
 import { createSecretBox, readStoreKey } from '../store/secret-box.ts'
 
+/** The operations of the operator's socket, each a function: for the command line of this machine. */
 export type OperatorLink = Client<typeof operatorOperations>
 
 /** No server runs on this home. */

@@ -18,6 +18,7 @@ const MAY_WAIT = 256
 /** Who is signed in, or runs the machine. */
 const own: Waiting = { source: '', known: true }
 
+/** Derives hashes of passwords, a few at a time: each takes memory and time on purpose. */
 export interface Hashing {
   /**
    * A PHC string of `password`. `beside`: another password of the same user, whose salt it takes over, so that one

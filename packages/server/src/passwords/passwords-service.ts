@@ -21,6 +21,10 @@ export interface PasswordRequest {
   readonly oldPassword?: string | undefined
 }
 
+/**
+ * Changes the passwords of users. All throw Refusal: unauthorized_action, user_not_exist, invalid_credentials,
+ * password_not_complex.
+ */
 export interface Passwords {
   /** Makes it the only password; unlocks the user and ends its tokens. */
   set(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft>
@@ -32,6 +36,7 @@ export interface Passwords {
   reset(userName: string, password: string, by: Actor): Promise<void>
 }
 
+/** A user's name, and how many passwords the user has after a change. */
 export interface PasswordsLeft {
   readonly userName: string
   readonly passwords: number
@@ -39,14 +44,17 @@ export interface PasswordsLeft {
 
 const MOST_PASSWORDS = 10
 
-export function createPasswords(deps: {
+interface PasswordsDeps {
   readonly store: Store
   readonly hashing: Hashing
   readonly passwords: UserPasswords
   readonly identities: Identities
   readonly logins: Pick<Logins, 'confirm'>
   readonly now: () => number
-}): Passwords {
+}
+
+/** `logins` counts wrong old passwords as failed logins; `now` is Unix milliseconds. */
+export function createPasswords(deps: PasswordsDeps): Passwords {
   const { store, hashing, passwords, identities, logins } = deps
   const now = () => new Date(deps.now()).toISOString()
 
@@ -59,15 +67,10 @@ export function createPasswords(deps: {
   const prepare = (password: string, { name, email, uid }: User) =>
     passwords.prepare(password, [name, email ?? ''], uid)
 
-  /** Writes a change and its record together, and answers with what is left. */
   const write = async (user: User, type: AuditType, by: Actor, change: (db: Db) => Promise<void>) => {
-    const left = await store.transaction(async (db) => {
-      await change(db)
-      await auditStore(db).append({ type, by, details: { user: user.uid, name: user.name } }, now())
-      return passwordsStore(db).listOf(user.uid)
-    })
+    const left = await store.transaction((db) => recordChange(db, { user, type, by, at: now() }, change))
     identities.forget(user.uid)
-    return { userName: user.name, passwords: left.length }
+    return { userName: user.name, passwords: left }
   }
   const replace = async (db: Db, uid: number, phc: string, change: { readonly disabled?: false }) => {
     await passwords.replace(db, uid, phc)
@@ -87,12 +90,7 @@ export function createPasswords(deps: {
       const phc = await prepare(request.password, user)
       return write(user, 'password_added', actorOf(caller), async (db) => {
         const present = await passwordsStore(db).listOf(user.uid)
-        if (present.length >= MOST_PASSWORDS) {
-          throw new Refusal(
-            'too_many_passwords',
-            `a user has at most ${MOST_PASSWORDS} passwords; remove one first`,
-          )
-        }
+        if (present.length >= MOST_PASSWORDS) refuseMore()
         await passwordsStore(db).insert(user.uid, phc, now())
       })
     },
@@ -116,6 +114,22 @@ export function createPasswords(deps: {
       await write(user, 'password_changed', by, (db) => replace(db, user.uid, phc, { disabled: false }))
     },
   }
+}
+
+/** Writes a change of a user's passwords and its audit record. Answers how many passwords are left. */
+async function recordChange(
+  db: Db,
+  of: { readonly user: User; readonly type: AuditType; readonly by: Actor; readonly at: string },
+  change: (db: Db) => Promise<void>,
+): Promise<number> {
+  const { user, type, by, at } = of
+  await change(db)
+  await auditStore(db).append({ type, by, details: { user: user.uid, name: user.name } }, at)
+  return (await passwordsStore(db).listOf(user.uid)).length
+}
+
+function refuseMore(): never {
+  throw new Refusal('too_many_passwords', `a user has at most ${MOST_PASSWORDS} passwords; remove one first`)
 }
 
 function refuseWrong(): never {

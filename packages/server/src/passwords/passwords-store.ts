@@ -13,6 +13,7 @@ export interface PasswordsStore {
   removeAllOf(userUid: number): Promise<void>
 }
 
+/** Hashes of passwords (PHC strings), through `db`, which may be a transaction. */
 export function passwordsStore(db: Db): PasswordsStore {
   return {
     async listOf(userUid) {

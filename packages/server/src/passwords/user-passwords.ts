@@ -6,6 +6,7 @@ import type { Db, Store } from '../store/open-store.ts'
 import type { Hashing } from './hashing.ts'
 import { passwordsStore } from './passwords-store.ts'
 
+/** New passwords, by the rules of the cluster: for creating users and for changing their passwords. */
 export interface UserPasswords {
   /**
    * Checks a new password of a user with these names, and hashes it: to be done before a transaction, as it takes long.
@@ -18,6 +19,7 @@ export interface UserPasswords {
   replace(db: Db, userUid: number, phc: string): Promise<void>
 }
 
+/** Reads the rules from `store` at each call; `now` is Unix milliseconds. */
 export function createUserPasswords(deps: {
   readonly store: Store
   readonly hashing: Hashing

@@ -10,6 +10,7 @@ import type { Role } from '../core/identity/user.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Roles } from './roles-service.ts'
 
+/** Serves /v1/roles. */
 export function rolesRoutes(mount: Mount, roles: Roles): void {
   mount(listRoles, async () => (await roles.list()).map(toWire))
 

@@ -7,6 +7,10 @@ import type { Db, Store } from '../store/open-store.ts'
 import { usersStore } from '../users/users-store.ts'
 import { rolesStore } from './roles-store.ts'
 
+/**
+ * Roles, and what becomes of the users who have them. Each change throws Refusal, and writes its audit record with
+ * it.
+ */
 export interface Roles {
   list(): Promise<readonly Role[]>
   /** Throws Refusal role_not_exist. */
@@ -19,6 +23,7 @@ export interface Roles {
   remove(uid: number, caller: Caller): Promise<void>
 }
 
+/** `identities` forgets users whose role has changed; `now` is Unix milliseconds. */
 export function createRoles(deps: {
   readonly store: Store
   readonly identities: Identities
@@ -50,24 +55,7 @@ export function createRoles(deps: {
     },
 
     async update(uid, change, caller) {
-      const { role, holders } = await store.transaction(async (db) => {
-        const before = await findOwn(db, uid)
-        const after = { ...before, ...change }
-        refuseWrong(before, caller)
-        refuseWrong(after, caller)
-        await refuseOfAdmin(db, uid, caller)
-        if (after.name !== before.name) await refuseTaken(db, after.name)
-        const roles = rolesStore(db)
-        await roles.update(after)
-        if (!hasAdmin(await usersStore(db).list(), await roles.list())) {
-          throw new Refusal('change_last_admin_role_not_allowed')
-        }
-        const affected = await roles.holders(uid)
-        for (const user of affected) await usersStore(db).raiseEpoch(user)
-        const details = { role: uid, fields: Object.keys(change).join(' '), management: after.management }
-        await auditStore(db).append({ type: 'role_updated', by: actorOf(caller), details }, now())
-        return { role: after, holders: affected }
-      })
+      const { role, holders } = await store.transaction((db) => updateRole(db, uid, change, caller, now()))
       for (const user of holders) identities.forget(user)
       return role
     },
@@ -89,6 +77,32 @@ export function createRoles(deps: {
       })
     },
   }
+}
+
+/** Changes a role and ends the tokens of its users. Answers with the role and the uids of these users. */
+async function updateRole(
+  db: Db,
+  uid: number,
+  change: Partial<Omit<Role, 'uid'>>,
+  caller: Caller,
+  now: string,
+): Promise<{ readonly role: Role; readonly holders: readonly number[] }> {
+  const before = await findOwn(db, uid)
+  const after = { ...before, ...change }
+  refuseWrong(before, caller)
+  refuseWrong(after, caller)
+  await refuseOfAdmin(db, uid, caller)
+  if (after.name !== before.name) await refuseTaken(db, after.name)
+  const roles = rolesStore(db)
+  await roles.update(after)
+  if (!hasAdmin(await usersStore(db).list(), await roles.list())) {
+    throw new Refusal('change_last_admin_role_not_allowed')
+  }
+  const holders = await roles.holders(uid)
+  for (const user of holders) await usersStore(db).raiseEpoch(user)
+  const details = { role: uid, fields: Object.keys(change).join(' '), management: after.management }
+  await auditStore(db).append({ type: 'role_updated', by: actorOf(caller), details }, now)
+  return { role: after, holders }
 }
 
 async function find(db: Db, uid: number): Promise<Role> {

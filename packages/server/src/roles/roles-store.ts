@@ -14,6 +14,7 @@ export interface RolesStore {
   remove(uid: number): Promise<void>
 }
 
+/** Rows of `roles`, through `db`, which may be a transaction. */
 export function rolesStore(db: Db): RolesStore {
   const find = () => db.selectFrom('roles').selectAll()
   return {

@@ -36,22 +36,19 @@ interface RightPassword {
   readonly issuedMs: number
 }
 
-export function createIdentify(deps: {
+interface IdentifyDeps {
   readonly store: Store
   readonly tokens: Tokens
   readonly identities: Identities
   readonly logins: Logins
   readonly sourceOf: SourceOf
   readonly now: () => number
-}): Identify {
-  const { store, tokens, identities, logins, sourceOf, now } = deps
-  const settings = createMemory<'all', Settings>({ forMs: SETTINGS_REMEMBERED_MS, most: 1, now })
-  const right = createMemory<string, RightPassword>({
-    forMs: PASSWORD_REMEMBERED_MS,
-    most: MOST_PASSWORDS,
-    now,
-  })
-  const codeOf = createCode()
+}
+
+/** Remembers settings, tokens and right passwords for a while; `now` is Unix milliseconds. */
+export function createIdentify(deps: IdentifyDeps): Identify {
+  const { tokens, identities } = deps
+  const byPassword = createByPassword(deps)
 
   const byToken = async (token: string, visitor: Visitor): Promise<Caller> => {
     const claims = await tokens.verify(token)
@@ -64,7 +61,31 @@ export function createIdentify(deps: {
     return identity && admit(claims, identity, visitor)
   }
 
-  const byPassword = async (login: Login, visitor: Visitor, admitsExpired: boolean): Promise<Caller> => {
+  return (header, visitor, { admitsExpired }) => {
+    const { scheme, rest } = split(header ?? '')
+    if (scheme === 'bearer' || scheme === 'jwt') return byKnownToken(rest, visitor) ?? byToken(rest, visitor)
+    const login = scheme === 'basic' ? readBasic(rest) : undefined
+    if (login !== undefined) return byPassword(login, visitor, admitsExpired)
+    throw new Refusal(
+      'unauthorized',
+      'send a token as `Authorization: Bearer <token>`; get one from POST /v1/users/authorize',
+    )
+  }
+}
+
+type ByPassword = (login: Login, visitor: Visitor, admitsExpired: boolean) => Promise<Caller>
+
+/** Callers with a name and a password. What was right is remembered, until something about the user changes. */
+function createByPassword({ store, identities, logins, sourceOf, now }: IdentifyDeps): ByPassword {
+  const settings = createMemory<'all', Settings>({ forMs: SETTINGS_REMEMBERED_MS, most: 1, now })
+  const right = createMemory<string, RightPassword>({
+    forMs: PASSWORD_REMEMBERED_MS,
+    most: MOST_PASSWORDS,
+    now,
+  })
+  const codeOf = createCode()
+
+  return async (login, visitor, admitsExpired) => {
     const rules = await settings.get('all', settingsStore(store.db).get)
     if (!rules.basicAllowed && !admitsExpired) {
       throw new Refusal(
@@ -91,17 +112,6 @@ export function createIdentify(deps: {
       throw new Refusal('password_expired')
     }
     return { ...visitor, user: identity.principal, token: null }
-  }
-
-  return (header, visitor, { admitsExpired }) => {
-    const { scheme, rest } = split(header ?? '')
-    if (scheme === 'bearer' || scheme === 'jwt') return byKnownToken(rest, visitor) ?? byToken(rest, visitor)
-    const login = scheme === 'basic' ? readBasic(rest) : undefined
-    if (login !== undefined) return byPassword(login, visitor, admitsExpired)
-    throw new Refusal(
-      'unauthorized',
-      'send a token as `Authorization: Bearer <token>`; get one from POST /v1/users/authorize',
-    )
   }
 }
 

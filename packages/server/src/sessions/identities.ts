@@ -18,6 +18,7 @@ export interface Identity {
   readonly locks: ReadonlyMap<string, number>
 }
 
+/** What requests need to know of a user, remembered for a moment. */
 export interface Identities {
   /** Undefined: there is no such user. */
   get(userUid: number): Promise<Identity | undefined>
@@ -31,6 +32,7 @@ export interface Identities {
 const REMEMBERED_MS = 1_000
 const MOST_REMEMBERED = 10_000
 
+/** Reads from `store` what is not remembered; `now` is Unix milliseconds. */
 export function createIdentities(store: Store, now: () => number): Identities {
   const memory = createMemory<number, Identity | undefined>({
     forMs: REMEMBERED_MS,

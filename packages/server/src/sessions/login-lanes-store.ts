@@ -16,6 +16,7 @@ export interface LoginLanesStore {
 
 const MOST = { known: 32, strangers: 64 } as const
 
+/** How logins of a user from a source went, through `db`, which may be a transaction. */
 export function loginLanesStore(db: Db): LoginLanesStore {
   const ofUser = (userUid: number) => db.selectFrom('login_lanes').selectAll().where('user_uid', '=', userUid)
   return {

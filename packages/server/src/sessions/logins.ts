@@ -16,6 +16,7 @@ import type { Identities } from './identities.ts'
 import { loginLanesStore } from './login-lanes-store.ts'
 import type { SourceOf } from './sources.ts'
 
+/** What a person types to sign in: a name or an e-mail address, and the password in the clear. */
 export interface Login {
   readonly name: string
   readonly password: string
@@ -23,6 +24,7 @@ export interface Login {
 
 export type LoginBy = Visitor & { readonly via: string }
 
+/** Checks passwords, counts failures by source, and locks a source out. */
 export interface Logins {
   /**
    * The user of this name and password, and the hash that it fitted. Counts and writes down how it went, also what
@@ -71,6 +73,7 @@ interface Try {
   readonly confirms: boolean
 }
 
+/** `budgets` bounds guesses, `counter` records failures in the audit; `now` is Unix milliseconds. */
 export function createLogins(deps: {
   readonly store: Store
   readonly hashing: Hashing

@@ -8,6 +8,7 @@ export interface RevokedTokensStore {
   removeEnded(now: string): Promise<void>
 }
 
+/** Tokens that were ended before their time, until they would have expired. */
 export function revokedTokensStore(db: Db): RevokedTokensStore {
   return {
     async listOf(userUid) {

@@ -9,6 +9,7 @@ import type { Login, Logins } from './logins.ts'
 import { revokedTokensStore } from './revoked-tokens-store.ts'
 import type { Tokens } from './tokens.ts'
 
+/** Gives out tokens and ends them. */
 export interface Sessions {
   /** A token for the user of this login. Throws Refusal as Logins does. */
   authorize(login: Login, ttlSeconds: number, by: Visitor): Promise<string>
@@ -18,6 +19,7 @@ export interface Sessions {
   logOut(caller: Caller): Promise<void>
 }
 
+/** `counter` records logins in the audit; `now` is Unix milliseconds. */
 export function createSessions(deps: {
   readonly store: Store
   readonly logins: Logins

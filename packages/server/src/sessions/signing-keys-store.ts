@@ -2,6 +2,7 @@ import type { KeyTimes } from '../core/identity/key-stages.ts'
 import type { Db } from '../store/open-store.ts'
 import type { SecretBox } from '../store/secret-box.ts'
 
+/** A key as it is stored, opened. */
 export interface SigningKey extends KeyTimes {
   /** The private key as a JWK in JSON. */
   readonly privateJwk: string

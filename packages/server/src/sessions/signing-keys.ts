@@ -9,6 +9,7 @@ import type { Db, Store } from '../store/open-store.ts'
 import type { SecretBox } from '../store/secret-box.ts'
 import { type SigningKey, signingKeysStore } from './signing-keys-store.ts'
 
+/** The keys of tokens, each in one of its stages: next, active, retired. */
 export interface SigningKeys extends AsyncDisposable {
   /** The key that signs now. */
   signing(): { readonly kid: string; readonly privateKey: CryptoKey }
@@ -66,29 +67,12 @@ export async function createSigningKeys(deps: {
   }
   /** Plans and carries out until nothing is due. Those in use change at the end, when one signs for sure. */
   const change = async (by: Actor, asked?: { readonly dropAll: boolean }) => {
-    if (asked !== undefined) await carryOut(planRotation(await read(), asked.dropAll), by)
+    if (asked !== undefined) await carryOut(deps, planRotation(await read(), asked.dropAll), by)
     for (let due = planKeys(await read(), now(), rotateEveryMs); due.length > 0; ) {
-      await carryOut(due, by)
+      await carryOut(deps, due, by)
       due = planKeys(await read(), now(), rotateEveryMs)
     }
     keys = await read()
-  }
-  const carryOut = async (steps: readonly KeyStep[], by: Actor) => {
-    const fresh = steps.some(({ kind }) => kind === 'add') ? await makeKey() : undefined
-    await store.transaction(async (db) => {
-      for (const step of steps) await apply(step, fresh, db, by)
-    })
-  }
-  const apply = async (step: KeyStep, fresh: NewKey | undefined, db: Db, by: Actor) => {
-    const at = new Date(now()).toISOString()
-    const table = signingKeysStore(db, box)
-    const kid = step.kind === 'add' ? (fresh?.kid ?? '') : step.kid
-    if (step.kind === 'add' && fresh !== undefined) await table.insert(fresh, at)
-    if (step.kind === 'activate') await table.activate(kid, at)
-    if (step.kind === 'retire') await table.retire(kid, at)
-    if (step.kind === 'drop') await table.remove(kid)
-    const details = { kid, change: step.kind, why: step.why }
-    await auditStore(db).append({ type: 'signing_key_changed', by, details }, at)
   }
   /** Changes follow each other: two at once would plan from the same keys. */
   const inTurn = (work: () => Promise<void>) => {
@@ -127,6 +111,32 @@ export async function createSigningKeys(deps: {
       await turn
     },
   }
+}
+
+interface KeyTable {
+  readonly store: Store
+  readonly box: SecretBox
+  readonly now: () => number
+}
+
+/** All steps in one transaction, each with its record in the audit. */
+async function carryOut(table: KeyTable, steps: readonly KeyStep[], by: Actor): Promise<void> {
+  const fresh = steps.some(({ kind }) => kind === 'add') ? await makeKey() : undefined
+  await table.store.transaction(async (db) => {
+    for (const step of steps) await apply(table, step, fresh, db, by)
+  })
+}
+
+async function apply({ box, now }: KeyTable, step: KeyStep, fresh: NewKey | undefined, db: Db, by: Actor) {
+  const at = new Date(now()).toISOString()
+  const keys = signingKeysStore(db, box)
+  const kid = step.kind === 'add' ? (fresh?.kid ?? '') : step.kid
+  if (step.kind === 'add' && fresh !== undefined) await keys.insert(fresh, at)
+  if (step.kind === 'activate') await keys.activate(kid, at)
+  if (step.kind === 'retire') await keys.retire(kid, at)
+  if (step.kind === 'drop') await keys.remove(kid)
+  const details = { kid, change: step.kind, why: step.why }
+  await auditStore(db).append({ type: 'signing_key_changed', by, details }, at)
 }
 
 type NewKey = Pick<SigningKey, 'kid' | 'privateJwk'>

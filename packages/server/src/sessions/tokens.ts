@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Refusal } from '@fairlead/api'
-import { jwtVerify, SignJWT } from 'jose'
+import { type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import type { SigningKeys } from './signing-keys.ts'
 
 const ISSUER = 'fairlead'
@@ -21,6 +21,7 @@ export interface Claims {
   readonly signedInMs: number
 }
 
+/** Tokens of the API: JWTs (RFC 7519). */
 export interface Tokens {
   /**
    * A token for a user who showed a password at `signedInMs`, valid for `ttlSeconds`, but no longer than a session may last. Throws
@@ -90,13 +91,7 @@ export function createTokens(keys: SigningKeys, now: () => number, sessionMs: nu
           currentDate: new Date(now()),
           requiredClaims: ['sub', 'iat', 'nbf', 'exp', 'jti', 'epoch'],
         })
-        const claims = {
-          id: String(payload.jti),
-          userUid: Number(payload.sub),
-          epoch: Number(payload['epoch']),
-          expiresAtMs: Number(payload.exp) * 1000,
-          signedInMs: Number(payload['auth_time'] ?? payload.iat) * 1000, // older ones do not say
-        }
+        const claims = claimsOf(payload)
         remember(token, protectedHeader.kid ?? '', claims)
         return claims
       } catch {
@@ -104,6 +99,16 @@ export function createTokens(keys: SigningKeys, now: () => number, sessionMs: nu
         return undefined
       }
     },
+  }
+}
+
+function claimsOf(payload: JWTPayload): Claims {
+  return {
+    id: String(payload.jti),
+    userUid: Number(payload.sub),
+    epoch: Number(payload['epoch']),
+    expiresAtMs: Number(payload.exp) * 1000,
+    signedInMs: Number(payload['auth_time'] ?? payload.iat) * 1000, // older ones do not say
   }
 }
 

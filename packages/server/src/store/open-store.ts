@@ -27,6 +27,7 @@ import type { Tables } from './tables.ts'
 /** What a store's functions run on: the database, or a transaction of it. */
 export type Db = Kysely<Tables>
 
+/** The database file of the control plane. Disposed of, it closes the file. */
 export interface Store extends AsyncDisposable {
   readonly db: Db
   /** Runs `work` whole or not at all. */

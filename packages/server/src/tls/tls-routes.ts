@@ -3,6 +3,7 @@ import { actorOf } from '../core/identity/access.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Tls, TlsNow } from './tls-service.ts'
 
+/** Serves the TLS certificates; private keys are taken and never answered. */
 export function tlsRoutes(mount: Mount, tls: Tls): void {
   mount(getCertificates, async () => toWire(await tls.current()))
 

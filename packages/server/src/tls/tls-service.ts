@@ -1,15 +1,16 @@
 import type { Logger } from 'pino'
-import { auditStore } from '../audit/audit-store.ts'
 import type { Actor } from '../core/identity/access.ts'
 import { fairlead } from '../core/identity/audit-record.ts'
-import { isAging, type TlsTerms, whyRenew } from '../core/identity/tls-terms.ts'
+import { isAging, whyRenew } from '../core/identity/tls-terms.ts'
 import { endpointHosts } from '../core/state/endpoint-name.ts'
 import type { Store } from '../store/open-store.ts'
 import type { SecretBox } from '../store/secret-box.ts'
+import { createHeldCertificates, type Held, type HeldCertificates } from './held-certificates.ts'
 import { makeAuthority, makeEndpointCertificate, makeShardCertificate } from './make-certificate.ts'
-import { readOperatorPair, readTerms } from './read-certificate.ts'
-import { type TlsName, type TlsPair, type TlsRecord, tlsStore } from './tls-store.ts'
+import { readOperatorPair } from './read-certificate.ts'
+import type { TlsName, TlsPair } from './tls-store.ts'
 
+/** The certificates of the cluster, in PEM. A call waits for the one before it. */
 export interface Tls {
   /** What is good now. Makes what is missing and renews what is due before it answers. */
   current(): Promise<TlsNow>
@@ -27,14 +28,13 @@ export interface ShardCertificate extends TlsPair {
   readonly ca: string
 }
 
+/** What endpoints show, and what verifies it. */
 export interface TlsNow {
   /** The certificate of the authority, PEM. */
   readonly ca: string
   /** What endpoints show. `isOurs`: the authority has signed it, for the names of endpoints. */
   readonly proxy: TlsPair & { readonly fingerprint: string; readonly isOurs: boolean }
 }
-
-type Held = TlsRecord & TlsTerms & { readonly fingerprint: string }
 
 const WARN_EVERY_MS = 24 * 60 * 60 * 1000
 
@@ -48,78 +48,17 @@ export function createTls(deps: {
   readonly now: () => number
   readonly log: Logger
 }): Tls {
-  const { store, box, now, log } = deps
-  const held = new Map<TlsName, Held>()
-  let warnedMs = Number.NEGATIVE_INFINITY
+  const { now, log } = deps
+  const certificates = { held: createHeldCertificates(deps), now }
+  const { held } = certificates
+  const warnIfAging = createAgingWarning(now, log)
   let turn: Promise<unknown> = Promise.resolve()
 
-  const find = async (name: TlsName): Promise<Held | undefined> => {
-    const known = held.get(name)
-    if (known !== undefined) return known
-    const record = await tlsStore(store.db, box).get(name)
-    return record && hold(name, record)
-  }
-  const hold = (name: TlsName, record: TlsRecord): Held => {
-    const made = { ...record, ...readTerms(record.cert) }
-    held.set(name, made)
-    return made
-  }
-  const keep = async (name: TlsName, record: TlsRecord, why: string, by: Actor): Promise<Held> => {
-    const at = new Date(now()).toISOString()
-    const { fingerprint, toMs } = readTerms(record.cert)
-    const details = { name, fingerprint, valid_to: new Date(toMs).toISOString(), why }
-    await store.transaction(async (db) => {
-      await tlsStore(db, box).put(name, record, at)
-      await auditStore(db).append({ type: 'tls_certificate_changed', by, details }, at)
-    })
-    return hold(name, record)
-  }
-
-  const ensureAuthority = async (name: TlsName = 'ca'): Promise<Held> => {
-    const before = await find(name)
-    const why = before === undefined ? 'there is none yet' : whyRenew(before, [], now())
-    if (before !== undefined && why === undefined) return before
-    const pair = await makeAuthority(now(), before?.key)
-    return keep(name, { ...pair, origin: 'fairlead' }, why ?? '', fairlead)
-  }
-  const makeOurs = async (authority: TlsPair, why: string, by: Actor): Promise<Held> => {
-    const pair = await makeEndpointCertificate(authority, endpointHosts, now())
-    return keep('proxy', { ...pair, origin: 'fairlead' }, why, by)
-  }
-  const ensureProxy = async (authority: TlsPair): Promise<Held> => {
-    const before = await find('proxy')
-    if (before?.origin === 'operator') return before
-    const why = before === undefined ? 'there is none yet' : whyRenew(before, endpointHosts, now())
-    return before !== undefined && why === undefined ? before : makeOurs(authority, why ?? '', fairlead)
-  }
-  const ensureShards = async (uid: number): Promise<ShardCertificate> => {
-    const authority = await ensureAuthority(`shards-ca:${uid}`)
-    const hosts = [`shards-of-${uid}.fairlead.internal`]
-    const before = await find(`shards:${uid}`)
-    const why = before === undefined ? 'there is none yet' : whyRenew(before, hosts, now())
-    const { cert, key } =
-      before !== undefined && why === undefined
-        ? before
-        : await keep(
-            `shards:${uid}`,
-            { ...(await makeShardCertificate(authority, hosts, now())), origin: 'fairlead' },
-            why ?? '',
-            fairlead,
-          )
-    return { ca: authority.cert, cert, key }
-  }
   const ensure = async (): Promise<TlsNow> => {
-    const authority = await ensureAuthority()
-    const proxy = await ensureProxy(authority)
+    const authority = await ensureAuthority(certificates)
+    const proxy = await ensureProxy(certificates, authority)
     if (proxy.origin === 'operator') warnIfAging(proxy)
     return show(authority, proxy)
-  }
-  /** Nobody but the operator can renew theirs. */
-  const warnIfAging = (proxy: Held) => {
-    if (!isAging(proxy, now()) || now() - warnedMs < WARN_EVERY_MS) return
-    warnedMs = now()
-    const validTo = new Date(proxy.toMs).toISOString()
-    log.warn({ validTo }, 'the TLS certificate that an operator gave to endpoints is to be replaced soon')
   }
   /** Two at once would make two authorities. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -130,19 +69,79 @@ export function createTls(deps: {
 
   return {
     current: () => inTurn(ensure),
-    shards: (databaseUid) => inTurn(() => ensureShards(databaseUid)),
+    shards: (databaseUid) => inTurn(() => ensureShards(certificates, databaseUid)),
     replace: (pair, by) =>
       inTurn(async () => {
         const kept = readOperatorPair(pair, now())
-        const authority = await ensureAuthority()
-        return show(authority, await keep('proxy', { ...kept, origin: 'operator' }, 'it was asked for', by))
+        const authority = await ensureAuthority(certificates)
+        return show(
+          authority,
+          await held.keep('proxy', { ...kept, origin: 'operator' }, 'it was asked for', by),
+        )
       }),
     reset: (by) =>
       inTurn(async () => {
-        const authority = await ensureAuthority()
-        if ((await find('proxy'))?.origin === 'operator') await makeOurs(authority, 'it was asked for', by)
+        const authority = await ensureAuthority(certificates)
+        if ((await held.find('proxy'))?.origin === 'operator')
+          await makeOurs(certificates, authority, 'it was asked for', by)
         return ensure()
       }),
+  }
+}
+
+interface Certificates {
+  readonly held: HeldCertificates
+  readonly now: () => number
+}
+
+async function ensureAuthority({ held, now }: Certificates, name: TlsName = 'ca'): Promise<Held> {
+  const before = await held.find(name)
+  const why = before === undefined ? 'there is none yet' : whyRenew(before, [], now())
+  if (before !== undefined && why === undefined) return before
+  const pair = await makeAuthority(now(), before?.key)
+  return held.keep(name, { ...pair, origin: 'fairlead' }, why ?? '', fairlead)
+}
+
+async function ensureProxy(certificates: Certificates, authority: TlsPair): Promise<Held> {
+  const { held, now } = certificates
+  const before = await held.find('proxy')
+  if (before?.origin === 'operator') return before
+  const why = before === undefined ? 'there is none yet' : whyRenew(before, endpointHosts, now())
+  if (before !== undefined && why === undefined) return before
+  return makeOurs(certificates, authority, why ?? '', fairlead)
+}
+
+async function makeOurs(
+  { held, now }: Certificates,
+  authority: TlsPair,
+  why: string,
+  by: Actor,
+): Promise<Held> {
+  const pair = await makeEndpointCertificate(authority, endpointHosts, now())
+  return held.keep('proxy', { ...pair, origin: 'fairlead' }, why, by)
+}
+
+async function ensureShards(certificates: Certificates, uid: number): Promise<ShardCertificate> {
+  const { held, now } = certificates
+  const authority = await ensureAuthority(certificates, `shards-ca:${uid}`)
+  const hosts = [`shards-of-${uid}.fairlead.internal`]
+  const before = await held.find(`shards:${uid}`)
+  const why = before === undefined ? 'there is none yet' : whyRenew(before, hosts, now())
+  if (before !== undefined && why === undefined)
+    return { ca: authority.cert, cert: before.cert, key: before.key }
+  const pair = await makeShardCertificate(authority, hosts, now())
+  const { cert, key } = await held.keep(`shards:${uid}`, { ...pair, origin: 'fairlead' }, why ?? '', fairlead)
+  return { ca: authority.cert, cert, key }
+}
+
+/** Only operators can renew what they gave: a warning a day once it is aging. */
+function createAgingWarning(now: () => number, log: Logger): (proxy: Held) => void {
+  let warnedMs = Number.NEGATIVE_INFINITY
+  return (proxy) => {
+    if (!isAging(proxy, now()) || now() - warnedMs < WARN_EVERY_MS) return
+    warnedMs = now()
+    const validTo = new Date(proxy.toMs).toISOString()
+    log.warn({ validTo }, 'the TLS certificate that an operator gave to endpoints is to be replaced soon')
   }
 }
 

@@ -11,6 +11,7 @@ export interface TlsPair {
 /** `ca` is the authority, `proxy` what endpoints show; the others belong to the shards of one database, by its uid. */
 export type TlsName = 'ca' | 'proxy' | `shards-ca:${number}` | `shards:${number}`
 
+/** A certificate as it is stored, its key opened. */
 export interface TlsRecord extends TlsPair {
   /** Who made it. An operator's is theirs to renew. */
   readonly origin: 'fairlead' | 'operator'

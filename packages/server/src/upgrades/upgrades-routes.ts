@@ -8,6 +8,7 @@ import type { Mount } from '../http/mount.ts'
 import { moduleEntryFromWire, moduleUpgradeFromWire } from './module-upgrade-wire.ts'
 import type { UpgradedModules, Upgrades } from './upgrades-service.ts'
 
+/** Serves upgrades of databases and of their modules; with `dry_run` it answers with the plan. */
 export function upgradesRoutes(mount: Mount, upgrades: Upgrades): void {
   mount(upgradeDatabase, async ({ params, query, body }, caller) => {
     const request = toRequest(body)

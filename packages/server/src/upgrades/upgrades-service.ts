@@ -13,6 +13,7 @@ import type { JudgedBuild, Nodes } from '../nodes/nodes-service.ts'
 /** Starts what a shard of the database would run, and removes it again. */
 type TryRuns = (database: Database, runs: Runs) => Promise<TrialResult>
 
+/** Begins upgrades, and says beforehand what they would do. */
 export interface Upgrades {
   /**
    * Settles the request into a goal and begins the upgrade. Answers with the database and the action that leads it
@@ -36,6 +37,7 @@ export interface Upgrades {
   ): Promise<{ readonly view: DatabaseView; readonly plan: UpgradePlan }>
 }
 
+/** How an upgrade of modules was begun. */
 export interface UpgradedModules {
   readonly view: DatabaseView
   readonly names: readonly string[]
@@ -43,7 +45,7 @@ export interface UpgradedModules {
   readonly actionUid: string | undefined
 }
 
-export function createUpgrades(deps: {
+interface UpgradesDeps {
   readonly databases: Databases
   readonly nodes: Nodes
   readonly modules: Pick<Modules, 'list'>
@@ -51,32 +53,17 @@ export function createUpgrades(deps: {
   /** What is seen of a database right now. */
   readonly look: (database: Database) => Promise<SeenDatabase>
   readonly tryRuns: TryRuns
-}): Upgrades {
-  const { databases, nodes, modules, actions, look, tryRuns } = deps
-  const settle = async ({ database }: DatabaseView, request: UpgradeRequest) => {
-    const primaries = database.groups.flatMap(({ primaryShard }) => primaryShard ?? [])
-    const seen = await look(database)
-    const builds = await nodes.builds()
-    const settled = settleUpgrade(
-      request,
-      {
-        ...database,
-        groups: database.groups.length,
-        primaries,
-        lackOfMemory: lackOfMemoryFor(seen),
-        lackOfPorts: await databases.lackOfPorts(database.groups.length * (database.shardTls ? 2 : 1)),
-      },
-      { builds, modules: await modules.list() },
-    )
-    if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
-    return { seen, settled, risks: holesOf(settled.goal.build, builds) }
-  }
+}
+
+/** `tryRuns` says whether a shard starts with what an upgrade leads to. */
+export function createUpgrades(deps: UpgradesDeps): Upgrades {
+  const { databases, actions, tryRuns } = deps
 
   return {
     async start(uid, request, by) {
       const view = await databases.get(uid)
       refuseBusy(view)
-      const { settled } = await settle(view, request)
+      const { settled } = await settle(deps, view, request)
       if (!settled.change) return view
       if (settled.goal.discard) await proveTarget(view.database, settled.goal, tryRuns)
       return databases.begin(uid, { kind: 'upgrade', goal: settled.goal }, by)
@@ -110,7 +97,7 @@ export function createUpgrades(deps: {
 
     async foresee(uid, request) {
       const view = await databases.get(uid)
-      const { seen, settled, risks } = await settle(view, request)
+      const { seen, settled, risks } = await settle(deps, view, request)
       const trial = settled.change ? await tryRuns(view.database, settled.goal) : null
       return {
         view: { ...view, database: { ...view.database, ...runsOf(settled.goal) } },
@@ -118,6 +105,31 @@ export function createUpgrades(deps: {
       }
     },
   }
+}
+
+/** The goal that a request leads to from what is seen now. Throws Refusal when it leads to none. */
+async function settle(
+  { databases, nodes, modules, look }: UpgradesDeps,
+  { database }: DatabaseView,
+  request: UpgradeRequest,
+) {
+  const primaries = database.groups.flatMap(({ primaryShard }) => primaryShard ?? [])
+  const seen = await look(database)
+  const builds = await nodes.builds()
+  const portsNeeded = database.groups.length * (database.shardTls ? 2 : 1)
+  const settled = settleUpgrade(
+    request,
+    {
+      ...database,
+      groups: database.groups.length,
+      primaries,
+      lackOfMemory: lackOfMemoryFor(seen),
+      lackOfPorts: await databases.lackOfPorts(portsNeeded),
+    },
+    { builds, modules: await modules.list() },
+  )
+  if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
+  return { seen, settled, risks: holesOf(settled.goal.build, builds) }
 }
 
 function refuseBusy({ database, action }: DatabaseView): void {

@@ -17,6 +17,7 @@ import type { Mount } from '../http/mount.ts'
 import type { Roles } from '../roles/roles-service.ts'
 import type { UserRequest, Users, UserView } from './users-service.ts'
 
+/** Serves /v1/users and what each management may do. */
 export function usersRoutes(mount: Mount, users: Users, roles: Roles): void {
   mount(listUsers, async () => (await users.list()).map(toWire))
 

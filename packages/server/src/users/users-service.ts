@@ -15,6 +15,7 @@ import type { Logins } from '../sessions/logins.ts'
 import type { Db, Store } from '../store/open-store.ts'
 import { type UserChange, usersStore } from './users-store.ts'
 
+/** A user as the API shows it; `newestPasswordMs` (Unix milliseconds) says when the password may expire. */
 export interface UserView {
   readonly user: User
   readonly roles: readonly Role[]
@@ -25,12 +26,14 @@ export interface UserView {
 export interface NewUserRequest extends Pick<User, 'name' | 'email' | 'roleUids'> {
   readonly password: string
 }
+/** What to change of a user; what is left out stays. */
 export type UserRequest = Partial<Omit<NewUserRequest, 'email'> & Pick<User, 'disabled'>> & {
   readonly email?: string
   /** With a password of one's own; see mayDoWithout. */
   readonly oldPassword?: string
 }
 
+/** Users, their roles and first passwords. Each change throws Refusal, and writes its audit record with it. */
 export interface Users {
   list(): Promise<readonly UserView[]>
   /** Throws Refusal user_not_exist. */
@@ -41,24 +44,22 @@ export interface Users {
   remove(uid: number, caller: Caller): Promise<void>
 }
 
-export function createUsers(deps: {
+interface UsersDeps {
   readonly store: Store
   readonly passwords: UserPasswords
   readonly identities: Identities
   readonly logins: Pick<Logins, 'confirm'>
   readonly now: () => number
-}): Users {
-  const { store, passwords, identities, logins } = deps
-  const now = () => new Date(deps.now()).toISOString()
-  const views = () => readViews(store.db, deps.now())
+}
 
-  const get = async (uid: number) => {
-    const view = (await views()).find(({ user }) => user.uid === uid)
-    return view ?? refuseUnknown(uid)
-  }
+/** `logins` counts wrong old passwords as failed logins; `now` is Unix milliseconds. */
+export function createUsers(deps: UsersDeps): Users {
+  const { store, passwords, identities } = deps
+  const now = () => new Date(deps.now()).toISOString()
+  const get = (uid: number) => getView(store.db, uid, deps.now())
 
   return {
-    list: views,
+    list: () => readViews(store.db, deps.now()),
     get,
 
     async create({ password, ...user }, caller) {
@@ -76,35 +77,8 @@ export function createUsers(deps: {
       return get(created.uid)
     },
 
-    async update(uid, { password, oldPassword, ...request }, caller) {
-      const { user } = await get(uid)
-      refuseOddNames(request, user)
-      const wanted = { ...request, ...(password !== undefined && { password }) }
-      await refuseBeyond(store.db, caller, user, wanted) // before a password is compared: that would tell
-      if (oldPassword !== undefined) await confirmOld(user, oldPassword, caller, logins)
-      else if (password !== undefined && caller.user.uid === uid && !mayDoWithout(caller)) refuseWithoutOld()
-      const names = [request.name ?? user.name, request.email ?? user.email ?? '']
-      const phc = password === undefined ? undefined : await passwords.prepare(password, names, uid)
-      await store.transaction(async (db) => {
-        const users = usersStore(db)
-        const before = (await users.get(uid)) ?? refuseUnknown(uid)
-        await refuseBeyond(db, caller, before, wanted)
-        await refuseTaken(db, request, uid)
-        const change: UserChange = { ...request, ...(phc !== undefined && { failures: noFailures }) }
-        await users.update(uid, change, now())
-        await refuseWithoutAdmin(db)
-        if (phc !== undefined) await passwords.replace(db, uid, phc)
-        if (phc !== undefined || endsTokens(before, request)) await users.raiseEpoch(uid)
-        const fields = [...Object.keys(request), ...(phc === undefined ? [] : ['password'])].join(' ')
-        const roles = request.roleUids && {
-          rolesBefore: before.roleUids.join(' '),
-          roles: request.roleUids.join(' '),
-        }
-        await auditStore(db).append(
-          { type: 'user_updated', by: actorOf(caller), details: { user: uid, fields, ...roles } },
-          now(),
-        )
-      })
+    async update(uid, request, caller) {
+      await updateUser(deps, uid, request, caller)
       identities.forget(uid)
       return get(uid)
     },
@@ -122,6 +96,48 @@ export function createUsers(deps: {
       identities.forget(uid)
     },
   }
+}
+
+/** The whole of a change: what the caller may not, an old password that is wrong, and names that are taken are refused. */
+async function updateUser(
+  { store, passwords, logins, now }: UsersDeps,
+  uid: number,
+  { password, oldPassword, ...request }: UserRequest,
+  caller: Caller,
+): Promise<void> {
+  const { user } = await getView(store.db, uid, now())
+  refuseOddNames(request, user)
+  const wanted = { ...request, ...(password !== undefined && { password }) }
+  await refuseBeyond(store.db, caller, user, wanted) // before a password is compared: that would tell
+  if (oldPassword !== undefined) await confirmOld(user, oldPassword, caller, logins)
+  else if (password !== undefined && caller.user.uid === uid && !mayDoWithout(caller)) refuseWithoutOld()
+  const names = [request.name ?? user.name, request.email ?? user.email ?? '']
+  const phc = password === undefined ? undefined : await passwords.prepare(password, names, uid)
+  await store.transaction(async (db) => {
+    const at = new Date(now()).toISOString()
+    const users = usersStore(db)
+    const before = (await users.get(uid)) ?? refuseUnknown(uid)
+    await refuseBeyond(db, caller, before, wanted)
+    await refuseTaken(db, request, uid)
+    const change: UserChange = { ...request, ...(phc !== undefined && { failures: noFailures }) }
+    await users.update(uid, change, at)
+    await refuseWithoutAdmin(db)
+    if (phc !== undefined) await passwords.replace(db, uid, phc)
+    if (phc !== undefined || endsTokens(before, request)) await users.raiseEpoch(uid)
+    const fields = [...Object.keys(request), ...(phc === undefined ? [] : ['password'])].join(' ')
+    const details = { user: uid, fields, ...rolesChanged(before, request) }
+    await auditStore(db).append({ type: 'user_updated', by: actorOf(caller), details }, at)
+  })
+}
+
+/** For the audit: the roles before a change and after it; undefined when the change names none. */
+function rolesChanged(before: User, { roleUids }: UserRequest) {
+  return roleUids && { rolesBefore: before.roleUids.join(' '), roles: roleUids.join(' ') }
+}
+
+async function getView(db: Db, uid: number, nowMs: number): Promise<UserView> {
+  const view = (await readViews(db, nowMs)).find(({ user }) => user.uid === uid)
+  return view ?? refuseUnknown(uid)
 }
 
 async function readViews(db: Db, nowMs: number): Promise<readonly UserView[]> {

@@ -4,6 +4,7 @@ import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
 
 export type NewUser = Pick<User, 'name' | 'email' | 'roleUids'>
+/** What to write of a user; what is left out stays. */
 export type UserChange = Partial<Pick<User, 'name' | 'email' | 'roleUids' | 'disabled' | 'failures'>>
 
 export interface UsersStore {
@@ -22,6 +23,7 @@ export interface UsersStore {
   remove(uid: number): Promise<void>
 }
 
+/** Rows of `users` with their logins and roles, through `db`, which may be a transaction. */
 export function usersStore(db: Db): UsersStore {
   const find = () => db.selectFrom('users').selectAll()
   /** Whoever is not there costs the same. */
@@ -60,22 +62,7 @@ export function usersStore(db: Db): UsersStore {
       await writeRoles(db, uid, roleUids)
       return fromRow(row, roleUids)
     },
-    async update(uid, { name, email, roleUids, disabled, failures }, now) {
-      const row = await db
-        .updateTable('users')
-        .set({
-          changed_at: now,
-          ...(name !== undefined && { name }),
-          ...(email !== undefined && { email }),
-          ...(disabled !== undefined && { disabled: disabled ? 1 : 0 }),
-          ...(failures && toColumns(failures)),
-        })
-        .where('uid', '=', uid)
-        .returning(['name', 'email'])
-        .executeTakeFirstOrThrow()
-      if (name !== undefined || email !== undefined) await writeLogins(db, uid, [row.name, row.email])
-      if (roleUids !== undefined) await writeRoles(db, uid, roleUids)
-    },
+    update: (uid, change, now) => updateUser(db, uid, change, now),
     async noteLogin(uid, { failures, lastLoginMs }) {
       await db
         .updateTable('users')
@@ -97,6 +84,28 @@ export function usersStore(db: Db): UsersStore {
       await db.deleteFrom('users').where('uid', '=', uid).execute()
     },
   }
+}
+
+async function updateUser(
+  db: Db,
+  uid: number,
+  { name, email, roleUids, disabled, failures }: UserChange,
+  now: string,
+): Promise<void> {
+  const row = await db
+    .updateTable('users')
+    .set({
+      changed_at: now,
+      ...(name !== undefined && { name }),
+      ...(email !== undefined && { email }),
+      ...(disabled !== undefined && { disabled: disabled ? 1 : 0 }),
+      ...(failures && toColumns(failures)),
+    })
+    .where('uid', '=', uid)
+    .returning(['name', 'email'])
+    .executeTakeFirstOrThrow()
+  if (name !== undefined || email !== undefined) await writeLogins(db, uid, [row.name, row.email])
+  if (roleUids !== undefined) await writeRoles(db, uid, roleUids)
 }
 
 async function rolesOf(db: Db, uid: number): Promise<readonly number[]> {

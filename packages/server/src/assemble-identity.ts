@@ -1,0 +1,62 @@
+import { join } from 'node:path'
+import { createAuditCounter } from './audit/audit-counter.ts'
+import { openAuditFiles } from './audit/audit-files.ts'
+import { createAudit } from './audit/audit-service.ts'
+import { keepAudit } from './audit/keep-audit.ts'
+import { readBootstrapSecret } from './cluster/bootstrap-secret.ts'
+import { createCluster } from './cluster/cluster-service.ts'
+import type { Ground } from './open-ground.ts'
+import { createHashing } from './passwords/hashing.ts'
+import { createPasswords } from './passwords/passwords-service.ts'
+import { createUserPasswords } from './passwords/user-passwords.ts'
+import { createRoles } from './roles/roles-service.ts'
+import { createGuessBudgets } from './sessions/guess-budgets.ts'
+import { createIdentities } from './sessions/identities.ts'
+import { createLogins } from './sessions/logins.ts'
+import { createSigningKeys } from './sessions/signing-keys.ts'
+import { createSources } from './sessions/sources.ts'
+import { createTokens } from './sessions/tokens.ts'
+import { sealAll } from './store/seal-all.ts'
+
+/** What knows users: what signs them in, what keeps their passwords and roles, and the audit of what they do. */
+export type Identity = Awaited<ReturnType<typeof assembleIdentity>>
+
+/** `opened` owns what is to be closed. Throws when the key of the store does not open what is sealed in it. */
+export async function assembleIdentity(
+  { config, store, box, now, log }: Ground,
+  opened: AsyncDisposableStack,
+) {
+  const hashing = await createHashing()
+  const identities = createIdentities(store, now)
+  const rotateEveryMs = config.keyRotationDays * DAY_MS
+  const keys = opened.use(await createSigningKeys({ store, box, rotateEveryMs, now, log }))
+  // They opened, so the key is the one of this store.
+  await sealAll(store)
+  const tokens = createTokens(keys, now, config.sessionHours * 3_600_000)
+  const counter = createAuditCounter(store, now)
+  const sourceOf = createSources()
+  const budgets = createGuessBudgets(now)
+  const logins = createLogins({ store, hashing, identities, sourceOf, budgets, counter, now })
+  const userPasswords = createUserPasswords({ store, hashing, now })
+  const bootstrap =
+    config.bootstrap === 'manual'
+      ? readBootstrapSecret(join(config.home, 'bootstrap.secret'), config.bootstrapSecret)
+      : null
+  const auditFiles = openAuditFiles(config.home, box)
+  opened.use(
+    await keepAudit({
+      ...{ store, counter, now, log },
+      files: auditFiles,
+      retention: { days: config.auditDays, sealedBytes: config.auditMb * 1_000_000 },
+    }),
+  )
+  return {
+    ...{ identities, keys, tokens, counter, sourceOf, logins, userPasswords, bootstrap },
+    passwords: createPasswords({ store, hashing, identities, logins, now, passwords: userPasswords }),
+    cluster: createCluster({ store, passwords: userPasswords, bootstrap, now }),
+    roles: createRoles({ store, identities, now }),
+    audit: createAudit(store, auditFiles),
+  }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000

@@ -1,0 +1,61 @@
+import { agentOperations } from '@fairlead/api'
+import type { Identity } from './assemble-identity.ts'
+import { createDatabases } from './databases/databases-service.ts'
+import { openModuleFiles } from './modules/module-files.ts'
+import { createModules } from './modules/modules-service.ts'
+import { modulesStore } from './modules/modules-store.ts'
+import { connectAgent, TRIAL_WITHIN_MS } from './nodes/agent-link.ts'
+import { createNodes } from './nodes/nodes-service.ts'
+import type { Ground } from './open-ground.ts'
+import { createSight } from './reconcile/look/sight.ts'
+import { createReconciler } from './reconcile/loop/create-reconciler.ts'
+import { storedRecords } from './reconcile/records/stored-records.ts'
+import { createTurns } from './reconcile/turn/create-turns.ts'
+import { createEffect } from './reconcile/turn/effect.ts'
+import { createTrials } from './reconcile/turn/trials.ts'
+import { agentSocket } from './sockets.ts'
+import { createTls } from './tls/tls-service.ts'
+
+/** What leads databases to their goals, and what knows them: the reconciler, nodes, modules, databases, certificates. */
+export type Reconciling = Awaited<ReturnType<typeof assembleReconciling>>
+
+/** Starts the reconciler. `opened` owns what is to be closed; `onEffect` sees every effect just before and after it. */
+export async function assembleReconciling(
+  ground: Ground,
+  { cluster }: Pick<Identity, 'cluster'>,
+  onEffect: ((phase: 'before' | 'after', name: string) => void) | undefined,
+  opened: AsyncDisposableStack,
+) {
+  const { config, store, now, log } = ground
+  const { shardTls, portRange, askedPorts } = config
+  const tls = createTls(ground)
+  const moduleFiles = await openModuleFiles(config.home)
+  const trials = createTrials({
+    agent: connectAgent(agentOperations, agentSocket(config.home), TRIAL_WITHIN_MS),
+    files: moduleFiles,
+    modules: modulesStore(store.db),
+    tls,
+  })
+  const inTurn = createTurns()
+  const deps = {
+    ...storedRecords(store),
+    ...{ agent: ground.agent, proxy: ground.proxy, engines: ground.engines },
+    ...{ trials, tls, shardTls, portRange, inTurn, now, log },
+    effect: createEffect((phase, name) => {
+      log.debug({ phase, name }, 'effect')
+      onEffect?.(phase, name)
+    }),
+  }
+  const { nudge } = opened.use(await createReconciler(deps))
+
+  const nodes = createNodes(ground.agent, cluster.settings)
+  const modules = await createModules({
+    ...{ store, now, settings: cluster.settings },
+    files: moduleFiles,
+    onFileGone: (sha256) => nodes.dropModule(sha256),
+  })
+  const databases = createDatabases({
+    ...{ store, nodes, modules, now, nudge, inTurn, portRange, askedPorts, shardTls },
+  })
+  return { tls, trials, nudge, nodes, modules, databases, sight: createSight(deps) }
+}

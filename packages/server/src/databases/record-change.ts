@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto'
+import { Refusal } from '@fairlead/api'
+import { actionsStore } from '../actions/actions-store.ts'
+import { auditStore } from '../audit/audit-store.ts'
+import type { Actor } from '../core/identity/access.ts'
+import { type Database, steadyGoal } from '../core/state/database.ts'
+import type { Goal, Runs } from '../core/state/goal.ts'
+import { modulesStore } from '../modules/modules-store.ts'
+import type { Db } from '../store/open-store.ts'
+import { databasesStore, type NewDatabase } from './databases-store.ts'
+
+/** What an action is to do. */
+export interface Change {
+  readonly kind: 'upgrade' | 'delete'
+  readonly goal: Goal
+}
+
+/** A new database, the action that creates it, and what the audit says of it. `db` is a transaction. */
+export async function recordDatabase(db: Db, wanted: NewDatabase, by: Actor): Promise<Database> {
+  const at = wanted.createdAt
+  await refuseGone(db, wanted.modules)
+  const created = await databasesStore(db).insert(wanted)
+  const goal = steadyGoal(created)
+  await actionsStore(db).insert({ uid: randomUUID(), databaseUid: created.uid, kind: 'create', goal }, at)
+  const details = { name: created.name, build: describeRuns(created) }
+  await auditStore(db).append({ type: 'bdb_created', by, databaseUid: created.uid, details }, at)
+  return created
+}
+
+/**
+ * The action that changes a database, its new status, and what the audit says of it. `db` is a transaction; `at` is ISO
+ * 8601. Throws ActiveActionExists while another action runs, and Refusal module_not_exist.
+ */
+export async function recordChange(
+  db: Db,
+  uid: number,
+  { kind, goal }: Change,
+  by: Actor,
+  at: string,
+): Promise<void> {
+  if (kind === 'upgrade') await refuseGone(db, goal.modules)
+  await actionsStore(db).insert({ uid: randomUUID(), databaseUid: uid, kind, goal }, at)
+  await databasesStore(db).setStatus(uid, kind === 'delete' ? 'deleting' : 'changing', at)
+  const type = kind === 'delete' ? 'bdb_deleted' : 'bdb_upgrade_requested'
+  const details = kind === 'upgrade' && { details: { to: describeRuns(goal) } }
+  await auditStore(db).append({ type, by, databaseUid: uid, ...details }, at)
+}
+
+/** A module that is deleted is looked for in databases, a module that is about to be used in the catalogue. */
+async function refuseGone(db: Db, modules: Goal['modules']): Promise<void> {
+  for (const { uid, name } of modules) {
+    if ((await modulesStore(db).get(uid)) === undefined)
+      throw new Refusal('module_not_exist', `module ${uid} (${name}) has just been deleted`)
+  }
+}
+
+function describeRuns({ build, modules }: Pick<Runs, 'build' | 'modules'>): string {
+  const names = modules.map(({ name, semanticVersion }) => `${name} ${semanticVersion}`)
+  return [`${build.flavour} ${build.version}`, ...names].join(' with ')
+}

@@ -1,0 +1,84 @@
+import { getOpenApi, operations, toOpenApi } from '@fairlead/api'
+import type { FastifyInstance } from 'fastify'
+import { actionsRoutes } from './actions/actions-routes.ts'
+import { createActions } from './actions/actions-service.ts'
+import { ordersRoutes } from './actions/orders-routes.ts'
+import { createOrders } from './actions/orders-service.ts'
+import type { Identity } from './assemble-identity.ts'
+import type { Reconciling } from './assemble-reconciling.ts'
+import { auditRoutes } from './audit/audit-routes.ts'
+import { clusterRoutes } from './cluster/cluster-routes.ts'
+import { actorOf } from './core/identity/access.ts'
+import { databasesRoutes } from './databases/databases-routes.ts'
+import { limitsRoutes } from './databases/limits-routes.ts'
+import { createLimitChanges } from './databases/limits-service.ts'
+import { endpointsRoutes } from './endpoints/endpoints-routes.ts'
+import { createEndpoints } from './endpoints/endpoints-service.ts'
+import { mostByFiles, readFileLimit } from './http/bound-connections.ts'
+import { createHttp } from './http/create-http.ts'
+import { type Mount, mountOn } from './http/mount.ts'
+import { modulesRoutes } from './modules/modules-routes.ts'
+import { nodesRoutes } from './nodes/nodes-routes.ts'
+import type { Ground } from './open-ground.ts'
+import { passwordsRoutes } from './passwords/passwords-routes.ts'
+import { rolesRoutes } from './roles/roles-routes.ts'
+import { createIdentify } from './sessions/identify.ts'
+import { sessionsRoutes } from './sessions/sessions-routes.ts'
+import { createSessions } from './sessions/sessions-service.ts'
+import { tlsRoutes } from './tls/tls-routes.ts'
+import { upgradesRoutes } from './upgrades/upgrades-routes.ts'
+import { createUpgrades } from './upgrades/upgrades-service.ts'
+import { usersRoutes } from './users/users-routes.ts'
+import { createUsers } from './users/users-service.ts'
+import { softwareVersion } from './version.ts'
+
+/** The API of the cluster, with all its operations mounted; it does not listen yet. The caller closes it. */
+export function serveApi(ground: Ground, identity: Identity, reconciling: Reconciling): FastifyInstance {
+  const { config, store, now, log } = ground
+  const { tokens, identities, logins, sourceOf, counter } = identity
+  const http = createHttp({
+    identify: createIdentify({ store, tokens, identities, logins, sourceOf, now }),
+    onRefused: (caller, permission, databaseUid) =>
+      counter.record({
+        type: 'permission_refused',
+        by: actorOf(caller),
+        ...(databaseUid !== undefined && { databaseUid }),
+        details: { permission },
+      }),
+    log,
+    sourceOf,
+    hostNames: config.hostNames,
+    mostConnections: config.mostConnections ?? mostByFiles(readFileLimit()),
+  })
+  const mount = mountOn(http)
+  mountIdentity(mount, ground, identity)
+  mountDatabases(mount, ground, reconciling)
+  tlsRoutes(mount, reconciling.tls)
+  modulesRoutes(mount, reconciling.modules)
+  clusterRoutes(mount, identity.cluster, reconciling.nodes, softwareVersion)
+  nodesRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion)
+  const document = toOpenApi(operations, softwareVersion)
+  mount(getOpenApi, async () => document)
+  return http
+}
+
+function mountIdentity(mount: Mount, { store, now }: Ground, identity: Identity): void {
+  const { identities, keys, tokens, counter, logins, passwords, userPasswords, roles, audit } = identity
+  sessionsRoutes(mount, createSessions({ store, logins, tokens, identities, counter, now }), keys)
+  passwordsRoutes(mount, passwords)
+  usersRoutes(mount, createUsers({ store, passwords: userPasswords, identities, logins, now }), roles)
+  rolesRoutes(mount, roles)
+  auditRoutes(mount, audit)
+}
+
+function mountDatabases(mount: Mount, { store, agent, proxy, now }: Ground, reconciling: Reconciling): void {
+  const { databases, modules, nodes, trials, tls, nudge } = reconciling
+  const { look, knock } = reconciling.sight
+  const actions = createActions({ store })
+  databasesRoutes(mount, databases)
+  endpointsRoutes(mount, createEndpoints({ databases, proxy, agent, tls, knock }))
+  limitsRoutes(mount, createLimitChanges({ store, databases, modules, now, look, nudge }))
+  upgradesRoutes(mount, createUpgrades({ databases, nodes, modules, actions, look, tryRuns: trials.tryRuns }))
+  actionsRoutes(mount, actions)
+  ordersRoutes(mount, actions, createOrders({ store, databases, nudge, now }))
+}

@@ -1,0 +1,51 @@
+import { auditStore } from '../audit/audit-store.ts'
+import type { Actor } from '../core/identity/access.ts'
+import type { TlsTerms } from '../core/identity/tls-terms.ts'
+import type { Store } from '../store/open-store.ts'
+import type { SecretBox } from '../store/secret-box.ts'
+import { readTerms } from './read-certificate.ts'
+import { type TlsName, type TlsRecord, tlsStore } from './tls-store.ts'
+
+/** A certificate with what it says of itself. */
+export type Held = TlsRecord & TlsTerms & { readonly fingerprint: string }
+
+/** The certificates in the store, each read and parsed once. */
+export interface HeldCertificates {
+  /** Undefined: there is none of this name yet. */
+  find(name: TlsName): Promise<Held | undefined>
+  /** Stores a certificate in place of the one before, and `why` in the audit, in one transaction. */
+  keep(name: TlsName, record: TlsRecord, why: string, by: Actor): Promise<Held>
+}
+
+/** Nothing but this may write certificates to `store`: what is held is not read again. `now` is Unix milliseconds. */
+export function createHeldCertificates(deps: {
+  readonly store: Store
+  readonly box: SecretBox
+  readonly now: () => number
+}): HeldCertificates {
+  const { store, box, now } = deps
+  const held = new Map<TlsName, Held>()
+  const hold = (name: TlsName, record: TlsRecord): Held => {
+    const made = { ...record, ...readTerms(record.cert) }
+    held.set(name, made)
+    return made
+  }
+  return {
+    async find(name) {
+      const known = held.get(name)
+      if (known !== undefined) return known
+      const record = await tlsStore(store.db, box).get(name)
+      return record && hold(name, record)
+    },
+    async keep(name, record, why, by) {
+      const at = new Date(now()).toISOString()
+      const { fingerprint, toMs } = readTerms(record.cert)
+      const details = { name, fingerprint, valid_to: new Date(toMs).toISOString(), why }
+      await store.transaction(async (db) => {
+        await tlsStore(db, box).put(name, record, at)
+        await auditStore(db).append({ type: 'tls_certificate_changed', by, details }, at)
+      })
+      return hold(name, record)
+    },
+  }
+}
