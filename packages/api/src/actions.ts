@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { ActionState } from './action-state.ts'
 import { DatabaseUid } from './databases.ts'
-import type { ErrorCode } from './errors.ts'
 import { HoldReasonOrNull } from './hold-reasons.ts'
 import { operation, StreamQuery } from './operation.ts'
 
@@ -56,7 +55,8 @@ const PendingOps = Type.Record(Type.String(), PendingOp, {
   description: 'By uid of the shard; new: one to come',
 })
 
-const ActionUid = Type.String({ minLength: 1, maxLength: 64 })
+/** Identifies an action, in paths. */
+export const ActionUid = Type.String({ minLength: 1, maxLength: 64 })
 const ActionName = Type.Enum([
   'SMCreateBDB',
   'SMUpgradeBDB',
@@ -259,58 +259,3 @@ export const followAction = operation({
   ok: ActionEvent,
   errors: ['action_not_exist'],
 })
-
-/** What people may say about a running action. Ours: the wider API has nothing like it. */
-function order<const Name extends string>(name: Name, summary: string, errors: readonly ErrorCode[]) {
-  return operation({
-    method: 'POST',
-    path: `/v1/actions/:uid/${name}` as const,
-    summary,
-    since: '0.1.0',
-    permission: 'update_bdb_with_action',
-    params: Type.Object({ uid: ActionUid }),
-    ok: Action,
-    errors: ['action_not_exist', ...errors],
-  })
-}
-
-/**
- * POST …/pause: an order to an upgrade. Answers with the action; refuses when the action has ended or is no upgrade.
- */
-export const pauseAction = order(
-  'pause',
-  'Begin nothing new in an upgrade. What is broken is still mended, and a handover in hand is seen through',
-  ['action_ended', 'order_not_applicable'],
-)
-/** POST …/resume: takes a pause back, or lets a supervised upgrade pass its stop. */
-export const resumeAction = order('resume', 'Go on after a pause, or past the stop of a supervised upgrade', [
-  'action_ended',
-  'order_not_applicable',
-])
-/**
- * POST …/cancel: undoes an upgrade at any stage; refuses with `rollback_not_possible` when that would lose writes.
- */
-export const cancelAction = order(
-  'cancel',
-  'Take an upgrade back, wherever it is: before a handover what was begun is undone, afterwards it is rolled back',
-  ['action_ended', 'order_not_applicable', 'rollback_not_possible'],
-)
-/** POST …/rollback: refuses with `rollback_not_possible` when the old primaries lack writes. */
-export const rollbackAction = order(
-  'rollback',
-  'Hand the primary roles back to the old primaries, without loss. Of an upgrade that is being taken back: turn round again, forward',
-  ['action_ended', 'order_not_applicable', 'rollback_not_possible'],
-)
-/** POST …/finalize: ends the rollback window early; afterwards no rollback without loss is possible. */
-export const finalizeAction = order('finalize', 'End the rollback window: the old primaries are given up', [
-  'action_ended',
-  'order_not_applicable',
-])
-/**
- * POST …/retry: of an action that is stuck or failed. Answers with the action that goes on, which may be a new one.
- */
-export const retryAction = order(
-  'retry',
-  'Try at once what stands in the way; of a failed upgrade: begin it again, as a new action',
-  ['order_not_applicable', 'db_busy'],
-)

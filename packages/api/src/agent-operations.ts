@@ -11,6 +11,7 @@ import { Build, Sha256, ShardReport, WantedShard } from './shard-report.ts'
  * FAIRLEAD_HOME can reach; hence no permissions here.
  */
 
+/** An engine build that a node can start; `source` says where its program was found. */
 export const FoundBuild = Type.Object({
   flavour: Type.String(),
   version: Type.String(),
@@ -22,6 +23,7 @@ export const FoundBuild = Type.Object({
 })
 export type FoundBuild = Static<typeof FoundBuild>
 
+/** What an agent says of its node and its shards at one moment; sizes are in bytes. */
 export const NodeReport = Type.Object({
   uid: Type.Integer(),
   host: Type.String(),
@@ -38,6 +40,7 @@ export const NodeReport = Type.Object({
 })
 export type NodeReport = Static<typeof NodeReport>
 
+/** Server → agent. A look at every process, taken when it is asked for. */
 export const reportNode = operation({
   method: 'GET',
   path: '/agent/report',
@@ -48,6 +51,10 @@ export const reportNode = operation({
   errors: [],
 })
 
+/**
+ * Server → agent. Idempotent: the same shard again changes nothing. The agent starts and restarts its process from
+ * then on.
+ */
 export const putShard = operation({
   method: 'PUT',
   path: '/agent/shards/:id',
@@ -60,6 +67,7 @@ export const putShard = operation({
   errors: ['unavailable'],
 })
 
+/** Server → agent. The agent ends the process and deletes the folder, after it has answered. */
 export const removeShard = operation({
   method: 'DELETE',
   path: '/agent/shards/:id',
@@ -71,6 +79,7 @@ export const removeShard = operation({
   errors: [],
 })
 
+/** Server → agent. `startedAt` (Unix milliseconds) names the process, so that a later one is never meant. */
 export const endShardProcess = operation({
   method: 'POST',
   path: '/agent/shards/:id/end',
@@ -84,6 +93,7 @@ export const endShardProcess = operation({
   errors: ['unavailable'],
 })
 
+/** Server → agent. What CONFIG GET * said first: what differs from it now was set at run time. */
 export const readBaseline = operation({
   method: 'GET',
   path: '/agent/shards/:id/baseline',
@@ -99,6 +109,7 @@ export const readBaseline = operation({
   errors: [],
 })
 
+/** Server → agent. A file that was asked before and has not changed is not started again. */
 export const listBuilds = operation({
   method: 'GET',
   path: '/agent/builds',
@@ -109,6 +120,7 @@ export const listBuilds = operation({
   errors: [],
 })
 
+/** Server → agent. A port that is free at this moment; another process may take it before it is used. */
 export const findFreePort = operation({
   method: 'POST',
   path: '/agent/free-port',
@@ -159,6 +171,7 @@ export const TrialRequest = Type.Object(
 )
 export type TrialRequest = Static<typeof TrialRequest>
 
+/** How a trial went. */
 export const TrialResult = Type.Object({
   ok: Type.Boolean(),
   /** Why not, with the engine's own last words; empty when it did. */
@@ -172,6 +185,7 @@ export const TrialResult = Type.Object({
 })
 export type TrialResult = Static<typeof TrialResult>
 
+/** Server → agent. Answers when the trial has ended and all of it is removed again. */
 export const tryBuild = operation({
   method: 'POST',
   path: '/agent/trials',
@@ -186,6 +200,7 @@ export const tryBuild = operation({
 
 const ModuleHash = Type.Object({ sha256: Sha256 })
 
+/** Server → agent. The bytes are hashed before they count as this file. */
 export const putModule = operation({
   method: 'PUT',
   path: '/agent/modules/:sha256',
@@ -198,6 +213,7 @@ export const putModule = operation({
   errors: [],
 })
 
+/** Server → agent. Refuses with `module_in_use` while a shard of the node has it. */
 export const removeModule = operation({
   method: 'DELETE',
   path: '/agent/modules/:sha256',
@@ -209,6 +225,7 @@ export const removeModule = operation({
   errors: ['module_in_use'],
 })
 
+/** All that a server can ask of an agent, over its Unix socket. */
 export const agentOperations = {
   reportNode,
   putShard,

@@ -15,6 +15,10 @@ export type Transport = (request: {
   readonly signal?: AbortSignal
 }) => Promise<{ readonly status: number; readonly text: string }>
 
+/**
+ * A function for each operation: it takes params, query and body, and answers as the operation does. It throws
+ * ApiError for refusals.
+ */
 export type Client<Operations extends Readonly<Record<string, Operation>>> = {
   readonly [Name in keyof Operations]: (
     input: Sent<Operations[Name]>,

@@ -43,6 +43,7 @@ export const holdReasons = {
   trouble: 'Something failed, and is tried again',
 } as const
 
+/** `hold_reason` of an action: a key of the table of reasons. */
 export type HoldReason = keyof typeof holdReasons
 
 /** As answers have it. */

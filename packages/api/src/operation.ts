@@ -72,6 +72,7 @@ type Part<Op extends Operation, Key extends 'params' | 'query' | 'body'> = Op[Ke
   ? { readonly [K in Key]: Static<Op[Key]> }
   : unknown
 
+/** What the handler of an operation is given, checked against its schemas. */
 export type Input<Op extends Operation> = Part<Op, 'params'> &
   Part<Op, 'query'> &
   Part<Op, 'body'> &
@@ -98,4 +99,5 @@ type SentQuery<Op extends Operation> = Op['query'] extends TSchema
   : unknown
 /** The body of an operation's answer with status 2xx; of a stream, one event. */
 export type Output<Op extends Operation> = Static<Op['ok']>
+/** The body of an operation's request; never for one that has none. */
 export type Body<Op extends Operation> = Op['body'] extends TSchema ? Static<Op['body']> : never

@@ -1,16 +1,10 @@
 import {
-  cancelAction,
-  finalizeAction,
   followAction,
   getAction,
   getActionV2,
   listActions,
   listActionsV2,
   listDatabaseActions,
-  pauseAction,
-  resumeAction,
-  retryAction,
-  rollbackAction,
 } from './actions.ts'
 import { authorizeUser, getJwks, logOut, refreshToken } from './authorize-user.ts'
 import { createCluster, getBootstrap } from './bootstrap.ts'
@@ -35,6 +29,14 @@ import {
   uploadModule,
   uploadModuleV2,
 } from './modules.ts'
+import {
+  cancelAction,
+  finalizeAction,
+  pauseAction,
+  resumeAction,
+  retryAction,
+  rollbackAction,
+} from './orders.ts'
 import { addPassword, removePassword, setPassword } from './passwords.ts'
 import { createRole, deleteRole, getRole, listRoles, updateRole } from './roles.ts'
 import { updateDatabase } from './update-database.ts'

@@ -8,6 +8,7 @@ export const managements = [
   'user_manager',
   'none',
 ] as const
+/** One of the seven sets of permissions. */
 export type Management = (typeof managements)[number]
 
 const matrix = [

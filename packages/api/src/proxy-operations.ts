@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { ClientList } from './client-list.ts'
 import { EndpointId, Slot } from './endpoint-id.ts'
 import { giveUpBlocked } from './give-up-blocked.ts'
 import { operation } from './operation.ts'
@@ -17,6 +18,7 @@ export const EndpointShard = Type.Object(
 )
 export type EndpointShard = Static<typeof EndpointShard>
 
+/** An endpoint that a proxy is to serve. */
 export const WantedEndpoint = Type.Object(
   {
     /** Where clients connect. */
@@ -42,6 +44,7 @@ export const WantedEndpoint = Type.Object(
 )
 export type WantedEndpoint = Static<typeof WantedEndpoint>
 
+/** How an endpoint fares, as its proxy counts; counters begin with the endpoint. */
 export const EndpointReport = Type.Object({
   id: Type.String(),
   host: Type.String(),
@@ -95,6 +98,7 @@ export const ProxyReport = Type.Object({
 })
 export type ProxyReport = Static<typeof ProxyReport>
 
+/** How a hold went; times are milliseconds. */
 export const HoldResult = Type.Object({
   /** Everything that was forwarded is answered. False: nothing is held any more, and `why` says what was not. */
   drained: Type.Boolean(),
@@ -110,6 +114,7 @@ export const HoldResult = Type.Object({
 })
 export type HoldResult = Static<typeof HoldResult>
 
+/** How many connections went to the new upstream at a switch; times are milliseconds. */
 export const SwitchResult = Type.Object({
   /** Connections that went over while clients were held: those that somebody waited for. */
   moved: Type.Integer(),
@@ -121,28 +126,6 @@ export const SwitchResult = Type.Object({
   heldMs: Type.Number(),
 })
 export type SwitchResult = Static<typeof SwitchResult>
-
-/** Our own end of a connection to a shard, as the shard's CLIENT LIST and slow log name it, and the shard's. */
-const ClientVia = Type.Object({ address: Type.String(), shard: Type.String() })
-
-export const ClientList = Type.Object({
-  /** All that there are, whether listed or not. */
-  connections: Type.Integer(),
-  clients: Type.Array(
-    Type.Object({
-      client: Type.String(),
-      /** None while it waits for its first; of a sharded database one for each group that it has asked something. */
-      via: Type.Array(ClientVia),
-      /** In milliseconds since 1970. */
-      connectedAt: Type.Integer(),
-      /** As it has named itself, and as whom it has signed in; the beginning of either. */
-      name: Type.String(),
-      user: Type.String(),
-      held: Type.Boolean(),
-    }),
-  ),
-})
-export type ClientList = Static<typeof ClientList>
 
 export const reportProxy = operation({
   method: 'GET',
@@ -285,6 +268,7 @@ export const listClients = operation({
   errors: ['not_found'],
 })
 
+/** All that a server can ask of a proxy, over its Unix socket. */
 export const proxyOperations = {
   reportProxy,
   putEndpoint,

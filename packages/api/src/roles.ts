@@ -34,6 +34,7 @@ const Resources = Type.Array(
   },
 )
 
+/** A role as the API answers it; without `resources` it is good for all databases. */
 export const Role = Type.Object({
   uid: RoleUid,
   name: Type.String(),

@@ -15,6 +15,7 @@ const Email = Type.String({
   pattern: '^[^\\s&<>":@\\x00-\\x1f\\x7f]+@[^\\s&<>":@\\x00-\\x1f\\x7f]+$',
 })
 
+/** A user as the API answers it, without passwords. */
 export const User = Type.Object({
   uid: UserUid,
   name: Type.String(),

@@ -5,6 +5,7 @@ import type { PlainReply } from './framing/parse-plain-reply.ts'
 import { openSocket } from './open-socket.ts'
 import { printable } from './printable.ts'
 
+/** A user of an engine (ACL) and its password in the clear. */
 export interface EngineLogin {
   readonly username: string
   readonly password: string

@@ -4,6 +4,7 @@
  */
 export const ENGINE_USERS = { first: 1_900_000_000, count: 65_536 } as const
 
+/** Whether this operating system's user is one of those that engines of Fairlead run as. */
 export function isEngineUser(uid: number): boolean {
   return uid >= ENGINE_USERS.first && uid < ENGINE_USERS.first + ENGINE_USERS.count
 }
@@ -11,6 +12,7 @@ export function isEngineUser(uid: number): boolean {
 /** The same for proxies: one for each home. Beyond those of engines, so that no engine is a proxy. */
 export const PROXY_USERS = { first: 1_900_065_536, count: 65_536 } as const
 
+/** Whether this operating system's user is one of those that proxies of Fairlead run as. */
 export function isProxyUser(uid: number): boolean {
   return uid >= PROXY_USERS.first && uid < PROXY_USERS.first + PROXY_USERS.count
 }

@@ -9,6 +9,7 @@ export interface JudgedBuild {
   readonly package?: string | undefined
 }
 
+/** A hole of a build, as answers and reports name it. */
 export type KnownHole = Pick<Hole, 'id' | 'what' | 'reach'>
 
 /**

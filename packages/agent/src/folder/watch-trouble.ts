@@ -99,6 +99,7 @@ export function describeTrouble({ lines }: Trouble): string {
 const UNREADABLE =
   /Can't handle RDB format|module data I can't load|Failed loading library|Unknown RDB|not terminated by the proper module value/i
 
+/** Whether the engine could not read its files, as these lines say. */
 export function tellsUnreadable({ lines }: Trouble): boolean {
   return lines.some((line) => UNREADABLE.test(line))
 }

@@ -79,7 +79,6 @@ interface Supervision {
   readonly state: ShardState
   readonly place: ShardWorkplace
   readonly log: Logger
-  /** Ends the loop. */
   readonly end: AbortController
   readonly onRemoved: () => void
 }

@@ -14,6 +14,7 @@ export function parseReply(bytes: Buffer): ParsedReply {
   return readValue({ bytes, at: 0, depth: 0 })
 }
 
+/** Whether the reply is an error of the engine. */
 export function isReplyError(reply: ParsedReply): reply is ReplyError {
   return reply !== null && typeof reply === 'object' && 'error' in reply
 }

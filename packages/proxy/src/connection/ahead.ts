@@ -13,6 +13,7 @@ export interface Ahead {
   changesProtocol: boolean
 }
 
+/** Of a connection on which no request that counts is still unanswered. */
 export function nothingAhead(): Ahead {
   return {
     inTransaction: false,

@@ -29,6 +29,7 @@ import type { PutOff } from './put-off.ts'
  */
 export type Mode = 'opening' | 'serving' | 'draining' | 'held' | 'moving' | 'closed'
 
+/** One client of an endpoint and what is known of it; `mode` says what may happen to it next. */
 export interface Connection {
   readonly client: ClientSide
   readonly visitor: Visitor

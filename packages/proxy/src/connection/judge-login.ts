@@ -85,6 +85,7 @@ export function goesAlone({ requests, ahead }: Connection, link: Link): boolean 
   return link.waitsForAll
 }
 
+/** Whether requests are kept back until the replies to all that was sent on this link have come. */
 export function mustWait({ waitsForAll, sent, answered }: Link): boolean {
   return waitsForAll && sent > answered
 }

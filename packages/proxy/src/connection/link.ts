@@ -52,6 +52,7 @@ export interface Link {
   onOwnAnswered: ((trouble?: string) => void) | null
 }
 
+/** A request whose reply is looked into. */
 export interface Noted {
   /** Its number among the requests of this link, from 1. */
   readonly at: number
@@ -77,6 +78,7 @@ export interface Noted {
   readonly sinceMs: number
 }
 
+/** A link on which nothing was sent yet. `generation` marks the cursors that its engine gives. */
 export function createLink(socket: Socket, via: Via, generation: number): Link {
   return {
     socket,

@@ -6,6 +6,7 @@ export interface Login {
   after: number
 }
 
+/** Of a link that has just been opened: whether it is signed in is not known yet. */
 export function createLogin(): Login {
   return { is: 'unknown', after: 0 }
 }

@@ -13,6 +13,7 @@ export const NOTED_ALONE = 192
 /** So many replies a client may be owed that does not read those that are there. */
 export const MOST_UNREAD = 65_536
 
+/** Adds a request to those of a link whose replies are looked into, and its costs to what these take. */
 export function takeDown(link: Link, noted: Noted): void {
   link.notedBytes += noted.costs
   link.noted.push(noted)
@@ -60,4 +61,5 @@ export function noteOwn(link: Link, must: boolean): void {
   takeDown(link, { ...noted(link, nothing), isOwn: true, must })
 }
 
+/** In place of a command of which nothing needs to be kept. */
 export const nothing: Command = { name: '', args: [], cutShort: false }

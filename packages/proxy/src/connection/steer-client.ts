@@ -6,6 +6,7 @@ import { isOwedMuch } from './noted.ts'
 /** How much a client may send ahead while nothing can be forwarded; beyond, its socket is not read. */
 const LARGEST_STASH_BYTES = 64 * 1024
 
+/** Keeps bytes of a client until they may be forwarded; the client is not read while there are too many. */
 export function stash(connection: Connection, bytes: Buffer): void {
   if (bytes.length === 0) return
   connection.stash.push(bytes)

@@ -14,6 +14,7 @@ export interface Unanswered {
   lastAfter: number
 }
 
+/** None is waiting yet. */
 export function createUnanswered(): Unanswered {
   return { waiting: createQueue(), lastAfter: 0 }
 }

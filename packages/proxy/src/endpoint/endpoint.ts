@@ -62,6 +62,7 @@ export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
   clients(query: ClientQuery): ClientList
 }
 
+/** How long a hold may take, in milliseconds; `slot`: of a sharded database only the group that has it. */
 export interface HoldTimes {
   readonly deadlineMs: number
   readonly drainMs?: number
@@ -73,6 +74,7 @@ export interface HoldTimes {
 /** How an endpoint fares that is open; held means that some of its clients are. */
 export type EndpointView = Omit<EndpointReport, 'id' | 'state' | 'why'> & { readonly isHeld: boolean }
 
+/** How an endpoint differs from the usual one: all of it may be left out. */
 export interface EndpointOptions {
   /** How its database is called where it is told what the proxy does; its address unless told. */
   readonly name?: string
@@ -93,7 +95,9 @@ export interface EndpointOptions {
 
 /** For a client that has closed its side: how long no reply may come before it is given up. */
 export const LINGER_MS = 60_000
+/** Why a connection was cut whose client had closed its side. For logs and reports. */
 export const LINGERED = 'its shard owed it a reply for too long after it had closed its side'
+/** Why a new connection was refused. For logs and reports. */
 export const TOO_MANY = 'the process has as many connections as it may have'
 
 /** Serves a database of one group. Throws when it cannot listen. `reusePort`: several listeners may share the port. */

@@ -4,6 +4,10 @@ import { strikeOut } from '../connection/noted.ts'
 import { afterSubscription } from '../remembered/after-command.ts'
 import { subscriptions } from '../remembered/commands.ts'
 
+/**
+ * Whether a reply whose first element is `word` confirms this request, as (p|s)subscribe and unsubscribe are
+ * confirmed.
+ */
 export function isConfirmation({ command }: Noted, word: string): boolean {
   return subscriptions[command.name]?.word === word
 }

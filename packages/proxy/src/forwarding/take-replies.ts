@@ -29,6 +29,7 @@ function letOthersGo(connection: Connection, link: Link, unread: Buffer): void {
   })
 }
 
+/** Takes the replies that were set aside on a link while its connection could not take them. */
 export function takeUnread(connection: Connection, link: Link): void {
   const { unread } = link
   link.unread = null

@@ -16,6 +16,7 @@ import { isPartlySent } from '../connection/under-way.ts'
 const ON = encodeCommand(['CLIENT', 'REPLY', 'ON'])
 const OFF = encodeCommand(['CLIENT', 'REPLY', 'OFF'])
 
+/** What a client is told before its connection ends, because the count of its replies was wrong. */
 export const MISCOUNTED =
   'ERR the endpoint waited for a reply that its engine does not owe this connection, and an upgrade waited too: connect again'
 

@@ -40,7 +40,9 @@ function doNext(): void {
 
 /** What one client may ask, or be told, before others have their turn. What is noted costs more than what is only counted. */
 export const REQUESTS_AT_ONCE = 4_096
+/** How many replies a turn of one connection may take: the unit of the costs below. */
 export const REPLIES_AT_ONCE = 8_192
+/** What the reply to a noted request costs, in plain replies. */
 export const NOTED_COSTS = 16
 /** Of each word that is kept of it. */
 export const WORD_COSTS = 4

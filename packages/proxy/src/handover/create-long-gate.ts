@@ -17,6 +17,7 @@ export interface LongGateKeeper {
 /** Attempts come at most 15 s apart: without another the handover was given up. */
 const LAPSE_MS = 20_000
 
+/** An open gate for these connections; it remembers attempts between holds. */
 export function createLongGate(connections: ReadonlySet<Connection>): LongGateKeeper {
   const gate: LongGate = { isClosed: false }
   let attempts: Attempts | null = null

@@ -12,6 +12,7 @@ export interface CursorsNow {
   hasEnded(): void
 }
 
+/** The generation of the engine that serves now; it takes another one when that engine's time is over. */
 export function createCursorsNow(generations: CursorGenerations): CursorsNow {
   let generation = generations.take()
   let isOver = false

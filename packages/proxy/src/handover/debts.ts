@@ -33,6 +33,7 @@ interface Debt {
   readonly link: Link
 }
 
+/** Asks the shard at `target` what it still owes connections; nothing was asked yet. */
 export function createDebts(target: () => Target): Debts {
   let debts: ReadonlyMap<Connection, Debt> = new Map()
   let asking: Promise<void> = Promise.resolve()

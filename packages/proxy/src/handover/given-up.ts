@@ -27,6 +27,7 @@ export interface GivenUp {
   end(): void
 }
 
+/** Of these connections; `goOn` is called with each that may ask again. */
 export function createGivenUp(
   connections: ReadonlySet<Connection>,
   goOn: (connection: Connection) => void,

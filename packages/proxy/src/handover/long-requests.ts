@@ -33,6 +33,7 @@ export interface LongRequests extends Pick<LongGateKeeper, 'gate' | 'open'> {
   end(withinMs: number, cutBefore: number): Promise<Calm>
 }
 
+/** Watches these connections for requests whose bytes are slow to arrive. */
 export function createLongRequests(connections: ReadonlySet<Connection>): LongRequests {
   let under: ReadonlyMap<Connection, UnderWay> = new Map()
   const keeper = createLongGate(connections)
@@ -130,6 +131,7 @@ export function allCalm(parts: readonly Calm[]): Calm {
   }
 }
 
+/** Why a hold failed, in words. For logs and reports. */
 export function inTheMiddle(connections: number): string {
   return `${connections} connection(s) are in the middle of a long request`
 }
@@ -160,6 +162,7 @@ function look(
   return under
 }
 
+/** How many bytes have left for the shard on the present link; 0 without a link. */
 export function forwardedBytes({ link }: Connection): number {
   return link?.socket.bytesWritten ?? 0
 }

@@ -19,6 +19,10 @@ const works = [
   'carries out the order',
   'answers as a Sentinel',
 ] as const
+/**
+ * What an event loop says that it does before it begins: one of a fixed list, so that it fits a number in shared
+ * memory.
+ */
 export type Work = (typeof works)[number]
 
 const numbers = new Map(works.map((work, n) => [work, n]))
@@ -37,6 +41,7 @@ export function makeBreadcrumbs(loops: number): SharedArrayBuffer {
   return new SharedArrayBuffer(loops * RECORD_BYTES)
 }
 
+/** How many event loops write to this memory. */
 export function countLoops(breadcrumbs: SharedArrayBuffer): number {
   return breadcrumbs.byteLength / RECORD_BYTES
 }
@@ -100,6 +105,7 @@ export function during<T>(work: Work, whom: Uint8Array, act: () => T): T {
   }
 }
 
+/** What an event loop has written last; `turns` rises with each turn. */
 export interface Breadcrumb {
   readonly turns: number
   /** Its number in the kernel; 0: it has not begun. */

@@ -12,6 +12,7 @@ import { watchLoop } from './watch-loop.ts'
  * log. It has no other work, so it answers unless the whole process is stopped, or starved.
  */
 
+/** What the heartbeat thread is started with: the memory that loops write to, and the socket where it answers. */
 export interface HeartbeatStart {
   readonly breadcrumbs: SharedArrayBuffer
   readonly socketPath: string

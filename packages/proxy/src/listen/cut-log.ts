@@ -19,6 +19,7 @@ export interface CutLog extends Disposable {
 const MOST_LINES = 20
 const WINDOW_MS = 1_000
 
+/** Logs cut clients of one endpoint, some lines at a time; the rest is counted. */
 export function createCutLog(endpoint: string, log: Log): CutLog {
   let lines = 0
   let leftOut = 0

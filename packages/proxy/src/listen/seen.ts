@@ -8,6 +8,7 @@ export interface Seen {
   heldMsLast: number
 }
 
+/** Of an endpoint that has just been opened. */
 export function createSeen(): Seen {
   return { errors: 0, lastError: '', repoints: 0, failedHolds: 0, heldMsTotal: 0, heldMsLast: 0 }
 }

@@ -36,6 +36,7 @@ interface Entry {
   timer: NodeJS.Timeout
 }
 
+/** No connections yet; each has `loginWithinMs` to sign in. */
 export function createStrangers(loginWithinMs = LOGIN_WITHIN_MS): Strangers {
   const late = `NOAUTH Authentication required: no login within ${loginWithinMs / 1_000} s`
   const entries = new Map<object, Entry>()

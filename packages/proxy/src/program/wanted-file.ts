@@ -6,6 +6,7 @@ import { replaceFile } from '../listen/replace-file.ts'
 
 /** The wanted endpoints, by id. */
 const Wanted = Type.Record(Type.String(), WantedEndpoint)
+/** The endpoints that the server has asked for, as the file of the proxy holds them. */
 export type Wanted = Static<typeof Wanted>
 
 /** What was written last; nothing if nothing ever was. Throws when the file is not what was written. */

@@ -98,6 +98,7 @@ export function afterQueueing(state: ConnectionState, command: Command, isQueued
 /** A name costs more than its bytes, in the set and when it is told to another engine. */
 const CHANNEL_COSTS = 160
 
+/** The state after the engine confirmed that a channel (of its `kind`) was added or removed. */
 export function afterSubscription(
   state: ConnectionState,
   {

@@ -7,6 +7,7 @@ export interface Command {
   readonly cutShort: boolean
 }
 
+/** An argument in capitals; empty when the command has no such argument. `at` counts from 0. */
 export function wordAt({ args }: Command, at: number): string {
   return (args[at]?.toString('latin1') ?? '').toUpperCase()
 }

@@ -41,6 +41,7 @@ export const subscriptions: Readonly<
   SSUBSCRIBE: { kind: 'shardChannels', adds: true, word: 'ssubscribe' },
   SUNSUBSCRIBE: { kind: 'shardChannels', adds: false, word: 'sunsubscribe' },
 }
+/** The three kinds of pub/sub, which an engine counts apart. */
 export type SubscriptionKind = 'channels' | 'patterns' | 'shardChannels'
 
 /** From here on the engine says what it likes, when it likes: nobody can tell what the connection would need elsewhere. */
@@ -68,6 +69,7 @@ export const notedNames: Readonly<Record<string, number>> = {
   RESET: 1,
   QUIT: 0,
 }
+/** The commands that are looked into, for the request scanner. */
 export const table: CommandTable = makeCommandTable(notedNames)
 
 /** A command of transactions with so many arguments that every engine refuses it. Not EXEC: it ends the transaction all the same. */

@@ -35,6 +35,7 @@ export interface ConnectionState {
 
 const none: ReadonlySet<string> = new Set()
 
+/** What an engine remembers of a connection that has just been opened. */
 export const freshState: ConnectionState = {
   protocol: 2,
   login: null,
@@ -57,6 +58,7 @@ export function isNested({ transaction }: ConnectionState, { name }: Command): b
   return transaction !== null && (name === 'MULTI' || name === 'WATCH')
 }
 
+/** Whether the connection has any subscription, of whichever kind. */
 export function isSubscribed({ subscribed }: ConnectionState): boolean {
   return subscribed.channels.size + subscribed.patterns.size + subscribed.shardChannels.size > 0
 }

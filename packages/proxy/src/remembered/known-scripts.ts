@@ -28,6 +28,7 @@ const SCRIPT_COSTS = 256
 /** A replacement for each group of the largest database, and a few more. */
 const MOST_ENGINES = 256
 
+/** A script of clients; `sha` is the SHA-1 that EVALSHA names it by, `number` rises with each new one. */
 export interface Script {
   /** As latin1, so that no byte is lost. */
   readonly text: string

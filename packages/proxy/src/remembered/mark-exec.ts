@@ -16,6 +16,7 @@ export interface ExecMarking {
   beginning: Buffer | null
 }
 
+/** For the reply to an EXEC; `scans` are the places, from 0, at which cursors stand in it. */
 export function createExecMarking(scans: readonly number[], generation: number): ExecMarking {
   return {
     scans,

@@ -45,6 +45,7 @@ const methods: ThisType<Kept<unknown>> & Queue<unknown> = {
   },
 }
 
+/** Empty; taking from its front costs the same however long it is. */
 export function createQueue<T>(): Queue<T> {
   const queue: Kept<T> = Object.create(methods)
   queue.items = []

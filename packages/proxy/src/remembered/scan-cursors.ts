@@ -9,6 +9,7 @@ import type { Command } from './command.ts'
 
 /** Where the cursor stands among the arguments. */
 const places: Readonly<Record<string, number>> = { SCAN: 0, HSCAN: 1, SSCAN: 1, ZSCAN: 1 }
+/** The commands that give cursors. */
 export const scanNames: readonly string[] = Object.keys(places)
 
 /** Generations are numbers below this. */
@@ -16,6 +17,7 @@ export const GENERATIONS = 65_536
 const BITS = 16n
 const MASK = BigInt(GENERATIONS - 1)
 
+/** Whether the reply to this command holds a cursor. */
 export function isScan({ name }: { readonly name: string }): boolean {
   return places[name] !== undefined
 }

@@ -14,6 +14,7 @@ export type Reply =
   /** Out of turn: to subscribers. */
   | { readonly push: readonly Reply[] }
 
+/** The version of RESP that a client has chosen with HELLO. */
 export type Protocol = 2 | 3
 
 /** The bytes of a reply. What RESP2 has no form for takes the one that engines give it there: maps are flat arrays. */

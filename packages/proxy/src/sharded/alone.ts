@@ -43,9 +43,12 @@ export function takeSilence(router: Router): boolean {
   return isSilent
 }
 
+/** An error as RESP; `text` begins with its code and has no line break. */
 export function errorReply(text: string): Buffer {
   return Buffer.from(`-${text}\r\n`, 'latin1')
 }
 
+/** The reply OK as RESP. */
 export const ok = Buffer.from('+OK\r\n')
+/** What engines in cluster mode answer to a request whose keys lie in several slots. */
 export const crossSlot = errorReply("CROSSSLOT Keys in request don't hash to the same slot")

@@ -38,6 +38,7 @@ function close(router: Router, why = ''): void {
   for (const connection of connectionsOf(router)) dropConnection(connection)
 }
 
+/** The connections of a client to the groups: only of those that it has used. */
 export function connectionsOf({ legs }: Router): Connection[] {
   return legs.flatMap((leg) => leg?.connection ?? [])
 }

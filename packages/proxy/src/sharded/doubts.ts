@@ -6,6 +6,7 @@ export interface Doubts {
   readonly seen: NonNullable<EndpointReport['doubted']>
 }
 
+/** Nothing was doubted yet. */
 export function createDoubts(): Doubts {
   let count = 0
   let last = ''

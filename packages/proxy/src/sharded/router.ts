@@ -93,6 +93,7 @@ export interface Router {
   readonly onReplies: () => void
 }
 
+/** The connection of one client to one group, and the replies that this group owes it. */
 export interface Leg {
   readonly router: Router
   readonly group: number
@@ -138,6 +139,7 @@ export interface Owed {
   readonly take: ((reply: Buffer) => void) | null
 }
 
+/** A request that a shard has refused with MOVED or ASK. */
 export interface Diverted {
   readonly owed: Owed
   readonly leg: Leg
@@ -159,6 +161,7 @@ export interface Transaction {
   readonly broken: boolean
 }
 
+/** A router without legs; `onReplies` is called when replies may be ready for the client. */
 export function createRouter(
   client: Socket,
   visitor: Visitor,
@@ -204,6 +207,7 @@ export function createRouter(
 
 const noCommands = makeCommandTable({})
 
+/** A leg that owes nothing; `connection` makes its connection and may name the leg later. */
 export function createLeg(router: Router, group: number, connection: (leg: () => Leg) => Connection): Leg {
   const leg: Leg = {
     router,
@@ -223,6 +227,7 @@ export function createLeg(router: Router, group: number, connection: (leg: () =>
   return leg
 }
 
+/** A reply that is owed; what is not given has the value of a request to one group. */
 export function makeOwed(differing: Partial<Owed>): Owed {
   // One shape for all of them, and no copies: there is one for each request.
   return {
@@ -246,6 +251,7 @@ const none: readonly Buffer[] = []
 
 /** How much a client may send ahead while nothing can be routed, and how many replies it may be due. */
 const LARGEST_STASH_BYTES = 64 * 1024
+/** How many replies a client may be owed before it is read no further. */
 export const MOST_OWED = 8_192
 
 /** Reads from the client as long as what it sends has somewhere to go. */

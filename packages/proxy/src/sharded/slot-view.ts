@@ -7,6 +7,7 @@ export interface SlotView {
   readonly nodes: readonly ClusterNodeInfo[]
 }
 
+/** Whether two addresses are written alike; names are not resolved. */
 export function isSame(a: Address, b: Address): boolean {
   return a.host === b.host && a.port === b.port
 }
@@ -59,6 +60,7 @@ export function decideFollow(
   return { kind: 'group', group: replaced }
 }
 
+/** Whether this address is written among those. */
 export function isAmong(all: readonly Address[], one: Address): boolean {
   return all.some((each) => isSame(each, one))
 }

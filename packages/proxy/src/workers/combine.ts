@@ -14,6 +14,7 @@ export function combineHolds(parts: readonly HoldResult[]): HoldResult {
   }
 }
 
+/** The switches of all workers as one: counts are added, of times the longest counts. */
 export function combineSwitches(parts: readonly SwitchResult[]): SwitchResult {
   return {
     moved: sum(parts, ({ moved }) => moved),
@@ -55,6 +56,7 @@ export function combineScripts(parts: readonly TakenScripts[]): TakenScripts {
   }
 }
 
+/** The clients of all workers as one list, the oldest connection first, and at most `limit` of them. */
 export function combineClients(limit: number, parts: readonly ClientList[]): ClientList {
   const clients = parts.flatMap((part) => part.clients)
   return {

@@ -44,6 +44,7 @@ export interface Orders {
   readonly report: { readonly ask: null; readonly answer: EndpointView }
   readonly clients: { readonly ask: ClientQuery; readonly answer: ClientList }
 }
+/** An order that the main thread can give to workers. */
 export type OrderName = keyof Orders
 
 export interface Group {
@@ -68,6 +69,7 @@ export type Order = {
   }
 }[OrderName]
 
+/** What the main thread posts to a worker. */
 export type ToWorker =
   | Order
   /** The connections of all workers have arrived: those of the switch with this number may go on. */
@@ -77,6 +79,7 @@ export type ToWorker =
   /** What the worker has asked for is done, or is not: why. */
   | { readonly kind: 'moved'; readonly number: number; readonly why: string | null }
 
+/** What a worker posts to the main thread. */
 export type FromWorker =
   /** It takes orders. */
   | { readonly kind: 'ready' }

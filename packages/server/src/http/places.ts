@@ -9,6 +9,7 @@ export interface Places {
   take(request: FastifyRequest): Promise<Disposable>
 }
 
+/** How many requests and streams may be open for long at once. */
 export interface PlaceLimits {
   readonly most: number
   /** From one source: an address, or on this machine a user of it. Other sources are to have some. */
@@ -27,6 +28,7 @@ export function placesOf(connections: number): PlaceLimits {
   return { most, mostOfSource, mostOfUser: Math.min(USEFUL_OF_USER, mostOfSource) }
 }
 
+/** `sourceOf` says where a request comes from, which may take the kernel some time. */
 export function createPlaces({ most, mostOfSource, mostOfUser }: PlaceLimits, sourceOf: SourceOf): Places {
   const users = createTally<number>()
   const sources = createTally<string>()

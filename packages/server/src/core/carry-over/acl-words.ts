@@ -12,6 +12,7 @@ export interface AclWords {
   readonly databases: boolean
 }
 
+/** Which words of ACL rules this engine build understands. */
 export function aclWords(build: Build): AclWords {
   const since62 = !isBeforeRedis(build, '6.2')
   const since70 = !isBeforeRedis(build, '7.0')

@@ -16,6 +16,7 @@ export interface CommandRights {
   readonly firstArguments: ReadonlySet<string>
 }
 
+/** The commands of a build with their categories, as `COMMAND` and `ACL CAT` of its engine tell them. */
 export function commandTable(
   all: readonly { readonly name: string; readonly categories: readonly string[] }[],
 ): CommandTable {

@@ -22,6 +22,7 @@ export interface Visitor {
   readonly peer?: Peer
 }
 
+/** The TCP connection of a local caller, by which the kernel tells whose process it is. */
 export interface Peer {
   readonly port: number
   readonly toAddress: string
@@ -46,10 +47,12 @@ export interface Actor {
   readonly address: string | null
 }
 
+/** The caller as the audit names it. */
 export function actorOf({ user, address }: Caller): Actor {
   return { uid: user.uid, name: user.name, address }
 }
 
+/** Where the caller's request came from, without who the caller is. */
 export function visitorOf({ address, peer }: Caller): Visitor {
   return peer === undefined ? { address } : { address, peer }
 }
@@ -74,6 +77,7 @@ export function may(user: Principal, permission: Permission, databaseUid?: numbe
   )
 }
 
+/** Whether one of the roles has the management `admin`. */
 export function isAdmin({ grants }: Pick<Principal, 'grants'>): boolean {
   return grants.some(({ management }) => management === 'admin')
 }

@@ -39,6 +39,7 @@ export const auditTypes = {
   bdb_action_completed: 'INFO',
   bdb_action_failed: 'WARNING',
 } as const
+/** What happened: a key of the table of audit records. */
 export type AuditType = keyof typeof auditTypes
 
 /** Details are facts about what was done, never a secret. */

@@ -36,14 +36,17 @@ export interface Counted {
   readonly record: AuditEvent | null
 }
 
+/** Counts nothing yet; its hour begins at `nowMs`, in Unix milliseconds. */
 export function newTally(nowMs: number): Tally {
   return { fromMs: nowMs, actors: new Map() }
 }
 
+/** Whether records of this type are counted, after the first few of an hour, rather than written. */
 export function isCounted({ type }: AuditEvent): boolean {
   return countedAfter[type] !== undefined
 }
 
+/** Whether the hour of the tally has passed, or the clock was set back behind its beginning. */
 export function isOver({ fromMs }: Tally, nowMs: number): boolean {
   return nowMs >= fromMs + HOUR_MS || nowMs < fromMs
 }

@@ -9,6 +9,7 @@ export interface Guesses {
 /** A source may fail at so many users' accounts as often as the policy allows at one. */
 const USERS = 6
 
+/** Of a source that has not guessed yet. */
 export const noGuesses: Guesses = { level: 0, atMs: 0 }
 
 /** One more. */

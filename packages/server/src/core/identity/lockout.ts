@@ -7,6 +7,7 @@ export interface Failures {
   readonly lockedUntilMs: number | null
 }
 
+/** When wrong passwords lock a user, and for how long. */
 export interface LockoutPolicy {
   /** Wrong passwords that lock a user; 0: never. */
   readonly threshold: number
@@ -15,11 +16,13 @@ export interface LockoutPolicy {
   readonly durationSeconds: number
 }
 
+/** Of a user who has just signed in, or never tried. */
 export const noFailures: Failures = { count: 0, lastMs: null, lockedUntilMs: null }
 
 /** 9999-12-31: until a person does something. */
 const FOR_EVER_MS = 253_402_300_799_999
 
+/** Whether these failures lock at `nowMs` (Unix milliseconds); a policy of threshold 0 never does. */
 export function isLocked({ lockedUntilMs }: Failures, { threshold }: LockoutPolicy, nowMs: number): boolean {
   return threshold > 0 && lockedUntilMs !== null && nowMs < lockedUntilMs
 }

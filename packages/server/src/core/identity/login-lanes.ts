@@ -20,6 +20,7 @@ export interface Tries {
 const SOURCES = 10
 const LONGEST_WAIT_MS = 60_000
 
+/** Of a source from which the user has neither signed in nor failed. */
 export function newLane(source: string): LoginLane {
   return { source, known: false, failures: noFailures }
 }

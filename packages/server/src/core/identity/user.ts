@@ -24,6 +24,7 @@ export interface Password {
   readonly issuedMs: number
 }
 
+/** A role of users. */
 export interface Role {
   readonly uid: number
   readonly name: string
@@ -35,6 +36,7 @@ export interface Role {
 /** Roles 1 to 7 are there from the start and stay as they are. */
 export const LAST_BUILT_IN_ROLE = 7
 
+/** Whether a user can sign in now, and why not. */
 export type UserStatus = 'active' | 'locked' | 'password_expired' | 'disabled'
 
 /** `lockedUntilMs`: until when a source is locked out of the account; others may sign in. */

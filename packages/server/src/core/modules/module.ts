@@ -44,6 +44,7 @@ export interface ModuleManifest {
   readonly bigstoreVersion2: boolean
 }
 
+/** A command of a module, with the positions of its keys as `COMMAND INFO` of engines has them. */
 export interface ModuleCommand {
   readonly name: string
   readonly arity: number

@@ -127,6 +127,7 @@ function planFailed(failed: SeenShard, group: Group): Verdict {
   }
 }
 
+/** Adds a replica while the group has too few of them and its primary runs the goal; undefined: nothing to do. */
 export function planSize({ goal, primary, replicas }: Group): Verdict | undefined {
   if (replicas.length >= goal.replicas) return undefined
   if (revisionOf(primary.wanted) !== revisionOf(goal)) return undefined

@@ -253,6 +253,7 @@ function firstToLeave(shards: readonly SeenShard[], goal: Goal): readonly SeenSh
   )
 }
 
+/** Hands the role back to the shard that had it before, where the goal asks for that; undefined: nothing to do. */
 export function planHome(group: Group): Verdict | undefined {
   const { goal, primary, replicas } = group
   const home = replicas.find((shard) => goal.homes.includes(shard.id))
@@ -269,6 +270,7 @@ export function planHome(group: Group): Verdict | undefined {
   })
 }
 
+/** Retires a replica that the goal has no place for, the old ones first; undefined: nothing to do. */
 export function planSurplus(group: Group): Verdict | undefined {
   const { goal, replicas } = group
   if (replicas.length <= goal.replicas) return undefined

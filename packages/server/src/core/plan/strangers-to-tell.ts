@@ -8,6 +8,7 @@ export interface Told {
   readonly ofMore: number | null
 }
 
+/** No stranger was reported yet. */
 export const toldNothing: Told = { ofNodes: new Map(), ofMore: null }
 
 /** Said again after this. */

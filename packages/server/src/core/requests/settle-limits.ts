@@ -22,6 +22,7 @@ export interface LimitsSubject {
   readonly catalogue: readonly Module[]
 }
 
+/** The limits that a database will have, in bytes; `change`: they differ from those that it has. */
 export interface NewLimits {
   readonly memoryBytes: number
   readonly evictionPolicy: string

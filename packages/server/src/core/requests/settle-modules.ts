@@ -31,6 +31,7 @@ export interface NewModuleEntry {
   readonly args: readonly string[] | undefined
 }
 
+/** What a request for modules is judged by. */
 export interface ModuleScene {
   /** What the database will run. */
   readonly build: Build

@@ -54,6 +54,7 @@ export function changeOf(before: ActionChange, after: ActionChange): ActionChang
   return Object.fromEntries(changed.map((key) => [key, after[key]]))
 }
 
+/** Whether nothing of this action can change any more. */
 export function hasEnded({ status }: Pick<Action, 'status'>): boolean {
   return status === 'done' || status === 'failed'
 }

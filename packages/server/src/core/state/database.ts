@@ -107,6 +107,7 @@ export function splitSlots(groups: number): readonly SlotRange[] {
 
 const SLOTS = 16_384
 
+/** How far the history of a primary is known to reach: replication id and offset in bytes. */
 export interface History {
   readonly replid: string
   readonly offset: number

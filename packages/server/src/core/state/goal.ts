@@ -43,6 +43,7 @@ export interface Policy {
   readonly rollbackWindow: number | 'until-finalized'
 }
 
+/** The policy of an upgrade for which none was asked. */
 export const plainPolicy: Policy = { parallel: 0, canary: true, supervised: false, rollbackWindow: 0 }
 
 /** What a shard's process runs: everything that needs a new process to change. */

@@ -30,6 +30,7 @@ export function isReady(shard: SeenShard, { goal, primary }: Group): boolean {
   )
 }
 
+/** Waits for a shard that is on its way, with the progress of its full sync where the engine tells it. */
 export function awaitShard(shard: SeenShard, group: Group): Verdict {
   const isLoaded = isLinked(shard, group.primary) && isLive(shard) && !shard.engine.loading
   return {
@@ -89,6 +90,7 @@ export function inBrackets(reason: string): string {
   return reason === '' ? '' : ` (${reason})`
 }
 
+/** The verdict that this step is next. */
 export function act(step: Step): Verdict {
   return { kind: 'do', step }
 }

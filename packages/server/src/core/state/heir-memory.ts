@@ -21,6 +21,10 @@ const SAME_SHARE = 0.01
 /** From here on people are told. */
 const NEAR = 0.95
 
+/**
+ * Whether the data of the group, and its clients, fit the heir's memory; bytes are compared as both engines measure
+ * them.
+ */
 export function judgeHeir(heir: LiveShard, { goal, primary, seen }: Omit<Group, 'replicas'>): HeirMemory {
   const { shareBytes } = seen.limits
   if (shareBytes === 0) return fits

@@ -4,4 +4,5 @@
  */
 export const NODE_TIMEOUTS_MS: readonly number[] = [5_000, 10_240, 20_480, 40_960, 59_904]
 
+/** The setting of an engine in cluster mode by which it takes another shard for failed. */
 export const NODE_TIMEOUT = 'cluster-node-timeout'

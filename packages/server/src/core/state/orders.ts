@@ -11,6 +11,7 @@ export interface Orders {
   readonly finalize: boolean
 }
 
+/** Of an action that was left alone. */
 export const noOrders: Orders = { paused: false, proceed: false, finalize: false }
 
 /** What may be done now, by what people have said and what time it is. */
@@ -22,6 +23,7 @@ export interface Leave {
   readonly onFinalize: { readonly on: 'person' | 'time' } & Obstacle
 }
 
+/** The leave of a plan that nothing holds back. */
 export const everything: Leave = {
   paused: false,
   mayHandOver: true,

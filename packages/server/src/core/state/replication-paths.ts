@@ -39,6 +39,10 @@ export interface ReplicationPath {
   readonly measured: boolean
 }
 
+/**
+ * Whether build `to` can read the snapshot and the stream of build `from`, by their RDB formats; `measured`: we have
+ * seen it.
+ */
 export function replicationPath(from: Build, to: Build): ReplicationPath {
   const sender = formatOf(from)
   const reader = formatOf(to)

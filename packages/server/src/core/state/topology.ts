@@ -38,6 +38,7 @@ export interface Standby {
   readonly errorReplies: number
 }
 
+/** A handover that is on record and not closed. */
 export interface OpenHandover {
   readonly from: number
   readonly to: number
@@ -124,6 +125,7 @@ export interface Snapshot {
   readonly offset: number | null
 }
 
+/** What an engine said of itself at one moment, from INFO and its like. */
 export interface EngineState {
   /** Of the process: another one after each start. */
   readonly runId: string
@@ -180,6 +182,7 @@ export interface Saving {
   readonly progress?: FileProgress | null
 }
 
+/** How far the writing of a file has come. */
 export interface FileProgress {
   /** Keys written so far; of an engine that does not tell (before 6.2), seconds. It moves while the file grows. */
   readonly done: number
@@ -196,6 +199,7 @@ export interface ClusterView {
   readonly nodes: readonly ClusterNode[]
 }
 
+/** A node as a shard sees it in `CLUSTER NODES`. */
 export interface ClusterNode {
   readonly id: string
   readonly address: Address
@@ -218,10 +222,12 @@ export function findGroup({ groups }: SeenDatabase, number: number): Seen {
 /** A shard that answers. */
 export type LiveShard = SeenShard & { readonly engine: EngineState }
 
+/** Whether the engine of this shard answered. */
 export function isLive(shard: SeenShard): shard is LiveShard {
   return shard.engine !== null
 }
 
+/** Whether this address is the shard's, as it is written on record. */
 export function isAt(address: Address | null, shard: SeenShard): boolean {
   return address !== null && address.host === shard.address.host && address.port === shard.address.port
 }

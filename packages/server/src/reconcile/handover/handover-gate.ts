@@ -58,6 +58,7 @@ async function whyNotClose(
   return { code: 'replication', why }
 }
 
+/** The section `replication` of an engine's INFO, read now. Throws EngineError or EngineUnreachable. */
 export async function replicationOf(connection: EngineConnection): Promise<ReplicationInfo> {
   return readReplication(await connection.info('replication'))
 }

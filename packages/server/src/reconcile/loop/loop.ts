@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import type { Turn } from './reconcile-database.ts'
 
+/** The turns of all databases. Disposed of, it ends those that run and waits for them. */
 export interface Loop extends AsyncDisposable {
   /** Look at this database now. */
   nudge(databaseUid: number): void

@@ -1,6 +1,7 @@
 /** Carries out one effect on the world, and tells before and after: for the log, and for tests that crash there. */
 export type Effect = <T>(name: string, carryOut: () => Promise<T>) => Promise<T>
 
+/** Effects that `look` sees just before and after they happen; of one that throws only the beginning. */
 export function createEffect(look: (phase: 'before' | 'after', name: string) => void): Effect {
   return async (name, carryOut) => {
     look('before', name)

@@ -23,6 +23,7 @@ export interface Engines extends Disposable {
   forget(shardId: number): void
 }
 
+/** Connections to engines, one for each shard, opened when first asked for and kept. */
 export function createEngines(): Engines {
   const open = new Map<number, EngineConnection>()
   const forget = (shardId: number) => {

@@ -18,6 +18,7 @@ interface GroupName {
   readonly group: number
 }
 
+/** Of a process that has begun no handover yet. */
 export function createOrdersToServe(): OrdersToServe {
   // At most one handover of a group is open.
   const notGiven = new Set<string>()

@@ -10,6 +10,7 @@ export type Outcome =
   | ({ readonly kind: 'not yet'; readonly afterMs?: number } & Obstacle)
   | ({ readonly kind: 'hopeless' } & Obstacle)
 
+/** The step is carried out; what is seen next says what follows. */
 export const done: Outcome = { kind: 'done' }
 
 /** An order that may be carried out only within a time was not: it is given again. */

@@ -65,6 +65,7 @@ return 'taken'`
 
 const none: SlotsOfOrder = { drop: [], add: [] }
 
+/** No engine has been ordered to take over yet. */
 export function createTakeovers(): Takeovers {
   const ends = new Map<string, number>()
   const nameOf = ({ host, port }: EngineConnection['address']) => `${host}:${port}`
@@ -86,6 +87,7 @@ export function createTakeovers(): Takeovers {
   }
 }
 
+/** Asks an engine for its time (`TIME`, milliseconds) and notes when the answer came, by our monotonic clock. */
 export async function readClock(engine: EngineConnection): Promise<ClockReading> {
   const reply = await engine.call('TIME')
   const [seconds, micros] = Array.isArray(reply) ? reply.map(Number) : []
