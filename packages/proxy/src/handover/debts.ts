@@ -68,20 +68,10 @@ export function createDebts(target: () => Target): Debts {
     const tries = Math.max(0, ...Array.from(now.values(), ({ owed }) => owed.times))
     return tries > 0 ? { ...result, tries } : result
   }
-  const endUnanswered = async (hold: Pick<Hold, 'unanswered'>): Promise<number> => {
-    const due = hold.unanswered()
-    const login = due.find(({ state }) => state.login !== null)?.state.login ?? null
-    if (due.length === 0 || !(await askWhetherServing(target(), login))) return 0
-    // What was only behind a script has been answered by now.
-    const left = new Set(hold.unanswered())
-    const never = due.filter((connection) => left.has(connection))
-    for (const connection of never) endConnection(connection, OVERDUE)
-    return never.length
-  }
   return {
     async drain(hold, withinMs, isOverdue) {
       const first = await hold.drained(withinMs)
-      const cut = first.drained || !isOverdue ? 0 : await endUnanswered(hold)
+      const cut = first.drained || !isOverdue ? 0 : await endUnanswered(hold, target)
       return cut === 0
         ? note(first, hold)
         : { ...note(await hold.drained(withinMs), hold), ms: hold.ms(), cut }
@@ -103,6 +93,18 @@ export function createDebts(target: () => Target): Debts {
       return closed
     },
   }
+}
+
+/** Closes those whose replies do not come though the engine serves others. How many were closed. */
+async function endUnanswered(hold: Pick<Hold, 'unanswered'>, target: () => Target): Promise<number> {
+  const due = hold.unanswered()
+  const login = due.find(({ state }) => state.login !== null)?.state.login ?? null
+  if (due.length === 0 || !(await askWhetherServing(target(), login))) return 0
+  // What was only behind a script has been answered by now.
+  const left = new Set(hold.unanswered())
+  const never = due.filter((connection) => left.has(connection))
+  for (const connection of never) endConnection(connection, OVERDUE)
+  return never.length
 }
 
 function isMiscounted({ mode, cutBecause }: Connection): boolean {

@@ -44,40 +44,19 @@ export function createKnownScripts({
   readonly mostBytes?: number
   readonly onForget?: () => void
 } = {}): KnownScripts {
-  /** By hash, the one that was used last at the end. */
-  const known = new Map<string, Script>()
-  /** Hash of a text, by the text: to find that out costs more than to look it up. */
-  const hashes = new Map<string, string>()
+  const shelf = createShelf(mostBytes)
   /** Up to which number engines have been told. */
   const told = new Map<string, number>()
-  let bytes = 0
   let last = 0
   let flushedAt = 0
 
-  const renew = (script: Script | undefined): Script | undefined => {
-    if (script === undefined) return undefined
-    known.delete(script.sha)
-    known.set(script.sha, script)
-    return script
-  }
   const add = (text: string, sha: string): void => {
-    const cost = text.length + SCRIPT_COSTS
-    if (cost > mostBytes || renew(known.get(sha)) !== undefined) return
+    if (costOf(text) > mostBytes || shelf.use(sha) !== undefined) return
     last += 1
-    known.set(sha, { text, sha, number: last })
-    hashes.set(text, sha)
-    bytes += cost
-    for (const [oldest, script] of known) {
-      if (bytes <= mostBytes) break
-      known.delete(oldest)
-      hashes.delete(script.text)
-      bytes -= script.text.length + SCRIPT_COSTS
-    }
+    shelf.put({ text, sha, number: last })
   }
   const forget = (): void => {
-    known.clear()
-    hashes.clear()
-    bytes = 0
+    shelf.clear()
     last += 1
     flushedAt = last
   }
@@ -94,8 +73,8 @@ export function createKnownScripts({
       const [first] = command.args
       if (first === undefined) return undefined
       const word = first.toString('latin1')
-      if (byHash.has(command.name)) return renew(known.get(word.toLowerCase()))
-      return byText.has(command.name) ? renew(known.get(hashes.get(word) ?? '')) : undefined
+      if (byHash.has(command.name)) return shelf.use(word.toLowerCase())
+      return byText.has(command.name) ? shelf.use(shelf.hashOf(word)) : undefined
     },
     keep: ({ text, sha }) => add(text, sha),
     forget,
@@ -105,13 +84,63 @@ export function createKnownScripts({
       told.set(engine, last)
       const [oldest] = told.keys()
       if (told.size > MOST_ENGINES && oldest !== undefined) told.delete(oldest)
-      const scripts = [...known.values()].filter(({ number }) => all || number > from)
+      const scripts = shelf.all().filter(({ number }) => all || number > from)
       return {
         flushed: flushedAt > from,
         scripts: scripts.map(({ text }) => Buffer.from(text, 'latin1').toString('base64')),
       }
     },
   }
+}
+
+interface Shelf {
+  /** The script of this hash, if there is one; from then on it is the one that was used last. */
+  use(sha: string | undefined): Script | undefined
+  /** Of a text that is there: to look its hash up costs less than to find it out. */
+  hashOf(text: string): string | undefined
+  /** Adds one that is not there. Those that were not used the longest make room. */
+  put(script: Script): void
+  all(): readonly Script[]
+  clear(): void
+}
+
+/** Scripts, in `mostBytes` at most. */
+function createShelf(mostBytes: number): Shelf {
+  /** By hash, the one that was used last at the end. */
+  const known = new Map<string, Script>()
+  const hashes = new Map<string, string>()
+  let bytes = 0
+  return {
+    use(sha = '') {
+      const script = known.get(sha)
+      if (script === undefined) return undefined
+      known.delete(sha)
+      known.set(sha, script)
+      return script
+    },
+    hashOf: (text) => hashes.get(text),
+    put(script) {
+      known.set(script.sha, script)
+      hashes.set(script.text, script.sha)
+      bytes += costOf(script.text)
+      for (const [oldest, { text }] of known) {
+        if (bytes <= mostBytes) break
+        known.delete(oldest)
+        hashes.delete(text)
+        bytes -= costOf(text)
+      }
+    },
+    all: () => [...known.values()],
+    clear() {
+      known.clear()
+      hashes.clear()
+      bytes = 0
+    },
+  }
+}
+
+function costOf(text: string): number {
+  return text.length + SCRIPT_COSTS
 }
 
 const byText: ReadonlySet<string> = new Set(['EVAL', 'EVAL_RO'])

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { createRequestScanner, makeCommandTable, type RequestScanner, scanRequest } from '@fairlead/engine'
+import { createRequestScanner, makeCommandTable, scanRequest } from '@fairlead/engine'
 import { inTurn, LINE_BYTES, REQUESTS_AT_ONCE, WORD_COSTS } from '../forwarding/turns.ts'
 import { beginPiece, crumbOf, endPiece } from '../heartbeat/breadcrumb.ts'
 import { remoteAddress } from '../listen/address-text.ts'
@@ -29,52 +29,8 @@ export function serveSentinelClient(socket: Socket, id: number, world: () => Sen
     channels: new Set(),
     patterns: new Set(),
   }
-  const scanner = createRequestScanner(noted)
-  scanner.keepAll = true
-  /** What came behind a reply that the client has not read yet, or behind what it may ask in one turn. */
-  let rest: Buffer | null = null
-  let yielded = false
-  let requestBytes = 0
   const crumb = crumbOf(remoteAddress(socket))
-
-  const take = (chunk: Buffer): void => {
-    let at = 0
-    let done = 0
-    // It does not change while it is told.
-    let now: SentinelWorld | undefined
-    while (at < chunk.length && !socket.destroyed && !socket.writableEnded) {
-      if (socket.writableNeedDrain || done > REQUESTS_AT_ONCE) {
-        rest = chunk.subarray(at)
-        socket.pause()
-        if (done > REQUESTS_AT_ONCE) letOthersGo()
-        return
-      }
-      const end = scanRequest(scanner, chunk, at)
-      requestBytes += (end < 0 ? chunk.length : end) - at
-      if (scanner.error !== undefined) return void refuse(scanner.error)
-      if (requestBytes > LONGEST_REQUEST) return void refuse('too big request')
-      if (end < 0) return
-      done += ANSWER_COSTS + WORD_COSTS * scanner.words.length + Math.ceil(requestBytes / LINE_BYTES)
-      requestBytes = 0
-      at = end
-      now ??= world()
-      if (!scanner.empty) obey(scanner, now)
-    }
-  }
-  const goOn = (): void => {
-    const later = rest
-    rest = null
-    if (later !== null) take(later)
-    if (rest === null) socket.resume()
-  }
-  const letOthersGo = (): void => {
-    yielded = true
-    inTurn('answers as a Sentinel', crumb, () => {
-      yielded = false
-      goOn()
-    })
-  }
-  const obey = ({ words }: RequestScanner, now: SentinelWorld): void => {
+  const obey = (words: readonly Buffer[], now: SentinelWorld): void => {
     const { replies, ends = false } = answer(
       words.map((word) => word.toString('utf8')),
       session,
@@ -83,18 +39,13 @@ export function serveSentinelClient(socket: Socket, id: number, world: () => Sen
     socket.write(replies.map((reply) => encodeReply(reply, session.protocol)).join(''))
     if (ends) socket.end()
   }
-  const refuse = (what: string): void => {
-    socket.end(`-ERR Protocol error: ${what}\r\n`)
-  }
-
+  const reader = createReader(socket, crumb, world, obey)
   socket.on('data', (chunk) => {
     beginPiece('answers as a Sentinel', crumb)
-    take(chunk)
+    reader.take(chunk)
     endPiece()
   })
-  socket.on('drain', () => {
-    if (!yielded) goOn()
-  })
+  socket.on('drain', reader.goOn)
   socket.on('error', () => socket.destroy())
   return {
     publish(channel, text) {
@@ -105,6 +56,74 @@ export function serveSentinelClient(socket: Socket, id: number, world: () => Sen
     },
     end: () => socket.destroy(),
   }
+}
+
+interface Reader {
+  take(chunk: Buffer): void
+  /** The client has read what it was answered. */
+  goOn(): void
+}
+
+/** Calls `obey` for each request, in turns with other clients. The world does not change within a chunk. */
+function createReader(
+  socket: Socket,
+  crumb: Uint8Array,
+  world: () => SentinelWorld,
+  obey: (words: readonly Buffer[], now: SentinelWorld) => void,
+): Reader {
+  const scanner = createRequestScanner(noted)
+  scanner.keepAll = true
+  /** What came behind a reply that the client has not read yet, or behind what it may ask in one turn. */
+  let rest: Buffer | null = null
+  let yielded = false
+  let requestBytes = 0
+
+  const take = (chunk: Buffer): void => {
+    let at = 0
+    let done = 0
+    let now: SentinelWorld | undefined
+    while (at < chunk.length && !socket.destroyed && !socket.writableEnded) {
+      if (socket.writableNeedDrain || done > REQUESTS_AT_ONCE) {
+        rest = chunk.subarray(at)
+        socket.pause()
+        if (done > REQUESTS_AT_ONCE) letOthersGo()
+        return
+      }
+      const end = scanRequest(scanner, chunk, at)
+      requestBytes += (end < 0 ? chunk.length : end) - at
+      if (scanner.error !== undefined) return void refuse(socket, scanner.error)
+      if (requestBytes > LONGEST_REQUEST) return void refuse(socket, 'too big request')
+      if (end < 0) return
+      done += ANSWER_COSTS + WORD_COSTS * scanner.words.length + Math.ceil(requestBytes / LINE_BYTES)
+      requestBytes = 0
+      at = end
+      now ??= world()
+      if (!scanner.empty) obey(scanner.words, now)
+    }
+  }
+  const takeRest = (): void => {
+    const later = rest
+    rest = null
+    if (later !== null) take(later)
+    if (rest === null) socket.resume()
+  }
+  const letOthersGo = (): void => {
+    yielded = true
+    inTurn('answers as a Sentinel', crumb, () => {
+      yielded = false
+      takeRest()
+    })
+  }
+  return {
+    take,
+    goOn() {
+      if (!yielded) takeRest()
+    },
+  }
+}
+
+function refuse(socket: Socket, what: string): void {
+  socket.end(`-ERR Protocol error: ${what}\r\n`)
 }
 
 /** All words of every command are kept, so none has to be noted. */

@@ -17,38 +17,26 @@ const LISTEN_AGAIN_MS = 500
 /** An application has one or two for each of its processes. */
 const MOST_CLIENTS = 1_000
 
-/**
- * Listens, or goes on trying: a port that is taken is told in the report and to `onTrouble`, once for each reason.
- * `databases` is asked for what is so at this moment; of several with one name the first counts.
- */
-export async function openSentinel(options: {
+interface SentinelOptions {
   readonly host: string
   readonly port: number
   readonly admission: Admission
   readonly databases: () => readonly SentinelDatabase[]
   readonly onTrouble: (why: string) => void
-}): Promise<Sentinel> {
-  const { host, port, admission, onTrouble } = options
+}
+
+/**
+ * Listens, or goes on trying: a port that is taken is told in the report and to `onTrouble`, once for each reason.
+ * `databases` is asked for what is so at this moment; of several with one name the first counts.
+ */
+export async function openSentinel(options: SentinelOptions): Promise<Sentinel> {
+  const { host, port, admission } = options
   const clients = new Set<SentinelClient>()
   const id = createHash('sha1').update(`${hostname()}:${host}:${port}`).digest('hex')
   const listed = () => firstOfEachName(options.databases())
   let told = listed()
-  let server: Server | null = null
-  let why = ''
   let lastClient = 0
 
-  let timer: NodeJS.Timeout | undefined
-  const listen = async (): Promise<void> => {
-    try {
-      server = await openServer(host, port, admit)
-      why = ''
-    } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause)
-      if (reason !== why) onTrouble(reason)
-      why = reason
-      timer = setTimeout(() => void listen(), LISTEN_AGAIN_MS)
-    }
-  }
   const admit = (socket: Socket): void => {
     if (clients.size >= MOST_CLIENTS || admission.open >= admission.most) {
       socket
@@ -67,7 +55,7 @@ export async function openSentinel(options: {
     })
   }
 
-  await listen()
+  const listening = await keepListening(options, admit)
   return {
     look() {
       const now = listed()
@@ -82,14 +70,57 @@ export async function openSentinel(options: {
     report: () => ({
       host,
       port,
-      state: server === null ? 'failed' : 'serving',
-      why,
+      state: listening.isUp ? 'serving' : 'failed',
+      why: listening.why,
       connections: clients.size,
       databases: listed().length,
     }),
     async [Symbol.asyncDispose]() {
-      clearTimeout(timer)
+      listening.stop()
       for (const client of clients) client.end()
+      await listening.close()
+    },
+  }
+}
+
+interface Listening {
+  readonly isUp: boolean
+  /** Why nothing listens; empty while the port is ours. */
+  readonly why: string
+  /** The port is not tried again. */
+  stop(): void
+  /** No client comes from now on. Resolves when the last one has gone. */
+  close(): Promise<void>
+}
+
+async function keepListening(
+  { host, port, onTrouble }: SentinelOptions,
+  admit: (socket: Socket) => void,
+): Promise<Listening> {
+  let server: Server | null = null
+  let why = ''
+  let timer: NodeJS.Timeout | undefined
+  const listen = async (): Promise<void> => {
+    try {
+      server = await openServer(host, port, admit)
+      why = ''
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      if (reason !== why) onTrouble(reason)
+      why = reason
+      timer = setTimeout(() => void listen(), LISTEN_AGAIN_MS)
+    }
+  }
+  await listen()
+  return {
+    get isUp() {
+      return server !== null
+    },
+    get why() {
+      return why
+    },
+    stop: () => clearTimeout(timer),
+    async close() {
       const { promise, resolve } = Promise.withResolvers<void>()
       if (server === null) resolve()
       else server.close(() => resolve())

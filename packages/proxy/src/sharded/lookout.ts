@@ -50,32 +50,9 @@ export function createLookout(deps: {
   readonly move: (group: number, to: Address) => Promise<unknown>
 }): Lookout {
   const { ask, primaries, known, slots, move } = deps
-  const looks = new Map<string, Look>()
+  const { look, recent } = createLooks(ask)
   let isClosed = false
 
-  /** What the engine says from now on: clients that come meanwhile hear the same. */
-  const look = async (at: Address): Promise<SlotView> => {
-    const key = addressText(at)
-    const nowMs = performance.now()
-    let last = looks.get(key)
-    while (last !== undefined && last.beganMs < nowMs) {
-      await last.over
-      const next = looks.get(key)
-      if (next === last) break
-      last = next
-    }
-    if (last !== undefined && last.beganMs >= nowMs) return last.view
-    const view = ask(at)
-    const over = Promise.allSettled([view, delay(LOOK_AGAIN_MS)])
-    looks.set(key, { beganMs: performance.now(), view, over })
-    return view
-  }
-  /** As it was not long ago, if that is known. */
-  const recent = async (at: Address): Promise<SlotView | null> => {
-    const last = looks.get(addressText(at))
-    if (last === undefined || performance.now() - last.beganMs > LEAVING_FOR_MS) return null
-    return last.view.catch(() => null)
-  }
   const leavingGroup = (view: SlotView | null, slot: number): number => {
     const to = view === null ? null : leavingTo(view, slot)
     return to === null ? -1 : primaries().findIndex((primary) => isSame(primary, to))
@@ -115,6 +92,41 @@ export function createLookout(deps: {
     },
     [Symbol.dispose]() {
       isClosed = true
+    },
+  }
+}
+
+interface Looks {
+  /** What the engine says from now on: clients that come meanwhile hear the same. */
+  look(at: Address): Promise<SlotView>
+  /** As it was not long ago, if that is known. */
+  recent(at: Address): Promise<SlotView | null>
+}
+
+/** Asks each engine for its slots, one time in LOOK_AGAIN_MS at most. */
+function createLooks(ask: (at: Address) => Promise<SlotView>): Looks {
+  const looks = new Map<string, Look>()
+  return {
+    async look(at) {
+      const key = addressText(at)
+      const nowMs = performance.now()
+      let last = looks.get(key)
+      while (last !== undefined && last.beganMs < nowMs) {
+        await last.over
+        const next = looks.get(key)
+        if (next === last) break
+        last = next
+      }
+      if (last !== undefined && last.beganMs >= nowMs) return last.view
+      const view = ask(at)
+      const over = Promise.allSettled([view, delay(LOOK_AGAIN_MS)])
+      looks.set(key, { beganMs: performance.now(), view, over })
+      return view
+    },
+    async recent(at) {
+      const last = looks.get(addressText(at))
+      if (last === undefined || performance.now() - last.beganMs > LEAVING_FOR_MS) return null
+      return last.view.catch(() => null)
     },
   }
 }

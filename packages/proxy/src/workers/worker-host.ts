@@ -1,4 +1,4 @@
-import { type Address, Refusal, type SwitchResult, type WantedEndpoint } from '@fairlead/api'
+import { type Address, type HoldResult, Refusal, type SwitchResult, type WantedEndpoint } from '@fairlead/api'
 import type { CursorGenerations } from '../handover/cursor-generations.ts'
 import { OWN_HOLD } from '../handover/hold.ts'
 import { allCalm, notBegun } from '../handover/long-requests.ts'
@@ -20,11 +20,7 @@ const HOLD_LATE_MS = 1_000
 /** Beyond what a worker takes to drain, to move, and to wait for the others. */
 const SWITCH_WITHIN_MS = 15_000
 
-/**
- * Opens endpoints in `count` threads at once, among which the kernel divides the clients. `admission` is divided among them
- * too. `onBroken`: a thread has ended, and its clients with it; what is left is not to go on.
- */
-export async function createWorkerHost(options: {
+interface WorkerHostOptions {
   readonly count: number
   /** The table of which user each engine is. */
   readonly usersOfPorts: string
@@ -34,7 +30,13 @@ export async function createWorkerHost(options: {
   /** Of the main thread and of each worker. */
   readonly breadcrumbs: SharedArrayBuffer
   readonly onBroken: (why: string) => void
-}): Promise<EndpointHost> {
+}
+
+/**
+ * Opens endpoints in `count` threads at once, among which the kernel divides the clients. `admission` is divided among them
+ * too. `onBroken`: a thread has ended, and its clients with it; what is left is not to go on.
+ */
+export async function createWorkerHost(options: WorkerHostOptions): Promise<EndpointHost> {
   const { count, usersOfPorts, admission, generations, log, breadcrumbs, onBroken } = options
   const endpoints = new Map<string, HostedEndpoint>()
   const onMove = async (id: string, upstream: Address, slot: number) => {
@@ -49,13 +51,9 @@ export async function createWorkerHost(options: {
     breadcrumbs,
   }
   const running: ProxyWorker[] = []
-  /** One that flushes and loads again at once keeps what it has loaded: only the others are told. */
   const onScriptsFlushed = (id: string, from: number) => {
     const others = running.filter((_, n) => n !== from)
-    const orders = others.map((worker) =>
-      worker.order('forget scripts', { id, ask: null, withinMs: ANSWER_WITHIN_MS }),
-    )
-    allOf(orders).catch((cause: unknown) => log('scripts are not forgotten', { id, why: String(cause) }))
+    void forgetScripts(others, id, log)
   }
   await using stack = new AsyncDisposableStack()
   const workers = await allOf(
@@ -95,6 +93,15 @@ export async function createWorkerHost(options: {
   }
 }
 
+/** A worker that flushes and loads again at once keeps what it has loaded: only the others are told. Never rejects. */
+async function forgetScripts(others: readonly ProxyWorker[], id: string, log: Log): Promise<void> {
+  try {
+    await fanOut(others, id)('forget scripts', null)
+  } catch (cause) {
+    log('scripts are not forgotten', { id, why: String(cause) })
+  }
+}
+
 type ToAll = <Name extends OrderName>(
   name: Name,
   ask: Orders[Name]['ask'],
@@ -129,43 +136,16 @@ function createFannedOut(
     const { host, port, upstream, shards } = wanted
     return combineViews({ host, port, upstream, shards }, await toAll('report', null))
   }
-  /** One that cannot hold lets all go: nobody waits for what will not come. */
-  const hold: HostedEndpoint['hold'] = async (times) => {
-    const { deadlineMs, drainMs = deadlineMs, slot } = times
-    // In all threads, before anybody is held in one of them: not while one of them hangs either.
-    const calm = allCalm(await toAll('calm', { withinMs: drainMs, slot }, drainMs + HOLD_LATE_MS))
-    if (calm.long > 0) return notBegun(calm)
-    try {
-      // What a thread waits for now keeps the clients of all others waiting.
-      const parts = await toAll('hold', { ...times, calmMs: 0 }, drainMs + HOLD_LATE_MS)
-      const held = { ...combineHolds(parts), cut: calm.cut + sum(parts.map(({ cut = 0 }) => cut)) }
-      if (!held.drained) await toAll('release', { slot, hasFailed: true })
-      return held
-    } catch (cause) {
-      await toAll('release', { slot, hasFailed: true }).catch(() => null)
-      throw cause
-    }
-  }
   const goOver = async (upstream: Address, slot: number | undefined): Promise<SwitchResult> => {
     const views = await toAll('report', null)
-    if (!views.some(({ isHeld }) => isHeld) && isAlreadyAt(wanted, upstream, slot))
-      return { moved: 0, later: 0, closed: 0, heldMs: 0 }
+    if (!views.some(({ isHeld }) => isHeld) && isAlreadyAt(wanted, upstream, slot)) return nothingMoved
     if (!views.every(({ isHeld }) => isHeld)) {
-      const { drained, why } = await hold({ ...OWN_HOLD, ...(slot !== undefined && { slot }) })
+      const { drained, why } = await holdAll(toAll, { ...OWN_HOLD, ...(slot !== undefined && { slot }) })
       if (!drained) throw new Refusal('order_not_applicable', `the endpoint cannot be held: ${why}`)
     }
     // One for all threads: a client may take its cursor from one to another.
     const ask = { upstream, slot, generation: generations.take() }
-    const switches = workers.map((worker) => worker.switch({ id, ask, withinMs: SWITCH_WITHIN_MS }))
-    const answers = allOf(switches.map(({ answer }) => answer))
-    // Nobody is served before those have arrived, in whichever thread, that would miss what others write first.
-    await Promise.all(switches.map(({ there }) => there))
-    for (const each of switches) each.goOn()
-    const switched = await answers
-    // Nobody waits for it but those who publish, and each worker for a few seconds at most.
-    void Promise.all(switches.map(({ listen }) => listen)).then(() => {
-      for (const each of switches) each.publishOn()
-    })
+    const switched = await switchAll(workers, id, ask)
     wanted = switched[0]?.wanted ?? wanted
     return combineSwitches(switched.map(({ result }) => result))
   }
@@ -182,7 +162,7 @@ function createFannedOut(
     async blocked(slot) {
       return (await toAll('blocked', { slot })).flat()
     },
-    hold,
+    hold: (times) => holdAll(toAll, times),
     async switchTo(upstream, slot) {
       const mine = switching.then(() => goOver(upstream, slot))
       switching = mine.catch(() => null)
@@ -204,6 +184,45 @@ function createFannedOut(
     [Symbol.asyncDispose]: close,
   }
 }
+
+/** A thread that cannot hold lets all go: nobody waits for what will not come. */
+async function holdAll(toAll: ToAll, times: Orders['hold']['ask']): Promise<HoldResult> {
+  const { deadlineMs, drainMs = deadlineMs, slot } = times
+  // In all threads, before anybody is held in one of them: not while one of them hangs either.
+  const calm = allCalm(await toAll('calm', { withinMs: drainMs, slot }, drainMs + HOLD_LATE_MS))
+  if (calm.long > 0) return notBegun(calm)
+  try {
+    // What a thread waits for now keeps the clients of all others waiting.
+    const parts = await toAll('hold', { ...times, calmMs: 0 }, drainMs + HOLD_LATE_MS)
+    const held = { ...combineHolds(parts), cut: calm.cut + sum(parts.map(({ cut = 0 }) => cut)) }
+    if (!held.drained) await toAll('release', { slot, hasFailed: true })
+    return held
+  } catch (cause) {
+    await toAll('release', { slot, hasFailed: true }).catch(() => null)
+    throw cause
+  }
+}
+
+/** All threads go over at once. Resolves when the connections of all have arrived. */
+async function switchAll(
+  workers: readonly ProxyWorker[],
+  id: string,
+  ask: Orders['switch']['ask'],
+): Promise<readonly Orders['switch']['answer'][]> {
+  const switches = workers.map((worker) => worker.switch({ id, ask, withinMs: SWITCH_WITHIN_MS }))
+  const answers = allOf(switches.map(({ answer }) => answer))
+  // Nobody is served before those have arrived, in whichever thread, that would miss what others write first.
+  await Promise.all(switches.map(({ there }) => there))
+  for (const each of switches) each.goOn()
+  const switched = await answers
+  // Nobody waits for it but those who publish, and each worker for a few seconds at most.
+  void Promise.all(switches.map(({ listen }) => listen)).then(() => {
+    for (const each of switches) each.publishOn()
+  })
+  return switched
+}
+
+const nothingMoved: SwitchResult = { moved: 0, later: 0, closed: 0, heldMs: 0 }
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0)

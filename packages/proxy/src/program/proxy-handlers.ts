@@ -1,0 +1,149 @@
+import { type Address, Refusal, type WantedEndpoint } from '@fairlead/api'
+import { whyUnreachable } from '../handover/why-unreachable.ts'
+import { addressesOf } from '../listen/addresses-of.ts'
+import type { Log } from '../listen/cut-log.ts'
+import { checkTls } from '../listen/listen.ts'
+import type { Sentinel } from '../sentinel/sentinel.ts'
+import type { ProxyHandlers } from './control.ts'
+import type { InTurn, Saving } from './save-wanted.ts'
+import type { WantedEndpoints } from './wanted-endpoints.ts'
+
+interface Parts {
+  readonly endpoints: WantedEndpoints
+  readonly saving: Saving
+  readonly inTurn: InTurn
+  /** Null: this proxy does not answer as one. */
+  readonly sentinel: Sentinel | null
+  /** Where it would. */
+  readonly sentinelAt: Address
+  readonly log: Log
+}
+
+/** What a proxy does for each order of the server. What changes what is wanted takes its turn. */
+export function createProxyHandlers(parts: Parts): ProxyHandlers {
+  const { endpoints, sentinel, sentinelAt } = parts
+  const { find } = endpoints
+  return {
+    reportProxy: async () => ({
+      pid: process.pid,
+      rssBytes: process.memoryUsage.rss(),
+      endpoints: await Promise.all([...endpoints.wanted.keys()].toSorted().map(endpoints.report)),
+      sentinel: sentinel?.report() ?? { ...sentinelAt, ...noSentinel },
+    }),
+    putEndpoint: async ({ params: { id }, body }) => {
+      await putEndpoint(id, body, parts)
+      return endpoints.report(id)
+    },
+    removeEndpoint: async ({ params: { id } }) => {
+      await removeEndpoint(id, parts)
+      return { id }
+    },
+    holdEndpoint: ({ params: { id }, body: { deadlineMs, drainMs, slot } }) =>
+      find(id).hold({
+        deadlineMs,
+        ...(drainMs !== undefined && { drainMs }),
+        ...(slot !== undefined && { slot }),
+      }),
+    giveUpBlocked: async ({ params: { id }, body: { slot } }) => ({
+      addresses: [...(await find(id).blocked(slot))],
+    }),
+    prepareEndpoint: async ({ params: { id }, body: { upstream, slot } }) => {
+      const endpoint = find(id)
+      const { upstreamTls: tls } = endpoint.wanted
+      const isNeedless = (await endpoint.report()).connections === 0
+      const [prepared, unreachable] = await Promise.all([
+        endpoint.prepare(upstream, slot),
+        isNeedless ? undefined : whyUnreachable({ ...upstream, tls }),
+      ])
+      return { prepared, unreachable: unreachable ?? null }
+    },
+    takeScripts: async ({ params: { id }, body: { upstream, all } }) => find(id).takeScripts(upstream, all),
+    switchEndpoint: ({ params: { id }, body }) => switchTo(id, body.upstream, body.slot, parts),
+    releaseEndpoint: async ({ params: { id }, body: { slot } }) => {
+      await find(id).release(slot)
+      return endpoints.report(id)
+    },
+    listClients: async ({ params: { id }, query }) => find(id).clients(query),
+  }
+}
+
+async function putEndpoint(id: string, body: WantedEndpoint, parts: Parts): Promise<void> {
+  const { endpoints, saving, inTurn, sentinel } = parts
+  if (body.tls !== null) checkTls(body.tls)
+  await inTurn(async () => {
+    const before = endpoints.wanted.get(id)
+    if (before !== undefined && JSON.stringify(before) === JSON.stringify(body)) {
+      if (!saving.isSaved) await saving.save()
+      return endpoints.start(id)
+    }
+    endpoints.wanted.set(id, body)
+    await saving.save()
+    if (before !== undefined && !servesAlike(before, body)) await endpoints.stop(id)
+    else if (body.tls !== null && body.tls.cert !== before?.tls?.cert)
+      await endpoints.get(id)?.renewTls(body.tls)
+    await endpoints.get(id)?.know(addressesOf(body))
+    await endpoints.start(id)
+    sentinel?.look()
+  })
+  const endpoint = endpoints.get(id)
+  if (endpoint === undefined) throw new Refusal('unavailable', `it cannot listen: ${endpoints.whyNot(id)}`)
+  for (const { upstream, slot } of moved(endpoint.wanted, body)) await switchTo(id, upstream, slot, parts)
+}
+
+function removeEndpoint(id: string, { endpoints, saving, inTurn, sentinel }: Parts): Promise<void> {
+  return inTurn(async () => {
+    endpoints.wanted.delete(id)
+    await saving.save()
+    await endpoints.stop(id)
+    sentinel?.look()
+  })
+}
+
+async function switchTo(
+  id: string,
+  upstream: Address,
+  slot: number | undefined,
+  { endpoints, saving, sentinel, log }: Parts,
+) {
+  const endpoint = endpoints.find(id)
+  const result = await endpoint.switchTo(upstream, slot)
+  sentinel?.look()
+  const wish = endpoints.wanted.get(id)
+  // Nobody waits for the disk: killed before it is written, we begin with the old one until we are told again.
+  const { upstream: first, shards } = endpoint.wanted
+  if (wish !== undefined) endpoints.wanted.set(id, { ...wish, upstream: first, shards })
+  saving.saveSoon()
+  log('endpoint re-pointed', { id, to: `${upstream.host}:${upstream.port}`, ...result })
+  return result
+}
+
+const noSentinel = { state: 'off', why: '', connections: 0, databases: 0 } as const
+
+/**
+ * Connections need not go: another upstream moves them, another certificate is shown to those who come, and what the Sentinel
+ * answerer tells is not theirs.
+ */
+function servesAlike(before: WantedEndpoint, after: WantedEndpoint): boolean {
+  const own = ({ upstream: _, name: __, replicas: ___, shards, tls, ...rest }: WantedEndpoint) => {
+    // Which ranges are one group counts, wherever it is.
+    const groupOf = (at: Address) => shards?.findIndex(({ upstream }) => isSame(upstream, at))
+    const ranges = shards?.map(({ first, last, upstream }) => [first, last, groupOf(upstream)]) ?? null
+    return JSON.stringify({ ...rest, speaksTls: tls !== null, shards: ranges })
+  }
+  return own(before) === own(after)
+}
+
+/** What has to be switched, so that `now` becomes `wish`, which differs only in upstreams. */
+function moved(
+  now: WantedEndpoint,
+  wish: WantedEndpoint,
+): readonly { readonly upstream: WantedEndpoint['upstream']; readonly slot?: number }[] {
+  if (wish.shards === null) return isSame(wish.upstream, now.upstream) ? [] : [{ upstream: wish.upstream }]
+  return wish.shards
+    .filter(({ upstream }, n) => !isSame(upstream, now.shards?.[n]?.upstream))
+    .map(({ upstream, first }) => ({ upstream, slot: first }))
+}
+
+function isSame(one: Address, other: Address | undefined): boolean {
+  return one.host === other?.host && one.port === other.port
+}

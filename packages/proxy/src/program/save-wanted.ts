@@ -1,0 +1,48 @@
+import type { WantedEndpoint } from '@fairlead/api'
+import type { Log } from '../listen/cut-log.ts'
+import { writeWanted } from './wanted-file.ts'
+
+/** Does one thing after the other, whatever asked for it. */
+export type InTurn = (act: () => Promise<void>) => Promise<void>
+
+/** Writes what is wanted to its file. */
+export interface Saving {
+  /** False: what could not be written is to be written with the next put, also when that changes nothing. */
+  readonly isSaved: boolean
+  /** Call it in a turn. Throws when the disk does not take it. */
+  save(): Promise<void>
+  /** In a turn of its own: what changes until that begins is written in one go. Trouble is logged. */
+  saveSoon(): void
+}
+
+/** `wanted` is read at each writing; its file is at `path`. */
+export function createSaving(
+  path: string,
+  wanted: ReadonlyMap<string, WantedEndpoint>,
+  inTurn: InTurn,
+  log: Log,
+): Saving {
+  let isSaved = true
+  let isDue = false
+  const save = async () => {
+    isSaved = false
+    await writeWanted(path, Object.fromEntries(wanted))
+    isSaved = true
+  }
+  return {
+    get isSaved() {
+      return isSaved
+    },
+    save,
+    saveSoon() {
+      isSaved = false
+      if (isDue) return
+      isDue = true
+      const saved = inTurn(() => {
+        isDue = false
+        return save()
+      })
+      saved.catch((cause: unknown) => log('what is wanted cannot be written', { why: String(cause) }))
+    },
+  }
+}

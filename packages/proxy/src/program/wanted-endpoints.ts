@@ -1,0 +1,94 @@
+import { type EndpointReport, Refusal, type WantedEndpoint } from '@fairlead/api'
+import type { Log } from '../listen/cut-log.ts'
+import { whyItCannotListen } from '../listen/why-it-cannot-listen.ts'
+import type { EndpointHost, HostedEndpoint } from '../workers/endpoint-host.ts'
+
+/** The endpoints that a proxy is to serve, those of them that are open, and why the others are not. */
+export interface WantedEndpoints extends AsyncDisposable {
+  readonly wanted: Map<string, WantedEndpoint>
+  /** Undefined: it is not open. */
+  get(id: string): HostedEndpoint | undefined
+  /** Throws Refusal not_found of one that is not open, with why. */
+  find(id: string): HostedEndpoint
+  /** Opens an endpoint that is wanted and is not open. Never rejects: `whyNot` says what is wrong. */
+  start(id: string): Promise<void>
+  /** Closes it, and its connections with it; of one that is not open: nothing. */
+  stop(id: string): Promise<void>
+  /** Those that are wanted and could not be opened. */
+  failed(): Iterable<string>
+  whyNot(id: string): string | undefined
+  /** Throws Refusal not_found of one that is not wanted. */
+  report(id: string): Promise<EndpointReport>
+}
+
+/** None of `wanted` is open yet. Disposed of, it closes all. */
+export function createWantedEndpoints(
+  wanted: Map<string, WantedEndpoint>,
+  host: EndpointHost,
+  log: Log,
+): WantedEndpoints {
+  const open = new Map<string, HostedEndpoint>()
+  const failures = new Map<string, string>()
+  return {
+    wanted,
+    get: (id) => open.get(id),
+    find(id) {
+      const endpoint = open.get(id)
+      if (endpoint === undefined)
+        throw new Refusal('not_found', failures.get(id) ?? `there is no endpoint ${id}`)
+      return endpoint
+    },
+    async start(id) {
+      const wish = wanted.get(id)
+      if (wish === undefined || open.has(id)) return
+      try {
+        open.set(id, await host.open(id, wish))
+        failures.delete(id)
+        log('endpoint listens', { id, port: wish.port })
+      } catch (cause) {
+        const why = await whyItCannotListen(wish, cause)
+        if (failures.get(id) !== why) log('endpoint cannot listen', { id, why })
+        failures.set(id, why)
+      }
+    },
+    async stop(id) {
+      const endpoint = open.get(id)
+      open.delete(id)
+      failures.delete(id)
+      await endpoint?.[Symbol.asyncDispose]()
+    },
+    failed: () => failures.keys(),
+    whyNot: (id) => failures.get(id),
+    async report(id) {
+      const endpoint = open.get(id)
+      if (endpoint === undefined) return reportUnopened(id, wanted.get(id), failures.get(id))
+      const { isHeld, ...rest } = await endpoint.report()
+      return { id, ...rest, state: isHeld ? 'held' : 'serving', why: '' }
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...open.values()].map((endpoint) => endpoint[Symbol.asyncDispose]()))
+    },
+  }
+}
+
+function reportUnopened(
+  id: string,
+  wish: WantedEndpoint | undefined,
+  why = 'it is being opened',
+): EndpointReport {
+  if (wish === undefined) throw new Refusal('not_found', `there is no endpoint ${id}`)
+  const { host, port, upstream, shards } = wish
+  return { id, host, port, upstream, shards, ...nothingYet, state: 'failed', why }
+}
+
+const nothingYet = {
+  connections: 0,
+  commands: 0,
+  heldMsTotal: 0,
+  heldMsLast: 0,
+  repoints: 0,
+  failedHolds: 0,
+  behind: [],
+  errors: 0,
+  lastError: '',
+}
