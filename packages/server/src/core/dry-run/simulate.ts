@@ -75,50 +75,11 @@ function introduce(shard: SeenShard, groups: readonly Seen[]): SeenShard {
 
 /** What is seen after a step that went as it should, before anything else moved. */
 export function expect(seen: Seen, step: Step, taken = seen.shards.map(({ id }) => id)): Seen {
-  const change = (id: number, make: (shard: SeenShard) => SeenShard): Seen => ({
-    ...seen,
-    shards: seen.shards.map((shard) => (shard.id === id ? make(shard) : shard)),
-  })
   switch (step.kind) {
     case 'add-shard':
       return { ...seen, shards: [...seen.shards, freshShard(taken, step)] }
-    case 'start-shard':
-      return change(step.shard, (shard) => restarted(shard, { follows: step.follow }))
-    case 'restart-shard':
-      return change(step.shard, (shard) => restarted(shard, { wanted: step.runs, follows: step.follow }))
-    case 'restart-primary':
-      return change(step.shard, (shard) => restarted(shard, { wanted: step.runs, follows: null }))
-    case 'assign-slots':
-      return change(step.shard, (shard) =>
-        withEngine(shard, { role: 'primary', primary: null, link: 'down' }),
-      )
-    case 'end-process':
-      return change(step.shard, (shard) => ({
-        ...shard,
-        process: 'exited',
-        asleep: true,
-        silence: null,
-        engine: null,
-      }))
     case 'retire-shard':
       return { ...seen, shards: seen.shards.filter((shard) => shard.id !== step.shard) }
-    case 'follow':
-      return change(step.shard, (shard) =>
-        withEngine(shard, { role: 'replica', primary: addressOf(seen, step.primary), link: 'down' }),
-      )
-    case 'promote':
-      return change(step.shard, (shard) => {
-        const follows = seen.shards.length > 1 ? null : shard.follows
-        return withEngine({ ...shard, follows }, { role: 'primary', primary: null, link: 'down' })
-      })
-    case 'take-back':
-      return change(step.shard, (shard) =>
-        withEngine(shard, { role: 'primary', primary: null, link: 'down' }),
-      )
-    case 'enable-aof':
-      return change(step.shard, (shard) => withEngine(shard, { aof: 'rewriting' }))
-    case 'save-snapshot':
-      return change(step.shard, (shard) => ({ ...shard, disk: savedDisk(shard) }))
     case 'hand-over':
       return handedOver(seen, step.from, step.to)
     case 'release-handover':
@@ -131,14 +92,63 @@ export function expect(seen: Seen, step: Step, taken = seen.shards.map(({ id }) 
       return { ...seen, handover: null }
     case 'record-primary':
       return { ...seen, recordedPrimary: step.shard }
+    case 'start-shard':
+    case 'restart-shard':
+    case 'restart-primary':
+    case 'assign-slots':
+    case 'end-process':
+    case 'follow':
+    case 'promote':
+    case 'take-back':
+    case 'enable-aof':
+    case 'save-snapshot':
     case 'record-wish':
-      return change(step.shard, (shard) => ({ ...shard, follows: step.follow }))
+      return {
+        ...seen,
+        shards: seen.shards.map((shard) => (shard.id === step.shard ? changed(shard, step, seen) : shard)),
+      }
     case 'fence':
     case 'meet':
     case 'forget-node':
       return seen
   }
 }
+
+/** The steps that change one shard and nothing besides. */
+type ShardStep = Exclude<
+  Extract<Step, { shard: number }>,
+  { kind: 'retire-shard' | 'record-primary' | 'fence' | 'meet' }
+>
+
+function changed(shard: SeenShard, step: ShardStep, seen: Seen): SeenShard {
+  switch (step.kind) {
+    case 'start-shard':
+      return restarted(shard, { follows: step.follow })
+    case 'restart-shard':
+      return restarted(shard, { wanted: step.runs, follows: step.follow })
+    case 'restart-primary':
+      return restarted(shard, { wanted: step.runs, follows: null })
+    case 'end-process':
+      return { ...shard, process: 'exited', asleep: true, silence: null, engine: null }
+    case 'follow':
+      return withEngine(shard, { role: 'replica', primary: addressOf(seen, step.primary), link: 'down' })
+    case 'promote': {
+      const follows = seen.shards.length > 1 ? null : shard.follows
+      return withEngine({ ...shard, follows }, asPrimary)
+    }
+    case 'assign-slots':
+    case 'take-back':
+      return withEngine(shard, asPrimary)
+    case 'enable-aof':
+      return withEngine(shard, { aof: 'rewriting' })
+    case 'save-snapshot':
+      return { ...shard, disk: savedDisk(shard) }
+    case 'record-wish':
+      return { ...shard, follows: step.follow }
+  }
+}
+
+const asPrimary = { role: 'primary', primary: null, link: 'down' } as const
 
 /** What is seen after everything that is on its way has arrived: processes answer, links are up, files are written. */
 export function settle(seen: Seen): Seen {

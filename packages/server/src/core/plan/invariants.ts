@@ -1,3 +1,4 @@
+import type { SlotRange } from '../state/database.ts'
 import type { Goal } from '../state/goal.ts'
 import {
   isAt,
@@ -31,22 +32,25 @@ export function violations(
   }
   const about = step.kind === 'hand-over' ? step.to : 'shard' in step ? step.shard : undefined
   const shard = seen.shards.find(({ id }) => id === about)
-  const primaries = seen.shards.filter((one) => isLive(one) && one.engine.role === 'primary')
-  const [primary] = primaries.filter(isLive)
+  const primaries = seen.shards.filter(isLive).filter(({ engine }) => engine.role === 'primary')
+  checkStep(step, { seen, shard, primaries, durable, must })
+  return broken
+}
 
+/** What a step is checked by. `shard`: that which it is about; of a handover the heir. */
+interface Check {
+  readonly seen: Seen
+  readonly shard: SeenShard | undefined
+  readonly primaries: readonly LiveShard[]
+  readonly durable: Goal['persistence']
+  readonly must: (holds: boolean, sentence: string) => void
+}
+
+function checkStep(step: Step, check: Check): void {
+  const { seen, shard, must } = check
   switch (step.kind) {
     case 'retire-shard':
-      must(
-        shard === undefined || !serves(seen, shard) || seen.shards.length === 1,
-        'a shard that serves is not retired while there are others',
-      )
-      must(
-        shard === undefined ||
-          shard.leaving ||
-          primary === undefined ||
-          whyNotGivenUp(shard, primary, durable) === undefined,
-        'what it has on disk is on the disk of the primary',
-      )
+      checkRetirement(check)
       break
     case 'restart-shard':
       must(shard !== undefined && !serves(seen, shard), 'a primary never restarts while it serves')
@@ -61,50 +65,16 @@ export function violations(
       )
       break
     case 'start-shard':
-      must(shard?.engine == null || step.follow !== null, 'a shard that answers is not started as a primary')
-      must(step.follow !== null || primaries.length === 0, 'no second primary is started')
-      must(
-        step.follow === null || shard === undefined || !wouldClaimSlots(shard, seen),
-        'who would claim the slots of another one is not started',
-      )
-      must(
-        step.follow !== null || shard === undefined || !wouldEmpty(shard, seen),
-        'a primary whose disk is empty does not empty others',
-      )
+      checkStart(step.follow, check)
       break
     case 'assign-slots':
-      must(seen.slots !== null && primaries.length === 0, 'slots are given only to a group that serves none')
-      must(
-        shard !== undefined && isLive(shard) && shard.engine.role === 'blank',
-        'slots are given only to a blank shard',
-      )
+      checkSlots(check)
       break
     case 'promote':
-      must(primaries.length === 0, 'nobody is promoted beside a primary')
-      must(
-        !seen.shards.some((one) => one !== shard && isSilent(one) && mayServe(one, seen)),
-        'no shard is promoted beside a silent one that may be the primary',
-      )
-      must(shard !== undefined && isLive(shard), 'only a shard that answers is promoted')
-      must(
-        shard === undefined || !isLive(shard) || !isAstray(shard, seen),
-        'nobody is promoted in place of a node that is none of its group',
-      )
-      must(
-        shard === undefined || !isLive(shard) || !isBehindDisk(shard, seen),
-        'who came back from its disk is not promoted while the disk of the primary holds more',
-      )
+      checkPromotion(check)
       break
     case 'take-back':
-      must(primaries.length === 0, 'slots are taken back only by a group that has no primary')
-      must(
-        shard !== undefined && isLive(shard) && isAstray(shard, seen) && holdsHistory(shard, seen),
-        'slots are taken back only by a shard that holds the data on record, and follows a node that is none of its group',
-      )
-      must(
-        seen.slots !== null && step.slots.first === seen.slots.first && step.slots.last === seen.slots.last,
-        'a group takes back its own slots and no others',
-      )
+      checkTakeBack(step.slots, check)
       break
     case 'add-shard':
       must(
@@ -113,14 +83,7 @@ export function violations(
       )
       break
     case 'hand-over':
-      checkHandover(seen, step.from, step.to, must)
-      must(
-        primary === undefined ||
-          shard === undefined ||
-          !isLive(shard) ||
-          whyLessKept(shard, primary, primary, durable) === undefined,
-        'what the primary has on disk is on the disk of the heir',
-      )
+      checkHandover(step.from, check)
       break
     case 'forget-node':
       must(
@@ -141,17 +104,74 @@ export function violations(
     case 'seal-handover':
       break // they take nothing away from anybody
   }
-  return broken
 }
 
-function checkHandover(
-  seen: Seen,
-  from: number,
-  to: number,
-  must: (holds: boolean, sentence: string) => void,
-): void {
+function checkRetirement({ seen, shard, primaries: [primary], durable, must }: Check): void {
+  must(
+    shard === undefined || !serves(seen, shard) || seen.shards.length === 1,
+    'a shard that serves is not retired while there are others',
+  )
+  must(
+    shard === undefined ||
+      shard.leaving ||
+      primary === undefined ||
+      whyNotGivenUp(shard, primary, durable) === undefined,
+    'what it has on disk is on the disk of the primary',
+  )
+}
+
+function checkStart(follow: number | null, { seen, shard, primaries, must }: Check): void {
+  must(shard?.engine == null || follow !== null, 'a shard that answers is not started as a primary')
+  must(follow !== null || primaries.length === 0, 'no second primary is started')
+  must(
+    follow === null || shard === undefined || !wouldClaimSlots(shard, seen),
+    'who would claim the slots of another one is not started',
+  )
+  must(
+    follow !== null || shard === undefined || !wouldEmpty(shard, seen),
+    'a primary whose disk is empty does not empty others',
+  )
+}
+
+function checkSlots({ seen, shard, primaries, must }: Check): void {
+  must(seen.slots !== null && primaries.length === 0, 'slots are given only to a group that serves none')
+  must(
+    shard !== undefined && isLive(shard) && shard.engine.role === 'blank',
+    'slots are given only to a blank shard',
+  )
+}
+
+function checkPromotion({ seen, shard, primaries, must }: Check): void {
+  must(primaries.length === 0, 'nobody is promoted beside a primary')
+  must(
+    !seen.shards.some((one) => one !== shard && isSilent(one) && mayServe(one, seen)),
+    'no shard is promoted beside a silent one that may be the primary',
+  )
+  must(shard !== undefined && isLive(shard), 'only a shard that answers is promoted')
+  must(
+    shard === undefined || !isLive(shard) || !isAstray(shard, seen),
+    'nobody is promoted in place of a node that is none of its group',
+  )
+  must(
+    shard === undefined || !isLive(shard) || !isBehindDisk(shard, seen),
+    'who came back from its disk is not promoted while the disk of the primary holds more',
+  )
+}
+
+function checkTakeBack(slots: SlotRange, { seen, shard, primaries, must }: Check): void {
+  must(primaries.length === 0, 'slots are taken back only by a group that has no primary')
+  must(
+    shard !== undefined && isLive(shard) && isAstray(shard, seen) && holdsHistory(shard, seen),
+    'slots are taken back only by a shard that holds the data on record, and follows a node that is none of its group',
+  )
+  must(
+    seen.slots !== null && slots.first === seen.slots.first && slots.last === seen.slots.last,
+    'a group takes back its own slots and no others',
+  )
+}
+
+function checkHandover(from: number, { seen, shard: heir, primaries, durable, must }: Check): void {
   const primary = seen.shards.find(({ id }) => id === from)
-  const heir = seen.shards.find(({ id }) => id === to)
   must(seen.handover === null, 'the handover before is closed')
   must(
     primary !== undefined && isLive(primary) && primary.engine.role === 'primary',
@@ -167,6 +187,14 @@ function checkHandover(
         shard.id === from || (primary !== undefined && isLive(shard) && isAt(shard.engine.primary, primary)),
     ),
     'every other member follows the primary',
+  )
+  const [serving] = primaries
+  must(
+    serving === undefined ||
+      heir === undefined ||
+      !isLive(heir) ||
+      whyLessKept(heir, serving, serving, durable) === undefined,
+    'what the primary has on disk is on the disk of the heir',
   )
 }
 
