@@ -71,35 +71,7 @@ export async function startPacedLoad(library: Library, login: Login, pace: Pace)
     ...{ incr: { acked: 0, unknown: 0 }, set: { acked: 0, unknown: 0 }, ackedKeys: [] },
   })
   const workers = await Promise.all(Array.from({ length: pace.clients }, connect))
-  const errors: Record<string, number> = {}
-  const gaps: Gap[] = []
-  const heard = (worker: Worker) => {
-    const now = performance.now()
-    if (now - worker.lastAnswerMs >= SHORTEST_GAP_MS)
-      gaps.push({ fromMs: unixMs(worker.lastAnswerMs), toMs: unixMs(now) })
-    worker.lastAnswerMs = now
-    worker.answered += 1
-    worker.outstanding -= 1
-  }
-  const issue = (worker: Worker) => {
-    const number = worker.issued++
-    const outcome = number % 2 === 0 ? worker.incr : worker.set
-    worker.outstanding += 1
-    commandOf(worker, number).then(
-      () => {
-        outcome.acked += 1
-        if (outcome === worker.set) worker.ackedKeys.push(number)
-        heard(worker)
-      },
-      (cause: unknown) => {
-        outcome.unknown += 1
-        const message = cause instanceof Error ? cause.message : String(cause)
-        errors[message] = (errors[message] ?? 0) + 1
-        heard(worker)
-      },
-    )
-  }
-
+  const seen: SeenByClients = { errors: {}, gaps: [] }
   const beganMs = performance.now()
   let issued = 0
   const tick = () => {
@@ -107,14 +79,14 @@ export async function startPacedLoad(library: Library, login: Login, pace: Pace)
     while (issued < due) {
       const worker = workers[issued % workers.length]
       if (worker === undefined || worker.outstanding >= MOST_OUTSTANDING) return
-      issue(worker)
+      issue(worker, seen)
       issued += 1
     }
   }
   const timer = setInterval(tick, 1)
   await pause(SETTLE_MS)
   const before = portsOf(login.port)
-  gaps.length = 0
+  seen.gaps.length = 0
 
   return {
     answers: () => workers.reduce((sum, { answered }) => sum + answered, 0),
@@ -132,12 +104,46 @@ export async function startPacedLoad(library: Library, login: Login, pace: Pace)
       const sum = (pick: (one: Awaited<ReturnType<typeof readBack>>) => number) =>
         found.reduce((total, one) => total + pick(one), 0)
       return {
-        ...{ acked, seconds, errors, reconnects: changed.length, gaps },
+        ...{ acked, seconds, reconnects: changed.length, ...seen },
         lost: sum(({ lost }) => lost),
         twice: sum(({ twice }) => twice),
       }
     },
   }
+}
+
+interface SeenByClients {
+  /** By what the client was told. */
+  readonly errors: Record<string, number>
+  readonly gaps: Gap[]
+}
+
+function issue(worker: Worker, seen: SeenByClients): void {
+  const number = worker.issued++
+  const outcome = number % 2 === 0 ? worker.incr : worker.set
+  worker.outstanding += 1
+  commandOf(worker, number).then(
+    () => {
+      outcome.acked += 1
+      if (outcome === worker.set) worker.ackedKeys.push(number)
+      noteAnswer(worker, seen)
+    },
+    (cause: unknown) => {
+      outcome.unknown += 1
+      const message = cause instanceof Error ? cause.message : String(cause)
+      seen.errors[message] = (seen.errors[message] ?? 0) + 1
+      noteAnswer(worker, seen)
+    },
+  )
+}
+
+function noteAnswer(worker: Worker, { gaps }: SeenByClients): void {
+  const now = performance.now()
+  if (now - worker.lastAnswerMs >= SHORTEST_GAP_MS)
+    gaps.push({ fromMs: unixMs(worker.lastAnswerMs), toMs: unixMs(now) })
+  worker.lastAnswerMs = now
+  worker.answered += 1
+  worker.outstanding -= 1
 }
 
 function commandOf({ client, name }: Worker, number: number): Promise<unknown> {

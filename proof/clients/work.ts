@@ -27,58 +27,24 @@ const SCRIPT = "return redis.call('INCR', KEYS[1])"
  * queue whose items must come out once and in order, to who waits for them; a channel whose messages must come in order.
  */
 export async function startWork(library: Library, login: Login): Promise<Work> {
-  const wrong: string[] = []
-  const state = { isOver: false, answers: 0, longestStallMs: 0 }
+  const run: Run = { login, wrong: [], isOver: false, answers: 0, longestStallMs: 0, before: null }
+  const { wrong } = run
   const clients: Pick<Client, 'close'>[] = []
-  let before: ReadonlySet<string> | null = null
   const open = async () => {
     const client = await library.connect(login)
     clients.push(client)
     return client
   }
-  const loop = async (what: string, act: () => Promise<void>) => {
-    for (let last = performance.now(); !state.isOver; ) {
-      await act().catch((cause: unknown) => {
-        if (!state.isOver) wrong.push(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`)
-      })
-      state.answers += 1
-      // Once everybody is there, and what a library tried at first is gone.
-      if (state.answers === WARM_UP) before = portsOf(login.port)
-      const now = performance.now()
-      state.longestStallMs = Math.max(state.longestStallMs, now - last)
-      last = now
-    }
-  }
+  const loop = (what: string, act: () => Promise<void>) => repeat(what, act, run)
   const expectSame = (what: string, got: unknown, expected: unknown) => {
     if (String(got) !== String(expected))
       wrong.push(`${what}: ${String(got)} in place of ${String(expected)}`)
   }
 
   const counters = await Promise.all(
-    Array.from({ length: WORKERS }, async (_, n) => {
-      const client = await open()
-      let count = 0
-      return () =>
-        loop(`counter ${n}`, async () => {
-          count += 1
-          const key = `counter:{${n}}` // with its copy in one slot
-          if (count % 10 === 0) {
-            const [answer, set] = await client.transaction([
-              ['INCR', key],
-              ['SET', `copy:{${n}}`, String(count)],
-            ])
-            expectSame(`transaction on ${key}`, [answer, set], [count, 'OK'])
-          } else if (count % 10 === 5) {
-            expectSame(`script on ${key}`, await client.call('EVAL', SCRIPT, '1', key), count)
-          } else expectSame(key, await client.call('INCR', key), count)
-        })
-    }),
+    Array.from({ length: WORKERS }, async (_, n) => createCounter(n, await open(), expectSame)),
   )
-  const { producer, consumer, publisher } = {
-    producer: await open(),
-    consumer: await open(),
-    publisher: await open(),
-  }
+  const [producer, consumer, publisher] = [await open(), await open(), await open()]
   let [pushed, popped, published, received] = [0, 0, 0, 0]
   const subscriber = await library.subscribe(login, 'news', (message) => {
     received += 1
@@ -87,11 +53,11 @@ export async function startWork(library: Library, login: Login): Promise<Work> {
   clients.push(subscriber)
 
   const running = [
-    ...counters.map((count) => count()),
+    ...counters.map((count, n) => loop(`counter ${n}`, count)),
     loop('queue in', async () => {
       pushed += 1
       await producer.call('RPUSH', 'queue', String(pushed))
-      while (pushed - popped > 100 && !state.isOver) await new Promise((resolve) => setTimeout(resolve, 1))
+      while (pushed - popped > 100 && !run.isOver) await new Promise((resolve) => setTimeout(resolve, 1))
     }),
     loop('queue out', async () => {
       const item = await consumer.call('BLPOP', 'queue', '1')
@@ -105,18 +71,63 @@ export async function startWork(library: Library, login: Login): Promise<Work> {
     }),
   ]
   return {
-    answers: () => state.answers,
+    answers: () => run.answers,
     async stop() {
       const after = portsOf(login.port)
-      state.isOver = true
+      run.isOver = true
       await Promise.all(running)
       for (const until = performance.now() + 2_000; received < published && performance.now() < until; )
         await new Promise((resolve) => setTimeout(resolve, 5))
       expectSame('messages', received, published)
       await Promise.all(clients.map((client) => client.close()))
-      const known = before ?? after
+      const known = run.before ?? after
       const changed = [...known, ...after].filter((port) => known.has(port) !== after.has(port))
-      return { wrong, reconnects: changed.length, longestStallMs: Math.round(state.longestStallMs) }
+      return { wrong, reconnects: changed.length, longestStallMs: Math.round(run.longestStallMs) }
     },
+  }
+}
+
+interface Run {
+  readonly login: Login
+  readonly wrong: string[]
+  isOver: boolean
+  answers: number
+  longestStallMs: number
+  /** The ports of clients once all of them were connected. */
+  before: ReadonlySet<string> | null
+}
+
+/** Does it again and again until the run is over, and writes down what went wrong. */
+async function repeat(what: string, act: () => Promise<void>, run: Run): Promise<void> {
+  for (let last = performance.now(); !run.isOver; ) {
+    await act().catch((cause: unknown) => {
+      if (!run.isOver) run.wrong.push(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`)
+    })
+    run.answers += 1
+    // Once everybody is there, and what a library tried at first is gone.
+    if (run.answers === WARM_UP) run.before = portsOf(run.login.port)
+    const now = performance.now()
+    run.longestStallMs = Math.max(run.longestStallMs, now - last)
+    last = now
+  }
+}
+
+type ExpectSame = (what: string, got: unknown, expected: unknown) => void
+
+/** Raises the counter number `n` by one at each call, in each of three ways in turn, and expects its new value. */
+function createCounter(n: number, client: Client, expectSame: ExpectSame): () => Promise<void> {
+  const key = `counter:{${n}}` // with its copy in one slot
+  let count = 0
+  return async () => {
+    count += 1
+    if (count % 10 === 0) {
+      const [answer, set] = await client.transaction([
+        ['INCR', key],
+        ['SET', `copy:{${n}}`, String(count)],
+      ])
+      expectSame(`transaction on ${key}`, [answer, set], [count, 'OK'])
+    } else if (count % 10 === 5) {
+      expectSame(`script on ${key}`, await client.call('EVAL', SCRIPT, '1', key), count)
+    } else expectSame(key, await client.call('INCR', key), count)
   }
 }

@@ -52,19 +52,7 @@ export async function startControlPlane(change: Partial<Config> = {}): Promise<T
   }
   let running = await createControlPlane(config, world)
 
-  const send: TestControlPlane['send'] = async (method, path, { auth, body, headers } = {}) => {
-    const response = await fetch(new URL(path, running.url), {
-      method,
-      headers: {
-        ...(auth !== undefined && { authorization: auth }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })
-    const answer = (await response.json()) as Record<string, unknown>
-    return { status: response.status, headers: response.headers, body: answer }
-  }
+  const send: TestControlPlane['send'] = (method, path, options) => sendTo(running.url, method, path, options)
   return {
     home,
     logged,
@@ -103,6 +91,25 @@ export async function startControlPlane(change: Partial<Config> = {}): Promise<T
       await rm(home, { recursive: true, force: true })
     },
   }
+}
+
+async function sendTo(
+  url: string,
+  method: string,
+  path: string,
+  { auth, body, headers }: NonNullable<Parameters<TestControlPlane['send']>[2]> = {},
+): Promise<Answer> {
+  const response = await fetch(new URL(path, url), {
+    method,
+    headers: {
+      ...(auth !== undefined && { authorization: auth }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const answer = (await response.json()) as Record<string, unknown>
+  return { status: response.status, headers: response.headers, body: answer }
 }
 
 /** An Authorization header with name and password. */

@@ -1,7 +1,7 @@
 /** The tests' world as the planner sees it. */
 
-import type { Disk, Seen, SeenDatabase, SeenShard } from '../../src/core/state/topology.ts'
-import { freshName } from './engines.ts'
+import type { Disk, EngineState, Seen, SeenDatabase, SeenShard } from '../../src/core/state/topology.ts'
+import { type Engine, freshName } from './engines.ts'
 import { unlimited } from './group.ts'
 import { liveOf, type Member, membersOf, type Team, type World } from './world.ts'
 
@@ -67,51 +67,25 @@ function seeMember(member: Member, world: World): SeenShard {
     const silence = { hung: false, onDisk: false, forMs: member.stall.past * 500, startedAt: 0 }
     return { ...records, ...process, silence, engine: null }
   }
-  const {
-    runId,
-    role,
-    primary,
-    link,
-    syncing,
-    replid,
-    replid2,
-    secondOffset,
-    offset,
-    aof,
-    streamed,
-    errorReplies,
-  } = engine
-  const own = {
-    runId,
-    role,
-    link,
-    syncing,
-    replid,
-    replid2,
-    secondOffset,
-    offset,
-    aof,
-    streamed,
-    errorReplies,
-  }
+  return { ...records, ...process, engine: seeEngine(id, engine, world) }
+}
+
+function seeEngine(id: number, engine: Engine, world: World): EngineState {
+  const { runId, role, primary, link, syncing, replid, replid2, secondOffset, offset } = engine
+  const { aof, streamed, errorReplies } = engine
   const nodes = [...engine.known].map((node) => nodeOf(node, world, false))
   const greeted = [...engine.greeted].map((node) => nodeOf(node, world, true))
-  const cluster = world.cluster ? { id: `node-${id}`, serves: true, nodes: [...nodes, ...greeted] } : null
-  const address = primary === null ? null : { host: '', port: primary }
   return {
-    ...records,
-    ...process,
-    engine: {
-      ...own,
-      upSeconds: 60,
-      saving: { state: engine.saving === null ? 'idle' : 'writing', lastAt: null },
-      primary: address,
-      loading: false,
-      usedMemoryBytes: 1e6,
-      memory: unlimited(1e6),
-      keys: engine.log.length,
-      cluster,
-    },
+    ...{ runId, role, link, syncing, replid, replid2, secondOffset, offset },
+    ...{ aof, streamed, errorReplies },
+    upSeconds: 60,
+    saving: { state: engine.saving === null ? 'idle' : 'writing', lastAt: null },
+    primary: primary === null ? null : { host: '', port: primary },
+    loading: false,
+    usedMemoryBytes: 1e6,
+    memory: unlimited(1e6),
+    keys: engine.log.length,
+    cluster: world.cluster ? { id: `node-${id}`, serves: true, nodes: [...nodes, ...greeted] } : null,
   }
 }
 

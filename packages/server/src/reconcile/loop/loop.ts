@@ -16,16 +16,18 @@ const LAST_RETRY_MS = 10_000
 /** Turns at once, over all databases: they wait for engines most of the time. */
 const AT_ONCE = 8
 
-/**
- * Turns for each database, one at a time for each, at most AT_ONCE at once, until it is disposed of. A nudge in the
- * middle of a turn brings another one right after it: a change is never overlooked.
- */
-export function startLoop(deps: {
+interface LoopDeps {
   readonly turn: (databaseUid: number, signal: AbortSignal) => Promise<Turn>
   /** Told of each failed turn. */
   readonly trouble: (databaseUid: number, cause: unknown, timesInARow: number) => Promise<void>
   readonly log: Logger
-}): Loop {
+}
+
+/**
+ * Turns for each database, one at a time for each, at most AT_ONCE at once, until it is disposed of. A nudge in the
+ * middle of a turn brings another one right after it: a change is never overlooked.
+ */
+export function startLoop(deps: LoopDeps): Loop {
   const stop = new AbortController()
   const entries = new Map<number, Entry>()
   const running = new Set<Promise<void>>()
@@ -60,29 +62,11 @@ export function startLoop(deps: {
   }
 
   const take = async (uid: number, entry: Entry) => {
-    const afterMs = await pauseAfter(uid, entry)
+    const afterMs = await pauseAfter(uid, entry, deps, stop.signal)
     const nudged = entry.state === 'again'
     entry.state = 'idle'
     if (afterMs === undefined) entries.delete(uid)
     else schedule(uid, nudged ? 0 : afterMs)
-  }
-
-  /** How long to wait before the next turn; undefined when the database is gone. */
-  const pauseAfter = async (uid: number, entry: Entry): Promise<number | undefined> => {
-    try {
-      const turn = await deps.turn(uid, stop.signal)
-      entry.failures = 0
-      if (turn.next === 'gone') return undefined
-      return turn.next === 'watch' ? WATCH_EVERY_MS : turn.afterMs
-    } catch (cause) {
-      if (stop.signal.aborted) return undefined
-      entry.failures += 1
-      deps.log.warn(describeTrouble(cause, uid, entry.failures), 'a turn met trouble')
-      await deps.trouble(uid, cause, entry.failures).catch((again: unknown) => {
-        deps.log.error({ database: uid, err: again }, 'trouble could not be noted')
-      })
-      return Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (entry.failures - 1))
-    }
   }
 
   return {
@@ -92,6 +76,29 @@ export function startLoop(deps: {
       for (const { timer } of entries.values()) clearTimeout(timer)
       await Promise.allSettled(running)
     },
+  }
+}
+
+/** Takes one turn. Answers how long to wait before the next one; undefined when the database is gone. Never rejects. */
+async function pauseAfter(
+  uid: number,
+  entry: Entry,
+  { turn: takeTurn, trouble, log }: LoopDeps,
+  stop: AbortSignal,
+): Promise<number | undefined> {
+  try {
+    const turn = await takeTurn(uid, stop)
+    entry.failures = 0
+    if (turn.next === 'gone') return undefined
+    return turn.next === 'watch' ? WATCH_EVERY_MS : turn.afterMs
+  } catch (cause) {
+    if (stop.aborted) return undefined
+    entry.failures += 1
+    log.warn(describeTrouble(cause, uid, entry.failures), 'a turn met trouble')
+    await trouble(uid, cause, entry.failures).catch((again: unknown) => {
+      log.error({ database: uid, err: again }, 'trouble could not be noted')
+    })
+    return Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (entry.failures - 1))
   }
 }
 
