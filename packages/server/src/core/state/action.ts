@@ -64,6 +64,7 @@ export type ActionNews = Partial<
   >
 >
 
+/** How far an action is; `done` and `failed` are final. */
 export type ActionStatus = 'queued' | 'running' | 'done' | 'failed'
 
 /** A step that is still to come, as people see it. */

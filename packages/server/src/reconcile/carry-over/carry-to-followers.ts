@@ -15,6 +15,7 @@ import type {
 } from '../turn/ports.ts'
 import { carrySettings } from './carry-settings.ts'
 
+/** What it takes to carry users and settings from a primary to its followers. */
 export type CarryingPorts = NodeAgent<'readBaseline'> &
   EngineConnections &
   EffectRunner &

@@ -16,6 +16,7 @@ const LOOK_WITHIN_MS = 5_000
 /** A client that gets no answer for this long calls it a failure, too. */
 const KNOCK_WITHIN_MS = 2_000
 
+/** Looks with the connections of the reconciler; a look that takes too long rejects. */
 export function createSight(ports: Eyes): Sight {
   return {
     look: (database) => observe(database, ports, AbortSignal.timeout(LOOK_WITHIN_MS)),

@@ -15,6 +15,7 @@ import type {
 import { member, type StepContext } from '../turn/step-context.ts'
 
 type Ports = Pick<ShardRecord, 'port' | 'tlsPort'>
+/** What it takes to find a shard its TCP ports. */
 export type PlacingPorts = Placing &
   NodeAgent<'findFreePort'> &
   ShardRecords<'list'> &

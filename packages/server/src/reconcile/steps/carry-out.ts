@@ -110,6 +110,7 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   },
 }
 
+/** Carries one step out, and says how that went; it throws for trouble, which is tried again. */
 export function carryOut(step: Step, context: Context): Promise<Outcome> {
   // The table is keyed by the step's own kind, so this is the carrier for it.
   return (carriers[step.kind] as Carrier<Step['kind']>)(step, context)

@@ -30,6 +30,7 @@ import { type RecordingPorts, recordHandover } from './record-handover.ts'
 
 type HandoverStep = Extract<Step, { kind: 'hand-over' }>
 type HandoverContext = StepContext<HandoverStepPorts>
+/** All that the step of a handover needs, from its preparations to its record. */
 export type HandoverStepPorts = RecordingPorts &
   CarryingPorts &
   HoldingPorts &

@@ -21,12 +21,14 @@ import type {
 } from '../turn/ports.ts'
 import { member, type StepContext } from '../turn/step-context.ts'
 
+/** What it takes to let go what an unfinished handover has stopped. */
 export type ReleasingPorts = PointingPorts &
   EngineConnections &
   EndpointProxy<'releaseEndpoint'> &
   DatabaseRecords<'setPrimary'> &
   HandoverRecords<'open' | 'release'> &
   TakingOver
+/** What it takes to close a handover that is on record. */
 export type SealingPorts = TellingPorts & EngineConnections & EffectRunner & HandoverRecords<'open' | 'close'>
 type Releasing = Pick<
   StepContext<ReleasingPorts>,

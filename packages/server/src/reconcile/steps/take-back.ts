@@ -8,6 +8,7 @@ import type { EffectRunner, EngineConnections, TakingOver } from '../turn/ports.
 import { member, type StepContext } from '../turn/step-context.ts'
 import { ORDER_WITHIN_MS, readClock } from '../turn/take-over.ts'
 
+/** What it takes to give a shard the slots of its group again. */
 export type TakingBackPorts = TellingPorts & EngineConnections & EffectRunner & TakingOver
 
 /** The slots of a group go back to the shard that holds their data, from a node that is none of the group's. One script: all or nothing. */

@@ -76,6 +76,7 @@ export interface Clock {
   readonly now: () => number
 }
 
+/** Where what happened is logged. */
 export interface Log {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
 }
@@ -115,11 +116,13 @@ export interface DatabasesOnRecord {
   setObstacle(uid: number, obstacle: string): Promise<void>
 }
 
+/** How far the history of a group's primary is known to reach. */
 export interface GroupHistory {
   readonly group: number
   readonly history: History
 }
 
+/** The shards in the store, as the reconciler reads and changes them. */
 export interface ShardsOnRecord {
   list(): Promise<readonly ShardRecord[]>
   listOf(databaseUid: number): Promise<readonly ShardRecord[]>
@@ -135,6 +138,7 @@ export interface ShardsOnRecord {
   remove(id: number): Promise<void>
 }
 
+/** The actions in the store, as the reconciler reads and changes them. */
 export interface ActionsOnRecord {
   get(uid: string): Promise<Action | undefined>
   /** The action that runs on a database, if one does. */
@@ -145,6 +149,7 @@ export interface ActionsOnRecord {
   finish(action: Action, database: Database, at: string): Promise<void>
 }
 
+/** The handovers in the store, as the reconciler reads and changes them. */
 export interface HandoversOnRecord {
   /** The handover of a group that is not closed yet. */
   open(databaseUid: number, group: number): Promise<Handover | undefined>

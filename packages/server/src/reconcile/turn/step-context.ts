@@ -27,6 +27,7 @@ export interface Moves {
   readonly waitUntil: number
 }
 
+/** The record of a shard of this group. Throws when there is none: a plan names only shards on record. */
 export function member(id: number, { members }: { readonly members: readonly ShardRecord[] }): ShardRecord {
   const shard = members.find((one) => one.id === id)
   if (shard === undefined) throw new Error(`shard ${id} is not on record`)
