@@ -157,7 +157,7 @@ function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
     let { instead } = requests
     const looks = instead === null ? 1 : 3
     if (requests.lineBytes > 0) done += Math.ceil((looks * requests.lineBytes) / LINE_BYTES)
-    if (requests.empty) instead = nothing
+    if (requests.empty) instead = ahead.skipsNext || instead !== null ? nothing : null
     else {
       owner.count.commands += 1
       if (requests.command === undefined && !ahead.inTransaction && !ahead.silent && !ahead.skipsNext)
@@ -210,7 +210,7 @@ function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
 }
 
 const discard = encodeCommand(['DISCARD'])
-/** What asks for nothing does not go: engines differ in whether it ends what CLIENT REPLY SKIP, ASKING or CLIENT CACHING said of the next command. */
+/** What asks for nothing: engines differ in whether it ends a CLIENT REPLY SKIP. */
 const nothing = Buffer.alloc(0)
 
 function send({ begun, client }: Connection, link: Link, bytes: Buffer): void {
