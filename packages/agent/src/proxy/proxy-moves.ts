@@ -83,6 +83,9 @@ async function mustBeFree({ path }: ProxyFolder, folder: string): Promise<void> 
   }
 }
 
+/** SQLite's SQLITE_CORRUPT and SQLITE_NOTADB. */
+const NO_DATABASE = [11, 26]
+
 async function waitForLock(file: string): Promise<'free' | 'held' | 'no lock'> {
   for (const until = performance.now() + DYING_MS; performance.now() < until; await delay(20)) {
     try {
@@ -90,8 +93,10 @@ async function waitForLock(file: string): Promise<'free' | 'held' | 'no lock'> {
       if (lock === null) continue
       lock[Symbol.dispose]()
       return 'free'
-    } catch {
-      return 'no lock' // the lock was there to be had: what is in the file is not a lock's
+    } catch (cause) {
+      // What is in the file is not a lock's. Anything else, too few files among it, says nothing of the file.
+      if (NO_DATABASE.includes((cause as { errcode?: number }).errcode ?? 0)) return 'no lock'
+      throw cause
     }
   }
   return 'held'

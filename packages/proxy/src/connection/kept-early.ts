@@ -6,13 +6,16 @@ export const LARGEST_EARLY_BYTES = 8 * 1024 * 1024
 const MOST_BYTES = 128 * 1024 * 1024
 /** Any link may have so much, whatever others have. */
 const SMALL_BYTES = 64 * 1024
+/** What a piece takes beside its bytes: an engine may say them one by one. */
+const PIECE_BYTES = 128
 const thread = { bytes: 0 }
 
-/** Counts what is to be kept of a link that is being made ready. False: there is no room for it, and the link is closed, as if its engine had ended it. */
+/** Counts a piece that is to be kept of a link that is being made ready. False: there is no room for it, and the link is closed, as if its engine had ended it. */
 export function mayKeepEarly(link: Link, bytes: number): boolean {
   if (link.socket.destroyed) return false
-  link.earlyBytes += bytes
-  thread.bytes += bytes
+  const costs = bytes + PIECE_BYTES
+  link.earlyBytes += costs
+  thread.bytes += costs
   const { earlyBytes } = link
   const hasRoom = earlyBytes <= LARGEST_EARLY_BYTES && thread.bytes <= MOST_BYTES
   if (hasRoom || earlyBytes <= SMALL_BYTES) return true

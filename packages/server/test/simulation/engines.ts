@@ -54,6 +54,8 @@ export interface Engine {
   errorReplies: number
   /** Writes wait. */
   paused: boolean
+  /** For so many more turns; in cluster mode a process that has just come back waits for its neighbours instead. */
+  pauseLeft: number
   /** The shards of which it knows in the cluster, itself included; and those whose introduction is on its way. */
   known: ReadonlySet<number>
   greeted: ReadonlySet<number>
@@ -83,6 +85,7 @@ export const emptyEngine = (revision: string): Engine => ({
   streamed: false,
   errorReplies: 0,
   paused: false,
+  pauseLeft: 0,
   known: new Set(),
   greeted: new Set(),
   banned: new Set(),
@@ -121,6 +124,13 @@ export function follow(engine: Engine, primary: number, followers: readonly Engi
   if (engine.role === 'replica' && engine.primary === primary) return
   Object.assign(engine, { role: 'replica', primary, link: 'down', syncing: false })
   for (const follower of followers) follower.link = 'down'
+}
+
+/** Turns of half a second: a pause ends by itself. */
+const PAUSE_TURNS = 10
+
+export function pause(engine: Engine): void {
+  Object.assign(engine, { paused: true, pauseLeft: PAUSE_TURNS })
 }
 
 export function write(engine: Engine, id: number): void {

@@ -1,7 +1,7 @@
 /** Carries steps out in the tests' world, effect by effect as reconcile/ does, and may be killed between any two. */
 import { revisionOf, runsOf } from '../../src/core/state/goal.ts'
 import type { Step } from '../../src/core/state/topology.ts'
-import { type Engine, follow, noDisk, promote, save, write } from './engines.ts'
+import { type Engine, follow, noDisk, pause, promote, save, write } from './engines.ts'
 import { obey } from './gossip.ts'
 import {
   claimSlots,
@@ -90,7 +90,7 @@ function doStep(step: Step, context: ModelContext): void {
       promoteIn(context, step.shard)
       return
     case 'fence':
-      for (const id of step.shards) engineOf(team, id).paused = true
+      for (const id of step.shards) pause(engineOf(team, id))
       return
     case 'enable-aof':
       effect()
@@ -251,7 +251,7 @@ function handOver({ from, to }: Extract<Step, { kind: 'hand-over' }>, context: M
   team.standby = { shard: from, runId: primary.runId, errorReplies: primary.errorReplies }
   team.handover = { from, to, released: false, since: world.turn, certified: false }
   effect()
-  primary.paused = true
+  pause(primary)
   const differs = followers.some(({ replid }) => replid !== primary.replid)
   if (differs || world.pick(8) === 0) {
     abandon(primary, context)

@@ -282,6 +282,7 @@ function end(member: Member, cleanly: boolean): void {
 export function arrive(world: World): void {
   world.turn += 1
   for (const member of membersOf(world)) standStill(member)
+  if (!world.cluster) for (const { engine } of membersOf(world)) if (engine !== null) endPause(engine)
   for (const member of membersOf(world))
     if (member.stall === null && world.pick(2) === 0) moveOn(world, member)
   for (const team of world.teams) {
@@ -291,6 +292,11 @@ export function arrive(world: World): void {
       engines.replicate(engine, source, world.pick, () => source !== null && world.stumbles(engine, source))
     }
   }
+}
+
+function endPause(engine: Engine): void {
+  engine.pauseLeft -= 1
+  if (engine.pauseLeft <= 0) engine.paused = false
 }
 
 function standStill(member: Member): void {

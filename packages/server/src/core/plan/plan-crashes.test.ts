@@ -9,7 +9,7 @@ import type { Seen, Step } from '../state/topology.ts'
 import { mayServe } from './may-serve.ts'
 import { planGroup } from './plan-group.ts'
 
-const some = runsOf(50, 1)
+const some = runsOf(50)
 const done = { kind: 'done', why: '' }
 
 describe('when the server is killed again and again, between any two of its effects,', () => {
@@ -39,7 +39,7 @@ describe('when engines are killed as well,', () => {
         })
         if (end.kind === 'done') expectReached(action)
       }),
-      runsOf(120, 1),
+      runsOf(120),
     )
   })
 })
@@ -69,8 +69,7 @@ describe('when followers stall as well, and shards that are told to take over do
         })
         if (end.kind === 'done') expectReached(action)
       }),
-      // Some find a primary at the end of which the writes still wait: SIMULATION_SEED=1393590997.
-      runsOf(300, 1),
+      runsOf(300),
     )
     expect(promoted).toBeGreaterThan(5)
     expect(besideLeaving).toBeGreaterThan(5)
