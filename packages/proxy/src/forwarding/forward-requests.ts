@@ -157,7 +157,7 @@ function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
     let { instead } = requests
     const looks = instead === null ? 1 : 3
     if (requests.lineBytes > 0) done += Math.ceil((looks * requests.lineBytes) / LINE_BYTES)
-    if (requests.empty) instead = ahead.skipsNext || instead !== null ? nothing : null
+    if (requests.empty) instead = insteadOfNothing(connection)
     else {
       owner.count.commands += 1
       if (requests.command === undefined && !ahead.inTransaction && !ahead.silent && !ahead.skipsNext)
@@ -210,8 +210,19 @@ function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
 }
 
 const discard = encodeCommand(['DISCARD'])
-/** What asks for nothing: engines differ in whether it ends a CLIENT REPLY SKIP. */
 const nothing = Buffer.alloc(0)
+const ping = encodeCommand(['PING'])
+
+/**
+ * For what asks for nothing. An empty line or array ends a CLIENT REPLY SKIP, but at redis 8.0: a PING goes in its place, whose reply is the
+ * one that is skipped, at every build. A line of blanks does not end it at valkey: it does not go. Null: it goes as it is.
+ */
+function insteadOfNothing({ ahead, requests }: Connection): Buffer | null {
+  if (requests.instead !== null) return nothing
+  if (!ahead.skipsNext) return null
+  ahead.skipsNext = false
+  return ping
+}
 
 function send({ begun, client }: Connection, link: Link, bytes: Buffer): void {
   const { socket } = link

@@ -165,13 +165,13 @@ test.for(['', 'EXEC\r\n'])(
 )
 
 test.for(builds)(
-  'what asks for nothing stands between a SKIP and its command for no engine: %s',
+  'what asks for nothing ends a SKIP, but for a line of blanks, whatever the engine makes of it: %s',
   async (build) => {
     await using pair = await makePair(build, build)
     await using client = await dial(pair.port)
     for (const nothing of ['\r\n', '\n', '*0\r\n', '*-1\r\n', ' \r\n']) {
       client.send(`CLIENT REPLY SKIP\r\n${nothing}SET k v\r\n${nothing}ECHO a\r\n`)
-      await client.gets('$1\r\na\r\n')
+      await client.gets(nothing.startsWith(' ') ? '$1\r\na\r\n' : '+OK\r\n$1\r\na\r\n')
     }
     await pair.handOver()
     await client.ask('GET k', '$1\r\nv\r\n')
