@@ -19,14 +19,14 @@ import { drainOf } from '../handover/hold.ts'
 import { type Calm, notBegun, withCut } from '../handover/long-requests.ts'
 import { beginPiece, crumbOf, endPiece } from '../heartbeat/breadcrumb.ts'
 import { addressText, remoteAddress } from '../listen/address-text.ts'
-import { type Admission, createAdmission, createShare } from '../listen/admission.ts'
+import { type Admission, createAdmission, createShare, type Share } from '../listen/admission.ts'
 import type { Cut } from '../listen/cut-log.ts'
 import { type ClientQuery, listClients, viasOf } from '../listen/list-clients.ts'
 import { type Listener, listen, turnAway } from '../listen/listen.ts'
 import type { Others } from '../listen/others.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
 import { createKnownScripts } from '../remembered/known-scripts.ts'
-import { createUpstream } from './upstream.ts'
+import { createUpstream, type Upstream } from './upstream.ts'
 
 /** One address for the clients of a database, and the connections that came there. */
 export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
@@ -116,37 +116,12 @@ export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOpti
       admission.strangers.remove(visitor)
     },
     onLogin: ({ visitor }: Connection) => admission.strangers.remove(visitor),
-    onCut: (connection: Connection) =>
-      onCut({
-        client: connection.visitor.address,
-        via: viasOf([connection]),
-        why: connection.cutBecause,
-      }),
+    onCut: (connection: Connection) => onCut(cutOf(connection)),
   }
   const upstream = createUpstream(wanted.upstream, wanted.upstreamTls, events, generations)
   const refuse = (socket: Socket, why: string) => onCut({ client: remoteAddress(socket), via: [], why })
 
-  const admit = (socket: Socket): void => {
-    if (!share.take(1)) {
-      upstream.owner.onError(TOO_MANY)
-      refuse(socket, TOO_MANY)
-      turnAway(socket)
-      return
-    }
-    const visitor = visitorOf(socket, name)
-    beginPiece('takes a new client', visitor.crumb)
-    const connection = createConnection(socket, visitor, upstream.owner)
-    if (upstream.owner.logins.asked !== false)
-      admission.strangers.add(visitor, {
-        ...{ endpoint: addressText(wanted), source: socket.remoteAddress ?? '' },
-        judge: () => judgeLogin(connection),
-        cut: (why) => endConnection(connection, why),
-      })
-    listenTo(connection, socket)
-    upstream.add(connection)
-    endPiece()
-  }
-
+  const admit = (socket: Socket) => admitClient(socket, { wanted, name, upstream, share, admission, refuse })
   const listener = await listen(wanted, { reusePort, share, strangers: admission.strangers }, admit, refuse)
   return {
     get wanted() {
@@ -183,6 +158,54 @@ export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOpti
       share[Symbol.dispose]()
       await listener[Symbol.asyncDispose]()
     },
+  }
+}
+
+/** Takes a new client, or turns it away where the process has as many connections as it may have. */
+function admitClient(
+  socket: Socket,
+  {
+    wanted,
+    name,
+    upstream,
+    share,
+    admission,
+    refuse,
+  }: {
+    readonly wanted: WantedEndpoint
+    /** How the database is called where it is told what the proxy does. */
+    readonly name: string
+    readonly upstream: Upstream
+    readonly share: Share
+    readonly admission: Admission
+    readonly refuse: (socket: Socket, why: string) => void
+  },
+): void {
+  if (!share.take(1)) {
+    upstream.owner.onError(TOO_MANY)
+    refuse(socket, TOO_MANY)
+    turnAway(socket)
+    return
+  }
+  const visitor = visitorOf(socket, name)
+  beginPiece('takes a new client', visitor.crumb)
+  const connection = createConnection(socket, visitor, upstream.owner)
+  if (upstream.owner.logins.asked !== false)
+    admission.strangers.add(visitor, {
+      ...{ endpoint: addressText(wanted), source: socket.remoteAddress ?? '' },
+      judge: () => judgeLogin(connection),
+      cut: (why) => endConnection(connection, why),
+    })
+  listenTo(connection, socket)
+  upstream.add(connection)
+  endPiece()
+}
+
+function cutOf(connection: Connection): Cut {
+  return {
+    client: connection.visitor.address,
+    via: viasOf([connection]),
+    why: connection.cutBecause,
   }
 }
 
