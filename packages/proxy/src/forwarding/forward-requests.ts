@@ -22,6 +22,7 @@ import { isBlocking, subscriptions, unmovable } from '../remembered/commands.ts'
 import { encodeScan, isScan } from '../remembered/scan-cursors.ts'
 import { isChange, sizeOf } from '../remembered/transaction-state.ts'
 import { keptBy } from '../remembered/unmovable.ts'
+import { insteadOfNothing } from './instead-of-nothing.ts'
 import {
   hasLookedEnough,
   hasReadEnough,
@@ -210,20 +211,6 @@ function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
 }
 
 const discard = encodeCommand(['DISCARD'])
-const nothing = Buffer.alloc(0)
-const ping = encodeCommand(['PING'])
-
-/**
- * For what asks for nothing. An empty line or array ends a CLIENT REPLY SKIP, but at redis 8.0: a PING goes in its place, whose reply is the
- * one that is skipped, at every build. A line of blanks does not end it at valkey: it does not go. Null: it goes as it is.
- */
-function insteadOfNothing({ ahead, requests }: Connection): Buffer | null {
-  if (requests.instead !== null) return nothing
-  if (!ahead.skipsNext) return null
-  ahead.skipsNext = false
-  return ping
-}
-
 function send({ begun, client }: Connection, link: Link, bytes: Buffer): void {
   const { socket } = link
   if (bytes.length === 0) return
