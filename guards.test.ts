@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { errors, errorsOf, operations } from '@fairlead/api'
+import { agentOperations, errors, errorsOf, operations, proxyOperations } from '@fairlead/api'
 import { describe, expect, test } from 'vitest'
 import { printDocs } from './tools/print-docs.ts'
 import { exportsOf } from './tools/read-exports.ts'
@@ -64,7 +64,8 @@ describe('what is printed from the code', () => {
   })
 
   test('every error can be answered by an operation', () => {
-    const answered = new Set<string>([...Object.values(operations).flatMap(errorsOf), ...general])
+    const all = Object.values({ ...operations, ...agentOperations, ...proxyOperations })
+    const answered = new Set<string>([...all.flatMap(errorsOf), ...general])
     expect(Object.keys(errors).filter((code) => !answered.has(code))).toEqual([])
   })
 })

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { postgresHere } from './packages/server/test/postgres-here.ts'
 import { plainReporter } from './tools/plain-reporter.ts'
 
 const include = [
@@ -20,8 +21,24 @@ const byTheClock = [
   'ledger/src/start-load.test.ts',
 ]
 
+/** They are about PostgreSQL. */
+const onlyOnPostgres = [
+  'packages/server/src/operator/copy-embedded.test.ts',
+  'packages/server/src/store/{copy-store,open-postgres}.test.ts',
+]
+
+/** Done a second time with the state in PostgreSQL: what reads and writes it, not what takes its time elsewhere (hashing, packages, TLS). */
+const onPostgres = [
+  'packages/server/src/actions/{actions,action-events-store,orders}.test.ts',
+  'packages/server/src/audit/{flood,seal-audit}.test.ts',
+  'packages/server/src/{cluster,databases,leases,roles,users}/**/*.test.ts',
+  'packages/server/src/sessions/login-lanes.test.ts',
+  'packages/server/src/http/secrets.test.ts',
+  ...onlyOnPostgres,
+]
+
 export default defineConfig({
-  ssr: { resolve: { conditions: ['@fairlead/source', 'node', 'import', 'default'] } },
+  ssr: { resolve: { conditions: ['@fairlead/source', 'node'] } },
   resolve: { conditions: ['@fairlead/source'] },
   test: {
     projects: [
@@ -30,9 +47,21 @@ export default defineConfig({
         test: {
           name: 'by two',
           include,
-          exclude: byTheClock,
+          exclude: [...byTheClock, ...onlyOnPostgres],
           // Real engines on two cores: two files at a time, because most of it is waiting.
           maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'on PostgreSQL',
+          // Set-up has said so where there is none.
+          include: postgresHere() === null ? [] : onPostgres,
+          exclude: byTheClock,
+          maxWorkers: 2,
+          globalSetup: 'packages/server/test/postgres-for-all.ts',
           sequence: { groupOrder: 0 },
         },
       },

@@ -1,4 +1,4 @@
-/** `npm run bench -- [handover|auth|upgrade|endpoint|clients|crowds|large|neighbours] [options]`: runs one benchmark, the handover where none is named. */
+/** `npm run bench -- [handover|auth|upgrade|endpoint|clients|crowds|large|neighbours|scale] [options]`: runs one benchmark, the handover where none is named. */
 const benches: Readonly<Record<string, string>> = {
   handover: './handover/main.ts',
   auth: './auth/main.ts',
@@ -8,6 +8,7 @@ const benches: Readonly<Record<string, string>> = {
   crowds: './crowds/main.ts',
   large: './large/main.ts',
   neighbours: './neighbours/main.ts',
+  scale: './scale/main.ts',
 }
 
 const [word = ''] = process.argv.slice(2)

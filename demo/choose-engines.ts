@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { compareVersions } from '@fairlead/engine'
-import { enginesFolder } from '../proof/start-fairlead.ts'
+import { enginesFolder } from '../proof/engines-folder.ts'
 
 /**
  * The upgrade to show: the oldest redis here to the newest valkey, the move most people have before them; else the

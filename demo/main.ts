@@ -3,6 +3,7 @@
  * acknowledged write is read back. Two passes: SETs (nothing may be missing) and INCRs (nothing may be done twice).
  */
 import { parseArgs } from 'node:util'
+import { messageOf } from '@fairlead/engine'
 import { Listr } from 'listr2'
 import { startFairlead } from '../proof/start-fairlead.ts'
 import { type Proof, upgradeUnderLoad } from '../proof/upgrade-under-load.ts'
@@ -50,6 +51,6 @@ try {
   const isNew = proofs.every(({ from, to, action }) => from !== to && action.status === 'completed')
   process.exitCode = summary.lost === 0 && summary.duplicated === 0 && isNew ? 0 : 1
 } catch (cause) {
-  process.stderr.write(`demo: ${cause instanceof Error ? cause.message : String(cause)}\n`)
+  process.stderr.write(`demo: ${messageOf(cause)}\n`)
   process.exitCode = 1
 }

@@ -13,7 +13,7 @@ afterAll(() => fairlead[Symbol.asyncDispose]())
 
 const valkey81 = build('valkey', '8.1')
 
-/** One request as anybody may send it. */
+/** One request, as any client may send it. */
 async function send(
   method: string,
   path: string,
@@ -128,7 +128,7 @@ describe('a token is needed', () => {
     }
   })
 
-  test('and one that was tampered with, or is signed by nobody, is none', async () => {
+  test('and one that was tampered with, or is unsigned, is none', async () => {
     const [head = '', body = '', signature = ''] = fairlead.token.split('.')
     const forged = Buffer.from(
       JSON.stringify({ ...JSON.parse(Buffer.from(body, 'base64url').toString()), sub: '2' }),
@@ -259,7 +259,7 @@ describe('a database', () => {
     })
   }
 
-  test('keeps the port that was asked for, which is then nobody else’s', async () => {
+  test('keeps the requested port, which no other database gets then', async () => {
     const port = Number(new URL(fairlead.url).port) - 50
     const uid = await createAndWait({ name: 'known', memory_size: 0, port })
     expect((await send('GET', `/v1/bdbs/${uid}`)).body).toMatchObject({

@@ -90,7 +90,7 @@ test('a replica without a link is waited for, and the upgrade goes on when it is
   await replica.call('CLIENT', 'KILL', 'TYPE', 'master')
   const action = await upgrade(fairlead, uid, valkey81)
   const waiting = await untilAction(fairlead, action, 'it waits', ({ state }) => state === 'wait')
-  expect(waiting.waiting_for).toBe('replica 2 is not linked; nothing is begun before every member is')
+  expect(waiting.waiting_for).toBe('replica 2 is not linked; nothing starts before every member is linked')
   expect(await fairlead.api.listDatabaseShards({ params: { uid } })).toHaveLength(2)
 
   await replica.call('CONFIG', 'SET', 'masterauth', secret)
@@ -122,7 +122,7 @@ function burn(connection: EngineConnection): AsyncDisposable {
   }
 }
 
-test('a primary that has no time for anybody hands over all the same, and loses nothing', async () => {
+test('a primary that is busy hands over all the same, and loses nothing', async () => {
   await using fairlead = await startFairlead()
   const uid = await create(fairlead, redis70)
   await using load = await loadOn(fairlead, uid)

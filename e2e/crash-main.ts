@@ -47,7 +47,7 @@ const server = await createControlPlane(config, {
     }
     if (CRASH_WHEN === `${phase} ${name}` && ++came === Number(CRASH_TIME ?? 1)) end()
     if (CRASH_AT === undefined || phase === 'after') return
-    // At its start, before anybody has asked for anything: it looks after what there is.
+    // At its start, before the first request: it looks after the existing databases.
     if (points === 0 && ['put-endpoint', 'sync-room'].includes(name)) return
     if (points === Number(CRASH_AT)) {
       if (CRASH_LOG !== undefined) appendFileSync(CRASH_LOG, `${phase} ${name}\n`)
@@ -61,7 +61,7 @@ await stopped
 await server[Symbol.asyncDispose]()
 if (process.connected) process.disconnect()
 
-/** Only the log says who is about to hand over to whom. */
+/** Only the log names the two shards of the next handover. */
 function hearMoves(this: Logger, words: Parameters<LogFn>, log: LogFn): void {
   const [what] = words as readonly unknown[]
   if (typeof what === 'object' && what !== null && 'from' in what && 'to' in what)
@@ -74,7 +74,7 @@ function pidOf(who: string): number {
   return who === 'agent' ? pidOfAgent() : pidOnRecord(who)
 }
 
-/** All of a home within a moment, as when the power goes: nobody hears of the death of another one. */
+/** Kills all processes of a home within a moment, as in a power cut: none of them sees the death of another one. */
 function end(): void {
   if (POWER_CUT !== undefined) {
     const shards = readdirSync(join(config.home, 'shards'))
@@ -101,7 +101,7 @@ function identityOnRecord(shard: string): ProcessIdentity | null {
   return (JSON.parse(readFileSync(path, 'utf8')) as { identity: ProcessIdentity | null }).identity
 }
 
-/** Nobody has it on record, as nobody has to find it: it is who has the same home, and is called so. */
+/** The agent's pid is not on record: it is the process that has the same home, and an agent's command line. */
 function pidOfAgent(): number {
   const isOurs = (pid: string) => {
     try {
@@ -110,7 +110,7 @@ function pidOfAgent(): number {
       )
       return args?.at(-2) === 'agent' && settings?.includes(`FAIRLEAD_HOME=${config.home}`) === true
     } catch {
-      return false // gone meanwhile, or somebody else's
+      return false // gone meanwhile, or another user's
     }
   }
   const pid = readdirSync('/proc').find((name) => /^\d+$/.test(name) && isOurs(name))

@@ -10,7 +10,7 @@ const { from, to } = usualPair()
 
 /** Above what an upgrade has today (about 25 points); a higher count means that the loop below does not end. */
 const MOST_POINTS = 75
-/** Most of the time somebody waits for something. */
+/** Most of the time is waiting. */
 const SIDE_BY_SIDE = 2
 
 test('a server killed between any two effects of an upgrade loses nothing, and the next one finishes it', {

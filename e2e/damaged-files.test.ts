@@ -52,7 +52,7 @@ test.each(kinds)(
     await fairlead.untilEnded(action_uid)
     const [shard = 0] = (await api.getDatabase({ params: { uid } })).shard_list
     const pid = await fill(shard)
-    // Its agent shall not start it again before its file is damaged.
+    // Its agent must not start it again before its file is damaged.
     process.kill(agent.pid, 'SIGSTOP')
     process.kill(pid, 'SIGKILL')
     const path = findFile(join(home, 'shards', `s${shard}`, 'data'), file)

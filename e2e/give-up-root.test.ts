@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { enginesFolder, startFairlead } from '../proof/start-fairlead.ts'
+import { enginesFolder } from '../proof/engines-folder.ts'
+import { startFairlead } from '../proof/start-fairlead.ts'
 import { canBeStranger, STRANGER, startStranger } from './start-stranger.ts'
 
 const main = join(import.meta.dirname, '../packages/cli/src/main.ts')
@@ -56,7 +57,7 @@ test.runIf(await canRunHere())(
       const owners = await Promise.all(files.map(async (name) => (await stat(join(home, name))).uid))
       expect([...new Set(owners)]).toEqual([STRANGER])
 
-      // Given back to root while it runs, it would be a home that nobody could serve from.
+      // If it were given back to root while it runs, no process could serve from it.
       await fairlead.agent.end('SIGTERM')
       await chown(home, 12_345, 12_345)
       await expect(fairlead.agent.start()).rejects.toThrow('did not start')

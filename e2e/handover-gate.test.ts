@@ -2,8 +2,9 @@ import { type EngineConnection, readReplication } from '@fairlead/engine'
 import { startLoad } from '@fairlead/ledger'
 import { expect, test } from 'vitest'
 import { passGate } from '../packages/server/src/reconcile/handover/handover-gate.ts'
+import { realTime } from '../packages/server/src/reconcile/turn/time.ts'
 import { build } from '../proof/engine-pairs.ts'
-import { asAdmin, wishOf } from '../proof/roles.ts'
+import { asAdmin, specOf } from '../proof/roles.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 
@@ -11,7 +12,7 @@ import { until } from '../proof/until.ts'
  * After a first full sync an engine says "link up" and "online" at once, and holds the stream back for up to a
  * second. A sibling in that second was handed over to a new primary that no longer had what it missed.
  */
-test('the gate stays shut while any follower, heir or not, has a link without a stream', async () => {
+test('the gate stays shut while any follower, successor or not, has a link without a stream', async () => {
   await using fairlead = await startFairlead()
   const { uid, action_uid } = await fairlead.api.createDatabase({
     body: { name: 'gated', memory_size: 0, replication: true, engine_version: build('redis', '7.0') },
@@ -21,17 +22,17 @@ test('the gate stays shut while any follower, heir or not, has a link without a 
   const lookup = { url: `${fairlead.url}/v1/bdbs/${uid}`, token: fairlead.token }
   await using load = await startLoad({ kind: 'set', connections: 20, perSecond: 10_000, password, lookup })
   await load.untilAcked(5_000)
-  await fairlead.server.end('SIGTERM') // nobody mends what is done here
+  await fairlead.server.end('SIGTERM') // nothing repairs what is done here
 
   using primary = await asAdmin(fairlead, 1)
   using sibling = await asAdmin(fairlead, 2)
-  const port = wishOf(fairlead.home, 1).tls?.port ?? 0
+  const port = specOf(fairlead.home, 1).tls?.port ?? 0
   const promised = await until('the sibling is linked and behind', () => resync(primary, sibling, port), {
     withinMs: 40_000,
   })
   await until(
     'the gate is open',
-    async () => (await passGate(primary, [sibling], AbortSignal.timeout(10_000))) === undefined,
+    async () => (await passGate(primary, [sibling], realTime, AbortSignal.timeout(10_000))) === undefined,
   )
   expect(readReplication(await sibling.info('replication')).offset).toBeGreaterThanOrEqual(promised)
 })

@@ -7,7 +7,7 @@ import { killInUpgrade, type Round, victims } from './kill-round.ts'
 const seed = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000)
 const seconds = Number(process.env['KILL_SECONDS'] ?? 60)
 
-test('whoever is killed in an upgrade, whenever: one primary a group in the end, and no loss that is not told', {
+test('whichever process is killed in an upgrade, whenever: one primary a group in the end, and no loss that is not reported', {
   timeout: (seconds + 300) * 1_000,
 }, async () => {
   const chance = createChance(seed)
@@ -32,12 +32,12 @@ test('whoever is killed in an upgrade, whenever: one primary a group in the end,
     ).toEqual(verdicts.map(() => 0))
     const lost = Math.max(...verdicts.map((verdict) => verdict.lost))
     if (lost === 0) continue
-    // Only a primary that dies takes with it what it has not sent yet, and the heir may be one by now; and then people are told.
+    // Only a primary that dies takes with it what it has not sent yet, and the successor may be one by now; and then people are told.
     expect(
-      killed.some((name) => /^primary|^heir/.test(name)),
+      killed.some((name) => /^primary|^successor/.test(name)),
       `${lost} lost; ${all}`,
     ).toBe(true)
-    expect(told, `${lost} lost and nobody is told; ${all}`).not.toEqual([])
+    expect(told, `${lost} lost without a report; ${all}`).not.toEqual([])
   }
 })
 

@@ -3,14 +3,14 @@ import type { Action } from '@fairlead/api'
 import { readReplication } from '@fairlead/engine'
 import { type Load, startLoad, type Verdict } from '@fairlead/ledger'
 import type { Pair } from '../proof/engine-pairs.ts'
-import { asAdmin, pidOf, wishOf } from '../proof/roles.ts'
+import { asAdmin, pidOf, specOf } from '../proof/roles.ts'
 import type { Fairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 
-export const victims = ['server', 'agent', 'primary', 'heir'] as const
+export const victims = ['server', 'agent', 'primary', 'successor'] as const
 export type Victim = (typeof victims)[number]
 
-/** One upgrade under load, in the middle of which somebody is killed. */
+/** One upgrade under load, in the middle of which a process is killed. */
 export interface Round {
   readonly pair: Pair
   readonly groups: number
@@ -26,7 +26,7 @@ export interface Round {
 
 export interface Aftermath {
   readonly action: Action
-  /** Who was killed: "primary s4". Not who had not come yet, or was gone. */
+  /** The shards that were killed: "primary s4". Not those that had not started yet, or were gone. */
   readonly killed: readonly string[]
   readonly verdicts: readonly Verdict[]
   /** What is said of losses, in the action and in the audit. */
@@ -95,7 +95,7 @@ async function kill(fairlead: Fairlead, uid: number, round: Round): Promise<read
   const target = `${round.pair.to.split('-')[1]}`
   const chosen = {
     primary: group.find(({ role }) => role === 'master'),
-    heir: group.find((shard) => shard.role === 'slave' && shard.engine_version === target),
+    successor: group.find((shard) => shard.role === 'slave' && shard.engine_version === target),
   }
   const strokes = await Promise.all(
     round.kill.map(async (victim) => {
@@ -112,7 +112,10 @@ async function kill(fairlead: Fairlead, uid: number, round: Round): Promise<read
   return real.map(({ name }) => name)
 }
 
-/** One primary in each group, everybody else linked to one of them, and nobody on record who does not answer. */
+/**
+ * One primary in each group, every other shard linked to one of them, and no shard on record that does not
+ * answer.
+ */
 async function untilWhole(fairlead: Fairlead, uid: number, groups: number): Promise<void> {
   let last = ''
   const isWhole = async () => {
@@ -122,7 +125,7 @@ async function untilWhole(fairlead: Fairlead, uid: number, groups: number): Prom
         try {
           using admin = await asAdmin(fairlead, Number(shard))
           const { role, link, primary } = readReplication(await admin.info('replication'))
-          const { port, tls } = wishOf(fairlead.home, Number(shard))
+          const { port, tls } = specOf(fairlead.home, Number(shard))
           const follows = link === 'up' ? primary?.port : undefined
           return { shard, role, follows, port: tls?.port ?? port }
         } catch {

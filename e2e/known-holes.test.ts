@@ -8,7 +8,7 @@ beforeAll(async () => {
   return () => fairlead[Symbol.asyncDispose]()
 })
 
-test('a build through which clients take over an engine is for what runs it, and for those who say so', async ({
+test('a build through which clients take over an engine is for databases that run it, and for requests that allow it', async ({
   skip,
 }) => {
   const { api } = fairlead

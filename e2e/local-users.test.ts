@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { dial } from '../packages/proxy/test/stage.ts'
-import { pidOf, wishOf } from '../proof/roles.ts'
+import { pidOf, specOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 import { canBeStranger, startStranger } from './start-stranger.ts'
@@ -15,7 +15,7 @@ describe.runIf(canBeStranger)('another user of the machine', () => {
     await using client = await dial(port)
     await client.ask(`AUTH default ${password}`, '+OK\r\n')
     {
-      await using stranger = startStranger(takePort(wishOf(fairlead.home, 1).port))
+      await using stranger = startStranger(takePort(specOf(fairlead.home, 1).port))
       expect(await stranger.says()).toBe('ready')
       const engine = await pidOf(fairlead, 1)
       // So that the stranger wins, which it does now and then.

@@ -3,7 +3,7 @@ import type { Body, createDatabase } from '@fairlead/api'
 import { connectEngine, type EngineConnection, numberOf, readInfo } from '@fairlead/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { build, findBuild, usualPair } from '../proof/engine-pairs.ts'
-import { asAdmin, pidOf, wishOf } from '../proof/roles.ts'
+import { asAdmin, pidOf, specOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 
@@ -69,7 +69,7 @@ describe('memory_size is the client’s: replication does not take from it', () 
 })
 
 describe('the limit of an engine', () => {
-  test('is mended while it runs, whoever set it, and follows its backlog; its next process begins with it', async () => {
+  test('is corrected while it runs, whatever changed it, and follows its backlog; its next process begins with it', async () => {
     const uid = await create({
       memory_size: 16 * MB,
       replication: true,
@@ -92,7 +92,7 @@ describe('the limit of an engine', () => {
       'the replica is back',
       async () => (await pidOf(fairlead, replica).catch(() => pids[1])) !== pids[1],
     )
-    expect(wishOf(fairlead.home, replica).memoryBytes).toBe(limitWith(64))
+    expect(specOf(fairlead.home, replica).memoryBytes).toBe(limitWith(64))
     await until(
       'it has its limit',
       async () => (await limitOf(replica)) === limitWith(128) || (await limitOf(replica)) === limitWith(64),
@@ -103,9 +103,9 @@ describe('the limit of an engine', () => {
       body: { engine_version: to },
     })
     expect(await fairlead.untilEnded(action_uid)).toMatchObject({ status: 'completed', warnings: [] })
-    const [heir] = await shardsOf(uid)
-    expect(await settingOf(heir, 'repl-backlog-size')).toBe(128 * MiB)
-    expect(await limitOf(heir)).toBe(limitWith(128))
+    const [successor] = await shardsOf(uid)
+    expect(await settingOf(successor, 'repl-backlog-size')).toBe(128 * MiB)
+    expect(await limitOf(successor)).toBe(limitWith(128))
   })
 })
 

@@ -25,7 +25,7 @@ test('what a node lacks of the catalogue is copied to it, once, and again when i
       logger: pino({ level: 'silent' }),
     }),
   )
-  const link = connectAgent(agentOperations, agentSocket(home), 60_000)
+  const link = connectAgent(agentOperations, agentSocket(home), { withinMs: 60_000 })
   const sent: string[] = []
   const agent: typeof link = {
     ...link,

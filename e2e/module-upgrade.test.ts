@@ -119,7 +119,7 @@ describe('a module upgrade', () => {
     expect(await fairlead.api.upgradeModules({ params: { uid }, body })).not.toHaveProperty('action_uid')
   })
 
-  test('answers at once when that is preferred, and goes on when whoever asked hangs up', async () => {
+  test('answers at once when that is preferred, and goes on when the client hangs up', async () => {
     const uid = await create()
     const post = (init: RequestInit) =>
       fetch(`${fairlead.url}/v1/bdbs/${uid}/modules/upgrade`, {

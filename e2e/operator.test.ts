@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
-/** Runs `fairlead …` on its home, as whoever has the machine would. */
+/** Runs `fairlead …` on its home, as the operator of the machine would. */
 async function run(...args: string[]) {
   const main = join(import.meta.dirname, '../packages/cli/src/main.ts')
   const child = spawn(process.execPath, ['--conditions=@fairlead/source', main, ...args], {
@@ -39,7 +39,7 @@ async function authorize(password: string): Promise<number> {
   return answer.status
 }
 
-test('what is done to a database is written down with who asked, how it ended, and why where it failed', async () => {
+test('what is done to a database is written down with the user, the result, and the reason of a failure', async () => {
   const { uid, action_uid } = await fairlead.api.createDatabase({
     body: { name: 'audited', memory_size: 0, engine_version: build('valkey', '8.0') },
   })
@@ -187,7 +187,7 @@ test('keys are listed and rotated on the command line', async () => {
   await expect(fairlead.api.listNodes({})).rejects.toThrow('the token is not valid')
 })
 
-test('a password is given anew on the command line', async () => {
+test('a password is reset on the command line', async () => {
   const { stdout } = await run('users', 'reset-password', 'admin')
   const [, password = ''] = /password: (\S+)/.exec(stdout) ?? []
   expect(await authorize(password)).toBe(200)

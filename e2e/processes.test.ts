@@ -8,8 +8,9 @@ import { join } from 'node:path'
 import { startLoad } from '@fairlead/ledger'
 import { describe, expect, test } from 'vitest'
 import { claimPorts } from '../proof/claim-ports.ts'
-import { lastWordsOf, rolesOf, wishOf } from '../proof/roles.ts'
-import { enginesFolder, type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { enginesFolder } from '../proof/engines-folder.ts'
+import { lastWordsOf, rolesOf, specOf } from '../proof/roles.ts'
+import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 
 const main = join(import.meta.dirname, '../packages/cli/src/main.ts')
@@ -200,7 +201,7 @@ describe('a database that was stopped in order', () => {
 test('secrets are in no command line, no environment of another process, and no log', async () => {
   await using fairlead = await startFairlead({ env: { FAIRLEAD_LOG_LEVEL: 'debug' } })
   const { authentication_engine_pass: userPassword = '' } = await create(fairlead)
-  const { adminPassword } = wishOf(fairlead.home, 1)
+  const { adminPassword } = specOf(fairlead.home, 1)
   for (const pid of pidsOf(fairlead.home)) {
     const seen = readFileSync(`/proc/${pid}/cmdline`, 'utf8') + readFileSync(`/proc/${pid}/environ`, 'utf8')
     for (const secret of [userPassword, adminPassword, 'the-proof-is-in-the-ledger'])
@@ -212,8 +213,7 @@ test('secrets are in no command line, no environment of another process, and no 
   for (const secret of [userPassword, adminPassword]) expect(logs.join('\n')).not.toContain(secret)
 })
 
-/** The engine processes that work in a folder of this home. */
-/** Of the engines and of the proxy: each works in a folder of its own. */
+/** The processes of the engines and of the proxy of this home: each works in a folder of its own. */
 function pidsOf(home: string): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && worksIn(home, name))
@@ -223,7 +223,9 @@ function pidsOf(home: string): readonly number[] {
 
 function worksIn(folder: string, pid: string): boolean {
   try {
-    return readlinkSync(`/proc/${pid}/cwd`).startsWith(folder)
+    const cwd = readlinkSync(`/proc/${pid}/cwd`)
+    // The server, where it is a user of its own, works in its folder.
+    return cwd.startsWith(folder) && !cwd.endsWith('/server/own')
   } catch {
     return false // it has ended in the meantime
   }

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { enginesFolder } from '../proof/engines-folder.ts'
 import { packTally } from '../proof/modules/add-module.ts'
-import { adminPassword, enginesFolder, type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { adminPassword, type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 
 const root = join(import.meta.dirname, '..')
 const readme = readFileSync(join(root, 'README.md'), 'utf8')

@@ -1,7 +1,7 @@
 import { type EngineConnection, EngineError } from '@fairlead/engine'
 import { describe, expect, test } from 'vitest'
 import { findBuild } from '../proof/engine-pairs.ts'
-import { asAdmin, rolesOf, wishOf } from '../proof/roles.ts'
+import { asAdmin, rolesOf, specOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 
@@ -94,7 +94,7 @@ describe('a database mends itself', () => {
     await until('it is in the logs', async () => (await told()) === 1)
   })
 
-  test('when somebody makes its replica follow nobody', async () => {
+  test('when its replica is made to follow no primary by hand', async () => {
     await using fairlead = await startFairlead()
     const uid = await create(fairlead)
     using replica = await asAdmin(fairlead, 2)
@@ -113,7 +113,7 @@ describe('with two primaries that have writes of their own', () => {
       const uid = await create(fairlead, { engine_version: old })
       using primary = await asAdmin(fairlead, 1)
       using replica = await asAdmin(fairlead, 2)
-      // Nobody repairs it in between.
+      // Nothing repairs it in between.
       process.kill(fairlead.server.pid, 'SIGSTOP')
       await replica.call('REPLICAOF', 'NO', 'ONE')
       await replica.call('SET', 'mine', 'replica')
@@ -121,7 +121,7 @@ describe('with two primaries that have writes of their own', () => {
       process.kill(fairlead.server.pid, 'SIGCONT')
       for (const shard of [primary, replica])
         await until('writes are refused', async () => (await answerToWrite(shard)) === 'NOREPLICAS')
-      await replica.call('REPLICAOF', primary.address.host, wishOf(fairlead.home, 1).tls?.port ?? 0)
+      await replica.call('REPLICAOF', primary.address.host, specOf(fairlead.home, 1).tls?.port ?? 0)
       await until('they are taken again', async () => (await answerToWrite(primary)) === 'OK')
       await serves(fairlead, uid)
       expect(await primary.call('GET', 'mine')).toBe('primary')

@@ -1,7 +1,7 @@
 import { connectEngine, readReplication } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { buildsOfEachLine, pairsHere } from '../proof/engine-pairs.ts'
-import { asAdmin, pidOf, wishOf } from '../proof/roles.ts'
+import { asAdmin, pidOf, specOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 import { type LoadedUpgrade, upgradeUnderLoad } from '../proof/upgrade-under-load.ts'
@@ -58,7 +58,7 @@ test.runIf(canBeStranger)(
     await Promise.all(databases.map(fill))
     const groups = databases.map(({ shard_list: [primary = 0, replica = 0] }) => ({ primary, replica }))
     const portsOf = (shard: number) => {
-      const { port, tls } = wishOf(fairlead.home, shard)
+      const { port, tls } = specOf(fairlead.home, shard)
       return tls === null ? [port] : [port, tls.port]
     }
     for (const { primary, replica } of groups) {
@@ -115,7 +115,7 @@ test('a database of before is moved over by its next upgrade, shard by shard, an
     upgrades.map(({ from = '', replication }, n) => create(fairlead, from, replication, n)),
   )
   for (const shard of databases.flatMap(({ shard_list }) => shard_list))
-    expect(wishOf(fairlead.home, shard).tls).toBeNull()
+    expect(specOf(fairlead.home, shard).tls).toBeNull()
   await fairlead.server.end('SIGTERM')
   await fairlead.server.start({ FAIRLEAD_SHARD_TLS: 'on' })
   await Promise.all(
@@ -123,9 +123,9 @@ test('a database of before is moved over by its next upgrade, shard by shard, an
       const load = { warmUp: 2_000, perSecond: 1_000, connections: 6 }
       const inspect = async (uid: number) => {
         const { shard_list: shards } = await fairlead.api.getDatabase({ params: { uid } })
-        const wishes = shards.map((shard) => wishOf(fairlead.home, shard))
-        if (way.afterwards === undefined) for (const { tls } of wishes) expect(tls).not.toBeNull()
-        const ends = wishes.flatMap(({ port, tls }) => (tls === null ? [] : [port, tls.port]))
+        const specs = shards.map((shard) => specOf(fairlead.home, shard))
+        if (way.afterwards === undefined) for (const { tls } of specs) expect(tls).not.toBeNull()
+        const ends = specs.flatMap(({ port, tls }) => (tls === null ? [] : [port, tls.port]))
         for (const shard of shards) {
           const { role, link, port = 0 } = await linkOf(fairlead, shard)
           if (role === 'replica') expect(link).toBe('up')

@@ -119,7 +119,7 @@ test.for([1, 2])(
     await check(3)
     if (groups > 1) return
 
-    // Nobody hands over: the process of the primary is killed.
+    // No handover: the process of the primary is killed.
     const primaryOf = async () => {
       const shards = await api.listDatabaseShards({ params: { uid } })
       return Number(shards.find(({ role }) => role === 'master')?.uid)

@@ -5,7 +5,7 @@ import { connectEngine, readClusterNodes, readReplication } from '@fairlead/engi
 import { expect, test } from 'vitest'
 import { claimPorts } from '../proof/claim-ports.ts'
 import { build, buildsOfEachLine } from '../proof/engine-pairs.ts'
-import { asAdmin, wishOf } from '../proof/roles.ts'
+import { asAdmin, specOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 import { startStranger } from './stranger.ts'
@@ -51,7 +51,7 @@ test('shards of every build take no process on their bus, or as a replica, witho
   await using fairlead = await startFairlead()
   await using ports = await claimPorts()
   const databases = await Promise.all(builds.map((engine) => create(fairlead, engine, 1)))
-  const pairs = databases.map(({ shard_list: [first = 0] }) => wishOf(fairlead.home, first).tls?.certificate)
+  const pairs = databases.map(({ shard_list: [first = 0] }) => specOf(fairlead.home, first).tls?.certificate)
   await Promise.all(
     databases.map(async ({ shard_list: shards, port, authentication_engine_pass: password = '' }, n) => {
       using client = await connectEngine({
@@ -61,10 +61,10 @@ test('shards of every build take no process on their bus, or as a replica, witho
       for (let key = 0; key < 100; key += 1) await client.call('SET', `key-${key}`, key)
       // The first is a primary, the last a replica.
       for (const shard of [shards[0] ?? 0, shards.at(-1) ?? 0]) {
-        const wish = wishOf(fairlead.home, shard)
-        const tls = wish.tls
+        const spec = specOf(fairlead.home, shard)
+        const tls = spec.tls
         if (tls === null) throw new Error(`shard ${shard} speaks plain`)
-        for (const at of [wish.port + 10_000, tls.port]) {
+        for (const at of [spec.port + 10_000, tls.port]) {
           expect((await shake(at)).answer, `${builds[n]} at ${at}, without a certificate`).toBe('refused')
           const other = pairs[(n + 1) % pairs.length]
           expect((await shake(at, other)).answer, `${builds[n]}, that of another database`).toBe('refused')
@@ -75,13 +75,13 @@ test('shards of every build take no process on their bus, or as a replica, witho
         using admin = await asAdmin(fairlead, shard)
         const { role, primary, link } = readReplication(await admin.info('replication'))
         if (role === 'replica') expect(link).toBe('up')
-        const plain = shards.map((id) => wishOf(fairlead.home, id).port)
+        const plain = shards.map((id) => specOf(fairlead.home, id).port)
         if (role === 'replica') expect(plain).not.toContain(primary?.port)
       }
       using stranger = await startStranger(ports.from + n)
       await stranger.call('CLUSTER', 'ADDSLOTSRANGE', 0, 16_383)
       await stranger.call('CLUSTER', 'SET-CONFIG-EPOCH', 100_000)
-      await stranger.call('CLUSTER', 'MEET', '127.0.0.1', wishOf(fairlead.home, shards[0] ?? 0).port)
+      await stranger.call('CLUSTER', 'MEET', '127.0.0.1', specOf(fairlead.home, shards[0] ?? 0).port)
       const own = String(await stranger.call('CLUSTER', 'MYID'))
       // An introduction that came to nothing is given up after the node timeout.
       await until(
@@ -115,5 +115,5 @@ test('a sharded database whose shards speak plain to each other goes on to, thro
   expect((await fairlead.untilEnded(action_uid)).status).toBe('completed')
   const { shard_list: after } = await fairlead.api.getDatabase({ params: { uid } })
   expect(after.filter((shard) => !before.includes(shard)).length).toBeGreaterThan(0)
-  for (const shard of after) expect(wishOf(fairlead.home, shard).tls).toBeNull()
+  for (const shard of after) expect(specOf(fairlead.home, shard).tls).toBeNull()
 })

@@ -3,20 +3,20 @@ import type { EngineConnection } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { whyNotMapped } from '../packages/server/src/reconcile/handover/slot-map-gate.ts'
 import { build } from '../proof/engine-pairs.ts'
-import { asAdmin, wishOf } from '../proof/roles.ts'
+import { asAdmin, specOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 
 const groups = 3
 /** The surge shard of the first group: it comes after three primaries with a replica each. */
-const heir = 2 * groups + 1
+const successor = 2 * groups + 1
 
 /**
- * A sharded database in mid-upgrade: the surge shard of the first group has just been told whom to follow, and the
- * server, which would wait for gossip now, is dead. Shards 1 to 3 are the
- * primaries, 4 to 6 their replicas.
+ * A sharded database in mid-upgrade: the surge shard of the first group has just been told which primary to
+ * follow, and the server, which would wait for gossip now, is dead. Shards 1 to 3 are the primaries, 4 to 6
+ * their replicas.
  */
-async function withUngatedHeir(): Promise<Fairlead> {
+async function withUngatedSuccessor(): Promise<Fairlead> {
   const fairlead = await startFairlead({ serverMain: join(import.meta.dirname, 'crash-main.ts') })
   const { uid, action_uid } = await fairlead.api.createDatabase({
     body: {
@@ -37,10 +37,13 @@ async function withUngatedHeir(): Promise<Fairlead> {
   return fairlead
 }
 
-/** As the reconciler would ask, of engines that nobody touches meanwhile: the primary of the first group, the heir, and its sibling. */
+/**
+ * Asks as the reconciler would, of engines that do not change meanwhile: the primary of the first group, the
+ * successor, and its sibling.
+ */
 function askGate(connections: ReadonlyMap<number, EngineConnection>) {
   const of = (id: number) => connectionOf(connections, id)
-  return whyNotMapped(of(1), of(heir), [of(1 + groups)])
+  return whyNotMapped(of(1), of(successor), [of(1 + groups)])
 }
 
 function connectionOf(connections: ReadonlyMap<number, EngineConnection>, id: number): EngineConnection {
@@ -51,12 +54,12 @@ function connectionOf(connections: ReadonlyMap<number, EngineConnection>, id: nu
 
 async function connectAll(fairlead: Fairlead, owned: DisposableStack) {
   const connections = new Map<number, EngineConnection>()
-  for (let id = 1; id <= heir; id += 1) connections.set(id, owned.use(await asAdmin(fairlead, id)))
+  for (let id = 1; id <= successor; id += 1) connections.set(id, owned.use(await asAdmin(fairlead, id)))
   return connections
 }
 
-test('the gate is open for an heir once gossip has come round, and shut, with the reason, when the group does not know it', async () => {
-  await using fairlead = await withUngatedHeir()
+test('the gate is open for a successor once gossip has come round, and shut, with the reason, when the group does not know it', async () => {
+  await using fairlead = await withUngatedSuccessor()
   using owned = new DisposableStack()
   const connections = await connectAll(fairlead, owned)
   await until('the gate is open', async () => (await askGate(connections)) === undefined, {
@@ -64,14 +67,14 @@ test('the gate is open for an heir once gossip has come round, and shut, with th
   })
 
   const sibling = connectionOf(connections, 1 + groups)
-  const id = await connectionOf(connections, heir).call('CLUSTER', 'MYID')
+  const id = await connectionOf(connections, successor).call('CLUSTER', 'MYID')
   await sibling.call('CLUSTER', 'FORGET', String(id))
-  const { port } = wishOf(fairlead.home, heir)
+  const { port } = specOf(fairlead.home, successor)
   expect(await askGate(connections)).toEqual({
     code: 'cluster_view',
     why: expect.stringMatching(
       new RegExp(
-        `the shard at port \\d+ does not know yet whom the one at port ${port} follows in the cluster`,
+        `the shard at port \\d+ does not know the primary of the one at port ${port} in the cluster yet`,
       ),
     ),
   })

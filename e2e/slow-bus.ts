@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { BUS_DISTANCE } from '../packages/agent/src/engine/engine-config.ts'
-import { asAdmin, wishOf } from '../proof/roles.ts'
+import { asAdmin, specOf } from '../proof/roles.ts'
 import type { Fairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 
@@ -14,7 +14,7 @@ export async function slowBusTo(
   shard: number,
   { delayMs, others }: { readonly delayMs: number; readonly others: readonly number[] },
 ): Promise<AsyncDisposable> {
-  const { host, port } = wishOf(fairlead.home, shard)
+  const { host, port } = specOf(fairlead.home, shard)
   const sockets = new Set<Socket>()
   const relay = createServer((from) => {
     const to = connect({ host, port: port + BUS_DISTANCE, noDelay: true })

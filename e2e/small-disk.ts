@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { codeOf } from '@fairlead/engine'
 
 export interface SmallDisk extends Disposable {
   readonly folder: string
@@ -21,7 +22,7 @@ export function smallDisk(megabytes: number): SmallDisk {
         try {
           for (;;) writeFileSync(ballast, Buffer.alloc(size), { flag: 'a' })
         } catch (error) {
-          if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+          if (codeOf(error) !== 'ENOSPC') throw error
         }
       }
       return { [Symbol.dispose]: () => rmSync(ballast, { force: true }) }

@@ -16,21 +16,25 @@ describe('a process that stalls in the middle of a handover and goes on later co
         stall('before demote', 'server'),
         stall('before promote', 'server'),
         stall('before demote', 'primary'),
-        stall('before promote', 'heir'),
+        stall('before promote', 'successor'),
         stall('after hold-endpoint', 'proxy'),
+        // Orders that wait in it are older than its server's patience when it goes on.
+        stall('before demote', 'agent'),
+        stall('before promote', 'agent'),
       ],
     },
     {
       ...{ pair, groups: 3 },
       stalls: [
         stall('before promote', 'server'),
-        stall('before promote', 'heir'),
+        stall('before promote', 'successor'),
         stall('before promote', 'primary'),
+        stall('before promote', 'agent'),
       ],
     },
   ]
   for (const round of rounds) {
-    // Most of the time somebody stands still.
+    // Most of the time a process stands still.
     test.concurrent(`of a database of ${round.groups} group(s)`, { timeout: 200_000 }, async () => {
       const after = await stallInUpgrades(round)
       const context = describeAftermath(round, after)
@@ -65,10 +69,10 @@ describe('an old primary that hangs from before the promotion until it is ended 
 })
 
 /**
- * Everybody × before and after each effect × both modes: STALL_EVERYTHING=1, about half an hour, in an order that STALL_SEED
- * chooses. STALL_PART=2/4 does the second of four parts.
+ * Every party × before and after each effect × both modes: STALL_EVERYTHING=1, about half an hour, in an
+ * order that STALL_SEED chooses. STALL_PART=2/4 does the second of four parts.
  */
-describe.runIf(process.env['STALL_EVERYTHING'] === '1')('everybody, everywhere', () => {
+describe.runIf(process.env['STALL_EVERYTHING'] === '1')('every party, everywhere', () => {
   const seed = Number(process.env['STALL_SEED'] ?? Date.now() % 1_000_000)
   const [part = 1, parts = 1] = (process.env['STALL_PART'] ?? '1/1').split('/').map(Number)
   const all = everything(seed)
@@ -106,7 +110,7 @@ function everything(seed: number): readonly Round[] {
     const short = points.flatMap((at) => parties.map((who) => ({ at, who, ms: 3_000 })))
     const long = points
       .filter((at) => /demote|pause-longer|promote/.test(at))
-      .flatMap((at) => (['server', 'heir', 'primary'] as const).map((who) => ({ at, who, ms: 13_000 })))
+      .flatMap((at) => (['server', 'successor', 'primary'] as const).map((who) => ({ at, who, ms: 13_000 })))
     return [...inRounds(shuffle(short, chance), 9), ...inRounds(shuffle(long, chance), 4)].map((stalls) => ({
       ...{ groups, stalls },
       pair: pairs[Math.floor(chance() * pairs.length)] ?? usualPair(),
@@ -127,7 +131,7 @@ function shuffle<T>(items: readonly T[], chance: () => number): readonly T[] {
     .map(({ item }) => item)
 }
 
-/** The heir branched off where the primary stood, and no client of the endpoint waited for less than writes stood still. */
+/** The successor branched off where the primary stood, and no client of the endpoint waited for less than writes stood still. */
 function certificatesThatDoNotAddUp({ actions }: Aftermath) {
   return actions
     .flatMap(({ certificates }) => certificates)

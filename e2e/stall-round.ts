@@ -19,7 +19,7 @@ export interface Round {
 
 export interface Aftermath {
   readonly actions: readonly Action[]
-  /** Of clients of the endpoint, and of those who connect to the shards themselves. */
+  /** What clients of the endpoint have seen, and clients that connect to the shards themselves. */
   readonly endpoint: Seen
   readonly direct: Seen
   /** The stalls that happened. */

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
 
-/** Who can be stalled in a handover. */
-export const parties = ['server', 'heir', 'primary', 'proxy', 'agent'] as const
+/** The processes that can be stalled in a handover. */
+export const parties = ['server', 'successor', 'primary', 'proxy', 'agent'] as const
 export type Party = (typeof parties)[number]
 
 /** A process is stopped (SIGSTOP) at a point of a handover, as `onEffect` names it, and goes on after `ms`. */
@@ -14,7 +14,7 @@ export interface Stall {
 
 export interface Stalls {
   /** A handover begins, between these shards. */
-  begin(primary: string, heir: string): void
+  begin(primary: string, successor: string): void
   /** An effect is about to happen, or has. */
   at(point: string): void
 }
@@ -30,11 +30,11 @@ export function createStalls(
 ): Stalls | null {
   if (list === undefined || log === undefined) return null
   const due = JSON.parse(list) as Stall[]
-  let roles = { primary: '', heir: '' }
+  let roles = { primary: '', successor: '' }
   let isArmed = false
   return {
-    begin(primary, heir) {
-      roles = { primary, heir }
+    begin(primary, successor) {
+      roles = { primary, successor }
       isArmed = true
     },
     at(point) {
@@ -44,12 +44,12 @@ export function createStalls(
       isArmed = false
       const { who, ms } = next
       appendFileSync(log, `${point}: ${who}\n`)
-      stop(pidOf(who === 'primary' || who === 'heir' ? roles[who] : who), ms)
+      stop(pidOf(who === 'primary' || who === 'successor' ? roles[who] : who), ms)
     },
   }
 }
 
-/** Somebody else lets it go on: we may be the one that is stopped. */
+/** Another process lets it go on: the stopped process may be this one. */
 function stop(pid: number, ms: number): void {
   spawn('sh', ['-c', `sleep ${ms / 1_000}; kill -CONT ${pid}`], { detached: true, stdio: 'ignore' }).unref()
   process.kill(pid, 'SIGSTOP')

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-/** Another user of the machine: nobody, as most systems call it. */
+/** Another user of the machine: `nobody` on most systems. */
 export const STRANGER = 65_534
 
 /** A program that runs as another user of this machine, until it is disposed of. */

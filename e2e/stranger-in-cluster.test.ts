@@ -2,7 +2,7 @@ import { connectEngine, readClusterNodes } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { claimPorts } from '../proof/claim-ports.ts'
 import { buildsOfEachLine } from '../proof/engine-pairs.ts'
-import { asAdmin, wishOf } from '../proof/roles.ts'
+import { asAdmin, specOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 import { startStranger } from './stranger.ts'
@@ -75,7 +75,7 @@ async function steal(fairlead: Fairlead, { shards }: Sharded, port: number, args
   await stranger.call('CLUSTER', 'ADDSLOTSRANGE', 0, 16_383)
   await stranger.call('CLUSTER', 'SET-CONFIG-EPOCH', 100_000)
   const id = String(await stranger.call('CLUSTER', 'MYID'))
-  await stranger.call('CLUSTER', 'MEET', '127.0.0.1', wishOf(fairlead.home, shards[0] ?? 0).port)
+  await stranger.call('CLUSTER', 'MEET', '127.0.0.1', specOf(fairlead.home, shards[0] ?? 0).port)
   return Object.assign(stranger, { id })
 }
 

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Redis } from 'ioredis'
 import { build } from '../proof/engine-pairs.ts'
-import { enginesFolder } from '../proof/start-fairlead.ts'
+import { enginesFolder } from '../proof/engines-folder.ts'
 import { until } from '../proof/until.ts'
 
 /** Another local user, where tests run as root. */
 const NOBODY = 65_534
 const PASSWORD = 'strange-password'
 
-/** An engine in cluster mode that is nobody's. */
+/** An engine in cluster mode that belongs to no database. */
 export interface Stranger extends Disposable {
   readonly port: number
   call(command: string, ...args: readonly (string | number)[]): Promise<unknown>
@@ -59,7 +59,7 @@ export async function startStranger(port: number, args: readonly string[] = []):
   }
 }
 
-/** Anybody may pass through all folders to it. */
+/** Whether every user may pass through all folders to it. */
 function isOpen(path: string): boolean {
   if ((statSync(path).mode & 0o001) === 0) return false
   return path === dirname(path) || isOpen(dirname(path))

@@ -190,7 +190,7 @@ test('what an operator set at run time goes with the role: users with their righ
   }
 })
 
-test('who reads a long reply slowly gets all of it, from a shard that is kept until then', async () => {
+test('a client that reads a long reply slowly gets all of it, from a shard that is kept until then', async () => {
   const password = 'for-slow-readers'
   const made = await create({ engine_version: build('redis', '7.0'), authentication_engine_pass: password })
   const { uid, port, shard_list } = made

@@ -41,12 +41,12 @@ async function expectFinalizes({ uid, action }: Underway, version: string): Prom
 }
 
 describe('an upgrade says that it cannot be rolled back, and why, as soon as', () => {
-  test('its standby was started anew: nobody knows what it missed', async () => {
+  test('its standby was restarted: it is not known what it missed', async () => {
     const upgrade = await beginUpgrade(fairlead, { from: valkey80, to: newer })
     const { standby } = await untilWindow(fairlead, upgrade)
     process.kill(await pidOf(fairlead, standby), 'SIGKILL')
     await untilAction(fairlead, upgrade.action, 'the standby is missed', notEligible)
-    const reason = `shard ${standby} was started anew since it handed over`
+    const reason = `shard ${standby} was restarted after its handover`
     await untilAction(fairlead, upgrade.action, 'the restart is told', ({ rollback_reason }) =>
       Boolean(rollback_reason?.includes(reason)),
     )
@@ -108,7 +108,10 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
       await untilAction(fairlead, upgrade.action, 'the role has moved', (action) => {
         return action.certificates.length === 1 && action.needs_person && notEligible(action)
       })
-      await expectRefusedRollback(upgrade, 'does not say what it could not carry out')
+      await expectRefusedRollback(
+        upgrade,
+        'does not report the commands of a newer primary that it could not execute',
+      )
       const shards = () => fairlead.api.listDatabaseShards({ params: { uid: upgrade.uid } })
       const standby = (await shards()).find(({ engine }) => engine === 'redis')
       const primary = (await shards()).find(({ role }) => role === 'master')

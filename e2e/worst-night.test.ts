@@ -24,7 +24,7 @@ async function create(
   return fairlead.api.getDatabase({ params: { uid } })
 }
 
-test('the heir of a sharded group dies right after it took over, and nothing acknowledged is lost', {
+test('the successor of a sharded group dies right after it took over, and nothing acknowledged is lost', {
   timeout: 150_000,
 }, async () => {
   await using fairlead = await startFairlead({
@@ -55,7 +55,7 @@ test('the heir of a sharded group dies right after it took over, and nothing ack
   expect(await load.readBack()).toMatchObject({ lost: 0, examples: [] })
 })
 
-test('an heir that died before anybody heard that it had taken over does not come back empty to empty the others', {
+test('a successor that died right after taking over, unrecorded, does not come back empty to empty the others', {
   timeout: 150_000,
 }, async () => {
   await using fairlead = await startFairlead({
@@ -88,8 +88,8 @@ test('an heir that died before anybody heard that it had taken over does not com
 })
 
 /**
- * What a replica's nodes.conf says after CLUSTER FAILOVER TAKEOVER, which it writes before it tells anybody: it has the
- * slots of its primary, by an epoch above all others.
+ * What a replica's nodes.conf says after CLUSTER FAILOVER TAKEOVER, which it writes before it announces the
+ * takeover: it has the slots of its primary, by an epoch above all others.
  */
 function pretendTakeover(path: string): void {
   const lines = readFileSync(path, 'utf8').split('\n')
@@ -115,7 +115,7 @@ function pretendTakeover(path: string): void {
   writeFileSync(path, rewritten.join('\n'))
 }
 
-test('an heir that took over and died, and the server with it, may have taken writes along: that is said', {
+test('a successor that took over and died, and the server with it, may have taken writes along: that is said', {
   timeout: 100_000,
 }, async () => {
   await using fairlead = await startFairlead({

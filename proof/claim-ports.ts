@@ -11,8 +11,8 @@ const LAST = 29_900
 const COUNT = 100
 
 /**
- * A hundred ports that no other test, demo or benchmark on this machine takes, also while nobody listens on them, until
- * disposed of or until this process ends. Throws when there are none.
+ * A hundred ports that no other test, demo or benchmark on this machine takes, also while no process listens
+ * on them, until disposed of or until this process ends. Throws when there are none.
  */
 export async function claimPorts(): Promise<ClaimedPorts> {
   for (let from = FIRST; from <= LAST; from += COUNT) {

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { compareVersions } from '@fairlead/engine'
-import { enginesFolder } from './start-fairlead.ts'
+import { enginesFolder } from './engines-folder.ts'
 
 /** A build as requests name it: "redis-7.0.15". */
 export type BuildName = `${string}-${string}`

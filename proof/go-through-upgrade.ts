@@ -13,7 +13,7 @@ export interface Course {
   readonly preserveRoles: boolean
   readonly supervised: boolean
   readonly afterwards: Afterwards
-  /** Awaited between two orders: the database shall have been written to in each state. */
+  /** Awaited between two orders: the database is to be written to in each state. */
   readonly meanwhile: () => Promise<void>
 }
 
@@ -52,11 +52,11 @@ export async function goThroughUpgrade(fairlead: Fairlead, course: Course): Prom
   return second === first ? [last] : [await api.getAction({ params: { uid: first } }), last]
 }
 
-/** A supervised upgrade stops before anything was handed over; somebody says go. */
+/** A supervised upgrade stops before the first handover; this waits for the stop and resumes. */
 async function passStop({ api }: Fairlead, uid: string, { supervised, meanwhile }: Course): Promise<void> {
   if (!supervised) return
   const action = await untilIt(api, uid, ({ hold_reason }) => hold_reason === 'supervised')
-  if (action.certificates.length > 0) throw new Error('it handed over before anybody said go')
+  if (action.certificates.length > 0) throw new Error('it handed over before it was resumed')
   await meanwhile()
   await api.resumeAction({ params: { uid } })
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { WantedShard } from '@fairlead/api'
+import type { ShardSpec } from '@fairlead/api'
 import { connectEngine, type EngineConnection, readReplication } from '@fairlead/engine'
 import type { Fairlead } from './start-fairlead.ts'
 
@@ -22,15 +22,17 @@ export async function rolesOf(fairlead: Fairlead, uid: number): Promise<readonly
 
 /** A connection as the administrative user, whose secret only the owner of the home can read. */
 export function asAdmin({ home }: Fairlead, shard: number): Promise<EngineConnection> {
-  const wish = wishOf(home, shard)
-  return connectEngine({ address: wish, login: { username: 'fairlead', password: wish.adminPassword } })
+  const spec = specOf(home, shard)
+  return connectEngine({ address: spec, login: { username: 'fairlead', password: spec.adminPassword } })
 }
 
-export function wishOf(home: string, shard: number): WantedShard {
-  const { wish } = JSON.parse(readFileSync(join(home, 'shards', `s${shard}`, 'wanted.json'), 'utf8')) as {
-    wish: WantedShard
+export function specOf(home: string, shard: number): ShardSpec {
+  const { wish: spec } = JSON.parse(
+    readFileSync(join(home, 'shards', `s${shard}`, 'wanted.json'), 'utf8'),
+  ) as {
+    wish: ShardSpec
   }
-  return wish
+  return spec
 }
 
 /** What each shard's engine last said: for the message of an assertion. */

@@ -1,18 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { stopAllShards } from '@fairlead/agent'
 import { type Action, type Client, createClient, fetchTransport, operations } from '@fairlead/api'
+import { loadConfig } from '@fairlead/server'
 import { pino } from 'pino'
 import { nodeFlags } from '../packages/cli/src/node-flags.ts'
+import { serverCommand } from '../packages/cli/src/server-command.ts'
 import { claimPorts } from './claim-ports.ts'
+import { enginesFolder } from './engines-folder.ts'
 
 /** A whole Fairlead in a folder of its own: agent and server as processes, as users run them. */
 export interface Fairlead extends AsyncDisposable {
   readonly home: string
+  /** What its parts were started with. */
+  readonly environment: Readonly<Record<string, string>>
   readonly url: string
   /** Speaks as the admin. */
   readonly api: Client<typeof operations>
@@ -98,6 +103,7 @@ export async function startFairlead(
   const owned = opened.move()
   return {
     home,
+    environment: env,
     api,
     token,
     agent,
@@ -108,11 +114,6 @@ export async function startFairlead(
     untilEnded: (actionUid, withinMs = 60_000) => untilEnded(api, actionUid, withinMs),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
-}
-
-/** Where builds for tests, the demo and the benchmarks lie. */
-export function enginesFolder(): string {
-  return process.env['FAIRLEAD_ENGINES'] ?? join(root, '.fairlead', 'engines')
 }
 
 async function untilEnded(
@@ -128,13 +129,14 @@ async function untilEnded(
     // The server may be down for a moment: that is what some tests are about.
     last = await api.getAction({ params: { uid: actionUid } }).catch(() => last)
     if (last?.status === 'completed' || last?.status === 'failed') return last
-    // Looking takes something, too: who waits for long looks less often.
+    // Each look costs something, too: after a long wait it looks less often.
     await pause(performance.now() - began < 2_000 ? 20 : 100)
   }
   throw new Error(`action ${actionUid} did not end within ${withinMs} ms: ${JSON.stringify(last)}`)
 }
 
-async function startPart(
+/** Starts a part of Fairlead, or a program that sends a message when it is ready (`args`: its file, and its words). */
+export async function startPart(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<Part & AsyncDisposable & { url(): string }> {
@@ -165,15 +167,13 @@ async function startProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<{ process: ChildProcess; url: string }> {
-  const child = spawn(
-    process.execPath,
-    [...nodeFlags(args[1] ?? 'server'), '--conditions=@fairlead/source', ...args],
-    {
-      // What Node has compiled once is kept: a Fairlead starts for almost every test.
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_COMPILE_CACHE: compiled, ...env },
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    },
-  )
+  // What Node has compiled once is kept: a Fairlead starts for almost every test.
+  const all = { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_COMPILE_CACHE: compiled, ...env }
+  const command = await commandOf(args, all)
+  const child = spawn(command.program, command.args, {
+    env: command.env,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
   const deadline = AbortSignal.timeout(20_000)
   const [news] = await Promise.race([
     once(child, 'message', { signal: deadline }),
@@ -187,6 +187,28 @@ async function startProcess(
   })
   return { process: child, url: (news as { url?: string }).url ?? '' }
 }
+
+/** As `fairlead up` starts it: the server may be a user of its own, and then is this very process. */
+async function commandOf(args: readonly string[], env: NodeJS.ProcessEnv) {
+  const [program = '', part = 'server'] = args
+  if (part === 'server' && args.length === 2 && process.geteuid?.() === 0) {
+    await openToAll(compiled)
+    return await serverCommand(loadConfig(env), program, env, pino({ level: 'silent' }), [FROM_SOURCE])
+  }
+  return { program: process.execPath, args: [...nodeFlags(part), FROM_SOURCE, ...args], env }
+}
+
+/** What root has compiled, a server that is another user reads. */
+async function openToAll(folder: string): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  const paths = entries.map((entry) => [join(entry.parentPath, entry.name), entry.isDirectory()] as const)
+  // Others may write there meanwhile.
+  await Promise.allSettled(
+    [...paths, [folder, true] as const].map(([path, isFolder]) => chmod(path, isFolder ? 0o755 : 0o644)),
+  )
+}
+
+const FROM_SOURCE = '--conditions=@fairlead/source'
 
 async function untilProcessEnded(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')

@@ -1,16 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Asks again every 20 ms until `check` gives something true, and returns it. Throws when it does not in time. */
+/**
+ * Asks again every `everyMs` until `check` gives something true, and returns it. Throws when it does not in time; `what` says what was
+ * waited for, then.
+ */
 export async function until<T>(
-  what: string,
-  check: () => Promise<T | undefined | false | null>,
-  { withinMs = 15_000 }: { readonly withinMs?: number } = {},
+  what: string | (() => string),
+  check: () => Promise<T | undefined | false | null> | T | undefined | false | null,
+  { withinMs = 20_000, everyMs = 20 }: { readonly withinMs?: number; readonly everyMs?: number } = {},
 ): Promise<T> {
   const deadline = performance.now() + withinMs
   for (;;) {
     const found = await check()
     if (found !== undefined && found !== false && found !== null) return found
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`)
-    await pause(20)
+    if (performance.now() > deadline)
+      throw new Error(`not within ${withinMs} ms: ${typeof what === 'string' ? what : what()}`)
+    await pause(everyMs)
   }
 }

@@ -18,7 +18,7 @@ export interface Proof {
   readonly errors: number
   /** Times a client had to connect again. */
   readonly reconnects: number
-  /** By kind. `hint`: the API was not there in time to say who the primary is. */
+  /** By kind. `hint`: the API named the primary too late. */
   readonly errorKinds: Readonly<Record<string, number>>
   /** Besides the first one of each shard that was new. */
   readonly fullSyncs: number

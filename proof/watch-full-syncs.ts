@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { WantedShard } from '@fairlead/api'
+import type { ShardSpec } from '@fairlead/api'
 import { connectEngine, type EngineConnection, numberOf, readInfo } from '@fairlead/engine'
 
 export interface FullSyncWatch extends AsyncDisposable {
@@ -69,12 +69,12 @@ async function ask(
 }
 
 async function connect(home: string, shard: string): Promise<EngineConnection> {
-  const { wish } = JSON.parse(await readFile(join(home, 'shards', shard, 'wanted.json'), 'utf8')) as {
-    wish: WantedShard
+  const { wish: spec } = JSON.parse(await readFile(join(home, 'shards', shard, 'wanted.json'), 'utf8')) as {
+    wish: ShardSpec
   }
   return connectEngine({
-    address: wish,
-    login: { username: 'fairlead', password: wish.adminPassword },
+    address: spec,
+    login: { username: 'fairlead', password: spec.adminPassword },
     connectTimeoutMs: 300,
   })
 }

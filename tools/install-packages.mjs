@@ -47,7 +47,7 @@ async function npmCi(folder, what, env) {
   throw new SetUpError(`installing ${what} failed (npm ci, exit code ${code}). npm says:\n${words}`)
 }
 
-/** Somebody ran npm by hand: what npm itself recorded as installed is what the lock file names. */
+/** After a manual run of npm: what npm itself recorded as installed is what the lock file names. */
 function matches(lock, recorded) {
   if (recorded === undefined) return false
   const installed = JSON.parse(recorded).packages

@@ -9,12 +9,12 @@ import { withLock } from './with-lock.mjs'
  * Fetches those of `engines` ("redis 7.0") that are not in the folder of builds yet, through `fairlead engines fetch`.
  *
  * Throws SetUpError with the command's own line when one cannot be had; with `anyBuildWillDo` only when there is no
- * build at all, on PATH or in the folder. Of those `wishedFor`, one that cannot be had is a line on stderr.
+ * build at all, on PATH or in the folder. Of those `optional`, one that cannot be had is a line on stderr.
  */
-export async function prepareEngines({ root, node, env, engines, wishedFor = [], anyBuildWillDo = false }) {
+export async function prepareEngines({ root, node, env, engines, optional = [], anyBuildWillDo = false }) {
   const isMissing = (build) => !isThere(env.FAIRLEAD_ENGINES, build)
   const missing = () => engines.filter(isMissing)
-  if (![...engines, ...wishedFor].some(isMissing)) return
+  if (![...engines, ...optional].some(isMissing)) return
 
   const fairlead = (...args) =>
     runQuietly(node, ['--conditions=@fairlead/source', join(root, 'packages/cli/src/main.ts'), ...args], {
@@ -28,7 +28,7 @@ export async function prepareEngines({ root, node, env, engines, wishedFor = [],
   const trouble = await withLock(lock, async () => {
     const needed = await fetchAll(fairlead, missing())
     if (needed !== undefined) return needed
-    for (const build of wishedFor.filter(isMissing)) {
+    for (const build of optional.filter(isMissing)) {
       const why = await fetchAll(fairlead, [build])
       if (why !== undefined)
         console.error(`fairlead: ${why} Going on without ${build}: its tests are skipped.`)

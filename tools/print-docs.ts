@@ -1,5 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { type ErrorCode, errors, errorsOf, holdReasons, operations, toOpenApi } from '@fairlead/api'
+import {
+  type ErrorCode,
+  errors,
+  errorsOf,
+  holdReasons,
+  operations,
+  rollbackObstacles,
+  toOpenApi,
+} from '@fairlead/api'
 import { printCommands } from './print-commands.ts'
 
 const root = new URL('..', import.meta.url)
@@ -40,7 +48,7 @@ function printErrors(): string {
 
 function printHoldReasons(): string {
   return `${[
-    '<!-- Printed by `npm run docs` from packages/api/src/hold-reasons.ts. Do not edit. -->',
+    '<!-- Printed by `npm run docs` from packages/api/src/hold-reasons.ts and rollback-obstacles.ts. Do not edit. -->',
     '# Why an action waits',
     '',
     'An action that waits says why in `hold_reason`, a code for programs, and in `waiting_for`, a sentence for people. The sentence may change',
@@ -50,6 +58,15 @@ function printHoldReasons(): string {
     '| hold_reason | what is waited for |',
     '|---|---|',
     ...Object.entries(holdReasons).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`),
+    '',
+    '## Why an upgrade cannot be rolled back',
+    '',
+    'While `rollback_eligible` is false, `rollback_obstacle` says why as a code, and `rollback_reason` as a sentence. Of several groups, the code is',
+    'that of the first that cannot go back; the sentence names all.',
+    '',
+    '| rollback_obstacle | what is in the way |',
+    '|---|---|',
+    ...Object.entries(rollbackObstacles).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`),
   ].join('\n')}\n`
 }
 

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { installPackages } from './install-packages.mjs'
 import { prepareEngines } from './prepare-engines.mjs'
 import { prepareModules } from './prepare-modules.mjs'
+import { preparePostgres } from './prepare-postgres.mjs'
 import { prepareRuntime } from './prepare-runtime.mjs'
 import { runChecks } from './run-checks.mjs'
 import { Interrupted, runProgram } from './run-program.mjs'
@@ -21,16 +22,17 @@ const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 const handoverPair = ['redis 7.0', 'valkey 8.1']
 const everyBuild = [...handoverPair, 'valkey 8.0']
 /** Tests go further with them, and do without: they are in suites that move on. */
-const wishedFor = ['redis 8.0', 'valkey 9']
+const optional = ['redis 8.0', 'valkey 9']
 
 /** What each target needs, and what it runs. `file` gets the arguments that follow the target. */
 const targets = {
   demo: { engines: handoverPair, file: 'demo/main.ts' },
   start: { engines: handoverPair, anyBuildWillDo: true, file: 'packages/cli/src/main.ts', first: ['up'] },
   stop: { file: 'packages/cli/src/main.ts', first: ['down', '--all'] },
-  test: { engines: everyBuild, wishedFor, run: runTests },
+  test: { engines: everyBuild, optional, run: runTests },
   check: { run: runChecks },
   docs: { file: 'tools/print-docs.ts' },
+  mutants: { engines: handoverPair, anyBuildWillDo: true, file: 'packages/server/test/mutants/main.ts' },
   bench: { engines: everyBuild, file: 'bench/main.ts' },
   fairlead: { file: 'packages/cli/src/main.ts' },
 }
@@ -52,6 +54,7 @@ async function main([name = '', ...args]) {
   const prepare = async () => {
     await prepareEngines({ ...place, ...target })
     await prepareModules(place)
+    await preparePostgres(place)
   }
   return target.run({ ...place, args, prepare })
 }
@@ -68,7 +71,7 @@ function withEngines(env) {
 try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
-  // Whoever reads the last line of a test run reads it when it did not come to one, too.
+  // The last line of a test run says the result, also if the run did not get that far.
   if (process.argv[2] === 'test') console.log('0 passed, 1 failed')
   process.exitCode = error.exitCode ?? 1
   if (error instanceof SetUpError) console.error(`fairlead: ${error.message}`)

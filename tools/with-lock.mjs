@@ -8,9 +8,10 @@ const pollMs = 200
 /**
  * Runs `work` while no other process does anything under the same `name`; waits for as long as that takes.
  *
- * The lock is a folder with its owner's name in it, and every change of hands is one rename: it appears complete, and
- * it is taken from a dead owner by moving it onto the tombstone that bears the dead owner's name. That move fails for
- * whoever comes second, because a tombstone is not empty; so nobody can take away a lock that is alive.
+ * The lock is a folder with its owner's name in it, and every change of owner is one rename: it appears
+ * complete, and it is taken from a dead owner by moving it onto the tombstone that bears the dead owner's
+ * name. That move fails for the second process, because a tombstone is not empty; so a lock whose owner is
+ * alive cannot be taken away.
  */
 export async function withLock({ folder, name, onWait }, work) {
   const self = identify(process.pid)
@@ -70,7 +71,7 @@ function identify(pid) {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    // EPERM: it lives, and belongs to somebody else.
+    // EPERM: it lives, and belongs to another user.
     if (error.code === 'ESRCH') return undefined
   }
   return `${pid}-${startOf(pid)}`

@@ -8,7 +8,7 @@ export interface Logins {
   readonly perSecond: number
 }
 
-/** Logs in with a right password, over and over. Whoever is sent away waits as long as it was told to. */
+/** Logs in with a right password, over and over. A client that is sent away waits as long as it was told to. */
 export async function logInUntil(
   stop: AbortSignal,
   { url, clients, password }: { readonly url: string; readonly clients: number; readonly password: string },

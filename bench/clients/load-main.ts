@@ -1,4 +1,7 @@
-/** One load in a process of its own: who watches the upgrade shall not hold up the clients. Its options are its one argument. */
+/**
+ * One load in a process of its own, so that the observer of the upgrade does not hold up the clients. Its
+ * options are its one argument.
+ */
 import { libraries } from '../../proof/clients/clients.ts'
 import { startPacedLoad } from './paced-load.ts'
 
@@ -10,7 +13,7 @@ const load = await startPacedLoad(library, login, pace)
 const tell = (news: object) => void process.send?.(news)
 const telling = setInterval(() => tell({ answers: load.answers() }), 50)
 process.once('message', () => void tellAll())
-// Whoever started it has heard everything, or is gone.
+// The parent process has received everything, or is gone.
 process.once('disconnect', () => process.exit())
 
 async function tellAll(): Promise<void> {

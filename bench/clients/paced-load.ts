@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { messageOf } from '@fairlead/engine'
 import type { Client, Library, Login } from '../../proof/clients/clients.ts'
 import { portsOf } from '../../proof/clients/ports-of.ts'
 import type { Gap } from './summarize-clients.ts'
@@ -130,7 +131,7 @@ function issue(worker: Worker, seen: SeenByClients): void {
     },
     (cause: unknown) => {
       outcome.unknown += 1
-      const message = cause instanceof Error ? cause.message : String(cause)
+      const message = messageOf(cause)
       seen.errors[message] = (seen.errors[message] ?? 0) + 1
       noteAnswer(worker, seen)
     },

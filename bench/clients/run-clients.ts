@@ -104,7 +104,7 @@ function openLoad(library: string, login: Login, pace: Pace): LoadProcess {
   )
   let answers = 0
   const { promise: reported, resolve, reject } = Promise.withResolvers<LoadReport>()
-  reported.catch(() => undefined) // whoever stops it hears of it
+  reported.catch(() => undefined) // stopping it reports it
   child.on('message', (news: { readonly answers?: number; readonly report?: LoadReport }) => {
     answers = news.answers ?? answers
     if (news.report !== undefined) resolve(news.report)

@@ -1,6 +1,6 @@
 /**
  * What do clients that only wait cost those that write? Handovers of a database with 50 writers alone, and beside thousands that
- * are blocked, subscribed, idle, or write now and then.
+ * are blocked, subscribed, idle, or write from time to time.
  * `npm run bench -- crowds [--rounds 3] [--only CROWD] [--count 3000] [--groups 1] [--tls] [--build BUILD] [--json]`.
  */
 import { parseArgs } from 'node:util'

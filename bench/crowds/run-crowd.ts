@@ -72,7 +72,7 @@ async function openLoad(options: LoadOptions): Promise<AsyncDisposable & { stop(
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`the load ended with ${code}`)
   })
-  ended.catch(() => undefined) // whoever waits for it hears of it
+  ended.catch(() => undefined) // awaiting it reports it
   await Promise.race([once(child, 'message'), ended])
   return {
     async stop() {

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { nodeFlags as nodeFlagsOf } from '../../packages/cli/src/node-flags.ts'
 import { runProxy } from '../../packages/proxy/test/run-proxy.ts'
-import { freePort, wish } from '../../packages/proxy/test/stage.ts'
-import { enginesFolder } from '../../proof/start-fairlead.ts'
+import { freePort, makeEndpointSpec } from '../../packages/proxy/test/stage.ts'
+import { enginesFolder } from '../../proof/engines-folder.ts'
 import { newestPair } from '../upgrade/newest-pair.ts'
 import { startEngine } from '../upgrade/start-engines.ts'
 import { measureIdle } from './measure-idle.ts'
@@ -63,7 +63,7 @@ async function measureLoad(): Promise<readonly Run[]> {
   await using stack = new AsyncDisposableStack()
   const proxy = stack.use(await runProxy({ nodeFlags, workers }))
   const port = await freePort()
-  await proxy.client.putEndpoint({ params: { id: 'bench' }, body: wish(port, engine.port) })
+  await proxy.client.putEndpoint({ params: { id: 'bench' }, body: makeEndpointSpec(port, engine.port) })
   const flavour = build.slice(0, build.lastIndexOf('-'))
   const program = join(enginesFolder(), build, 'bin', `${flavour}-benchmark`)
   const via = (at: { readonly port: number; readonly pid: number | null }): Course => ({
@@ -79,7 +79,7 @@ async function measureLoad(): Promise<readonly Run[]> {
   }
   courses.set('endpoint', via({ port, pid: proxy.process().pid ?? null }))
 
-  // Nobody is measured cold.
+  // Warm-up: none is measured cold.
   for (const course of courses.values()) await runLoad(course, { pipeline: 1, requests: 20_000 })
   const found: Run[] = []
   for (let round = 0; round < rounds; round += 1) {
@@ -91,7 +91,7 @@ async function measureLoad(): Promise<readonly Run[]> {
   return found
 }
 
-/** Each begins a round in its turn: who comes first has the machine as the one before left it. */
+/** Each is first in a round in its turn: the first one gets the machine as the round before left it. */
 function turned<T>(all: readonly T[], by: number): readonly T[] {
   const at = by % all.length
   return [...all.slice(at), ...all.slice(0, at)]

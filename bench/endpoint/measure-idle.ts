@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type RunningProxy, runProxy } from '../../packages/proxy/test/run-proxy.ts'
-import { dial, freePort, wish } from '../../packages/proxy/test/stage.ts'
+import { dial, freePort, makeEndpointSpec } from '../../packages/proxy/test/stage.ts'
 import { until } from '../../proof/until.ts'
 import { IDLE_CONNECTIONS, type IdleMemory } from './summarize-endpoint.ts'
 
@@ -31,7 +31,7 @@ export async function measureIdle(
   await endFirst(await runProxy({ nodeFlags, workers, env }))
   const proxy = stack.use(await runProxy({ nodeFlags, workers, env }))
   const port = await freePort()
-  await proxy.client.putEndpoint({ params, body: wish(port, enginePort) })
+  await proxy.client.putEndpoint({ params, body: makeEndpointSpec(port, enginePort) })
   const connections = Math.min(IDLE_CONNECTIONS, Math.floor((mostFiles() - KEPT_FILES) / 2))
   const pid = proxy.process().pid ?? 0
   const rssBytesBefore = rssBytes(pid)

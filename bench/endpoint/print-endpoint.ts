@@ -44,7 +44,7 @@ export function printEndpoint({ build, rounds, without_haproxy, rows, idle, goal
   const idleness =
     idle === null
       ? ''
-      : `idle: ${inMegabytes(idle.rssBytesBefore)} MB before anybody came, ${inMegabytes(idle.rssBytes)} MB with ${idle.connections} connections\n`
+      : `idle: ${inMegabytes(idle.rssBytesBefore)} MB without clients, ${inMegabytes(idle.rssBytes)} MB with ${idle.connections} connections\n`
   const table = rows.length === 0 ? '' : `${measured.toString()}\n`
   return `${build}, ${rounds} round(s), medians\n${lacks}${judged.toString()}\n${table}${idleness}`
 }

@@ -8,8 +8,9 @@ import { startFairlead } from '../../proof/start-fairlead.ts'
 import { until } from '../../proof/until.ts'
 
 /**
- * The engine's own FAILOVER under the load of the bench: the gaps that clients saw, in ms. Fairlead only starts the
- * engines; its server is stopped, so that nobody interferes, and clients ask a stand-in that watches the roles.
+ * The engine's own FAILOVER under the load of the bench: the gaps that clients saw, in ms. Fairlead only
+ * starts the engines; its server is stopped, so that it does not interfere, and clients ask a stand-in that
+ * watches the roles.
  */
 export async function failoverUnderLoad({
   build,

@@ -1,6 +1,6 @@
 import { startFairlead } from '../../proof/start-fairlead.ts'
 
-/** From the request to the end of the action, for a replicated database that nobody uses, in ms. */
+/** From the request to the end of the action, for a replicated database without clients, in ms. */
 export async function idleUpgradeMs({
   from,
   to,

@@ -1,9 +1,10 @@
 /**
- * How long do writes stop, and how long do clients wait? Fairlead's handover beside the engine's own FAILOVER, in one
- * run, on the same builds under the same load; and how long an upgrade takes that nobody writes to.
- * `npm run bench -- [--rounds 5] [--json]`.
+ * How long do writes stop, and how long do clients wait? Fairlead's handover beside the engine's own
+ * FAILOVER, in one run, on the same builds under the same load; and how long an upgrade of an idle database
+ * takes. `npm run bench -- [--rounds 5] [--json]`.
  *
- * FAILOVER is given the better hand: its clients learn of the new primary within about a millisecond of the promotion.
+ * FAILOVER gets an advantage: its clients learn of the new primary within about a millisecond of the
+ * promotion.
  */
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'

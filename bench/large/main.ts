@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { connectEngine, numberOf, readInfo } from '@fairlead/engine'
-import { asAdmin, wishOf } from '../../proof/roles.ts'
+import { asAdmin, specOf } from '../../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
 
 /**
@@ -56,7 +56,7 @@ print({
 })
 
 async function fill({ home }: Fairlead, count: number): Promise<void> {
-  const { host, port, adminPassword: password } = wishOf(home, 1)
+  const { host, port, adminPassword: password } = specOf(home, 1)
   using admin = await connectEngine({
     address: { host, port },
     login: { username: 'fairlead', password },

@@ -16,7 +16,7 @@ process.once('disconnect', () => process.exit())
 
 async function goOn(): Promise<never> {
   for (;;) {
-    // Closed by who is attacked: it comes again.
+    // The endpoint has closed it: it connects again.
     await hostile?.act(door).catch(() => pause(5))
     rounds += 1
   }

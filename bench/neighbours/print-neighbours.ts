@@ -10,14 +10,14 @@ export interface NeighboursResult {
 export function printNeighbours({ build, seconds, rows }: NeighboursResult): string {
   const table = new Table({
     head: [
-      ...['what others do', 'at', 'p50 ms', 'p99 ms', 'max ms', 'longest turn ms', 'rounds'],
+      ...['what others do', 'at', 'p50 ms', 'p99 ms', 'max ms', 'longest turn ms', 'turn p99 ms', 'rounds'],
       ...['bare p99 ms', 'bare max ms', 'bare rounds', `p99 < ${MOST_P99_MS} ms`],
     ],
     style: { head: [], border: [] },
   })
   for (const row of rows)
     table.push([
-      ...[row.what, row.at, row.p50, row.p99, row.max, row.turn, row.rounds],
+      ...[row.what, row.at, row.p50, row.p99, row.max, row.turn, row.turn99, row.rounds],
       ...[row.bare?.p99 ?? '', row.bare?.max ?? '', row.bare === null ? '' : row.bare_rounds],
       row.met ? 'met' : 'missed',
     ])

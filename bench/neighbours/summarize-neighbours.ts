@@ -12,6 +12,8 @@ export interface Row extends Felt {
   readonly at: string
   /** The longest turn of the proxy's loop, in milliseconds of processor time; null: of an engine that was asked directly. */
   readonly turn: number
+  /** A client that comes at a random time meets a longer turn with a chance of one in a hundred. */
+  readonly turn99: number
   /** The same load on an engine without an endpoint, beside an engine of the neighbour's own. */
   readonly bare: Felt | null
   /** Rounds of what they did, here and there: that they got to do something. */

@@ -10,7 +10,7 @@ import { watchPrimaries } from './watch-primaries.ts'
 export interface BareFloor {
   /** From starting a fresh replica on the new build to its link being up: it holds all data. */
   readonly fullSyncSeconds: number
-  /** From then until the stream flows to it: part of no floor, but nobody can hand over to it before. */
+  /** From then until the stream flows to it: part of no floor, but no handover to it is possible before. */
   readonly heldBackSeconds: number
   /** SHUTDOWN SAVE of the old replica, its start on the new build, its data loaded, the stream resumed. */
   readonly restartSeconds: number
@@ -18,7 +18,10 @@ export interface BareFloor {
 
 const WITHIN_MS = 300_000
 
-/** Bare engines of the builds, the data written by the same load, and nobody else. AOF is off, as in the database. */
+/**
+ * Bare engines of the builds, the data written by the same load, and no other process. AOF is off, as in the
+ * database.
+ */
 export async function bareFloor({ from, to }: Versions, { megabytes }: DataSize): Promise<BareFloor> {
   await using opened = new AsyncDisposableStack()
   const primary = opened.use(await startEngine(from, []))
@@ -50,7 +53,7 @@ export async function bareFloor({ from, to }: Versions, { megabytes }: DataSize)
 }
 
 async function fill(primary: BenchEngine, replica: BenchEngine, megabytes: number): Promise<void> {
-  await using watch = await watchPrimaries([{ slots: '', old: primary, heir: replica }])
+  await using watch = await watchPrimaries([{ slots: '', old: primary, successor: replica }])
   const lookup = { url: watch.url, token: 'none' }
   await using load = await startLoad({
     kind: 'set',

@@ -16,16 +16,16 @@ export async function clusterFailover({ from, to }: Versions): Promise<Compariso
   const groups: BenchGroup[] = []
   for (const range of slots) {
     const old = opened.use(await startEngine(from, settings))
-    const heir = opened.use(await startEngine(to, settings))
-    groups.push({ slots: range, old, heir })
+    const successor = opened.use(await startEngine(to, settings))
+    groups.push({ slots: range, old, successor })
   }
   await join(groups)
   return await handOverUnderLoad({
     name: 'CLUSTER FAILOVER',
     groups,
     sharded: true,
-    async handOver({ heir }) {
-      await heir.call('CLUSTER', 'FAILOVER')
+    async handOver({ successor }) {
+      await successor.call('CLUSTER', 'FAILOVER')
     },
   })
 }
@@ -34,13 +34,15 @@ const settings = ['cluster-enabled yes', 'cluster-allow-replica-migration no']
 
 /** Resolves when every node sees a whole cluster. */
 async function join(groups: readonly BenchGroup[]): Promise<void> {
-  const engines = groups.flatMap(({ old, heir }) => [old, heir])
+  const engines = groups.flatMap(({ old, successor }) => [old, successor])
   for (const { slots: range, old } of groups) await old.call('CLUSTER', 'ADDSLOTSRANGE', ...range.split('-'))
   for (const { host, port } of engines.slice(1)) await engines[0]?.call('CLUSTER', 'MEET', host, port)
-  for (const { old, heir } of groups) {
+  for (const { old, successor } of groups) {
     const id = await ask(old, 'MYID')
-    await until('they have met', async () => (await ask(heir, 'NODES')).includes(id), { withinMs: WITHIN_MS })
-    await ask(heir, 'REPLICATE', id)
+    await until('they have met', async () => (await ask(successor, 'NODES')).includes(id), {
+      withinMs: WITHIN_MS,
+    })
+    await ask(successor, 'REPLICATE', id)
   }
   const isWhole = async (engine: BenchEngine) => {
     const info = await ask(engine, 'INFO')

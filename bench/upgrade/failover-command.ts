@@ -8,8 +8,8 @@ export async function failoverCommand({ from, to }: Versions): Promise<Compariso
     name: 'FAILOVER TO',
     groups: [pair.group],
     sharded: false,
-    async handOver({ old, heir }) {
-      await old.call('FAILOVER', 'TO', heir.host, heir.port, 'TIMEOUT', 10_000)
+    async handOver({ old, successor }) {
+      await old.call('FAILOVER', 'TO', successor.host, successor.port, 'TIMEOUT', 10_000)
     },
   })
 }

@@ -23,7 +23,7 @@ export interface HandoverBench {
   readonly name: string
   readonly groups: readonly BenchGroup[]
   readonly sharded: boolean
-  /** The engine's own procedure for one group: `old` is its primary, `heir` a replica whose stream flows. */
+  /** The engine's own procedure for one group: `old` is its primary, `successor` a replica whose stream flows. */
   readonly handOver: (group: BenchGroup) => Promise<void>
 }
 
@@ -63,15 +63,15 @@ export async function handOverUnderLoad({
 }
 
 /** "Online" comes up to a second before the stream flows: only the offset tells. */
-async function streamFlows({ old, heir }: BenchGroup): Promise<void> {
+async function streamFlows({ old, successor }: BenchGroup): Promise<void> {
   const { offset } = await old.replication()
-  await until('the stream flows', async () => (await heir.replication()).offset > offset, {
+  await until('the stream flows', async () => (await successor.replication()).offset > offset, {
     withinMs: WITHIN_MS,
   })
 }
 
 /** The old primary follows the new one, and its stream flows: only now is it over, and what it alone held is gone. */
-async function hasHandedOver({ old, heir }: BenchGroup): Promise<boolean> {
-  const [was, is] = await Promise.all([old.replication(), heir.replication()])
+async function hasHandedOver({ old, successor }: BenchGroup): Promise<boolean> {
+  const [was, is] = await Promise.all([old.replication(), successor.replication()])
   return is.role === 'primary' && was.role === 'replica' && was.link === 'up'
 }

@@ -11,7 +11,7 @@ import type { Versions } from './start-pair.ts'
 import { type Judged, judgeParallel, judgeSeconds, judgeStops } from './summarize-upgrade.ts'
 import { upgradeSeconds } from './upgrade-seconds.ts'
 
-/** Lists by their name, for people and for whoever looks for a cause; the fields carry their unit. */
+/** Lists by their name, for people who look for a cause; the fields carry their unit. */
 export type Details = Readonly<
   Record<string, readonly Readonly<Record<string, string | number | ReturnType<typeof spread>>>[]>
 >

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { compareVersions } from '@fairlead/engine'
-import { enginesFolder } from '../../proof/start-fairlead.ts'
+import { enginesFolder } from '../../proof/engines-folder.ts'
 import type { Versions } from './start-pair.ts'
 
 /**

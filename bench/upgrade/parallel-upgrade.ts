@@ -14,7 +14,7 @@ export interface ParallelUpgrade extends Checked {
 /** Of each group: little, so that what is measured is the steps and not the copying. */
 const WRITES = 500
 
-/** Upgrades a new sharded database without replicas that nobody uses meanwhile. */
+/** Upgrades a new sharded database without replicas and clients. */
 export async function parallelUpgrade(
   { from, to }: Versions,
   wanted: { readonly groups: number; readonly parallel: number; readonly canary: boolean },

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { compareVersions } from '@fairlead/engine'
-import { enginesFolder } from '../../proof/start-fairlead.ts'
+import { enginesFolder } from '../../proof/engines-folder.ts'
 import { until } from '../../proof/until.ts'
 import { type Comparison, handOverUnderLoad } from './hand-over-under-load.ts'
 import { startSentinel } from './start-engines.ts'
@@ -18,13 +18,14 @@ export async function sentinelFailover({ from, to }: Versions): Promise<Comparis
   await using pair = await startPair({ from, to })
   await using sentinel = await startSentinel(coordinator ?? to, NAME, pair.group.old)
   const ask = (...words: readonly string[]) => sentinel.call('SENTINEL', ...words)
-  const { port } = pair.group.heir
-  // It learns of replicas from the primary's INFO, every ten seconds; a failover before that finds nobody to promote.
-  const knowsHeir = async () => {
+  const { port } = pair.group.successor
+  // Sentinel learns of replicas from the primary's INFO, every ten seconds; an earlier failover finds no
+  // replica to promote.
+  const knowsSuccessor = async () => {
     const told = JSON.stringify(await ask('REPLICAS', NAME))
     return told.includes(`:${port}"`) && told.includes('"master-link-status","ok"')
   }
-  await until('the Sentinel knows the replica', knowsHeir, { withinMs: KNOWS_WITHIN_MS })
+  await until('the Sentinel knows the replica', knowsSuccessor, { withinMs: KNOWS_WITHIN_MS })
   return await handOverUnderLoad({
     name: coordinator ? `SENTINEL FAILOVER COORDINATED (${coordinator})` : `SENTINEL FAILOVER (${to})`,
     groups: [pair.group],

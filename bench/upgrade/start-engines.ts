@@ -1,9 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import {
   connectEngine,
   type EngineAddress,
@@ -12,7 +7,7 @@ import {
   type Reply,
   readReplication,
 } from '@fairlead/engine'
-import { enginesFolder } from '../../proof/start-fairlead.ts'
+import { type EngineProcess, spawnEngine } from '../../proof/spawn-engine.ts'
 import { until } from '../../proof/until.ts'
 
 /** A process of the bench's own, with a folder of its own; disposing of it kills it. */
@@ -62,60 +57,15 @@ async function start(
   program: 'server' | 'sentinel',
   configure: (port: number) => readonly string[],
 ): Promise<BenchEngine> {
-  const folder = await mkdtemp(join(tmpdir(), 'fairlead-bench-'))
+  await using opened = new AsyncDisposableStack()
   const port = await freePort()
-  const file = join(folder, `${program}.conf`)
-  await writeFile(file, [...configure(port), ''].join('\n'), { mode: 0o600 })
-  let child = spawnEngine(build, program, file)
-  const end = async () => {
-    const exited = hasEnded(child) ? null : once(child, 'exit')
-    child.kill('SIGKILL')
-    await exited
-    await rm(folder, { recursive: true, force: true })
-  }
-  try {
-    return await speakTo({
-      address: { host: HOST, port },
-      what: `${build} answers`,
-      end,
-      async ended() {
-        if (!hasEnded(child)) await once(child, 'exit')
-      },
-      startAgain(next) {
-        child = spawnEngine(next, program, file)
-      },
-    })
-  } catch (cause) {
-    await end()
-    throw cause
-  }
+  const engine = opened.use(await spawnEngine(build, { program, lines: configure(port) }))
+  const bench = await speakTo({ host: HOST, port }, `${build} answers`, engine)
+  opened.move()
+  return bench
 }
 
-function spawnEngine(build: string, program: 'server' | 'sentinel', file: string): ChildProcess {
-  const flavour = build.slice(0, build.lastIndexOf('-'))
-  const path = join(enginesFolder(), build, 'bin', `${flavour}-${program}`)
-  const child = spawn(path, [file], { cwd: dirname(file), stdio: 'ignore' })
-  // Also when the bench dies of an error: nothing of it goes on.
-  const kill = () => child.kill('SIGKILL')
-  process.once('exit', kill)
-  child.once('exit', () => process.off('exit', kill))
-  return child
-}
-
-function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode !== null || signalCode !== null
-}
-
-interface Spoken {
-  readonly address: EngineAddress
-  readonly what: string
-  readonly end: () => Promise<void>
-  /** Resolves when its process has ended. */
-  readonly ended: () => Promise<void>
-  readonly startAgain: (build: string) => void
-}
-
-async function speakTo({ address, what, end, ended, startAgain }: Spoken): Promise<BenchEngine> {
+async function speakTo(address: EngineAddress, what: string, engine: EngineProcess): Promise<BenchEngine> {
   const login = { username: 'default', password: PASSWORD }
   // A failover may keep a command waiting for longer than the connection's usual two seconds.
   const open = () => connectEngine({ address, login, commandTimeoutMs: COMMAND_WITHIN_MS })
@@ -138,14 +88,14 @@ async function speakTo({ address, what, end, ended, startAgain }: Spoken): Promi
       await call('SHUTDOWN', 'SAVE').catch((cause: unknown) => {
         if (!(cause instanceof EngineUnreachable)) throw cause // the end of the connection is the answer
       })
-      await ended()
-      startAgain(build)
+      await engine.ended()
+      await engine.startAgain(build)
       connection[Symbol.dispose]()
       connection = await answers()
     },
     async [Symbol.asyncDispose]() {
       connection[Symbol.dispose]()
-      await end()
+      await engine[Symbol.asyncDispose]()
     },
   }
 }

@@ -14,7 +14,7 @@ export async function startPair({
 }: Versions): Promise<AsyncDisposable & { readonly group: BenchGroup }> {
   await using opened = new AsyncDisposableStack()
   const old = opened.use(await startEngine(from, []))
-  const heir = opened.use(await startEngine(to, [`replicaof ${old.host} ${old.port}`]))
+  const successor = opened.use(await startEngine(to, [`replicaof ${old.host} ${old.port}`]))
   const owned = opened.move()
-  return { group: { slots: '', old, heir }, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return { group: { slots: '', old, successor }, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

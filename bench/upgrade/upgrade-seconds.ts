@@ -11,7 +11,7 @@ export interface DataSize {
   readonly megabytes: number
 }
 
-/** Upgrades a replicated database with so much data that nobody writes to meanwhile. */
+/** Upgrades a replicated database with so much data, without writes meanwhile. */
 export async function upgradeSeconds(
   { from, to }: Versions,
   { megabytes }: DataSize,

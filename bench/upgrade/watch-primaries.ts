@@ -6,7 +6,7 @@ import type { BenchEngine } from './start-engines.ts'
 export interface BenchGroup {
   readonly slots: string
   readonly old: BenchEngine
-  readonly heir: BenchEngine
+  readonly successor: BenchEngine
 }
 
 /** Stands in for the API: `<url>` names the first group's primary, `<url>/shards` all shards. */
@@ -22,7 +22,7 @@ export interface PrimariesWatch extends AsyncDisposable {
 export async function watchPrimaries(groups: readonly BenchGroup[]): Promise<PrimariesWatch> {
   const primaries = new Map(groups.map((group) => [group, group.old]))
   const roles = new Map(
-    groups.flatMap(({ old, heir }) => [[old, 'primary'] as const, [heir, 'replica'] as const]),
+    groups.flatMap(({ old, successor }) => [[old, 'primary'] as const, [successor, 'replica'] as const]),
   )
   const stop = new AbortController()
   const look = async (group: BenchGroup, engine: BenchEngine) => {
@@ -32,11 +32,11 @@ export async function watchPrimaries(groups: readonly BenchGroup[]): Promise<Pri
   }
   const watching = (async () => {
     while (!stop.signal.aborted) {
-      await Promise.all(groups.flatMap((group) => [look(group, group.old), look(group, group.heir)]))
+      await Promise.all(groups.flatMap((group) => [look(group, group.old), look(group, group.successor)]))
       await pause(1)
     }
   })()
-  // Thrown by whoever disposes of the watch: until then it answers what it saw last.
+  // Disposing of the watch throws it: until then the watch answers what it saw last.
   watching.catch(() => undefined)
   const primaryOf = (group: BenchGroup) => primaries.get(group) ?? group.old
 
@@ -75,8 +75,8 @@ async function serve(
   }
 }
 
-function describe({ slots, old, heir }: BenchGroup, primary: BenchEngine) {
-  return [old, heir].map((engine) => ({
+function describe({ slots, old, successor }: BenchGroup, primary: BenchEngine) {
+  return [old, successor].map((engine) => ({
     uid: String(engine.port),
     role: engine === primary ? 'master' : 'slave',
     assigned_slots: slots,

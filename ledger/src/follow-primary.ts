@@ -4,9 +4,9 @@ import { createMovedHints, type Trouble } from './moved-hints.ts'
 
 /** The shared way of all connections to the primaries of this moment. */
 export interface PrimaryRoute {
-  /** Who was named last for the slot. Throws when nobody ever was. */
+  /** The primary that was named last for the slot. Throws when none ever was. */
   current(slot: number): Address
-  /** Calls `onAddress` once the API has been asked again. One lookup serves everybody who waits. */
+  /** Calls `onAddress` once the API has been asked again. All waiters share one lookup. */
   ask(slot: number, trouble: Trouble, onAddress: (address: Address) => void): void
 }
 
@@ -25,9 +25,9 @@ interface Asker {
 }
 
 /**
- * `first` is what the API says now. A lookup that fails, or names nobody for a slot, goes to `onFailure`, and the
- * address named last is handed out again: an engine can take writes while the API is away. Where MOVED leads is only
- * handed out, and `onHint` called, when the API has not said the same for 250 ms.
+ * `first` is what the API says now. A lookup that fails, or names no primary for a slot, goes to `onFailure`,
+ * and the address named last is returned again: an engine can take writes while the API is away. An address
+ * from MOVED is only returned, and `onHint` called, when the API has not confirmed it for 250 ms.
  */
 export function createPrimaryRoute(options: {
   readonly first: Layout

@@ -6,7 +6,10 @@ export interface Address {
   readonly port: number
 }
 
-/** Who holds which slots, as the API told it at one moment. A database that is not sharded is one group of all slots. */
+/**
+ * The primary of each slot, as the API told it at one moment. A database that is not sharded is one group of
+ * all slots.
+ */
 export interface Layout {
   readonly sharded: boolean
   /** The slots of each group as the API writes them, ascending. */
@@ -86,7 +89,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Not JSON: then it names nobody either.
+    // Not JSON: then it names no primary either.
     return null
   }
 }

@@ -66,7 +66,7 @@ const answers: {
 
 process.on('message', (question: Question) => void answer(question))
 process.on('disconnect', () => process.exit(0))
-// Ctrl-C reaches the whole foreground; whoever started us decides when the ledger closes.
+// Ctrl-C reaches the whole foreground; the parent process decides when the ledger closes.
 process.on('SIGINT', () => undefined)
 
 async function answer(question: Question): Promise<void> {

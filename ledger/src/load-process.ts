@@ -90,7 +90,7 @@ function keepLastWords(child: ChildProcess): () => string {
   return () => (words === '' ? '' : `: ${words.trim()}`)
 }
 
-/** It ends by itself when nobody is connected to it any more; one that does not is killed. */
+/** It ends by itself when its parent has disconnected; if it does not, it is killed. */
 async function endProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
   const exited = once(child, 'exit')

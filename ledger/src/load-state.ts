@@ -33,7 +33,7 @@ export interface LoadState {
   gaps: Gaps | null
   /** Of each group. */
   gapsOfGroups: readonly Gaps[]
-  /** The last tick found nobody idle for what was due: an answer is followed by the next command at once. */
+  /** The last tick found no idle connection for what was due: each answer is followed by the next command at once. */
   behind: boolean
 }
 

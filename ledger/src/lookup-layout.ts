@@ -2,7 +2,7 @@ import { Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import { type Layout, readEndpoint, readShards } from './layout.ts'
 
-/** Where the API says who the primary is, or who the primaries are. */
+/** Where the API names the primary, or the primaries. */
 export interface Lookup {
   /** The database's own address in the API: `<base>/v1/bdbs/<uid>`. */
   readonly url: string
@@ -62,7 +62,7 @@ export function createLayoutLookup({ url: database, token: first, groups = 'one'
 
     function fail(cause: Error): void {
       const why = signal.aborted ? `no answer within ${ANSWER_WITHIN_MS} ms` : cause.message
-      reject(new Error(`${url} could not be asked who the primary is: ${why}`, { cause }))
+      reject(new Error(`${url} could not be asked for the primary: ${why}`, { cause }))
     }
   }
 }

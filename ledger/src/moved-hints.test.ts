@@ -2,31 +2,31 @@ import { expect, test } from 'vitest'
 import { createMovedHints, movedTo } from './moved-hints.ts'
 
 const old = { host: 'a', port: 1 }
-const heir = { host: 'a', port: 2 }
+const successor = { host: 'a', port: 2 }
 
 test('the API is believed for 250 ms against what the engine says, and no longer', () => {
   const hints = createMovedHints()
-  for (const nowMs of [1_000, 1_100, 1_240]) hints.heard(7, { at: old, moved: heir }, nowMs)
+  for (const nowMs of [1_000, 1_100, 1_240]) hints.heard(7, { at: old, moved: successor }, nowMs)
   expect(hints.settle(7, old, 1_250)).toEqual({ address: old, isHint: false })
   expect(hints.settle(7, null, 1_250)).toEqual({ address: null, isHint: false })
-  expect(hints.settle(7, old, 1_251)).toEqual({ address: heir, isHint: true })
-  expect(hints.settle(7, null, 1_251)).toEqual({ address: heir, isHint: true })
+  expect(hints.settle(7, old, 1_251)).toEqual({ address: successor, isHint: true })
+  expect(hints.settle(7, null, 1_251)).toEqual({ address: successor, isHint: true })
   expect(hints.settle(8, old, 1_251)).toEqual({ address: old, isHint: false })
 })
 
 test('a hint ends when the API says the same', () => {
   const hints = createMovedHints()
-  hints.heard(7, { at: old, moved: heir }, 0)
-  expect(hints.settle(7, heir, 300)).toEqual({ address: heir, isHint: false })
+  hints.heard(7, { at: old, moved: successor }, 0)
+  expect(hints.settle(7, successor, 300)).toEqual({ address: successor, isHint: false })
   expect(hints.settle(7, old, 900)).toEqual({ address: old, isHint: false })
 })
 
 test('a hint ends when there is trouble where it leads', () => {
   const hints = createMovedHints()
-  hints.heard(7, { at: old, moved: heir }, 0)
+  hints.heard(7, { at: old, moved: successor }, 0)
   hints.heard(7, { at: old, moved: null }, 1)
-  expect(hints.settle(7, null, 300)).toEqual({ address: heir, isHint: true })
-  hints.heard(7, { at: heir, moved: null }, 301)
+  expect(hints.settle(7, null, 300)).toEqual({ address: successor, isHint: true })
+  hints.heard(7, { at: successor, moved: null }, 301)
   expect(hints.settle(7, null, 302)).toEqual({ address: null, isHint: false })
 })
 

@@ -8,10 +8,10 @@ export interface Trouble {
   readonly moved: Address | null
 }
 
-/** The engines' own word on who serves a slot, kept for the time that the API has none, or an old one. */
+/** The engines' own word on which primary serves a slot, kept for the time that the API has none, or an old one. */
 export interface MovedHints {
   heard(slot: number, trouble: Trouble, nowMs: number): void
-  /** Where to go, when the API names `named`, or (null) nobody. `isHint` when it is the engines' word. */
+  /** Where to go, when the API names `named`, or no primary (null). `isHint` when it is the engines' word. */
   settle(slot: number, named: Address | null, nowMs: number): { address: Address | null; isHint: boolean }
 }
 

@@ -122,7 +122,7 @@ test('sharded: where MOVED leads is followed when the API stays behind, and when
   expect(await load.readBack()).toEqual(intact(report.acked))
 })
 
-test('sharded: what nobody can mean is refused', async () => {
+test('sharded: options that make no sense are refused', async () => {
   await using cluster = await startTestCluster(newest, newest)
   const lookup = { url: cluster.url, token: 'good', groups: 'sharded' } as const
   await expect(startLoad({ kind: 'set', password: PASSWORD, lookup, connections: 2 })).rejects.toThrow(

@@ -78,13 +78,13 @@ test.each(kinds)(
   'the load (%s) follows the primary there and back, and nothing is lost on either',
   async (kind) => {
     await using old = await startTestEngine(oldest, '--repl-diskless-sync-delay', '0')
-    await using heir = await startTestEngine(newest, '--replicaof', `127.0.0.1 ${old.address.port}`)
+    await using successor = await startTestEngine(newest, '--replicaof', `127.0.0.1 ${old.address.port}`)
     await using naming = await startNamingServer(old.address)
     await until(async () => /state=online/.test(await old.call('INFO', 'replication')), { withinMs: 20_000 })
     await using load = await startOn(naming, { kind })
     for (const [from, to] of [
-      [old, heir],
-      [heir, old],
+      [old, successor],
+      [successor, old],
     ] as const) {
       await streamFlows(from, to)
       await load.untilAcked(load.acked() + 5_000)
@@ -101,7 +101,7 @@ test.each(kinds)(
     expect(report.reconnects).toBeGreaterThanOrEqual(2 * 50)
     const intact = { acked: report.acked, lost: 0, duplicated: 0, unknown: 0, examples: [] }
     expect(await load.readBack()).toEqual(intact)
-    expect(await load.readBack({ address: heir.address })).toEqual(intact)
+    expect(await load.readBack({ address: successor.address })).toEqual(intact)
   },
 )
 
@@ -135,7 +135,7 @@ test('connections that are cut come back to the same address, even while the API
   const report = await load.stop()
   expect(report.reconnects).toBeGreaterThanOrEqual(50)
   expect(report.errors['lookup']).toBeGreaterThan(0)
-  expect(report.lookupTrouble).toContain('could not be asked who the primary is')
+  expect(report.lookupTrouble).toContain('could not be asked for the primary')
   expect(await load.readBack({ address: engine.address })).toMatchObject({ acked: report.acked, lost: 0 })
 })
 

@@ -11,7 +11,7 @@ export interface Load extends AsyncDisposable {
   readonly prefix: string
   /** The slots of each group when the load began, as the API writes them. Connection i writes to group i mod n. */
   readonly groups: readonly string[]
-  /** The load's process, for whoever wants to know what the load itself costs. */
+  /** The load's process, to measure what the load itself costs. */
   readonly pid: number
   /** Writes acknowledged so far, at most about 20 ms old. Throws when the load's process has ended. */
   acked(): number

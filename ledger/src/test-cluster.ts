@@ -6,7 +6,7 @@ import { startTestEngine, type TestEngine, until } from './test-engine.ts'
 /** A primary and its replica, of a real cluster. */
 export interface TestGroup {
   readonly slots: string
-  /** Who is which changes with `handOver`. */
+  /** The two change places with `handOver`. */
   primary: TestEngine
   replica: TestEngine
 }
@@ -59,22 +59,22 @@ export async function startTestCluster(old: string, young: string): Promise<Test
 }
 
 async function handOver(group: TestGroup, { silently = false } = {}): Promise<void> {
-  const { primary: old, replica: heir } = group
+  const { primary: old, replica: successor } = group
   await streamFlows(group)
-  await failOver(heir)
-  if (!silently) Object.assign(group, { primary: heir, replica: old })
+  await failOver(successor)
+  if (!silently) Object.assign(group, { primary: successor, replica: old })
   await until(async () => (await old.call('INFO', 'replication')).includes('master_link_status:up'), {
     withinMs: 10_000,
   })
 }
 
 /** Voters may refuse a second one of the same group within two node timeouts: then it ends after 5 s, without effect. */
-async function failOver(heir: TestEngine): Promise<void> {
+async function failOver(successor: TestEngine): Promise<void> {
   let askedMs = Number.NEGATIVE_INFINITY
   const became = async () => {
-    if ((await roleOf(heir)) === 'master') return true
+    if ((await roleOf(successor)) === 'master') return true
     if (performance.now() - askedMs < FAILOVER_ENDS_MS) return false
-    await heir.call('CLUSTER', 'FAILOVER')
+    await successor.call('CLUSTER', 'FAILOVER')
     askedMs = performance.now()
     return false
   }

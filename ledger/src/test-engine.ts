@@ -1,11 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { enginesFolder } from '../../proof/engines-folder.ts'
+import { spawnEngine } from '../../proof/spawn-engine.ts'
+import { until as untilSo } from '../../proof/until.ts'
 import { openEngineLink } from './engine-link.ts'
 import type { Address } from './layout.ts'
 import { type Reply, writeCommand } from './resp-lite.ts'
@@ -20,41 +20,33 @@ export interface TestEngine extends AsyncDisposable {
 }
 
 export const PASSWORD = 'of-the-ledger-tests'
-const enginesFolder =
-  process.env['FAIRLEAD_ENGINES'] ?? fileURLToPath(new URL('../../.fairlead/engines', import.meta.url))
 const ports = { next: 21_500, last: 21_599 }
 
 /** The valkey builds of this machine, oldest first. Throws when there is none. */
 export async function valkeyBuilds(): Promise<readonly string[]> {
-  const names = await readdir(enginesFolder)
+  const names = await readdir(enginesFolder())
   const builds = names.filter((name) => name.startsWith('valkey-'))
-  if (builds.length === 0) throw new Error(`no valkey build in ${enginesFolder}: run npm run demo once`)
+  if (builds.length === 0) throw new Error(`no valkey build in ${enginesFolder()}: run npm run demo once`)
   builds.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
-  return builds.map((name) => join(enginesFolder, name, 'bin', 'valkey-server'))
+  return builds
 }
 
-export async function startTestEngine(program: string, ...settings: readonly string[]): Promise<TestEngine> {
-  const folder = await mkdtemp(join(tmpdir(), 'fairlead-ledger-'))
+export async function startTestEngine(build: string, ...settings: readonly string[]): Promise<TestEngine> {
   const address = { host: '127.0.0.1', port: await freePort() }
-  const words = ['--port', String(address.port), '--bind', address.host, '--dir', folder, '--save', '']
-  const login = ['--requirepass', PASSWORD, '--masterauth', PASSWORD]
-  const child = spawn(program, [...words, ...login, ...settings], { stdio: 'ignore' })
+  const own = [`port ${address.port}`, `bind ${address.host}`, 'save ""']
+  const login = [`requirepass ${PASSWORD}`, `masterauth ${PASSWORD}`]
+  const engine = await spawnEngine(build, { lines: [...own, ...login], args: settings })
   const call = async (...command: readonly string[]) => textOf(await callOnce(address, command))
   await until(async () => (await call('PING').catch(() => '')) === 'PONG', { withinMs: 10_000 })
   return {
     address,
-    process: child,
+    process: engine.child,
     call,
     async offset() {
       const fields = await call('INFO', 'replication')
       return Number(/(?:slave_repl_offset|master_repl_offset):(\d+)/.exec(fields)?.[1] ?? -1)
     },
-    async [Symbol.asyncDispose]() {
-      const exited = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null
-      child.kill('SIGKILL')
-      await exited
-      await rm(folder, { recursive: true, force: true })
-    },
+    [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
   }
 }
 
@@ -95,13 +87,7 @@ export async function until(
   check: () => Promise<boolean> | boolean,
   { withinMs }: { withinMs: number },
 ): Promise<void> {
-  const deadlineMs = performance.now() + withinMs
-  while (!(await check())) {
-    if (performance.now() > deadlineMs) throw new Error(`not so within ${withinMs} ms: ${check}`)
-    const { promise, resolve } = Promise.withResolvers<void>()
-    setTimeout(resolve, 2)
-    await promise
-  }
+  await untilSo(() => String(check), check, { withinMs, everyMs: 2 })
 }
 
 async function freePort(): Promise<number> {

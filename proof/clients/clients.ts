@@ -3,12 +3,12 @@ import { Redis } from 'ioredis'
 import { Redis as Valkey } from 'iovalkey'
 import { createClient } from 'redis'
 
-/** Where a client of a database connects, and as whom. */
+/** Where a client of a database connects, and the user that it logs in as. */
 export interface Login {
   readonly host: string
   readonly port: number
   readonly password: string
-  /** Speaks TLS to whom this authority (PEM) has signed, and who has the host's name. */
+  /** Speaks TLS to a server with a certificate of this authority (PEM) for the host's name. */
   readonly tls?: { readonly ca: string }
 }
 
@@ -82,7 +82,7 @@ export const libraries: Readonly<Record<string, Library>> = {
 function ofRedis(open: (login: Login) => Redis | Valkey): Library {
   const quiet = (login: Login) => {
     const client = open(login)
-    client.on('error', () => undefined) // whoever asked hears of it
+    client.on('error', () => undefined) // the call that failed reports it
     return client
   }
   return {
@@ -113,7 +113,7 @@ function ofRedis(open: (login: Login) => Redis | Valkey): Library {
 async function openRedis({ host, port, password, tls }: Login) {
   const socket = { host, port, ...(tls && { tls: true as const, ca: tls.ca }) }
   const client = createClient({ socket, username: 'default', password })
-  client.on('error', () => undefined) // whoever asked hears of it
+  client.on('error', () => undefined) // the call that failed reports it
   await client.connect()
   return client
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '@fairlead/engine'
 import type { Client, Library, Login } from './clients.ts'
 import { portsOf } from './ports-of.ts'
 
@@ -23,8 +24,9 @@ const WARM_UP = 500
 const SCRIPT = "return redis.call('INCR', KEYS[1])"
 
 /**
- * Starts clients of one library: counters that must count every INCR once, by itself, in transactions and in scripts; a
- * queue whose items must come out once and in order, to who waits for them; a channel whose messages must come in order.
+ * Starts clients of one library: counters that must count every INCR once, by itself, in transactions and in
+ * scripts; a queue whose items must come out once and in order, to the clients that wait for them; a channel
+ * whose messages must come in order.
  */
 export async function startWork(library: Library, login: Login): Promise<Work> {
   const run: Run = { login, wrong: [], isOver: false, answers: 0, longestStallMs: 0, before: null }
@@ -101,10 +103,10 @@ interface Run {
 async function repeat(what: string, act: () => Promise<void>, run: Run): Promise<void> {
   for (let last = performance.now(); !run.isOver; ) {
     await act().catch((cause: unknown) => {
-      if (!run.isOver) run.wrong.push(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`)
+      if (!run.isOver) run.wrong.push(`${what}: ${messageOf(cause)}`)
     })
     run.answers += 1
-    // Once everybody is there, and what a library tried at first is gone.
+    // Once every client is connected, and the first attempts of a library are over.
     if (run.answers === WARM_UP) run.before = portsOf(run.login.port)
     const now = performance.now()
     run.longestStallMs = Math.max(run.longestStallMs, now - last)

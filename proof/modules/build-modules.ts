@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { codeOf } from '@fairlead/engine'
 
 /** 1.1.0 is 1.0.0 with another number; 2.0.0 has names, and an encoding for them; 3.0.0 hangs in TALLY.GET. */
 export const tallyVersions = ['1.0.0', '1.1.0', '2.0.0', '3.0.0'] as const
@@ -12,7 +13,7 @@ export type TallyVersion = (typeof tallyVersions)[number]
 export const modulesFolder = join(import.meta.dirname, '../../.fairlead/test-modules')
 
 const source = join(import.meta.dirname, 'tally/tally.c')
-/** A module that is older than one of these is built anew; the last has the flags. */
+/** A module that is older than one of these is built again; the last has the flags. */
 const madeFrom = [source, join(import.meta.dirname, 'tally/module-api.h'), import.meta.filename]
 /** Measured: 0.1 s each. */
 const buildDeadlineMs = 60_000
@@ -42,7 +43,7 @@ async function changedAt(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).mtimeMs
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (codeOf(cause) === 'ENOENT') return undefined
     throw cause
   }
 }

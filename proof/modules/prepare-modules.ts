@@ -3,6 +3,7 @@
  * that are not there yet. Part of the set-up of `npm test`. What could not be had is a line on stderr and exit code 1.
  */
 import { FetchError } from '@fairlead/agent'
+import { messageOf } from '@fairlead/engine'
 import { buildModules } from './build-modules.ts'
 import { fetchRedisearch } from './redisearch.ts'
 
@@ -13,5 +14,5 @@ for (const trouble of troubles) {
   process.exitCode = 1
   if (reason instanceof FetchError)
     process.stderr.write(`RediSearch could not be fetched, its tests are skipped: ${reason.message}\n`)
-  else process.stderr.write(`${reason instanceof Error ? reason.message : String(reason)}\n`)
+  else process.stderr.write(`${messageOf(reason)}\n`)
 }

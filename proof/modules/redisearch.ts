@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fetchFile } from '@fairlead/agent'
+import { codeOf } from '@fairlead/engine'
 import { modulesFolder } from './build-modules.ts'
 
 const path = join(modulesFolder, 'redisearch.so')
@@ -14,7 +15,7 @@ export async function testRedisearch(): Promise<string | null> {
     await access(path)
     return path
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
+    if (codeOf(cause) === 'ENOENT') return null
     throw cause
   }
 }

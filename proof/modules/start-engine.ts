@@ -1,12 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { connectEngine, type EngineConnection, EngineUnreachable, type Reply } from '@fairlead/engine'
 import type { BuildName } from '../engine-pairs.ts'
-import { enginesFolder } from '../start-fairlead.ts'
+import { type EngineProcess, spawnEngine } from '../spawn-engine.ts'
 import { until } from '../until.ts'
 
 /** What an engine is started with. */
@@ -44,19 +40,16 @@ export async function startEngine(
   loading: Loading & { readonly commandWithinMs?: number },
 ): Promise<TestEngine> {
   await using opened = new AsyncDisposableStack()
-  const folder = await mkdtemp(join(tmpdir(), 'fairlead-module-'))
-  opened.defer(() => rm(folder, { recursive: true, force: true }))
   const port = await freePort()
-  let child = await spawnEngine(build, folder, port, loading)
-  opened.defer(() => kill(child))
-  const connect = () => untilAnswers(child, folder, port, loading.commandWithinMs ?? commandWithinMs)
+  const engine = opened.use(await spawnEngine(build, { lines: linesOf(port, loading) }))
+  const connect = () => untilAnswers(engine, port, loading.commandWithinMs ?? commandWithinMs)
   let connection = await connect()
   opened.defer(() => connection[Symbol.dispose]())
 
   const call: TestEngine['call'] = (...words) => connection.call(...words)
   const startAgain = async (next: Loading) => {
     connection[Symbol.dispose]()
-    child = await spawnEngine(build, folder, port, next)
+    await engine.startAgain(build, linesOf(port, next))
     connection = await connect()
   }
   const owned = opened.move()
@@ -65,9 +58,9 @@ export async function startEngine(
     call,
     info: async (section, field) =>
       new RegExp(`^${field}:(.*?)\\r?$`, 'm').exec(await connection.info(section))?.[1] ?? '',
-    log: () => readFile(join(folder, 'log'), 'utf8'),
+    log: engine.log,
     async restart(how, next) {
-      const ended = hasEnded(child) ? null : once(child, 'exit')
+      const ended = engine.ended()
       await call('SHUTDOWN', how).catch((cause: unknown) => {
         if (!(cause instanceof EngineUnreachable)) throw cause // the end of the connection is the answer
       })
@@ -76,7 +69,7 @@ export async function startEngine(
     },
     startAgain,
     get hasEnded() {
-      return hasEnded(child)
+      return engine.hasEnded
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
@@ -104,13 +97,12 @@ class EngineEnded extends Error {
 }
 
 async function untilAnswers(
-  child: ChildProcess,
-  folder: string,
+  engine: EngineProcess,
   port: number,
   commandTimeoutMs: number,
 ): Promise<EngineConnection> {
   const look = async () => {
-    if (hasEnded(child)) throw new EngineEnded(await readFile(join(folder, 'log'), 'utf8'))
+    if (engine.hasEnded) throw new EngineEnded(await engine.log())
     const address = { host, port }
     const login = { username: 'default', password: 'any' }
     const connection = await connectEngine({ address, login, commandTimeoutMs }).catch(() => null)
@@ -123,32 +115,10 @@ async function untilAnswers(
   return until('the engine answers', look, { withinMs: startWithinMs })
 }
 
-async function spawnEngine(build: BuildName, folder: string, port: number, loading: Loading) {
-  const { module, moduleArgs = [], settings = [] } = loading
-  const flavour = build.slice(0, build.lastIndexOf('-'))
-  const own = [`port ${port}`, `bind ${host}`, `dir ${folder}`, 'save ""', 'repl-diskless-sync-delay 0']
+function linesOf(port: number, { module, moduleArgs = [], settings = [] }: Loading): readonly string[] {
+  const own = [`port ${port}`, `bind ${host}`, 'save ""', 'repl-diskless-sync-delay 0']
   const load = module === undefined ? [] : [['loadmodule', module, ...moduleArgs].join(' ')]
-  // The configuration comes on stdin: nothing has to be quoted for a command line.
-  await using log = await open(join(folder, 'log'), 'a')
-  const program = join(enginesFolder(), build, 'bin', `${flavour}-server`)
-  const child = spawn(program, ['-'], { cwd: folder, stdio: ['pipe', log.fd, log.fd] })
-  child.stdin?.end([...own, ...settings, ...load, ''].join('\n'))
-  // Also when the tests die of an error: nothing of them goes on.
-  const killNow = () => child.kill('SIGKILL')
-  process.once('exit', killNow)
-  child.once('exit', () => process.off('exit', killNow))
-  return child
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (hasEnded(child)) return
-  const ended = once(child, 'exit')
-  child.kill('SIGKILL')
-  await ended
-}
-
-function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode !== null || signalCode !== null
+  return [...own, ...settings, ...load]
 }
 
 /** Free in this moment. */

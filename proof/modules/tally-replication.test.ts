@@ -23,16 +23,16 @@ test.each(pairs)(
   '1.0 on %s follows 2.0 on %s by a partial resync, and what is new passes it by',
   async (...pair) => {
     await using swapped = await swapRoles(...pair)
-    const { old, heir } = swapped
-    expect(await heir.info('stats', 'sync_full')).toBe('0')
-    expect(await heir.info('stats', 'sync_partial_ok')).toBe('1')
-    await heir.call('TALLY.ADD', 'k', 10)
+    const { old, successor } = swapped
+    expect(await successor.info('stats', 'sync_full')).toBe('0')
+    expect(await successor.info('stats', 'sync_partial_ok')).toBe('1')
+    await successor.call('TALLY.ADD', 'k', 10)
     await untilTally(old, 'k', 16)
     expect(await old.info('stats', 'unexpected_error_replies')).toBe('0')
 
-    await heir.call('TALLY.NAME', 'k', 'bob')
-    await heir.call('TALLY.NAME', 'only here', 'eve')
-    await heir.call('TALLY.ADD', 'k', 10)
+    await successor.call('TALLY.NAME', 'k', 'bob')
+    await successor.call('TALLY.NAME', 'only here', 'eve')
+    await successor.call('TALLY.ADD', 'k', 10)
     await untilTally(old, 'k', 26)
     expect(await old.info('stats', 'unexpected_error_replies')).toBe('2')
     expect(await old.info('replication', 'master_link_status')).toBe('up')
@@ -40,13 +40,16 @@ test.each(pairs)(
       /== CRITICAL == This replica is sending an error to its (master|primary): 'unknown command 'TALLY.NAME'/
     expect(await old.log()).toMatch(said)
     // A key that a command of 2.0 made is not there; the offsets are equal all the same.
-    expect([await heir.call('DBSIZE'), await old.call('DBSIZE')]).toEqual([2, 1])
-    await untilSameOffset(heir, old)
+    expect([await successor.call('DBSIZE'), await old.call('DBSIZE')]).toEqual([2, 1])
+    await untilSameOffset(successor, old)
 
     // Even so, the old one comes back by a partial resync when its link breaks.
-    await heir.call('CLIENT', 'KILL', 'TYPE', 'replica')
-    await until('the link is up again', async () => (await heir.info('stats', 'sync_partial_ok')) === '2')
-    expect(await heir.info('stats', 'sync_full')).toBe('0')
+    await successor.call('CLIENT', 'KILL', 'TYPE', 'replica')
+    await until(
+      'the link is up again',
+      async () => (await successor.info('stats', 'sync_partial_ok')) === '2',
+    )
+    expect(await successor.info('stats', 'sync_full')).toBe('0')
   },
 )
 
@@ -116,7 +119,7 @@ interface Swapped extends AsyncDisposable {
   /** With 1.0; was the primary, and follows now. It has the tally k, 6. */
   readonly old: TestEngine
   /** With 2.0; is the primary now. */
-  readonly heir: TestEngine
+  readonly successor: TestEngine
 }
 
 async function swapRoles(older: BuildName, newer: BuildName): Promise<Swapped> {
@@ -124,15 +127,15 @@ async function swapRoles(older: BuildName, newer: BuildName): Promise<Swapped> {
   const old = opened.use(await startEngine(older, { module: one }))
   await old.call('TALLY.ADD', 'k', 5)
   const settings = [`replicaof 127.0.0.1 ${old.port}`]
-  const heir = opened.use(await startEngine(newer, { module: two, settings }))
-  await untilLinked(heir)
+  const successor = opened.use(await startEngine(newer, { module: two, settings }))
+  await untilLinked(successor)
   await old.call('TALLY.ADD', 'k', 1)
-  await untilTally(heir, 'k', 6)
-  await heir.call('REPLICAOF', 'NO', 'ONE')
-  await follow(old, heir)
+  await untilTally(successor, 'k', 6)
+  await successor.call('REPLICAOF', 'NO', 'ONE')
+  await follow(old, successor)
   await untilLinked(old)
   const owned = opened.move()
-  return { old, heir, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return { old, successor, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
 async function follow(replica: TestEngine, primary: TestEngine): Promise<void> {

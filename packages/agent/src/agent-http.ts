@@ -1,6 +1,8 @@
 import { chmod } from 'node:fs/promises'
 import {
   type agentOperations,
+  awaitChanges,
+  EPOCH_HEADER,
   type ErrorCode,
   endShardProcess,
   findFreePort,
@@ -14,9 +16,12 @@ import {
   putShardCertificate,
   Refusal,
   readBaseline,
+  readEpoch,
+  readLife,
   removeModule,
   removeShard,
   reportNode,
+  reportShards,
   tryBuild,
 } from '@fairlead/api'
 import fastify, {
@@ -27,31 +32,40 @@ import fastify, {
 } from 'fastify'
 import type { Logger } from 'pino'
 import { compileSchema, describeFault } from './process/check-schema.ts'
+import { serveTunnels, type TunnelParts } from './tunnels/serve-tunnels.ts'
 
 /** What answers each operation of the agent. */
 export type AgentHandlers = {
   readonly [Name in keyof typeof agentOperations]: Handler<(typeof agentOperations)[Name]>
 }
-/** The signal is aborted when whoever asked has gone. */
+/** The signal is aborted when the caller has closed its connection. */
 type Handler<Op extends Operation> = (input: Input<Op>, signal: AbortSignal) => Promise<Output<Op>>
 
-/** A wish is about 1 KB. */
-const MAX_BODY_BYTES = 64 * 1024
+/** A spec is about 1 KB; all ports of a node, of which one is to be found, are 400 KB. */
+const MAX_BODY_BYTES = 512 * 1024
 
-/** Serves the operations of the agent over the Unix socket at `path`, which only its owner can reach. */
+/**
+ * Serves the operations of the agent, and tunnels to its engines, over the Unix socket at `path`, which only its owner can reach. Disposed of, it
+ * cuts the tunnels.
+ */
 export async function serveAgent(
   path: string,
-  logger: Logger,
+  parts: TunnelParts,
   handlers: AgentHandlers,
 ): Promise<AsyncDisposable> {
+  const { logger, tunnels } = parts
   const app = fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true })
   app.setValidatorCompiler(({ schema, httpPart }) => compileSchema(schema as object, httpPart))
   app.setErrorHandler((error, _request, reply) => answerError(error as FastifyError, reply, logger))
   app.setNotFoundHandler((request, reply) =>
     refuse(reply, 'not_found', `there is no ${request.method} ${request.url} here`),
   )
-  const mount = mountOn(app)
+  serveTunnels(app.server, parts)
+  const mount = mountOn(app, parts)
   mount(reportNode, handlers.reportNode)
+  mount(readLife, handlers.readLife)
+  mount(reportShards, handlers.reportShards)
+  mount(awaitChanges, handlers.awaitChanges)
   mount(putShard, handlers.putShard)
   mount(putLimits, handlers.putLimits)
   mount(putShardCertificate, handlers.putShardCertificate)
@@ -65,10 +79,15 @@ export async function serveAgent(
   mount(removeModule, handlers.removeModule)
   await app.listen({ path })
   await chmod(path, 0o600)
-  return { [Symbol.asyncDispose]: async () => app.close() }
+  return {
+    async [Symbol.asyncDispose]() {
+      tunnels[Symbol.dispose]()
+      await app.close()
+    },
+  }
 }
 
-function mountOn(app: FastifyInstance) {
+function mountOn(app: FastifyInstance, parts: TunnelParts) {
   return <Op extends Operation>(op: Op, handler: Handler<Op>): void => {
     const route = (on: FastifyInstance) =>
       on.route({
@@ -79,6 +98,7 @@ function mountOn(app: FastifyInstance) {
           ...(op.body && { body: op.body }),
           response: { 200: op.ok },
         },
+        onRequest: (request) => passFence(op, request, parts),
         // The schemas above have checked the parts, so they are what the operation says.
         handler: (request: FastifyRequest, reply: FastifyReply) =>
           handler(
@@ -90,6 +110,18 @@ function mountOn(app: FastifyInstance) {
     // In a room of its own, where a body is left unread: everywhere else it is JSON.
     else void app.register(async (room) => void route(takeAnything(room)))
   }
+}
+
+/** A request with an epoch is judged by it, whatever it asks for. */
+async function passFence(
+  op: Operation,
+  { headers }: FastifyRequest,
+  { fence, life }: TunnelParts,
+): Promise<void> {
+  life.look()
+  const epoch = headers[EPOCH_HEADER]
+  if (typeof epoch === 'string') await fence.admit(readEpoch(epoch))
+  else if (op.fenced === true) fence.admitUnnamed()
 }
 
 function takeAnything(room: FastifyInstance): FastifyInstance {

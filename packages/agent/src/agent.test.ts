@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { connectAs, makeHome, makeWish, socketTransport, type TestHome, until } from '../test/agent-home.ts'
+import { connectAs, makeHome, makeSpec, socketTransport, type TestHome, until } from '../test/agent-home.ts'
 import { anyEngine, engines } from '../test/engines.ts'
 
 test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
@@ -14,18 +14,18 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
   async (build) => {
     await using home = await makeHome()
     await using _ = await home.start()
-    const wish = await makeWish({ build })
+    const spec = await makeSpec({ build })
 
     const began = performance.now()
-    const put = await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+    const put = await home.client.putShard({ params: { id: 'a-1' }, body: spec })
     expect(put.state).toBe('starting')
     const running = await home.becomes('a-1', { state: 'running' }, 2_000)
     const startMs = performance.now() - began
-    using admin = await connectAs('fairlead', wish)
+    using admin = await connectAs('fairlead', spec)
     expect(await admin.info('server')).toContain(`process_id:${running.pid}`)
 
     const again = performance.now()
-    await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, revision: 'second' } })
+    await home.client.putShard({ params: { id: 'a-1' }, body: { ...spec, revision: 'second' } })
     const restarted = await home.becomes('a-1', { state: 'running', revision: 'second' }, 2_000)
     const restartMs = performance.now() - again
     expect([restarted.pid === running.pid, restarted.crashes]).toEqual([false, 0])
@@ -35,17 +35,17 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
   },
 )
 
-test('the same wish again, or one that differs only in what the next start needs, leaves the process alone', async () => {
+test('the same spec again, or one that differs only in what the next start needs, leaves the process alone', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
-  const wish = await makeWish()
-  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const spec = await makeSpec()
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   const before = await home.becomes('a-1', { state: 'running' })
 
-  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   await home.client.putShard({
     params: { id: 'a-1' },
-    body: { ...wish, onCrash: 'wait', replicaOf: { host: '127.0.0.1', port: 1 } },
+    body: { ...spec, onCrash: 'wait', replicaOf: { host: '127.0.0.1', port: 1 } },
   })
 
   expect(await home.shard('a-1')).toMatchObject({ state: 'running', pid: before.pid })
@@ -54,11 +54,11 @@ test('the same wish again, or one that differs only in what the next start needs
 
 test('engines serve on when their agent is killed, and the next agent adopts them undisturbed', async () => {
   await using home = await makeHome()
-  const wish = await makeWish()
+  const spec = await makeSpec()
   const agent = await startAgentProcess(home)
-  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   const before = await home.becomes('a-1', { state: 'running' })
-  using client = await connectAs('default', wish)
+  using client = await connectAs('default', spec)
   await client.call('SET', 'key', 'value')
 
   agent.kill('SIGKILL')
@@ -75,10 +75,10 @@ test('engines serve on when their agent is killed, and the next agent adopts the
 
 test('a shard that was put before there were cluster mode and modules is adopted undisturbed', async () => {
   await using home = await makeHome()
-  const wish = await makeWish()
+  const spec = await makeSpec()
   {
     await using _ = await home.start()
-    await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+    await home.client.putShard({ params: { id: 'a-1' }, body: spec })
     await home.becomes('a-1', { state: 'running' })
   }
   for (const name of ['wanted.json', 'process.json']) {
@@ -94,17 +94,17 @@ test('a shard that was put before there were cluster mode and modules is adopted
 
   await using _ = await home.start()
   const { pid } = await home.becomes('a-1', { state: 'running', crashes: 0 })
-  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   expect(await home.shard('a-1')).toMatchObject({ state: 'running', pid })
 })
 
 test('a process that was started but not yet recorded when the agent died is found again', async () => {
   await using home = await makeHome()
-  const wish = await makeWish()
+  const spec = await makeSpec()
   let pid: number | null
   {
     await using _ = await home.start()
-    await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+    await home.client.putShard({ params: { id: 'a-1' }, body: spec })
     pid = (await home.becomes('a-1', { state: 'running' })).pid
   }
   const file = join(home.path, 'shards', 'a-1', 'process.json')
@@ -117,11 +117,11 @@ test('a process that was started but not yet recorded when the agent died is fou
 
 test('a process that died while no agent ran counts as a crash', async () => {
   await using home = await makeHome()
-  const wishes = { restart: await makeWish(), wait: await makeWish({ onCrash: 'wait' }) }
+  const specs = { restart: await makeSpec(), wait: await makeSpec({ onCrash: 'wait' }) }
   const pids: (number | null)[] = []
   {
     await using _ = await home.start()
-    for (const [id, body] of Object.entries(wishes)) {
+    for (const [id, body] of Object.entries(specs)) {
       await home.client.putShard({ params: { id }, body })
       pids.push((await home.becomes(id, { state: 'running' })).pid)
     }
@@ -138,8 +138,8 @@ test('a process that died while no agent ran counts as a crash', async () => {
 test('a removed shard is gone with its data, and removing it again is no error', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
-  const wish = await makeWish()
-  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const spec = await makeSpec()
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   const { pid } = await home.becomes('a-1', { state: 'running' })
 
   expect(await home.client.removeShard({ params: { id: 'a-1' } })).toEqual({ id: 'a-1' })
@@ -148,7 +148,7 @@ test('a removed shard is gone with its data, and removing it again is no error',
   expect(existsSync(`/proc/${pid}/fd/0`)).toBe(false)
   expect(await home.client.removeShard({ params: { id: 'a-1' } })).toEqual({ id: 'a-1' })
 
-  const never = await makeWish({ build: { flavour: 'valkey', version: '0.0.1' } })
+  const never = await makeSpec({ build: { flavour: 'valkey', version: '0.0.1' } })
   await home.client.putShard({ params: { id: 'a-2' }, body: never })
   await home.client.removeShard({ params: { id: 'a-2' } })
   await until(async () => (await home.shard('a-2')) === undefined, { withinMs: 2_000 })
@@ -173,7 +173,7 @@ test('a socket path that Linux would cut off is refused', async () => {
 test('only the owner can reach the socket and read the folder of a shard', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
-  await home.client.putShard({ params: { id: 'a-1' }, body: await makeWish() })
+  await home.client.putShard({ params: { id: 'a-1' }, body: await makeSpec() })
   await home.becomes('a-1', { state: 'running' })
   const mode = (...names: string[]) => (statSync(join(home.path, ...names)).mode & 0o777).toString(8)
   expect([mode('run'), mode('run', 'agent.sock'), mode('shards'), mode('shards', 'a-1')]).toEqual([
@@ -202,16 +202,17 @@ test('no secret shows in a process list, an environment, a report or a log', asy
   })
   const found = { ...anyEngine(), program }
   const builds = { list: () => Promise.resolve([found]), find: () => Promise.resolve(found) }
-  await using _ = await home.start({ builds })
-  const wish = await makeWish()
-  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  // It writes where an engine within a wall cannot.
+  await using _ = await home.start({ builds, engineWall: false })
+  const spec = await makeSpec()
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   await home.becomes('a-1', { state: 'running' })
   const processes = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map((name) => readOr(`/proc/${name}/cmdline`))
   await home.client.putShard({
     params: { id: 'a-1' },
-    body: { ...wish, revision: 'x', evictionPolicy: 'no' },
+    body: { ...spec, revision: 'x', evictionPolicy: 'no' },
   })
   await home.becomes('a-1', { state: 'failed' })
 
@@ -224,15 +225,15 @@ test('no secret shows in a process list, an environment, a report or a log', asy
   ].join('\n')
   const environment = readOr(join(home.path, 'shards', 'a-1', 'environment'))
   expect(environment.match(/^\w+(?==)/gm)?.toSorted()).toEqual(['PATH', 'PWD'])
-  expect(shown).toContain(`:${wish.port}`)
-  expect(shown).not.toContain(wish.adminPassword)
-  expect(shown).not.toContain(wish.userPassword)
+  expect(shown).toContain(`:${spec.port}`)
+  expect(shown).not.toContain(spec.adminPassword)
+  expect(shown).not.toContain(spec.userPassword)
 })
 
-test('what is no wish is refused with the name of the field, and nothing is coerced or dropped', async () => {
+test('what is no spec is refused with the name of the field, and nothing is coerced or dropped', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
-  const wish = await makeWish()
+  const spec = await makeSpec()
   const put = async (body: unknown, id = 'a-1') => {
     const path = `/agent/shards/${id}`
     const headers = { 'content-type': 'application/json' }
@@ -240,22 +241,22 @@ test('what is no wish is refused with the name of the field, and nothing is coer
     const { status, text } = await socketTransport(home.socketPath)(request)
     return [status, JSON.parse(text).message]
   }
-  expect(await put({ ...wish, port: '7000' })).toEqual([400, 'port must be integer'])
-  expect(await put({ ...wish, prot: 1 })).toEqual([400, 'unknown field: prot'])
-  expect(await put({ ...wish, onCrash: 'maybe' })).toEqual([
+  expect(await put({ ...spec, port: '7000' })).toEqual([400, 'port must be integer'])
+  expect(await put({ ...spec, prot: 1 })).toEqual([400, 'unknown field: prot'])
+  expect(await put({ ...spec, onCrash: 'maybe' })).toEqual([
     400,
     'onCrash must be equal to one of the allowed values: restart, wait',
   ])
-  expect(await put({ ...wish, revision: undefined })).toEqual([400, "must have required property 'revision'"])
-  expect((await put(wish, 'Not_An_Id'))[0]).toBe(400)
-  expect((await put(wish, '..%2f..%2fx'))[0]).toBe(400)
+  expect(await put({ ...spec, revision: undefined })).toEqual([400, "must have required property 'revision'"])
+  expect((await put(spec, 'Not_An_Id'))[0]).toBe(400)
+  expect((await put(spec, '..%2f..%2fx'))[0]).toBe(400)
   expect((await home.client.reportNode({})).shards).toEqual([])
 })
 
 test('the report says what the node has and lists shards by id', async () => {
   await using home = await makeHome()
   await using _ = await home.start({ memoryLimitBytes: 64 * 1024 * 1024 })
-  for (const id of ['b-2', 'a-1']) await home.client.putShard({ params: { id }, body: await makeWish() })
+  for (const id of ['b-2', 'a-1']) await home.client.putShard({ params: { id }, body: await makeSpec() })
   await home.becomes('b-2', { state: 'running' })
   await home.becomes('a-1', { state: 'running' })
   const report = await home.client.reportNode({})
@@ -270,14 +271,14 @@ test('the report says what the node has and lists shards by id', async () => {
   expect(await home.client.listBuilds({})).toEqual(engines)
 })
 
-test('a free port is one that nobody listens on, no shard has, and the asker does not except', async () => {
+test('a free port is one on which no process listens, that no shard has, and that the caller does not exclude', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
-  const wish = await makeWish({ build: { ...anyEngine(), version: '0.0.1' } })
-  const from = wish.port
+  const spec = await makeSpec({ build: { ...anyEngine(), version: '0.0.1' } })
+  const from = spec.port
   await home.client.putShard({
     params: { id: 'a-1' },
-    body: { ...wish, build: { flavour: 'x', version: '1.0.0' } },
+    body: { ...spec, build: { flavour: 'x', version: '1.0.0' } },
   })
   await using taken = createServer()
   await new Promise<void>((done) => taken.listen(from + 1, '127.0.0.1', done))
@@ -293,7 +294,7 @@ test('a free port is one that nobody listens on, no shard has, and the asker doe
 test('a port is free only if the ports at the distances asked for are so too', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
-  const { port: from } = await makeWish({ cluster: true })
+  const { port: from } = await makeSpec({ cluster: true })
   const find = async (range: { from: number; to: number; except?: number[]; alsoFree?: number[] }) =>
     (await home.client.findFreePort({ body: { except: [], alsoFree: [10_000], ...range } })).port
   await using taken = createServer()
@@ -309,13 +310,13 @@ test('a port is free only if the ports at the distances asked for are so too', a
 test('the bus of a shard in cluster mode is taken, though the shard does not run', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
-  const wish = await makeWish({ cluster: true, build: { flavour: 'x', version: '1.0.0' } })
-  const bus = wish.port + 10_000
+  const spec = await makeSpec({ cluster: true, build: { flavour: 'x', version: '1.0.0' } })
+  const bus = spec.port + 10_000
   const find = async (from: number) =>
     (await home.client.findFreePort({ body: { from, to: from, except: [], alsoFree: [] } })).port
   expect(await find(bus)).toBe(bus)
-  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
-  expect([await find(bus), await find(wish.port)]).toEqual([null, null])
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
+  expect([await find(bus), await find(spec.port)]).toEqual([null, null])
 })
 
 test('a folder that cannot be understood does not keep the agent from its other shards', async () => {
@@ -324,7 +325,7 @@ test('a folder that cannot be understood does not keep the agent from its other 
   await mkdir(broken, { recursive: true })
   await writeFile(join(broken, 'wanted.json'), '{"adminPassword": "hush-hush", ')
   await using _ = await home.start()
-  await home.client.putShard({ params: { id: 'a-1' }, body: await makeWish() })
+  await home.client.putShard({ params: { id: 'a-1' }, body: await makeSpec() })
   await home.becomes('a-1', { state: 'running' })
   expect(home.logged()).toContain('wanted.json cannot be understood: it is not JSON')
   expect(home.logged()).not.toContain('hush-hush')

@@ -6,14 +6,19 @@ import { type AgentHandlers, serveAgent } from './agent-http.ts'
 import type { BuildsOfNode } from './builds/builds-of-node.ts'
 import { openEngineWall } from './engine/engine-wall.ts'
 import { type ModuleFiles, openModuleFiles } from './folder/module-files.ts'
-import { readNode } from './node/read-node.ts'
+import { type NodeResources, readNode } from './node/read-node.ts'
 import { watchNode } from './node/watch-node.ts'
 import { findFreePort } from './process/find-free-port.ts'
 import { holdSocket } from './process/hold-socket.ts'
 import { createProxyWall } from './proxy/proxy-wall.ts'
 import { superviseProxy } from './proxy/supervise-proxy.ts'
+import { openDoors, withoutRootOf } from './server/doors.ts'
+import { type ChangeLog, createChangeLog } from './shards/changes.ts'
 import { type SupervisedShards, superviseShards } from './shards/supervise-shards.ts'
 import { openTrials, type Trials } from './trials/trials.ts'
+import { openFence } from './tunnels/open-fence.ts'
+import { createTunnels } from './tunnels/tunnels.ts'
+import { type LifeWatch, watchLife } from './tunnels/watch-life.ts'
 
 /** What an agent needs to know of its node. Paths are absolute; times are milliseconds. */
 export interface AgentConfig {
@@ -28,9 +33,15 @@ export interface AgentConfig {
   readonly memoryLimitBytes: number | null
   readonly builds: BuildsOfNode
   readonly logger: Logger
-  /** A process that answers nobody and does nothing for this long is killed, if nothing is lost by that. Default 20 s. */
+  /**
+   * A process that does not answer and does nothing for this long is killed, if that loses no data. Default
+   * 20 s.
+   */
   readonly hungAfterMs?: number
-  /** The same for one with which something may be lost: whoever may decide so does. Default 2 minutes. */
+  /**
+   * The same where data may be lost, if the data come back from disk or the server orders the end. Default 2
+   * minutes.
+   */
   readonly primaryHungAfterMs?: number
   /** A process that is asked to stop and writes nothing for this long is ended by signals. Default 60 s. */
   readonly stopWithinMs?: number
@@ -60,26 +71,34 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   await mkdir(dirname(config.socketPath), { recursive: true, mode: 0o700 })
   stack.use(await holdSocket(config.socketPath))
   const { home, builds, logger, hungAfterMs = 20_000, stopWithinMs = 60_000 } = config
-  const { primaryHungAfterMs = 120_000 } = config
   const modules = await openModuleFiles(home)
-  const silence = { hungAfterMs, primaryHungAfterMs }
-  const wall = await openEngineWall(home, config.engineWall ?? true, logger)
-  const settings = { builds, modules, wall, logger, silence, stopWithinMs }
+  const silence = { hungAfterMs, primaryHungAfterMs: config.primaryHungAfterMs ?? 120_000 }
+  const doors = await openDoors(home, config.socketPath, logger)
+  const wall = withoutRootOf(await openEngineWall(home, config.engineWall ?? true, logger), home)
+  const changes = stack.use(createChangeLog(noProxy))
+  const settings = { builds, modules, wall, logger, silence, stopWithinMs, changes }
   const shards = stack.use(await superviseShards(home, settings))
   const { proxyProgram: program, proxyVersion: version = '' } = config
   const walls = { home, engines: wall, lowPorts: config.proxyLowPorts ?? false, logger }
-  const ofProxy = { program, version, wall: createProxyWall(walls), hungAfterMs }
+  const ofProxy = {
+    program,
+    version,
+    wall: createProxyWall(walls),
+    hungAfterMs,
+    onLook: doors.keep,
+    onSeen: changes.proxy,
+  }
   const proxy = program && stack.use(await superviseProxy({ home, logger, ...ofProxy, program }))
 
   const watch = stack.use(watchNode({ read: (pids) => readNode(home, config.memoryLimitBytes, pids) }))
+  const resources = () => watch.resources(shards.pids())
   const report = async (): Promise<NodeReport> => {
     const reports = shards.report()
-    const pids = reports.map(({ pid }) => pid).filter((pid) => pid !== null)
-    const resources = await watch.resources(pids)
+    const now = await resources()
     return {
       uid: config.nodeUid,
       host: config.host,
-      ...resources,
+      ...now,
       shards: reports,
       modules: await modules.list(),
       proxy: proxy?.report() ?? noProxy,
@@ -89,9 +108,18 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   const trials = stack.use(
     await openTrials({ home, builds, modules, wall, logger, takenPorts: () => shards.ports() }),
   )
-  stack.use(
-    await serveAgent(config.socketPath, logger, answerWith(config, { shards, modules, trials, report })),
+  const tunnels = createTunnels(shards.target, () => life.look())
+  const life = stack.use(
+    watchLife((ms) => {
+      logger.warn({ ms: Math.round(ms) }, 'the agent stood still; its tunnels to engines are cut')
+      tunnels.cutAll()
+    }),
   )
+  const fence = await openFence(home, logger, tunnels.cutBelow)
+  const parts = { fence, tunnels, life, logger }
+  const handlers = answerWith(config, { shards, modules, trials, report, life, changes, resources })
+  stack.use(await serveAgent(config.socketPath, parts, handlers))
+  await doors.keep()
   logger.info({ socket: config.socketPath, shards: shards.report().length }, 'agent is up')
   const close = stack.move()
   return { socketPath: config.socketPath, report, [Symbol.asyncDispose]: () => close.disposeAsync() }
@@ -104,23 +132,35 @@ const noProxy: ProxyState = {
   crashes: 0,
 }
 
+/** What answers the server. */
+interface Answering {
+  readonly shards: SupervisedShards
+  readonly modules: ModuleFiles
+  readonly trials: Trials
+  readonly report: () => Promise<NodeReport>
+  readonly life: Pick<LifeWatch, 'life'>
+  readonly changes: ChangeLog
+  readonly resources: () => Promise<NodeResources>
+}
+
 function answerWith(
   { builds, host }: AgentConfig,
-  {
-    shards,
-    modules,
-    trials,
-    report,
-  }: {
-    readonly shards: SupervisedShards
-    readonly modules: ModuleFiles
-    readonly trials: Trials
-    readonly report: () => Promise<NodeReport>
-  },
+  { shards, modules, trials, report, life, changes, resources }: Answering,
 ): AgentHandlers {
   return {
     reportNode: report,
-    putShard: ({ params, body }) => shards.put(params.id, body),
+    readLife: async () => ({ life: life.life }),
+    async reportShards({ body }) {
+      const { memoryFreeBytes, diskFreeBytes } = await resources()
+      return { memoryFreeBytes, diskFreeBytes, shards: shards.reportSome(body.ids) }
+    },
+    awaitChanges: ({ body }, signal) => changes.await(body, signal),
+    async putShard({ params, body }) {
+      // We sign in there: to what listens elsewhere, nothing is said in the name of this user.
+      if (body.host !== host)
+        throw new Refusal('invalid_request', `shards of this node listen on ${host}, not on ${body.host}`)
+      return await shards.put(params.id, body)
+    },
     async putLimits({ params, body }) {
       await shards.limit(params.id, body)
       return { id: params.id }

@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest'
-import { connectAs, makeHome, makeWish } from '../test/agent-home.ts'
+import { connectAs, makeHome, makeSpec } from '../test/agent-home.ts'
 import { stopAllShards } from './stop-all-shards.ts'
 
 test('all shards are stopped with their data saved, and come back with the next agent as far as they may', async () => {
   await using home = await makeHome()
-  const wishes = {
-    back: await makeWish(),
-    waits: await makeWish({ onCrash: 'wait' }),
-    never: await makeWish({ build: { flavour: 'valkey', version: '0.0.1' } }),
+  const specs = {
+    back: await makeSpec(),
+    waits: await makeSpec({ onCrash: 'wait' }),
+    never: await makeSpec({ build: { flavour: 'valkey', version: '0.0.1' } }),
   }
   const signal = AbortSignal.timeout(20_000)
   {
     await using _ = await home.start()
-    for (const [id, body] of Object.entries(wishes)) await home.client.putShard({ params: { id }, body })
+    for (const [id, body] of Object.entries(specs)) await home.client.putShard({ params: { id }, body })
     await home.becomes('waits', { state: 'running' })
     await home.becomes('back', { state: 'running' })
-    using client = await connectAs('default', wishes.back)
+    using client = await connectAs('default', specs.back)
     await client.call('SET', 'key', 'value')
     await expect(stopAllShards(home.path, home.logger, signal)).rejects.toThrow('another agent runs on')
   }
@@ -24,7 +24,7 @@ test('all shards are stopped with their data saved, and come back with the next 
     refused: [],
     proxyStopped: false,
   })
-  await expect(connectAs('default', wishes.back)).rejects.toThrow('gave no answer')
+  await expect(connectAs('default', specs.back)).rejects.toThrow('gave no answer')
   expect(await stopAllShards(home.path, home.logger, signal)).toEqual({
     stopped: [],
     refused: [],
@@ -33,10 +33,10 @@ test('all shards are stopped with their data saved, and come back with the next 
 
   await using _ = await home.start()
   await home.becomes('back', { state: 'running', crashes: 0 })
-  using client = await connectAs('default', wishes.back)
+  using client = await connectAs('default', specs.back)
   expect(await client.call('GET', 'key')).toBe('value')
   const waits = await home.becomes('waits', { state: 'exited', crashes: 0 })
   expect(waits.why).toBe('was stopped with all others; waits for the server to put it again')
-  await home.client.putShard({ params: { id: 'waits' }, body: wishes.waits })
+  await home.client.putShard({ params: { id: 'waits' }, body: specs.waits })
   await home.becomes('waits', { state: 'running' })
 })

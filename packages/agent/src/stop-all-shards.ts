@@ -52,9 +52,9 @@ export async function stopAllShards(
   }
 }
 
-/** By the wish: what it became at run time is put before long. */
+/** By the spec: what it became at run time is put before long. */
 function isPrimary({ wanted }: Pick<FoundShard, 'wanted'>): boolean {
-  return wanted.wish.replicaOf === null
+  return wanted.spec.replicaOf === null
 }
 
 async function stopShard({ folder, wanted, last }: FoundShard, logger: Logger, signal: AbortSignal) {
@@ -69,7 +69,7 @@ async function stopShard({ folder, wanted, last }: FoundShard, logger: Logger, s
   await giveFolderBack(folder, last.identity)
   const result = await stopProcess({
     identity: last.identity,
-    target: engineTarget(last.wish),
+    target: engineTarget(last.spec),
     save: !wanted.gone,
     data: folder.data,
     stopWithinMs: 60_000,
@@ -86,7 +86,7 @@ async function stopShard({ folder, wanted, last }: FoundShard, logger: Logger, s
   const how = (await hasStoppedCleanly(folder, record)) ? 'stopped' : 'died'
   const why = how === 'stopped' ? 'was stopped with all others' : (result.forced ?? 'ended without saving')
   // A restart that was under way is over for a shard that waits for the server.
-  const order = wanted.wish.onCrash === 'wait' ? wanted.order : record.order
+  const order = wanted.spec.onCrash === 'wait' ? wanted.order : record.order
   await folder.writeProcess({ ...record, order, ended: { at: Date.now(), how, why } })
   logger.info({ shard: id, how, why }, 'shard process is stopped')
   return { id, why: null }

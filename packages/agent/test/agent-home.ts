@@ -3,18 +3,18 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   agentOperations,
   type Client,
   createClient,
   type FoundBuild,
   type ShardReport,
+  type ShardSpec,
   type Transport,
-  type WantedShard,
 } from '@fairlead/api'
 import { connectEngine, type EngineConnection } from '@fairlead/engine'
 import pino, { type Logger } from 'pino'
+import { until as untilSo } from '../../../proof/until.ts'
 import { type Agent, type AgentConfig, createAgent } from '../src/agent.ts'
 import { openShards } from '../src/folder/open-shards.ts'
 import { findFreePort } from '../src/process/find-free-port.ts'
@@ -83,11 +83,11 @@ export async function makeHome(): Promise<TestHome> {
   }
 }
 
-/** A wish that any engine can fulfil, on a free port of its own. */
-export async function makeWish(
-  wanted: Partial<WantedShard> = {},
+/** A spec that any engine can fulfil, on a free port of its own. */
+export async function makeSpec(
+  wanted: Partial<ShardSpec> = {},
   engine: FoundBuild = anyEngine(),
-): Promise<WantedShard> {
+): Promise<ShardSpec> {
   const alsoFree = wanted.cluster ? [10_000] : []
   const port = await findFreePort('127.0.0.1', { from: nextPort, to: LAST_PORT, except: [], alsoFree })
   if (port === null) throw new Error('no port is free for tests')
@@ -115,20 +115,16 @@ export async function makeWish(
   }
 }
 
-export function connectAs(user: 'fairlead' | 'default', wish: WantedShard): Promise<EngineConnection> {
-  const password = user === 'default' ? wish.userPassword : wish.adminPassword
-  return connectEngine({ address: wish, login: { username: user, password } })
+export function connectAs(user: 'fairlead' | 'default', spec: ShardSpec): Promise<EngineConnection> {
+  const password = user === 'default' ? spec.userPassword : spec.adminPassword
+  return connectEngine({ address: spec, login: { username: user, password } })
 }
 
 export async function until(
   check: () => boolean | Promise<boolean>,
   { withinMs, what = () => '' }: { readonly withinMs: number; readonly what?: () => string },
 ): Promise<void> {
-  const deadline = performance.now() + withinMs
-  while (!(await check())) {
-    if (performance.now() > deadline) throw new Error(`not so within ${withinMs} ms: ${what()}`)
-    await delay(5)
-  }
+  await untilSo(what, check, { withinMs, everyMs: 5 })
 }
 
 /** HTTP over a Unix socket, a connection for each request. */

@@ -1,20 +1,24 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { FoundBuild } from '@fairlead/api'
+import { enginesFolder } from '../../../proof/engines-folder.ts'
 import type { BuildsOfNode } from '../src/builds/builds-of-node.ts'
 
-const folder =
-  process.env['FAIRLEAD_ENGINES'] ?? fileURLToPath(new URL('../../../.fairlead/engines', import.meta.url))
-
 /** Every engine build that lies unpacked in the folder of builds, as <flavour>-<version>. */
-export const engines: readonly FoundBuild[] = readdirSync(folder)
+export const engines: readonly FoundBuild[] = readdirSync(enginesFolder())
   .toSorted()
   .flatMap((name): readonly FoundBuild[] => {
     const match = /^(valkey|redis|redict)-(\d+\.\d+\.\d+)$/.exec(name)
     if (!match) return []
     const [, flavour = '', version = ''] = match
-    return [{ flavour, version, source: 'folder', program: join(folder, name, 'bin', `${flavour}-server`) }]
+    return [
+      {
+        flavour,
+        version,
+        source: 'folder',
+        program: join(enginesFolder(), name, 'bin', `${flavour}-server`),
+      },
+    ]
   })
 
 export const builds: BuildsOfNode = {
@@ -28,6 +32,6 @@ export const builds: BuildsOfNode = {
 /** Some engine: the last of them. */
 export function anyEngine(): FoundBuild {
   const engine = engines.at(-1)
-  if (!engine) throw new Error(`there is no engine build in ${folder}`)
+  if (!engine) throw new Error(`there is no engine build in ${enginesFolder()}`)
   return engine
 }

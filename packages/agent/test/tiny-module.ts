@@ -9,7 +9,7 @@ export interface TinyModule {
   readonly path: string
   readonly bytes: Buffer
   readonly sha256: string
-  /** As a wish names it. */
+  /** As a spec names it. */
   loaded(...args: readonly string[]): LoadedModule
 }
 

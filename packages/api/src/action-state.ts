@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 
 /**
- * The kind of the step in hand, or how it stands where none is. Empty before the first turn and after the end. None is taken out: events on
+ * The kind of the present step, or the state if there is none. Empty before the first turn and after the end. None is taken out: events on
  * record hold it.
  */
 export const ActionState = Type.Enum(
@@ -14,7 +14,7 @@ export const ActionState = Type.Enum(
   ],
   {
     description:
-      'The step in hand; `wait`, `hold`, `stuck` or `hopeless` while there is none: hold_reason says why. `done` when the goal is reached; empty before the first look and after the end',
+      'The present step; `wait`, `hold`, `stuck` or `hopeless` while there is none: hold_reason says why. `done` when the goal is reached; empty before the first look and after the end',
   },
 )
 export type ActionState = Static<typeof ActionState>

@@ -3,6 +3,7 @@ import { ActionState } from './action-state.ts'
 import { DatabaseUid } from './databases.ts'
 import { HoldReasonOrNull } from './hold-reasons.ts'
 import { operation, StreamQuery } from './operation.ts'
+import { RollbackObstacleOrNull } from './rollback-obstacles.ts'
 
 /** What a lossless move of the primary role left behind as proof. Offsets are bytes of the replication stream. */
 export const Certificate = Type.Object({
@@ -12,11 +13,11 @@ export const Certificate = Type.Object({
   offset_from: Type.Integer({ description: 'Frozen offset of the demoted shard' }),
   offset_to: Type.Integer({
     description:
-      'Where the history of the promoted shard branched off, as it says itself; lower than offset_from: the difference is lost',
+      'Where the history of the promoted shard branched off, as that shard reports it. If it is lower than offset_from, the difference is lost',
   }),
   keys: Type.Union([Type.Integer(), Type.Null()], {
     description:
-      'Keys that both held at that point, over all databases; null where a crash kept anybody from counting',
+      'Keys that both held at that point, over all databases; null where a crash made counting impossible',
   }),
   write_stop_ms: Type.Number({
     description:
@@ -24,10 +25,10 @@ export const Certificate = Type.Object({
   }),
   held_ms: Type.Union([Type.Number(), Type.Null()], {
     description:
-      'How long clients of the endpoint waited: from before the pause until the new primary served them, by the proxy’s clock, so never less than write_stop_ms; null where there is none, and where control plane or proxy did not see it through',
+      'How long clients of the endpoint waited: from before the pause until the new primary served them, by the proxy’s clock, so never less than write_stop_ms; null without an endpoint, and if control plane or proxy died during the handover',
   }),
   recovered: Type.Boolean({
-    description: 'Put together after a crash of the control plane: write_stop_ms is then an upper bound',
+    description: 'Reconstructed after a crash of the control plane: write_stop_ms is then an upper bound',
   }),
   full_syncs: Type.Union([Type.Integer(), Type.Null()], {
     description: 'Full syncs that the handover caused; null until every follower is linked again',
@@ -41,18 +42,18 @@ const PendingOp = Type.Object({
   status_code: Type.Enum(['due', 'waiting', 'planned']),
   status_description: Type.String({ description: 'Why this step' }),
   heartbeat: Type.Optional(
-    Type.Integer({ description: 'Of the step in hand: when its action last changed, in unix seconds' }),
+    Type.Integer({ description: 'Of the present step: when its action last changed, in unix seconds' }),
   ),
   progress: Type.Optional(
     Type.Number({
       minimum: 0,
       maximum: 100,
-      description: 'Of a planned step: 0. How far the one in hand is, nobody knows',
+      description: 'Of a planned step: 0. Not known for a step that is being carried out',
     }),
   ),
 })
 const PendingOps = Type.Record(Type.String(), PendingOp, {
-  description: 'By uid of the shard; new: one to come',
+  description: 'By uid of the shard; new: a shard that does not exist yet',
 })
 
 /** Identifies an action, in paths. */
@@ -71,18 +72,19 @@ const WaitingFor = Type.String({
   description: 'What it waits for and why, for people; empty when it does not wait',
 })
 const NeedsPerson = Type.Boolean({
-  description: 'True while only a person can resolve what stands in the way',
+  description: 'True while only a person can remove the obstacle',
 })
 
 const Paused = Type.Boolean({
-  description: 'Somebody has paused it: nothing new is begun until it is resumed',
+  description: 'A user has paused it: nothing new begins until it is resumed',
 })
 const RollbackEligible = Type.Boolean({
   description: 'Of an upgrade: can it be taken back without loss, right now? Watched while it runs',
 })
-const RollbackReason = Type.String({ description: 'Why it can, or what is in the way' })
+const RollbackReason = Type.String({ description: 'Why it can, or the obstacle, for people' })
 const Warnings = Type.Array(Type.String(), {
-  description: 'What people must know besides: losses that no handover caused, settings not carried over',
+  description:
+    'Other things that people must know: losses that no handover caused, settings that were not carried over',
 })
 
 /** A long operation: what it does, how far it is, what it waits for and why, and what it proved. */
@@ -101,6 +103,7 @@ export const Action = Type.Object({
   warnings: Warnings,
   paused: Paused,
   rollback_eligible: Type.Optional(RollbackEligible),
+  rollback_obstacle: Type.Optional(RollbackObstacleOrNull),
   rollback_reason: Type.Optional(RollbackReason),
   error: Type.Optional(Type.String()),
   heartbeat: Type.Integer({ description: 'When it last changed, in unix seconds' }),
@@ -124,7 +127,7 @@ export const ActionV2 = Type.Object({
     error: Type.Optional(Type.String()),
     hold_reason: HoldReasonOrNull,
     description: Type.String({
-      description: 'What it waits for and why, or the reason of the step in hand; empty when it has ended',
+      description: 'What it waits for and why, or the reason of the present step; empty when it has ended',
     }),
   }),
 })
@@ -145,10 +148,11 @@ export const ActionEvent = Type.Union([
       needs_person: Type.Optional(NeedsPerson),
       error: Type.Optional(Type.String()),
       undo: Type.Optional(
-        Type.Boolean({ description: 'From now on it takes back what it began, and will end as failed' }),
+        Type.Boolean({ description: 'From now on it undoes what it began, and will end as failed' }),
       ),
       paused: Type.Optional(Paused),
       rollback_eligible: Type.Optional(RollbackEligible),
+      rollback_obstacle: Type.Optional(RollbackObstacleOrNull),
       rollback_reason: Type.Optional(RollbackReason),
       warnings: Type.Optional(Warnings),
     },
@@ -170,12 +174,15 @@ export type ActionEvent = Static<typeof ActionEvent>
 const Limit = Type.Optional(
   Type.Integer({ minimum: 1, maximum: 1_000, default: 200, description: 'The newest so many' }),
 )
+const Offset = Type.Optional(
+  Type.Integer({ minimum: 0, maximum: 100_000, default: 0, description: 'After the newest so many' }),
+)
 const ListQuery = Type.Object(
-  { status: Type.Optional(Status), limit: Limit },
+  { status: Type.Optional(Status), limit: Limit, offset: Offset },
   { additionalProperties: false },
 )
 const ListQueryV2 = Type.Object(
-  { status: Type.Optional(StatusV2), limit: Limit },
+  { status: Type.Optional(StatusV2), limit: Limit, offset: Offset },
   { additionalProperties: false },
 )
 
@@ -250,7 +257,7 @@ export const getActionV2 = operation({
 export const followAction = operation({
   method: 'GET',
   path: '/v1/actions/:uid/events',
-  summary: 'Follow an action live, from its beginning or from the last event one has, to its end',
+  summary: 'Follow an action live, from its beginning or from the last received event, to its end',
   since: '0.1.0',
   permission: 'view_status_of_cluster_action',
   params: Type.Object({ uid: ActionUid }),

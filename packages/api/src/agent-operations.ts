@@ -1,14 +1,16 @@
 import { type Static, Type } from 'typebox'
+import { readLife } from './engine-tunnel.ts'
 import { operation } from './operation.ts'
 import { ProxyState } from './proxy-state.ts'
 import { putLimits, ShardId } from './put-limits.ts'
 import { putShardCertificate, ShardCertificate } from './put-shard-certificate.ts'
-import { Build, Sha256, ShardReport, WantedShard } from './shard-report.ts'
+import { Build, Sha256, ShardReport, ShardSpec } from './shard-report.ts'
+import { awaitChanges, reportShards } from './watch-operations.ts'
 
 /**
- * The small API between the server and the agent of a node. It is declarative: the server puts the shard it wants,
- * the agent makes it so and reports what is. On one machine it is spoken over a Unix socket that only the owner of
- * FAIRLEAD_HOME can reach; hence no permissions here.
+ * The small API between the server and the agent of a node. It is declarative: the server sends the shard
+ * that it wants; the agent makes it so and reports the actual state. On one machine it uses a Unix socket
+ * that only the owner of FAIRLEAD_HOME can reach, so it has no permissions.
  */
 
 /** An engine build that a node can start; `source` says where its program was found. */
@@ -44,7 +46,7 @@ export type NodeReport = Static<typeof NodeReport>
 export const reportNode = operation({
   method: 'GET',
   path: '/agent/report',
-  summary: 'What is: the node and its shards',
+  summary: 'Report the node and its shards',
   since: '0.1.0',
   permission: null,
   ok: NodeReport,
@@ -53,18 +55,19 @@ export const reportNode = operation({
 
 /**
  * Server → agent. Idempotent: the same shard again changes nothing. The agent starts and restarts its process from
- * then on.
+ * then on. A shard never goes to another database, whose administrator has another password.
  */
 export const putShard = operation({
   method: 'PUT',
   path: '/agent/shards/:id',
-  summary: 'Want this shard. Answers as soon as the wish is recorded; the report shows what becomes of it',
+  summary: 'Want this shard. Answers as soon as the spec is recorded; the report shows the result',
   since: '0.1.0',
   permission: null,
+  fenced: true,
   params: ShardId,
-  body: WantedShard,
+  body: ShardSpec,
   ok: ShardReport,
-  errors: ['unavailable'],
+  errors: ['unavailable', 'shard_of_another'],
 })
 
 /** Server → agent. The agent ends the process and deletes the folder, after it has answered. */
@@ -74,6 +77,7 @@ export const removeShard = operation({
   summary: 'Want this shard gone, with its data. Idempotent; gone when the report no longer lists it',
   since: '0.1.0',
   permission: null,
+  fenced: true,
   params: ShardId,
   ok: Type.Object({ id: Type.String() }),
   errors: [],
@@ -87,6 +91,7 @@ export const endShardProcess = operation({
     'End the process that was started then, because another shard can take its place: killed once it has hung for long enough. Void as soon as it answers',
   since: '0.1.0',
   permission: null,
+  fenced: true,
   params: ShardId,
   body: Type.Object({ startedAt: Type.Integer() }, { additionalProperties: false }),
   ok: ShardReport,
@@ -124,7 +129,7 @@ export const listBuilds = operation({
 export const findFreePort = operation({
   method: 'POST',
   path: '/agent/free-port',
-  summary: 'The first port of a range that nobody listens on',
+  summary: 'The first port of a range on which no process listens',
   since: '0.1.0',
   permission: null,
   body: Type.Object(
@@ -133,7 +138,7 @@ export const findFreePort = operation({
       to: Type.Integer(),
       except: Type.Array(Type.Integer()),
       /** Ports at these distances above it must be free too: the bus of cluster mode is 10,000 above. */
-      alsoFree: Type.Array(Type.Integer()),
+      alsoFree: Type.Array(Type.Integer(), { maxItems: 16 }),
     },
     { additionalProperties: false },
   ),
@@ -146,7 +151,7 @@ export const TrialRequest = Type.Object(
   {
     build: Build,
     cluster: Type.Boolean(),
-    ...Type.Pick(WantedShard, [
+    ...Type.Pick(ShardSpec, [
       'persistence',
       'memoryBytes',
       'evictionPolicy',
@@ -228,6 +233,9 @@ export const removeModule = operation({
 /** All that a server can ask of an agent, over its Unix socket. */
 export const agentOperations = {
   reportNode,
+  readLife,
+  reportShards,
+  awaitChanges,
   putShard,
   putLimits,
   putShardCertificate,

@@ -46,7 +46,7 @@ export const authorizeUser = operation({
 export const refreshToken = operation({
   method: 'POST',
   path: '/v1/users/refresh_jwt',
-  summary: 'A new token for a valid one; the old one lives to its end',
+  summary: 'A new token for a valid one; the old one stays valid until its end',
   since: '0.1.0',
   permission: 'signed_in',
   body: Type.Object({ ttl: Type.Optional(Ttl) }, { additionalProperties: false }),

@@ -6,7 +6,7 @@ import { Password } from './passwords.ts'
 export const getBootstrap = operation({
   method: 'GET',
   path: '/v1/bootstrap',
-  summary: 'Say whether the cluster has been created, and of this node what one needs to know before',
+  summary: 'Say whether the cluster has been created, and what is needed of this node before that',
   since: '0.1.0',
   permission: null,
   ok: Type.Object({
@@ -35,7 +35,7 @@ export const getBootstrap = operation({
 export const createCluster = operation({
   method: 'POST',
   path: '/v1/bootstrap/create_cluster',
-  summary: 'Create the cluster with its first user, an admin. Once, for whoever has the secret',
+  summary: 'Create the cluster with its first user, an admin. Works once, and needs the secret',
   since: '0.1.0',
   permission: null,
   body: Type.Object(

@@ -4,12 +4,16 @@ import { operation } from './operation.ts'
 /** The names of the wider API, which also answers keys; this one never does. */
 export const TlsCertificates = Type.Object({
   ca_cert: Type.String({
-    description: 'Ours: the authority that signs what Fairlead makes, PEM; for clients to trust',
+    description: 'Ours: the authority that signs the certificates of Fairlead, PEM; clients are to trust it',
   }),
-  proxy_cert: Type.String({ description: 'What the endpoints of databases show their clients, PEM' }),
+  proxy_cert: Type.String({
+    description: 'The certificate that endpoints of databases show their clients, PEM',
+  }),
 })
 
-const CertificateName = Type.Enum(['proxy'], { description: 'What the endpoints of databases show' })
+const CertificateName = Type.Enum(['proxy'], {
+  description: 'The certificate that endpoints of databases show',
+})
 
 /** GET /v1/cluster/certificates: the certificates as PEM, never a private key. */
 export const getCertificates = operation({
@@ -29,7 +33,8 @@ export const getCertificates = operation({
 export const updateCertificate = operation({
   method: 'PUT',
   path: '/v1/cluster/update_cert',
-  summary: 'Give endpoints a TLS certificate of your own; connections stay, and who comes is shown it',
+  summary:
+    'Give endpoints a TLS certificate of your own; open connections stay, new ones get the new certificate',
   since: '0.1.0',
   permission: 'update_cluster',
   body: Type.Object(
@@ -37,11 +42,11 @@ export const updateCertificate = operation({
       name: CertificateName,
       key: Type.String({
         maxLength: 32_768,
-        description: 'The private key, PEM, not encrypted; it is never answered',
+        description: 'The private key, PEM, not encrypted; no answer contains it',
       }),
       certificate: Type.String({
         maxLength: 65_536,
-        description: 'PEM: the certificate, followed by those of who signed it, in order',
+        description: 'PEM: the certificate, followed by the certificates of its signers, in order',
       }),
     },
     { additionalProperties: false },
@@ -57,7 +62,7 @@ export const updateCertificate = operation({
 export const deleteCertificate = operation({
   method: 'DELETE',
   path: '/v1/cluster/certificates/:certificate_name',
-  summary: 'Take your own TLS certificate back: endpoints show one that the authority of the cluster signed',
+  summary: 'Remove your own TLS certificate: endpoints show one that the authority of the cluster signed',
   since: '0.1.0',
   permission: 'update_cluster',
   params: Type.Object({ certificate_name: CertificateName }),

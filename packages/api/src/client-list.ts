@@ -14,7 +14,7 @@ export const ClientList = Type.Object({
       via: Type.Array(ClientVia),
       /** In milliseconds since 1970. */
       connectedAt: Type.Integer(),
-      /** As it has named itself, and as whom it has signed in; the beginning of either. */
+      /** The client's name, and the user as which it has signed in; both cut to a bounded length. */
       name: Type.String(),
       user: Type.String(),
       held: Type.Boolean(),

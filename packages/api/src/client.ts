@@ -5,7 +5,10 @@ import { formType, formWith } from './form-file.ts'
 import type { Operation, Output, Pieces, Sent } from './operation.ts'
 import type { Chunks, StreamTransport } from './stream-transport.ts'
 
-/** Carries one request to wherever the operations are served. Implementations: fetch below, a Unix socket in the server. */
+/**
+ * Sends one request to the server of the operations. Implementations: fetch below, a Unix socket in the
+ * server.
+ */
 export type Transport = (request: {
   readonly method: string
   readonly path: string
@@ -79,7 +82,7 @@ export function createClient<Operations extends Readonly<Record<string, Operatio
       if (status === 200) return JSON.parse(text)
       throw readError(op, status, text)
     }
-  // Each function is made from the operation whose name it bears, so the mapped type holds.
+  // Each function is made from the operation of the same name, so the mapped type holds.
   return Object.fromEntries(
     Object.entries(operations).map(([name, op]) => [name, op.stream === true ? follow(op) : call(op)]),
   ) as unknown as Client<Operations>

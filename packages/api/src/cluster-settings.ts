@@ -11,7 +11,7 @@ const settingFields = {
     minimum: 0,
     maximum: 36_500,
     description:
-      'Days from the last change of a password to its end; 0 is never. Counts for old passwords too',
+      'Days from the last change of a password to its expiry; 0: never. Applies to present passwords, too',
   }),
   control_plane_basic_authentication: Type.Boolean({
     description: 'Whether requests may carry name and password (Basic) in place of a token',
@@ -23,7 +23,7 @@ const settingFields = {
   }),
   unsound_engines_allowed: Type.Boolean({
     description:
-      'Ours: whether databases may begin to run engine builds with known holes through which clients run code in the engine (insecure in /v1/engine_versions). What runs such a build goes on in any case',
+      'Ours: whether databases may start to use engine builds with known holes through which clients can run code in the engine (insecure in /v1/engine_versions). Databases that run such a build go on in any case',
   }),
 }
 
@@ -42,7 +42,7 @@ const policyFields = {
   login_lockout_counter_reset_after: Type.Integer({
     minimum: 1,
     maximum: 31_536_000,
-    description: 'Seconds after the last wrong password when counting begins anew',
+    description: 'Seconds after the last wrong password until the count starts again at 0',
   }),
   login_lockout_duration: Type.Integer({
     minimum: 0,

@@ -8,9 +8,7 @@ const EngineBuild = Type.Object({
     description: 'Found on PATH, or in the folder of unpacked builds',
   }),
   latest: Type.Boolean({ description: 'The newest of its flavour here' }),
-  package: Type.Optional(
-    Type.String({ description: 'Version of the package that it came from, where that is known' }),
-  ),
+  package: Type.Optional(Type.String({ description: 'Version of its package, if known' })),
   insecure: Type.Boolean({
     description:
       'Ours: through one of its known holes clients can run code in the engine. New databases do not run it unless unsound_engines_allowed of /v1/cluster says so',
@@ -21,7 +19,7 @@ const EngineBuild = Type.Object({
       what: Type.String(),
       reach: Type.Enum(['code', 'crash', 'other'], {
         description:
-          'What a client, or somebody who reaches the port, may do: run code in the engine, end it, or something less',
+          'What a client, or an attacker who reaches the port, can do: run code in the engine, end it, or something less',
       }),
     }),
     { description: 'Ours: by the table of this version of Fairlead, newest first' },
@@ -52,7 +50,7 @@ export const Node = Type.Object({
   free_disk: Type.Integer({ description: 'Bytes free where shards keep their data' }),
   engine_wall: Type.Boolean({
     description:
-      'Ours: engines and modules are started within a wall, beyond which they see nothing of Fairlead',
+      'Ours: engines and modules are started within a wall, and see nothing of Fairlead outside of it',
   }),
   engine_wall_missing: Type.String({ description: 'Ours: why they are not; empty when they are' }),
   shard_count: Type.Integer(),

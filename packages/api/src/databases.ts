@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { operation } from './operation.ts'
+import { PageQuery } from './page.ts'
 
 /** What an engine evicts when it has reached `maxmemory`: the values of its `maxmemory-policy`. */
 export const EvictionPolicy = Type.Enum([
@@ -24,7 +25,7 @@ export const SnapshotPolicy = Type.Array(
   ),
   { maxItems: 8 },
 )
-/** "8.1", "8.1.1", "valkey-8.1": see core/requests/settle-build.ts of the server. */
+/** "8.1", "8.1.1", "valkey-8.1": see core/requests/resolve-build.ts of the server. */
 export const EngineVersion = Type.String({
   pattern: '^([a-z]+-)?[0-9]+(\\.[0-9]+){0,2}$',
   maxLength: 40,
@@ -67,7 +68,7 @@ export const DatabaseModule = Type.Object({
   module_name: Type.String(),
   semantic_version: Type.String(),
   module_args: Type.Optional(
-    Type.String({ description: 'They may hold secrets: only for those who hold view_redis_pass' }),
+    Type.String({ description: 'They may contain secrets: shown only to users with view_redis_pass' }),
   ),
 })
 
@@ -104,7 +105,7 @@ export const Database = Type.Object({
   crdt_guid: Type.String(),
   authentication_engine_pass: Type.Optional(
     Type.String({
-      description: 'Password of the database user `default`; only for those who hold view_redis_pass',
+      description: 'Password of the database user `default`; shown only to users with view_redis_pass',
     }),
   ),
   action_uid: Type.Optional(Type.String({ description: 'The action that runs on the database now' })),
@@ -125,7 +126,7 @@ const CreateDatabaseRequest = Type.Object(
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
       description:
-        'Memory for the clients of all primaries together in bytes; 0 is unlimited. What replication takes comes on top, and replicas have as much again. Refused where the node has no room for it beside what other databases were given',
+        'Memory for the clients of all primaries together in bytes; 0 is unlimited. What replication takes comes on top, and replicas have as much again. Refused if the node has not enough memory besides that of other databases',
     }),
     engine_version: Type.Optional(EngineVersion),
     replication: Type.Optional(Type.Boolean({ default: false })),
@@ -161,7 +162,7 @@ const CreateDatabaseRequest = Type.Object(
       Type.Boolean({
         default: false,
         description:
-          'Of a sharded database: clients speak the cluster protocol to its shards. Without it they know nothing of shards: the endpoint routes what they ask',
+          'Of a sharded database: clients speak the cluster protocol to its shards. Without it they do not see the shards: the endpoint routes their requests',
       }),
     ),
     tls_mode: Type.Optional(
@@ -218,13 +219,14 @@ export const createDatabase = operation({
   ],
 })
 
-/** GET /v1/bdbs: all databases that the caller's roles let it see. */
+/** GET /v1/bdbs: the databases that the caller's roles let it see, in the order of their uids; pages count those only. */
 export const listDatabases = operation({
   method: 'GET',
   path: '/v1/bdbs',
-  summary: 'List the databases',
+  summary: 'List the databases, by uid',
   since: '0.1.0',
   permission: 'view_all_bdbs_info',
+  query: PageQuery,
   ok: Type.Array(Database),
   errors: [],
 })
@@ -263,9 +265,9 @@ export const Shard = Type.Object({
   role: Type.Enum(['master', 'slave']),
   assigned_slots: Type.String(),
   status: Type.Enum(['active', 'inactive']),
-  /** `busy`: it answers nobody because it works. `timeout`: it answers nobody and does nothing. */
+  /** `busy`: it does not answer, because it works. `timeout`: it does not answer and does nothing. */
   detailed_status: Type.Enum(['ok', 'busy', 'down', 'loading', 'timeout', 'unknown']),
-  /** Why, and what becomes of it (ours); '' when it is ok. */
+  /** The reason, and what Fairlead does about it (an addition of ours); '' when the status is ok. */
   status_reason: Type.String(),
   engine: Type.String(),
   engine_version: Type.String(),

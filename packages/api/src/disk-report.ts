@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 export const DiskReport = Type.Object({
   /** Unix milliseconds, as `at`. */
   lookedAt: Type.Integer(),
-  /** dump.rdb: when it was written, and at which point of which history; null: nobody followed then. */
+  /** dump.rdb: when it was written, and at which offset of which history (null: it had no replica then). */
   snapshot: Type.Union([
     Type.Object({
       at: Type.Integer(),

@@ -32,15 +32,17 @@ export const EndpointStats = Type.Object({
   commands: Type.Integer({ description: 'Requests forwarded' }),
   held_ms_total: Type.Number({ description: 'How long clients were held, altogether' }),
   held_ms_last: Type.Number(),
-  repoints: Type.Integer({ description: 'Times it went to another shard' }),
-  failed_holds: Type.Integer({ description: 'Holds that ended without that' }),
+  repoints: Type.Integer({ description: 'Number of its moves to another shard' }),
+  failed_holds: Type.Integer({ description: 'Holds that ended without a move' }),
   errors: Type.Integer(),
   last_error: Type.String(),
   doubted: Type.Integer({
     description:
-      'Of a sharded database: replies that sent a slot elsewhere, and were not believed. Some are usual while roles move',
+      'Of a sharded database: redirects of slots that were not followed. Some are usual while roles move',
   }),
-  doubted_last: Type.String({ description: 'Why the last of them was not believed; empty without' }),
+  doubted_last: Type.String({
+    description: 'Why the last of them was not followed; empty if there was none',
+  }),
 })
 
 /**
@@ -49,7 +51,7 @@ export const EndpointStats = Type.Object({
 export const getEndpointStats = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid/endpoint/stats',
-  summary: 'Ours: how the endpoint of a database fares',
+  summary: 'Ours: the state of the endpoint of a database',
   since: '0.1.0',
   permission: 'view_endpoint_stats',
   params: OfDatabase,
@@ -70,8 +72,8 @@ const EndpointClient = Type.Object({
     { description: 'Of a sharded database one for each group that it has asked something' },
   ),
   connected_at: Type.String({ description: 'ISO 8601' }),
-  name: Type.String({ description: 'As it has named itself with CLIENT SETNAME; empty without' }),
-  user: Type.String({ description: 'As whom it has signed in' }),
+  name: Type.String({ description: 'The name that it has set with CLIENT SETNAME; else empty' }),
+  user: Type.String({ description: 'The user as which it has signed in' }),
   held: Type.Boolean({ description: 'It waits for a handover' }),
 })
 
@@ -82,7 +84,8 @@ const EndpointClient = Type.Object({
 export const listEndpointClients = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid/endpoint/clients',
-  summary: 'Ours: who is connected to the endpoint of a database, and who that is in the eyes of its shards',
+  summary:
+    'Ours: list the clients of the endpoint of a database, with their addresses as the shards see them',
   since: '0.1.0',
   permission: 'view_endpoint_stats',
   params: OfDatabase,
@@ -93,7 +96,7 @@ export const listEndpointClients = operation({
         Type.String({
           minLength: 1,
           maxLength: 100,
-          description: 'Only who is behind this `address` of a `via`',
+          description: 'Only the client whose `via` has this `address`',
         }),
       ),
     },
@@ -101,7 +104,7 @@ export const listEndpointClients = operation({
   ),
   ok: Type.Object({
     connections: Type.Integer({ description: 'All clients, listed or not' }),
-    clients: Type.Array(EndpointClient, { description: 'Who came first, first' }),
+    clients: Type.Array(EndpointClient, { description: 'The oldest connection first' }),
   }),
   errors: ['db_not_exist', 'endpoint_not_exist', 'unavailable'],
 })

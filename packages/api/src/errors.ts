@@ -12,7 +12,7 @@ export const errors = {
   conflicting_fields: { status: 400, meaning: 'Two fields of the request contradict each other' },
   field_not_available: {
     status: 400,
-    meaning: 'The field is understood, but what it asks for is not available yet',
+    meaning: 'The field is known, but its value is not supported yet',
   },
   port_unavailable: { status: 400, meaning: 'A fixed port cannot be given to this database' },
   password_not_complex: { status: 400, meaning: 'The new password does not keep the rules of the cluster' },
@@ -24,7 +24,7 @@ export const errors = {
   },
   invalid_module: {
     status: 400,
-    meaning: 'The module package cannot be used; the message names what and the fix',
+    meaning: 'The module package cannot be used; the message names the fault and the fix',
   },
   module_exists: { status: 400, meaning: 'The catalogue has a module of this name and version already' },
   os_not_supported: { status: 400, meaning: 'The module is made for an operating system that no node runs' },
@@ -86,14 +86,14 @@ export const errors = {
   },
   upgrade_failed: {
     status: 406,
-    meaning: 'The upgrade was begun and taken back: the message says why; the database serves as before',
+    meaning: 'The upgrade was started and taken back; the message says why; the database serves as before',
   },
   memory_size_too_small: {
     status: 406,
     meaning:
-      'The database uses more than the new memory_size, or empty engines already take more; the message says how much would do',
+      'The database uses more than the new memory_size, or empty engines already take more; the message says how much is enough',
   },
-  insufficient_resources: { status: 406, meaning: 'The cluster has no room for what was asked' },
+  insufficient_resources: { status: 406, meaning: 'The cluster has not enough room for the request' },
   change_last_admin_role_not_allowed: {
     status: 406,
     meaning: 'The cluster would be left without an admin who can sign in',
@@ -102,29 +102,38 @@ export const errors = {
   role_in_use: { status: 406, meaning: 'The role still belongs to a user' },
   too_many_passwords: { status: 406, meaning: 'The user has as many passwords as a user can have' },
   cluster_already_exists: { status: 409, meaning: 'The cluster has been created already' },
-  action_ended: { status: 409, meaning: 'The action has ended: nothing can be said about it any more' },
+  action_ended: { status: 409, meaning: 'The action has ended, and takes no orders any more' },
   order_not_applicable: {
     status: 409,
-    meaning: 'The action is not in a state in which this would change anything; the message says which',
+    meaning: 'The order would change nothing in the present state of the action; the message names the state',
   },
   rollback_not_possible: {
     status: 409,
-    meaning: 'The upgrade cannot be taken back without losing something; the message says why',
+    meaning: 'The upgrade cannot be taken back without a loss; the message says why',
+  },
+  shard_of_another: {
+    status: 409,
+    meaning: 'The node has a shard of this number that belongs to another database (agent only)',
   },
   db_busy: { status: 409, meaning: 'Another change is running on this database' },
   email_already_exists: { status: 409, meaning: 'Another user signs in with this e-mail' },
-  name_already_exists: { status: 409, meaning: 'Another one has this name already' },
+  name_already_exists: { status: 409, meaning: 'There is already one with this name' },
+  stale_epoch: {
+    status: 412,
+    meaning:
+      'Another server has taken over this part of the work since; only agents and proxies say so, and only to servers',
+  },
   too_many_requests: {
     status: 429,
     meaning:
-      'Too many password checks wait, too many wrong passwords came from here, or too much is open or asked for at once; try again after Retry-After seconds',
+      'Too many password checks wait, too many wrong passwords came from here, or there are too many open streams or requests at once; try again after Retry-After seconds',
   },
   internal_error: { status: 500, meaning: 'A fault of ours; quote the id in the message' },
   bdb_unavailable_shard_unreachable: {
     status: 503,
     meaning: 'No engine answers behind the address of the database',
   },
-  bdb_unavailable_port_unbound: { status: 503, meaning: 'Nobody listens at the address of the database' },
+  bdb_unavailable_port_unbound: { status: 503, meaning: 'No process listens at the address of the database' },
   unavailable: { status: 503, meaning: 'A part of the cluster does not answer right now; try again' },
 } as const satisfies Record<string, { readonly status: number; readonly meaning: string }>
 

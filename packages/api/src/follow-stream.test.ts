@@ -60,7 +60,7 @@ test('a stream that breaks off goes on after the last event it had', async () =>
   expect(asked).toEqual([undefined, 2, 2, 2])
 })
 
-test('what declines for good ends it, as does what the first connection meets, and who aborts', async () => {
+test('it ends when the server refuses, when the first connection fails, and when the caller aborts', async () => {
   let tries = 0
   const declined = followStream(async () => {
     tries += 1
@@ -69,8 +69,8 @@ test('what declines for good ends it, as does what the first connection meets, a
   })
   await expect(collect(declined)).rejects.toMatchObject({ code: 'unauthorized' })
   expect(tries).toBe(2)
-  const away = followStream(() => Promise.reject(new Error('nobody is there')))
-  await expect(collect(away)).rejects.toThrow('nobody is there')
+  const away = followStream(() => Promise.reject(new Error('no server is there')))
+  await expect(collect(away)).rejects.toThrow('no server is there')
 
   const stop = new AbortController()
   const endless = followStream<{ seq: number }>(async () => pieces(event(1)), stop.signal)

@@ -94,7 +94,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer)
-      reject(signal?.reason as Error) // whoever aborts gives an Error, or gets the platform's own
+      reject(signal?.reason as Error) // the caller aborts with an Error, or the platform supplies one
     }
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', end)

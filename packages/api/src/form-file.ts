@@ -1,6 +1,9 @@
 import type { FormFile, Pieces } from './operation.ts'
 
-/** Is in no file: the receiver would take it for the file's end. Long enough to happen by nobody's will. */
+/**
+ * Must occur in no file: the receiver would end the file there. It is random, and too long to occur by
+ * chance.
+ */
 const BOUNDARY = `fairlead-${crypto.randomUUID()}`
 
 /** The Content-Type of what `formWith` makes. */

@@ -13,6 +13,7 @@ export const giveUpBlocked = operation({
     'Before a hold: the connections to shards on which only a blocking command is under way, if they are many. What the shard is then made to give up (CLIENT UNBLOCK … ERROR) waits for the hold, and is asked again',
   since: '0.1.0',
   permission: null,
+  fenced: true,
   params: EndpointId,
   body: Type.Object(
     {

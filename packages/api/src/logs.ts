@@ -12,7 +12,7 @@ export const LogEntry = Type.Object({
   time: Type.String(),
   type: Type.String(),
   severity: Type.Enum(['INFO', 'WARNING']),
-  originator: Type.String({ description: 'Who did it, by name; empty: Fairlead itself' }),
+  originator: Type.String({ description: 'Name of the user who did it; empty: Fairlead itself' }),
   user_uid: Type.Optional(Type.Integer()),
   address: Type.Optional(Type.String()),
   bdb_uid: Type.Optional(Type.Integer()),
@@ -25,7 +25,7 @@ export type LogEntry = Static<typeof LogEntry>
 export const listLogs = operation({
   method: 'GET',
   path: '/v1/logs',
-  summary: 'List what was done by whom: logins, users, roles, refusals, modules, databases',
+  summary: 'List what was done, and by which user: logins, users, roles, refusals, modules, databases',
   since: '0.1.0',
   permission: 'view_logged_events',
   query: Type.Object(

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { operation } from './operation.ts'
 
-/** What a module can say it gets along with: what a database uses of it is asked for before the module serves it. */
+/** The capabilities that a module can declare. A database accepts a module only if it declares those that the database uses. */
 export const moduleCapabilities = [
   { name: 'types', desc: 'Has data types of its own' },
   { name: 'no_multi_key', desc: 'Has no command that touches several keys' },
@@ -70,7 +70,7 @@ export const Module = Type.Object({
       command: Type.Array(Type.String()),
       reply: Type.Optional(Type.Unknown({ description: 'Without it: any answer that is no error' })),
     }),
-    { description: 'What proves that it works, not only loads' },
+    { description: 'Commands that prove that it works, not only loads' },
   ),
   uploaded_time: Type.String(),
 })
@@ -170,7 +170,7 @@ export const deleteModuleV2 = operation({
 export const listModuleCapabilities = operation({
   method: 'GET',
   path: '/v1/cluster/module-capabilities',
-  summary: 'List what modules can say they get along with',
+  summary: 'List the capabilities that modules can declare',
   since: '0.1.0',
   permission: 'view_cluster_modules',
   ok: Type.Object({

@@ -36,12 +36,13 @@ export function errorsOf(operation: Operation): readonly ErrorCode[] {
         : []),
       ...accessErrors(operation),
       ...operation.errors,
+      ...(operation.fenced ? (['stale_epoch'] as const) : []),
       'internal_error',
     ]),
   ]
 }
 
-/** Of whoever must sign in; a password may be sent in place of a token (Basic). */
+/** The errors of operations that need a login; a password may be sent in place of a token (Basic). */
 function accessErrors({ permission }: Operation): readonly ErrorCode[] {
   if (permission === null) return []
   const all = ['unauthorized', 'invalid_credentials', 'password_expired', 'too_many_requests'] as const
@@ -124,6 +125,6 @@ const errorSchema = {
   required: ['error_code', 'message'],
   properties: {
     error_code: { type: 'string', enum: Object.keys(errors) },
-    message: { type: 'string', description: 'What is wrong, where, and how to mend it' },
+    message: { type: 'string', description: 'What is wrong, where, and how to correct it' },
   },
 }

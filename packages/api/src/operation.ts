@@ -13,15 +13,15 @@ export interface Operation {
   /** The version of Fairlead that brought it. */
   readonly since: string
   /**
-   * What the caller's roles must hold. `signed_in`: nothing but being somebody. `null` must be written out: the
-   * operation is open to everybody who reaches the port.
+   * What the caller's roles must hold. `signed_in`: any user who is signed in. `null` must be written out:
+   * the operation is open to every client that reaches the port.
    */
   readonly permission: Permission | 'signed_in' | null
-  /** Whose object it may be called for without the permission: the user's own, named by `uid` in the path. */
+  /** The permission is not needed for the caller's own object, which `uid` in the path names. */
   readonly ownWithout?: true
   /** The password may be an expired one, sent as Basic: this is how it is changed. */
   readonly admitsExpired?: true
-  /** How long an answer may be kept by who asked. Without it: not at all. */
+  /** How long the client may keep the answer. Without it: not at all. */
   readonly cacheSeconds?: number
   readonly params?: TSchema
   readonly query?: TSchema
@@ -34,6 +34,8 @@ export interface Operation {
   readonly stream?: true
   /** It answers when what it began has ended; with the header `Prefer: respond-async`, at once. */
   readonly waits?: true
+  /** An order to an agent or a proxy that changes something: with an epoch, it is refused when that is not the highest any more. */
+  readonly fenced?: true
   /** The refusals of its own. Those of every operation (malformed, unauthorized, …) are added by the documents. */
   readonly errors: readonly ErrorCode[]
 }
@@ -78,19 +80,21 @@ export type Input<Op extends Operation> = Part<Op, 'params'> &
   Part<Op, 'body'> &
   File<Op> &
   Waits<Op>
-type Waits<Op extends Operation> = Op['waits'] extends true ? { readonly patience: Patience } : unknown
+type Waits<Op extends Operation> = Op['waits'] extends true
+  ? { readonly waitPreference: WaitPreference }
+  : unknown
 
-/** How long who asked waits for the end. */
-export interface Patience {
+/** How long the client waits for the end. */
+export interface WaitPreference {
   /** `Prefer: respond-async`: not at all. */
   readonly isAsync: boolean
-  /** Aborted when nobody listens any more, or the server stops. */
+  /** Aborted when the client has closed its connection, or the server stops. */
   readonly signal: AbortSignal
 }
 type File<Op extends Operation> = Op['upload'] extends FormFile | 'octets'
   ? { readonly file: Pieces }
   : unknown
-/** What a client sends: a query whose every part may be left out may be left out whole. */
+/** What a client sends. A query of optional fields only may be left out as a whole. */
 export type Sent<Op extends Operation> = Part<Op, 'params'> & SentQuery<Op> & Part<Op, 'body'> & File<Op>
 type SentQuery<Op extends Operation> = Op['query'] extends TSchema
   ? Record<never, never> extends Static<Op['query']>
@@ -99,5 +103,5 @@ type SentQuery<Op extends Operation> = Op['query'] extends TSchema
   : unknown
 /** The body of an operation's answer with status 2xx; of a stream, one event. */
 export type Output<Op extends Operation> = Static<Op['ok']>
-/** The body of an operation's request; never for one that has none. */
+/** The body of an operation's request; never if the operation has none. */
 export type Body<Op extends Operation> = Op['body'] extends TSchema ? Static<Op['body']> : never

@@ -13,8 +13,8 @@ const SigningKey = Type.Object({
 const SigningKeys = Type.Object({ keys: Type.Array(SigningKey) })
 
 /**
- * What the server answers on its Unix socket, which only the owner of FAIRLEAD_HOME can reach: the work of whoever runs
- * the machine, also when nobody can sign in. There is no other permission than reaching it.
+ * What the server answers on its Unix socket, which only the owner of FAIRLEAD_HOME can reach: operations for
+ * the operator of the machine, also when no user can sign in. Access to the socket is the only permission.
  */
 export const operatorOperations = {
   verifyAudit: operation({
@@ -30,7 +30,7 @@ export const operatorOperations = {
       signed_time: Type.Optional(
         Type.String({ description: 'When this cluster last signed a head, which is still there' }),
       ),
-      removed: Type.Integer({ description: 'Records in sealed files that had to make room' }),
+      removed: Type.Integer({ description: 'Records in sealed files that were deleted to make room' }),
       fault: Type.Optional(Type.String()),
     }),
     errors: [],

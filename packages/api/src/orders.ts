@@ -22,26 +22,27 @@ function order<const Name extends string>(name: Name, summary: string, errors: r
  */
 export const pauseAction = order(
   'pause',
-  'Begin nothing new in an upgrade. What is broken is still mended, and a handover in hand is seen through',
+  'Begin nothing new in an upgrade. Faults are still repaired, and a handover that has begun is completed',
   ['action_ended', 'order_not_applicable'],
 )
 /** POST …/resume: takes a pause back, or lets a supervised upgrade pass its stop. */
-export const resumeAction = order('resume', 'Go on after a pause, or past the stop of a supervised upgrade', [
-  'action_ended',
-  'order_not_applicable',
-])
+export const resumeAction = order(
+  'resume',
+  'Go on after a pause, or after the stop of a supervised upgrade',
+  ['action_ended', 'order_not_applicable'],
+)
 /**
  * POST …/cancel: undoes an upgrade at any stage; refuses with `rollback_not_possible` when that would lose writes.
  */
 export const cancelAction = order(
   'cancel',
-  'Take an upgrade back, wherever it is: before a handover what was begun is undone, afterwards it is rolled back',
+  'Take an upgrade back at any point: before a handover everything begun is undone, afterwards it is rolled back',
   ['action_ended', 'order_not_applicable', 'rollback_not_possible'],
 )
 /** POST …/rollback: refuses with `rollback_not_possible` when the old primaries lack writes. */
 export const rollbackAction = order(
   'rollback',
-  'Hand the primary roles back to the old primaries, without loss. Of an upgrade that is being taken back: turn round again, forward',
+  'Hand the primary roles back to the old primaries, without loss. If the upgrade is being taken back: turn it forward again',
   ['action_ended', 'order_not_applicable', 'rollback_not_possible'],
 )
 /** POST …/finalize: ends the rollback window early; afterwards no rollback without loss is possible. */
@@ -54,6 +55,6 @@ export const finalizeAction = order('finalize', 'End the rollback window: the ol
  */
 export const retryAction = order(
   'retry',
-  'Try at once what stands in the way; of a failed upgrade: begin it again, as a new action',
+  'Try the blocked step again at once; for a failed upgrade: begin it again, as a new action',
   ['order_not_applicable', 'db_busy'],
 )

@@ -9,14 +9,14 @@ export const OldPassword = Type.String({
   minLength: 1,
   maxLength: 256,
   description:
-    'A valid one of that user. Needed for a password of one’s own when the request comes with a token and the caller is no admin',
+    'A valid password of that user. Needed if callers who are no admins change their own password in a request with a token',
 })
 
 const Username = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 256,
-    description: 'Whose; without it, the caller’s own. Another user’s is for admins',
+    description: 'The user whose password it is; without it, the caller. Only admins may name another user',
   }),
 )
 

@@ -2,13 +2,16 @@ import { type Static, Type } from 'typebox'
 import { ClientList } from './client-list.ts'
 import { EndpointId, Slot } from './endpoint-id.ts'
 import { giveUpBlocked } from './give-up-blocked.ts'
+import { HoldResult } from './hold-result.ts'
 import { operation } from './operation.ts'
+import { prepareEndpoint } from './prepare-endpoint.ts'
 import { Address } from './shard-report.ts'
 import { TakenScripts } from './taken-scripts.ts'
 
 /**
- * The small API of the proxy of a node, which serves the endpoints of its databases. Declarative like the agent's: wanted
- * endpoints are put, and kept on disk. It is spoken over a Unix socket that only its owner can reach; hence no permissions.
+ * The small API of the proxy of a node, which serves the endpoints of its databases. It is declarative like
+ * the agent's: the caller puts the endpoints that it wants, and the proxy keeps them on disk. It uses a Unix
+ * socket that only its owner can reach, so it has no permissions.
  */
 
 /** Slots, both included, and the primary that holds them. Ranges with one upstream belong to one group. */
@@ -19,7 +22,7 @@ export const EndpointShard = Type.Object(
 export type EndpointShard = Static<typeof EndpointShard>
 
 /** An endpoint that a proxy is to serve. */
-export const WantedEndpoint = Type.Object(
+export const EndpointSpec = Type.Object(
   {
     /** Where clients connect. */
     host: Type.String(),
@@ -31,18 +34,24 @@ export const WantedEndpoint = Type.Object(
      * not sharded.
      */
     shards: Type.Union([Type.Array(EndpointShard, { minItems: 1, maxItems: 16_384 }), Type.Null()]),
-    /** Certificate chain and key (PEM), for clients that speak TLS; null: plain. Others: shown to who comes; who is there stays. */
+    /**
+     * Certificate chain and key (PEM), for clients that speak TLS; null: plain. A changed certificate is for
+     * new connections; open ones stay.
+     */
     tls: Type.Union([Type.Object({ cert: Type.String(), key: Type.String() }), Type.Null()]),
     /** The authorities (PEM) of the shards' certificates, if shards speak TLS; null: plain. */
     upstreamTls: Type.Union([Type.Object({ ca: Type.String() }), Type.Null()]),
-    /** By it the proxy's Sentinel answerer tells clients of the primary that connect to shards themselves. Absent for sharded databases. */
+    /**
+     * The name under which the proxy's Sentinel tells the primary to clients that connect to shards
+     * themselves. Absent for sharded databases.
+     */
     name: Type.Optional(Type.String({ pattern: '^[!-~]{1,255}$' })),
     /** Told with the name. Only there and at primaries a slot that has moved is followed. They leave connections as they are. */
     replicas: Type.Optional(Type.Array(Address)),
   },
   { additionalProperties: false },
 )
-export type WantedEndpoint = Static<typeof WantedEndpoint>
+export type EndpointSpec = Static<typeof EndpointSpec>
 
 /** How an endpoint fares, as its proxy counts; counters begin with the endpoint. */
 export const EndpointReport = Type.Object({
@@ -98,27 +107,14 @@ export const ProxyReport = Type.Object({
 })
 export type ProxyReport = Static<typeof ProxyReport>
 
-/** How a hold went; times are milliseconds. */
-export const HoldResult = Type.Object({
-  /** Everything that was forwarded is answered. False: nothing is held any more, and `why` says what was not. */
-  drained: Type.Boolean(),
-  /** From the beginning of the hold until then. */
-  ms: Type.Number(),
-  why: Type.String(),
-  /** Connections that wait only for their own clients; they follow when those have read, or sent, what is theirs. */
-  late: Type.Integer(),
-  /** How often the same client's long request, or reply that did not come, was in the way, in a row; 0 or absent: none was. */
-  tries: Type.Optional(Type.Integer()),
-  /** Clients that were closed, because these were in the way for too long. */
-  cut: Type.Optional(Type.Integer()),
-})
-export type HoldResult = Static<typeof HoldResult>
-
 /** How many connections went to the new upstream at a switch; times are milliseconds. */
 export const SwitchResult = Type.Object({
-  /** Connections that went over while clients were held: those that somebody waited for. */
+  /** Connections that moved while clients were held, because their clients waited for an answer. */
   moved: Type.Integer(),
-  /** Those that follow: idle ones, when they are asked something or shortly after; slow ones, when their clients are done. */
+  /**
+   * Connections that move later: idle ones at their next request or shortly after; slow ones when their
+   * clients have read or sent all.
+   */
   later: Type.Integer(),
   /** Those that had to be closed. */
   closed: Type.Integer(),
@@ -130,7 +126,7 @@ export type SwitchResult = Static<typeof SwitchResult>
 export const reportProxy = operation({
   method: 'GET',
   path: '/proxy/report',
-  summary: 'What is: the endpoints and how they fare',
+  summary: 'Report the endpoints and their state',
   since: '0.1.0',
   permission: null,
   ok: ProxyReport,
@@ -143,8 +139,9 @@ export const putEndpoint = operation({
   summary: 'Want this endpoint. Answers when it is on disk and listens',
   since: '0.1.0',
   permission: null,
+  fenced: true,
   params: EndpointId,
-  body: WantedEndpoint,
+  body: EndpointSpec,
   ok: EndpointReport,
   errors: ['unavailable'],
 })
@@ -155,24 +152,10 @@ export const removeEndpoint = operation({
   summary: 'Want this endpoint gone, with its connections. Idempotent',
   since: '0.1.0',
   permission: null,
+  fenced: true,
   params: EndpointId,
   ok: Type.Object({ id: Type.String() }),
   errors: [],
-})
-
-export const prepareEndpoint = operation({
-  method: 'POST',
-  path: '/proxy/endpoints/:id/prepare',
-  summary: 'Before a hold: open links at the shard that gets the role, if it takes clients; else say why not',
-  since: '0.1.0',
-  permission: null,
-  params: EndpointId,
-  body: Type.Object({ upstream: Address, slot: Type.Optional(Slot) }, { additionalProperties: false }),
-  ok: Type.Object({
-    prepared: Type.Integer(),
-    unreachable: Type.Union([Type.String(), Type.Null()]),
-  }),
-  errors: ['not_found'],
 })
 
 export const holdEndpoint = operation({
@@ -182,6 +165,7 @@ export const holdEndpoint = operation({
     'Stop forwarding where requests begin, and answer when all replies are in. Idempotent; renews the deadline',
   since: '0.1.0',
   permission: null,
+  fenced: true,
   params: EndpointId,
   body: Type.Object(
     {
@@ -202,9 +186,10 @@ export const takeScripts = operation({
   method: 'POST',
   path: '/proxy/endpoints/:id/scripts',
   summary:
-    'Scripts (EVAL, SCRIPT LOAD) that clients have given their engines, for one that will have the role: what it has not been told of yet, or all',
+    'Scripts (EVAL, SCRIPT LOAD) that clients have loaded, to load them into the next primary: only those that it lacks, or all',
   since: '0.1.0',
   permission: null,
+  fenced: true,
   params: EndpointId,
   body: Type.Object({ upstream: Address, all: Type.Boolean() }, { additionalProperties: false }),
   ok: TakenScripts,
@@ -215,9 +200,10 @@ export const switchEndpoint = operation({
   method: 'POST',
   path: '/proxy/endpoints/:id/switch',
   summary:
-    'Move all connections to this upstream and let clients go there. Holds first, if nobody has. On disk soon; the next put waits for it',
+    'Move all connections to this upstream and let clients go on there. Holds the clients first, if they are not held. It is written to disk afterwards; the next put waits for that',
   since: '0.1.0',
   permission: null,
+  fenced: true,
   params: EndpointId,
   body: Type.Object(
     {
@@ -237,6 +223,7 @@ export const releaseEndpoint = operation({
   summary: 'End a hold: clients go on with the upstream they had. Idempotent',
   since: '0.1.0',
   permission: null,
+  fenced: true,
   params: EndpointId,
   body: Type.Object(
     {
@@ -252,14 +239,14 @@ export const releaseEndpoint = operation({
 export const listClients = operation({
   method: 'GET',
   path: '/proxy/endpoints/:id/clients',
-  summary: 'Who is connected, and behind which connections to shards; who came first, first',
+  summary: 'List the clients, with their connections to shards; the oldest first',
   since: '0.1.0',
   permission: null,
   params: EndpointId,
   query: Type.Object(
     {
       limit: Type.Integer({ minimum: 1, maximum: 10_000 }),
-      /** Only who is behind this end of a connection to a shard. */
+      /** Only the client that uses this address towards a shard. */
       via: Type.Optional(Type.String({ maxLength: 100 })),
     },
     { additionalProperties: false },

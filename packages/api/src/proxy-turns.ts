@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 export const LoopTurns = Type.Object({
   /** `main`, or `worker 1` and so on. */
   loop: Type.String(),
-  /** Pieces of work that it has begun, since it started; begins anew after 2^31. */
+  /** Pieces of work that it has begun since it started; starts again at 0 after 2^31. */
   turns: Type.Integer(),
   /** How long the present one has lasted: half a second more or less. 0: it had ended at the last look. */
   turnMs: Type.Number(),
@@ -17,7 +17,10 @@ export const LoopTurns = Type.Object({
 })
 export type LoopTurns = Static<typeof LoopTurns>
 
-/** What the heartbeat thread of a proxy says to whoever connects to its socket: this, as JSON, and the end. */
+/**
+ * What the heartbeat thread of a proxy writes to each client of its socket: this, as JSON; then it closes the
+ * connection.
+ */
 export const ProxyTurns = Type.Object({ pid: Type.Integer(), loops: Type.Array(LoopTurns) })
 export type ProxyTurns = Static<typeof ProxyTurns>
 

@@ -19,9 +19,10 @@ export const putLimits = operation({
   method: 'PUT',
   path: '/agent/shards/:id/limits',
   summary:
-    'Start the next process of this shard with these limits. Starts, stops and tells no process anything; of a shard that is not there, or is being removed: no error',
+    'Start the next process of this shard with these limits. No running process is changed. No error if the shard does not exist, or is being removed',
   since: '0.1.0',
   permission: null,
+  fenced: true,
   params: ShardId,
   body: ShardLimits,
   ok: Type.Object({ id: Type.String() }),

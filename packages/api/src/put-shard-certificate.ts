@@ -18,9 +18,10 @@ export const putShardCertificate = operation({
   method: 'PUT',
   path: '/agent/shards/:id/certificate',
   summary:
-    'Let this shard prove itself with another certificate from now on, its running process too. Starts and stops none; of a shard that is not there, is being removed, or has a plain bus: no error',
+    'Let this shard prove itself with another certificate from now on, its running process too. No process is started or stopped. No error if the shard does not exist, is being removed, or has a plain bus',
   since: '0.1.0',
   permission: null,
+  fenced: true,
   params: ShardId,
   body: ShardCertificate,
   ok: Type.Object({ id: Type.String() }),

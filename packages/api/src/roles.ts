@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { operation } from './operation.ts'
+import { PageQuery } from './page.ts'
 import { managements } from './permissions.ts'
 
 /** Identifies a role. The roles that come with the managements have the lowest numbers. */
@@ -52,6 +53,7 @@ export const listRoles = operation({
   summary: 'List the roles',
   since: '0.1.0',
   permission: 'view_all_roles_info',
+  query: PageQuery,
   ok: Type.Array(Role),
   errors: [],
 })

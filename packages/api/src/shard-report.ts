@@ -31,7 +31,7 @@ export type LoadedModule = Static<typeof LoadedModule>
 const Followed = Type.Object({ ...Address.properties, tlsPort: Type.Optional(Type.Integer()) })
 
 /** Everything the agent needs to start a shard's process. */
-export const WantedShard = Type.Object(
+export const ShardSpec = Type.Object(
   {
     build: Build,
     /** Digest of what needs a new process to change. Another one than the running process has: it is restarted. */
@@ -62,21 +62,22 @@ export const WantedShard = Type.Object(
     aofFsync: Type.Enum(['everysec', 'always']),
     snapshots: Type.Array(Type.Object({ secs: Type.Integer(), writes: Type.Integer() })),
     backlogBytes: Type.Integer({ minimum: 0 }),
-    /** A process whose module files are not there, or are others, is not started: the shard is `failed`. */
+    /** If a module file is missing or has another hash, the process is not started: the shard is `failed`. */
     modules: Type.Array(LoadedModule),
     /** Of the administrative user `fairlead`. */
     adminPassword: Type.String(),
-    /** Of the database's user `default`, who has no administrative commands. */
+    /** Of the database's user `default`, which has no administrative commands. */
     userPassword: Type.String(),
   },
   { additionalProperties: false },
 )
-export type WantedShard = Static<typeof WantedShard>
+export type ShardSpec = Static<typeof ShardSpec>
 
 /**
- * `starting`: the process runs but has not answered yet. `running`: it answers. `stopping`: it is being ended, to
- * stop or to start anew. `exited`: it died, and is either waiting for its back-off or for the server (`onCrash`).
- * `failed`: it cannot be started (no build, port taken, bad data, …); `why` says it with the engine's own words.
+ * `starting`: the process runs but has not answered yet. `running`: it answers. `stopping`: it is being
+ * ended, for a stop or a restart. `exited`: it died, and waits for its back-off or for the server
+ * (`onCrash`). `failed`: it cannot be started (no build, port taken, bad data, …); `why` has the engine's own
+ * words.
  */
 export const ShardReport = Type.Object({
   id: Type.String(),
@@ -92,7 +93,7 @@ export const ShardReport = Type.Object({
   crashes: Type.Integer(),
   /** Its last process was stopped on order, and saved everything before: its disk is as good as its memory was. */
   endedInOrder: Type.Boolean(),
-  /** The process that is there took the place of one that had died: what that one had not saved is gone. */
+  /** The present process replaced one that had died: data that the dead one had not saved is lost. */
   beganAfterDeath: Type.Boolean(),
   why: Type.String(),
   /** `failed`, because another process has its port: on another one it may start. */
@@ -103,7 +104,10 @@ export const ShardReport = Type.Object({
   certificate: Type.Union([Type.String(), Type.Null()]),
   /** It ended, and only a put starts it again (`onCrash` wait). */
   asleep: Type.Boolean(),
-  /** Of its wish: what its next process begins with. The one that runs may have been told otherwise since. */
+  /**
+   * As in the wanted shard: the next process starts with these. The present one may have been set to others
+   * since.
+   */
   ...ShardLimits.properties,
   /**
    * The engine's last words, since its process started, about replication or persistence gone wrong. They stay when
@@ -114,9 +118,9 @@ export const ShardReport = Type.Object({
   cannotRead: Type.Boolean(),
   /** The last line in the log of its process, as far as it has been read, while there is one. */
   lastLogLine: Type.Optional(Type.String()),
-  /** Null before the first look. It is looked at twice a second. */
+  /** Null before the first look. It is looked at every few seconds, and several times a second while the server asks, or something changes. */
   disk: Type.Union([DiskReport, Type.Null()]),
-  /** While its process answers nobody; null otherwise. */
+  /** While its process does not answer; null otherwise. */
   silence: Type.Union([
     Type.Object({
       forMs: Type.Integer(),

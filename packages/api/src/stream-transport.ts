@@ -1,14 +1,20 @@
 /** The text of an answer as it comes, piece by piece. */
 export type Chunks = AsyncIterable<string>
 
-/** Carries a request whose answer goes on: the promise ends with its head. Whoever stops reading lets the connection go. */
+/**
+ * Sends a request whose answer is a stream: the promise resolves with the head. The connection closes when
+ * the reader stops.
+ */
 export type StreamTransport = (request: {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }) => Promise<{ readonly status: number; readonly chunks: Chunks }>
 
-/** The server says something every 15 seconds, be it that nothing happens: after this the connection is dead. */
+/**
+ * The server sends something every 15 seconds even if nothing happens: after this time the connection is
+ * dead.
+ */
 const IDLE_MS = 45_000
 
 /** Follows streams at `baseUrl` with fetch. */
@@ -34,7 +40,7 @@ async function* readChunks(response: Response, idle: AbortController, idleMs: nu
   if (reader === undefined) return
   try {
     for (;;) {
-      // Only while it is waited for: a reader who takes his time is no dead connection.
+      // The timer runs only during a read: a slow reader does not make the connection dead.
       const timer = setTimeout(() => idle.abort(new Error(`nothing was heard for ${idleMs} ms`)), idleMs)
       const { done, value } = await reader.read().finally(() => clearTimeout(timer))
       if (done) return

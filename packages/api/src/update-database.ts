@@ -9,7 +9,7 @@ export const updateDatabase = operation({
   method: 'PUT',
   path: '/v1/bdbs/:uid',
   summary:
-    'Change a database that runs, without a restart: in force within about a second. memory_size may be raised while an upgrade runs',
+    'Change a running database, without a restart: in force within about a second. memory_size may be raised while an upgrade runs',
   since: '0.1.0',
   permission: 'update_bdb',
   params: Type.Object({ uid: DatabaseUid }),

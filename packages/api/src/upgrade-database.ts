@@ -50,7 +50,7 @@ export const DatabaseUpgradeRequest = Type.Object(
     preserve_roles: Type.Optional(
       Type.Boolean({ default: false, description: 'Preserve the roles of shards (one more handover)' }),
     ),
-    swap_roles: Type.Optional(Type.Boolean({ description: 'The default said aloud: roles may end swapped' })),
+    swap_roles: Type.Optional(Type.Boolean({ description: 'Names the default: roles may end swapped' })),
     parallel_shards_upgrade: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -75,7 +75,7 @@ export const DatabaseUpgradeRequest = Type.Object(
       Type.Union([Type.Integer({ minimum: 0, maximum: 2_592_000 }), Type.Literal('until_finalized')], {
         default: 0,
         description:
-          'Ours: how long the old primaries stay as live standbys after the last handover, in seconds, or until somebody finalizes. Until then the upgrade can be rolled back without loss',
+          'Ours: how long the old primaries stay as live standbys after the last handover, in seconds, or until a user finalizes. Until then the upgrade can be rolled back without loss',
       }),
     ),
     modules: Type.Optional(Type.Array(ModuleEntry, { maxItems: 64 })),
@@ -101,7 +101,7 @@ export const UpgradePlan = Type.Object({
   engine: Type.String(),
   engine_version: Type.String(),
   modules: Type.Array(Type.Object({ module_name: Type.String(), semantic_version: Type.String() })),
-  change: Type.Boolean({ description: 'Anything to do at all' }),
+  change: Type.Boolean({ description: 'Whether there is anything to do' }),
   lanes: Type.Array(
     Type.Object({
       group: Type.Integer(),
@@ -123,7 +123,7 @@ export const UpgradePlan = Type.Object({
     { typical: Type.Number(), longest: Type.Number() },
     {
       description:
-        'Milliseconds of one handover. An estimate: what was measured on a machine with little else to do (two cores, one database under load); a busy machine takes longer. The certificate of the handover says how long it was',
+        'Milliseconds of one handover. An estimate, measured on an idle machine (two cores, one database under load); a busy machine takes longer. The certificate of the handover has the real value',
     },
   ),
   outage_ms: Type.Integer({ description: 'How long the database would be away besides; 0: not at all' }),
@@ -210,9 +210,7 @@ export const UpgradedModule = Type.Object({
   name: Type.String({ description: 'Name of the database' }),
   ...DatabaseModule.properties,
   modules: Type.Array(DatabaseModule),
-  action_uid: Type.Optional(
-    Type.String({ description: 'The action that led there; absent: nothing changed' }),
-  ),
+  action_uid: Type.Optional(Type.String({ description: 'The action that did it; absent: nothing changed' })),
 })
 
 /** What both paths of the module upgrade have in common. */
@@ -251,5 +249,5 @@ export const upgradeModules = operation({
 export const upgradeModulesOlder = operation({
   ...moduleUpgrade,
   path: '/v1/modules/upgrade/bdb/:uid',
-  summary: 'Upgrade modules of a database: the older path of the same',
+  summary: 'Upgrade modules of a database: the older path of the same operation',
 })

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { operation } from './operation.ts'
+import { PageQuery } from './page.ts'
 import { OldPassword, Password } from './passwords.ts'
 import { ManagementName, RoleUid } from './roles.ts'
 
@@ -29,7 +30,7 @@ export const User = Type.Object({
 })
 export type User = Static<typeof User>
 
-/** What the wider API asks of a user's alerts, as far as it is so here: none are sent. */
+/** The alert settings of the wider API, as far as they apply here: no alerts are sent. */
 const noAlerts = {
   auth_method: Type.Optional(Type.Literal('regular')),
   email_alerts: Type.Optional(Type.Literal(false, { description: 'Alerts are not sent yet' })),
@@ -54,6 +55,7 @@ export const listUsers = operation({
   summary: 'List the users',
   since: '0.1.0',
   permission: 'view_all_users_info',
+  query: PageQuery,
   ok: Type.Array(User),
   errors: [],
 })
@@ -102,7 +104,7 @@ export const createUser = operation({
 export const updateUser = operation({
   method: 'PUT',
   path: '/v1/users/:uid',
-  summary: 'Change a user. Everybody may change their own name and password',
+  summary: 'Change a user. Users may change their own name and password',
   since: '0.1.0',
   permission: 'update_user',
   ownWithout: true,

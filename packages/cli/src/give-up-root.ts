@@ -3,15 +3,16 @@ import { join } from 'node:path'
 import { processesOfOthers } from '@fairlead/agent'
 
 /**
- * Started as root on a home that belongs to another user, this process becomes that user for good, and with it all that it starts: server,
- * agent, proxy, engines and their modules. Otherwise nothing happens. Throws, before anything has changed, when processes of this home run as
- * somebody else; and when the owner cannot read the program.
+ * Started as root on a home that belongs to another user, this process becomes that user for good. So does
+ * all that it starts: server, agent, proxy, engines and their modules. Otherwise nothing happens. Throws,
+ * before anything has changed, if processes of this home run as another user, or if the owner cannot read the
+ * program.
  */
 export function giveUpRoot(home: string): void {
   const owner = statSync(home, { throwIfNoEntry: false })
   if (process.geteuid?.() !== 0 || owner === undefined || owner.uid === 0) return
   const { uid } = owner
-  // The files of the group root are no business of what has given up root.
+  // The process gives up the groups of root, too.
   const gid = owner.gid === 0 ? uid : owner.gid
   const [other] = processesOfOthers(home, uid)
   if (other !== undefined)
@@ -35,6 +36,6 @@ function mustReach(program: string, uid: number): void {
   try {
     accessSync(program, constants.R_OK)
   } catch (cause) {
-    throw new Error(`user ${uid}, to whom FAIRLEAD_HOME belongs, cannot read ${program}`, { cause })
+    throw new Error(`user ${uid}, the owner of FAIRLEAD_HOME, cannot read ${program}`, { cause })
   }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { keepPart } from './keep-part.ts'
+import { keepPart, ownCommand } from './keep-part.ts'
 
 let folder: string
 const program = process.argv[1] ?? ''
@@ -24,7 +24,7 @@ test('a part that dies again and again is started again and again, after pauses 
     const { name, deaths: count, how, afterMs } = JSON.parse(line)
     deaths.push({ name, count, how, afterMs })
   }
-  const part = await keepPart('agent', pino({ base: null }, { write }))
+  const part = await keepPart('agent', ownCommand('agent', {}), pino({ base: null }, { write }))
   await vi.waitUntil(() => deaths.length >= 6, { timeout: 60_000, interval: 20 })
   const began = performance.now()
   await part[Symbol.asyncDispose]()

@@ -1,9 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Ready } from './commands/server.ts'
+import { type Ready, readyOf } from './commands/server.ts'
 import { nodeFlags } from './node-flags.ts'
+import type { PartCommand } from './server-command.ts'
+import { startPart } from './start-part.ts'
 
 /** A part of the control plane that is kept running as a process of its own. Disposing of it stops the process. */
 export interface Part extends AsyncDisposable {
@@ -18,14 +20,20 @@ const HEALTHY_AFTER_MS = 60_000
 const READY_WITHIN_MS = 30_000
 const STOPS_WITHIN_MS = 20_000
 
+/** `fairlead <name>` as this program is run itself, by the same user. */
+export function ownCommand(name: string, env: NodeJS.ProcessEnv): PartCommand {
+  const args = [...nodeFlags(name), ...process.execArgv, process.argv[1] ?? '', name]
+  return { program: process.execPath, args, env, isOther: false }
+}
+
 /**
  * Starts `fairlead <name>` and waits until it is ready; starts it again when it dies later, after a pause that grows to 10 s, and never gives up:
  * the other part, and with it all databases, would be left alone for the sake of this one. Throws when the first process does not become ready:
  * it has said on stderr why.
  */
-export async function keepPart(name: 'agent' | 'server', log: Logger): Promise<Part> {
+export async function keepPart(name: 'agent' | 'server', command: PartCommand, log: Logger): Promise<Part> {
   const stop = new AbortController()
-  let child = startPart(name)
+  let child = startPart(command)
   const ready = await untilReady(child, name)
 
   const keep = async () => {
@@ -40,7 +48,7 @@ export async function keepPart(name: 'agent' | 'server', log: Logger): Promise<P
       log.error({ name, deaths, how, afterMs }, 'a part of the control plane died; databases run on')
       await pause(afterMs, undefined, { signal: stop.signal }).catch(() => undefined)
       if (stop.signal.aborted) return
-      child = startPart(name)
+      child = startPart(command)
     }
   }
   const keeping = keep()
@@ -57,15 +65,6 @@ export async function keepPart(name: 'agent' | 'server', log: Logger): Promise<P
   }
 }
 
-function startPart(name: string): ChildProcess {
-  const main = process.argv[1] ?? ''
-  // Ctrl-C reaches the whole foreground group; only `up` acts on it and stops its parts in order.
-  return spawn(process.execPath, [...nodeFlags(name), ...process.execArgv, main, name], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    detached: true,
-  })
-}
-
 async function untilReady(child: ChildProcess, name: string): Promise<Part['ready']> {
   const deadline = AbortSignal.timeout(READY_WITHIN_MS)
   const [news] = await Promise.race([
@@ -74,7 +73,7 @@ async function untilReady(child: ChildProcess, name: string): Promise<Part['read
       throw new Error(`the ${name} did not start`)
     }),
   ])
-  return news as Part['ready']
+  return readyOf(news)
 }
 
 async function untilEnded(child: ChildProcess): Promise<void> {

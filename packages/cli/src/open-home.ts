@@ -6,9 +6,9 @@ import type { Logger } from 'pino'
 const OTHERS = 0o077
 
 /**
- * Makes FAIRLEAD_HOME a folder of this user that no other user can enter: it holds the passwords of all databases. One that is there
- * already (made by hand, or the mount of a volume) and is open to others is closed to them, and the log says so. Throws when it belongs to
- * another user, who could open it again at any time.
+ * Makes FAIRLEAD_HOME a folder of this user that no other user can enter: it holds the passwords of all
+ * databases. An existing folder (made by hand, or the mount of a volume) that is open to others is closed to
+ * them, and the log says so. Throws if it belongs to another user, who could open it again at any time.
  */
 export function openHome(home: string, log: Logger): void {
   mkdirSync(home, { recursive: true, mode: 0o700 })

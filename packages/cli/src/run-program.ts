@@ -8,6 +8,7 @@ import { addOperatorCommands } from './commands/operator.ts'
 import { runServer } from './commands/server.ts'
 import { runUp } from './commands/up.ts'
 import { giveUpRoot } from './give-up-root.ts'
+import { withoutOrders } from './start-part.ts'
 
 /**
  * Runs one command line and returns the exit code: 0, 1 when the command failed, 2 when it or the configuration is
@@ -19,7 +20,9 @@ export async function runProgram(args: readonly string[], env: NodeJS.ProcessEnv
     return Number(process.exitCode ?? 0)
   } catch (cause) {
     if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2 // it has said what is wrong
-    process.stderr.write(`fairlead: ${cause instanceof Error ? cause.message : String(cause)}\n`)
+    // It may be the server's word.
+    const words = cause instanceof Error ? cause.message : String(cause)
+    process.stderr.write(withoutOrders(`fairlead: ${words}\n`))
     return cause instanceof ConfigError ? 2 : 1
   }
 }
@@ -41,7 +44,7 @@ function createProgram(config: () => Config, env: NodeJS.ProcessEnv): Command {
   program
     .command('up')
     .description('run server and agent in the foreground; Ctrl-C stops them and leaves databases running')
-    .action(() => runUp(asOwner()))
+    .action(() => runUp(asOwner(), env))
   program
     .command('down')
     .description('stop what `fairlead up` runs')
@@ -53,13 +56,13 @@ function createProgram(config: () => Config, env: NodeJS.ProcessEnv): Command {
   program
     .command('server')
     .description('run the server alone')
-    .action(() => runServer(asOwner()))
+    .action(() => runServer(asOwner(), env))
   program
     .command('agent')
     .description('run the agent of this machine alone')
     .action(() => runAgent(asOwner(), env['PATH'] ?? ''))
   addEnginesCommands(program, () => ({ path: env['PATH'] ?? '', folder: config().engines }))
   addModulesCommands(program, () => config().home)
-  addOperatorCommands(program, config)
+  addOperatorCommands(program, config, env)
   return program
 }

@@ -5,7 +5,7 @@ import type { Config } from '@fairlead/server'
 
 /** Which `fairlead up` runs on a home: so that `fairlead down` finds it, and a second one is refused. */
 export interface UpFile {
-  /** The one that runs; null when none does. */
+  /** The process of the last start, if it still runs; else null. */
   read(): ProcessIdentity | null
   write(): void
   remove(): void
@@ -31,7 +31,7 @@ function readRecord(file: string): ProcessIdentity | null {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as ProcessIdentity
   } catch {
-    // Not there, or cut off by a crash: then nobody runs who could be found by it.
+    // The file is missing, or cut off by a crash: no running process can be found by it.
     return null
   }
 }

@@ -23,9 +23,10 @@ const CLOSE_WITHIN_MS = 20
 const MOST_MESSAGES = 1_000
 
 /**
- * Takes a socket that is connected, and owns it. Nothing that the engine sends is believed to be more than an answer: what was not asked for, what cannot be
- * understood and what is larger than anything that Fairlead asks for ends this connection, and nothing else. `onMessage` is called for each
- * message of a shard channel, of which 1,000 may come; without it, none may.
+ * Takes a connected socket, and owns it. The engine is not trusted: an unrequested message, one that cannot
+ * be parsed, and one that is larger than any answer Fairlead asks for end this connection, and nothing else.
+ * `onMessage` is called for each message of a shard channel, of which at most 1,000 may come; without it,
+ * none may.
  */
 export function askInOrder(
   socket: Socket,
@@ -53,7 +54,7 @@ export function askInOrder(
       return
     }
     const question = questions.shift()
-    if (question === undefined) throw new Error('it said something that it was not asked for')
+    if (question === undefined) throw new Error('it sent an unrequested message')
     question.answer(reply)
   }
   socket.on('data', (chunk: Buffer) => {

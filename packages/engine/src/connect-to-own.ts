@@ -2,7 +2,7 @@ import { opendirSync, readlinkSync, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { setImmediate as others } from 'node:timers/promises'
 import type { EngineAddress } from './engine-address.ts'
-import { isOurUser, isProxyOfRoot } from './engine-users.ts'
+import { isOurUser, isProxyOfRoot, isServerOfRoot } from './engine-users.ts'
 import { type Listener, readListeners } from './read-listeners.ts'
 import { usersOf } from './users-of-ports.ts'
 
@@ -27,14 +27,15 @@ const known = new Map<string, OwnListener>()
 const handles = createHandles()
 
 /**
- * Opens a connection (`connect`) at an address of this machine, and proves before anything is said that a process of our own user, or
- * an engine that root has started, accepts it: a password goes to no process of another user, which may have taken the port when ours died. Where it is known
- * which user each engine is (users-of-ports.ts), it goes to no other engine either. Any user may bind a port, but none can
- * make a socket in our name. Throws NotOurs, ECONNREFUSED, what `connect` throws, or that the kernel does not tell; `drop` then closes what was
- * opened.
- * Addresses of other machines are connected to without a proof.
+ * Opens a connection (`connect`) at an address of this machine. Before anything is sent, it proves that a
+ * process of our own user, or an engine that root has started, accepts it: another user may have taken the
+ * port when our process died, and must get no password. Where the users of engines are known
+ * (users-of-ports.ts), the password goes to no other engine either. Throws NotOurs, ECONNREFUSED, what
+ * `connect` throws, or that the kernel does not tell; `drop` then closes what was opened. Addresses of other
+ * machines are connected to without a proof.
  *
- * The proof: a socket that listens there and is ours was there before we connected, and is there still. Nothing else can listen there meanwhile.
+ * The proof: a listening socket of ours was there before we connected, and is still there. Any user may bind
+ * a port, but none can make a socket in our name, and nothing else can listen there meanwhile.
  */
 export async function connectToOwn<Connection>(
   address: EngineAddress,
@@ -46,7 +47,7 @@ export async function connectToOwn<Connection>(
   const connection = await connect()
   try {
     if (isHeld(listener) || (await isListed(address, listener))) return connection
-    throw new NotOurs(`${textOf(address)} has another listener since a moment ago`)
+    throw new NotOurs(`${textOf(address)} got another listener during the connection`)
   } catch (cause) {
     drop(connection)
     throw cause
@@ -81,8 +82,8 @@ async function ownListener(address: EngineAddress): Promise<OwnListener> {
   if (first.inode === before?.inode) return before
   const listener: OwnListener = { inode: first.inode, uid: first.uid, handle: null }
   known.set(where, listener)
-  if (isProxyOfRoot()) return listener // the kernel is asked each time
-  // Nobody waits for it: until then, and without it, the kernel is asked once more.
+  if (isProxyOfRoot() || isServerOfRoot()) return listener // the kernel is asked each time
+  // Nothing waits for the handle. Without it, the kernel is asked once more.
   void handles.find(first.inode).then((handle) => {
     listener.handle = handle
   })

@@ -66,11 +66,12 @@ test('a connection for which there was no time is not opened later', async () =>
     address: { host: '127.0.0.1', port: (server.address() as AddressInfo).port },
     login: { username: 'nobody', password: '' },
   }
-  // The threads that read files are busy, as on a machine with too much to do: who listens there is not proven in time.
+  // The threads that read files are busy, as on an overloaded machine: the owner of the port is not proven in
+  // time.
   const busy = Array.from({ length: 8 }, () => promisify(pbkdf2)('', '', 200_000, 64, 'sha512'))
   await expect(connectEngine({ ...options, connectTimeoutMs: 1 })).rejects.toThrow('no connection within')
   await Promise.all(busy)
-  // The one before would be there before this one.
+  // A connection of the call before would be open before this one.
   using _ = await connectEngine({ ...options, connectTimeoutMs: 10_000 })
   expect(opened).toHaveLength(1)
   for (const socket of opened) socket.destroy()

@@ -1,9 +1,13 @@
+import type { Socket } from 'node:net'
 import { type Asking, askInOrder } from './ask-in-order.ts'
 import { connectToOwn } from './connect-to-own.ts'
 import type { EngineAddress, EngineTls } from './engine-address.ts'
+import { encodeCommand } from './framing/encode-command.ts'
 import type { PlainReply } from './framing/parse-plain-reply.ts'
+import { createReplyReader } from './framing/reply-reader.ts'
 import { openSocket } from './open-socket.ts'
 import { printable } from './printable.ts'
+import { messageOf } from './process/message-of.ts'
 
 /** A user of an engine (ACL) and its password in the clear. */
 export interface EngineLogin {
@@ -36,11 +40,12 @@ export interface EngineConnection extends Disposable {
 }
 
 /**
- * Connects and logs in. Retries nothing: whoever called decides what to do about an engine that does not answer. On this machine the password
- * goes to no process of another user (connect-to-own.ts): such a one is an EngineUnreachable of which the cause is NotOurs; one that answers the login
- * with an error is an EngineUnreachable of which the cause is an EngineError.
+ * Connects and logs in. It does not retry: the caller decides what to do about an engine that does not
+ * answer. On this machine the password goes to no process of another user (connect-to-own.ts). Throws
+ * EngineUnreachable; its cause is NotOurs for a process of another user, and an EngineError if the engine
+ * refused the login.
  *
- * `connectTimeoutMs` bounds connecting with login (a frozen process accepts TCP and says nothing),
+ * `connectTimeoutMs` bounds connecting with login (a frozen process accepts TCP and sends nothing),
  * `commandTimeoutMs` each command.
  */
 export async function connectEngine(options: {
@@ -52,14 +57,26 @@ export async function connectEngine(options: {
   readonly commandTimeoutMs?: number
   /** Called for each message of a shard channel that was subscribed to (SSUBSCRIBE). */
   readonly onMessage?: () => void
+  /** Called when the connection has ended, whichever side has ended it. */
+  readonly onClose?: () => void
 }): Promise<EngineConnection> {
-  const { address, login, tls, connectTimeoutMs = 1_000, commandTimeoutMs = 2_000, onMessage } = options
+  const {
+    address,
+    login,
+    tls,
+    connectTimeoutMs = 1_000,
+    commandTimeoutMs = 2_000,
+    onMessage,
+    onClose,
+  } = options
   using stack = new DisposableStack()
-  // To prove who listens may take longer than there is time: what would be opened after that, nobody would close.
+  // The proof of the listener's owner may outlast the time-out: a socket opened after that would never be
+  // closed.
   const late = new AbortController()
   stack.defer(() => late.abort())
   const open = async () => {
     const socket = await openSocket(address, tls, late.signal)
+    if (onClose) socket.once('close', onClose)
     return stack.use(askInOrder(socket, { answersWithinMs: commandTimeoutMs, onMessage }))
   }
   try {
@@ -71,7 +88,88 @@ export async function connectEngine(options: {
   }
 }
 
-/** Says nothing before it is proven who listens. Throws what was in the way, and what is an error to PING: it can be spoken to, or not. */
+/**
+ * Speaks over a socket to an engine at its other end, which has signed in already: the agent of its node leads there. It owns the
+ * socket. `address` names the engine; `commandTimeoutMs` and `onMessage` as above.
+ */
+export function connectOver(
+  socket: Socket,
+  options: {
+    readonly address: EngineAddress
+    readonly commandTimeoutMs?: number
+    readonly onMessage?: (() => void) | undefined
+  },
+): EngineConnection {
+  const { address, commandTimeoutMs = 2_000, onMessage } = options
+  return connectionTo(address, askInOrder(socket, { answersWithinMs: commandTimeoutMs, onMessage }))
+}
+
+/**
+ * Connects and logs in as `connectEngine` does, within `withinMs`, and gives the bare socket, paused: both answers to the login
+ * have been read from it, and nothing else. Aborted, nothing stays open. Throws as above.
+ */
+export async function openSignedIn(options: {
+  readonly address: EngineAddress
+  readonly login: EngineLogin
+  readonly withinMs: number
+  readonly signal: AbortSignal
+}): Promise<Socket> {
+  const { address, login, withinMs, signal } = options
+  using stack = new DisposableStack()
+  const late = new AbortController()
+  stack.defer(() => late.abort())
+  const ended = AbortSignal.any([late.signal, signal])
+  const open = async () =>
+    stack.adopt(await openSocket(address, undefined, ended), (socket) => void socket.destroy())
+  const begin = async () => {
+    const socket = await connectToOwn(address, open, (opened) => void opened.destroy())
+    await signInOver(socket, login)
+    return socket
+  }
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(new Error('it was given up'))
+  signal.addEventListener('abort', abort, { once: true })
+  stack.defer(() => signal.removeEventListener('abort', abort))
+  try {
+    const socket = await within(Promise.race([begin(), aborted]), withinMs)
+    signal.removeEventListener('abort', abort)
+    stack.move()
+    return socket
+  } catch (cause) {
+    throw unreachable(address, cause)
+  }
+}
+
+/** Both answers to a login, read from the bare socket, which is paused again at the end of the second. */
+async function signInOver(socket: Socket, { username, password }: EngineLogin): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<readonly PlainReply[]>()
+  const reader = createReplyReader()
+  const replies: PlainReply[] = []
+  const take = (reply: PlainReply) => {
+    replies.push(reply)
+    if (replies.length > 2) throw new Error('it sent an unrequested message')
+  }
+  const read = (chunk: Buffer) => {
+    try {
+      reader.read(chunk, take)
+    } catch (cause) {
+      reject(cause)
+    }
+    if (replies.length < 2) return
+    socket.pause().off('data', read)
+    resolve(replies)
+  }
+  const close = () => reject(new Error('the connection is closed'))
+  socket.on('data', read).once('error', reject).once('close', close)
+  socket.write(encodeCommand(['AUTH', username, password]))
+  socket.write(encodeCommand(['PING']))
+  for (const reply of await promise) readAnswer(reply)
+  socket.off('error', reject).off('close', close)
+}
+
+/**
+ * Sends nothing before the listener's owner is proven. Throws what prevented it, and an error reply to PING.
+ */
 async function logIn(
   open: () => Promise<Asking>,
   address: EngineAddress,
@@ -121,7 +219,7 @@ function isError(reply: PlainReply): reply is { readonly error: string } {
 }
 
 function unreachable({ host, port }: EngineAddress, cause: unknown): EngineUnreachable {
-  const reason = printable(cause instanceof Error ? cause.message : String(cause))
+  const reason = printable(messageOf(cause))
   return new EngineUnreachable(`the engine at ${host}:${port} gave no answer: ${reason}`, { cause })
 }
 

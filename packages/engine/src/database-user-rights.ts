@@ -6,7 +6,7 @@ interface Build {
   readonly version: string
 }
 
-/** A command that a user shall not have, and the words of an ACL rule that take it from one that has all of the command. */
+/** A command that a user may not use, and the words of an ACL rule that take it away. */
 export interface Denial {
   /** "migrate", "script|debug". */
   readonly command: string
@@ -42,15 +42,16 @@ export function beyondDatabase(build: Build): readonly Denial[] {
 }
 
 /**
- * What is only for those who administer an engine, and comes with the category `@connection` all the same: to pause its clients or end the pause of a
- * handover, to end connections of others, to have its own never ended. Throws on a version that is none.
+ * Commands that only administrators of an engine may use, although they are in the category `@connection`: to
+ * pause clients or to end the pause of a handover, to end other connections or what they wait for, to exempt
+ * one's own connection from eviction. Throws on a version that is none.
  */
 export function beyondConnection(build: Build): readonly Denial[] {
   const ofOldClient = [
     '-client',
     ...ofOld.filter((each) => each.startsWith('client|')).map((each) => `+${each}`),
   ]
-  return ['client|pause', 'client|unpause', 'client|kill', 'client|no-evict'].map((command) => ({
+  return ofConnections.map((command) => ({
     command,
     words: isOld(build) ? ofOldClient : [`-${command}`],
   }))
@@ -59,6 +60,8 @@ export function beyondConnection(build: Build): readonly Denial[] {
 function isOld({ flavour, version }: Build): boolean {
   return flavour === 'redis' && compareVersions(version, '7.0') < 0
 }
+
+const ofConnections = ['pause', 'unpause', 'kill', 'unblock', 'no-evict'].map((name) => `client|${name}`)
 
 const ofScript = ['load', 'exists', 'flush', 'kill', 'help'] as const
 

@@ -4,7 +4,7 @@ export interface EngineAddress {
   readonly port: number
 }
 
-/** Speaks TLS to whom one of `ca` vouches for: authorities, or others whom to trust as they are (PEM). */
+/** Connects over TLS, and accepts a certificate signed by one of `ca` or equal to one of them (PEM). */
 export interface EngineTls {
   readonly ca: readonly string[]
   /** Whether the certificate must prove the host of the address. */

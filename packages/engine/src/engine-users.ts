@@ -1,6 +1,6 @@
 /**
- * Users as whom engines run where Fairlead is started as root: one for each shard. Systems give these numbers to no account, to no
- * container and to no service, and only root becomes such a user.
+ * Users that engines run as if Fairlead is started as root: one for each shard. Systems give these numbers to
+ * no account, container or service, and only root can become such a user.
  */
 export const ENGINE_USERS = { first: 1_900_000_000, count: 65_536 } as const
 
@@ -22,11 +22,25 @@ export function isProxyOfRoot(): boolean {
   return isProxyUser(process.geteuid?.() ?? 0)
 }
 
+/** The same for servers: one for each home, beyond those of proxies. */
+export const SERVER_USERS = { first: 1_900_131_072, count: 65_536 } as const
+
+/** Whether this operating system's user is one of those that servers of Fairlead run as. */
+export function isServerUser(uid: number): boolean {
+  return uid >= SERVER_USERS.first && uid < SERVER_USERS.first + SERVER_USERS.count
+}
+
+/** Is this process a server that gave up root? */
+export function isServerOfRoot(): boolean {
+  return isServerUser(process.geteuid?.() ?? 0)
+}
+
 /** Is a process of this user one of ours: of our own user or, where root has started us, of root, an engine or the proxy? */
 export function isOurUser(uid: number): boolean {
   const self = process.geteuid?.()
   if (self === 0) return uid === 0 || isEngineUser(uid) || isProxyUser(uid)
-  // A proxy speaks to engines only.
+  // A proxy speaks to engines only, a server also to endpoints.
   if (isProxyOfRoot()) return uid === 0 || isEngineUser(uid)
+  if (isServerOfRoot()) return uid === 0 || isEngineUser(uid) || isProxyUser(uid)
   return uid === self
 }

@@ -2,15 +2,15 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { hostile } from '../test/hostile-engines.ts'
 import { connectEngine, type EngineConnection, EngineError, EngineUnreachable } from './connection.ts'
-import { hostile } from './test-hostile-engine.ts'
 
 // In a process of its own: what it costs to say all this does not count.
-const engines = fork(new URL('test-hostile-engine.ts', import.meta.url))
+const engines = fork(new URL('../test/hostile-engines.ts', import.meta.url))
 let ports: Readonly<Record<string, number>> = {}
 let neighbour: Server
 
-/** Lets in whoever signs in, and answers each command with `answer`. */
+/** Accepts every login, and answers each command with `answer`. */
 async function serve(answer: string): Promise<Server> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined)
@@ -105,7 +105,7 @@ test('an error in a list stands there as its words, and texts are UTF-8', async 
   expect(await connection.call('EXEC')).toEqual(['ERR no', '€', -7, null])
 })
 
-test('messages of a channel are for a connection that listens, a thousand at most; to any other nobody has asked for them', async () => {
+test('messages of a channel are for a connection that listens, a thousand at most; on any other connection they are unrequested', async () => {
   const message = '*3\r\n$8\r\nsmessage\r\n$1\r\nc\r\n$0\r\n\r\n'
   await using server = await serve(`*3\r\n$10\r\nssubscribe\r\n$1\r\nc\r\n:1\r\n${message.repeat(2_000)}`)
   let heard = 0
@@ -117,7 +117,7 @@ test('messages of a channel are for a connection that listens, a thousand at mos
   expect(await listener.call('SSUBSCRIBE', 'c')).toEqual(['ssubscribe', 'c', 1])
   using other = await connect(portOf(server))
   await other.call('SSUBSCRIBE', 'c')
-  await expect(other.call('PING')).rejects.toThrow('something that it was not asked for')
+  await expect(other.call('PING')).rejects.toThrow('an unrequested message')
   await expect(listener.call('PING')).rejects.toThrow('more than 1000 messages')
   expect(heard).toBe(1_000)
 })

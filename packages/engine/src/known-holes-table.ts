@@ -5,13 +5,19 @@ export interface Hole {
   /** When it became public: year and month. */
   readonly known: string
   readonly what: string
-  /** What a client of a database, or whoever reaches the port, may do: run code in the engine, end it, or something less. */
+  /**
+   * What a client of a database, or an attacker who reaches the port, can do: run code in the engine, end it,
+   * or something less.
+   */
   readonly reach: 'code' | 'crash' | 'other'
-  /** By flavour, the first release of each line with the fix; "8.0.x": none of that line is known to have it. A flavour that is not named does not have the hole, or nobody has said so. */
+  /**
+   * By flavour, the first release of each line with the fix; "8.0.x": no release of that line is known to
+   * have it. A flavour that is missing does not have the hole, or no source says so.
+   */
   readonly upstream: Readonly<Record<string, readonly string[]>>
   /** By flavour, the version that brought the hole; absent: all have it. */
   readonly since?: Readonly<Record<string, string>>
-  /** "flavour version revision": the Debian revision of that version from which on it is mended. */
+  /** "flavour version revision": the first Debian revision of that version with the fix. */
   readonly debian: readonly string[]
 }
 
@@ -187,7 +193,7 @@ export const holes: readonly Hole[] = [
   {
     id: 'CVE-2025-21605',
     known: '2025-04',
-    what: 'replies that nobody reads fill the memory, without a login',
+    what: 'replies that are never read fill the memory, without a login',
     reach: 'crash',
     upstream: {
       valkey: ['7.2.9', '8.0.3', '8.1.1'],

@@ -51,7 +51,7 @@ describe('a build of Debian is judged by its package', () => {
     ['redis', '8.0.6', '5:8.0.6-3'],
     ['valkey', '9.1.2', '9.1.2-1'],
   ]
-  test.for(sound)('%s %s of %s lets nobody in', ([flavour, version, debian]) => {
+  test.for(sound)('%s %s of %s lets no attacker in', ([flavour, version, debian]) => {
     expect(knownHoles({ flavour, version, package: debian }).filter(runsForeignCode)).toEqual([])
   })
 

@@ -23,7 +23,10 @@ export function knownHoles(build: JudgedBuild): readonly KnownHole[] {
     .map(({ id, what, reach }) => ({ id, what, reach }))
 }
 
-/** Those through which a client of a database can make the engine run code of its own: whose engine it is then, is open. */
+/**
+ * Holes through which a client of a database can make the engine run code of its own: from then on, the
+ * engine obeys the attacker.
+ */
 export function runsForeignCode({ reach }: KnownHole): boolean {
   return reach === 'code'
 }

@@ -4,13 +4,13 @@ import { printable } from './printable.ts'
 /** A thousand nodes, and 16,384 slots one by one. */
 const LONGEST_LIST = 500_000
 
-/** One line of CLUSTER NODES: a node as the one who was asked knows it. */
+/** One line of CLUSTER NODES: a node as the asked node knows it. */
 export interface ClusterNodeInfo {
   readonly id: string
   readonly address: EngineAddress
   /** Its port on the bus. `address` may have no port, or the one that speaks TLS, until it has been heard. */
   readonly busPort: number
-  /** It is the one who was asked. Its address may be empty until it has met others. */
+  /** It is the asked node itself. Its address may be empty until it has met others. */
   readonly myself: boolean
   /** It was just introduced: the id is not its real one yet. */
   readonly handshake: boolean
@@ -19,7 +19,10 @@ export interface ClusterNodeInfo {
   readonly epoch: number
   /** Its ranges of slots, in order: "0-5460 7000". */
   readonly slots: string
-  /** Of these the slots that are on their way to another node, and its id. Only the one who was asked says it, of itself. */
+  /**
+   * Those of its slots that are migrating to another node, and its id. Only the asked node reports this, of
+   * itself.
+   */
   readonly leaving: readonly { readonly slot: number; readonly to: string }[]
 }
 

@@ -29,7 +29,7 @@ test('a primary is read with its history and its replicas', () => {
   })
 })
 
-test('a replica is read with whom it follows and how far it is', () => {
+test('a replica is read with its primary and its offset', () => {
   const text =
     'role:slave\r\nmaster_host:127.0.0.1\r\nmaster_port:7001\r\nmaster_link_status:up\r\nmaster_sync_in_progress:0\r\nslave_repl_offset:77\r\nmaster_repl_offset:77\r\nmaster_replid:bbb\r\nmaster_replid2:aaa\r\nsecond_repl_offset:50\r\n'
   const seen = readReplication(text)

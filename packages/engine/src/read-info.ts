@@ -28,7 +28,7 @@ export function readInfo(text: string): InfoFields {
 /** The replication state of one process, from INFO replication. Offsets are bytes of the replication stream. */
 export interface ReplicationInfo {
   readonly role: 'primary' | 'replica'
-  /** Of a replica: whom it follows. */
+  /** Of a replica: the primary that it follows. */
   readonly primary: EngineAddress | null
   /** Of a replica: does the stream flow? A primary has no link. */
   readonly link: 'up' | 'down'

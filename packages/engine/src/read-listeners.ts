@@ -2,10 +2,11 @@ import { open } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { endianness } from 'node:os'
 import type { EngineAddress } from './engine-address.ts'
+import { createTurns } from './process/create-turns.ts'
 
 /** A TCP socket that listens, as the kernel tells of it. */
 export interface Listener {
-  /** The user who made it: a process cannot make one in the name of another user. */
+  /** The user that made it: a process cannot make one in the name of another user. */
   readonly uid: number
   /** Its own for as long as it is open. */
   readonly inode: number
@@ -122,19 +123,21 @@ async function readTable(path: string, collector: Collector): Promise<Found> {
   }
 }
 
-/** One reading for all who ask before it begins, each for its places: each hears what was so after it asked. */
+/**
+ * One reading for all callers that ask before it begins, each for its places: each gets what was true after
+ * it asked.
+ */
 function shareReadings(
   read: (wanted: ReadonlySet<string>) => Promise<Found>,
 ): (places: readonly string[]) => Promise<Found> {
-  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = createTurns()
   let next: { readonly wanted: Set<string>; readonly reading: Promise<Found> } | null = null
   const plan = () => {
     const wanted = new Set<string>()
-    const reading = last.then(() => {
+    const reading = inTurn(() => {
       next = null
       return read(wanted)
     })
-    last = reading.catch(() => undefined)
     return { wanted, reading }
   }
   return (places) => {

@@ -17,21 +17,24 @@ export function usersOfPortsFile(proxyFolder: string): string {
   return join(proxyFolder, 'shards', 'users.json')
 }
 
-/** From now on, this thread takes an engine for the one that it means only if it is of the user that the table `file` names. Disposing of it ends that. */
+/**
+ * From now on, this thread accepts an engine only if its process is of the user that the table `file` names.
+ * Disposing ends that.
+ */
 export function knowUsersOfPorts(file: string): Disposable {
   tables.set(file, { trace: '', users: {} })
   return { [Symbol.dispose]: () => void tables.delete(file) }
 }
 
 /**
- * The users as whom the engine at this address runs, or its next process will; none: it is not known, because no table has the address, or nobody
- * has said for some seconds that its table holds. Never throws.
+ * The users as which the engine at this address runs, or its next process will. Empty: not known, because no
+ * table has the address, or no agent has confirmed its table for some seconds. Never throws.
  */
 export function usersOf({ host, port }: EngineAddress): readonly number[] {
   return [...tables.keys()].flatMap((file) => readTable(file)[`${host}:${port}`] ?? [])
 }
 
-/** Read anew only when it was replaced: it is asked for each connection. */
+/** Read again only when it was replaced: each connection needs it. */
 function readTable(file: string): Users {
   try {
     const { ino, ctimeMs, mtimeMs, size } = statSync(file)

@@ -11,7 +11,7 @@ test('versions are compared by number, part by part', () => {
   expect(compareVersions('8.1', '8.1.0')).toBe(0)
 })
 
-test('a shorter wish matches every version that begins with it', () => {
+test('a shorter request matches every version that begins with it', () => {
   expect(matchesVersion('8.1.1', '8.1')).toBe(true)
   expect(matchesVersion('8.11.0', '8.1')).toBe(false)
   expect(matchesVersion('8.1.1', '8.1.2')).toBe(false)

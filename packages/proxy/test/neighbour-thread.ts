@@ -24,7 +24,7 @@ let isOn = false
 setInterval(() => {
   for (const now = performance.now(); dueMs <= now; dueMs += EVERY_MS) {
     if (!isOn) continue
-    // By when it was due: who is late to ask has waited, too.
+    // From when it was due: a client that is late to ask has waited, too.
     asked.push(dueMs)
     socket.write('PING\r\n')
   }

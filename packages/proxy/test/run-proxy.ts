@@ -44,15 +44,8 @@ export async function runProxy({
     },
     log: () => log,
     async start() {
-      const args = [
-        main,
-        '--home',
-        home,
-        '--sentinel-port',
-        String(sentinelPort),
-        '--workers',
-        String(workers),
-      ]
+      const sentinel = ['--sentinel-port', String(sentinelPort)]
+      const args = [main, '--home', home, ...sentinel, '--workers', String(workers)]
       child = spawn(process.execPath, [...nodeFlags, '--conditions=@fairlead/source', ...args], {
         stdio: ['ignore', 'ignore', 'pipe'],
         env: { ...process.env, ...env },

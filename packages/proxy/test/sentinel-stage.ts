@@ -1,18 +1,21 @@
 import { runProxy } from './run-proxy.ts'
-import { freePort, makePair, wish } from './stage.ts'
+import { freePort, makeEndpointSpec, makePair } from './stage.ts'
 
 const host = '127.0.0.1'
 /** Of the endpoint, among those of its proxy. */
 export const params = { id: 'bdb-1' }
 
-/** A pair whose endpoint is that of a proxy with a Sentinel answerer, and what moves the role with everybody. */
+/**
+ * A pair whose endpoint is that of a proxy with a Sentinel answerer, and what moves the role with all its
+ * clients.
+ */
 export async function stageSwitch() {
   await using stack = new AsyncDisposableStack()
   const pair = stack.use(await makePair())
   const sentinelPort = await freePort()
   const proxy = stack.use(await runProxy({ sentinelPort }))
   const wanted = {
-    ...wish(await freePort(), pair.a.port),
+    ...makeEndpointSpec(await freePort(), pair.a.port),
     name: 'orders',
     replicas: [{ host, port: pair.b.port }],
   }

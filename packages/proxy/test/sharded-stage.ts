@@ -1,7 +1,16 @@
-import type { EndpointShard, WantedEndpoint } from '@fairlead/api'
+import type { EndpointShard, EndpointSpec } from '@fairlead/api'
 import type { Endpoint } from '../src/endpoint/endpoint.ts'
 import { openShardedEndpoint } from '../src/sharded/sharded-endpoint.ts'
-import { dial, type Engine, freePort, newest, type RawClient, startEngine, until, wish } from './stage.ts'
+import {
+  dial,
+  type Engine,
+  freePort,
+  makeEndpointSpec,
+  newest,
+  type RawClient,
+  startEngine,
+  until,
+} from './stage.ts'
 
 export interface Cluster extends AsyncDisposable {
   readonly primaries: readonly Engine[]
@@ -42,6 +51,8 @@ export async function makeCluster(
   }
   const [first] = engines
   if (first === undefined) throw new Error('no engines')
+  // Nodes that begin with the same epoch give themselves others later: one that rises during a takeover may be above that of the new primary.
+  for (const [n, { engine }] of engines.entries()) await engine.admin(`CLUSTER SET-CONFIG-EPOCH ${n + 1}`)
   for (const { engine, bus } of engines)
     await first.engine.admin(`CLUSTER MEET 127.0.0.1 ${engine.port} ${bus}`)
   const primaries = engines.slice(0, 3).map(({ engine }) => engine)
@@ -73,26 +84,26 @@ export async function makeCluster(
       20_000,
     )
 
-  const endpoint = stack.use(await openShardedEndpoint(await wishSharded(shards, replicas)))
-  const roles = primaries.map((primary, n) => ({ primary, heir: replicas[n] ?? primary }))
+  const endpoint = stack.use(await openShardedEndpoint(await makeShardedSpec(shards, replicas)))
+  const roles = primaries.map((primary, n) => ({ primary, successor: replicas[n] ?? primary }))
   const moveRole = async (group: number): Promise<number> => {
     const pair = roles[group]
     if (pair === undefined) throw new Error('no such group')
-    const { primary, heir } = pair
+    const { primary, successor } = pair
     await until(
-      async () => (await heir.admin('INFO replication')).includes('master_link_status:up'),
+      async () => (await successor.admin('INFO replication')).includes('master_link_status:up'),
       undefined,
       20_000,
     )
     const offset = async (engine: Engine) =>
       /master_repl_offset:(\d+)/.exec(await engine.admin('INFO replication'))?.[1]
     await primary.admin('CLIENT PAUSE 2000 WRITE')
-    await until(async () => (await offset(primary)) === (await offset(heir)))
-    await heir.admin('CLUSTER FAILOVER TAKEOVER')
+    await until(async () => (await offset(primary)) === (await offset(successor)))
+    await successor.admin('CLUSTER FAILOVER TAKEOVER')
     await until(async () => (await primary.admin('ROLE')).includes('slave'), undefined, 10_000)
     await primary.admin('CLIENT UNPAUSE')
-    roles[group] = { primary: heir, heir: primary }
-    return heir.port
+    roles[group] = { primary: successor, successor: primary }
+    return successor.port
   }
   const owned = stack.move()
   return {
@@ -113,12 +124,16 @@ export async function makeCluster(
   }
 }
 
-export async function wishSharded(
+export async function makeShardedSpec(
   shards: readonly EndpointShard[],
   replicas: readonly Engine[] = [],
-): Promise<WantedEndpoint> {
+): Promise<EndpointSpec> {
   const others = replicas.map(({ port }) => ({ host: '127.0.0.1', port }))
-  return { ...wish(await freePort(), shards[0]?.upstream.port ?? 0), shards: [...shards], replicas: others }
+  return {
+    ...makeEndpointSpec(await freePort(), shards[0]?.upstream.port ?? 0),
+    shards: [...shards],
+    replicas: others,
+  }
 }
 
 /** Keys of the groups 0, 1 and 2 of a cluster of this stage. */

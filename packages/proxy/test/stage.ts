@@ -1,19 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import type { WantedEndpoint } from '@fairlead/api'
+import type { EndpointSpec } from '@fairlead/api'
+import { enginesFolder } from '../../../proof/engines-folder.ts'
+import { spawnEngine } from '../../../proof/spawn-engine.ts'
+import { until as untilSo } from '../../../proof/until.ts'
 import { type Endpoint, openEndpoint } from '../src/endpoint/endpoint.ts'
 
-const folder =
-  process.env['FAIRLEAD_ENGINES'] ?? fileURLToPath(new URL('../../../.fairlead/engines', import.meta.url))
-
 /** Server programs, oldest names first: flavour-version. */
-export const builds = (await readdir(folder))
+export const builds = (await readdir(enginesFolder()))
   .filter((name) => /^(valkey|redis)-[\d.]+$/.test(name))
   .toSorted()
 const [first = '', last = ''] = [builds.at(0), builds.at(-1)]
@@ -28,7 +25,7 @@ export interface Engine extends AsyncDisposable {
 }
 
 export function programOf(build: string, what: 'server' | 'cli'): string {
-  return join(folder, build, 'bin', `${build.split('-')[0]}-${what}`)
+  return join(enginesFolder(), build, 'bin', `${build.split('-')[0]}-${what}`)
 }
 
 /** A port that was free may be taken before the engine has it, by another test: then another one is tried. */
@@ -50,36 +47,18 @@ export async function startEngine(build: string, ...args: readonly string[]): Pr
 
 async function runEngine(build: string, args: readonly string[]): Promise<Engine> {
   const port = await freePort()
-  const dir = await mkdtemp(join(tmpdir(), 'proxy-engine-'))
-  const options = [
-    '--port',
-    port,
-    '--bind',
-    '127.0.0.1',
-    '--save',
-    '',
-    '--dir',
-    dir,
-    '--repl-diskless-sync-delay',
-    0,
-  ]
-  const child = spawn(programOf(build, 'server'), [...options.map(String), ...args], { stdio: 'ignore' })
+  const lines = [`port ${port}`, 'bind 127.0.0.1', 'save ""', 'repl-diskless-sync-delay 0']
+  const started = await spawnEngine(build, { lines, args })
   const engine: Engine = {
     port,
-    process: child,
+    process: started.child,
     async admin(line) {
       await using client = await dial(port)
       client.send(`${line}\r\n`)
       await until(() => client.text().endsWith('\r\n'))
       return client.text()
     },
-    async [Symbol.asyncDispose]() {
-      if (child.exitCode === null && child.signalCode === null) {
-        child.kill('SIGKILL')
-        await once(child, 'exit')
-      }
-      await rm(dir, { recursive: true, force: true, maxRetries: 5 })
-    },
+    [Symbol.asyncDispose]: () => started[Symbol.asyncDispose](),
   }
   return engine
 }
@@ -94,14 +73,14 @@ export interface Pair extends AsyncDisposable {
   /** The same without the endpoint: demote, promote. */
   moveRole(): Promise<void>
   primary(): Engine
-  heir(): Engine
+  successor(): Engine
 }
 
 /** A primary with its replica and an endpoint before them. */
 export async function makePair(
   from = oldest,
   to = newest,
-  wanted: Partial<WantedEndpoint> = {},
+  wanted: Partial<EndpointSpec> = {},
 ): Promise<Pair> {
   await using stack = new AsyncDisposableStack()
   const a = stack.use(await startEngine(from))
@@ -109,17 +88,17 @@ export async function makePair(
   await b.admin(`REPLICAOF 127.0.0.1 ${a.port}`)
   await until(async () => (await b.admin('INFO replication')).includes('master_link_status:up'))
   const port = await freePort()
-  const endpoint = stack.use(await openEndpoint({ ...wish(port, a.port), ...wanted }))
-  let [primary, heir] = [a, b]
+  const endpoint = stack.use(await openEndpoint({ ...makeEndpointSpec(port, a.port), ...wanted }))
+  let [primary, successor] = [a, b]
   const moveRole = async () => {
     await primary.admin('CLIENT PAUSE 2000 WRITE')
     const offset = async (engine: Engine) =>
       /master_repl_offset:(\d+)/.exec(await engine.admin('INFO replication'))?.[1]
-    await until(async () => (await offset(primary)) === (await offset(heir)))
-    await primary.admin(`REPLICAOF 127.0.0.1 ${heir.port}`)
-    await heir.admin('REPLICAOF NO ONE')
+    await until(async () => (await offset(primary)) === (await offset(successor)))
+    await primary.admin(`REPLICAOF 127.0.0.1 ${successor.port}`)
+    await successor.admin('REPLICAOF NO ONE')
     await primary.admin('CLIENT UNPAUSE')
-    ;[primary, heir] = [heir, primary]
+    ;[primary, successor] = [successor, primary]
   }
   const owned = stack.move()
   return {
@@ -129,9 +108,9 @@ export async function makePair(
     port,
     moveRole,
     primary: () => primary,
-    heir: () => heir,
+    successor: () => successor,
     async handOver() {
-      await until(async () => (await heir.admin('INFO replication')).includes('master_link_status:up'))
+      await until(async () => (await successor.admin('INFO replication')).includes('master_link_status:up'))
       const held = await endpoint.hold({ deadlineMs: 5_000 })
       if (!held.drained) throw new Error(held.why)
       await moveRole()
@@ -141,7 +120,7 @@ export async function makePair(
   }
 }
 
-export function wish(port: number, upstreamPort: number): WantedEndpoint {
+export function makeEndpointSpec(port: number, upstreamPort: number): EndpointSpec {
   const upstream = { host: '127.0.0.1', port: upstreamPort }
   return { host: '127.0.0.1', port, upstream, shards: null, tls: null, upstreamTls: null }
 }
@@ -208,11 +187,7 @@ export async function until(
   what: () => string = () => '',
   withinMs = 5_000,
 ): Promise<void> {
-  const deadline = performance.now() + withinMs
-  while (!(await check())) {
-    if (performance.now() > deadline) throw new Error(`not so within ${withinMs} ms: ${what()}`)
-    await delay(2)
-  }
+  await untilSo(what, check, { withinMs, everyMs: 2 })
 }
 
 export async function freePort(): Promise<number> {

@@ -6,7 +6,7 @@ import { dial } from './stage.ts'
 /** What values here are made of, again and again: no byte of a long value is where another of them could stand unnoticed. */
 const pattern = Buffer.from(Uint32Array.from({ length: 64 * 1024 }, (_, n) => n * 2_654_435_761).buffer)
 
-/** Sends SET with a value of so many bytes, which nobody here holds; resolves when it is answered with OK. */
+/** Sends SET with a value of so many bytes, which is never held here as a whole; resolves when it is answered with OK. */
 export async function setLongValue(port: number, key: string, bytes: number): Promise<void> {
   await using value = await beginLongValue(port, key, bytes)
   await value.sendUpTo(bytes)

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ConnectionOptions, connect } from 'node:tls'
-import type { WantedEndpoint } from '@fairlead/api'
+import type { EndpointSpec } from '@fairlead/api'
 import { rawClient } from './stage.ts'
 
 /** A certificate of its own authority, for localhost. */
-export function certificateOf(folder: string, name: string): NonNullable<WantedEndpoint['tls']> {
+export function certificateOf(folder: string, name: string): NonNullable<EndpointSpec['tls']> {
   const [key, cert] = ['key', 'cert'].map((what) => join(folder, `${name}-${what}.pem`))
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
   const names = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost']

@@ -23,7 +23,7 @@ export type Identity = Awaited<ReturnType<typeof assembleIdentity>>
 
 /** `opened` owns what is to be closed. Throws when the key of the store does not open what is sealed in it. */
 export async function assembleIdentity(
-  { config, store, box, now, log }: Ground,
+  { config, folder, store, leases, box, now, log }: Ground,
   opened: AsyncDisposableStack,
 ) {
   const hashing = await createHashing()
@@ -40,13 +40,14 @@ export async function assembleIdentity(
   const userPasswords = createUserPasswords({ store, hashing, now })
   const bootstrap =
     config.bootstrap === 'manual'
-      ? readBootstrapSecret(join(config.home, 'bootstrap.secret'), config.bootstrapSecret)
+      ? readBootstrapSecret(join(folder, 'bootstrap.secret'), config.bootstrapSecret)
       : null
-  const auditFiles = openAuditFiles(config.home, box)
+  const auditFiles = openAuditFiles(folder, box)
   opened.use(
     await keepAudit({
       ...{ store, counter, now, log },
       files: auditFiles,
+      isToSeal: () => leases.isOurs('seal the audit'),
       retention: { days: config.auditDays, sealedBytes: config.auditMb * 1_000_000 },
     }),
   )

@@ -1,19 +1,21 @@
 import { agentOperations } from '@fairlead/api'
+import { createTurns } from '@fairlead/engine'
 import type { Identity } from './assemble-identity.ts'
+import { databaseOrdersStore } from './databases/database-orders-store.ts'
 import { createDatabases } from './databases/databases-service.ts'
 import { openModuleFiles } from './modules/module-files.ts'
 import { createModules } from './modules/modules-service.ts'
 import { modulesStore } from './modules/modules-store.ts'
-import { connectAgent, TRIAL_WITHIN_MS } from './nodes/agent-link.ts'
+import { connectAgent, HEARING_WITHIN_MS, TRIAL_WITHIN_MS } from './nodes/agent-link.ts'
 import { createNodes } from './nodes/nodes-service.ts'
 import type { Ground } from './open-ground.ts'
-import { createSight } from './reconcile/look/sight.ts'
+import { createObserver } from './reconcile/look/observer.ts'
 import { createReconciler } from './reconcile/loop/create-reconciler.ts'
 import { storedRecords } from './reconcile/records/stored-records.ts'
-import { createTurns } from './reconcile/turn/create-turns.ts'
 import { createEffect } from './reconcile/turn/effect.ts'
+import { createReaches } from './reconcile/turn/reach.ts'
 import { createTrials } from './reconcile/turn/trials.ts'
-import { agentSocket } from './sockets.ts'
+import { agentSocket, proxySocket } from './sockets.ts'
 import { createTls } from './tls/tls-service.ts'
 
 /** What leads databases to their goals, and what knows them: the reconciler, nodes, modules, databases, certificates. */
@@ -26,27 +28,34 @@ export async function assembleReconciling(
   onEffect: ((phase: 'before' | 'after', name: string) => void) | undefined,
   opened: AsyncDisposableStack,
 ) {
-  const { config, store, now, log } = ground
+  const { config, folder, store, leases, now, log } = ground
   const { shardTls, portRange, askedPorts } = config
   const tls = createTls(ground)
-  const moduleFiles = await openModuleFiles(config.home)
+  const moduleFiles = await openModuleFiles(folder)
   const trials = createTrials({
-    agent: connectAgent(agentOperations, agentSocket(config.home), TRIAL_WITHIN_MS),
+    agent: connectAgent(agentOperations, agentSocket(config.home), { withinMs: TRIAL_WITHIN_MS }),
     files: moduleFiles,
     modules: modulesStore(store.db),
     tls,
   })
   const inTurn = createTurns()
+  const sockets = { agentSocket: agentSocket(config.home), proxySocket: proxySocket(config.home) }
+  const reaches = opened.use(createReaches(sockets))
   const deps = {
     ...storedRecords(store),
-    ...{ agent: ground.agent, proxy: ground.proxy, engines: ground.engines },
-    ...{ trials, tls, shardTls, portRange, inTurn, now, log },
+    ...{
+      leases,
+      recordsUnder: (uid: number, epoch: number) => storedRecords(store, leases.fence(uid, epoch)),
+    },
+    orders: store.isShared ? databaseOrdersStore(store.db) : undefined,
+    hearing: connectAgent(agentOperations, agentSocket(config.home), { withinMs: HEARING_WITHIN_MS }),
+    ...{ reachUnder: reaches.under, trials, tls, shardTls, portRange, inTurn, now, log },
     effect: createEffect((phase, name) => {
       log.debug({ phase, name }, 'effect')
       onEffect?.(phase, name)
     }),
   }
-  const { nudge } = opened.use(await createReconciler(deps))
+  const { nudge, nudgeAll } = opened.use(await createReconciler(deps))
 
   const nodes = createNodes(ground.agent, cluster.settings)
   const modules = await createModules({
@@ -57,5 +66,14 @@ export async function assembleReconciling(
   const databases = createDatabases({
     ...{ store, nodes, modules, now, nudge, inTurn, portRange, askedPorts, shardTls },
   })
-  return { tls, trials, nudge, nodes, modules, databases, sight: createSight(deps) }
+  return {
+    tls,
+    trials,
+    nudge,
+    nudgeAll,
+    nodes,
+    modules,
+    databases,
+    observer: createObserver({ ...deps, knownEpoch: leases.knownEpoch }),
+  }
 }

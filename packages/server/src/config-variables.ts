@@ -3,6 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { parseStoreKey } from './core/identity/store-key.ts'
 import { nameFault } from './core/identity/user-name.ts'
 import { readInteger, readRange } from './core/state/read-integer.ts'
+import { readPostgresAddress } from './core/state/read-postgres-address.ts'
 import { operatorSocket } from './sockets.ts'
 
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
@@ -21,7 +22,7 @@ export const variables = {
   home: variable({
     name: 'FAIRLEAD_HOME',
     about:
-      'Folder of everything Fairlead keeps: the store, the databases’ data, its secrets. Readable by its owner only: one that is open to others is closed. Started as root, Fairlead becomes the user to whom it belongs; else one of another user is refused.',
+      'Folder of everything Fairlead keeps: the store, the databases’ data, its secrets. Readable by its owner only: one that is open to others is closed. Started as root, Fairlead becomes the user that owns it; else one of another user is refused.',
     otherwise: '`.fairlead` in the current folder',
     read: (text, fault) => readHome(text, fault),
   }),
@@ -48,7 +49,7 @@ export const variables = {
   mostConnections: variable({
     name: 'FAIRLEAD_API_CONNECTIONS',
     about:
-      'Connections that the API may have at a time. Where there are as many, the oldest that has not sent a whole request makes room for one that comes: see docs/limits.md.',
+      'Connections that the API may have at a time. At the limit, a new connection replaces the oldest one for which there is nothing to do: see docs/limits.md.',
     otherwise: 'half of the files that the process may have (`ulimit -n`) less 300, at most 4,096',
     read: (text, fault) =>
       text === undefined ? undefined : readInteger(text, 0, { from: 16, to: 100_000 }, fault),
@@ -104,12 +105,26 @@ export const variables = {
   storeKey: variable({
     name: 'FAIRLEAD_STORE_KEY',
     about:
-      'What private keys (of tokens and of TLS), passwords of databases and arguments of modules are sealed with in the store: 32 bytes in base64. Whoever has the store but not this has none of them.',
+      'What private keys (of tokens and of TLS), passwords of databases and arguments of modules are sealed with in the store: 32 bytes in base64. The store without this key reveals none of them.',
     otherwise: '`store.key` in FAIRLEAD_HOME, made at the first start',
     read: (text, fault) => {
       if (text === undefined) return undefined
       return parseStoreKey(text) ?? fault('must be 32 bytes in base64, as from `openssl rand -base64 32`')
     },
+  }),
+  store: variable({
+    name: 'FAIRLEAD_STORE',
+    about:
+      'A PostgreSQL database (15 or newer) that keeps the state in place of the embedded store, as `postgres://user@host:5432/database`. TLS, with a certificate that is checked, everywhere but on this machine: `?sslrootcert=FILE` names the authority, unless the system knows it. `?host=/FOLDER` is a Unix socket. See docs/postgresql.md.',
+    otherwise: 'embedded: `store.db` in FAIRLEAD_HOME',
+    read: (text, fault) => (text === undefined ? undefined : readPostgresAddress(text, fault)),
+  }),
+  storePasswordFile: variable({
+    name: 'FAIRLEAD_STORE_PASSWORD_FILE',
+    about:
+      'File with the password for FAIRLEAD_STORE. It is read for each new connection: write a new one into it when you change the password.',
+    otherwise: 'PostgreSQL is given none',
+    read: (text) => (text === undefined ? null : resolve(text)),
   }),
   keyRotationDays: variable({
     name: 'FAIRLEAD_KEY_ROTATION_DAYS',
@@ -120,7 +135,7 @@ export const variables = {
   sessionHours: variable({
     name: 'FAIRLEAD_SESSION_HOURS',
     about:
-      'How long tokens may be renewed (`POST /v1/users/refresh_jwt`) after a login with a password. No token lives longer than that, however it was come by.',
+      'How long tokens may be renewed (`POST /v1/users/refresh_jwt`) after a login with a password. No token lives longer than that.',
     otherwise: '`168`',
     read: (text, fault) => readInteger(text, 168, { from: 1, to: 87_600 }, fault),
   }),
@@ -141,7 +156,7 @@ export const variables = {
   hungAfterSeconds: variable({
     name: 'FAIRLEAD_HUNG_AFTER_SECONDS',
     about:
-      'How long the only copy of data, or a primary, may answer nobody and do nothing before something is done about it: see docs/busy-and-hung.md. One that works, or waits for its disk, may take as long as it takes. At most 120: the pause of a takeover lasts for 150 s.',
+      'How long the only copy of data, or a primary, may be silent and idle before something is done about it: see docs/busy-and-hung.md. One that works, or waits for its disk, may take as long as it takes. At most 120: the pause of a takeover lasts for 150 s.',
     otherwise: '`120`',
     read: (text, fault) => readInteger(text, 120, { from: 1, to: 120 }, fault),
   }),
@@ -156,6 +171,14 @@ export const variables = {
     name: 'FAIRLEAD_ENGINE_WALL',
     about:
       '`on`: engines, with their modules, are started within a wall where this machine lets us build one: see docs/security.md. `off`: without. Processes that run are left as they are.',
+    otherwise: '`on`',
+    read: (text = 'on', fault) =>
+      text === 'on' || text === 'off' ? text === 'on' : fault('must be on or off'),
+  }),
+  serverWall: variable({
+    name: 'FAIRLEAD_SERVER_WALL',
+    about:
+      '`on`: started as root on a home of root, the server is a user of its own, where engines have walls: see docs/security.md. `off`: it is root. A server that was a user of its own is root again only so. What it keeps moves to `server/own` in FAIRLEAD_HOME, and back.',
     otherwise: '`on`',
     read: (text = 'on', fault) =>
       text === 'on' || text === 'off' ? text === 'on' : fault('must be on or off'),

@@ -1,5 +1,6 @@
 export { type ControlPlane, createControlPlane, type World } from './app.ts'
 export { type Config, ConfigError, loadConfig, printConfigurationDocs } from './config.ts'
+export { copyEmbedded } from './operator/copy-embedded.ts'
 export {
   connectOperator,
   type OperatorLink,

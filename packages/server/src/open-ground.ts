@@ -1,17 +1,20 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { agentOperations, proxyOperations } from '@fairlead/api'
-import { knowUsersOfPorts, usersOfPortsFile } from '@fairlead/engine'
+import { knowUsersOfPorts, lockFile, messageOf, usersOfPortsFile } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import { createLeases } from './leases/leases-service.ts'
 import { connectAgent } from './nodes/agent-link.ts'
 import { connectProxy } from './nodes/proxy-link.ts'
-import { createEngines } from './reconcile/turn/engines.ts'
-import { agentSocket, proxySocket } from './sockets.ts'
-import { openStore } from './store/open-store.ts'
-import { createSecretBox, readStoreKey } from './store/secret-box.ts'
+import { agentSocket, proxySocket, stateFolder } from './sockets.ts'
+import { openStore, type Store, type StorePlace } from './store/open-store.ts'
+import { StoreAway } from './store/postgres-trouble.ts'
+import { createSecretBox, readStoreKey, type SecretBox } from './store/secret-box.ts'
+import { storePlace } from './store/store-place.ts'
 
-/** What everything else stands on: the store, its key, the links to the agent, the proxy and the engines. */
+/** What everything else stands on: the store, its key, the links to the agent and the proxy. */
 export type Ground = Awaited<ReturnType<typeof openGround>>
 
 /** Makes FAIRLEAD_HOME and opens the store in it. `opened` owns what is to be closed; `now` is Unix milliseconds. */
@@ -20,15 +23,45 @@ export async function openGround(
   { now, log }: { readonly now: () => number; readonly log: Logger },
   opened: AsyncDisposableStack,
 ) {
-  mkdirSync(config.home, { recursive: true, mode: 0o700 })
+  const folder = stateFolder(config.home)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (config.store !== undefined) opened.use(takeHome(folder))
   opened.use(knowUsersOfPorts(usersOfPortsFile(join(config.home, 'proxy'))))
-  const readBox = () => createSecretBox(config.storeKey ?? readStoreKey(join(config.home, 'store.key')))
-  const store = opened.use(await openStore(join(config.home, 'store.db'), readBox))
+  const readBox = () => createSecretBox(config.storeKey ?? readStoreKey(join(folder, 'store.key')))
+  const store = opened.use(await openOnceThere(storePlace(config, folder), readBox, log))
   return {
-    ...{ config, store, now, log },
+    ...{ config, folder, store, now, log },
+    leases: opened.use(await createLeases({ store, log })),
     box: readBox(),
     agent: connectAgent(agentOperations, agentSocket(config.home)),
     proxy: connectProxy(proxyOperations, proxySocket(config.home)),
-    engines: opened.use(createEngines()),
   }
+}
+
+const LOOK_AGAIN_MS = 1_000
+
+/** Waits for a PostgreSQL that is not there, and says so once: databases serve meanwhile, and the next to look would be a person. */
+async function openOnceThere(
+  place: StorePlace,
+  readBox: () => SecretBox,
+  log: Pick<Logger, 'warn'>,
+): Promise<Store> {
+  for (let said = ''; ; ) {
+    try {
+      return await openStore(place, readBox)
+    } catch (cause) {
+      if (!(cause instanceof StoreAway)) throw cause
+      const why = `${cause.message}: ${messageOf(cause.cause)}`
+      if (why !== said) log.warn({ why }, 'the server waits for its store')
+      said = why
+    }
+    await delay(LOOK_AGAIN_MS)
+  }
+}
+
+/** An embedded store locks its own file. Where the store is elsewhere, the key, the audit's files and the operator's socket are still one server's. */
+function takeHome(folder: string): Disposable {
+  const lock = lockFile(join(folder, 'server.lock'))
+  if (lock === null) throw new Error(`another Fairlead server runs on ${folder}`)
+  return lock
 }

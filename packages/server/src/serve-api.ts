@@ -53,7 +53,7 @@ export function serveApi(ground: Ground, identity: Identity, reconciling: Reconc
   const mount = mountOn(http)
   mountIdentity(mount, ground, identity)
   mountDatabases(mount, ground, reconciling)
-  tlsRoutes(mount, reconciling.tls)
+  tlsRoutes(mount, reconciling.tls, reconciling.nudgeAll)
   modulesRoutes(mount, reconciling.modules)
   clusterRoutes(mount, identity.cluster, reconciling.nodes, softwareVersion)
   nodesRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion)
@@ -73,10 +73,10 @@ function mountIdentity(mount: Mount, { store, now }: Ground, identity: Identity)
 
 function mountDatabases(mount: Mount, { store, agent, proxy, now }: Ground, reconciling: Reconciling): void {
   const { databases, modules, nodes, trials, tls, nudge } = reconciling
-  const { look, knock } = reconciling.sight
+  const { look, probeAsClient } = reconciling.observer
   const actions = createActions({ store })
   databasesRoutes(mount, databases)
-  endpointsRoutes(mount, createEndpoints({ databases, proxy, agent, tls, knock }))
+  endpointsRoutes(mount, createEndpoints({ databases, proxy, agent, tls, probeAsClient }))
   limitsRoutes(mount, createLimitChanges({ store, databases, modules, now, look, nudge }))
   upgradesRoutes(mount, createUpgrades({ databases, nodes, modules, actions, look, tryRuns: trials.tryRuns }))
   actionsRoutes(mount, actions)

@@ -25,7 +25,7 @@ export function serveOperator(
   return local
 }
 
-/** On the operator's socket nobody has a name: reaching it is the permission. */
+/** On the operator's socket there are no user names: access to the socket is the permission. */
 function nobody(): never {
   throw new Refusal('unauthorized')
 }

@@ -1,16 +1,49 @@
+import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { isServerOfRoot, isServerUser } from '@fairlead/engine'
 
-/** The agent's socket. Unix sockets have short names: 107 bytes on Linux. */
+/**
+ * Where the server of this home keeps what it has. One that has given root up has a folder of its own, which is also where it works (agent/src/server/); no path of
+ * FAIRLEAD_HOME but that one can be written by it. Otherwise it is FAIRLEAD_HOME.
+ */
+export function stateFolder(home: string): string {
+  return isServerOfRoot() ? ownFolder(home) : home
+}
+
+/** The agent's socket. Unix sockets have short names: 107 bytes on Linux. One that has given root up names it from where it works. */
 export function agentSocket(home: string): string {
-  return join(home, 'run', 'agent.sock')
+  return isServerOfRoot() ? join('..', 'doors', 'agent.sock') : join(home, 'run', 'agent.sock')
 }
 
 /** The proxy's socket: see its program. */
 export function proxySocket(home: string): string {
-  return join(home, 'proxy', 'proxy.sock')
+  return isServerOfRoot() ? join('..', 'doors', 'proxy.sock') : join(home, 'proxy', 'proxy.sock')
 }
 
-/** The server's socket for whoever has the machine. */
+/** The server's socket for the operator of the machine. */
 export function operatorSocket(home: string): string {
-  return join(home, 'run', 'server.sock')
+  return isServerOfRoot() ? OPERATOR : join(home, 'run', OPERATOR)
+}
+
+/**
+ * Where the server of this home listens for the operator of the machine. A server that has given root up may have put anything at that path, a link to another socket of root's too:
+ * the answer is the very socket that was looked at, for the life of this process.
+ */
+export function findOperatorSocket(home: string): string {
+  const own = join(ownFolder(home), OPERATOR)
+  if (isServerOfRoot() || existsSync(operatorSocket(home)) || !existsSync(own)) return operatorSocket(home)
+  const file = openSync(own, O_PATH | O_NOFOLLOW)
+  const found = fstatSync(file)
+  if (found.isSocket() && isServerUser(found.uid)) return `/proc/self/fd/${file}`
+  closeSync(file)
+  throw new Error(`${own} is not a socket of the server`)
+}
+
+const OPERATOR = 'server.sock'
+const { O_NOFOLLOW } = constants
+/** Of open(2); Node does not name it. The file is named, and not opened. */
+const O_PATH = 0o10_000_000
+
+function ownFolder(home: string): string {
+  return join(home, 'server', 'own')
 }

@@ -1,15 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import BetterSqlite from 'better-sqlite3'
 import { pino } from 'pino'
 import { createControlPlane } from '../src/app.ts'
 import { type Config, loadConfig } from '../src/config.ts'
 import { openStore, type Store } from '../src/store/open-store.ts'
+import { createSecretBox, readStoreKey } from '../src/store/secret-box.ts'
+import { tamperWith, testStorePlace } from './open-test-store.ts'
 
 /** A whole server in this process, without an agent, with a clock that the test moves. */
 export interface TestControlPlane extends AsyncDisposable {
   readonly home: string
+  readonly config: Config
   readonly url: string
   /** Everything it has logged, at every level. */
   readonly logged: string[]
@@ -19,7 +21,7 @@ export interface TestControlPlane extends AsyncDisposable {
   restart(): Promise<void>
   /** Stops it, opens its store, and starts it again. */
   withStore<T>(work: (store: Store) => Promise<T>): Promise<T>
-  /** Stops it, lets somebody change its store behind its back, and starts it again. */
+  /** Stops it, changes its store behind its back, and starts it again. */
   tamper(statements: string): Promise<void>
   send(
     method: string,
@@ -41,8 +43,10 @@ export const adminPassword = 'the-first-password'
 export async function startControlPlane(change: Partial<Config> = {}): Promise<TestControlPlane> {
   const home = await mkdtemp(join(tmpdir(), 'fairlead-server-'))
   const logged: string[] = []
+  const place = await testStorePlace(join(home, 'store.db'))
   const config = {
     ...loadConfig({ FAIRLEAD_HOME: home, FAIRLEAD_HTTP_PORT: '0', FAIRLEAD_ADMIN_PASSWORD: adminPassword }),
+    ...(typeof place !== 'string' && { store: place.address }),
     ...change,
   }
   let aheadMs = 0
@@ -55,6 +59,7 @@ export async function startControlPlane(change: Partial<Config> = {}): Promise<T
   const send: TestControlPlane['send'] = (method, path, options) => sendTo(running.url, method, path, options)
   return {
     home,
+    config,
     logged,
     send,
     get url() {
@@ -70,7 +75,9 @@ export async function startControlPlane(change: Partial<Config> = {}): Promise<T
     async withStore(work) {
       await running[Symbol.asyncDispose]()
       try {
-        await using store = await openStore(join(home, 'store.db'))
+        await using store = await openStore(place, () =>
+          createSecretBox(config.storeKey ?? readStoreKey(join(home, 'store.key'))),
+        )
         return await work(store)
       } finally {
         running = await createControlPlane(config, world)
@@ -78,7 +85,7 @@ export async function startControlPlane(change: Partial<Config> = {}): Promise<T
     },
     async tamper(statements) {
       await running[Symbol.asyncDispose]()
-      new BetterSqlite(join(home, 'store.db')).exec(statements).close()
+      await tamperWith(place, statements)
       running = await createControlPlane(config, world)
     },
     async signIn(username, password, ttl = 3_600) {

@@ -19,7 +19,7 @@ export function chanceOf(seed: number): () => number {
 }
 
 const all: readonly Operation[] = Object.values(operations)
-/** What would end the session that the others are sent with, or everybody's: sent without a token. */
+/** Requests that would end the session of the others, or all sessions: sent without a token. */
 const ending = /^\/v1\/(users\/(logout|password|:uid)|cluster(\/policy)?|roles\/:uid)$/
 
 /** So many inputs, of every kind, each with one of these headers (or none). */

@@ -1,6 +1,9 @@
 import { type AsyncZippable, zipSync } from 'fflate'
 
-/** What a linker would make, as far as anybody looks: the header of a shared object, and the name that engines call. */
+/**
+ * What a linker would make, as far as it is read: the header of a shared object, and the name that engines
+ * call.
+ */
 export function sharedObject({
   machine = process.arch === 'arm64' ? 183 : 62,
   type = 3,

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-/** Nobody, as systems number it: a local user who has nothing to do with Fairlead. */
+/** The user `nobody` by its usual number: a local user that has nothing to do with Fairlead. */
 export const otherUid = 65_534
-/** Only root becomes others. */
+/** Only root can become another user. */
 export const canBeOther = process.getuid?.() === 0
 
 /**

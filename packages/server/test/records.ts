@@ -7,7 +7,7 @@ const runs = { build: { flavour: 'redis', version: '7.0.15' }, restartNonce: 0, 
 export function databaseOf(but: Partial<Database> = {}): Database {
   const groups = splitSlots(1).map((slots, number) => ({ number, slots, primaryShard: 1, history: null }))
   return {
-    ...{ uid: 1, name: 'orders', status: 'active', obstacle: '', ...runs, memoryBytes: 0, replicas: 1 },
+    ...{ uid: 1, name: 'orders', status: 'active', obstacle: null, ...runs, memoryBytes: 0, replicas: 1 },
     ...{ persistence: 'disabled', aofFsync: 'everysec', snapshots: [], evictionPolicy: 'noeviction' },
     ...{ adminPassword: 'admin', userPassword: 'user', cluster: false, clientsKnowShards: true },
     ...{ shardTls: false, tls: false, endpointPort: null, groups, createdAt: at, changedAt: at },
@@ -15,7 +15,7 @@ export function databaseOf(but: Partial<Database> = {}): Database {
   }
 }
 
-/** A shard on record, that nobody has ever asked to follow another. */
+/** A shard on record that was never asked to follow another. */
 export function shardOf(id: number, but: Partial<ShardRecord> = {}): ShardRecord {
   return {
     ...{ id, databaseUid: 1, group: 0, nodeUid: 1, host: '127.0.0.1', port: 20_000 + id, tlsPort: null },

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { codeOf } from '@fairlead/engine'
 import { chooseArchive, chooseSecurityArchive } from './choose-archive.ts'
 import { FetchError } from './fetch-error.ts'
 import { readAptFailure } from './read-apt-failure.ts'
@@ -9,7 +10,7 @@ import { runProgram } from './run-program.ts'
 
 /** Where apt works for us and what it is given. */
 export interface AptPlace {
-  /** Holds everything that apt writes, temporary files included. Whoever made it removes it. */
+  /** Holds everything that apt writes, temporary files included. The caller makes it and removes it. */
   readonly folder: string
   /** The keys that the archive must be signed with, a .gpg file. */
   readonly keyring: string
@@ -32,8 +33,10 @@ export interface AptRoot {
   offers(flavour: string): Promise<readonly Offer[]>
   /** Fetches a package and the libraries it needs into `folder`. apt checks every file against the signed lists. */
   download(offer: Offer, folder: string): Promise<void>
-  /** Fetches the newest version of one package, without what it depends on. It is a bad wish when there is none. */
+  /** Fetches the newest version of one package, without what it depends on. It is a bad request when there is none. */
   downloadPackage(name: string, folder: string): Promise<void>
+  /** Fetches the newest version of a package, and the libraries it needs but those that `isHere` says are not wanted. */
+  downloadTree(name: string, folder: string, isHere: (library: string) => boolean): Promise<void>
 }
 
 // The shortest fetch takes 0.5 s, the longest seen 5 s (a list) and 4 s (a download of 10 MB). These are for lines
@@ -53,7 +56,7 @@ export async function readArchitecture(place: Pick<AptPlace, 'env' | 'signal'>):
     if (/^[a-z0-9-]+\s*$/.test(stdout)) return stdout.trim()
     throw new FetchError('no_apt', 'dpkg does not say what kind of machine this is')
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
+    if (codeOf(cause) !== 'ENOENT') throw cause
     throw new FetchError(
       'no_apt',
       'this machine has no apt: builds can be fetched on Debian only; elsewhere install an engine, so that PATH leads to it',
@@ -120,6 +123,14 @@ export async function openAptRoot(
       await mkdir(folder, { recursive: true })
       await apt('apt-get', ['download', name], { doing, deadlineMs: downloadDeadlineMs, cwd: folder })
     },
+    async downloadTree(name, folder, isHere) {
+      const doing = `downloading ${name} from ${suites.join(' and ')}`
+      const depends = await apt('apt-cache', ['depends', '--recurse', '--important', name], { doing })
+      const libraries = readLibraries(name, depends).filter((library) => !isHere(library))
+      await mkdir(folder, { recursive: true })
+      const wanted = ['download', name, ...libraries]
+      await apt('apt-get', wanted, { doing, deadlineMs: downloadDeadlineMs, cwd: folder })
+    },
   }
 }
 
@@ -178,7 +189,7 @@ function optionsOf(root: string, { architecture }: Archive): readonly string[] {
     'Acquire::http::Timeout': '20',
     'Acquire::https::Timeout': '20',
     'Debug::NoLocking': '1',
-    // As root apt would download as the user _apt, who may not be let into this folder.
+    // As root, apt would download as the user _apt, which may have no access to this folder.
     ...(process.getuid?.() === 0 ? { 'APT::Sandbox::User': 'root' } : {}),
   }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`])

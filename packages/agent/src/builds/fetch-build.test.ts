@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { connectEngine } from '@fairlead/engine'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { until } from '../../../../proof/until.ts'
 import { fetchBuild } from './fetch-build.ts'
 import { FetchError } from './fetch-error.ts'
 
@@ -102,10 +103,10 @@ test.runIf(hasApt)('two fetches at once bring one build, which starts and answer
   await mkdir(join(folder, '.fetch-4194303-1-00000000-0000-0000-0000-000000000000-0123456789ab/debs'), {
     recursive: true,
   })
-  const wish = { flavour: 'redis', version: '7.0', folder }
-  // Whatever the umask of who fetches, engines that are other users run it.
+  const request = { flavour: 'redis', version: '7.0', folder }
+  // Engines that run as other users can run the build, whatever the umask of the process that fetched it.
   const before = process.umask(0o077)
-  const [first, second] = await Promise.allSettled([fetchBuild(wish), fetchBuild(wish)])
+  const [first, second] = await Promise.allSettled([fetchBuild(request), fetchBuild(request)])
   process.umask(before)
   for (const end of [first, second]) {
     if (end.status === 'fulfilled') continue
@@ -136,7 +137,7 @@ async function pingEngine(program: string): Promise<unknown> {
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder]
   const engine = spawn(program, args, { stdio: 'ignore' })
   try {
-    return await until(() => ping(port), { withinMs: 10_000 })
+    return await until('the engine answers', () => ping(port).catch(() => null))
   } finally {
     await end(engine)
   }
@@ -148,18 +149,6 @@ async function ping(port: number): Promise<unknown> {
     login: { username: 'default', password: 'any' },
   })
   return await engine.call('PING')
-}
-
-async function until<T>(look: () => Promise<T>, { withinMs }: { withinMs: number }): Promise<T> {
-  const deadline = performance.now() + withinMs
-  for (;;) {
-    try {
-      return await look()
-    } catch (cause) {
-      if (performance.now() > deadline) throw cause
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-  }
 }
 
 async function end(engine: ChildProcess): Promise<void> {

@@ -4,7 +4,7 @@ import { knownHoles, runsForeignCode } from '@fairlead/engine'
 import { openAptRoot } from './apt-root.ts'
 import { FetchError } from './fetch-error.ts'
 import { findOffer } from './find-offer.ts'
-import { type DebianWish, explainDisk, openDebian } from './open-debian.ts'
+import { type DebianRequest, explainDisk, openDebian } from './open-debian.ts'
 import { findPresent, placeBuild } from './place-build.ts'
 import type { Offer } from './read-offers.ts'
 import { suites } from './suites.ts'
@@ -14,7 +14,7 @@ import { unpackBuild } from './unpack-build.ts'
 const flavours = ['valkey', 'redis', 'redict']
 
 /** Which build to fetch, and where to. */
-export interface FetchWish extends DebianWish {
+export interface FetchRequest extends DebianRequest {
   readonly flavour: string
   /** "8.1", "8.1.1"; absent: the newest that Debian offers in any suite. */
   readonly version?: string | undefined
@@ -23,27 +23,28 @@ export interface FetchWish extends DebianWish {
 }
 
 /**
- * Fetches a build from Debian's suites with apt, without root, into `<folder>/<flavour>-<version>`. A build in the
- * folder that matches a version asked for is returned at once, without the network, unless it came from Debian and has
- * holes through which clients run code in it: then it makes way for a later package, if there is one.
+ * Fetches a build from Debian's suites with apt, without root, into `<folder>/<flavour>-<version>`. A build
+ * in the folder that matches the wanted version is returned at once, without the network. Exception: it came
+ * from Debian and has holes through which clients run code in it; then it is replaced by a later package, if
+ * there is one.
  *
  * Throws FetchError, or the signal's reason; neither leaves anything behind. May run several times at once.
  */
-export async function fetchBuild(wish: FetchWish): Promise<FoundBuild> {
-  const folder = resolve(wish.folder)
+export async function fetchBuild(request: FetchRequest): Promise<FoundBuild> {
+  const folder = resolve(request.folder)
   try {
-    checkWish(wish)
-    const { flavour, version, signal } = wish
+    checkRequest(request)
+    const { flavour, version, signal } = request
     const present =
       version === undefined ? undefined : await findPresent({ folder, flavour, version, signal })
-    if (present === undefined) return await fetchFromDebian({ ...wish, folder })
-    return isUnsound(present) ? await replaceUnsound(present, { ...wish, folder }) : present
+    if (present === undefined) return await fetchFromDebian({ ...request, folder })
+    return isUnsound(present) ? await replaceUnsound(present, { ...request, folder }) : present
   } catch (cause) {
     throw explainDisk(folder, cause)
   }
 }
 
-function checkWish({ flavour, version }: FetchWish): void {
+function checkRequest({ flavour, version }: FetchRequest): void {
   if (!flavours.includes(flavour))
     throw new FetchError(
       'bad_wish',
@@ -58,14 +59,14 @@ function isUnsound(build: FoundBuild): boolean {
 }
 
 /** Where nothing sounder can be had now, what is there stays. */
-async function replaceUnsound(present: FoundBuild, wish: FetchWish): Promise<FoundBuild> {
-  const tell = wish.onProgress ?? (() => undefined)
+async function replaceUnsound(present: FoundBuild, request: FetchRequest): Promise<FoundBuild> {
+  const tell = request.onProgress ?? (() => undefined)
   tell(`${present.flavour} ${present.version} is here and has known holes; looking for a later package`)
   try {
-    return await fetchFromDebian(wish)
+    return await fetchFromDebian(request)
   } catch (cause) {
     if (!(cause instanceof FetchError)) throw cause
-    tell(`the one that is here stays: ${cause.message}`)
+    tell(`the present one stays: ${cause.message}`)
     return present
   }
 }
@@ -87,13 +88,13 @@ function suitesFor({ suite }: Offer): readonly string[] {
  * Each fetch has a private apt, lists included, in a work folder that goes in the end. Lists kept for the next fetch
  * would save 5 s of it, and cost 20 MB a suite and a lock between fetches that run at the same time.
  */
-async function fetchFromDebian(wish: FetchWish): Promise<FoundBuild> {
-  const { flavour, folder, signal, env } = wish
-  const tell = wish.onProgress ?? (() => undefined)
-  await using debian = await openDebian(wish)
+async function fetchFromDebian(request: FetchRequest): Promise<FoundBuild> {
+  const { flavour, folder, signal, env } = request
+  const tell = request.onProgress ?? (() => undefined)
+  await using debian = await openDebian(request)
   const { place, archive } = debian
 
-  const offer = await findOffer({ place, archive, flavour, version: wish.version, tell })
+  const offer = await findOffer({ place, archive, flavour, version: request.version, tell })
   const { version } = offer
   const present = await findPresent({ folder, flavour, version, signal })
   if (present !== undefined && !isWorthReplacing(present, offer)) return present

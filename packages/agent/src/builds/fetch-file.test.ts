@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FetchError } from './fetch-error.ts'
-import { type FileWish, fetchFile } from './fetch-file.ts'
+import { type FileRequest, fetchFile } from './fetch-file.ts'
 
 const hasApt = existsSync('/usr/bin/apt-get')
 /** Keys that sign nothing any more: from the same Debian package as those that do. */
@@ -19,10 +19,10 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }))
 
 /** Null when it was fetched. */
-async function faultOf(wish: Partial<FileWish>): Promise<FetchError | null> {
+async function faultOf(request: Partial<FileRequest>): Promise<FetchError | null> {
   try {
     const to = join(folder, 'it')
-    await fetchFile({ suite: 'bookworm', packageName: 'redis-redisearch', path, to, ...wish })
+    await fetchFile({ suite: 'bookworm', packageName: 'redis-redisearch', path, to, ...request })
     return null
   } catch (cause) {
     if (cause instanceof FetchError) return cause
@@ -48,7 +48,7 @@ test.runIf(hasApt)(
   },
 )
 
-test.runIf(hasApt)('a package or a file that is not there is a bad wish', async ({ skip }) => {
+test.runIf(hasApt)('a package or a file that is not there is a bad request', async ({ skip }) => {
   const noPackage = await faultOf({ packageName: 'redis-of-nobody' })
   if (noPackage?.fault === 'unreachable') skip(noPackage.message)
   expect(noPackage?.message).toBe('bookworm offers no redis-of-nobody')

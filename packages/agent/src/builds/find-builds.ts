@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
 import type { Build, FoundBuild } from '@fairlead/api'
-import { compareVersions, readProgramVersion } from '@fairlead/engine'
+import { codeOf, compareVersions, messageOf, readProgramVersion } from '@fairlead/engine'
 import { readPackage } from './read-package.ts'
 import { runProgram } from './run-program.ts'
 
@@ -11,7 +11,7 @@ export interface BrokenBuild {
   readonly why: string
 }
 
-/** Finds the engine builds of this node. Every call looks anew; each file is asked for its version once. */
+/** Finds the engine builds of this node. Every call looks again; each file is asked for its version once. */
 export interface BuildFinder {
   /** The builds that answer, each flavour and version once, by flavour, then version. */
   list(signal?: AbortSignal): Promise<readonly FoundBuild[]>
@@ -40,7 +40,7 @@ type Answer =
 interface Candidate {
   readonly program: string
   readonly source: Source
-  /** Path, modification time and size: another file under the same path is asked anew. */
+  /** Path, modification time and size: another file under the same path is asked again. */
   readonly key: string
 }
 
@@ -107,10 +107,9 @@ async function readFolder(folder: string): Promise<{
     )
     return { candidates, broken: [] }
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException
     // Nothing was ever fetched: an empty catalogue.
-    if (code === 'ENOENT') return { candidates: [], broken: [] }
-    return { candidates: [], broken: [{ program: folder, why: `cannot be read: ${message}` }] }
+    if (codeOf(cause) === 'ENOENT') return { candidates: [], broken: [] }
+    return { candidates: [], broken: [{ program: folder, why: `cannot be read: ${messageOf(cause)}` }] }
   }
 }
 

@@ -1,4 +1,5 @@
 import { access, statfs } from 'node:fs/promises'
+import { codeOf, messageOf } from '@fairlead/engine'
 import { type AptPlace, type Archive, findArchive, readArchitecture } from './apt-root.ts'
 import { FetchError } from './fetch-error.ts'
 import { makeWorkFolder } from './work-folder.ts'
@@ -8,8 +9,8 @@ const debianKeyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
 /** Measured: 88 MB with one package list, 152 MB with all of them. A build is 30 MB in the end. */
 const roomMb = 160
 
-/** How Debian's archive is reached, for whoever wants something of it. */
-export interface DebianWish {
+/** How to reach Debian's archive. */
+export interface DebianRequest {
   /** Where what is fetched goes in the end, so that it can be renamed into place. Made if it is not there. */
   readonly folder: string
   readonly signal?: AbortSignal | undefined
@@ -26,8 +27,8 @@ export interface OpenDebian extends AsyncDisposable {
 }
 
 /** Looks whether this machine can fetch from Debian: apt, keys, room, a source. Throws FetchError when it cannot. */
-export async function openDebian(wish: DebianWish): Promise<OpenDebian> {
-  const { folder, signal, keyring = debianKeyring, env } = wish
+export async function openDebian(request: DebianRequest): Promise<OpenDebian> {
+  const { folder, signal, keyring = debianKeyring, env } = request
   const architecture = await readArchitecture({ env, signal })
   await checkKeyring(keyring)
   await using opened = new AsyncDisposableStack()
@@ -41,11 +42,11 @@ export async function openDebian(wish: DebianWish): Promise<OpenDebian> {
 
 /** What the disk refuses is no bug of ours; it becomes a line like the other failures. */
 export function explainDisk(folder: string, cause: unknown): unknown {
-  const code = (cause as NodeJS.ErrnoException | undefined)?.code
+  const code = codeOf(cause)
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new FetchError('disk_full', `the disk of ${folder} is full`, { cause })
-  if (['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'].includes(code ?? ''))
-    return new FetchError('failed', `cannot write into ${folder}: ${(cause as Error).message}`, { cause })
+  if (['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'].includes(code))
+    return new FetchError('failed', `cannot write into ${folder}: ${messageOf(cause)}`, { cause })
   return cause
 }
 

@@ -1,7 +1,7 @@
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Build, FoundBuild } from '@fairlead/api'
-import { matchesVersion } from '@fairlead/engine'
+import { codeOf, matchesVersion } from '@fairlead/engine'
 import { FetchError } from './fetch-error.ts'
 import { createBuildFinder } from './find-builds.ts'
 
@@ -53,7 +53,7 @@ async function moveInto(target: string, made: string): Promise<boolean> {
     await rename(made, target)
     return true
   } catch (cause) {
-    if (['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code ?? '')) return false
+    if (['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(codeOf(cause))) return false
     throw cause
   }
 }
@@ -63,6 +63,6 @@ async function moveAway(target: string, aside: string): Promise<void> {
     await rename(target, aside)
   } catch (cause) {
     // Another fetch of the same build was faster.
-    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
+    if (codeOf(cause) !== 'ENOENT') throw cause
   }
 }

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { codeOf } from '@fairlead/engine'
 
 /** What a program said and how it ended. */
 export interface ProgramEnd {
@@ -73,9 +74,9 @@ function kill(child: ChildProcess): void {
     process.kill(-child.pid, 'SIGKILL')
   } catch (cause) {
     // The group ended by itself in this very moment.
-    if ((cause as NodeJS.ErrnoException).code !== 'ESRCH') throw cause
+    if (codeOf(cause) !== 'ESRCH') throw cause
   }
-  // A descendant that left the group may still hold the pipes; it shall not hold us.
+  // A descendant that left the group may still hold the pipes; it must not keep us waiting.
   child.stdout?.destroy()
   child.stderr?.destroy()
 }

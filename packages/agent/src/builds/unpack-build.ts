@@ -95,7 +95,7 @@ async function writePapers(to: string, debs: string, packages: readonly string[]
   await writeFile(join(to, 'META'), lines.join(''))
 }
 
-/** Shards may run as another user than the one who fetched, whatever that one's umask. */
+/** Shards may run as another user than the fetching process, whatever umask that process has. */
 async function openToAll(to: string): Promise<void> {
   await chmod(to, 0o755)
   for (const entry of await readdir(to, { recursive: true, withFileTypes: true })) {

@@ -1,5 +1,6 @@
 import { readdir, readlink, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { codeOf } from '@fairlead/engine'
 
 /** A chain of links in Debian is two long; a circle has no end. */
 const maxLinks = 8
@@ -15,7 +16,7 @@ export async function followInside(root: string, path: string, linksLeft = maxLi
     const next = target.startsWith('/') ? join(root, target) : join(dirname(path), target)
     return await followInside(root, next, linksLeft - 1)
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
+    const code = codeOf(cause)
     if (code === 'EINVAL') return (await stat(path)).isFile() ? path : null
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     throw cause
@@ -27,7 +28,7 @@ export async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder)).toSorted()
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
+    const code = codeOf(cause)
     if (code === 'ENOENT' || code === 'ENOTDIR') return []
     throw cause
   }

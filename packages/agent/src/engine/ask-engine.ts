@@ -9,11 +9,11 @@ import {
 import type { Silence } from './decide-silent.ts'
 
 /** `silent`: it gave no answer, for so long now. */
-export type PulseAnswer =
+export type ProbeAnswer =
   | Exclude<Answer, { kind: 'silent' }>
   | { readonly kind: 'silent'; readonly forMs: number }
 
-/** A loaded engine may be slower than this now and then: only a long silence in which it does nothing is held against it. */
+/** A loaded engine may be slower than this at times: only a long silence in which it does nothing counts. */
 const ASK_WITHIN_MS = 1_000
 
 /** An engine process, by its address and what signs in there. */
@@ -23,17 +23,20 @@ export interface EngineTarget {
 }
 
 /** Keeps one connection to one engine process and asks it again and again whether it lives. */
-export interface Pulse extends Disposable {
+export interface Probe extends Disposable {
   /** PING. Never throws for what the engine does. */
-  ask(target: EngineTarget): Promise<PulseAnswer>
+  ask(target: EngineTarget): Promise<ProbeAnswer>
   /** Sends a command on the connection of the last `ask`. Throws EngineError or EngineUnreachable. */
   call(command: string, ...args: readonly string[]): Promise<Reply>
   /** Another process is asked from now on. */
   forget(): void
 }
 
-/** A pulse without a connection yet; it opens one with the first question, and again after each failure. */
-export function createPulse(): Pulse {
+/**
+ * A probe without a connection yet; it opens one with the first question, and again after each failure. `onClose` is called when it has ended: the process may
+ * be gone.
+ */
+export function createProbe(onClose?: () => void): Probe {
   let connection: EngineConnection | null = null
   let silentSince: number | null = null
 
@@ -45,6 +48,7 @@ export function createPulse(): Pulse {
       login,
       connectTimeoutMs: ASK_WITHIN_MS,
       commandTimeoutMs: ASK_WITHIN_MS,
+      ...(onClose && { onClose }),
     })
     return connection
   }

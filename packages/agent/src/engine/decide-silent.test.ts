@@ -28,7 +28,7 @@ test('one that does nothing is killed by what would be lost: soon, late, by orde
   expect(losses.map((loss) => at(120_000, loss, true))).toEqual(['kill', 'kill', 'hung', 'kill'])
 })
 
-test('what is told names the process, what it does, and who decides', () => {
+test('the message names the process, what it does, and what decides about it', () => {
   const alone = decideSilent(silence('stopped', 120_000, 'everything'))
   expect(alone.why).toBe(
     'has not answered for 300 s: it was stopped by a signal (kill -CONT 4711 lets it go on), or by a debugger; all data of the database would end with it, so a person has to decide (pid 4711): kill -KILL 4711 gives that data up; see docs/busy-and-hung.md',

@@ -7,7 +7,7 @@ import type { Activity, Doing } from '../process/watch-activity.ts'
  */
 export type Loss = 'nothing' | 'unsaved' | 'everything' | 'unknown'
 
-/** A process that answers nobody. Times in milliseconds. */
+/** A process that does not answer. Times in milliseconds. */
 export interface Silence {
   readonly pid: number
   /** Since its first question without an answer. */
@@ -24,15 +24,16 @@ export interface Silence {
   readonly primaryHungAfterMs: number
 }
 
-/** `hung`: it has done nothing for too long, and somebody else has to say what becomes of it. */
+/** `hung`: it has done nothing for too long, and the server or a person has to decide about it. */
 export type SilentVerdict =
   | { readonly kind: 'kill'; readonly why: string }
   | { readonly kind: 'leave'; readonly hung: boolean; readonly why: string }
 
 /**
- * What becomes of a process that answers nobody. A busy one is left alone, however long it takes. One that does nothing is killed by
- * this node only if the node knows that nothing is lost, or that its data come back from its disk. What others of its group
- * hold is for the server to know; the only copy in memory is for a person to give up.
+ * Decides about a process that does not answer. A busy one is left alone, however long it takes. One that
+ * does nothing is killed by this node only if the node knows that nothing is lost, or that its data come back
+ * from its disk. Only the server knows what other shards of the group hold; only a person may give up the
+ * only copy in memory.
  */
 export function decideSilent(silence: Silence): SilentVerdict {
   const { forMs, activity, loss, ordered, hungAfterMs, primaryHungAfterMs, pid } = silence
@@ -50,7 +51,7 @@ export function decideSilent(silence: Silence): SilentVerdict {
     case 'nothing':
       return { kind: 'kill', why: killed }
     case 'unsaved':
-      return { kind: 'kill', why: `${killed}; it begins again with what is on its disk` }
+      return { kind: 'kill', why: `${killed}; it starts again with what is on its disk` }
     case 'unknown':
       if (ordered) return { kind: 'kill', why: `${killed}, as the server ordered` }
       return {
@@ -78,7 +79,7 @@ function stoppedWords(pid: number): string {
   return `it was stopped by a signal (kill -CONT ${pid} lets it go on), or by a debugger`
 }
 
-/** A busy engine is slower than this now and then: no news for anybody. */
+/** A busy engine is sometimes slower than this: not worth a message. */
 const TOLD_AFTER_MS = 1_000
 
 function seconds(ms: number): string {

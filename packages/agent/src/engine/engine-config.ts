@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Build, WantedShard } from '@fairlead/api'
+import type { Build, ShardSpec } from '@fairlead/api'
 import { compareVersions, databaseUserRights } from '@fairlead/engine'
 import type { ShardFolder } from '../folder/shard-folder.ts'
 import type { EngineTarget } from './ask-engine.ts'
@@ -15,59 +15,62 @@ export const ADMIN_USER = 'fairlead'
  * a replica logs in to its primary: the file is the owner's only, and the process list shows its path, not its text.
  */
 export function engineConfig(
-  wish: WantedShard,
+  spec: ShardSpec,
   paths: Pick<ShardFolder, 'data' | 'acl' | 'modulePath' | 'certificate'>,
   appendonly: boolean,
 ): string {
   const lines: readonly (readonly (string | number)[])[] = [
-    ['bind', wish.host],
-    ['port', wish.port],
+    ['bind', spec.host],
+    ['port', spec.port],
     ['daemonize', 'no'],
     ['dir', paths.data],
     ['dbfilename', 'dump.rdb'],
     ['aclfile', paths.acl],
     ['masteruser', ADMIN_USER],
-    ['masterauth', wish.adminPassword],
+    ['masterauth', spec.adminPassword],
     ['repl-diskless-sync', 'yes'],
     ['repl-diskless-sync-delay', 0],
     ['repl-diskless-load', 'on-empty-db'],
     // 0 leaves the engine's own default: no engine takes an empty backlog.
-    ...(wish.backlogBytes > 0 ? [['repl-backlog-size', wish.backlogBytes]] : []),
+    ...(spec.backlogBytes > 0 ? [['repl-backlog-size', spec.backlogBytes]] : []),
     ['repl-backlog-ttl', 0],
-    ['maxmemory', wish.memoryBytes],
-    ['maxmemory-policy', wish.evictionPolicy],
+    ['maxmemory', spec.memoryBytes],
+    ['maxmemory-policy', spec.evictionPolicy],
     ['appendonly', appendonly ? 'yes' : 'no'],
-    ['appendfsync', wish.aofFsync],
+    ['appendfsync', spec.aofFsync],
     // The empty one first: without it the engine's default save points would stay in force.
     ['save', ''],
-    ...(wish.persistence === 'snapshot' ? wish.snapshots : []).map(({ secs, writes }) => [
+    ...(spec.persistence === 'snapshot' ? spec.snapshots : []).map(({ secs, writes }) => [
       'save',
       secs,
       writes,
     ]),
     // Before any data is read: it may be of their types.
-    ...wish.modules.map(({ sha256, args }) => ['loadmodule', paths.modulePath(sha256), ...args]),
-    ...(wish.cluster ? clusterLines : replicaLines(wish)),
-    ...tlsLines(wish, paths),
-    ...(wish.rdbVersionCheck === 'relaxed' && canRelax(wish.build) ? [['rdb-version-check', 'relaxed']] : []),
+    ...spec.modules.map(({ sha256, args }) => ['loadmodule', paths.modulePath(sha256), ...args]),
+    ...(spec.cluster ? clusterLines : replicaLines(spec)),
+    ...tlsLines(spec, paths),
+    ...(spec.rdbVersionCheck === 'relaxed' && canRelax(spec.build) ? [['rdb-version-check', 'relaxed']] : []),
   ]
   return lines.map(([name, ...values]) => `${name} ${values.map(quote).join(' ')}\n`).join('')
 }
 
 /** Engines refuse this line in cluster mode: there the server says it, and the engine keeps it in nodes.conf. */
-function replicaLines(wish: WantedShard): readonly (readonly (string | number)[])[] {
-  const { replicaOf } = wish
+function replicaLines(spec: ShardSpec): readonly (readonly (string | number)[])[] {
+  const { replicaOf } = spec
   if (replicaOf === null) return []
-  const port = followsOverTls(wish) ? replicaOf.tlsPort : undefined
+  const port = followsOverTls(spec) ? replicaOf.tlsPort : undefined
   return [['replicaof', replicaOf.host, port ?? replicaOf.port]]
 }
 
 /** A primary of before TLS between shards is followed as it can be. Of a shard that follows none it is said what is meant to come. */
-function followsOverTls({ tls, cluster, replicaOf }: WantedShard): boolean {
+function followsOverTls({ tls, cluster, replicaOf }: ShardSpec): boolean {
   return tls !== null && (cluster || replicaOf === null || replicaOf.tlsPort !== undefined)
 }
 
-/** Who is promoted, and who follows whom, is the server's to decide: engines vote for nobody and move no replica. */
+/**
+ * The server decides which shard is promoted, and which primary a shard follows: engines do not vote and move
+ * no replica.
+ */
 const clusterLines = [
   ['cluster-enabled', 'yes'],
   ['cluster-config-file', 'nodes.conf'],
@@ -83,10 +86,10 @@ const clusterLines = [
  * would be without: by themselves engines put it above the port that speaks TLS. Redis before 7.0 does not know `cluster-port`, even where it has no bus.
  */
 function tlsLines(
-  wish: WantedShard,
+  spec: ShardSpec,
   { certificate }: Pick<ShardFolder, 'certificate'>,
 ): readonly (readonly (string | number)[])[] {
-  const { port, tls, cluster } = wish
+  const { port, tls, cluster } = spec
   if (tls === null) return []
   return [
     ['tls-port', tls.port],
@@ -96,7 +99,7 @@ function tlsLines(
           ['tls-cluster', 'yes'],
         ]
       : []),
-    ['tls-replication', followsOverTls(wish) ? 'yes' : 'no'],
+    ['tls-replication', followsOverTls(spec) ? 'yes' : 'no'],
     ['tls-auth-clients', 'yes'],
     ['tls-protocols', 'TLSv1.3'],
     ...certificateSettings(certificate),
@@ -122,27 +125,27 @@ function canRelax({ flavour, version }: Build): boolean {
 }
 
 /** The text of users.acl. Passwords stand there as digests; the user `default` has what databaseUserRights says. */
-export function userList(wish: WantedShard): string {
-  const channels = knowsChannels(wish.build) ? ' &*' : ''
-  const rights = databaseUserRights(wish.build, wish.cluster).join(' ')
+export function userList(spec: ShardSpec): string {
+  const channels = knowsChannels(spec.build) ? ' &*' : ''
+  const rights = databaseUserRights(spec.build, spec.cluster).join(' ')
   return [
-    `user ${ADMIN_USER} on #${digest(wish.adminPassword)} ~*${channels} +@all`,
-    `user default on #${digest(wish.userPassword)} ~*${channels} ${rights}`,
+    `user ${ADMIN_USER} on #${digest(spec.adminPassword)} ~*${channels} +@all`,
+    `user default on #${digest(spec.userPassword)} ~*${channels} ${rights}`,
     '',
   ].join('\n')
 }
 
-/** What a process with this wish listens on: in cluster mode also the bus, where the engines expect it. */
+/** What a process with this spec listens on: in cluster mode also the bus, where the engines expect it. */
 export function portsOf({
   port,
   cluster,
   tls,
-}: Pick<WantedShard, 'port' | 'cluster' | 'tls'>): readonly number[] {
+}: Pick<ShardSpec, 'port' | 'cluster' | 'tls'>): readonly number[] {
   return [port, ...(cluster ? [port + BUS_DISTANCE] : []), ...(tls === null ? [] : [tls.port])]
 }
 
-/** Where and as whom the agent speaks to a process that was started with this wish. */
-export function engineTarget({ host, port, adminPassword }: WantedShard): EngineTarget {
+/** The address and the login with which the agent connects to a process that was started with this spec. */
+export function engineTarget({ host, port, adminPassword }: ShardSpec): EngineTarget {
   return { address: { host, port }, login: { username: ADMIN_USER, password: adminPassword } }
 }
 

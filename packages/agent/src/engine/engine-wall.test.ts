@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { expect, test } from 'vitest'
-import { connectAs, makeHome, makeWish, until } from '../../test/agent-home.ts'
-import { anyEngine, engines } from '../../test/engines.ts'
+import { connectAs, makeHome, makeSpec, until } from '../../test/agent-home.ts'
+import { engines } from '../../test/engines.ts'
 import { giveFolder } from '../folder/give-folder.ts'
 import { shardFolder } from '../folder/shard-folder.ts'
 import { findEngineProcess } from '../process/process-identity.ts'
@@ -27,9 +27,9 @@ test
     for (const name of ['store.key', 'store.db'])
       await writeFile(join(home.path, name), 'secret', { mode: 0o600 })
     await using _agent = await home.start()
-    const wish = await makeWish({ persistence: 'aof' }, engine)
-    await home.client.putShard({ params: { id: 'a-1' }, body: wish })
-    await home.client.putShard({ params: { id: 'b-1' }, body: await makeWish({}, engine) })
+    const spec = await makeSpec({ persistence: 'aof' }, engine)
+    await home.client.putShard({ params: { id: 'a-1' }, body: spec })
+    await home.client.putShard({ params: { id: 'b-1' }, body: await makeSpec({}, engine) })
     const { pid } = await home.becomes('a-1', { state: 'running' })
     await home.becomes('b-1', { state: 'running' })
 
@@ -37,7 +37,7 @@ test
     expect(readdirSync(inside())).toEqual(['shards'])
     expect(readdirSync(inside('shards'))).toEqual(['a-1'])
     const { path, conf } = shardFolder(home.path, 'a-1')
-    expect(findEngineProcess(path, conf, wish.port)?.pid).toBe(pid)
+    expect(findEngineProcess(path, conf, spec.port)?.pid).toBe(pid)
     expect(existsSync(inside('shards', 'a-1', 'engine.conf'))).toBe(true)
     expect(readdirSync(`/proc/${pid}/root`).toSorted()).not.toContain('root')
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
@@ -50,7 +50,7 @@ test
         lstatSync(join(home.path, 'shards', 'b-1')).uid,
       )
 
-    using admin = await connectAs('fairlead', wish)
+    using admin = await connectAs('fairlead', spec)
     // As a module would.
     await expect(admin.call('CONFIG', 'SET', 'dir', home.path)).rejects.toThrow()
     await expect(admin.call('CONFIG', 'SET', 'dir', join(home.path, 'shards', 'b-1'))).rejects.toThrow()
@@ -67,7 +67,7 @@ test
 test.runIf(missing === null)('an engine cannot change what the agent knows of it', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
-  await home.client.putShard({ params: { id: 'a-1' }, body: await makeWish() })
+  await home.client.putShard({ params: { id: 'a-1' }, body: await makeSpec() })
   const { pid } = await home.becomes('a-1', { state: 'running' })
   const mounts = readFileSync(`/proc/${pid}/mountinfo`, 'utf8').split('\n')
   const optionsOf = (path: string) => mounts.find((line) => line.split(' ')[4] === path)?.split(' ')[5]
@@ -83,7 +83,7 @@ test('where no wall can be built, or none is wanted, engines are started as they
   await using home = await makeHome()
   // A file where the wall is built.
   await writeFile(join(home.path, 'wall'), '')
-  const body = await makeWish()
+  const body = await makeSpec()
   {
     await using _ = await home.start()
     await home.client.putShard({ params: { id: 'a-1' }, body })
@@ -104,58 +104,38 @@ test.runIf(missing === null)(
   'a process from before there were walls is adopted, and the next one reads its data within the wall',
   async () => {
     await using home = await makeHome()
-    const wish = await makeWish({ persistence: 'aof' })
+    const spec = await makeSpec({ persistence: 'aof' })
     let before: number | null
     {
       await using _ = await home.start({ engineWall: false })
-      await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+      await home.client.putShard({ params: { id: 'a-1' }, body: spec })
       before = (await home.becomes('a-1', { state: 'running' })).pid
-      using admin = await connectAs('fairlead', wish)
+      using admin = await connectAs('fairlead', spec)
       await admin.call('SET', 'key', 'value')
     }
     await using _ = await home.start()
     const adopted = await home.becomes('a-1', { state: 'running' })
     expect(adopted).toMatchObject({ pid: before, crashes: 0 })
-    await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, revision: 'next' } })
+    await home.client.putShard({ params: { id: 'a-1' }, body: { ...spec, revision: 'next' } })
     await until(async () => (await home.shard('a-1'))?.pid !== before, { withinMs: 10_000 })
     const { pid } = await home.becomes('a-1', { state: 'running', revision: 'next' })
     expect(readdirSync(join(`/proc/${pid}/root`, home.path))).toEqual(['shards'])
-    using admin = await connectAs('fairlead', wish)
+    using admin = await connectAs('fairlead', spec)
     expect(await admin.call('GET', 'key')).toBe('value')
     expect(await admin.call('BGREWRITEAOF')).toMatch(/started|scheduled/)
   },
 )
 
-test.runIf(missing === null)(
-  'a build that needs what lies elsewhere runs without a wall, and the log says so',
-  async () => {
-    await using home = await makeHome()
-    await using elsewhere = await makeHome()
-    const program = join(home.path, 'front')
-    await writeFile(join(elsewhere.path, 'needed'), '')
-    await writeFile(program, `#!/bin/sh\n. ${elsewhere.path}/needed && exec ${anyEngine().program} "$@"\n`, {
-      mode: 0o755,
-    })
-    const found = { ...anyEngine(), program }
-    await using _ = await home.start({
-      builds: { list: () => Promise.resolve([found]), find: () => Promise.resolve(found) },
-    })
-    await home.client.putShard({ params: { id: 'a-1' }, body: await makeWish() })
-    await home.becomes('a-1', { state: 'running' })
-    expect(home.logged()).toContain('does not run within a wall')
-  },
-)
-
 test.runIf(isRoot && missing === null)(
-  'a home that was given to somebody else while engines run is given back to them when they are to save their data',
+  'the folders of running engines are given back to them for saving their data, if the home got another owner meanwhile',
   async () => {
     await using home = await makeHome()
-    const wish = await makeWish({ persistence: 'snapshot' })
+    const spec = await makeSpec({ persistence: 'snapshot' })
     {
       await using _ = await home.start()
-      await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+      await home.client.putShard({ params: { id: 'a-1' }, body: spec })
       await home.becomes('a-1', { state: 'running' })
-      using admin = await connectAs('fairlead', wish)
+      using admin = await connectAs('fairlead', spec)
       await admin.call('SET', 'key', 'value')
     }
     const { path, data } = shardFolder(home.path, 'a-1')

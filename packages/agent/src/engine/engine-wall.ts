@@ -5,11 +5,15 @@ import { existsSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { messageOf } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import { runProgram } from '../builds/run-program.ts'
 import { engineUserOf, giveFolder } from '../folder/give-folder.ts'
 import { type ShardFolder, shardFolder } from '../folder/shard-folder.ts'
+import { removeLeftOvers } from '../process/remove-left-overs.ts'
+import { tryAgain } from '../process/try-again.ts'
 import { openOwnFolder } from '../process/works-in-folder.ts'
+import { wallHeld } from './wall-held.ts'
 import { type Inside, isWholeBuild, wallArguments } from './wall-script.ts'
 
 /** What is around each engine of a node: it sees its own folder, its modules, its build and the system's programs, and nothing else. */
@@ -18,9 +22,9 @@ export interface EngineWall {
   readonly missing: string | null
   /**
    * How to start `program`, with `args`, within it. The folder then belongs to the user of the engine. A program that runs outside only is
-   * started outside, and the log says so.
+   * started outside, and the log says so. Throws where root has started us and only the server asks for that.
    */
-  command(folder: ShardFolder, start: EngineStart): Promise<EngineStart>
+  command(folder: ShardFolder, start: EngineStart): Promise<EngineCommand>
 }
 
 export interface EngineStart {
@@ -28,6 +32,14 @@ export interface EngineStart {
   readonly args: readonly string[]
   /** The files of its modules. */
   readonly modules: readonly string[]
+  /** Its shard ran with this build and these modules without a wall, before this start. */
+  readonly ranOutside: boolean
+}
+
+export interface EngineCommand {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly within: boolean
 }
 
 /** On a busy machine. What takes longer is taken to run. */
@@ -37,11 +49,21 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /**
  * Finds out whether this machine lets us build walls, by building one and looking at it from within and without. Where it does not,
- * or `isWanted` is false, engines are started as they are, and the log says so.
+ * or `isWanted` is false, engines are started as they are, and the log says so. Throws where that would make root of them on a home on which walls have held.
  */
 export async function openEngineWall(home: string, isWanted: boolean, logger: Logger): Promise<EngineWall> {
-  const missing = isWanted ? await tryWall(home) : 'FAIRLEAD_ENGINE_WALL is off'
-  if (missing === undefined) return wallOf(home, logger)
+  await removeLeftOvers(home, SECRET)
+  const held = wallHeld(home)
+  const missing = isWanted ? await tryWall(home, held.before) : 'FAIRLEAD_ENGINE_WALL is off'
+  if (missing === undefined) {
+    await held.note()
+    return wallOf(home, logger)
+  }
+  if (!isWanted) await held.forget()
+  if (held.before)
+    throw new Error(
+      `walls have held on this home, and none can be built now: ${missing}. Nothing is started as root for that: start again. On a machine without walls: FAIRLEAD_ENGINE_WALL=off`,
+    )
   const words = 'engines run without a wall: they, and modules, can read what Fairlead can'
   if (isWanted) logger.warn({ why: missing }, words)
   else logger.info({ why: missing }, words)
@@ -50,26 +72,33 @@ export async function openEngineWall(home: string, isWanted: boolean, logger: Lo
 
 /** Starts engines as they are. */
 export function withoutWall(missing: string): EngineWall {
-  return { missing, command: (_, start) => Promise.resolve(start) }
+  return {
+    missing,
+    command: (_, { program, args }) => Promise.resolve({ program, args, within: false }),
+  }
 }
 
 function wallOf(home: string, logger: Logger): EngineWall {
   const known = new Map<string, Where>()
   return {
     missing: null,
-    async command(folder, { program, args, modules }) {
+    async command(folder, { program, args, modules, ranOutside }) {
       const inside = { ...insideOf(home, folder, program), files: modules }
       const key = keyOf(program)
       const where = known.get(key) ?? (await whereItRuns(inside))
       if (where !== 'nowhere') known.set(key, where)
+      if (where === 'outside' && inside.uid !== null && !ranOutside)
+        throw new Error(
+          `${program} does not run within a wall, and without one it would be root: is it a build that needs files which are neither its own nor the system’s? FAIRLEAD_ENGINE_WALL=off starts all engines without a wall`,
+        )
       if (where === 'outside')
         logger.error(
           { program },
           'this build does not run within a wall, and runs without one: does it need files that are neither its own nor the system’s?',
         )
-      if (where !== 'inside') return { program, args, modules }
+      if (where !== 'inside') return { program, args, within: false }
       if (inside.uid !== null) await giveFolder(folder, inside.uid)
-      return { program: 'unshare', args: [...wallArguments(inside), program, ...args], modules }
+      return { program: 'unshare', args: [...wallArguments(inside), program, ...args], within: true }
     },
   }
 }
@@ -109,10 +138,17 @@ async function works(program: string, args: readonly string[]): Promise<boolean>
   return end !== null && (end.code === 0 || end.late)
 }
 
-/** Undefined when all of it holds; otherwise what does not. */
-async function tryWall(home: string): Promise<string | undefined> {
+/** Undefined when all of it holds; otherwise what does not. One that has held before is tried again. */
+async function tryWall(home: string, before: boolean): Promise<string | undefined> {
+  return before ? await tryAgain(() => tryOnce(home)) : await tryOnce(home)
+}
+
+/** The name of what must not be seen from within begins so. */
+const SECRET = '.wall-look-'
+
+async function tryOnce(home: string): Promise<string | undefined> {
   const folder = shardFolder(join(home, 'trials'), `wall-${randomBytes(4).toString('hex')}`)
-  const secret = join(home, `.wall-${randomBytes(4).toString('hex')}`)
+  const secret = join(home, `${SECRET}${randomBytes(4).toString('hex')}`)
   try {
     await mkdir(rootOf(home), { recursive: true, mode: 0o700 })
     await folder.create()
@@ -121,7 +157,7 @@ async function tryWall(home: string): Promise<string | undefined> {
     if (inside.uid !== null) await giveFolder(folder, inside.uid)
     return await lookAtWall(inside, secret)
   } catch (cause) {
-    return cause instanceof Error ? cause.message : String(cause)
+    return messageOf(cause)
   } finally {
     await rm(secret, { force: true })
     await folder.remove().catch(() => undefined)
@@ -138,6 +174,8 @@ async function lookAtWall(inside: Inside, secret: string): Promise<string | unde
   const signal = AbortSignal.timeout(LOOKED_AT_WITHIN_MS)
   const child = spawn('unshare', args, { cwd: folder.path, env: { PATH }, stdio: 'pipe', signal })
   const closed = once(child, 'close')
+  // It may fail while what was said is still read.
+  closed.catch(() => undefined)
   const errors = text(child.stderr)
   let seen = ''
   let fault: string | undefined

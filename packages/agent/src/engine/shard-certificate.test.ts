@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { connectAs, makeHome, makeWish, until } from '../../test/agent-home.ts'
+import { connectAs, makeHome, makeSpec, until } from '../../test/agent-home.ts'
 import { engines } from '../../test/engines.ts'
 import { shardFolder } from '../folder/shard-folder.ts'
 import { findFreePort } from '../process/find-free-port.ts'
@@ -60,7 +60,7 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
   async (build) => {
     await using home = await makeHome()
     await using _ = await home.start()
-    const plain = await makeWish({ build, cluster: true })
+    const plain = await makeSpec({ build, cluster: true })
     const range = { from: plain.port + 1, to: plain.port + 2_000, except: [], alsoFree: [] }
     const port = (await findFreePort('127.0.0.1', range)) ?? 0
     const params = { id: 'a-1' }
@@ -90,7 +90,7 @@ test('a trial speaks TLS where it gets a certificate: with a key that is not of 
   await using home = await makeHome()
   await using _ = await home.start()
   const { build, persistence, snapshots, memoryBytes, evictionPolicy, aofFsync, backlogBytes } =
-    await makeWish({})
+    await makeSpec({})
   const limits = { memoryBytes, evictionPolicy, aofFsync, backlogBytes }
   const request = { ...limits, build, persistence, snapshots, modules: [], selfTest: [] }
   const tried = async (key: string) =>

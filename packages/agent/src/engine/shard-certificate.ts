@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { WantedShard } from '@fairlead/api'
+import type { ShardSpec } from '@fairlead/api'
 import { giveToOwnerOf } from '../folder/give-folder.ts'
 import type { ShardFolder } from '../folder/shard-folder.ts'
 import { writeDurably } from '../process/durable-file.ts'
 
-type Certificate = NonNullable<WantedShard['tls']>['certificate']
+type Certificate = NonNullable<ShardSpec['tls']>['certificate']
 
 /** The files that an engine reads, for it only. */
 export async function writeCertificate(
@@ -19,6 +19,6 @@ export async function writeCertificate(
 }
 
 /** By which a certificate is known in reports. */
-export function nameOfCertificate(tls: WantedShard['tls']): string | null {
+export function nameOfCertificate(tls: ShardSpec['tls']): string | null {
   return tls === null ? null : createHash('sha256').update(tls.certificate.cert).digest('hex')
 }

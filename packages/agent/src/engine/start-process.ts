@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { WantedShard } from '@fairlead/api'
+import type { ShardSpec } from '@fairlead/api'
 import { MAX_NODES_BYTES, mendClusterNodes } from '../folder/mend-cluster-nodes.ts'
 import type { ShardFolder } from '../folder/shard-folder.ts'
 import { boundLog } from '../process/bound-log.ts'
@@ -18,14 +18,14 @@ import { writeCertificate } from './shard-certificate.ts'
 /** Writes the configuration for the next process. Answers where in engine.log its lines will begin, in bytes. */
 export async function prepareFolder(
   folder: ShardFolder,
-  wish: WantedShard,
+  spec: ShardSpec,
   appendonly: boolean,
 ): Promise<number> {
   await folder.create()
-  await writeFile(folder.conf, engineConfig(wish, folder, appendonly), { mode: 0o600 })
-  await replaceFile(folder.acl, userList(wish))
-  if (wish.tls !== null) await writeCertificate(folder, wish.tls.certificate)
-  if (wish.cluster) await mendFile(join(folder.data, 'nodes.conf'))
+  await writeFile(folder.conf, engineConfig(spec, folder, appendonly), { mode: 0o600 })
+  await replaceFile(folder.acl, userList(spec))
+  if (spec.tls !== null) await writeCertificate(folder, spec.tls.certificate)
+  if (spec.cluster) await mendFile(join(folder.data, 'nodes.conf'))
   // While no agent ran, it may have grown without a bound.
   await boundLog(folder.log)
   return await prepareLog(folder.log)
@@ -45,17 +45,21 @@ async function mendFile(path: string): Promise<void> {
 }
 
 /**
- * Starts the engine on the prepared folder, within the wall, as a process of its own that outlives the agent. Throws when the program
- * cannot be run.
+ * Starts the engine on the prepared folder, within the wall, as a process of its own that outlives the agent. `ranOutside`: see EngineStart.
+ * Throws when the program cannot be run.
  */
 export async function startProcess(
   folder: ShardFolder,
-  engine: { readonly program: string; readonly modules: WantedShard['modules'] },
+  engine: {
+    readonly program: string
+    readonly modules: ShardSpec['modules']
+    readonly ranOutside: boolean
+  },
   wall: EngineWall,
-): Promise<StartedProcess> {
+): Promise<StartedProcess & { readonly within: boolean }> {
   const modules = engine.modules.map(({ sha256 }) => folder.modulePath(sha256))
-  const { program, args } = await wall.command(folder, { ...engine, args: [folder.conf], modules })
-  return await startDetached({ program, args, cwd: folder.path, log: folder.log })
+  const { program, args, within } = await wall.command(folder, { ...engine, args: [folder.conf], modules })
+  return { ...(await startDetached({ program, args, cwd: folder.path, log: folder.log })), within }
 }
 
 /** How the process `identity` ended, as far as it can be known: of a process that another agent has started, it cannot. */

@@ -13,7 +13,7 @@ export interface Inside {
   /** What it reads besides: the modules that it loads, for example. */
   readonly files: readonly string[]
   readonly program: string
-  /** As whom the program runs; null: the user who starts it, in a namespace of users. */
+  /** The user that the program runs as; null: the user that starts it, in a namespace of users. */
   readonly uid: number | null
   /** It may listen at ports below 1024; nothing else that root may. Counts where it has a user. */
   readonly lowPorts?: boolean

@@ -57,6 +57,6 @@ test.for([
     false,
     null,
   ],
-] as const)('%s', ([, wish, disk, atStart, later]) => {
-  expect(decideAppendonly(wish, disk)).toMatchObject({ atStart, later })
+] as const)('%s', ([, spec, disk, atStart, later]) => {
+  expect(decideAppendonly(spec, disk)).toMatchObject({ atStart, later })
 })

@@ -1,4 +1,4 @@
-import type { WantedShard } from '@fairlead/api'
+import type { ShardSpec } from '@fairlead/api'
 
 /** What lies in the data folder of a shard without a process. */
 export interface DataOnDisk {
@@ -24,11 +24,11 @@ export interface AppendonlyDecision {
  * 8.0, 8.1), and one that was switched off for a while would bring back old data.
  */
 export function decideAppendonly(
-  wish: Pick<WantedShard, 'replicaOf' | 'persistence'>,
+  spec: Pick<ShardSpec, 'replicaOf' | 'persistence'>,
   disk: DataOnDisk,
 ): AppendonlyDecision {
-  const wantsAof = wish.persistence === 'aof'
-  if (wish.replicaOf !== null)
+  const wantsAof = spec.persistence === 'aof'
+  if (spec.replicaOf !== null)
     return {
       atStart: false,
       later: null,

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { constants, lstatSync, statSync } from 'node:fs'
 import { chown, lchown, lstat, open, opendir } from 'node:fs/promises'
-import { ENGINE_USERS, isEngineUser } from '@fairlead/engine'
+import { codeOf, ENGINE_USERS, isEngineUser } from '@fairlead/engine'
 import type { ShardFolder } from './shard-folder.ts'
 
 /** Engines have one: appendonlydir. */
@@ -9,7 +9,9 @@ const MOST_DEEP = 16
 /** Engines have some ten. A module, or a hole, could make millions, and each is looked at before a start. */
 const MOST_FILES = 100_000
 
-/** The user of the engine of this shard: whose its folder is already, else one by chance. */
+/**
+ * The user of this shard's engine: the owner of its folder if that is an engine's user, else a random one.
+ */
 export function engineUserOf(folder: Pick<ShardFolder, 'path'>): number {
   const { uid } = lstatSync(folder.path)
   return isEngineUser(uid) ? uid : ENGINE_USERS.first + randomInt(ENGINE_USERS.count)
@@ -27,7 +29,10 @@ export async function giveFolder(folder: ShardFolder, uid: number, mostFiles = M
   await chown(folder.path, uid, uid)
 }
 
-/** The folder of an engine that runs may have been given to somebody else with all of the home; it then could not save its data. */
+/**
+ * The folder of a running engine may have got another owner together with the whole home; the engine then
+ * could not save its data.
+ */
 export async function giveFolderBack(folder: ShardFolder, { pid }: { readonly pid: number }): Promise<void> {
   const uid = statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid
   if (uid === undefined || !isEngineUser(uid) || process.geteuid?.() !== 0) return
@@ -35,7 +40,7 @@ export async function giveFolderBack(folder: ShardFolder, { pid }: { readonly pi
   await giveFolder(folder, uid, Number.POSITIVE_INFINITY)
 }
 
-/** A file that the agent has just written beside those of the engine, to whom the folder belongs. */
+/** Gives a file that the agent has just written to the owner of the folder, the engine's user. */
 export async function giveToOwnerOf(folder: Pick<ShardFolder, 'path'>, path: string): Promise<void> {
   const { uid } = lstatSync(folder.path)
   if (process.geteuid?.() === 0 && isEngineUser(uid)) await giveFile(path, uid)
@@ -50,7 +55,7 @@ async function giveFile(path: string, uid: number): Promise<void> {
  * the link leads to.
  */
 async function giveTree(path: string, uid: number, files: { left: number }, deep = 0): Promise<void> {
-  if (deep > MOST_DEEP) throw new Error(`${path} is a folder in more folders than engines make`)
+  if (deep > MOST_DEEP) throw new Error(`${path} is nested in more folders than engines make`)
   await using handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
   const here = `/proc/self/fd/${handle.fd}`
   for await (const entry of await opendir(here)) {
@@ -69,6 +74,6 @@ async function giveOther(path: string, uid: number): Promise<void> {
   if (found && found.uid !== uid) await giveFile(path, uid)
 }
 
-function unlessGone(cause: NodeJS.ErrnoException): void {
-  if (cause.code !== 'ENOENT') throw cause
+function unlessGone(cause: unknown): void {
+  if (codeOf(cause) !== 'ENOENT') throw cause
 }

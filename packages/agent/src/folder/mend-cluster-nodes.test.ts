@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { makeHome, makeWish, until } from '../../test/agent-home.ts'
+import { makeHome, makeSpec, until } from '../../test/agent-home.ts'
 import { engines } from '../../test/engines.ts'
 import { mendClusterNodes } from './mend-cluster-nodes.ts'
 import { shardFolder } from './shard-folder.ts'
@@ -55,8 +55,8 @@ test.for(engines.flatMap(({ flavour, version }) => files.map((file) => ({ flavou
     const build = { flavour, version }
     await using home = await makeHome()
     await using _ = await home.start()
-    const wish = await makeWish({ build, cluster: true })
-    await home.client.putShard({ params: { id: 'c-1' }, body: wish })
+    const spec = await makeSpec({ build, cluster: true })
+    await home.client.putShard({ params: { id: 'c-1' }, body: spec })
     const { pid } = await home.becomes('c-1', { state: 'running' })
     await writeFile(join(shardFolder(home.path, 'c-1').data, 'nodes.conf'), text)
     process.kill(pid ?? 0, 'SIGKILL') // asked to stop, it would write its own file again

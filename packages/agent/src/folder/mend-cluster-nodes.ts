@@ -2,19 +2,20 @@
 export const MAX_NODES_BYTES = 4 * 1024 * 1024
 
 /**
- * Makes a nodes.conf safe for the engine that begins with it: what it says of others' roles may be stale.
+ * Makes a nodes.conf safe for the engine that starts with it: what it says of others' roles may be stale.
  *
- * An engine writes down what gossip has told it so far. Roles move while it is away, and it hears of that in any order. Two faults
- * of engines follow:
+ * An engine writes down what gossip has told it so far. Roles move while it is away, and it hears of that in
+ * any order. Engines have two faults here:
  *
  * - **A circle of followers.** The file says that `b` follows `a`; the first news is that `a` follows `b` now. Valkey 8.1 and
- *   9.1 then go round that circle for ever when a third node follows one of the two: the process uses a whole processor and never
- *   answers again (valkey-io/valkey#651, #2441). So other replicas begin as primaries without slots here, as nodes that are new to
- *   the cluster do, and say in their first packet whom they follow.
+ *   9.1 then loop over that circle endlessly when a third node follows one of the two: the process uses a whole processor and never
+ *   answers again (valkey-io/valkey#651, #2441). So the file makes other replicas primaries without slots, like nodes that are new
+ *   to the cluster. Their first packet says which primary they follow.
  * - **Shard ids.** Valkey 8 refuses a file in which a replica belongs to another shard of the cluster than its primary does ("corrupted
  *   cluster config file", and ends with SIGSEGV). So the engine's own node gets the shard id of the primary that it follows.
  *
- * Slots, epochs, addresses and the engine's own role stay as they are: the engine serves at once what it served before.
+ * Slots, epochs, addresses and the engine's own role stay unchanged: the engine serves at once what it served
+ * before.
  */
 export function mendClusterNodes(text: string): string {
   const lines = text.split('\n').map(withoutPrimary)

@@ -54,7 +54,7 @@ async function place(folder: string, sha256: string, pieces: Pieces): Promise<vo
   try {
     const found = await writeDraft(draft, pieces)
     if (found !== sha256)
-      throw new Refusal('invalid_request', `the hash of what came is ${found}, not ${sha256}`)
+      throw new Refusal('invalid_request', `the uploaded file has the hash ${found}, not ${sha256}`)
     await chmod(draft, 0o755) // engines load nothing that cannot be executed
     await rename(draft, join(folder, `${sha256}.so`))
     await using directory = await open(folder, 'r')
@@ -92,10 +92,10 @@ function rememberWhole(home: string): (sha256: string) => Promise<string | null>
     const { size, ino, mtimeNs, ctimeNs, mode } = status
     const mark = [size, ino, mtimeNs, ctimeNs].join()
     if (known.get(sha256) !== mark) {
-      if ((await hashOf(path)) !== sha256) return 'is damaged: its content is not what was put there'
+      if ((await hashOf(path)) !== sha256) return 'is damaged: its content has changed since the upload'
       known.set(sha256, mark)
     }
-    return (mode & 0o100n) === 0n ? 'cannot be executed, so no engine loads it; chmod +x mends that' : null
+    return (mode & 0o100n) === 0n ? 'is not executable, so no engine loads it; chmod +x repairs that' : null
   }
 }
 

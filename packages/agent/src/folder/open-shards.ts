@@ -26,10 +26,10 @@ export async function openShard(folder: ShardFolder, logger: Logger): Promise<Fo
     if (!wanted) return null
     const last = await folder.readProcess()
     if (!last || last.ended || last.identity) return { folder, wanted, last }
-    const identity = findEngineProcess(folder.path, folder.conf, last.wish.port)
+    const identity = findEngineProcess(folder.path, folder.conf, last.spec.port)
     return { folder, wanted, last: { ...last, identity } }
   } catch (cause) {
-    logger.error({ err: cause, shard: folder.id }, 'shard folder cannot be understood; it is left alone')
+    logger.error({ err: cause, shard: folder.id }, 'shard folder cannot be read; it is left alone')
     return null
   }
 }

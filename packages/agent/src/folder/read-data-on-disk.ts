@@ -1,6 +1,6 @@
 import { opendir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { WantedShard } from '@fairlead/api'
+import type { ShardSpec } from '@fairlead/api'
 import { statPlainFile } from '../process/open-plain-file.ts'
 import type { DataOnDisk } from './decide-appendonly.ts'
 import type { ProcessRecord } from './shard-folder.ts'
@@ -45,7 +45,7 @@ async function isNewAof(data: string, last: ProcessRecord, at: number | null): P
 }
 
 /** Does what its persistence writes lie in the folder? Of a database without any, what lies there is of another time. */
-export async function hasDataOnDisk(data: string, persistence: WantedShard['persistence']): Promise<boolean> {
+export async function hasDataOnDisk(data: string, persistence: ShardSpec['persistence']): Promise<boolean> {
   if (persistence === 'aof') return (await aofWrittenAt(data)) !== null
   return persistence === 'snapshot' && (await snapshotWrittenAt(data)) !== null
 }
@@ -78,8 +78,8 @@ async function traceOf(path: string): Promise<string> {
 }
 
 /**
- * When the AOF became what it is: its manifest changes when a rewrite completes, hence also when the AOF is switched
- * on at run time, and not with every write. Before redis 7 it is one file.
+ * When the AOF got its present base: its manifest changes when a rewrite completes, so also when the AOF is
+ * switched on at run time, and not with every write. Before redis 7 the AOF is one file.
  */
 async function aofWrittenAt(data: string): Promise<number | null> {
   const [manifest, single] = aofFiles(data)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { connectAs, makeHome, makeWish } from '../../test/agent-home.ts'
+import { connectAs, makeHome, makeSpec } from '../../test/agent-home.ts'
 import { engines } from '../../test/engines.ts'
 import { readSettings } from './read-settings.ts'
 
@@ -9,8 +9,8 @@ test('secrets are left out by their name, and by what they hold', () => {
   const secret = ['masterauth', 'primaryauth', 'requirepass', 'tls-key-file-pass', 'tls-client-key-file-pass']
   const reply = [...secret, 'some-module-password', 'api-token'].flatMap((name) => [name, 'hush'])
   const harmless = ['masteruser', 'fairlead', 'tls-auth-clients', 'yes', 'save', '', 'maxmemory', '0']
-  const wish = { adminPassword: 'mine-alone', userPassword: 'yes' }
-  expect(readSettings([...reply, ...harmless, 'proc-title-template', 'is mine-alone!'], wish)).toEqual({
+  const spec = { adminPassword: 'mine-alone', userPassword: 'yes' }
+  expect(readSettings([...reply, ...harmless, 'proc-title-template', 'is mine-alone!'], spec)).toEqual({
     masteruser: 'fairlead',
     'tls-auth-clients': 'yes',
     save: '',
@@ -22,15 +22,15 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
   'a baseline is what the process began with, whatever is set later, and each process has its own: $flavour $version',
   async (build) => {
     await using home = await makeHome()
-    const wish = await makeWish({ build, memoryBytes: 64 * 1024 * 1024 })
+    const spec = await makeSpec({ build, memoryBytes: 64 * 1024 * 1024 })
     const baseline = async () => (await home.client.readBaseline({ params: { id: 'a-1' } })).settings
     {
       await using _ = await home.start()
       expect(await baseline()).toBe(null)
-      await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+      await home.client.putShard({ params: { id: 'a-1' }, body: spec })
       await home.becomes('a-1', { state: 'running' })
     }
-    using admin = await connectAs('fairlead', wish)
+    using admin = await connectAs('fairlead', spec)
     const [name, atStart] = (await admin.call('CONFIG', 'GET', 'set-max-intset-entries')) as string[]
     await admin.call('CONFIG', 'SET', 'set-max-intset-entries', 99)
 
@@ -38,7 +38,7 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
     await using _ = await home.start()
     const settings = await baseline()
     expect(settings).toMatchObject({
-      port: String(wish.port),
+      port: String(spec.port),
       maxmemory: '67108864',
       appendonly: 'no',
       masteruser: 'fairlead',
@@ -47,11 +47,11 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
     expect(Object.keys(settings ?? {}).length).toBeGreaterThan(140)
     const text = readFileSync(join(home.path, 'shards', 'a-1', 'baseline.json'), 'utf8')
     for (const shown of [text, JSON.stringify(settings)]) {
-      expect(shown).not.toContain(wish.adminPassword)
+      expect(shown).not.toContain(spec.adminPassword)
       expect(shown).not.toMatch(/"(masterauth|primaryauth|requirepass|tls-(client-)?key-file-pass)"/)
     }
 
-    const second = { ...wish, revision: 'second', memoryBytes: 0 }
+    const second = { ...spec, revision: 'second', memoryBytes: 0 }
     await home.client.putShard({ params: { id: 'a-1' }, body: second })
     await home.becomes('a-1', { state: 'running', revision: 'second' })
     expect(await baseline()).toMatchObject({ maxmemory: '0' })
@@ -61,11 +61,11 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
 test('what the agent itself sets once a process has loaded its data belongs to the baseline', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
-  const wish = await makeWish()
-  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const spec = await makeSpec()
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   await home.becomes('a-1', { state: 'running' })
-  const second = { ...wish, revision: 'second', persistence: 'aof' as const }
-  using client = await connectAs('default', wish)
+  const second = { ...spec, revision: 'second', persistence: 'aof' as const }
+  using client = await connectAs('default', spec)
   await client.call('SET', 'key', 'value')
   await home.client.putShard({ params: { id: 'a-1' }, body: second })
   await home.becomes('a-1', { state: 'running', revision: 'second' })

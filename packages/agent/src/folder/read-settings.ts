@@ -1,4 +1,4 @@
-import type { WantedShard } from '@fairlead/api'
+import type { ShardSpec } from '@fairlead/api'
 import type { Reply } from '@fairlead/engine'
 
 /** masterauth, requirepass, tls-key-file-pass, … but not masteruser, tls-auth-clients or aclfile. */
@@ -7,14 +7,14 @@ const SECRET = /(pass|password|passwd|passphrase|auth|secret|token|credentials?)
 /** A shorter password cannot be told from an ordinary value: by "yes", half of the settings would go. */
 const LEAST_SECRET = 8
 
-/** The settings in an answer of CONFIG GET, by name. Left out: secrets, and whatever holds a password of `wish`. */
+/** The settings in an answer of CONFIG GET, by name. Left out: secrets, and whatever holds a password of `spec`. */
 export function readSettings(
   reply: Reply,
-  wish: Pick<WantedShard, 'adminPassword' | 'userPassword'>,
+  spec: Pick<ShardSpec, 'adminPassword' | 'userPassword'>,
 ): Record<string, string> {
   if (!Array.isArray(reply)) throw new Error('CONFIG GET has not answered with a list')
   const words = reply.map(String)
-  const secrets = [wish.adminPassword, wish.userPassword].filter((secret) => secret.length >= LEAST_SECRET)
+  const secrets = [spec.adminPassword, spec.userPassword].filter((secret) => secret.length >= LEAST_SECRET)
   const pairs = words.flatMap((name, n): [string, string][] =>
     n % 2 === 0 ? [[name, words[n + 1] ?? '']] : [],
   )

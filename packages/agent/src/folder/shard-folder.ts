@@ -1,14 +1,15 @@
 import { mkdir, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { WantedShard } from '@fairlead/api'
+import { ShardSpec } from '@fairlead/api'
+import { codeOf } from '@fairlead/engine'
 import { type Static, type TSchema, Type } from 'typebox'
 import { parseAs } from '../process/check-schema.ts'
 import { writeDurably } from '../process/durable-file.ts'
 import { removeTree } from '../process/remove-tree.ts'
 
-/** The wish for a shard, as the server put it last. */
+/** The spec of a shard, as the server put it last. */
 const WantedRecord = Type.Object({
-  wish: WantedShard,
+  spec: ShardSpec,
   /** Rises with every put that asks for a new process. A process of a lower order is to be replaced. */
   order: Type.Integer(),
   /** The shard is to be removed, with its data. */
@@ -22,7 +23,7 @@ const ProcessRecord = Type.Object({
   /** The order that this process fulfils. */
   order: Type.Integer(),
   /** What it was started with. It may differ from what is wanted now, the passwords included. */
-  wish: WantedShard,
+  spec: ShardSpec,
   /** Null until it was started. */
   identity: Type.Union([
     Type.Object({ pid: Type.Integer(), startTime: Type.String(), bootId: Type.String() }),
@@ -53,6 +54,10 @@ const ProcessRecord = Type.Object({
     /** There was a process before that had answered, and it died. Absent in records of older agents. */
     died: Type.Optional(Type.Boolean()),
   }),
+  /** It was started within a wall. Absent: it was not, or an older agent has started it. */
+  within: Type.Optional(Type.Literal(true)),
+  /** One before it, of the same build and with the same modules, answered without a wall. Absent: none. */
+  ranOutside: Type.Optional(Type.Literal(true)),
   /** Where in engine.log its own lines begin, in bytes. */
   logFrom: Type.Integer(),
   /** When we asked it to save and stop. */
@@ -151,18 +156,18 @@ export function shardFolder(home: string, id: string, nodeHome = home): ShardFol
       for (const each of [data, users]) await mkdir(each, { recursive: true, mode: 0o700 })
     },
     readWanted: () => readRecord(WantedRecord, wanted),
-    writeWanted: (record) => writeDurably(wanted, `${JSON.stringify(record, null, 2)}\n`),
+    writeWanted: (record) => writeDurably(wanted, toFile(record)),
     readProcess: () => readRecord(ProcessRecord, processFile),
-    writeProcess: (record) => writeDurably(processFile, `${JSON.stringify(record, null, 2)}\n`),
+    writeProcess: (record) => writeDurably(processFile, toFile(record)),
     readBaseline: () => readRecord(Baseline, baselineFile),
     writeBaseline: (baseline) => writeDurably(baselineFile, `${JSON.stringify(baseline, null, 2)}\n`),
     async remove() {
       // Ids hold no dot, so this name is no shard's.
       const leaving = join(shardsFolder(home), `${LEAVING}${id}`)
       await removeTree(leaving)
-      await rename(path, leaving).catch((cause: NodeJS.ErrnoException) => {
+      await rename(path, leaving).catch((cause: unknown) => {
         // An attempt before this one came as far as here.
-        if (cause.code !== 'ENOENT') throw cause
+        if (codeOf(cause) !== 'ENOENT') throw cause
       })
       await removeTree(leaving)
     },
@@ -192,9 +197,9 @@ async function readRecord<Schema extends TSchema>(
   path: string,
 ): Promise<Static<Schema> | null> {
   try {
-    return parseAs(schema, await readFile(path, 'utf8'), completeWish)
+    return parseAs(schema, await readFile(path, 'utf8'), readSpec)
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
+    if (codeOf(cause) === 'ENOENT') return null
     // The message of a SyntaxError quotes the text, and there are passwords in it.
     const reason =
       cause instanceof Error && !(cause instanceof SyntaxError) ? cause.message : 'it is not JSON'
@@ -202,9 +207,17 @@ async function readRecord<Schema extends TSchema>(
   }
 }
 
-/** A wish that was recorded before there was cluster mode, modules or TLS: its process serves on, and so must be understood. */
-function completeWish(key: string, value: unknown): unknown {
-  return key === 'wish' && typeof value === 'object'
-    ? { cluster: false, rdbVersionCheck: 'strict', modules: [], tls: null, ...value }
-    : value
+/**
+ * The files call a spec `wish`: files of an older agent can be read, and an older agent can read those of this one. A spec that was recorded
+ * before there was cluster mode, modules or TLS is completed: its process serves on.
+ */
+function readSpec(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('wish' in value)) return value
+  const { wish, ...others } = value
+  const before = { cluster: false, rdbVersionCheck: 'strict', modules: [], tls: null }
+  return { ...others, spec: typeof wish === 'object' ? { ...before, ...wish } : wish }
+}
+
+function toFile({ spec, ...others }: WantedRecord | ProcessRecord): string {
+  return `${JSON.stringify({ wish: spec, ...others }, null, 2)}\n`
 }

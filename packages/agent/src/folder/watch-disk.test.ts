@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ShardReport, WantedShard } from '@fairlead/api'
+import type { ShardReport, ShardSpec } from '@fairlead/api'
 import { numberOf, readInfo } from '@fairlead/engine'
 import { describe, expect, test } from 'vitest'
-import { connectAs, makeHome, makeWish, type TestHome, until } from '../../test/agent-home.ts'
+import { connectAs, makeHome, makeSpec, type TestHome, until } from '../../test/agent-home.ts'
 import { engines } from '../../test/engines.ts'
 import { parseSnapshotHead } from './read-snapshot-head.ts'
 import { parseClaim } from './watch-disk.ts'
@@ -75,17 +75,17 @@ test.each([
   ['a primary without slots', '11 h:1@2 myself,master - 0 0 7 connected', null],
   ['a primary that only receives a slot', '11 h:1@2 myself,master - 0 0 7 connected [5-<-22]', null],
   ['a replica', '11 h:1@2 myself,slave 22 0 0 7 connected', null],
-  ['nobody', '', null],
+  ['no node', '', null],
 ])('nodes.conf of %s says with which epoch it claims slots', (_, own, epoch) => {
   const other = '22 h:3@4 master - 0 0 9 connected 5461-16383'
   expect(parseClaim(`${other}\n${own}\nvars currentEpoch 9 lastVoteEpoch 0\n`)).toBe(epoch)
 })
 
-async function put(home: TestHome, id: string, change: Partial<WantedShard>): Promise<WantedShard> {
-  const wish = await makeWish(change)
-  await home.client.putShard({ params: { id }, body: wish })
+async function put(home: TestHome, id: string, change: Partial<ShardSpec>): Promise<ShardSpec> {
+  const spec = await makeSpec(change)
+  await home.client.putShard({ params: { id }, body: spec })
   await home.becomes(id, { state: 'running' })
-  return wish
+  return spec
 }
 
 async function diskOf(home: TestHome, id: string): Promise<ShardReport['disk']> {

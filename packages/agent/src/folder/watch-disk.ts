@@ -39,12 +39,15 @@ export function watchDisk(data: string): DiskWatch {
     const lookedAt = Date.now()
     const { aof, aofComplete } = await readDataOnDisk(data, process)
     const snapshot = await readSnapshot()
-    const claim = process?.wish.cluster === true ? await readClaim(data) : null
+    const claim = process?.spec.cluster === true ? await readClaim(data) : null
     return { lookedAt, snapshot, aof: aof ? (aofComplete ? 'whole' : 'older') : 'none', claim }
   }
 }
 
-/** The epoch with which its nodes.conf claims slots: engines write it before they tell anybody. Null: it claims none. */
+/**
+ * The epoch with which its nodes.conf claims slots: engines write it before they announce it. Null: it claims
+ * none.
+ */
 async function readClaim(data: string): Promise<number | null> {
   const text = await readPlainFile(join(data, 'nodes.conf'), MAX_NODES_BYTES).catch(() => '') // it never ran
   return parseClaim(text)

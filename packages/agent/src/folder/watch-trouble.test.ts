@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { connectAs, makeHome, makeWish, until } from '../../test/agent-home.ts'
+import { connectAs, makeHome, makeSpec, until } from '../../test/agent-home.ts'
 import { engines } from '../../test/engines.ts'
 import { describeTrouble, findTrouble, noTrouble, tellsUnreadable, watchTrouble } from './watch-trouble.ts'
 
@@ -121,9 +121,9 @@ test.runIf(valkey && redis)(
   async () => {
     await using home = await makeHome()
     await using _ = await home.start()
-    const primary = await makeWish({}, valkey)
+    const primary = await makeSpec({}, valkey)
     const { adminPassword, userPassword, host, port } = primary
-    const replica = await makeWish({ adminPassword, userPassword, replicaOf: { host, port } }, redis)
+    const replica = await makeSpec({ adminPassword, userPassword, replicaOf: { host, port } }, redis)
     await home.client.putShard({ params: { id: 'p' }, body: primary })
     await home.becomes('p', { state: 'running', trouble: '' })
     using client = await connectAs('default', primary)

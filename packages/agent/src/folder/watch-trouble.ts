@@ -109,8 +109,8 @@ const TOPIC =
 const WRONG =
   /can't|cannot|could not|fail|error|unable|abort|time(d )?out|terminated|short (read|write)|no space|not (accepted|supported)|wrong|bad |corrupt|critical|fatal|invalid|mismatch|output buffer limits|lost/i
 /**
- * Said at every start; of clients that are no replicas (flag S); and by SIGUSR1 (10) an engine ends its own child when
- * nobody needs what it writes.
+ * Lines that report no trouble: printed at every start; about clients that are no replicas (flag S); and
+ * about a child that the engine itself ended by SIGUSR1 (10), because its output is no longer needed.
  */
 const HARMLESS =
   /overcommit|terminated by signal 10$|\(Non critical\)|looks solved|^Client id=(?!.* flags=\w*S)/i
@@ -122,7 +122,7 @@ function tellsTrouble(level: string | null, words: string): boolean {
   return level === '*' && NOTICED.test(words)
 }
 
-/** An unknown command is quoted with what it was given: data of the database, which are nobody's business here. */
+/** An unknown command is quoted with its arguments: data of the database, which must not be shown. */
 function withoutArguments(words: string): string {
   return words.replace(/, with args beginning with: .*?(?=' after processing the command|$)/, '')
 }

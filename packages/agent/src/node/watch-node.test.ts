@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { connectAs, makeHome, makeWish, until } from '../../test/agent-home.ts'
+import { connectAs, makeHome, makeSpec, until } from '../../test/agent-home.ts'
 import type { NodeResources } from './read-node.ts'
 import { watchNode } from './watch-node.ts'
 
@@ -38,7 +38,7 @@ test('other processes than before are read at once', async () => {
   ])
 })
 
-test('nothing is read when nobody asks, and who asks then gets a new reading', async () => {
+test('nothing is read without a caller, and the next caller gets a new reading', async () => {
   const { read, count } = countReadings()
   using watch = watchNode({ read, everyMs: 20, idleAfterMs: 100 })
   await watch.resources([1])
@@ -52,7 +52,7 @@ test('nothing is read when nobody asks, and who asks then gets a new reading', a
   expect((await watch.resources([1])).memoryFreeBytes).toBe(before + 1)
 })
 
-test('a node that cannot be read is an error for who asks, until it can be read again', async () => {
+test('a node that cannot be read is an error for the caller, until it can be read again', async () => {
   let broken = true
   const { read } = countReadings()
   using watch = watchNode({
@@ -72,12 +72,12 @@ test('a node that cannot be read is an error for who asks, until it can be read 
 test('the report keeps up with the memory that shards take', async () => {
   await using home = await makeHome()
   await using _ = await home.start({ memoryLimitBytes: 256 * 1024 * 1024 })
-  const wish = await makeWish()
-  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const spec = await makeSpec()
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   await home.becomes('a-1', { state: 'running' })
   const free = async () => (await home.client.reportNode({})).memoryFreeBytes
   const before = await free()
-  using client = await connectAs('default', wish)
+  using client = await connectAs('default', spec)
   await client.call('SET', 'key', 'x'.repeat(32 * 1024 * 1024))
   await until(async () => (await free()) < before - 30 * 1024 * 1024, { withinMs: 5_000 })
 })

@@ -9,7 +9,7 @@ export interface NodeWatch extends Disposable {
 export interface NodeWatchOptions {
   readonly read: (pids: readonly number[]) => Promise<NodeResources>
   readonly everyMs?: number
-  /** Nobody has asked for this long: nothing is read until somebody asks again. */
+  /** After this long without a caller, nothing is read until the next call. */
   readonly idleAfterMs?: number
 }
 
@@ -26,7 +26,7 @@ export function watchNode({ read, everyMs = 500, idleAfterMs = 3_000 }: NodeWatc
 
   const begin = (pids: readonly number[]): Reading => {
     const reading = { pids, resources: read(pids) }
-    // Whoever asks gets the failure; when nobody does, the next reading may do better.
+    // The caller gets the failure; without a caller, the next reading may succeed.
     reading.resources.catch(() => undefined)
     return reading
   }

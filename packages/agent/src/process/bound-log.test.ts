@@ -3,7 +3,7 @@ import { appendFile, mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { connectAs, makeHome, makeWish, until } from '../../test/agent-home.ts'
+import { connectAs, makeHome, makeSpec, until } from '../../test/agent-home.ts'
 import { engines } from '../../test/engines.ts'
 import { shardFolder } from '../folder/shard-folder.ts'
 import { watchTrouble } from '../folder/watch-trouble.ts'
@@ -53,14 +53,14 @@ test.for(engines.map((engine) => [`${engine.flavour} ${engine.version}`, engine]
   async ([, engine]) => {
     await using home = await makeHome()
     await using _ = await home.start()
-    const wish = await makeWish({}, engine)
-    await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+    const spec = await makeSpec({}, engine)
+    await home.client.putShard({ params: { id: 'a-1' }, body: spec })
     await home.becomes('a-1', { state: 'running' })
-    using client = await connectAs('default', wish)
+    using client = await connectAs('default', spec)
     const { log } = shardFolder(home.path, 'a-1')
     const fill = "for n = 1, 20000 do redis.log(redis.LOG_WARNING, string.rep('x', 1000)) end"
     await client.call('EVAL', fill, 0)
-    await until(() => home.logged().includes('was cut to its end'), { withinMs: 10_000 })
+    await until(() => home.logged().includes('was cut to its last part'), { withinMs: 10_000 })
     await client.call('EVAL', "redis.log(redis.LOG_WARNING, 'AOF: failed, says a script')", 0)
     await until(async () => (await home.shard('a-1'))?.trouble.includes('says a script') ?? false, {
       withinMs: 10_000,

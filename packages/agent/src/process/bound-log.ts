@@ -36,7 +36,7 @@ export function boundLogs(paths: () => readonly string[], logger: Logger): Async
   const told = new Set<string>()
   const running = (async () => {
     while (!end.signal.aborted) {
-      for (const path of paths()) await boundAndTell(path, told, logger)
+      for (const path of paths()) await boundAndReport(path, told, logger)
       await delay(LOOK_EVERY_MS, undefined, { signal: end.signal }).catch(() => undefined)
     }
   })()
@@ -49,13 +49,13 @@ export function boundLogs(paths: () => readonly string[], logger: Logger): Async
 }
 
 /** A log that is filled without an end is cut every second: that is told once. */
-async function boundAndTell(path: string, told: Set<string>, logger: Logger): Promise<void> {
+async function boundAndReport(path: string, told: Set<string>, logger: Logger): Promise<void> {
   try {
     if (!(await boundLog(path)) || told.has(path)) return
     told.add(path)
     logger.warn(
       { log: path },
-      `a log was longer than ${MOST_LOG_BYTES} bytes, and was cut to its end; it will be again without being said`,
+      `a log was longer than ${MOST_LOG_BYTES} bytes, and was cut to its last part; further cuts are not logged`,
     )
   } catch (cause) {
     // Removed meanwhile, or no space for what is kept: the log is short by then.

@@ -1,3 +1,4 @@
+import { codeOf } from '@fairlead/engine'
 import { openPlainFile } from './open-plain-file.ts'
 
 export interface LogLine {
@@ -37,7 +38,7 @@ export async function readLog(
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start)
     return { bytes: buffer.subarray(0, bytesRead), end: start + bytesRead }
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return { bytes: Buffer.alloc(0), end: from }
+    if (codeOf(cause) === 'ENOENT') return { bytes: Buffer.alloc(0), end: from }
     throw cause
   }
 }

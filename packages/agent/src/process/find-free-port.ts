@@ -24,7 +24,7 @@ export async function findFreePort(
   return null
 }
 
-/** One after the other: of a port that is taken, nobody need know more. */
+/** One after the other: the first taken port is enough to know. */
 async function canBindAll(host: string, ports: readonly number[]): Promise<boolean> {
   for (const port of ports) if (!(await canBind(host, port))) return false
   return true

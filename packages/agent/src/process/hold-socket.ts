@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { lockFile } from './lock-file.ts'
+import { lockFile } from '@fairlead/engine'
 
 /** Linux keeps 108 bytes for a socket's path, the closing zero included. */
 const LONGEST_SOCKET_PATH_BYTES = 107
@@ -10,9 +10,10 @@ const LONGEST_SOCKET_PATH_BYTES = 107
 const DYING_MS = 2_000
 
 /**
- * Makes sure that no other process acts as the agent of this socket, until disposed of: of two agents on one folder, each
- * would take what the other does for a crash. Clears away the socket file of a dead agent. The lock is that of a file beside the
- * socket, in a folder that no other user can enter: a name that anybody can take is no lock.
+ * Makes sure that no other process acts as the agent of this socket, until disposed of: of two agents on one
+ * folder, each would mistake the other's actions for a crash. Removes the socket file of a dead agent. The
+ * lock is on a file beside the socket, in a folder that no other user can enter: a name that every process
+ * can take (an abstract socket) is no lock.
  *
  * Throws "another agent runs on …", or when the path is too long for a socket.
  */
@@ -35,7 +36,7 @@ async function takeFile(file: string, path: string): Promise<Disposable> {
   throw anotherAgent(path)
 }
 
-/** Throws when Linux takes no socket at this path, `of` being whose it is. */
+/** Throws when Linux takes no socket at this path; `of` names the process that listens there. */
 export function checkSocketPath(path: string, of: 'agent' | 'proxy'): void {
   const bytes = Buffer.byteLength(path)
   if (bytes > LONGEST_SOCKET_PATH_BYTES)

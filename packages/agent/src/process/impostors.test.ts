@@ -58,7 +58,7 @@ test.each(allowed)(
   },
 )
 
-test('a process is of a folder by whose it is and by the folder itself', () => {
+test('a process belongs to a folder by its user and by the folder itself', () => {
   const self = process.geteuid?.() ?? 0
   const ours = { dev: 8n, ino: 100n }
   expect(isProcessOf(self, { uid: self, cwd: ours, ours })).toBe(true)

@@ -1,13 +1,15 @@
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, lstat, open } from 'node:fs/promises'
+import { codeOf } from '@fairlead/engine'
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
 /**
- * Opens a file that lies where an engine, or a module in it, may write. It may have put anything there: a named pipe, whose opening
- * waits for ever, and with it a thread of ours; a link to a file that is not its own; a device without an end. Throws at once for all
- * that is not a plain file, and as open(2) does: ENOENT where there is none. `flags` of open(2), for reading by default; what is made by them (O_CREAT) is its
- * owner's only. The caller closes it.
+ * Opens a file in a folder where an engine, or a module in it, may write. It may have put anything there: a
+ * named pipe, whose opening blocks a thread of ours without end; a link to a file that is not its own; a
+ * device without an end. Throws at once for everything but a plain file, and as open(2) does: ENOENT where
+ * there is none. `flags` as for open(2), by default for reading; a file made by O_CREAT is for its owner
+ * only. The caller closes it.
  */
 export async function openPlainFile(path: string, flags: number = O_RDONLY): Promise<FileHandle> {
   const file = await open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o600)
@@ -37,7 +39,7 @@ export async function statPlainFile(path: string): Promise<Stats | null> {
     return found.isFile() ? found : null
   } catch (cause) {
     // Gone between two looks, or never there; ENOTDIR: what should be its folder is none.
-    if (['ENOENT', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code ?? '')) return null
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(cause))) return null
     throw cause
   }
 }

@@ -37,7 +37,7 @@ test('a stranger that got the pid of a dead process is neither taken for it nor 
   expect(signalProcess(now, 'SIGKILL')).toBe(false)
 })
 
-test('an unrecorded engine is found by its folder, and nobody else who works there is', async () => {
+test('an unrecorded engine is found by its folder, and no other process that works there', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-'))
   const conf = join(folder, 'engine.conf')
   // As an engine does, it has a fork of its own; a shell of a person stands in the folder too.

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { codeOf } from '@fairlead/engine'
 import { readOrNull } from './read-or-null.ts'
 import { openOwnFolder } from './works-in-folder.ts'
 
@@ -32,23 +33,23 @@ export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals)
     return process.kill(identity.pid, signal)
   } catch (cause) {
     // It ended between the look and the signal.
-    if ((cause as NodeJS.ErrnoException).code === 'ESRCH') return false
+    if (codeOf(cause) === 'ESRCH') return false
     throw cause
   }
 }
 
 /**
- * The engine process that was started in `folder` and whose identity nobody recorded: the agent died right after
- * starting it. It is ours, works in `folder` or in one that lies in it, was given the configuration `conf` or calls itself a server of `port`,
- * and is nobody's fork. Null when there is none.
+ * The engine process that was started in `folder` and has no recorded identity: the agent died right after
+ * starting it. It is ours, works in `folder` or below, was given the configuration `conf` or calls itself a
+ * server of `port`, and is no fork. Null when there is none.
  */
 export function findEngineProcess(folder: string, conf: string, port: number): ProcessIdentity | null {
   return findProcess(folder, (args) => isEngineOf(args.join(' '), conf, port))
 }
 
 /**
- * The process of ours that works in this very `folder`, or in one that lies in it, and was started with the arguments `isWanted` looks for, the
- * program being the first of them. Nobody's fork is meant by it. Null when there is none.
+ * The process of ours that works in this very `folder`, or below, and was started with the arguments that
+ * `isWanted` looks for; the program is the first of them. Forks do not count. Null when there is none.
  */
 export function findProcess(
   folder: string,
@@ -104,6 +105,10 @@ function isEngineOf(line: string, conf: string, port: number): boolean {
   return line.includes(conf) || new RegExp(`-server \\S+:${port}\\b`).test(line)
 }
 
+/** The same for as long as this process runs. */
 function readBootId(): string {
-  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  bootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  return bootId
 }
+
+let bootId: string | undefined

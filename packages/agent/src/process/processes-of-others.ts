@@ -33,6 +33,6 @@ function identityIn(file: string): ProcessIdentity | null {
   try {
     return (JSON.parse(readFileSync(file, 'utf8')) as { readonly identity: ProcessIdentity | null }).identity
   } catch {
-    return null // nothing was started, or nobody knows what
+    return null // nothing was started, or there is no record of it
   }
 }

@@ -1,3 +1,5 @@
+import { codeOf } from '@fairlead/engine'
+
 /** The last: /proc cannot name a folder that lies too deep, which any process may choose to work in. */
 const GONE_OR_HIDDEN = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM', 'ENAMETOOLONG']
 
@@ -6,7 +8,7 @@ export function readOrNull<T>(read: () => T): T | null {
   try {
     return read()
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? ''
+    const code = codeOf(cause)
     if (GONE_OR_HIDDEN.includes(code)) return null
     throw cause
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open, opendir, rename, rmdir, unlink } from 'node:fs/promises'
+import { codeOf } from '@fairlead/engine'
 
 /** A process that outlived its engine may go on writing: what cannot be emptied by then is left for the next attempt. */
 const WITHIN_MS = 60_000
@@ -64,8 +65,4 @@ function allow(...codes: readonly string[]): (cause: unknown) => void {
   return (cause) => {
     if (!codes.includes(codeOf(cause))) throw cause
   }
-}
-
-function codeOf(cause: unknown): string {
-  return (cause as NodeJS.ErrnoException).code ?? ''
 }

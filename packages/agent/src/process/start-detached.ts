@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:fs'
 import { rename, stat } from 'node:fs/promises'
+import { codeOf } from '@fairlead/engine'
 import { openPlainFile } from './open-plain-file.ts'
 import { identifyProcess } from './process-identity.ts'
 import type { StartedProcess } from './started-process.ts'
@@ -55,7 +56,7 @@ function readEnd(child: ChildProcess): Promise<string> {
 }
 
 async function explainSpawnError(program: string, cause: unknown): Promise<string> {
-  const code = (cause as NodeJS.ErrnoException).code
+  const code = codeOf(cause)
   if (code === 'EACCES') return `${program} is not executable; make it so (chmod +x)`
   // ENOENT names a missing program, and also a missing interpreter of a script that is there.
   const there = await stat(program).then(

@@ -3,8 +3,9 @@ import { parseStat, type ThreadStat } from './process-identity.ts'
 import { readOrNull } from './read-or-null.ts'
 
 /**
- * What a process does that answers nobody. `works`: it uses the processor, or waits for its turn on it. `disk`: it waits for a disk
- * (or for memory that was swapped out). `stopped`: a signal or a debugger holds it. `idle`: none of these.
+ * What a process does that does not answer. `works`: it uses the processor, or waits for its turn on it.
+ * `disk`: it waits for a disk (or for memory that was swapped out). `stopped`: a signal or a debugger holds
+ * it. `idle`: none of these.
  */
 export type Doing = 'works' | 'disk' | 'stopped' | 'idle'
 

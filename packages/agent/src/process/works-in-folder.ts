@@ -14,8 +14,9 @@ export interface ProcessPlace {
 }
 
 /**
- * Is a process, whose folder has a path within a folder of ours, one of that folder? It is when it is of our user, of an engine's, of the
- * proxy's or of the folder's owner, and works in the very folder that we find there. What a process calls itself and its folders is its own choice.
+ * Does a process belong to a folder of ours? Yes if its user is ours, an engine's, the proxy's or the
+ * folder's owner, and it works in the very folder (device and inode) that we find there. A process chooses
+ * freely what it calls itself and its folders.
  */
 export function isProcessOf(owner: number, { uid, cwd, ours }: ProcessPlace): boolean {
   return mayBeOurs(owner, uid) && cwd.dev === ours.dev && cwd.ino === ours.ino

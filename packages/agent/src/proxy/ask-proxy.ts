@@ -4,7 +4,7 @@ import { createClient, proxyOperations, type Transport } from '@fairlead/api'
 
 /** A look waits this long for an answer; one that comes later counts as much, for then its loop goes on. */
 const ASK_WITHIN_MS = 1_000
-/** A question without an answer for this long is asked anew. */
+/** A question without an answer for this long is asked again. */
 const ASK_AGAIN_MS = 30_000
 /** One that has answered is not asked again for this long. */
 const ASK_EVERY_MS = 1_000
@@ -12,7 +12,7 @@ const ASK_EVERY_MS = 1_000
 export type ProxyAnswer = 'answers' | { readonly silentMs: number }
 
 /** Asks the proxy of one socket again and again whether it lives. */
-export interface ProxyPulse {
+export interface ProxyProbe {
   /** Asks for a report, if the last answer is a while ago. Another process that answers does not count. Never throws. */
   ask(pid: number): Promise<ProxyAnswer>
   /** Another process is asked from now on. */
@@ -20,11 +20,11 @@ export interface ProxyPulse {
 }
 
 /** Asks the proxy at this Unix socket for its report, one question at a time. */
-export function createProxyPulse(socketPath: string): ProxyPulse {
+export function createProxyProbe(socketPath: string): ProxyProbe {
   const client = createClient(proxyOperations, socketTransport(socketPath))
   let answeredAt: number | null = null
   let silentSince: number | null = null
-  /** Who answers the question that is open; null: it failed. */
+  /** The pid of the process that answers the open question; null: it failed. */
   let open: Promise<number | null> | null = null
   const ask = async (): Promise<number | null> => {
     const asked = client.reportProxy({}).then(

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Doing } from '../process/watch-activity.ts'
-import { decideProxy, type ProxySight } from './decide-proxy.ts'
+import { decideProxy, type ProxyObservation } from './decide-proxy.ts'
 
 const last = { started: true, startedAt: 0, answered: true, ended: null, crashes: 0, streak: 0 }
-const sight: ProxySight = { now: 1_000_000, last, answer: 'answers', hungAfterMs: 10_000 }
-const died = (streak: number, at = sight.now): ProxySight => ({
-  ...sight,
+const observation: ProxyObservation = { now: 1_000_000, last, answer: 'answers', hungAfterMs: 10_000 }
+const died = (streak: number, at = observation.now): ProxyObservation => ({
+  ...observation,
   last: { ...last, streak, crashes: streak, ended: { at, how: 'died', why: 'signal SIGKILL' } },
   answer: 'gone',
 })
@@ -16,9 +16,9 @@ test('the pause after a death begins with 100 ms, is doubled each time, and neve
     return next.kind === 'rest' ? next.afterMs : next.kind
   })
   expect(pauses).toEqual([100, 200, 400, 3_200, 5_000, 5_000])
-  expect(decideProxy(died(7, sight.now - 5_000)).kind).toBe('start')
+  expect(decideProxy(died(7, observation.now - 5_000)).kind).toBe('start')
   // The clock was set back by an hour.
-  expect(decideProxy(died(7, sight.now + 3_600_000))).toMatchObject({ kind: 'rest', afterMs: 5_000 })
+  expect(decideProxy(died(7, observation.now + 3_600_000))).toMatchObject({ kind: 'rest', afterMs: 5_000 })
 })
 
 test('one that died before it answered has failed, one that answered has exited, one that was stopped is started', () => {
@@ -26,15 +26,15 @@ test('one that died before it answered has failed, one that answered has exited,
   expect(decideProxy(dead)).toMatchObject({ state: 'exited', why: 'signal SIGKILL' })
   const young = { ...dead, last: dead.last && { ...dead.last, answered: false } }
   expect(decideProxy(young)).toMatchObject({ state: 'failed' })
-  const stopped = { ...last, ended: { at: sight.now, how: 'stopped' as const, why: '' } }
-  expect(decideProxy({ ...sight, last: stopped, answer: 'gone' }).kind).toBe('start')
+  const stopped = { ...last, ended: { at: observation.now, how: 'stopped' as const, why: '' } }
+  expect(decideProxy({ ...observation, last: stopped, answer: 'gone' }).kind).toBe('start')
 })
 
 test('silence is told after a second, and ends a process that does nothing after the time that is allowed', () => {
   const silent = (silentMs: number, doing: Doing = 'idle') => {
     const idleMs = doing === 'idle' || doing === 'stopped' ? silentMs : 0
     return decideProxy({
-      ...sight,
+      ...observation,
       answer: { silentMs, activity: { doing, idleMs }, turns: { muteMs: silentMs } },
     })
   }
@@ -51,9 +51,11 @@ test('silence is told after a second, and ends a process that does nothing after
   expect(silent(9e9, 'disk').kind).toBe('rest')
 })
 
-test('a first process is started, one that was never started again, one that is gone is buried', () => {
-  expect(decideProxy({ ...sight, last: null, answer: 'gone' }).kind).toBe('start')
-  expect(decideProxy({ ...sight, last: { ...last, started: false }, answer: 'gone' }).kind).toBe('start')
-  expect(decideProxy({ ...sight, answer: 'gone' }).kind).toBe('bury')
-  expect(decideProxy({ ...sight, last: { ...last, answered: false } }).kind).toBe('welcome')
+test('a first process is started, one that was never started again, the exit of one that is gone is recorded', () => {
+  expect(decideProxy({ ...observation, last: null, answer: 'gone' }).kind).toBe('start')
+  expect(decideProxy({ ...observation, last: { ...last, started: false }, answer: 'gone' }).kind).toBe(
+    'start',
+  )
+  expect(decideProxy({ ...observation, answer: 'gone' }).kind).toBe('record-exit')
+  expect(decideProxy({ ...observation, last: { ...last, answered: false } }).kind).toBe('mark-ready')
 })

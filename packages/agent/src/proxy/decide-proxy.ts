@@ -4,7 +4,7 @@ import type { Activity } from '../process/watch-activity.ts'
 import { seconds, whySlow, whyStuck } from './decide-stuck.ts'
 
 /** What one look at the proxy has shown. Times in milliseconds; `at` ones since 1970. */
-export interface ProxySight {
+export interface ProxyObservation {
   readonly now: number
   /** The last process, as recorded; null when none was started yet. */
   readonly last: {
@@ -29,7 +29,10 @@ export interface ProxySilence {
   readonly turns: readonly LoopTurns[] | { readonly muteMs: number }
 }
 
-/** Its loops turn, and it takes no order: so many times hungAfterMs, and nobody could tell it where a database went. */
+/**
+ * Its loops turn, but it takes no orders: after so many times hungAfterMs it is ended, because it cannot be
+ * told where a database has moved.
+ */
 const DEAF_FACTOR = 15
 
 /** Its loop answers between two pieces of work: one that works on a single piece for so many times hungAfterMs never ends it. */
@@ -37,7 +40,7 @@ const STUCK_FACTOR = 3
 
 /** What to do with the proxy process next, and why. */
 export type NextOfProxy =
-  | { readonly kind: 'start' | 'kill' | 'bury' | 'welcome'; readonly why: string }
+  | { readonly kind: 'start' | 'kill' | 'record-exit' | 'mark-ready'; readonly why: string }
   /** Nothing to do: look again after `afterMs`. */
   | {
       readonly kind: 'rest'
@@ -46,24 +49,27 @@ export type NextOfProxy =
       readonly why: string
     }
 
-/** Clients of a dead proxy have nobody: its death is to be seen soon, also by an agent that is not its parent. */
+/**
+ * A dead proxy leaves its clients without service: its death must be noticed soon, also by an agent that is
+ * not its parent.
+ */
 const SETTLED_MS = 100
 const STARTING_MS = 20
 /** A proxy has no data to lose or to load, and its clients wait: shorter than the longest pause for engines. */
 const LONGEST_BACK_OFF_MS = 5_000
 
 /**
- * Decides the next thing to do for the proxy, which is always wanted. `bury`: record how the process ended. `welcome`:
- * it answers for the first time. `rest`: all is as it should be, or waits.
+ * Decides the next thing to do for the proxy, which is always wanted. `record-exit`: record how the process ended.
+ * `mark-ready`: record its first answer. `rest`: nothing to do, or wait.
  */
-export function decideProxy({ now, last, answer, hungAfterMs }: ProxySight): NextOfProxy {
+export function decideProxy({ now, last, answer, hungAfterMs }: ProxyObservation): NextOfProxy {
   if (!last) return { kind: 'start', why: 'there was none yet' }
   if (last.ended) return decideEnded(now, last, last.ended)
   if (!last.started) return { kind: 'start', why: 'the start was interrupted' }
-  if (answer === 'gone') return { kind: 'bury', why: 'its process is gone' }
+  if (answer === 'gone') return { kind: 'record-exit', why: 'its process is gone' }
   const ends = answer === 'answers' ? undefined : whyEnded(answer, hungAfterMs)
   if (ends !== undefined) return { kind: 'kill', why: ends }
-  if (answer === 'answers' && !last.answered) return { kind: 'welcome', why: 'it answers' }
+  if (answer === 'answers' && !last.answered) return { kind: 'mark-ready', why: 'it answers' }
   return {
     kind: 'rest',
     state: last.answered ? 'running' : 'starting',
@@ -107,8 +113,8 @@ function whySilent({ silentMs, turns }: ProxySilence): string {
 
 function decideEnded(
   now: number,
-  last: NonNullable<ProxySight['last']>,
-  ended: NonNullable<NonNullable<ProxySight['last']>['ended']>,
+  last: NonNullable<ProxyObservation['last']>,
+  ended: NonNullable<NonNullable<ProxyObservation['last']>['ended']>,
 ): NextOfProxy {
   if (ended.how === 'stopped') return { kind: 'start', why: 'it was stopped together with the agent' }
   const backOff = Math.min(LONGEST_BACK_OFF_MS, backOffMs(last.streak))

@@ -1,6 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { TURNS_SOCKET } from '@fairlead/api'
+import { codeOf } from '@fairlead/engine'
 import { type Static, Type } from 'typebox'
 import { parseAs } from '../process/check-schema.ts'
 import { writeDurably } from '../process/durable-file.ts'
@@ -13,9 +14,9 @@ const ProxyRecord = Type.Object({
     Type.Object({ pid: Type.Integer(), startTime: Type.String(), bootId: Type.String() }),
     Type.Null(),
   ]),
-  /** With what it was started; empty when nobody knows. */
+  /** The command that started it; empty when not known. */
   program: Type.Array(Type.String()),
-  /** Of our software; empty when nobody knows. */
+  /** Of our software; empty when not known. */
   version: Type.String(),
   /** Unix milliseconds, as all times here. */
   startedAt: Type.Integer(),
@@ -52,7 +53,7 @@ export interface ProxyFolder {
   /** Null when there is none. Throws when the file cannot be understood. */
   read(): Promise<ProxyRecord | null>
   write(record: ProxyRecord): Promise<void>
-  /** The process that was started on this folder, whether somebody recorded it or not; null when there is none. */
+  /** The process that was started on this folder, recorded or not; null when there is none. */
   find(): ProcessIdentity | null
 }
 
@@ -71,8 +72,8 @@ export function proxyFolder(home: string): ProxyFolder {
       await mkdir(path, { recursive: true, mode: 0o700 })
     },
     async read() {
-      const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-        if (cause.code === 'ENOENT') return null
+      const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+        if (codeOf(cause) === 'ENOENT') return null
         throw cause
       })
       if (text === null) return null

@@ -1,24 +1,28 @@
 import { randomInt } from 'node:crypto'
-import { chownSync, lstatSync } from 'node:fs'
+import { chmodSync, chownSync, lstatSync } from 'node:fs'
 import { lchown, link, mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isProxyUser, PROXY_USERS } from '@fairlead/engine'
-import { lockFile } from '../process/lock-file.ts'
+import { codeOf, isProxyUser, lockFile, PROXY_USERS } from '@fairlead/engine'
 import { removeTree } from '../process/remove-tree.ts'
 import type { ProxyFolder } from './proxy-folder.ts'
 
 /** What the next proxy of a home has to know of the one before. */
-const KEPT = ['endpoints.json', 'cursors.json']
+const KEPT = ['endpoints.json', 'cursors.json', 'epochs.json']
 /** How long the lock of a killed proxy may outlive it, on a busy machine. */
 const DYING_MS = 2_000
 
-/** Makes the folder of a proxy that is a user of its own, and answers the user: whose the folder is already, else one by chance. Root only. */
+/**
+ * Makes the folder of a proxy that runs as its own user. Returns that user: the folder's owner, or a random
+ * one. Root only.
+ */
 export async function openOwn({ own }: ProxyFolder): Promise<number> {
   await mkdir(own, { recursive: true, mode: 0o700 })
   const { uid: before } = lstatSync(own)
   const uid = isProxyUser(before) ? before : PROXY_USERS.first + randomInt(PROXY_USERS.count)
   chownSync(own, uid, uid)
+  // A proxy that was taken over could have closed it: its next process could not begin there, and would be root.
+  chmodSync(own, 0o700)
   return uid
 }
 
@@ -67,7 +71,7 @@ async function mustBeFree({ path }: ProxyFolder, folder: string): Promise<void> 
   try {
     await link(file, name)
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
+    const code = codeOf(cause)
     if (code === 'ENOENT') return // there is none
     if (code !== 'EPERM') throw cause
     await removeTree(file) // a folder has one name only

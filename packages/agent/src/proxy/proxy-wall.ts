@@ -1,12 +1,18 @@
+import { randomInt } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
+import { chown, mkdtemp } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import { usersOfPortsFile } from '@fairlead/engine'
+import { PROXY_USERS, usersOfPortsFile } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import { runProgram } from '../builds/run-program.ts'
 import { type EngineWall, rootOf } from '../engine/engine-wall.ts'
+import { wallHeld } from '../engine/wall-held.ts'
 import { type Inside, wallArguments } from '../engine/wall-script.ts'
 import { readPlainFile } from '../process/open-plain-file.ts'
+import { removeLeftOvers } from '../process/remove-left-overs.ts'
+import { removeTree } from '../process/remove-tree.ts'
 import { codeFolders } from './code-folders.ts'
+import { findUnreadable } from './find-unreadable.ts'
 import type { ProxyFolder } from './proxy-folder.ts'
 import { moveIn, moveOut, openOwn } from './proxy-moves.ts'
 
@@ -21,13 +27,18 @@ export interface ProxyPlace {
 /** What is around the proxy where root has started us: it is a user of its own, and sees its own folder and its code, nothing else of Fairlead. */
 export interface ProxyWall {
   /**
-   * Where the next process runs. What the last one kept is there then. `program`: with its arguments, but for its home. `isDoubted`: the last
-   * one has never answered, so it is tried first whether this one can load all of itself there. Throws when a proxy that nobody has recorded
-   * serves from there.
+   * Where the next process runs; the state that the last one kept is there by then. `program`: with its
+   * arguments, but without its home. `isDoubted`: the last process has never answered, so this first tries
+   * whether the program can load all its files there. Throws when an unrecorded proxy serves from there, and
+   * where it would be root on a home on which one has served within its wall.
    */
   place(folder: ProxyFolder, program: readonly string[], isDoubted: boolean): Promise<ProxyPlace>
+  /** The process that was started last answers. */
+  answers(folder: ProxyFolder): Promise<void>
 }
 
+/** The name of a folder in which it is tried begins so. */
+const CHECK = 'check-'
 /** On a busy machine. */
 const CHECKED_WITHIN_MS = 20_000
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -47,20 +58,25 @@ export function createProxyWall(settings: {
 }): ProxyWall {
   const { home, engines, lowPorts, logger } = settings
   let told: string | undefined
+  let isWithin = false
   const whyNot = async (inside: Inside | null, args: readonly string[], isDoubted: boolean) => {
     if (engines.missing !== null) return engines.missing
     if (inside === null) return 'its program is missing'
-    return isDoubted ? await tryWithin(inside, args) : undefined
+    const main = args.find((each) => isAbsolute(each)) ?? inside.program
+    const unreadable = findUnreadable(inside.program, main, inside.home)
+    return unreadable ?? (isDoubted ? await tryElsewhere(inside, args) : undefined)
   }
   return {
     async place(folder, [program = '', ...rest], isDoubted) {
       const outside = { program, args: [...rest, '--home', folder.path], folder: folder.path }
       if (process.geteuid?.() === 0) {
         const uid = await openOwn(folder)
+        await removeLeftOvers(folder.path, CHECK)
         const args = [...rest, '--home', folder.own, '--socket', basename(folder.socket)]
         const places = { home, folder, program, uid }
         const inside = insideOf(places, rest, lowPorts || (await hasLowPorts(folder)))
         const why = await whyNot(inside, args, isDoubted || told !== undefined)
+        isWithin = inside !== null && why === undefined
         if (inside !== null && why === undefined) {
           await moveIn(folder, uid)
           return {
@@ -69,11 +85,20 @@ export function createProxyWall(settings: {
             folder: folder.own,
           }
         }
+        const held = wallHeld(folder.path)
+        if (engines.missing !== null) await held.forget()
+        if (held.before)
+          throw new Error(
+            `${why}. One has served within a wall on this home: none is started as root for that. On a machine without walls: FAIRLEAD_ENGINE_WALL=off`,
+          )
         if (why !== told) logger.warn({ why }, 'the proxy runs as root: clients speak to a process of root')
         told = why
       }
       await moveOut(folder)
       return outside
+    },
+    answers: async (folder) => {
+      if (isWithin) await wallHeld(folder.path).note()
     },
   }
 }
@@ -99,7 +124,26 @@ function insideOf(
   return { home, root: rootOf(home), ...own, program, uid, lowPorts }
 }
 
-/** Undefined: it can load all of itself there. Otherwise why not. */
+/**
+ * Undefined: it can load all of itself within its wall. Otherwise why not. It is tried in another folder and as another such user: a
+ * proxy that was taken over, and what it has left running, would otherwise make it fail, and the next one root.
+ */
+async function tryElsewhere(inside: Inside, args: readonly string[]): Promise<string | undefined> {
+  const own = inside.folder.path
+  const path = await mkdtemp(join(dirname(own), CHECK))
+  try {
+    const uid = PROXY_USERS.first + randomInt(PROXY_USERS.count)
+    await chown(path, uid, uid)
+    const there = { ...inside, uid, folder: { path }, writable: [path] }
+    return await tryWithin(
+      there,
+      args.map((each) => (each === own ? path : each)),
+    )
+  } finally {
+    await removeTree(path)
+  }
+}
+
 async function tryWithin(inside: Inside, args: readonly string[]): Promise<string | undefined> {
   const { code, late, stderr } = await runProgram({
     program: 'unshare',

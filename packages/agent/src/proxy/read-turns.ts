@@ -9,8 +9,8 @@ const MOST_BYTES = 64 * 1024
 /** Asks the heartbeat thread of the proxy at one socket. */
 export interface TurnsReader {
   /**
-   * How the loops of process `pid` fare; or for how long nobody has said, since the first time: the process is stopped, or starved, or
-   * of a version that has no such thread. Never throws.
+   * The state of the loops of process `pid`; or the time since the first question without an answer: the
+   * process is stopped, or starved, or its version has no heartbeat thread. Never throws.
    */
   ask(pid: number): Promise<readonly LoopTurns[] | { readonly muteMs: number }>
   /** It answers its orders, or another process is asked from now on. */

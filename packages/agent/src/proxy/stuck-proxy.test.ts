@@ -9,7 +9,7 @@ const stickOnWords = fileURLToPath(new URL('../../../proxy/test/stick-on-words.t
 const [node = '', ...rest] = proxyProgram
 const sticky = [node, '--import', stickOnWords, ...rest]
 
-test('a proxy that is stuck in one piece of work is ended, and both logs say which piece, and whose', async () => {
+test('a proxy that is stuck in one piece of work is ended, and both logs say which piece of work, and for which client', async () => {
   await using home = await makeProxyHome()
   await using database = await echoServer()
   await using _ = await home.start({ proxyProgram: sticky, hungAfterMs: 3_000 })

@@ -12,7 +12,7 @@ import { dial, echoServer, makeProxyHome, proxyProgram } from '../../test/proxy-
 import { KEPT_LOG_BYTES, MOST_LOG_BYTES } from '../process/bound-log.ts'
 import { identifyProcess, isAlive } from '../process/process-identity.ts'
 import { stopAllShards } from '../stop-all-shards.ts'
-import { createProxyPulse } from './ask-proxy.ts'
+import { createProxyProbe } from './ask-proxy.ts'
 import type { ProxyRecord } from './proxy-folder.ts'
 
 test('a proxy runs with the agent, in a folder and with a log of its owner, and has nothing of the agent’s environment', async () => {
@@ -72,7 +72,7 @@ test('the next agent adopts the proxy of one that was killed: its clients keep t
   expect(await client.ask()).toBe('+PONG\r\n')
 })
 
-test('one that was killed is started again and serves what it served, without anybody telling', async () => {
+test('one that was killed is started again and serves what it served, without an order', async () => {
   await using home = await makeProxyHome()
   await using database = await echoServer()
   await using _ = await home.start({ proxyProgram })
@@ -177,9 +177,9 @@ test('an answer that comes late counts, and the question before it is not asked 
     setTimeout(() => response.end(JSON.stringify({ pid: 4711, rssBytes: 1, endpoints: [] })), 1_500)
   }).listen(path)
   await once(server, 'listening')
-  const pulse = createProxyPulse(path)
-  expect(await pulse.ask(4711)).toEqual({ silentMs: 0 })
-  expect(await pulse.ask(4711)).toBe('answers')
+  const probe = createProxyProbe(path)
+  expect(await probe.ask(4711)).toEqual({ silentMs: 0 })
+  expect(await probe.ask(4711)).toBe('answers')
   expect(asked).toBe(1)
   server.close()
 })
@@ -191,9 +191,9 @@ test('another process that answers does not count as the one that was asked', as
     response.end(JSON.stringify({ pid: 4711, rssBytes: 1, endpoints: [] }))
   }).listen(path)
   await once(server, 'listening')
-  const pulse = createProxyPulse(path)
-  expect(await pulse.ask(1)).toEqual({ silentMs: 0 })
-  expect(await pulse.ask(4711)).toBe('answers')
+  const probe = createProxyProbe(path)
+  expect(await probe.ask(1)).toEqual({ silentMs: 0 })
+  expect(await probe.ask(4711)).toBe('answers')
   server.close()
 })
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { ProxyState } from '@fairlead/api'
+import { messageOf } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import { describeEnd } from '../engine/start-process.ts'
 import { waitForEnd } from '../engine/stop-process.ts'
@@ -12,8 +13,8 @@ import { isAlive, signalProcess } from '../process/process-identity.ts'
 import { prepareLog, startDetached } from '../process/start-detached.ts'
 import type { StartedProcess } from '../process/started-process.ts'
 import { type ActivityWatch, watchActivity } from '../process/watch-activity.ts'
-import { createProxyPulse, type ProxyPulse } from './ask-proxy.ts'
-import { decideProxy, type NextOfProxy, type ProxySight } from './decide-proxy.ts'
+import { createProxyProbe, type ProxyProbe } from './ask-proxy.ts'
+import { decideProxy, type NextOfProxy, type ProxyObservation } from './decide-proxy.ts'
 import { type ProxyFolder, type ProxyRecord, proxyFolder } from './proxy-folder.ts'
 import type { ProxyWall } from './proxy-wall.ts'
 import { createTurnsReader, type TurnsReader } from './read-turns.ts'
@@ -27,6 +28,10 @@ export interface ProxySettings {
   readonly version: string
   readonly logger: Logger
   readonly hungAfterMs: number
+  /** Called before each look: its socket may be another. */
+  readonly onLook?: () => Promise<void>
+  /** Called after each look. */
+  readonly onSeen?: (state: ProxyState) => void
 }
 
 /** The proxy under supervision. Disposing of it ends the supervision, not the process. */
@@ -42,7 +47,7 @@ const LAST_WORDS_BYTES = 64 * 1024
 interface Supervision {
   readonly settings: ProxySettings
   readonly folder: ProxyFolder
-  readonly pulse: ProxyPulse
+  readonly probe: ProxyProbe
   readonly turns: TurnsReader
   /** What the process does while it is silent. */
   readonly activity: ActivityWatch
@@ -69,16 +74,16 @@ export async function superviseProxy(settings: ProxySettings): Promise<Supervise
   const log = settings.logger.child({ part: 'proxy' })
   const last = await folder.read().catch((cause: unknown) => {
     // Its process is found without it.
-    log.error({ err: cause }, 'the record of the proxy process is left aside')
+    log.error({ err: cause }, 'the record of the proxy process is ignored')
     return null
   })
   const supervision: Supervision = {
-    ...{ settings, folder, log, last, pulse: createProxyPulse(folder.socket), end: new AbortController() },
+    ...{ settings, folder, log, last, probe: createProxyProbe(folder.socket), end: new AbortController() },
     turns: createTurnsReader(folder.turnsSocket),
     activity: watchActivity(),
     ...{ view: { state: 'starting', why: '' }, child: null, killedBecause: null, wake: () => undefined },
   }
-  if (last?.identity && !last.ended && isAlive(last.identity)) tellAdoption(supervision, last)
+  if (last?.identity && !last.ended && isAlive(last.identity)) reportAdoption(supervision, last)
   const running = loop(supervision)
   const logs = boundLogs(() => [folder.log], log)
   return {
@@ -98,7 +103,7 @@ function describe({ last, view }: Supervision): ProxyState {
   return { ...view, pid, crashes, ...(diedBefore && { diedBefore }) }
 }
 
-function tellAdoption({ settings: { program, version }, log }: Supervision, record: ProxyRecord): void {
+function reportAdoption({ settings: { program, version }, log }: Supervision, record: ProxyRecord): void {
   const fields = { pid: record.identity?.pid }
   const isSame = record.version === version && isDeepStrictEqual(record.program, program)
   if (isSame) log.info(fields, 'proxy process is adopted')
@@ -117,6 +122,7 @@ async function loop(supervision: Supervision): Promise<void> {
     const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
     supervision.wake = wake
     const afterMs = await turn(supervision)
+    supervision.settings.onSeen?.(describe(supervision))
     if (afterMs === 0 || signal.aborted) continue
     const timer = setTimeout(wake, afterMs)
     await woken
@@ -128,6 +134,7 @@ async function loop(supervision: Supervision): Promise<void> {
 async function turn(supervision: Supervision): Promise<number> {
   const { end, log } = supervision
   try {
+    await supervision.settings.onLook?.()
     const next = decideProxy(await look(supervision))
     if (next.kind === 'rest') {
       supervision.view = { state: next.state, why: next.why }
@@ -137,14 +144,14 @@ async function turn(supervision: Supervision): Promise<number> {
     return 0
   } catch (cause) {
     if (end.signal.aborted) return 0
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     if (supervision.view.why !== why) log.error({ err: cause }, 'proxy cannot be supervised; trying again')
     supervision.view = { ...supervision.view, why }
     return AFTER_TROUBLE_MS
   }
 }
 
-async function look(supervision: Supervision): Promise<ProxySight> {
+async function look(supervision: Supervision): Promise<ProxyObservation> {
   const { last, settings } = supervision
   const here = last?.identity && !last.ended && isAlive(last.identity)
   return {
@@ -157,9 +164,9 @@ async function look(supervision: Supervision): Promise<ProxySight> {
 
 async function ask(
   pid: number,
-  { pulse, activity, turns }: Pick<Supervision, 'pulse' | 'activity' | 'turns'>,
-): Promise<ProxySight['answer']> {
-  const answer = await pulse.ask(pid)
+  { probe, activity, turns }: Pick<Supervision, 'probe' | 'activity' | 'turns'>,
+): Promise<ProxyObservation['answer']> {
+  const answer = await probe.ask(pid)
   if (answer === 'answers') {
     activity.forget()
     turns.forget()
@@ -185,18 +192,19 @@ async function act(supervision: Supervision, next: Exclude<NextOfProxy, { kind: 
       signalProcess(last.identity, 'SIGKILL')
       await waitForEnd(last.identity, 2_000, end.signal)
       return
-    case 'bury':
-      if (last) await bury(supervision, last)
+    case 'record-exit':
+      if (last) await recordExit(supervision, last)
       return
-    case 'welcome':
+    case 'mark-ready':
       if (last) await save(supervision, { ...last, answeredAt: Date.now() })
+      await supervision.settings.wall.answers(supervision.folder)
       log.info({ pid: last?.identity?.pid }, 'proxy process answers')
   }
 }
 
 async function start(supervision: Supervision, why: string): Promise<void> {
-  const { settings, folder, pulse, last, log } = supervision
-  pulse.forget()
+  const { settings, folder, probe, last, log } = supervision
+  probe.forget()
   supervision.turns.forget()
   supervision.activity.forget()
   supervision.killedBecause = null
@@ -208,7 +216,7 @@ async function start(supervision: Supervision, why: string): Promise<void> {
     streak: last?.streak ?? 0,
     ...(last?.ended?.how === 'died' && { diedBefore: { at: last.ended.at, why: last.ended.why } }),
   }
-  // One that nobody recorded holds the home, and would let no other run: its agent died right after starting it.
+  // An unrecorded proxy holds the home, and would let no other run: its agent died right after starting it.
   const found = folder.find()
   if (found !== null) {
     const { end: logFrom } = await readLog(folder.log, Number.MAX_SAFE_INTEGER, 0)
@@ -216,7 +224,7 @@ async function start(supervision: Supervision, why: string): Promise<void> {
     const origin = last === null || last.ended ? unknown : last
     const record = { ...origin, ...first, ...counts, identity: found }
     await save(supervision, record)
-    return tellAdoption(supervision, record)
+    return reportAdoption(supervision, record)
   }
   const logFrom = await prepareLog(folder.log)
   const record: ProxyRecord = { ...first, ...counts, program: [...program], version, logFrom }
@@ -235,14 +243,14 @@ async function start(supervision: Supervision, why: string): Promise<void> {
     await save(supervision, { ...record, identity: child.identity })
     log.info({ pid: child.identity.pid, why }, 'proxy process is started')
   } catch (cause) {
-    const end = cause instanceof Error ? cause.message : String(cause)
+    const end = messageOf(cause)
     log.error({ why: end }, 'proxy process cannot be started')
     await save(supervision, asDied(record, end))
   }
 }
 
 /** Records how the process ended. */
-async function bury(supervision: Supervision, last: ProxyRecord): Promise<void> {
+async function recordExit(supervision: Supervision, last: ProxyRecord): Promise<void> {
   const { child, killedBecause, folder, log } = supervision
   const how = killedBecause ?? (await describeEnd(child, last.identity))
   const words = await errorOf(folder.log, last.logFrom)

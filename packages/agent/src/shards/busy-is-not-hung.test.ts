@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { WantedShard } from '@fairlead/api'
+import type { ShardSpec } from '@fairlead/api'
 import { connectEngine, type EngineConnection } from '@fairlead/engine'
 import { expect, test } from 'vitest'
-import { connectAs, makeHome, makeWish, type TestHome, until } from '../../test/agent-home.ts'
+import { connectAs, makeHome, makeSpec, type TestHome, until } from '../../test/agent-home.ts'
 import { engines } from '../../test/engines.ts'
 
 const soon = { hungAfterMs: 800, primaryHungAfterMs: 1_600 }
@@ -16,8 +16,8 @@ test.for(builds)(
   async ({ flavour, version }) => {
     await using home = await makeHome()
     await using _ = await home.start(soon)
-    const { wish, pid } = await startShard(home, 'a-1', { build: { flavour, version } })
-    using client = await connect(wish)
+    const { spec, pid } = await startShard(home, 'a-1', { build: { flavour, version } })
+    using client = await connect(spec)
     await client.call('SET', 'only copy', 'is kept')
     const seen = { isBusy: false, forMs: 0 }
     const look = until(
@@ -38,32 +38,32 @@ test.for(builds)(
 test('nor does it end a replica, or a process that is to be replaced by another one', async () => {
   await using home = await makeHome()
   await using _ = await home.start(soon)
-  const { wish, pid } = await startShard(home, 'a-1')
-  const replica = await startShard(home, 'b-1', followerOf(wish))
-  await until(() => isLinked(replica.wish), { withinMs: 5_000 })
-  using reader = await connect(replica.wish)
+  const { spec, pid } = await startShard(home, 'a-1')
+  const replica = await startShard(home, 'b-1', followerOf(spec))
+  await until(() => isLinked(replica.spec), { withinMs: 5_000 })
+  using reader = await connect(replica.spec)
   const read = scriptsFor(BUSY_MS, reader)
   await until(async () => (await home.shard('b-1'))?.silence?.doing === 'works', { withinMs: 15_000 })
   await read
   await home.becomes('b-1', { state: 'running', pid: replica.pid, crashes: 0, silence: null })
 
-  using client = await connect(wish)
+  using client = await connect(spec)
   await client.call('SET', 'a', '1')
   const written = scriptsFor(BUSY_MS, client)
   await until(async () => (await home.shard('a-1'))?.silence?.doing === 'works', { withinMs: 15_000 })
-  await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, revision: 'second' } })
+  await home.client.putShard({ params: { id: 'a-1' }, body: { ...spec, revision: 'second' } })
   await home.becomes('a-1', { state: 'running', pid, revision: 'first' })
   await written
   await home.becomes('a-1', { state: 'running', revision: 'second', crashes: 0, beganAfterDeath: false })
-  using after = await connectAs('default', wish)
+  using after = await connectAs('default', spec)
   expect(await after.call('GET', 'a')).toBe('1')
 })
 
 test('one that stands still alone, with nothing on its disk, is left to a person, who may let it go on', async () => {
   await using home = await makeHome()
   await using _ = await home.start(soon)
-  const { wish, pid } = await startShard(home, 'a-1')
-  using client = await connect(wish)
+  const { spec, pid } = await startShard(home, 'a-1')
+  using client = await connect(spec)
   await client.call('SET', 'only copy', 'is kept')
   process.kill(pid, 'SIGSTOP')
   await until(async () => (await home.shard('a-1'))?.why.includes('a person has to decide') ?? false, {
@@ -81,17 +81,17 @@ test('one that stands still alone, with nothing on its disk, is left to a person
 test('one that stands still alone, with its data on its disk, is killed after a while and has them again', async () => {
   await using home = await makeHome()
   await using _ = await home.start(soon)
-  const { wish, pid } = await startShard(home, 'a-1', { persistence: 'aof' })
+  const { spec, pid } = await startShard(home, 'a-1', { persistence: 'aof' })
   {
-    using client = await connect(wish)
+    using client = await connect(spec)
     await client.call('SET', 'saved', 'yes')
   }
   process.kill(pid, 'SIGSTOP')
   await home.becomes('a-1', { state: 'running', crashes: 1, silence: null }, 15_000)
   expect(home.logged()).toMatch(
-    /while it did nothing, and was killed; it begins again with what is on its disk/,
+    /while it did nothing, and was killed; it starts again with what is on its disk/,
   )
-  using after = await connect(wish)
+  using after = await connect(spec)
   expect(await after.call('GET', 'saved')).toBe('yes')
 })
 
@@ -116,33 +116,33 @@ test('one that stands still among others is left to the server, whose order is v
 test('a replica that stands still is killed soon, and comes back behind its primary', async () => {
   await using home = await makeHome()
   await using _ = await home.start(soon)
-  const { wish } = await startShard(home, 'a-1', { onCrash: 'wait' })
-  const replica = await startShard(home, 'b-1', followerOf(wish))
-  await until(() => isLinked(replica.wish), { withinMs: 5_000 })
+  const { spec } = await startShard(home, 'a-1', { onCrash: 'wait' })
+  const replica = await startShard(home, 'b-1', followerOf(spec))
+  await until(() => isLinked(replica.spec), { withinMs: 5_000 })
   process.kill(replica.pid, 'SIGSTOP')
   await home.becomes('b-1', { state: 'running', crashes: 1, silence: null }, 10_000)
-  await until(() => isLinked(replica.wish), { withinMs: 5_000 })
+  await until(() => isLinked(replica.spec), { withinMs: 5_000 })
 })
 
-function followerOf({ host, port, adminPassword }: WantedShard): Partial<WantedShard> {
+function followerOf({ host, port, adminPassword }: ShardSpec): Partial<ShardSpec> {
   return { replicaOf: { host, port }, adminPassword }
 }
 
-async function startShard(home: TestHome, id: string, wanted: Partial<WantedShard> = {}) {
-  const wish = await makeWish(wanted)
-  await home.client.putShard({ params: { id }, body: wish })
+async function startShard(home: TestHome, id: string, wanted: Partial<ShardSpec> = {}) {
+  const spec = await makeSpec(wanted)
+  await home.client.putShard({ params: { id }, body: spec })
   const { pid } = await home.becomes(id, { state: 'running' })
-  return { wish, pid: pid ?? 0 }
+  return { spec, pid: pid ?? 0 }
 }
 
 /** Waits for its answers for as long as these take. */
-function connect(wish: WantedShard): Promise<EngineConnection> {
-  const login = { username: 'default', password: wish.userPassword }
-  return connectEngine({ address: wish, login, commandTimeoutMs: 60_000 })
+function connect(spec: ShardSpec): Promise<EngineConnection> {
+  const login = { username: 'default', password: spec.userPassword }
+  return connectEngine({ address: spec, login, commandTimeoutMs: 60_000 })
 }
 
-async function isLinked(wish: WantedShard): Promise<boolean> {
-  using admin = await connectAs('fairlead', wish)
+async function isLinked(spec: ShardSpec): Promise<boolean> {
+  using admin = await connectAs('fairlead', spec)
   return (await admin.info('replication')).includes('master_link_status:up')
 }
 

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import type { WantedShard } from '@fairlead/api'
+import type { ShardSpec } from '@fairlead/api'
 import { expect, test } from 'vitest'
-import { connectAs, makeHome, makeWish, type TestHome, until } from '../../test/agent-home.ts'
+import { connectAs, makeHome, makeSpec, type TestHome, until } from '../../test/agent-home.ts'
 import { anyEngine, engines } from '../../test/engines.ts'
 
 const persistences = ['disabled', 'snapshot', 'aof'] as const
@@ -14,16 +14,16 @@ test.for(builds.flatMap((build) => persistences.map((persistence) => ({ ...build
     await using home = await makeHome()
     await using _ = await home.start()
     const snapshots = [{ secs: 3600, writes: 1 }]
-    const wish = await makeWish({ build: { flavour, version }, persistence, snapshots })
-    await run(home, wish)
-    await write(wish, 'a')
-    await run(home, { ...wish, revision: 'second' })
-    expect(await read(wish, 'a')).toBe('value of a')
-    await write(wish, 'b')
-    await run(home, { ...wish, revision: 'third' })
-    expect([await read(wish, 'a'), await read(wish, 'b')]).toEqual(['value of a', 'value of b'])
+    const spec = await makeSpec({ build: { flavour, version }, persistence, snapshots })
+    await run(home, spec)
+    await write(spec, 'a')
+    await run(home, { ...spec, revision: 'second' })
+    expect(await read(spec, 'a')).toBe('value of a')
+    await write(spec, 'b')
+    await run(home, { ...spec, revision: 'third' })
+    expect([await read(spec, 'a'), await read(spec, 'b')]).toEqual(['value of a', 'value of b'])
 
-    using admin = await connectAs('fairlead', wish)
+    using admin = await connectAs('fairlead', spec)
     expect(await admin.call('CONFIG', 'GET', 'appendonly')).toEqual([
       'appendonly',
       persistence === 'aof' ? 'yes' : 'no',
@@ -40,16 +40,16 @@ test.for(builds)(
   async (build) => {
     await using home = await makeHome()
     await using _ = await home.start()
-    const wish = await makeWish({ build, persistence: 'aof', aofFsync: 'always' })
-    await run(home, wish)
-    await write(wish, 'a')
+    const spec = await makeSpec({ build, persistence: 'aof', aofFsync: 'always' })
+    await run(home, spec)
+    await write(spec, 'a')
     await crash(home)
-    expect(await read(wish, 'a')).toBe('value of a')
+    expect(await read(spec, 'a')).toBe('value of a')
     // After a clean restart, the snapshot is there too, and older than what is written from here on.
-    await run(home, { ...wish, revision: 'second' })
-    await write(wish, 'b')
+    await run(home, { ...spec, revision: 'second' })
+    await write(spec, 'b')
     await crash(home)
-    expect([await read(wish, 'a'), await read(wish, 'b')]).toEqual(['value of a', 'value of b'])
+    expect([await read(spec, 'a'), await read(spec, 'b')]).toEqual(['value of a', 'value of b'])
   },
 )
 
@@ -58,27 +58,27 @@ test.for(builds)(
   async (build) => {
     await using home = await makeHome()
     await using _ = await home.start()
-    const wish = await makeWish({ build })
-    await run(home, { ...wish, persistence: 'aof' })
-    await write(wish, 'a', 'first')
-    await run(home, { ...wish, revision: 'second', persistence: 'disabled' })
-    expect(await read(wish, 'a')).toBe('first')
-    await write(wish, 'a', 'second')
-    await run(home, { ...wish, revision: 'third', persistence: 'aof' })
-    expect(await read(wish, 'a')).toBe('second')
-    await aofIsWritten(wish)
-    await write(wish, 'a', 'third')
+    const spec = await makeSpec({ build })
+    await run(home, { ...spec, persistence: 'aof' })
+    await write(spec, 'a', 'first')
+    await run(home, { ...spec, revision: 'second', persistence: 'disabled' })
+    expect(await read(spec, 'a')).toBe('first')
+    await write(spec, 'a', 'second')
+    await run(home, { ...spec, revision: 'third', persistence: 'aof' })
+    expect(await read(spec, 'a')).toBe('second')
+    await aofIsWritten(spec)
+    await write(spec, 'a', 'third')
     await crash(home)
-    expect(await read(wish, 'a')).toBe('third')
+    expect(await read(spec, 'a')).toBe('third')
   },
 )
 
 test('a replica resumes without a full sync, and as a primary later loads what it had', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
-  const primary = await makeWish({ persistence: 'aof' })
+  const primary = await makeSpec({ persistence: 'aof' })
   const secrets = { adminPassword: primary.adminPassword, userPassword: primary.userPassword }
-  const replica = await makeWish({
+  const replica = await makeSpec({
     persistence: 'aof',
     ...secrets,
     replicaOf: { host: primary.host, port: primary.port },
@@ -109,9 +109,9 @@ test.for(builds)(
   async (build) => {
     await using home = await makeHome()
     await using _ = await home.start()
-    const primary = await makeWish({ build, persistence: 'aof' })
+    const primary = await makeSpec({ build, persistence: 'aof' })
     const { host, port, adminPassword, userPassword } = primary
-    const own = await makeWish({ build, persistence: 'aof', adminPassword, userPassword })
+    const own = await makeSpec({ build, persistence: 'aof', adminPassword, userPassword })
     await run(home, primary, 'p')
     await run(home, { ...own, replicaOf: { host, port } })
     await linked(own)
@@ -137,12 +137,12 @@ test('a shard whose data folder holds only a snapshot starts with it, though an 
   await using home = await makeHome()
   await using _ = await home.start()
   const { flavour, version } = anyEngine()
-  const wish = await makeWish({ build: { flavour, version } })
-  await run(home, wish)
-  await write(wish, 'a')
-  await run(home, { ...wish, revision: 'second', persistence: 'aof' })
-  expect(await read(wish, 'a')).toBe('value of a')
-  await aofIsWritten(wish)
+  const spec = await makeSpec({ build: { flavour, version } })
+  await run(home, spec)
+  await write(spec, 'a')
+  await run(home, { ...spec, revision: 'second', persistence: 'aof' })
+  expect(await read(spec, 'a')).toBe('value of a')
+  await aofIsWritten(spec)
   expect(readdirSync(join(home.path, 'shards', 'a-1', 'data'))).toContain('appendonlydir')
 })
 
@@ -152,9 +152,9 @@ function setBack(path: string): void {
 }
 
 /** Puts the shard and waits until it runs just so. */
-async function run(home: TestHome, wish: WantedShard, id = 'a-1'): Promise<void> {
-  await home.client.putShard({ params: { id }, body: wish })
-  await home.becomes(id, { state: 'running', revision: wish.revision })
+async function run(home: TestHome, spec: ShardSpec, id = 'a-1'): Promise<void> {
+  await home.client.putShard({ params: { id }, body: spec })
+  await home.becomes(id, { state: 'running', revision: spec.revision })
 }
 
 async function crash(home: TestHome): Promise<void> {
@@ -163,25 +163,25 @@ async function crash(home: TestHome): Promise<void> {
   await home.becomes('a-1', { state: 'running', crashes: crashes + 1 })
 }
 
-async function write(wish: WantedShard, key: string, value = `value of ${key}`): Promise<void> {
-  using client = await connectAs('default', wish)
+async function write(spec: ShardSpec, key: string, value = `value of ${key}`): Promise<void> {
+  using client = await connectAs('default', spec)
   expect(await client.call('SET', key, value)).toBe('OK')
 }
 
-async function read(wish: WantedShard, key: string) {
-  using client = await connectAs('default', wish)
+async function read(spec: ShardSpec, key: string) {
+  using client = await connectAs('default', spec)
   return await client.call('GET', key)
 }
 
-async function linked(wish: WantedShard): Promise<void> {
-  using admin = await connectAs('fairlead', wish)
+async function linked(spec: ShardSpec): Promise<void> {
+  using admin = await connectAs('fairlead', spec)
   const up = async () => (await admin.info('replication')).includes('master_link_status:up')
   await until(up, { withinMs: 10_000 })
 }
 
 /** The first rewrite, by which an AOF that was switched on becomes the truth, is done. */
-async function aofIsWritten(wish: WantedShard): Promise<void> {
-  using admin = await connectAs('fairlead', wish)
+async function aofIsWritten(spec: ShardSpec): Promise<void> {
+  using admin = await connectAs('fairlead', spec)
   const done = async () => {
     const text = await admin.info('persistence')
     return /aof_enabled:1\r\naof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0/.test(text)

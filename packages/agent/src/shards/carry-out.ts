@@ -1,3 +1,4 @@
+import { messageOf } from '@fairlead/engine'
 import { findProgram } from '../builds/builds-of-node.ts'
 import { engineTarget } from '../engine/engine-config.ts'
 import { describeEnd, prepareFolder, startProcess } from '../engine/start-process.ts'
@@ -15,6 +16,7 @@ import { readSettings } from '../folder/read-settings.ts'
 import type { ProcessRecord, ShardFolder, WantedRecord } from '../folder/shard-folder.ts'
 import { nextStreak } from '../process/decide-restart.ts'
 import { type ProcessIdentity, signalProcess } from '../process/process-identity.ts'
+import { ranOutside } from './ran-outside.ts'
 import { whatIsLost } from './see-silence.ts'
 import type { ShardWorkplace } from './shard-workplace.ts'
 
@@ -26,18 +28,19 @@ export interface ActResult {
 /** Starts a process for what is wanted. What stands in the way is recorded as the end of that process. */
 export async function start(place: ShardWorkplace, wanted: WantedRecord, last: ProcessRecord | null) {
   const { folder } = place
-  const { wish, order } = wanted
-  place.pulse.forget()
+  const { spec, order } = wanted
+  place.probe.forget()
   place.activity.forget()
   place.killedBecause = null
   const disk = await readDataOnDisk(folder.data, last)
-  const appendonly = decideAppendonly(wish, disk)
-  const logFrom = await prepareFolder(folder, wish, appendonly.atStart)
+  const appendonly = decideAppendonly(spec, disk)
+  const logFrom = await prepareFolder(folder, spec, appendonly.atStart)
   const sameOrder = last !== null && last.order === order
   const startedAt = Date.now()
+  const outside = ranOutside(last, spec)
   const record: ProcessRecord = {
     order,
-    wish,
+    spec,
     identity: null,
     startedAt,
     answeredAt: null,
@@ -51,6 +54,7 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
       stoppedCleanly: disk.stoppedCleanly,
       died: last !== null && !disk.stoppedCleanly && (last.answeredAt !== null || last.before.died === true),
     },
+    ...(outside && { ranOutside: true }),
     logFrom,
     stoppingAt: null,
     ended: null,
@@ -61,29 +65,33 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
   // Recorded before the process exists: an agent that dies in between looks for it by its folder.
   await place.save(record)
   try {
-    await place.modules.verify(wish.modules)
+    await place.modules.verify(spec.modules)
   } catch (cause) {
     // Whatever ran before: it is not tried again by itself, for only the server has the file.
-    await place.save({ ...asDied(record, explain(cause)), proven: false })
+    await place.save({ ...asDied(record, messageOf(cause)), proven: false })
     return
   }
+  let within: boolean
   try {
-    const program = await findProgram(place.builds, wish.build)
-    place.child = await startProcess(folder, { program, modules: wish.modules }, place.wall)
+    const program = await findProgram(place.builds, spec.build)
+    const engine = { program, modules: spec.modules, ranOutside: outside }
+    const child = await startProcess(folder, engine, place.wall)
+    place.child = child
+    within = child.within
   } catch (cause) {
-    await place.save(asDied(record, explain(cause)))
+    await place.save(asDied(record, messageOf(cause)))
     return
   }
-  await place.save({ ...record, identity: place.child.identity })
+  await place.save({ ...record, identity: place.child.identity, ...(within && { within: true }) })
 }
 
 /** Notes the first answer of a process and its settings, and sets what had to wait until it has loaded its data. */
-export async function welcome(place: ShardWorkplace, last: ProcessRecord): Promise<void> {
+export async function markReady(place: ShardWorkplace, last: ProcessRecord): Promise<void> {
   const answeredAt = Date.now()
   const later = last.appendonlyLater
-  if (later !== null) await place.pulse.call('CONFIG', 'SET', 'appendonly', later ? 'yes' : 'no')
+  if (later !== null) await place.probe.call('CONFIG', 'SET', 'appendonly', later ? 'yes' : 'no')
   // Before its answer is noted: a process that has answered has a baseline.
-  const settings = readSettings(await place.pulse.call('CONFIG', 'GET', '*'), last.wish)
+  const settings = readSettings(await place.probe.call('CONFIG', 'GET', '*'), last.spec)
   await place.folder.writeBaseline({ startedAt: last.startedAt, settings })
   const { unanswered: _over, ...record } = last
   await place.save({
@@ -103,7 +111,7 @@ export async function welcome(place: ShardWorkplace, last: ProcessRecord): Promi
 /** Asks the process to stop, with or without saving its data. One that cannot save is ended only if nothing is lost by that. */
 export async function stop(
   place: ShardWorkplace,
-  { wish }: WantedRecord,
+  { spec }: WantedRecord,
   last: ProcessRecord,
   save: boolean,
 ): Promise<ActResult> {
@@ -118,13 +126,13 @@ export async function stop(
   await giveFolderBack(folder, last.identity)
   const result = await stopProcess({
     identity: last.identity,
-    target: engineTarget(last.wish),
+    target: engineTarget(last.spec),
     save,
     data: folder.data,
     // Without saving there is nothing that could take long.
     stopWithinMs: save ? place.stopWithinMs : Math.min(place.stopWithinMs, 5_000),
     hungAfterMs: save ? silence.hungAfterMs : Math.min(silence.hungAfterMs, 1_000),
-    mayForce: !save || (await whatIsLost(last, wish, folder, silence.serves)) === 'nothing',
+    mayForce: !save || (await whatIsLost(last, spec, folder, silence.serves)) === 'nothing',
     signal,
   })
   if (result.kind === 'gone') {
@@ -147,8 +155,12 @@ export async function kill(place: ShardWorkplace, identity: ProcessIdentity, why
  * Records how the process ended: as we asked, with its data saved, or on its own. One that an earlier agent started, and that never
  * answered, may have died with that agent: it is not said to fail, it is started again.
  */
-export async function bury(place: ShardWorkplace, wanted: WantedRecord, last: ProcessRecord): Promise<void> {
-  place.pulse.forget()
+export async function recordExit(
+  place: ShardWorkplace,
+  wanted: WantedRecord,
+  last: ProcessRecord,
+): Promise<void> {
+  place.probe.forget()
   if (place.child === null && last.answeredAt === null && last.stoppingAt === null) {
     await place.save({ ...last, identity: null })
     return
@@ -161,7 +173,7 @@ export async function bury(place: ShardWorkplace, wanted: WantedRecord, last: Pr
   const words = await lastWords(place.folder, last)
   const died = asDied(last, words === '' ? end : `${end}: ${words}`, saysPortTaken(words))
   // The order dies with the process: what it held may be lost, so the server has to say again that it wants it started.
-  const orderDied = wanted.wish.onCrash === 'wait' && last.answeredAt !== null
+  const orderDied = wanted.spec.onCrash === 'wait' && last.answeredAt !== null
   await place.save(orderDied ? { ...died, order: wanted.order } : died)
 }
 
@@ -175,10 +187,6 @@ export async function hasStoppedCleanly(folder: ShardFolder, last: ProcessRecord
   return ((await snapshotWrittenAt(folder.data)) ?? 0) >= last.stoppingAt - 20
 }
 
-function explain(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
-}
-
 function asDied(record: ProcessRecord, why: string, portTaken = false): ProcessRecord {
   const at = Date.now()
   return {
@@ -190,6 +198,6 @@ function asDied(record: ProcessRecord, why: string, portTaken = false): ProcessR
   }
 }
 
-function lastWords(folder: ShardFolder, { logFrom, wish }: ProcessRecord): Promise<string> {
-  return readLastWords(folder.log, logFrom, [wish.adminPassword, wish.userPassword])
+function lastWords(folder: ShardFolder, { logFrom, spec }: ProcessRecord): Promise<string> {
+  return readLastWords(folder.log, logFrom, [spec.adminPassword, spec.userPassword])
 }

@@ -1,7 +1,7 @@
-import type { Build, WantedShard } from '@fairlead/api'
+import type { Build, ShardSpec } from '@fairlead/api'
 import { compareVersions, type EngineConnection } from '@fairlead/engine'
 import { expect, test } from 'vitest'
-import { connectAs, makeHome, makeWish, type TestHome, until } from '../../test/agent-home.ts'
+import { connectAs, makeHome, makeSpec, type TestHome, until } from '../../test/agent-home.ts'
 import { engines } from '../../test/engines.ts'
 
 const builds: readonly Build[] = engines.map(({ flavour, version }) => ({ flavour, version }))
@@ -24,7 +24,8 @@ test.for(builds.flatMap((build) => persistences.map((persistence) => ({ ...build
     await run(home, 'p', { ...primary, revision: 'second' })
     await follows(replica, primary)
     expect(await idOf(primary)).toBe(before.primaryId)
-    // Its count begins anew with its process. A snapshot tells whose history it is, an AOF does not; a primary of before redis 7 does not ask it.
+    // Its count starts again with its process. A snapshot names the history of its data, an AOF does not; a
+    // primary of before redis 7 does not ask for it.
     const resumes = persistence === 'disabled' && !isOld({ flavour, version })
     expect(await syncs(primary)).toEqual({ full: resumes ? 0 : 1, partial: resumes ? 1 : 0 })
     using source = await connectAs('fairlead', primary)
@@ -35,9 +36,9 @@ test.for(builds.flatMap((build) => persistences.map((persistence) => ({ ...build
 test.for(builds)('in cluster mode nothing moves but by order: $flavour $version', async (build) => {
   await using home = await makeHome()
   await using _ = await home.start()
-  const wish = await makeWish({ build, cluster: true, replicaOf: { host: '127.0.0.1', port: 1 } })
-  await run(home, 'a-1', wish)
-  using admin = await connectAs('fairlead', wish)
+  const spec = await makeSpec({ build, cluster: true, replicaOf: { host: '127.0.0.1', port: 1 } })
+  await run(home, 'a-1', spec)
+  using admin = await connectAs('fairlead', spec)
   const wanted = {
     'cluster-enabled': 'yes',
     'cluster-node-timeout': '5000',
@@ -47,7 +48,7 @@ test.for(builds)('in cluster mode nothing moves but by order: $flavour $version'
   }
   for (const [name, value] of Object.entries(wanted))
     expect(await admin.call('CONFIG', 'GET', name)).toEqual([name, value])
-  // It follows nobody until the server says so.
+  // It follows no primary until the server says so.
   expect(await admin.info('replication')).toContain('role:master')
 })
 
@@ -56,9 +57,9 @@ test.for(builds)(
   async (build) => {
     await using home = await makeHome()
     await using _ = await home.start()
-    const wish = await makeWish({ build, cluster: true })
-    await run(home, 'a-1', wish)
-    using user = await connectAs('default', wish)
+    const spec = await makeSpec({ build, cluster: true })
+    await run(home, 'a-1', spec)
+    using user = await connectAs('default', spec)
     const asked = ['SLOTS', 'NODES', 'KEYSLOT key', 'INFO', 'MYID', 'COUNTKEYSINSLOT 1']
     const allowed = [...asked, ...(isOld(build) ? [] : ['SHARDS'])].map((rest) => `CLUSTER ${rest}`)
     for (const line of [...allowed, 'READONLY', 'READWRITE', 'ASKING']) {
@@ -84,17 +85,17 @@ test.for(builds)(
 )
 
 interface Pair {
-  readonly primary: WantedShard
-  readonly replica: WantedShard
+  readonly primary: ShardSpec
+  readonly replica: ShardSpec
 }
 
 /** Two shards in cluster mode that know each other; the primary has all slots. */
-async function makePair(home: TestHome, wanted: Partial<WantedShard>): Promise<Pair> {
+async function makePair(home: TestHome, wanted: Partial<ShardSpec>): Promise<Pair> {
   const snapshots = [{ secs: 3600, writes: 1 }]
-  const primary = await makeWish({ ...wanted, snapshots, cluster: true })
+  const primary = await makeSpec({ ...wanted, snapshots, cluster: true })
   const { adminPassword, userPassword, host, port } = primary
   const follower = { ...wanted, snapshots, cluster: true, adminPassword, userPassword }
-  const replica = await makeWish({ ...follower, replicaOf: { host, port } })
+  const replica = await makeSpec({ ...follower, replicaOf: { host, port } })
   await run(home, 'p', primary)
   await run(home, 'r', replica)
   using source = await connectAs('fairlead', primary)
@@ -128,7 +129,7 @@ async function switchOnAof(admin: EngineConnection): Promise<void> {
   await until(written, { withinMs: 10_000 })
 }
 
-async function follows(replica: WantedShard, primary: WantedShard): Promise<void> {
+async function follows(replica: ShardSpec, primary: ShardSpec): Promise<void> {
   using admin = await connectAs('fairlead', replica)
   let text = ''
   const linked = async () => {
@@ -139,29 +140,29 @@ async function follows(replica: WantedShard, primary: WantedShard): Promise<void
 }
 
 /** A primary in cluster mode serves nothing for its first two seconds. */
-async function servesSlots(wish: WantedShard): Promise<void> {
-  using admin = await connectAs('fairlead', wish)
+async function servesSlots(spec: ShardSpec): Promise<void> {
+  using admin = await connectAs('fairlead', spec)
   const info = async () => String(await admin.call('CLUSTER', 'INFO'))
   const serves = async () => /cluster_state:ok\r\ncluster_slots_assigned:16384\r\n/.test(await info())
   await until(serves, { withinMs: 10_000 })
 }
 
-async function syncs(wish: WantedShard): Promise<{ readonly full: number; readonly partial: number }> {
-  using admin = await connectAs('fairlead', wish)
+async function syncs(spec: ShardSpec): Promise<{ readonly full: number; readonly partial: number }> {
+  using admin = await connectAs('fairlead', spec)
   const text = await admin.info('stats')
   const count = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(text)?.[1])
   return { full: count('sync_full'), partial: count('sync_partial_ok') }
 }
 
-async function idOf(wish: WantedShard): Promise<string> {
-  using admin = await connectAs('fairlead', wish)
+async function idOf(spec: ShardSpec): Promise<string> {
+  using admin = await connectAs('fairlead', spec)
   return String(await admin.call('CLUSTER', 'MYID'))
 }
 
 /** Puts the shard and waits until it runs just so. */
-async function run(home: TestHome, id: string, wish: WantedShard): Promise<void> {
-  await home.client.putShard({ params: { id }, body: wish })
-  await home.becomes(id, { state: 'running', revision: wish.revision })
+async function run(home: TestHome, id: string, spec: ShardSpec): Promise<void> {
+  await home.client.putShard({ params: { id }, body: spec })
+  await home.becomes(id, { state: 'running', revision: spec.revision })
 }
 
 function isOld({ flavour, version }: Build): boolean {

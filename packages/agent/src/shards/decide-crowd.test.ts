@@ -16,7 +16,7 @@ test('while there is room, no connection is ended', () => {
   expect(decideCrowd(many(80, { isSilent: true }), 100)).toEqual({ cut: [], whose: new Map() })
 })
 
-test('those that have said nothing for 10 s go first, whoever they are, and younger ones may sign in yet', () => {
+test('connections that are silent for 10 s go first, whatever their user, and younger ones may still sign in', () => {
   const late = many(40, { isSilent: true, uid: null })
   const early = many(30, { isSilent: true, uid: null, ageSecs: 9 })
   const clients = [...early, ...many(30, { hasSignedIn: true }), ...late]
@@ -36,7 +36,7 @@ test('then as many as are too many, of the user with the most that do not look s
   expect(whose).toEqual(new Map([[65_534, 20]]))
 })
 
-test('ours, signed in ones, and ones that are active and of nobody known stay, however full it is', () => {
+test('our own connections, signed-in ones, and active ones of an unknown user stay, however full it is', () => {
   const clients = [
     ...many(40, { isOurs: true, isSilent: true }),
     ...many(40, { hasSignedIn: true, isSilent: true }),
@@ -45,7 +45,7 @@ test('ours, signed in ones, and ones that are active and of nobody known stay, h
   expect(decideCrowd(clients, 100).cut).toEqual([])
 })
 
-test('a connection of the list is silent, signed in or ours by its fields and by whose it is', () => {
+test('a connection of the list is silent, signed in or ours by its fields and by its user', () => {
   const line = (fields: string) => `id=7 addr=127.0.0.1:4000 name= age=3 flags=N db=0 ${fields} resp=2\n`
   const read = (text: string, uid?: number) =>
     readClientList(text, new Map(uid === undefined ? [] : [[4_000, uid]]))[0]

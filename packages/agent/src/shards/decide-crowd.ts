@@ -5,7 +5,7 @@ export interface CrowdClient {
   readonly ageSecs: number
   /** It is of Fairlead: of the agent, the server, the proxy, or of another shard of the database. */
   readonly isOurs: boolean
-  /** It has not been carried out a command for; hence it has not signed in. */
+  /** None of its commands was executed, so it has not signed in. */
   readonly isSilent: boolean
   /** It has what only one that signed in can have. One that signed in may have nothing of it. */
   readonly hasSignedIn: boolean
@@ -13,13 +13,13 @@ export interface CrowdClient {
   readonly uid: number | null
 }
 
-/** `cut`: the ids of connections to end, `whose` their users with how many each. */
+/** `cut`: the ids of the connections to end; `whose`: their users, with the number of connections of each. */
 export interface CrowdVerdict {
   readonly cut: readonly string[]
   readonly whose: ReadonlyMap<number | null, number>
 }
 
-/** Above this part of `maxclients` connections are ended; the rest is room for those who come. */
+/** Above this part of `maxclients` connections are ended; the rest is room for new ones. */
 const FULL = 0.8
 /** As long as a client of the endpoint has to sign in. */
 const LOGIN_WITHIN_SECS = 10

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Answer } from '../engine/ask-engine.ts'
 import type { Silence } from '../engine/decide-silent.ts'
-import { decideNext, type ShardSight } from './decide-next.ts'
+import { decideNext, type Observation } from './decide-next.ts'
 
-type Last = NonNullable<ShardSight['last']>
+type Last = NonNullable<Observation['last']>
 const running: Last = {
   order: 1,
   started: true,
@@ -22,11 +22,11 @@ const died: Last = {
   streak: 3,
 }
 const stopped: Last = { ...running, ended: { at: 100_000, how: 'stopped', why: 'was stopped' } }
-const sight = (
-  over: Partial<ShardSight>,
+const observation = (
+  over: Partial<Observation>,
   onCrash: 'restart' | 'wait' = 'restart',
   order = 1,
-): ShardSight => ({
+): Observation => ({
   now: 100_000,
   wanted: { order, gone: false, onCrash },
   last: running,
@@ -51,56 +51,64 @@ const silent = (forMs: number, over: Partial<Silence> = {}): Answer => ({
 })
 const gone = { order: 1, gone: true, onCrash: 'restart' } as const
 
-test.for<[string, ShardSight, object]>([
-  ['a new shard is started', sight({ last: null, answer: 'gone' }), { kind: 'start' }],
-  ['one that answers is running', sight({}), { kind: 'rest', state: 'running', why: '' }],
-  ['the first answer is noted', sight({ last: { ...running, answered: false } }), { kind: 'welcome' }],
+test.for<[string, Observation, object]>([
+  ['a new shard is started', observation({ last: null, answer: 'gone' }), { kind: 'start' }],
+  ['one that answers is running', observation({}), { kind: 'rest', state: 'running', why: '' }],
+  [
+    'the first answer is noted',
+    observation({ last: { ...running, answered: false } }),
+    { kind: 'mark-ready' },
+  ],
   [
     'one that loads is starting, however long it takes',
-    sight({ last: { ...running, answered: false }, answer: { kind: 'loading' }, now: 9e12 }),
+    observation({ last: { ...running, answered: false }, answer: { kind: 'loading' }, now: 9e12 }),
     { kind: 'rest', state: 'starting', why: 'loads its data' },
   ],
   [
     'one that is silent for a while is still running',
-    sight({ answer: silent(9_999) }),
+    observation({ answer: silent(9_999) }),
     { kind: 'rest', state: 'running', why: 'has not answered for 10.0 s: it does nothing' },
   ],
   [
     'one that is silent, does nothing for too long, and loses nothing, is killed',
-    sight({ answer: silent(10_000) }),
+    observation({ answer: silent(10_000) }),
     { kind: 'kill' },
   ],
   [
     'one that works is not killed, however long it is silent',
-    sight({ answer: silent(9e9, { activity: { doing: 'works', idleMs: 0 } }) }),
+    observation({ answer: silent(9e9, { activity: { doing: 'works', idleMs: 0 } }) }),
     { kind: 'rest', state: 'running', why: 'has not answered for 9000000 s: it is busy' },
   ],
-  ['another revision replaces the process', sight({}, 'restart', 2), { kind: 'stop', save: true }],
+  ['another revision replaces the process', observation({}, 'restart', 2), { kind: 'stop', save: true }],
   [
     'one that refuses to stop runs on',
-    sight({ refusedToStop: 'disk full' }, 'restart', 2),
+    observation({ refusedToStop: 'disk full' }, 'restart', 2),
     { kind: 'rest', state: 'running', why: 'cannot be stopped: disk full' },
   ],
-  ['one to be removed need not save', sight({ wanted: gone }), { kind: 'stop', save: false }],
+  ['one to be removed need not save', observation({ wanted: gone }), { kind: 'stop', save: false }],
   [
     'one to be removed that runs no more is deleted',
-    sight({ wanted: gone, last: died, answer: 'gone' }),
+    observation({ wanted: gone, last: died, answer: 'gone' }),
     { kind: 'delete' },
   ],
   [
     'one to be removed that never ran is deleted',
-    sight({ wanted: gone, last: null, answer: 'gone' }),
+    observation({ wanted: gone, last: null, answer: 'gone' }),
     { kind: 'delete' },
   ],
-  ['a process that vanished is buried', sight({ answer: 'gone' }), { kind: 'bury' }],
+  [
+    'the exit of a process that vanished is recorded',
+    observation({ answer: 'gone' }),
+    { kind: 'record-exit' },
+  ],
   [
     'a start that was interrupted is made again',
-    sight({ last: { ...running, started: false, answered: false }, answer: 'gone' }),
+    observation({ last: { ...running, started: false, answered: false }, answer: 'gone' }),
     { kind: 'start' },
   ],
   [
     'one that died waits for its back-off',
-    sight({ last: died, answer: 'gone', now: 100_100 }),
+    observation({ last: died, answer: 'gone', now: 100_100 }),
     {
       kind: 'rest',
       state: 'exited',
@@ -108,41 +116,41 @@ test.for<[string, ShardSight, object]>([
       why: 'exited 3 times, next start in 300 ms: signal SIGSEGV',
     },
   ],
-  ['and is started after it', sight({ last: died, answer: 'gone', now: 100_400 }), { kind: 'start' }],
+  ['and is started after it', observation({ last: died, answer: 'gone', now: 100_400 }), { kind: 'start' }],
   [
     'a clock that was set back does not stop it for long',
-    sight({ last: died, answer: 'gone', now: 0 }),
+    observation({ last: died, answer: 'gone', now: 0 }),
     { kind: 'rest', afterMs: 400 },
   ],
   [
     'one whose data others may have newer waits for the server',
-    sight({ last: died, answer: 'gone', now: 9e12 }, 'wait'),
+    observation({ last: died, answer: 'gone', now: 9e12 }, 'wait'),
     { kind: 'rest', state: 'exited', why: 'signal SIGSEGV; waits for the server to put it again' },
   ],
-  ['until it is put again', sight({ last: died, answer: 'gone' }, 'wait', 2), { kind: 'start' }],
+  ['until it is put again', observation({ last: died, answer: 'gone' }, 'wait', 2), { kind: 'start' }],
   [
     'one that never answered has failed',
-    sight({ last: { ...died, answered: false, proven: false }, answer: 'gone', now: 9e12 }),
+    observation({ last: { ...died, answered: false, proven: false }, answer: 'gone', now: 9e12 }),
     { kind: 'rest', state: 'failed', why: 'signal SIGSEGV' },
   ],
   [
     'one that answered before it crashed is tried again though its restart did not answer',
-    sight({ last: { ...died, answered: false }, answer: 'gone', now: 9e12 }),
+    observation({ last: { ...died, answered: false }, answer: 'gone', now: 9e12 }),
     { kind: 'start' },
   ],
   [
     'what was stopped with all others comes back',
-    sight({ last: stopped, answer: 'gone' }),
+    observation({ last: stopped, answer: 'gone' }),
     { kind: 'start' },
   ],
   [
     'but not one that waits for the server',
-    sight({ last: stopped, answer: 'gone' }, 'wait'),
+    observation({ last: stopped, answer: 'gone' }, 'wait'),
     { kind: 'rest', state: 'exited', why: 'was stopped; waits for the server to put it again' },
   ],
   [
     'a stop for a new process is followed by its start',
-    sight({ last: stopped, answer: 'gone' }, 'wait', 2),
+    observation({ last: stopped, answer: 'gone' }, 'wait', 2),
     { kind: 'start' },
   ],
 ])('%s', ([, seen, next]) => {
@@ -159,7 +167,7 @@ const anyAnswer: fc.Arbitrary<Answer | 'gone'> = fc.oneof(
   fc.constant({ kind: 'busy', why: 'why' } as const),
   fc.nat(20_000).map((forMs) => silent(forMs)),
 )
-const anySight: fc.Arbitrary<ShardSight> = fc.record({
+const anySight: fc.Arbitrary<Observation> = fc.record({
   now: fc.nat(200_000),
   wanted: fc.record({
     order: fc.integer({ min: 1, max: 3 }),
@@ -187,8 +195,8 @@ test('whatever is seen: no second process beside a live one, no start of what wa
     fc.property(anySight, (seen) => {
       const next = decideNext(seen)
       const alive = seen.answer !== 'gone' && seen.last !== null
-      if (alive) expect(['start', 'bury', 'delete']).not.toContain(next.kind)
-      if (!alive) expect(['stop', 'kill', 'welcome']).not.toContain(next.kind)
+      if (alive) expect(['start', 'record-exit', 'delete']).not.toContain(next.kind)
+      if (!alive) expect(['stop', 'kill', 'mark-ready']).not.toContain(next.kind)
       if (seen.wanted.gone) expect(next.kind).not.toBe('start')
       const waits = seen.wanted.onCrash === 'wait' && seen.last?.ended && seen.last.order >= seen.wanted.order
       if (waits) expect(next.kind).not.toBe('start')

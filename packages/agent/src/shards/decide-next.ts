@@ -1,15 +1,15 @@
-import type { ShardReport, WantedShard } from '@fairlead/api'
+import type { ShardReport, ShardSpec } from '@fairlead/api'
 import type { Answer } from '../engine/ask-engine.ts'
 import { decideSilent } from '../engine/decide-silent.ts'
 import { backOffMs } from '../process/decide-restart.ts'
 
 /** What one look at a shard has shown. Times in milliseconds; `at` ones since 1970. */
-export interface ShardSight {
+export interface Observation {
   readonly now: number
   readonly wanted: {
     readonly order: number
     readonly gone: boolean
-    readonly onCrash: WantedShard['onCrash']
+    readonly onCrash: ShardSpec['onCrash']
   }
   /** The last process, as recorded; null when none was started yet. */
   readonly last: {
@@ -31,7 +31,7 @@ export interface ShardSight {
 
 /** What to do with the process of a shard next, and why. */
 export type Next =
-  | { readonly kind: 'start' | 'kill' | 'bury' | 'welcome' | 'delete'; readonly why: string }
+  | { readonly kind: 'start' | 'kill' | 'record-exit' | 'mark-ready' | 'delete'; readonly why: string }
   | { readonly kind: 'stop'; readonly save: boolean; readonly why: string }
   /** Nothing to do: look again after `afterMs`. */
   | {
@@ -41,6 +41,8 @@ export type Next =
       readonly why: string
     }
 
+/** One that runs is asked this often: what ends it, and what closes its connection, is known at once. */
+const RUNNING_MS = 1_000
 const SETTLED_MS = 500
 const CHANGING_MS = 50
 /** An engine without data answers within 20 to 60 ms: look closely at first. */
@@ -50,21 +52,21 @@ const YOUNG_LOOK_MS = 10
 /**
  * Decides the next thing to do for one shard.
  *
- * `start`, `stop`, `kill` speak for themselves. `bury`: record how the process ended. `welcome`: it answers for the
- * first time. `delete`: remove the folder. `rest`: all is as it should be, or waits.
+ * `start`, `stop`, `kill`: as named. `record-exit`: record how the process ended. `mark-ready`: record its first
+ * answer. `delete`: remove the folder. `rest`: nothing to do, or wait.
  */
-export function decideNext(sight: ShardSight): Next {
-  const { wanted, last, answer } = sight
-  if (answer !== 'gone' && last) return decideAlive(sight, last, answer)
+export function decideNext(observation: Observation): Next {
+  const { wanted, last, answer } = observation
+  if (answer !== 'gone' && last) return decideAlive(observation, last, answer)
   if (wanted.gone) return { kind: 'delete', why: 'the shard is to be removed' }
   if (!last) return { kind: 'start', why: 'it was put' }
-  if (last.ended) return decideEnded(sight, last, last.ended)
-  if (last.started) return { kind: 'bury', why: 'its process is gone' }
+  if (last.ended) return decideEnded(observation, last, last.ended)
+  if (last.started) return { kind: 'record-exit', why: 'its process is gone' }
   return { kind: 'start', why: 'the start was interrupted' }
 }
 
-function decideAlive(sight: ShardSight, last: NonNullable<ShardSight['last']>, answer: Answer): Next {
-  const { wanted, refusedToStop, now } = sight
+function decideAlive(observation: Observation, last: NonNullable<Observation['last']>, answer: Answer): Next {
+  const { wanted, refusedToStop, now } = observation
   const outdated = last.order < wanted.order
   if (wanted.gone) return { kind: 'stop', save: false, why: 'the shard is to be removed' }
   const verdict = answer.kind === 'silent' ? decideSilent(answer.silence) : null
@@ -72,14 +74,14 @@ function decideAlive(sight: ShardSight, last: NonNullable<ShardSight['last']>, a
   // A silent one hears no order: it is asked as soon as it answers.
   if (outdated && refusedToStop === null && verdict === null)
     return { kind: 'stop', save: true, why: 'a new process is wanted: another revision, or a new put' }
-  if (answer.kind === 'pong' && !last.answered) return { kind: 'welcome', why: 'it answers' }
+  if (answer.kind === 'pong' && !last.answered) return { kind: 'mark-ready', why: 'it answers' }
   const closely = outdated || !last.answered || answer.kind !== 'pong'
   // The clock may have been set back meanwhile.
   const young = !last.answered && Math.abs(now - last.startedAt) < YOUNG_MS
   return {
     kind: 'rest',
     state: last.answered ? 'running' : 'starting',
-    afterMs: young ? YOUNG_LOOK_MS : closely ? CHANGING_MS : SETTLED_MS,
+    afterMs: young ? YOUNG_LOOK_MS : closely ? CHANGING_MS : RUNNING_MS,
     why: outdated
       ? `cannot be stopped: ${refusedToStop ?? (verdict?.why || 'it does not answer')}`
       : (verdict?.why ?? describe(answer)),
@@ -87,8 +89,8 @@ function decideAlive(sight: ShardSight, last: NonNullable<ShardSight['last']>, a
 }
 
 function decideEnded(
-  { wanted, now }: ShardSight,
-  last: NonNullable<ShardSight['last']>,
+  { wanted, now }: Observation,
+  last: NonNullable<Observation['last']>,
   ended: { readonly at: number; readonly how: 'stopped' | 'died'; readonly why: string },
 ): Next {
   if (last.order < wanted.order) return { kind: 'start', why: 'it was put' }

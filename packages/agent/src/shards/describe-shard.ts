@@ -12,7 +12,7 @@ export type View = Pick<ShardReport, 'state' | 'why'>
 /** Deaths in a row before an answer. One may be bad luck: no memory for a moment, a port that is not free yet. */
 const FAILS_AFTER = 3
 
-/** The report speaks of the process, and of the wish while there was none yet. */
+/** The report speaks of the process, and of the spec while there was none yet. */
 export function describeShard(
   id: string,
   {
@@ -33,7 +33,7 @@ export function describeShard(
     readonly disk: DiskWatch
   },
 ): ShardReport {
-  const { revision, build, host, port } = last?.wish ?? wanted.wish
+  const { revision, build, host, port } = last?.spec ?? wanted.spec
   const here = last?.identity && !last.ended ? last : null
   return {
     id,
@@ -50,10 +50,10 @@ export function describeShard(
     why: view.why !== '' || here === null ? view.why : crowd.of(here.startedAt),
     portTaken: view.state === 'failed' && last?.ended?.portTaken === true,
     failsToStart: last?.unanswered && last.unanswered.deaths >= FAILS_AFTER ? last.unanswered.why : '',
-    memoryBytes: wanted.wish.memoryBytes,
-    evictionPolicy: wanted.wish.evictionPolicy,
-    certificate: nameOfCertificate((last?.wish ?? wanted.wish).tls),
-    asleep: view.state === 'exited' && wanted.wish.onCrash === 'wait',
+    memoryBytes: wanted.spec.memoryBytes,
+    evictionPolicy: wanted.spec.evictionPolicy,
+    certificate: nameOfCertificate((last?.spec ?? wanted.spec).tls),
+    asleep: view.state === 'exited' && wanted.spec.onCrash === 'wait',
     trouble: here ? trouble.of(here.startedAt) : '',
     cannotRead: here !== null && trouble.cannotRead(here.startedAt),
     ...(here && { lastLogLine: trouble.lastLineOf(here.startedAt) }),

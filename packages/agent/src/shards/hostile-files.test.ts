@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { makeHome, makeWish, until } from '../../test/agent-home.ts'
+import { makeHome, makeSpec, until } from '../../test/agent-home.ts'
 import { shardFolder } from '../folder/shard-folder.ts'
 import { readPlainFile } from '../process/open-plain-file.ts'
 import { removeTree } from '../process/remove-tree.ts'
@@ -41,11 +41,11 @@ test('what an engine puts in the place of its files holds up no other shard', as
   await using _ = await home.start()
   // As many as the threads with which Node waits for files.
   const ids = ['a-1', 'a-2', 'a-3', 'a-4']
-  await home.client.putShard({ params: { id: 'b-1' }, body: await makeWish() })
+  await home.client.putShard({ params: { id: 'b-1' }, body: await makeSpec() })
   for (const id of ids)
     await home.client.putShard({
       params: { id },
-      body: await makeWish({ cluster: true, persistence: 'aof' }),
+      body: await makeSpec({ cluster: true, persistence: 'aof' }),
     })
   for (const id of ids) await home.becomes(id, { state: 'running' })
   const { pid } = await home.becomes('b-1', { state: 'running' })

@@ -5,7 +5,7 @@ import type { Next } from './decide-next.ts'
 /** An end that was asked for is one of the usual steps; any other is for people to look at. */
 export function logEnd(log: Logger, last: ProcessRecord | null): void {
   const fields = { ended: last?.ended, crashes: last?.crashes }
-  if (last?.ended?.how === 'stopped') log.info(fields, 'shard process ended, as it was asked to')
+  if (last?.ended?.how === 'stopped') log.info(fields, 'shard process ended, as requested')
   else log.warn(fields, 'shard process ended')
 }
 
@@ -16,7 +16,7 @@ export function logAct(log: Logger, next: Next, last: ProcessRecord | null): voi
     case 'start':
       log.info({ why: next.why }, 'shard process is started')
       return
-    case 'welcome':
+    case 'mark-ready':
       log.info({ pid: fields.pid }, 'shard process answers')
       return
     case 'stop':
@@ -28,7 +28,7 @@ export function logAct(log: Logger, next: Next, last: ProcessRecord | null): voi
     case 'delete':
       log.info({ why: next.why }, 'shard is deleted')
       return
-    case 'bury':
+    case 'record-exit':
     case 'rest':
   }
 }

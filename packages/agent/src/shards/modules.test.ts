@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TrialRequest } from '@fairlead/api'
 import { expect, test } from 'vitest'
-import { connectAs, makeHome, makeWish, type TestHome } from '../../test/agent-home.ts'
+import { connectAs, makeHome, makeSpec, type TestHome } from '../../test/agent-home.ts'
 import { anyEngine, engines } from '../../test/engines.ts'
 import { compileTinyModule, type TinyModule } from '../../test/tiny-module.ts'
 
@@ -68,10 +68,10 @@ test.for(engines.map((engine) => ({ engine, name: `${engine.flavour} ${engine.ve
     await using _ = await home.start()
     const tiny = await compileTinyModule(home.path)
     await put(home, tiny)
-    const wish = await makeWish({ modules: [tiny.loaded('a', 'two words', '"', '')] }, engine)
-    await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+    const spec = await makeSpec({ modules: [tiny.loaded('a', 'two words', '"', '')] }, engine)
+    await home.client.putShard({ params: { id: 'a-1' }, body: spec })
     await home.becomes('a-1', { state: 'running' })
-    using user = await connectAs('default', wish)
+    using user = await connectAs('default', spec)
     expect(await user.call('TINY.ARGS')).toBe(4)
     await expect(home.client.removeModule({ params: { sha256: tiny.sha256 } })).rejects.toMatchObject({
       code: 'module_in_use',
@@ -83,9 +83,9 @@ test('a shard whose module file is missing or damaged is not started, says which
   await using home = await makeHome()
   await using _ = await home.start()
   const tiny = await compileTinyModule(home.path)
-  const wish = await makeWish({ modules: [tiny.loaded()] })
+  const spec = await makeSpec({ modules: [tiny.loaded()] })
   const putShard = (revision: string) =>
-    home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, revision } })
+    home.client.putShard({ params: { id: 'a-1' }, body: { ...spec, revision } })
   await putShard('first')
   const missing = await home.becomes('a-1', { state: 'failed' })
   expect(missing.why).toBe(`the file of the module tiny is not on this node (${tiny.sha256}.so)`)

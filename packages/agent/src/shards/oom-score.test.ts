@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { expect, test } from 'vitest'
-import { makeHome, makeWish, until } from '../../test/agent-home.ts'
+import { makeHome, makeSpec, until } from '../../test/agent-home.ts'
 import { oomScoreOf } from './oom-score.ts'
 
 const MB = 1024 ** 2
@@ -23,7 +23,7 @@ test.runIf(own <= 100)(
     let pid = 0
     {
       await using _ = await home.start()
-      await home.client.putShard({ params: { id: 'a-1' }, body: await makeWish({ memoryBytes }) })
+      await home.client.putShard({ params: { id: 'a-1' }, body: await makeSpec({ memoryBytes }) })
       pid = (await home.becomes('a-1', { state: 'running' })).pid ?? 0
       await until(() => scoreOf(pid) >= own + 300, within)
       await limit(totalmem())

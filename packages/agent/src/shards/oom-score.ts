@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
-import type { WantedShard } from '@fairlead/api'
+import type { ShardSpec } from '@fairlead/api'
 import type { ProcessRecord } from '../folder/shard-folder.ts'
 import type { ShardWorkplace } from './shard-workplace.ts'
 
@@ -23,7 +23,7 @@ export function oomScoreOf(maxmemory: number, totalBytes: number): number {
  */
 export async function keepOomScore(
   place: Pick<ShardWorkplace, 'scored'>,
-  { memoryBytes }: Pick<WantedShard, 'memoryBytes'>,
+  { memoryBytes }: Pick<ShardSpec, 'memoryBytes'>,
   last: ProcessRecord | null,
 ): Promise<void> {
   if (!last?.identity || last.ended) return

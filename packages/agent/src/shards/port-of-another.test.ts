@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { NotOurs } from '@fairlead/engine'
 import pino from 'pino'
 import { expect, test } from 'vitest'
-import { connectAs, makeWish, until } from '../../test/agent-home.ts'
+import { connectAs, makeSpec, until } from '../../test/agent-home.ts'
 import { dial, makeProxyHome, proxyProgram } from '../../test/proxy-home.ts'
 import { openEngineWall } from '../engine/engine-wall.ts'
 
@@ -20,7 +20,7 @@ test.runIf(missing === null && process.getuid?.() === 0)(
   async () => {
     await using home = await makeProxyHome()
     await using agent = await home.start({ proxyProgram: program })
-    const [dead, other] = [await makeWish({ onCrash: 'wait' }), await makeWish()]
+    const [dead, other] = [await makeSpec({ onCrash: 'wait' }), await makeSpec()]
     await home.client.putShard({ params: { id: 'a-1' }, body: dead })
     await home.client.putShard({ params: { id: 'b-1' }, body: other })
     const { pid } = await home.becomes('a-1', { state: 'running' })
@@ -40,7 +40,7 @@ test.runIf(missing === null && process.getuid?.() === 0)(
     expect(await answerTo(port, login)).not.toMatch(TOLD)
     expect(String(await admin.call('ACL', 'LOG'))).toBe('')
 
-    // Where nobody says it, doubt serves clients: any engine is taken for it, as it always was.
+    // Without a table, any engine of ours is taken for it, as before: to refuse one wrongly is worse.
     await agent[Symbol.asyncDispose]()
     await until(async () => TOLD.test(await answerTo(port, login)), { withinMs: 10_000 })
     // So is the server told, each time: it knows the listener, and once the table is there again it believes it no longer.

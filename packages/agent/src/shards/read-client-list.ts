@@ -1,4 +1,4 @@
-import { isProxyUser } from '@fairlead/engine'
+import { isProxyUser, isServerUser } from '@fairlead/engine'
 import { ADMIN_USER } from '../engine/engine-config.ts'
 import type { CrowdClient } from './decide-crowd.ts'
 
@@ -6,10 +6,12 @@ import type { CrowdClient } from './decide-crowd.ts'
 const MOST_LINES = 50_000
 
 /**
- * The connections of a text of CLIENT LIST. `users`: whose process is at the other end, by the port of that end. A replica counts as ours.
+ * The connections of a text of CLIENT LIST. `users`: the user of the process at the other end, by the port of
+ * that end. A replica counts as ours.
  *
- * Before it has signed in, a connection is of the user `default`, as it is behind a sign-in as that user. Engines say of none whether it has:
- * `cmd` is NULL before its first word, and stays what was refused; `tot-cmds` (valkey) counts what was carried out, a sign-in too.
+ * Before its login, a connection belongs to the user `default`, and so it does after a login as that user.
+ * Engines do not tell the two apart: `cmd` is NULL before the first command, and also names a refused one;
+ * `tot-cmds` (valkey) counts executed commands, a login included.
  */
 export function readClientList(text: string, users: ReadonlyMap<number, number>): readonly CrowdClient[] {
   return text.split('\n', MOST_LINES).flatMap((line) => {
@@ -41,7 +43,7 @@ export function readClientList(text: string, users: ReadonlyMap<number, number>)
 
 /** Engines are users of their own, and speak to each other as the administrative user: as any other, one is a stranger. */
 function isOfFairlead(uid: number): boolean {
-  return uid === process.geteuid?.() || isProxyUser(uid)
+  return uid === process.geteuid?.() || isProxyUser(uid) || isServerUser(uid)
 }
 
 /** No value holds a space. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { WantedShard } from '@fairlead/api'
+import type { ShardSpec } from '@fairlead/api'
 import { certificateSettings } from '../engine/engine-config.ts'
 import { writeCertificate } from '../engine/shard-certificate.ts'
 import type { ProcessRecord } from '../folder/shard-folder.ts'
@@ -7,15 +7,15 @@ import type { ShardWorkplace } from './shard-workplace.ts'
 
 /** A process that runs proves itself with what is wanted now. Connections that it has stay as they are. */
 export async function renewCertificate(
-  place: Pick<ShardWorkplace, 'folder' | 'pulse' | 'save'>,
-  wanted: WantedShard,
+  place: Pick<ShardWorkplace, 'folder' | 'probe' | 'save'>,
+  wanted: ShardSpec,
   last: ProcessRecord | null,
 ): Promise<void> {
-  const tls = last?.wish.tls ?? null
+  const tls = last?.spec.tls ?? null
   if (last === null || tls === null || wanted.tls === null || last.ended || last.answeredAt === null) return
   const { certificate } = wanted.tls
   if (isDeepStrictEqual(certificate, tls.certificate)) return
   await writeCertificate(place.folder, certificate)
-  await place.pulse.call('CONFIG', 'SET', ...certificateSettings(place.folder.certificate).flat())
-  await place.save({ ...last, wish: { ...last.wish, tls: { ...tls, certificate } } })
+  await place.probe.call('CONFIG', 'SET', ...certificateSettings(place.folder.certificate).flat())
+  await place.save({ ...last, spec: { ...last.spec, tls: { ...tls, certificate } } })
 }

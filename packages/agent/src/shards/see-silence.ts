@@ -1,4 +1,4 @@
-import type { Address, WantedShard } from '@fairlead/api'
+import type { Address, ShardSpec } from '@fairlead/api'
 import type { Loss, Silence } from '../engine/decide-silent.ts'
 import { hasDataOnDisk } from '../folder/read-data-on-disk.ts'
 import type { ProcessRecord, ShardFolder } from '../folder/shard-folder.ts'
@@ -15,20 +15,20 @@ export interface SilenceRules {
 }
 
 /**
- * What is there to know of a process that has not answered for `forMs`. Null when it has just gone. `wish` is what is wanted now: the
+ * What is there to know of a process that has not answered for `forMs`. Null when it has just gone. `spec` is what is wanted now: the
  * role may have changed since the process was started. Throws when the data folder cannot be read.
  */
 export async function seeSilence(
   {
     last,
-    wish,
+    spec,
     folder,
     forMs,
     ordered,
     activity,
   }: {
     readonly last: ProcessRecord
-    readonly wish: WantedShard
+    readonly spec: ShardSpec
     readonly folder: ShardFolder
     readonly forMs: number
     readonly ordered: boolean
@@ -39,22 +39,22 @@ export async function seeSilence(
   const pid = last.identity?.pid
   const seen = pid === undefined ? null : activity.look(pid, performance.now())
   if (pid === undefined || seen === null) return null
-  const loss = await whatIsLost(last, wish, folder, serves)
-  const onDisk = await hasDataOnDisk(folder.data, wish.persistence)
+  const loss = await whatIsLost(last, spec, folder, serves)
+  const onDisk = await hasDataOnDisk(folder.data, spec.persistence)
   return { ...{ pid, forMs, activity: seen, loss, onDisk, ordered }, hungAfterMs, primaryHungAfterMs }
 }
 
 /** See Loss: what is lost when this process ends now. */
 export async function whatIsLost(
   last: ProcessRecord,
-  wish: WantedShard,
+  spec: ShardSpec,
   folder: ShardFolder,
   serves: (address: Address) => boolean,
 ): Promise<Loss> {
   // Its data are where it reads them from.
   if (last.answeredAt === null) return 'nothing'
-  if (wish.onCrash === 'wait') return 'unknown'
-  // A replica whose primary is gone may be the one that takes over: that is for the server to know.
-  if (wish.replicaOf !== null) return serves(wish.replicaOf) ? 'nothing' : 'unknown'
-  return (await hasDataOnDisk(folder.data, wish.persistence)) ? 'unsaved' : 'everything'
+  if (spec.onCrash === 'wait') return 'unknown'
+  // A replica whose primary is gone may be the next primary: only the server knows.
+  if (spec.replicaOf !== null) return serves(spec.replicaOf) ? 'nothing' : 'unknown'
+  return (await hasDataOnDisk(folder.data, spec.persistence)) ? 'unsaved' : 'everything'
 }

@@ -1,5 +1,5 @@
 import type { BuildsOfNode } from '../builds/builds-of-node.ts'
-import type { Pulse } from '../engine/ask-engine.ts'
+import type { Probe } from '../engine/ask-engine.ts'
 import type { EngineWall } from '../engine/engine-wall.ts'
 import type { ModuleFiles } from '../folder/module-files.ts'
 import type { ProcessRecord, ShardFolder } from '../folder/shard-folder.ts'
@@ -13,7 +13,7 @@ export interface ShardWorkplace {
   readonly builds: BuildsOfNode
   readonly modules: ModuleFiles
   readonly wall: EngineWall
-  readonly pulse: Pulse
+  readonly probe: Probe
   readonly silence: SilenceRules
   /** What the process does while it is silent. */
   readonly activity: ActivityWatch

@@ -1,31 +1,32 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Build, WantedShard } from '@fairlead/api'
+import type { Build, ShardSpec } from '@fairlead/api'
 import { EngineError, EngineUnreachable } from '@fairlead/engine'
 import { expect, test } from 'vitest'
-import { connectAs, makeHome, makeWish, type TestHome, until } from '../../test/agent-home.ts'
+import { connectAs, makeHome, makeSpec, type TestHome, until } from '../../test/agent-home.ts'
 import { engines } from '../../test/engines.ts'
 import { shardFolder } from '../folder/shard-folder.ts'
 
 /**
- * A role moved while a shard was away, and the shard hears of it in the worst order: first from those that follow, while the new primary
- * is silent. Valkey 8.1 and 9.1 then go round the circle of followers for ever, in one instruction, and never answer again
- * (valkey-io/valkey#651, #2441): seen in one of four upgrades in which an heir and the server were killed.
+ * A role moved while a shard was away, and the shard hears of it in the worst order: first from the
+ * followers, while the new primary is silent. Valkey 8.1 and 9.1 then loop over the circle of followers
+ * endlessly, in one instruction, and never answer again (valkey-io/valkey#651, #2441): seen in one of four
+ * upgrades in which a successor and the server were killed.
  */
 test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
   'a shard that comes back after a role moved answers, and learns of it: $flavour $version',
   async (build) => {
     await using home = await makeHome()
     await using _ = await home.start()
-    const [old, heir, other, away] = await makeShards(home, build)
+    const [old, successor, other, away] = await makeShards(home, build)
     const nodesFile = join(shardFolder(home.path, 'away').data, 'nodes.conf')
     const before = await readFile(nodesFile, 'utf8')
-    using admin = await connectAs('fairlead', heir)
+    using admin = await connectAs('fairlead', successor)
     await admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER')
-    const heirId = String(await admin.call('CLUSTER', 'MYID'))
-    for (const follower of [old, other]) await follow(follower, heir, heirId)
+    const successorId = String(await admin.call('CLUSTER', 'MYID'))
+    for (const follower of [old, other]) await follow(follower, successor, successorId)
 
-    const silent = await pidOf(home, 'heir')
+    const silent = await pidOf(home, 'successor')
     const first = await pidOf(home, 'away')
     process.kill(silent, 'SIGSTOP')
     try {
@@ -42,7 +43,7 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
     } finally {
       process.kill(silent, 'SIGCONT')
     }
-    const learned = async () => /master.*0-8191/.test(await roleOf(away, heir))
+    const learned = async () => /master.*0-8191/.test(await roleOf(away, successor))
     await until(learned, { withinMs: 20_000 })
     expect(await pidOf(home, 'away')).not.toBe(first)
   },
@@ -56,43 +57,43 @@ function withoutShardIds(text: string): string {
 /** A group of three, and the primary of another group. */
 async function makeShards(home: TestHome, build: Build) {
   const adminPassword = 'of-all-of-them'
-  const wish = async (id: string) => {
-    const wanted = await makeWish({ build, cluster: true, adminPassword })
+  const spec = async (id: string) => {
+    const wanted = await makeSpec({ build, cluster: true, adminPassword })
     await home.client.putShard({ params: { id }, body: wanted })
     await home.becomes(id, { state: 'running' })
     return wanted
   }
-  const [old, heir, other, away] = [
-    await wish('old'),
-    await wish('heir'),
-    await wish('other'),
-    await wish('away'),
+  const [old, successor, other, away] = [
+    await spec('old'),
+    await spec('successor'),
+    await spec('other'),
+    await spec('away'),
   ]
   await addSlots(old, 1, 0, 8_191)
   await addSlots(away, 2, 8_192, 16_383)
   using admin = await connectAs('fairlead', old)
-  for (const each of [heir, other, away]) await admin.call('CLUSTER', 'MEET', each.host, each.port)
+  for (const each of [successor, other, away]) await admin.call('CLUSTER', 'MEET', each.host, each.port)
   const id = String(await admin.call('CLUSTER', 'MYID'))
-  for (const each of [heir, other]) {
+  for (const each of [successor, other]) {
     await follow(each, old, id)
   }
   const known = async () =>
-    (await roleOf(away, heir)).includes(id) &&
+    (await roleOf(away, successor)).includes(id) &&
     (await roleOf(away, other)).includes(id) &&
     /master.*0-8191/.test(await roleOf(away, old)) &&
-    /master.* 2 connected 8192-16383/.test(await roleOf(heir, away))
+    /master.* 2 connected 8192-16383/.test(await roleOf(successor, away))
   await until(known, { withinMs: 10_000 })
-  return [old, heir, other, away] as const
+  return [old, successor, other, away] as const
 }
 
 /** Each with an epoch of its own: they would settle that later, and a takeover meanwhile may come too low. */
-async function addSlots(wish: WantedShard, epoch: number, first: number, last: number): Promise<void> {
-  using admin = await connectAs('fairlead', wish)
+async function addSlots(spec: ShardSpec, epoch: number, first: number, last: number): Promise<void> {
+  using admin = await connectAs('fairlead', spec)
   await admin.call('CLUSTER', 'SET-CONFIG-EPOCH', epoch)
   await admin.call('CLUSTER', 'ADDSLOTS', ...Array.from({ length: last + 1 - first }, (_, n) => first + n))
 }
 
-async function follow(replica: WantedShard, primary: WantedShard, id: string): Promise<void> {
+async function follow(replica: ShardSpec, primary: ShardSpec, id: string): Promise<void> {
   using admin = await connectAs('fairlead', replica)
   // Refused until the replica has heard that it lost its slots, and that the other has them.
   const ordered = async () => (await admin.call('CLUSTER', 'REPLICATE', id).catch(refusal)) === 'OK'
@@ -108,7 +109,7 @@ function refusal(error: unknown): string {
 }
 
 /** What `by` has in its list of nodes for the shard `of`; '' if nothing, or if it does not answer. */
-async function roleOf(by: WantedShard, of: WantedShard): Promise<string> {
+async function roleOf(by: ShardSpec, of: ShardSpec): Promise<string> {
   try {
     using admin = await connectAs('fairlead', by)
     const lines = String(await admin.call('CLUSTER', 'NODES')).split('\n')

@@ -2,13 +2,13 @@ import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { connectAs, makeHome, makeWish, until } from '../../test/agent-home.ts'
+import { connectAs, makeHome, makeSpec, until } from '../../test/agent-home.ts'
 import { anyEngine, engines } from '../../test/engines.ts'
 
 test('a process that is killed comes back by itself, a little later each time', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
-  await home.client.putShard({ params: { id: 'a-1' }, body: await makeWish() })
+  await home.client.putShard({ params: { id: 'a-1' }, body: await makeSpec() })
   for (const crashes of [1, 2, 3]) {
     const { pid, beganAfterDeath } = await home.becomes('a-1', { state: 'running', crashes: crashes - 1 })
     expect(beganAfterDeath).toBe(crashes > 1)
@@ -23,25 +23,25 @@ test('a process that is killed comes back by itself, a little later each time', 
 test('a shard whose data others may have newer waits for the server when it has died', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
-  const wish = await makeWish({ onCrash: 'wait' })
-  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const spec = await makeSpec({ onCrash: 'wait' })
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   const { pid } = await home.becomes('a-1', { state: 'running' })
   process.kill(pid ?? 0, 'SIGKILL')
   const exited = await home.becomes('a-1', { state: 'exited', crashes: 1 })
   expect(exited.why).toBe('signal SIGKILL; waits for the server to put it again')
 
-  const put = await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const put = await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   expect([put.state, put.crashes]).toEqual(['starting', 0])
   await home.becomes('a-1', { state: 'running', crashes: 0, beganAfterDeath: true })
-  await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, revision: 'another' } })
+  await home.client.putShard({ params: { id: 'a-1' }, body: { ...spec, revision: 'another' } })
   await home.becomes('a-1', { state: 'running', revision: 'another', beganAfterDeath: false })
 })
 
 test('limits are for the next process: the one that runs goes on, and one that waits for the server is not started', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
-  const wish = await makeWish({ onCrash: 'wait' })
-  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const spec = await makeSpec({ onCrash: 'wait' })
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   const { pid } = await home.becomes('a-1', { state: 'running' })
   const limits = { memoryBytes: 50_000_000, evictionPolicy: 'allkeys-lfu' }
   await home.client.putLimits({ params: { id: 'a-1' }, body: limits })
@@ -51,18 +51,18 @@ test('limits are for the next process: the one that runs goes on, and one that w
   await home.client.putLimits({ params: { id: 'a-1' }, body: { ...limits, memoryBytes: 60_000_000 } })
   expect(await home.shard('a-1')).toMatchObject({ state: 'exited', asleep: true, memoryBytes: 60_000_000 })
 
-  const next = { ...wish, ...limits, memoryBytes: 60_000_000 }
+  const next = { ...spec, ...limits, memoryBytes: 60_000_000 }
   await home.client.putShard({ params: { id: 'a-1' }, body: next })
   await home.becomes('a-1', { state: 'running' })
   using admin = await connectAs('fairlead', next)
   expect(await admin.call('CONFIG', 'GET', 'maxmemory')).toEqual(['maxmemory', '60000000'])
-  await home.client.putLimits({ params: { id: 'nobody' }, body: limits })
+  await home.client.putLimits({ params: { id: 'unknown' }, body: limits })
 })
 
 test('a process that stood still for less than that is left alone', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
-  await home.client.putShard({ params: { id: 'a-1' }, body: await makeWish() })
+  await home.client.putShard({ params: { id: 'a-1' }, body: await makeSpec() })
   const before = await home.becomes('a-1', { state: 'running' })
   process.kill(before.pid ?? 0, 'SIGSTOP')
   await until(async () => (await home.shard('a-1'))?.why.startsWith('has not answered for') ?? false, {
@@ -75,14 +75,14 @@ test('a process that stood still for less than that is left alone', async () => 
 test('a shard whose build is not on the node fails, and says which', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
-  const wish = await makeWish({ build: { flavour: 'valkey', version: '0.0.1' } })
-  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const spec = await makeSpec({ build: { flavour: 'valkey', version: '0.0.1' } })
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   const failed = await home.becomes('a-1', { state: 'failed' })
   expect(failed.why).toBe(
     'there is no build valkey 0.0.1 on this node; put it into the folder of builds or on PATH',
   )
   const { flavour, version } = anyEngine()
-  await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, build: { flavour, version } } })
+  await home.client.putShard({ params: { id: 'a-1' }, body: { ...spec, build: { flavour, version } } })
   await home.becomes('a-1', { state: 'running' })
 })
 
@@ -93,12 +93,12 @@ test('a program that cannot be run fails the shard, and says why', async () => {
   const found = { flavour: 'valkey', version: '1.0.0', source: 'folder', program } as const
   const builds = { list: () => Promise.resolve([found]), find: () => Promise.resolve(found) }
   await using _ = await home.start({ builds })
-  const wish = await makeWish()
-  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const spec = await makeSpec()
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   expect((await home.becomes('a-1', { state: 'failed' })).why).toContain('is not executable')
 
   await chmod(program, 0o755)
-  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   expect((await home.becomes('a-1', { state: 'failed', why: 'exit code 0' })).crashes).toBe(1)
 })
 
@@ -107,57 +107,57 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
   async (build) => {
     await using home = await makeHome()
     await using _ = await home.start()
-    const wish = await makeWish({ build })
+    const spec = await makeSpec({ build })
     await using taken = createServer((socket) => socket.resume())
-    await new Promise<void>((done) => taken.listen(wish.port, '127.0.0.1', done))
-    await home.client.putShard({ params: { id: 'port' }, body: wish })
+    await new Promise<void>((done) => taken.listen(spec.port, '127.0.0.1', done))
+    await home.client.putShard({ params: { id: 'port' }, body: spec })
     expect(await home.becomes('port', { state: 'failed' })).toMatchObject({
       ...{ portTaken: true, why: expect.stringContaining('Address already in use') },
     })
 
     await home.client.putShard({
       params: { id: 'policy' },
-      body: await makeWish({ build, evictionPolicy: 'sometimes' }),
+      body: await makeSpec({ build, evictionPolicy: 'sometimes' }),
     })
     expect((await home.becomes('policy', { state: 'failed' })).why).toMatch(/sometimes.*must be one of/)
 
     const data = join(home.path, 'shards', 'data', 'data')
     await mkdir(data, { recursive: true })
     await writeFile(join(data, 'dump.rdb'), 'REDIS0099')
-    await home.client.putShard({ params: { id: 'data' }, body: await makeWish({ build }) })
+    await home.client.putShard({ params: { id: 'data' }, body: await makeSpec({ build }) })
     expect((await home.becomes('data', { state: 'failed' })).why).toContain(
       "Can't handle RDB format version 99",
     )
   },
 )
 
-test('a failed shard is tried again when it is put again, with the same wish too', async () => {
+test('a failed shard is tried again when it is put again, with the same spec too', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
-  const wish = await makeWish()
+  const spec = await makeSpec()
   {
     await using taken = createServer((socket) => socket.resume())
-    await new Promise<void>((done) => taken.listen(wish.port, '127.0.0.1', done))
-    await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+    await new Promise<void>((done) => taken.listen(spec.port, '127.0.0.1', done))
+    await home.client.putShard({ params: { id: 'a-1' }, body: spec })
     await home.becomes('a-1', { state: 'failed' })
   }
-  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   await home.becomes('a-1', { state: 'running', crashes: 0 })
 })
 
 test('an engine that cannot save its data is not stopped, and says why, until it can', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
-  const wish = await makeWish()
-  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const spec = await makeSpec()
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   const before = await home.becomes('a-1', { state: 'running' })
-  using client = await connectAs('default', wish)
+  using client = await connectAs('default', spec)
   await client.call('SET', 'key', 'value')
   // A folder in the place of the snapshot: as root, permissions would not keep the engine from writing.
   const obstacle = join(home.path, 'shards', 'a-1', 'data', 'dump.rdb')
   await mkdir(join(obstacle, 'x'), { recursive: true })
 
-  await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, revision: 'second' } })
+  await home.client.putShard({ params: { id: 'a-1' }, body: { ...spec, revision: 'second' } })
   await until(async () => (await home.shard('a-1'))?.why.startsWith('cannot be stopped: ') ?? false, {
     withinMs: 5_000,
   })
@@ -166,18 +166,18 @@ test('an engine that cannot save its data is not stopped, and says why, until it
 
   await rm(obstacle, { recursive: true })
   await home.becomes('a-1', { state: 'running', revision: 'second' })
-  using after = await connectAs('default', wish)
+  using after = await connectAs('default', spec)
   expect(await after.call('GET', 'key')).toBe('value')
 })
 
 test('a hung process is not killed for a new revision, unless the server orders it; that counts as a crash', async () => {
   await using home = await makeHome()
   await using _ = await home.start({ hungAfterMs: 300, primaryHungAfterMs: 600 })
-  const wish = await makeWish({ onCrash: 'wait' })
-  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const spec = await makeSpec({ onCrash: 'wait' })
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   const { pid, startedAt } = await home.becomes('a-1', { state: 'running' })
   process.kill(pid ?? 0, 'SIGSTOP')
-  await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, revision: 'second' } })
+  await home.client.putShard({ params: { id: 'a-1' }, body: { ...spec, revision: 'second' } })
   await until(
     async () => /^cannot be stopped: .*the server decides/.test((await home.shard('a-1'))?.why ?? ''),
     {
@@ -188,23 +188,23 @@ test('a hung process is not killed for a new revision, unless the server orders 
   await home.client.endShardProcess({ params: { id: 'a-1' }, body: { startedAt: startedAt ?? 0 } })
   const exited = await home.becomes('a-1', { state: 'exited' }, 8_000)
   expect(exited.why).toContain('did not answer')
-  await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, revision: 'second' } })
+  await home.client.putShard({ params: { id: 'a-1' }, body: { ...spec, revision: 'second' } })
   await home.becomes('a-1', { state: 'running', revision: 'second' })
 })
 
 test('a process that loads or saves much data is neither hung nor forced', async () => {
   await using home = await makeHome()
   await using _ = await home.start({ hungAfterMs: 500, stopWithinMs: 500 })
-  const wish = await makeWish()
-  await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+  const spec = await makeSpec()
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   await home.becomes('a-1', { state: 'running' })
-  using client = await connectAs('default', wish)
+  using client = await connectAs('default', spec)
   const fill = 'for i = 1, 50000 do redis.call("SET", ARGV[1] .. i, string.rep(i, 20)) end'
   for (let part = 0; part < 20; part += 1) await client.call('EVAL', fill, '0', `${part}:`)
 
-  await home.client.putShard({ params: { id: 'a-1' }, body: { ...wish, revision: 'second' } })
+  await home.client.putShard({ params: { id: 'a-1' }, body: { ...spec, revision: 'second' } })
   await home.becomes('a-1', { state: 'starting', why: 'loads its data' }, 20_000)
   await home.becomes('a-1', { state: 'running', revision: 'second', crashes: 0 }, 20_000)
-  using after = await connectAs('default', wish)
+  using after = await connectAs('default', spec)
   expect(await after.call('DBSIZE')).toBe(1_000_000)
 })

@@ -1,36 +1,27 @@
-import { Refusal, type ShardReport, type WantedShard } from '@fairlead/api'
+import { Refusal, type ShardReport, type ShardSpec } from '@fairlead/api'
+import { messageOf } from '@fairlead/engine'
 import type { Logger } from 'pino'
-import type { BuildsOfNode } from '../builds/builds-of-node.ts'
-import { type Answer, createPulse } from '../engine/ask-engine.ts'
-import type { Silence } from '../engine/decide-silent.ts'
+import { createProbe, type EngineTarget } from '../engine/ask-engine.ts'
 import { engineTarget, portsOf } from '../engine/engine-config.ts'
-import type { EngineWall } from '../engine/engine-wall.ts'
-import type { ModuleFiles } from '../folder/module-files.ts'
-import type { Baseline, ProcessRecord, ShardFolder, WantedRecord } from '../folder/shard-folder.ts'
-import { type DiskWatch, watchDisk } from '../folder/watch-disk.ts'
-import { type TroubleWatch, watchTrouble } from '../folder/watch-trouble.ts'
-import { isAlive } from '../process/process-identity.ts'
+import { watchEngine } from '../engine/watch-engine.ts'
+import type { FoundShard } from '../folder/open-shards.ts'
+import type { Baseline, ShardFolder } from '../folder/shard-folder.ts'
+import { watchDisk } from '../folder/watch-disk.ts'
+import { watchTrouble } from '../folder/watch-trouble.ts'
 import { watchActivity } from '../process/watch-activity.ts'
-import { bury, kill, start, stop, welcome } from './carry-out.ts'
-import { decideNext, type Next, type ShardSight } from './decide-next.ts'
-import { describeShard, firstView, type View } from './describe-shard.ts'
+import { createAttention } from './attention.ts'
+import { kill, markReady, recordExit, start, stop } from './carry-out.ts'
+import { decideNext, type Next } from './decide-next.ts'
+import { describeShard, firstView } from './describe-shard.ts'
 import { logAct, logEnd } from './log-act.ts'
+import { look, lookInside, noteChanges, observationOf } from './look-at-shard.ts'
+import { lookForTrouble } from './look-for-trouble.ts'
 import { keepOomScore } from './oom-score.ts'
 import { renewCertificate } from './renew-certificate.ts'
-import { type SilenceRules, seeSilence } from './see-silence.ts'
 import type { ShardWorkplace } from './shard-workplace.ts'
-import { putWish, want } from './want-shard.ts'
-import { type CrowdWatch, watchCrowd } from './watch-crowd.ts'
-
-/** What all supervisors of a node share; times are milliseconds. */
-export interface SupervisionSettings {
-  readonly builds: BuildsOfNode
-  readonly modules: ModuleFiles
-  readonly wall: EngineWall
-  readonly logger: Logger
-  readonly silence: SilenceRules
-  readonly stopWithinMs: number
-}
+import type { ShardState, Supervision, SupervisionSettings } from './supervision.ts'
+import { putSpec, want } from './want-shard.ts'
+import { watchCrowd } from './watch-crowd.ts'
 
 /** One shard under supervision. Disposing of it ends the supervision, not the process. */
 export interface SupervisedShard extends AsyncDisposable {
@@ -39,16 +30,22 @@ export interface SupervisedShard extends AsyncDisposable {
   readonly ports: readonly number[]
   /** The files that its process has, or its next one will have, by their hashes. */
   readonly modules: readonly string[]
-  /** Takes a wish. It is durable when this resolves. Refuses while the shard is being removed. */
-  put(wish: WantedShard): Promise<ShardReport>
+  /** How the agent signs in to its last process. */
+  target(): EngineTarget
+  /** Takes a spec. It is durable when this resolves. Refuses while the shard is being removed. */
+  put(spec: ShardSpec): Promise<ShardReport>
   /** Takes another limit for its next process; the one that runs is not touched. It is durable when this resolves. */
-  limit(limits: Pick<WantedShard, 'memoryBytes' | 'evictionPolicy'>): Promise<void>
+  limit(limits: Pick<ShardSpec, 'memoryBytes' | 'evictionPolicy'>): Promise<void>
   /** Takes another certificate, for the process that runs and for the next. It is durable when this resolves. */
-  certify(certificate: NonNullable<WantedShard['tls']>['certificate']): Promise<void>
+  certify(certificate: NonNullable<ShardSpec['tls']>['certificate']): Promise<void>
   remove(): Promise<void>
   /** Ends the process that was started then, if it hangs: see decide-silent.ts. Refuses when it is not that one, or answers. */
   end(startedAt: number): ShardReport
   report(): ShardReport
+  /** The same; it is looked at more often for a moment. */
+  reportClosely(): ShardReport
+  /** Of its process, while it is there. */
+  readonly pid: number | null
   /** The settings with which its last process began; null when they are not known. */
   baseline(): Promise<Baseline['settings'] | null>
 }
@@ -58,60 +55,39 @@ const AFTER_TROUBLE_MS = 1_000
 /** How soon an engine that refused to stop is asked again. */
 const AFTER_REFUSAL_MS = 1_000
 
-/** What changes while a shard is supervised. */
-interface ShardState {
-  wanted: WantedRecord
-  last: ProcessRecord | null
-  view: View
-  refusal: { readonly why: string; readonly until: number } | null
-  /** While its process answers nobody. */
-  silence: Silence | null
-  /** The server wants the process that was started then to end, if it hangs. Unix milliseconds. */
-  toEnd: number | null
-  readonly trouble: TroubleWatch
-  readonly crowd: CrowdWatch
-  readonly disk: DiskWatch
-  /** Ends the rest of the loop. */
-  wake: () => void
-}
-
-interface Supervision {
-  readonly state: ShardState
-  readonly place: ShardWorkplace
-  readonly log: Logger
-  readonly end: AbortController
-  readonly onRemoved: () => void
-}
-
 /**
  * Makes one shard what is wanted, for as long as it is not disposed of: looks, decides (decide-next.ts), acts, and
  * looks again; at once when something was put, otherwise after a while. `onRemoved` is called once its folder is gone.
  */
 export function superviseShard(
   settings: SupervisionSettings,
-  found: { readonly folder: ShardFolder; readonly wanted: WantedRecord; readonly last: ProcessRecord | null },
+  found: FoundShard,
   onRemoved: () => void,
 ): SupervisedShard {
-  const { folder, wanted, last } = found
+  const { folder } = found
   const end = new AbortController()
   const log = settings.logger.child({ shard: folder.id })
-  const state: ShardState = {
-    ...{ wanted, last, view: firstView(last), refusal: null, trouble: watchTrouble(folder.log) },
-    ...{ silence: null, toEnd: null, disk: watchDisk(folder.data), crowd: watchCrowd(log) },
-    wake: () => undefined,
-  }
+  const state = firstState(found, log)
   const place = openWorkplace(settings, folder, state, end.signal)
-  const running = loop({ state, place, log, end, onRemoved })
+  const running = loop({ state, place, log, end, changes: settings.changes, onRemoved })
   return {
     id: folder.id,
     get ports() {
-      return portsOf(state.wanted.wish)
+      return portsOf(state.wanted.spec)
     },
     get modules() {
-      const wishes = [state.wanted.wish, ...(state.last ? [state.last.wish] : [])]
-      return wishes.flatMap(({ modules }) => modules.map(({ sha256 }) => sha256))
+      const specs = [state.wanted.spec, ...(state.last ? [state.last.spec] : [])]
+      return specs.flatMap(({ modules }) => modules.map(({ sha256 }) => sha256))
+    },
+    target: () => engineTarget((state.last ?? state.wanted).spec),
+    get pid() {
+      return pidOf(state)
     },
     report: () => describeShard(folder.id, state),
+    reportClosely() {
+      if (state.attention.ask()) state.wake()
+      return describeShard(folder.id, state)
+    },
     end(startedAt) {
       if (state.silence === null || state.last?.startedAt !== startedAt)
         throw new Refusal('unavailable', `shard ${folder.id} answers, or has another process by now`)
@@ -124,26 +100,37 @@ export function superviseShard(
       // Of a process before this one it says nothing about this one.
       return known?.startedAt === state.last?.startedAt ? (known?.settings ?? null) : null
     },
-    async put(wish) {
-      await putWish(state, folder, wish)
+    async put(spec) {
+      await putSpec(state, folder, spec)
       return describeShard(folder.id, state)
     },
     async limit(limits) {
-      await want(state, folder, { wish: { ...state.wanted.wish, ...limits } })
+      await want(state, folder, { spec: { ...state.wanted.spec, ...limits } })
     },
     async certify(certificate) {
-      const { wish } = state.wanted
-      if (wish.tls !== null)
-        await want(state, folder, { wish: { ...wish, tls: { ...wish.tls, certificate } } })
+      const { spec } = state.wanted
+      if (spec.tls !== null)
+        await want(state, folder, { spec: { ...spec, tls: { ...spec.tls, certificate } } })
     },
-    async remove() {
-      await want(state, folder, { gone: true })
-    },
+    remove: () => want(state, folder, { gone: true }),
     async [Symbol.asyncDispose]() {
       end.abort()
       state.wake()
       await running
     },
+  }
+}
+
+function pidOf({ last }: ShardState): number | null {
+  return last?.identity && !last.ended ? last.identity.pid : null
+}
+
+function firstState({ folder, wanted, last }: FoundShard, log: Logger): ShardState {
+  return {
+    ...{ wanted, last, view: firstView(last), refusal: null, trouble: watchTrouble(folder.log) },
+    ...{ silence: null, toEnd: null, disk: watchDisk(folder.data), crowd: watchCrowd(log) },
+    ...{ engine: watchEngine(), isSeen: false, attention: createAttention() },
+    wake: () => undefined,
   }
 }
 
@@ -153,9 +140,9 @@ function openWorkplace(
   state: ShardState,
   signal: AbortSignal,
 ): ShardWorkplace {
-  const pulse = createPulse()
+  const probe = createProbe(() => state.wake())
   return {
-    ...{ folder, builds, modules, wall, silence, stopWithinMs, pulse, signal, activity: watchActivity() },
+    ...{ folder, builds, modules, wall, silence, stopWithinMs, probe, signal, activity: watchActivity() },
     child: null,
     killedBecause: null,
     scored: '',
@@ -168,12 +155,13 @@ function openWorkplace(
 
 async function loop(supervision: Supervision): Promise<void> {
   const { state, place, end } = supervision
-  using _ = place.pulse
+  using _ = place.probe
   while (!end.signal.aborted) {
     // Made before the look: what is put during the turn is not slept through.
     const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
     state.wake = wake
     const afterMs = await turn(supervision)
+    noteChanges(supervision)
     if (afterMs === 0 || end.signal.aborted) continue
     const timer = setTimeout(wake, afterMs)
     await woken
@@ -188,62 +176,27 @@ async function turn(supervision: Supervision): Promise<number> {
     const { order } = state.wanted
     const next = decideNext(await look(state, place))
     if (next.kind === 'rest') {
-      await state.disk.look(state.last)
+      const isRunning = next.state === 'running'
+      // One that is silent would only be waited for once more.
+      if (isRunning && state.silence === null) await lookInside(state, place)
+      const isClose = state.attention.look(isRunning && next.why === '' && !state.engine.changed)
+      if (isClose) await state.disk.look(state.last)
       // What was put meanwhile is not yet in this view: leave what the put has said.
       if (order === state.wanted.order) state.view = next
-      if (next.state === 'running') await renewCertificate(place, state.wanted.wish, state.last)
-      if (next.state === 'running') await state.crowd.look(place.pulse, state.last)
-      await keepOomScore(place, state.wanted.wish, state.last)
-      await lookForTrouble(state)
-      return next.afterMs
+      if (isRunning) await renewCertificate(place, state.wanted.spec, state.last)
+      await keepOomScore(place, state.wanted.spec, state.last)
+      if (isClose) await lookForTrouble(state)
+      return state.attention.pauseMs(next.afterMs)
     }
     await act(supervision, next)
     return 0
   } catch (cause) {
     if (end.signal.aborted) return 0
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     if (state.view.why !== why) log.error({ err: cause }, 'shard cannot be supervised; trying again')
     state.view = { ...state.view, why }
     return AFTER_TROUBLE_MS
   }
-}
-
-async function lookForTrouble({ last, wanted, trouble }: ShardState): Promise<void> {
-  if (!last?.identity || last.ended) return
-  const secrets = [last.wish, wanted.wish].flatMap((wish) => [wish.adminPassword, wish.userPassword])
-  await trouble.look({ ...last, secrets })
-}
-
-async function look(state: ShardState, place: ShardWorkplace): Promise<ShardSight> {
-  const { last } = state
-  const here = last?.identity && !last.ended && isAlive(last.identity)
-  const answer = here && last ? await ask(state, last, place) : 'gone'
-  state.silence = answer !== 'gone' && answer.kind === 'silent' ? answer.silence : null
-  return sightOf(state, answer)
-}
-
-function sightOf({ wanted, last, refusal }: ShardState, answer: ShardSight['answer']): ShardSight {
-  return {
-    now: Date.now(),
-    wanted: { order: wanted.order, gone: wanted.gone, onCrash: wanted.wish.onCrash },
-    last: last && { ...last, started: last.identity !== null, answered: last.answeredAt !== null },
-    answer,
-    refusedToStop: refusal && performance.now() < refusal.until ? refusal.why : null,
-  }
-}
-
-async function ask(state: ShardState, last: ProcessRecord, place: ShardWorkplace): Promise<Answer | 'gone'> {
-  const { folder, activity, silence: rules } = place
-  const answer = await place.pulse.ask(engineTarget(last.wish))
-  if (answer.kind !== 'silent') {
-    activity.forget()
-    state.toEnd = null
-    return answer
-  }
-  const { wish } = state.wanted
-  const ordered = state.toEnd === last.startedAt
-  const silence = await seeSilence({ last, wish, folder, forMs: answer.forMs, ordered, activity }, rules)
-  return silence === null ? 'gone' : { kind: 'silent', silence }
 }
 
 async function act(supervision: Supervision, next: Exclude<Next, { kind: 'rest' }>): Promise<void> {
@@ -258,27 +211,27 @@ async function act(supervision: Supervision, next: Exclude<Next, { kind: 'rest' 
       state.view = { state: 'stopping', why: next.why }
       return await stopLast(supervision, next.save)
     case 'kill':
-      if (last?.identity) await kill(place, last.identity, next.why)
-      return
-    case 'bury':
-      await buryLast(supervision)
+      return last?.identity ? await kill(place, last.identity, next.why) : undefined
+    case 'record-exit':
+      await recordLastExit(supervision)
       return logEnd(log, state.last)
-    case 'welcome':
-      if (last) await welcome(place, last)
+    case 'mark-ready':
+      if (last) await markReady(place, last)
       return
     case 'delete':
       await place.folder.remove()
+      supervision.changes.gone(place.folder.id)
       supervision.end.abort()
       supervision.onRemoved()
   }
 }
 
 /** Its end, what it left, and the view of it are one report. */
-async function buryLast({ state, place }: Supervision): Promise<void> {
+async function recordLastExit({ state, place }: Supervision): Promise<void> {
   if (!state.last) return
   await state.disk.look(state.last)
-  await bury(place, state.wanted, state.last)
-  const next = decideNext(sightOf(state, 'gone'))
+  await recordExit(place, state.wanted, state.last)
+  const next = decideNext(observationOf(state, 'gone'))
   state.view = next.kind === 'rest' ? next : { state: 'starting', why: '' }
 }
 

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
-import { makeHome, makeWish } from '../../test/agent-home.ts'
+import { makeHome, makeSpec } from '../../test/agent-home.ts'
 import { builds } from '../../test/engines.ts'
 import { withoutWall } from '../engine/engine-wall.ts'
 import { openModuleFiles } from '../folder/module-files.ts'
 import { openShards } from '../folder/open-shards.ts'
+import { createChangeLog } from './changes.ts'
 import { superviseShards } from './supervise-shards.ts'
+
+const noProxy = { state: 'exited', pid: null, why: '', crashes: 0 } as const
 
 test('what is asked of one shard at once is done one after the other, and a refusal in between holds up nothing', async () => {
   await using home = await makeHome()
@@ -12,13 +15,14 @@ test('what is asked of one shard at once is done one after the other, and a refu
     ...{ builds, modules: await openModuleFiles(home.path), logger: home.logger, stopWithinMs: 60_000 },
     wall: withoutWall('nothing is started'),
     silence: { hungAfterMs: 20_000, primaryHungAfterMs: 120_000 },
+    changes: createChangeLog(noProxy),
   }
   // No such build is here: nothing is started.
-  const wish = await makeWish({ build: { flavour: 'redict', version: '1.0.0' } })
+  const spec = await makeSpec({ build: { flavour: 'redict', version: '1.0.0' } })
   const limits = (memoryBytes: number) => ({ memoryBytes, evictionPolicy: 'allkeys-lru' })
   const shards = await superviseShards(home.path, settings)
   const asked = Array.from({ length: 20 }, (_, n) => [
-    shards.put('a-1', { ...wish, revision: `r${n}`, memoryBytes: 1_000 + n }),
+    shards.put('a-1', { ...spec, revision: `r${n}`, memoryBytes: 1_000 + n }),
     shards.limit('a-1', limits(2_000 + n)),
   ])
   await Promise.all(asked.flat())
@@ -26,10 +30,10 @@ test('what is asked of one shard at once is done one after the other, and a refu
 
   // Of another one that goes meanwhile: what comes behind its removal finds it gone, or is refused.
   const [, , , refused, limited] = await Promise.allSettled([
-    shards.put('b-1', wish),
+    shards.put('b-1', spec),
     shards.limit('b-1', limits(3_000)),
     shards.remove('b-1'),
-    shards.put('b-1', { ...wish, revision: 'after' }),
+    shards.put('b-1', { ...spec, revision: 'after' }),
     shards.limit('b-1', limits(4_000)),
   ])
   expect(limited?.status).toBe('fulfilled')
@@ -37,5 +41,5 @@ test('what is asked of one shard at once is done one after the other, and a refu
   await shards[Symbol.asyncDispose]()
   const found = await openShards(home.path, home.logger)
   const first = found.find(({ folder }) => folder.id === 'a-1')
-  expect(first?.wanted).toMatchObject({ order: 20, gone: false, wish: { revision: 'r19', ...limits(2_019) } })
+  expect(first?.wanted).toMatchObject({ order: 20, gone: false, spec: { revision: 'r19', ...limits(2_019) } })
 })

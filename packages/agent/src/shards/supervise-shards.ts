@@ -1,42 +1,50 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Address, Refusal, type ShardReport, type WantedShard } from '@fairlead/api'
+import { type Address, Refusal, type ShardReport, type ShardSpec } from '@fairlead/api'
+import { createTurns, type InTurn } from '@fairlead/engine'
+import type { EngineTarget } from '../engine/ask-engine.ts'
 import { type FoundShard, openShard, openShards } from '../folder/open-shards.ts'
 import { shardFolder } from '../folder/shard-folder.ts'
 import { boundLogs } from '../process/bound-log.ts'
-import { type SupervisedShard, type SupervisionSettings, superviseShard } from './supervise-shard.ts'
+import { type SupervisedShard, superviseShard } from './supervise-shard.ts'
+import type { SupervisionSettings } from './supervision.ts'
 import { keepUsersOfPorts } from './users-of-ports.ts'
 
 /** All shards of a node. Disposing of it ends the supervision, not the processes. */
 export interface SupervisedShards extends AsyncDisposable {
-  /** Resolves once the wish is durable. Refuses while the shard is being removed. */
-  put(id: string, wish: WantedShard): Promise<ShardReport>
+  /** Resolves once the spec is durable. Refuses while the shard is being removed. */
+  put(id: string, spec: ShardSpec): Promise<ShardReport>
   /** The next process of a shard begins with these. Resolves once that is durable. */
-  limit(id: string, limits: Pick<WantedShard, 'memoryBytes' | 'evictionPolicy'>): Promise<void>
+  limit(id: string, limits: Pick<ShardSpec, 'memoryBytes' | 'evictionPolicy'>): Promise<void>
   /** A shard proves itself with this from now on. Resolves once that is durable. */
-  certify(id: string, certificate: NonNullable<WantedShard['tls']>['certificate']): Promise<void>
+  certify(id: string, certificate: NonNullable<ShardSpec['tls']>['certificate']): Promise<void>
   /** Resolves once the removal is durable; of a shard that is not there, at once. */
   remove(id: string): Promise<void>
   /** See SupervisedShard.end. Refuses for a shard that is not there. */
   end(id: string, startedAt: number): ShardReport
   /** The settings with which the last process began; null when they, or the shard, are not known. */
   baseline(id: string): Promise<Record<string, string> | null>
+  /** How the agent signs in to the last process of a shard; undefined: there is no such shard. */
+  target(id: string): EngineTarget | undefined
   /** Sorted by id. */
   report(): ShardReport[]
+  /** Of these, those that are there. They are looked at more often for a moment. */
+  reportSome(ids: readonly string[]): ShardReport[]
+  /** Of the processes that are there, by their shards' ids. */
+  pids(): readonly number[]
   /** Of every shard, whether it runs or not; with the bus of cluster mode. */
   ports(): readonly number[]
   /** The hashes of the module files that its shards have. */
   modules(): readonly string[]
 }
 
+type SettingsOfNode = Omit<SupervisionSettings, 'silence'> & {
+  readonly silence: Omit<SupervisionSettings['silence'], 'serves'>
+}
+
 /** Takes up every shard that was put under `home` before. */
 export async function superviseShards(
   home: string,
-  {
-    silence,
-    ...others
-  }: Omit<SupervisionSettings, 'silence'> & {
-    readonly silence: Omit<SupervisionSettings['silence'], 'serves'>
-  },
+  { silence, ...others }: SettingsOfNode,
 ): Promise<SupervisedShards> {
   const shards = new Map<string, SupervisedShard>()
   const serves = ({ host, port }: Address) =>
@@ -59,13 +67,13 @@ export async function superviseShards(
     return shard
   }
   for (const found of await openShards(home, settings.logger)) supervise(found)
-  const turns = createTurns()
+  const turns = createTurnsOfShards()
   const logs = boundLogs(() => [...shards.keys()].map((id) => shardFolder(home, id).log), settings.logger)
   return {
-    put: (id, wish) =>
+    put: (id, spec) =>
       turns.take(id, async () => {
         const known = shards.get(id)
-        return known ? await known.put(wish) : supervise(await putFirst(home, id, wish, settings)).report()
+        return known ? await known.put(spec) : supervise(await putFirst(home, id, spec, settings)).report()
       }),
     limit: (id, limits) => turns.take(id, async () => await shards.get(id)?.limit(limits)),
     certify: (id, certificate) => turns.take(id, async () => await shards.get(id)?.certify(certificate)),
@@ -75,8 +83,11 @@ export async function superviseShards(
       return shard.end(startedAt)
     },
     remove: (id) => turns.take(id, async () => await shards.get(id)?.remove()),
+    target: (id) => shards.get(id)?.target(),
     report: reports,
+    reportSome: (ids) => ids.flatMap((id) => shards.get(id)?.reportClosely() ?? []),
     baseline: async (id) => (await shards.get(id)?.baseline()) ?? null,
+    pids: () => [...shards.keys()].toSorted().flatMap((id) => shards.get(id)?.pid ?? []),
     ports: () => [...shards.values()].flatMap(({ ports }) => ports),
     modules: () => [...shards.values()].flatMap(({ modules }) => modules),
     async [Symbol.asyncDispose]() {
@@ -91,17 +102,17 @@ export async function superviseShards(
 async function putFirst(
   home: string,
   id: string,
-  wish: WantedShard,
+  spec: ShardSpec,
   { logger }: SupervisionSettings,
 ): Promise<FoundShard> {
   const folder = shardFolder(home, id)
   await folder.create()
-  await folder.writeWanted({ wish, order: 1, gone: false })
+  await folder.writeWanted({ spec, order: 1, gone: false })
   const found = await openShard(folder, logger)
-  if (!found?.last) return { folder, wanted: { wish, order: 1, gone: false }, last: null }
-  // The wish of before could not be understood, but its process is known: it serves, or is replaced.
-  const { order, wish: started } = found.last
-  const wanted = { wish, order: isDeepStrictEqual(started, wish) ? order : order + 1, gone: false }
+  if (!found?.last) return { folder, wanted: { spec, order: 1, gone: false }, last: null }
+  // The former spec could not be read, but its process is known: it serves, or is replaced.
+  const { order, spec: started } = found.last
+  const wanted = { spec, order: isDeepStrictEqual(started, spec) ? order : order + 1, gone: false }
   await folder.writeWanted(wanted)
   return { ...found, wanted }
 }
@@ -110,25 +121,21 @@ async function putFirst(
  * Lets one piece of work on a shard follow the other, so that each sees what the one before has written. Shards do not wait for
  * each other: each piece waits for the disk, which takes many at once.
  */
-function createTurns() {
-  const last = new Map<string, Promise<void>>()
+function createTurnsOfShards() {
+  const shards = new Map<string, { readonly inTurn: InTurn; begun: number }>()
   return {
     take<T>(id: string, work: () => Promise<T>): Promise<T> {
-      const done = (last.get(id) ?? Promise.resolve()).then(work)
-      // Its failure is for who asked for it, not for who comes next.
-      const ended = done.then(
-        () => forget(),
-        () => forget(),
-      )
-      const forget = () => {
-        if (last.get(id) === ended) last.delete(id)
-      }
-      last.set(id, ended)
-      return done
+      const shard = shards.get(id) ?? { inTurn: createTurns(), begun: 0 }
+      shards.set(id, shard)
+      shard.begun += 1
+      return shard.inTurn(work).finally(() => {
+        shard.begun -= 1
+        if (shard.begun === 0) shards.delete(id)
+      })
     },
     /** Resolves when all that was begun has ended. */
     async taken(): Promise<void> {
-      await Promise.all(last.values())
+      await Promise.all([...shards.values()].map(({ inTurn }) => inTurn(async () => undefined)))
     },
   }
 }

@@ -83,7 +83,7 @@ function createWriter(file: string, text: () => string, logger: Logger): () => P
   const giveUp = async (cause: unknown) => {
     written = ''
     await rm(file, { force: true }).catch(() => undefined) // it holds for some seconds only
-    if (!told) logger.warn({ err: cause }, 'the table of which user each engine is cannot be written')
+    if (!told) logger.warn({ err: cause }, 'the table of the engines’ users cannot be written')
     told = true
   }
   return () => {

@@ -1,7 +1,7 @@
-import { Refusal, type WantedShard } from '@fairlead/api'
+import { Refusal, type ShardSpec } from '@fairlead/api'
 import type { ProcessRecord, ShardFolder, WantedRecord } from '../folder/shard-folder.ts'
 import { type View, viewOfPut } from './describe-shard.ts'
-import { settleWanted } from './settle-wanted.ts'
+import { nextWanted } from './next-wanted.ts'
 
 /** What is wanted of a shard, and its view. */
 interface Wanting {
@@ -12,11 +12,14 @@ interface Wanting {
   readonly wake: () => void
 }
 
-/** Takes a wish. It is durable when this resolves. Refuses while the shard is being removed. */
-export async function putWish(state: Wanting, folder: ShardFolder, wish: WantedShard): Promise<void> {
+/** Takes a spec. It is durable when this resolves. Refuses while the shard is being removed, and what is of another database. */
+export async function putSpec(state: Wanting, folder: ShardFolder, spec: ShardSpec): Promise<void> {
   if (state.wanted.gone)
     throw new Refusal('unavailable', `shard ${folder.id} is being removed; put it again when it is gone`)
-  const next = settleWanted(state.wanted, wish, state.view.state)
+  // Each database has a password of its own, which stays. A store that was restored knows nothing of shards since, and gives their numbers again.
+  if (spec.adminPassword !== state.wanted.spec.adminPassword)
+    throw new Refusal('shard_of_another', `shard ${folder.id} of this node belongs to another database`)
+  const next = nextWanted(state.wanted, spec, state.view.state)
   if (next === state.wanted) return
   await folder.writeWanted(next)
   if (next.order > state.wanted.order) state.view = viewOfPut(state.last)
@@ -28,7 +31,7 @@ export async function putWish(state: Wanting, folder: ShardFolder, wish: WantedS
 export async function want(
   state: Wanting,
   folder: ShardFolder,
-  news: Partial<Pick<WantedRecord, 'wish' | 'gone'>>,
+  news: Partial<Pick<WantedRecord, 'spec' | 'gone'>>,
 ): Promise<void> {
   if (state.wanted.gone) return
   const next = { ...state.wanted, ...news }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { connectAs, makeHome, makeWish, until } from '../../test/agent-home.ts'
+import { connectAs, makeHome, makeSpec, until } from '../../test/agent-home.ts'
 import { engines } from '../../test/engines.ts'
 
 const STRANGER = 65_534
@@ -27,14 +27,14 @@ test
   async (_, engine) => {
     await using home = await makeHome()
     await using _agent = await home.start()
-    const wish = await makeWish({}, engine)
-    await home.client.putShard({ params: { id: 'a-1' }, body: wish })
+    const spec = await makeSpec({}, engine)
+    await home.client.putShard({ params: { id: 'a-1' }, body: spec })
     await home.becomes('a-1', { state: 'running' })
-    using admin = await connectAs('fairlead', wish)
+    using admin = await connectAs('fairlead', spec)
     await admin.call('CONFIG', 'SET', 'maxclients', MOST)
-    using idle = await connectAs('default', wish)
+    using idle = await connectAs('default', spec)
 
-    const code = strangerCode(wish.port, wish.userPassword)
+    const code = strangerCode(spec.port, spec.userPassword)
     const stranger = spawn(process.execPath, ['--input-type=module', '-e', code], {
       cwd: '/',
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -51,7 +51,7 @@ test
       for (let n = 0; n < MOST / 10; n += 1)
         await until(
           async () => {
-            const client = await connectAs('default', wish).catch(() => null)
+            const client = await connectAs('default', spec).catch(() => null)
             if (client === null) return false
             stack.use(client)
             return true

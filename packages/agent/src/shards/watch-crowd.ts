@@ -1,16 +1,22 @@
-import { readInfo } from '@fairlead/engine'
 import type { Logger } from 'pino'
-import type { Pulse } from '../engine/ask-engine.ts'
+import type { Probe } from '../engine/ask-engine.ts'
 import { portsOf } from '../engine/engine-config.ts'
 import type { ProcessRecord } from '../folder/shard-folder.ts'
 import { decideCrowd, isCrowded } from './decide-crowd.ts'
 import { readClientList } from './read-client-list.ts'
 import { readPeerUsers } from './read-peer-users.ts'
 
-/** Keeps room at the port of one engine: anybody on the machine can connect there, and an engine waits for a sign-in for ever. */
+/**
+ * Keeps room at the port of one engine: every user of the machine can connect there, and an engine waits for
+ * a login without a time limit.
+ */
 export interface CrowdWatch {
   /** Looks at most once a second, and ends connections where there are too many (decide-crowd.ts). Never throws for what the engine does. */
-  look(pulse: Pick<Pulse, 'call'>, last: Pick<ProcessRecord, 'startedAt' | 'wish'> | null): Promise<void>
+  look(
+    probe: Pick<Probe, 'call'>,
+    last: Pick<ProcessRecord, 'startedAt' | 'spec'> | null,
+    room: { readonly connected: number; readonly most: number | null },
+  ): Promise<void>
   /** What was done in the last minute at the process that was started then; empty when nothing was. */
   of(startedAt: number): string
 }
@@ -34,16 +40,17 @@ interface Seen {
 export function watchCrowd(log: Logger): CrowdWatch {
   const seen: Seen = { nextLook: 0, nextList: 0, pauseMs: LIST_EVERY_MS.least, told: null }
   return {
-    async look(pulse, last) {
+    async look(probe, last, room) {
       const now = performance.now()
       if (last === null || now < seen.nextLook) return
       seen.nextLook = now + LOOK_EVERY_MS
       try {
-        const { connected, most } = await readRoom(pulse)
+        const { connected } = room
+        const most = room.most ?? (await readMost(probe))
         if (!isCrowded(connected, most)) seen.pauseMs = LIST_EVERY_MS.least
-        else if (now >= seen.nextList) await makeRoom(pulse, last, most, seen, log)
+        else if (now >= seen.nextList) await makeRoom(probe, last, most, seen, log)
       } catch (cause) {
-        // Whether it answers is the pulse's to say.
+        // Whether it answers is the probe's to say.
         log.debug({ err: cause }, 'how many connections an engine has is not known')
       }
     },
@@ -52,32 +59,31 @@ export function watchCrowd(log: Logger): CrowdWatch {
   }
 }
 
-async function readRoom(pulse: Pick<Pulse, 'call'>): Promise<{ connected: number; most: number }> {
-  const fields = readInfo(String(await pulse.call('INFO', 'clients')))
-  const most = fields['maxclients'] ?? [await pulse.call('CONFIG', 'GET', 'maxclients')].flat()[1]
-  return { connected: Number(fields['connected_clients']), most: Number(most) }
+/** Before redis 7 its INFO does not say. */
+async function readMost(probe: Pick<Probe, 'call'>): Promise<number> {
+  return Number([await probe.call('CONFIG', 'GET', 'maxclients')].flat()[1])
 }
 
 async function makeRoom(
-  pulse: Pick<Pulse, 'call'>,
-  { startedAt, wish }: Pick<ProcessRecord, 'startedAt' | 'wish'>,
+  probe: Pick<Probe, 'call'>,
+  { startedAt, spec }: Pick<ProcessRecord, 'startedAt' | 'spec'>,
   most: number,
   seen: Seen,
   log: Logger,
 ): Promise<void> {
-  const list = String(await pulse.call('CLIENT', 'LIST'))
+  const list = String(await probe.call('CLIENT', 'LIST'))
   // Read later than the list: by then a connection of the list has its user, or has ended.
-  const { cut, whose } = decideCrowd(readClientList(list, await readPeerUsers(portsOf(wish))), most)
+  const { cut, whose } = decideCrowd(readClientList(list, await readPeerUsers(portsOf(spec))), most)
   seen.pauseMs = cut.length > 0 ? LIST_EVERY_MS.least : Math.min(LIST_EVERY_MS.most, seen.pauseMs * 2)
   seen.nextList = performance.now() + seen.pauseMs
   if (cut.length === 0) return
   for (let n = 0; n < cut.length; n += CUTS_AT_ONCE)
-    await Promise.all(cut.slice(n, n + CUTS_AT_ONCE).map((id) => pulse.call('CLIENT', 'KILL', 'ID', id)))
+    await Promise.all(cut.slice(n, n + CUTS_AT_ONCE).map((id) => probe.call('CLIENT', 'KILL', 'ID', id)))
   const users = [...whose].map(
     ([uid, count]) => `${count} of ${uid === null ? 'an unknown user' : `user ${uid}`}`,
   )
   const why = `its port was nearly full (maxclients ${most}): connections that had not signed in were ended, ${users.join(', ')}`
   if (seen.told === null || performance.now() >= seen.told.until)
-    log.warn({ port: wish.port, why }, 'strangers fill the port of a shard')
+    log.warn({ port: spec.port, why }, 'strangers fill the port of a shard')
   seen.told = { startedAt, why, until: performance.now() + TOLD_FOR_MS }
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadedModule, TrialRequest } from '@fairlead/api'
-import { type EngineConnection, EngineError, printable, type Reply } from '@fairlead/engine'
+import { type EngineConnection, EngineError, messageOf, printable, type Reply } from '@fairlead/engine'
 
 /** Longer than this no answer of a self-test is shown. */
 const MOST_SHOWN = 200
@@ -34,7 +34,7 @@ export async function runSelfTest(
         return `${told} was answered ${show(reply)}, not ${show(step.reply)}`
     } catch (cause) {
       if (cause instanceof EngineError) return `${told} was answered by an error: ${cause.message}`
-      return `${told} was not answered: ${cause instanceof Error ? cause.message : String(cause)}`
+      return `${told} was not answered: ${messageOf(cause)}`
     }
   }
   return undefined

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { TrialRequest, TrialResult, WantedShard } from '@fairlead/api'
-import { connectEngine, type EngineConnection, readInfo } from '@fairlead/engine'
-import { createPulse } from '../engine/ask-engine.ts'
+import type { ShardSpec, TrialRequest, TrialResult } from '@fairlead/api'
+import { connectEngine, type EngineConnection, messageOf, readInfo } from '@fairlead/engine'
+import { createProbe } from '../engine/ask-engine.ts'
 import { engineTarget } from '../engine/engine-config.ts'
 import type { EngineWall } from '../engine/engine-wall.ts'
 import { prepareFolder, startProcess } from '../engine/start-process.ts'
@@ -20,7 +20,7 @@ const SLOTS = 16_384
 const KEY = 'fairlead-trial'
 const HOST = '127.0.0.1'
 
-/** What a trial leaves to the agent: nobody is followed, and nobody starts it again. */
+/** What is fixed for a trial: it follows no primary, and is not started again. */
 const alone = { revision: 'trial', replicaOf: null, onCrash: 'wait' } as const
 const noData = { snapshot: false, aof: false, aofComplete: false, stoppedCleanly: false }
 
@@ -44,29 +44,28 @@ export interface Trial {
  */
 export async function runTrial(trial: Trial): Promise<TrialResult> {
   const { folder, program, wall } = trial
-  const wish = wishOf(trial)
-  const logFrom = await prepareFolder(folder, wish, decideAppendonly(wish, noData).atStart)
+  const spec = specOf(trial)
+  const logFrom = await prepareFolder(folder, spec, decideAppendonly(spec, noData).atStart)
   const began = performance.now()
   const startMs = () => Math.round(performance.now() - began)
-  const child = await startProcess(folder, { program, modules: wish.modules }, wall).catch((cause: unknown) =>
-    explain(cause),
-  )
+  const engine = { program, modules: spec.modules, ranOutside: false }
+  const child = await startProcess(folder, engine, wall).catch((cause: unknown) => messageOf(cause))
   if (typeof child === 'string') return { ok: false, why: child, startMs: startMs(), version: '' }
   try {
-    const silence = await untilAnswers(child, wish, trial.signal)
+    const silence = await untilAnswers(child, spec, trial.signal)
     const ms = startMs()
     const { fault, version } =
-      silence === undefined ? await examine(trial, wish) : { fault: silence, version: '' }
+      silence === undefined ? await examine(trial, spec) : { fault: silence, version: '' }
     if (fault === undefined) return { ok: true, why: '', startMs: ms, version }
-    const words = await readLastWords(folder.log, logFrom, [wish.adminPassword, wish.userPassword])
+    const words = await readLastWords(folder.log, logFrom, [spec.adminPassword, spec.userPassword])
     const why = words === '' ? fault : `${fault}: ${words}`
     return { ok: false, why, startMs: ms, version, ...(saysPortTaken(words) && { portTaken: true }) }
   } finally {
-    await end(child, wish, folder)
+    await end(child, spec, folder)
   }
 }
 
-function wishOf({ request, port, tlsPort }: Trial): WantedShard {
+function specOf({ request, port, tlsPort }: Trial): ShardSpec {
   const password = () => randomBytes(24).toString('base64url')
   const { selfTest: _, certificate, ...rest } = request
   const tls = certificate === undefined || tlsPort === null ? null : { port: tlsPort, certificate }
@@ -76,10 +75,10 @@ function wishOf({ request, port, tlsPort }: Trial): WantedShard {
 /** Undefined once it answers; otherwise why it does not. */
 async function untilAnswers(
   child: StartedProcess,
-  wish: WantedShard,
+  spec: ShardSpec,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  using pulse = createPulse()
+  using probe = createProbe()
   let end: string | undefined
   void child.ended.then((how) => {
     end = how
@@ -88,7 +87,7 @@ async function untilAnswers(
   let last = 'it does not answer'
   while (performance.now() < until) {
     signal.throwIfAborted()
-    const answer = await pulse.ask(engineTarget(wish))
+    const answer = await probe.ask(engineTarget(spec))
     if (end !== undefined) return end
     if (answer.kind === 'pong') return undefined
     if (answer.kind === 'busy') last = answer.why
@@ -100,10 +99,10 @@ async function untilAnswers(
 /** What an engine that answers says of itself, and what is wrong with it; undefined: nothing. */
 async function examine(
   { signal, request }: Trial,
-  wish: WantedShard,
+  spec: ShardSpec,
 ): Promise<{ readonly fault: string | undefined; readonly version: string }> {
-  const { address, login } = engineTarget(wish)
-  const wanted = wish.build
+  const { address, login } = engineTarget(spec)
+  const wanted = spec.build
   let version = ''
   try {
     using admin = await connectEngine({ address, login })
@@ -114,20 +113,20 @@ async function examine(
       const fault = `it says of itself that its ${wanted.flavour} version is ${found}, not ${wanted.version}`
       return { fault, version }
     }
-    if (wish.cluster) await takeSlots(admin, signal)
-    using user = await connectEngine({ address, login: { username: 'default', password: wish.userPassword } })
+    if (spec.cluster) await takeSlots(admin, signal)
+    using user = await connectEngine({ address, login: { username: 'default', password: spec.userPassword } })
     const fault =
-      (await missingModule(admin, wish)) ?? (await writeAndRead(user)) ?? (await runSelfTest(admin, request))
+      (await missingModule(admin, spec)) ?? (await writeAndRead(user)) ?? (await runSelfTest(admin, request))
     return { fault, version }
   } catch (cause) {
     signal.throwIfAborted()
-    return { fault: explain(cause), version }
+    return { fault: messageOf(cause), version }
   }
 }
 
 /** In cluster mode an engine takes no key without its slot, and none in its first two seconds. */
 async function takeSlots(admin: EngineConnection, signal: AbortSignal): Promise<void> {
-  // All of them: nobody knows the keys of a self-test.
+  // All slots: the keys of a self-test are not known.
   await admin.call('CLUSTER', 'ADDSLOTS', ...Array.from({ length: SLOTS }, (_, slot) => slot))
   const until = performance.now() + SERVES_WITHIN_MS
   for (;;) {
@@ -147,10 +146,10 @@ async function writeAndRead(user: EngineConnection): Promise<string | undefined>
 }
 
 /** Also when aborted: a trial leaves nothing behind. */
-async function end(child: StartedProcess, wish: WantedShard, folder: ShardFolder): Promise<void> {
+async function end(child: StartedProcess, spec: ShardSpec, folder: ShardFolder): Promise<void> {
   await stopProcess({
     identity: child.identity,
-    target: engineTarget(wish),
+    target: engineTarget(spec),
     save: false,
     data: folder.data,
     stopWithinMs: 2_000,
@@ -158,8 +157,4 @@ async function end(child: StartedProcess, wish: WantedShard, folder: ShardFolder
     mayForce: true,
     signal: new AbortController().signal,
   })
-}
-
-function explain(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
 }

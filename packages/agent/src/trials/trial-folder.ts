@@ -6,7 +6,7 @@ import { listShardFolders, type ShardFolder, shardFolder } from '../folder/shard
 import { findEngineProcess, signalProcess } from '../process/process-identity.ts'
 
 const ENDS_WITHIN_MS = 2_000
-/** Of all that works in the folder: a hostile module could start processes for ever. */
+/** For all processes that work in the folder: a hostile module could start new ones without end. */
 const ALL_END_WITHIN_MS = 10_000
 
 /** A scratch folder for one trial, apart from the shards. Its name tells the port, by which its process is found. */
@@ -26,7 +26,10 @@ export async function clearTrials(home: string, logger: Logger): Promise<void> {
   }
 }
 
-/** Ends whatever engine still works in the folder, and deletes it. Throws when that does not end, or when others come for ever. */
+/**
+ * Ends every engine that still works in the folder, and deletes it. Throws when one does not end, or when new
+ * ones keep coming.
+ */
 export async function removeTrial(folder: ShardFolder): Promise<void> {
   const port = Number.parseInt(folder.id, 10)
   const deadline = performance.now() + ALL_END_WITHIN_MS
@@ -35,7 +38,7 @@ export async function removeTrial(folder: ShardFolder): Promise<void> {
     const identity = findEngineProcess(folder.path, folder.conf, port)
     if (!identity) return await folder.remove()
     if (performance.now() > deadline)
-      throw new Error(`other processes take the place of those that are ended; now it is ${identity.pid}`)
+      throw new Error(`new processes replace those that are ended; the last one is ${identity.pid}`)
     signalProcess(identity, 'SIGKILL')
     if (!(await waitForEnd(identity, ENDS_WITHIN_MS, new AbortController().signal)))
       throw new Error(`process ${identity.pid} does not end`)

@@ -10,7 +10,7 @@ import type { FoundBuild, TrialRequest } from '@fairlead/api'
 import { isEngineUser } from '@fairlead/engine'
 import pino from 'pino'
 import { expect, test } from 'vitest'
-import { makeHome, makeWish, type TestHome, until } from '../../test/agent-home.ts'
+import { makeHome, makeSpec, type TestHome, until } from '../../test/agent-home.ts'
 import { anyEngine, engines } from '../../test/engines.ts'
 import { openEngineWall } from '../engine/engine-wall.ts'
 import { findFreePort } from '../process/find-free-port.ts'
@@ -174,7 +174,7 @@ test.runIf(missing === null)('the same within the wall, where the engine is anot
 test('a trial does not touch the shards of its node', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
-  await home.client.putShard({ params: { id: 'a-1' }, body: await makeWish() })
+  await home.client.putShard({ params: { id: 'a-1' }, body: await makeSpec() })
   const before = await home.becomes('a-1', { state: 'running' })
   expect((await home.client.tryBuild({ body: trialOf(anyEngine()) })).ok).toBe(true)
   // It is looked at again and again, whatever else is done.

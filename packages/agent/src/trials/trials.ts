@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { TrialRequest, TrialResult } from '@fairlead/api'
+import { createTurns, messageOf } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import { type BuildsOfNode, findProgram } from '../builds/builds-of-node.ts'
 import { BUS_DISTANCE } from '../engine/engine-config.ts'
@@ -95,7 +96,7 @@ async function tryOn(
   if (typeof program !== 'string')
     return {
       ok: false,
-      why: program instanceof Error ? program.message : String(program),
+      why: messageOf(program),
       startMs: 0,
       version: '',
     }
@@ -130,29 +131,4 @@ async function choosePort(cluster: boolean, except: readonly number[]): Promise<
     alsoFree: cluster ? [BUS_DISTANCE] : [],
   }
   return await findFreePort('127.0.0.1', range)
-}
-
-/** Lets `atOnce` pieces of work be done at a time; others wait, in the order in which they came. */
-function createTurns(atOnce: number) {
-  let free = atOnce
-  const waiting: (() => void)[] = []
-  const leave = (): void => {
-    const next = waiting.shift()
-    if (next) next()
-    else free += 1
-  }
-  return async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
-    if (free > 0) free -= 1
-    else {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      waiting.push(resolve)
-      await promise
-    }
-    try {
-      signal.throwIfAborted()
-      return await work()
-    } finally {
-      leave()
-    }
-  }
 }

@@ -64,7 +64,7 @@ async function fetchEngine(
   flavour: string,
   version: string | undefined,
 ): Promise<void> {
-  // Programs are no secret, and whoever runs shards need not be who fetched them.
+  // Programs are no secret, and the user who runs shards may be another one than the user who fetched them.
   process.umask(0o022)
   const stop = new AbortController()
   const onSignal = (signal: keyof typeof exitCodes) => {

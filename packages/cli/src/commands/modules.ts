@@ -5,6 +5,7 @@ import { type Module, moduleCapabilities } from '@fairlead/api'
 import { connectOperator } from '@fairlead/server'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type ModuleFacts, packModule } from '../pack-module.ts'
+import { say } from '../say.ts'
 import { printTable } from './print-table.ts'
 
 /**
@@ -22,7 +23,7 @@ export function addModulesCommands(program: Command, home: () => string): void {
     .requiredOption('-o, --output <file>', 'the package to write')
     .option('--display-name <name>', 'what people call it')
     .option('--args <text>', 'its arguments where a database names none')
-    .option('--capability <name>', 'what it gets along with; may be said again', addCapability, [])
+    .option('--capability <name>', 'what it supports; may be repeated', addCapability, [])
     .option('--min-engine-version <version>', 'the oldest engine that it runs in, like 7.2')
     .option('--self-test <file>', 'JSON: a list of {"command": ["NAME", …], "reply": …}')
     .action((file: string, options: PackOptions) => pack(file, options))
@@ -100,7 +101,7 @@ function addCapability(name: string, before: readonly string[]): readonly string
 }
 
 function print(value: unknown, { json }: JsonOption, text: string): void {
-  process.stdout.write(json === true ? `${JSON.stringify(value, null, 2)}\n` : text)
+  say(json === true ? `${JSON.stringify(value, null, 2)}\n` : text)
 }
 
 function describe(modules: readonly Module[]): string {

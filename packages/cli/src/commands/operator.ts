@@ -1,32 +1,51 @@
-import { type Config, connectOperator, type OperatorLink, verifyAuditOf } from '@fairlead/server'
+import { once } from 'node:events'
+import {
+  type Config,
+  connectOperator,
+  copyEmbedded,
+  type OperatorLink,
+  verifyAuditOf,
+} from '@fairlead/server'
 import { Argument, type Command } from 'commander'
+import { say } from '../say.ts'
+import { asServerCommand } from '../server-command.ts'
+import { startPart, withoutOrders } from '../start-part.ts'
 import { printTable } from './print-table.ts'
 
 /**
- * Adds what whoever has the machine may do without signing in: `audit verify`, `keys list`, `keys rotate`,
- * `certificates show` and `users reset-password`. They speak to the server through its socket in FAIRLEAD_HOME.
+ * Adds what the operator of the machine may do without signing in: `audit verify`, `keys list`, `keys
+ * rotate`, `certificates show` and `users reset-password`. They use the server's socket in FAIRLEAD_HOME.
  */
-export function addOperatorCommands(program: Command, config: () => Config): void {
+export function addOperatorCommands(program: Command, config: () => Config, env: NodeJS.ProcessEnv): void {
   const home = () => config().home
-  const audit = program.command('audit').description('the record of what was done by whom')
+  const audit = program.command('audit').description('the record of what users have done')
   audit
     .command('verify')
     .description('prove that no record was changed, taken out or cut off; also while no server runs')
     .option('--head <head>', 'what an earlier verification printed: that record must still be there')
     .option('--json', 'print JSON')
-    .action((options: VerifyOptions) => verify(config(), options))
+    .action((options: VerifyOptions) => verify(config(), env, options))
+
+  program
+    .command('store')
+    .description('the store of the control plane')
+    .command('copy')
+    .description(
+      'copy the embedded store to the PostgreSQL of FAIRLEAD_STORE, while no server runs; databases serve meanwhile',
+    )
+    .action(() => copy(config(), env))
 
   const keys = program.command('keys').description('the keys that sign tokens')
   keys
     .command('list')
-    .description('list them, the announced one too')
+    .description('list them, with the announced one')
     .option('--json', 'print JSON')
     .action(async (options: JsonOption) =>
       listKeys(await connectOperator(home()).listSigningKeys({}), options),
     )
   keys
     .command('rotate')
-    .description('let the announced key sign from now on; tokens live on')
+    .description('let the announced key sign from now on; tokens stay valid')
     .option('--drop-all', 'make new keys and end every token: for when a key may be known to others')
     .option('--json', 'print JSON')
     .action(async (options: JsonOption & { readonly dropAll?: boolean }) => {
@@ -44,7 +63,7 @@ export function addOperatorCommands(program: Command, config: () => Config): voi
     .addArgument(new Argument('[name]', 'which').choices(['ca', 'proxy']).default('ca'))
     .action(async (name: 'ca' | 'proxy') => {
       const { ca_cert: ca, proxy_cert: proxy } = await connectOperator(home()).getCertificates({})
-      process.stdout.write({ ca, proxy }[name])
+      say({ ca, proxy }[name])
     })
 
   program
@@ -55,7 +74,7 @@ export function addOperatorCommands(program: Command, config: () => Config): voi
     .argument('<name>', 'name or e-mail')
     .action(async (username: string) => {
       const { password } = await connectOperator(home()).resetPassword({ body: { username } })
-      process.stdout.write(`${username} has a new password: ${password}   (it is shown only this once)\n`)
+      say(`${username} has a new password: ${password}   (it is shown only this once)\n`)
     })
 }
 
@@ -66,19 +85,46 @@ interface VerifyOptions extends JsonOption {
   readonly head?: string
 }
 
-async function verify(config: Config, { head, json }: VerifyOptions): Promise<void> {
+async function verify(config: Config, env: NodeJS.ProcessEnv, { head, json }: VerifyOptions): Promise<void> {
+  const args = [
+    'audit',
+    'verify',
+    ...(head === undefined ? [] : ['--head', head]),
+    ...(json === true ? ['--json'] : []),
+  ]
+  if (await wasDoneByServerUser(config, env, args)) return
   const seen = await verifyAuditOf(config, head)
-  if (json === true) process.stdout.write(`${JSON.stringify(seen, null, 2)}\n`)
+  if (json === true) say(`${JSON.stringify(seen, null, 2)}\n`)
   else if (seen.fault === undefined)
-    process.stdout.write(
-      `${seen.records} records are as they were written${describe(seen)}\nhead ${seen.head}\n`,
-    )
-  else process.stderr.write(`fairlead: the audit is not what was written: ${seen.fault}\n`)
+    say(`${seen.records} records are unchanged${describe(seen)}\nhead ${seen.head}\n`)
+  else process.stderr.write(withoutOrders(`fairlead: the audit was changed: ${seen.fault}\n`))
   if (seen.fault !== undefined) process.exitCode = 1
 }
 
+/** Where no server runs, its files are opened by its user, and not by root. False: we are that user. */
+async function wasDoneByServerUser(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  args: readonly string[],
+): Promise<boolean> {
+  const command = await asServerCommand(config, process.argv[1] ?? '', env, args)
+  if (command === null) return false
+  const child = startPart(command)
+  await once(child, 'close')
+  process.exitCode = child.exitCode ?? 1
+  return true
+}
+
+async function copy(config: Config, env: NodeJS.ProcessEnv): Promise<void> {
+  if (await wasDoneByServerUser(config, env, ['store', 'copy'])) return
+  const { rows, aside } = await copyEmbedded(config)
+  say(
+    `${rows} rows are in PostgreSQL. The file is ${aside} now.\nStart Fairlead with FAIRLEAD_STORE set from now on.\n`,
+  )
+}
+
 function describe({ removed, signedAt }: Awaited<ReturnType<typeof verifyAuditOf>>): string {
-  const gone = removed === 0 ? '' : `; ${removed} of them were in files that had to make room`
+  const gone = removed === 0 ? '' : `; ${removed} of them were in files that were deleted to make room`
   return signedAt === undefined ? `${gone}; none is signed yet` : `${gone}; signed last ${signedAt}`
 }
 
@@ -86,7 +132,5 @@ type Keys = Awaited<ReturnType<OperatorLink['listSigningKeys']>>
 
 function listKeys({ keys }: Keys, { json }: JsonOption): void {
   const rows = keys.map(({ kid, state, created_time }) => [kid, state, created_time])
-  process.stdout.write(
-    json === true ? `${JSON.stringify(keys, null, 2)}\n` : printTable(['KEY', 'STATE', 'CREATED'], rows),
-  )
+  say(json === true ? `${JSON.stringify(keys, null, 2)}\n` : printTable(['KEY', 'STATE', 'CREATED'], rows))
 }

@@ -1,7 +1,8 @@
 import type { Config } from '@fairlead/server'
 import { createLog } from '../create-log.ts'
-import { keepPart } from '../keep-part.ts'
+import { keepPart, ownCommand } from '../keep-part.ts'
 import { openHome } from '../open-home.ts'
+import { serverCommand } from '../server-command.ts'
 import { untilStopped } from '../until-stopped.ts'
 import { upFile } from '../up-file.ts'
 import { describeReady } from './server.ts'
@@ -10,12 +11,12 @@ import { describeReady } from './server.ts'
  * Runs agent and server as processes of their own, in the foreground, and starts either again when it dies. Ends on
  * Ctrl-C or SIGTERM: the control plane stops, databases run on.
  */
-export async function runUp(config: Config): Promise<void> {
+export async function runUp(config: Config, env: NodeJS.ProcessEnv): Promise<void> {
   const log = createLog(config, 'up')
   openHome(config.home, log)
   if (process.geteuid?.() === 0)
     log.warn(
-      'server and agent run as root (and where there is no wall, all of Fairlead): docs/security.md says how it gives root up',
+      'the agent runs as root (and where there is no wall, all of Fairlead): docs/security.md says how it gives root up',
     )
   const file = upFile(config)
   const other = file.read()
@@ -27,8 +28,10 @@ export async function runUp(config: Config): Promise<void> {
   try {
     const stopped = untilStopped()
     log.info({ home: config.home }, 'agent and server are being started; with many shards that takes a while')
-    await using _agent = await keepPart('agent', log)
-    await using server = await keepPart('server', log)
+    // Before the agent: where the server has no user of its own any more, it takes back what the agent looks at.
+    const command = await serverCommand(config, process.argv[1] ?? '', env, log)
+    await using _agent = await keepPart('agent', ownCommand('agent', env), log)
+    await using server = await keepPart('server', command, log)
     process.stdout.write(`${describeReady(config, server.ready)}\n`)
     await stopped
   } finally {

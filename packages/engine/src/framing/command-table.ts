@@ -1,4 +1,4 @@
-/** A command whose requests are looked into. Of all others only the end is found. */
+/** A command whose arguments are read. Of all other requests only the end is found. */
 export interface NotedCommand {
   /** In capitals. */
   readonly name: string
@@ -9,7 +9,7 @@ export interface NotedCommand {
 /** Finds a noted command by the bytes of its name, whatever their case, without making a string of them. */
 export type CommandTable = ReadonlyMap<number, NotedCommand>
 
-/** No command that anybody notes has a longer name. */
+/** No command in a table has a longer name. */
 export const LONGEST_NAME = 32
 
 /** `commands`: name in capitals → how many arguments to keep. Throws if two names have one hash. */

@@ -1,8 +1,9 @@
 import { type CommandTable, findCommand } from './command-table.ts'
 
 /**
- * The position behind the request that begins at `from`, if it is whole, well formed and nobody notes its command; else
- * -1, and somebody else has to look. Most requests are such, and this takes a tenth of the time.
+ * The position behind the request that begins at `from`, if the request is whole, well formed and its command
+ * is not in the table; else -1, and the scanner has to read it. Most requests are plain, and this takes a
+ * tenth of the scanner's time.
  */
 export function endOfPlainRequest(table: CommandTable, chunk: Buffer, from: number): number {
   const { length } = chunk

@@ -147,6 +147,14 @@ describe('requests', () => {
     expect(requestsIn(bytes, everyByte(bytes)).error).toBe(error)
   })
 
+  test('that are long lines are taken where their end comes with what is beyond 64 KB, up to 128 KB', () => {
+    const line = (length: number) => Buffer.from(`${'x'.repeat(length)}\n`)
+    for (const length of [65_536, 65_537, 131_072])
+      expect(requestsIn(line(length), [65_536])).toMatchObject({ found: [{}], error: undefined })
+    expect(requestsIn(line(65_537), [65_537]).error).toBe('too big inline request')
+    expect(requestsIn(line(131_073), [65_536]).error).toBe('too big inline request')
+  })
+
   test('that are garbage never throw, and mean the same however they are cut', () => {
     const garbage = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),

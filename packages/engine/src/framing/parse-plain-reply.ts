@@ -67,7 +67,7 @@ function readBulk(place: Place): string | null {
 
 function readInteger(place: Place): number {
   const line = readLine(place)
-  if (!/^[-+]?\d{1,19}$/.test(line)) throw new Error('a number in a reply is none')
+  if (!/^[-+]?\d{1,19}$/.test(line)) throw new Error('a number in a reply is invalid')
   return Number(line)
 }
 

@@ -66,7 +66,7 @@ export const BODY_END = 7
 export const INLINE = 8
 type Phase = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8
 
-/** What is kept of one message, unless it is told otherwise. Nobody needs more to take up a connection again. */
+/** What is kept of one message, unless set otherwise. No connection needs more to be restored. */
 export const KEPT_BYTES = 1024 * 1024
 
 /** A scanner that stands before the first request of a client; `table` says which commands are noted. */
@@ -96,7 +96,9 @@ export function createRequestScanner(table: CommandTable): RequestScanner {
   }
 }
 
-/** Forgets what was read of a message that has not ended: its bytes are to be read anew, from the first on. */
+/**
+ * Forgets what was read of a message that has not ended: its bytes will be read again, from the first one.
+ */
 export function rewindRequest(scanner: RequestScanner): void {
   scanner.phase = START
   takeGathered(scanner.part)

@@ -18,7 +18,10 @@ import { inlineAsArray, isReadDifferently, splitInline } from './split-inline.ts
 /** The engines' limits, measured on redis 7.0 and 8.0, valkey 8.0 to 9.1. */
 const MOST_BULKS = 2 ** 31 - 1
 const LONGEST_BULK = 512 * 1024 * 1024
+/** Of a line whose end has not come. */
 const LONGEST_LINE = 64 * 1024
+/** Of a line whose end has come in the same read. Engines take mostly 70 KB, and more of a client that was blocked: it goes on as an array, which all take. */
+const LONGEST_WHOLE_LINE = 2 * LONGEST_LINE
 
 /** No part of a further message has been read. */
 export function isBetweenRequests(scanner: RequestScanner): boolean {
@@ -216,7 +219,7 @@ function takePart(scanner: RequestScanner, part: Buffer): void {
 }
 
 function keep(scanner: RequestScanner, word: Buffer): void {
-  // An argument costs its object too: a million empty ones are not for free.
+  // An argument costs its object, too: a million empty ones use memory.
   scanner.keptBytes += word.length + WORD_COSTS
   if (scanner.keptBytes > scanner.keepsMost) scanner.cutShort = true
   else scanner.words.push(word)
@@ -237,7 +240,8 @@ function readInline(scanner: RequestScanner, chunk: Buffer, from: number): numbe
   const end = chunk.indexOf(LF, from)
   const part = chunk.subarray(from, end < 0 ? chunk.length : end)
   scanner.lineBytes += part.length
-  if (scanner.lineBytes > LONGEST_LINE) return fail(scanner, 'too big inline request')
+  if (scanner.lineBytes > (end < 0 ? LONGEST_LINE : LONGEST_WHOLE_LINE))
+    return fail(scanner, 'too big inline request')
   if (end < 0) {
     gather(scanner.part, part)
     return -1
@@ -257,7 +261,8 @@ function takeLine(scanner: RequestScanner, line: Buffer): void {
     fail(scanner, 'zero byte in inline request')
     return
   }
-  const words = splitInline(line, scanner.keepAll ? Number.POSITIVE_INFINITY : 1)
+  const most = scanner.keepAll ? Math.floor(scanner.keepsMost / WORD_COSTS) : 1
+  const words = splitInline(line, most + 1)
   if (words === null) {
     fail(scanner, 'unbalanced quotes in request')
     return
@@ -265,11 +270,12 @@ function takeLine(scanner: RequestScanner, line: Buffer): void {
   scanner.phase = START
   const [name] = words
   scanner.empty = name === undefined
-  if (isReadDifferently(line)) scanner.instead = inlineAsArray(line)
+  if (line.length > LONGEST_LINE || isReadDifferently(line)) scanner.instead = inlineAsArray(line)
   if (name === undefined) return
   scanner.command = findCommand(scanner.table, name, 0, name.length)
   const keeps = scanner.command?.keeps ?? 0
-  if (scanner.keepAll) scanner.words = [...words]
+  scanner.cutShort = scanner.keepAll && words.length > most
+  if (scanner.keepAll) scanner.words = words.slice(0, most)
   else if (keeps > 0) scanner.words = splitInline(line, 1 + keeps)?.slice(1) ?? []
 }
 

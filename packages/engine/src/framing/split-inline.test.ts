@@ -78,6 +78,15 @@ test.for([
 
 const table = makeCommandTable({ AUTH: 2 })
 
+test.for([100, 101, 30_000])('of a line of %d words no more are made than may be kept', (count) => {
+  const scanner = createRequestScanner(table)
+  scanner.keepAll = true
+  scanner.keepsMost = 100 * 64
+  const bytes = Buffer.from(`${'a '.repeat(count)}\r\n`)
+  expect(scanRequest(scanner, bytes, 0)).toBe(bytes.length)
+  expect([scanner.words.length, scanner.cutShort]).toEqual([100, count > 100])
+})
+
 test.for([
   ['30,000 words', 'a '.repeat(30_000)],
   ['30,000 words of a noted command', 'a '.repeat(30_000), 'AUTH'],

@@ -4,18 +4,19 @@ import type { Command } from '../remembered/command.ts'
 import type { ConnectionState } from '../remembered/connection-state.ts'
 import type { KnownScripts } from '../remembered/known-scripts.ts'
 import type { Ahead } from './ahead.ts'
+import type { Allowance } from './allowance.ts'
 import type { Caching } from './caching.ts'
-import type { Hush } from './hush.ts'
 import type { Link, Via } from './link.ts'
 import type { Login } from './login.ts'
 import type { LongGate } from './long-gate.ts'
+import type { PublishBarrier } from './publish-barrier.ts'
 import type { PutOff } from './put-off.ts'
 
 /**
  * A client's connection, and the one connection to an engine behind it (its link). Its modes:
  *
- * opening — there is no link yet: the client has just come, or the engine that it had is gone while nobody asked it
- *   anything. What the client sends is stashed. Ends with a link that remembers the connection's state: serving; or
+ * opening — there is no link yet: the client has just come, or its engine ended while
+ *   it was idle. What the client sends is stashed. Ends with a link that remembers the connection's state: serving; or
  *   closed, with an error, when no engine can be reached.
  * serving — bytes go both ways as they come. Only this mode forwards requests that begin. Ends by a hold, or when
  *   either side is gone: then the other is closed once it has got everything.
@@ -55,9 +56,8 @@ export interface Connection {
   judged: number
   /** It has had its turn: what it sends waits for the next one (turns.ts). */
   yielded: boolean
-  fullReads: number
   /** Its next request waits: it may publish something, and not all subscribers are there, or it is long, and the gate for these is closed. */
-  hushed: boolean
+  heldByBarrier: boolean
   /** What is kept of the commands of transactions that are under way, and of transactions in all (`countKept`). */
   underWayBytes: number
   keptBytes: number
@@ -88,7 +88,7 @@ export interface Connection {
   takingBack: boolean
 }
 
-/** Who a client is: its address and port, and since when it is there, in milliseconds since 1970. */
+/** A client: its address and port, and when it connected, in milliseconds since 1970. */
 export interface Visitor {
   readonly address: string
   readonly sinceMs: number
@@ -114,7 +114,7 @@ export interface Asked {
   readonly keepsLink: boolean
 }
 
-/** Who is told what becomes of a connection. */
+/** The owner of a connection: is told of its changes. */
 export interface Owner {
   /** How often the role has moved. One number makes thousands of connections late at once. */
   era: number
@@ -133,8 +133,10 @@ export interface Owner {
   readonly count: { commands: number }
   /** Learns the scripts that clients give their engines. */
   readonly scripts: KnownScripts
-  readonly hush: Hush
+  readonly barrier: PublishBarrier
   readonly gate: LongGate
+  /** Of its endpoint. */
+  readonly allowance: Allowance
 }
 
 /** Where replies go: the client's socket or, of a sharded database, what puts them in order with those of other groups. */

@@ -17,7 +17,7 @@ export function foreseeLogin({ login }: Connection, { sent }: Link, { name }: Co
   }
 }
 
-/** A reply has come, of which nobody knows that it proves a login. `name`: of the command, if it is noted; else empty. */
+/** A reply has come, which may prove a login. `name`: of its command, if that is noted; else empty. */
 export function learnLogin(connection: Connection, { answered, replies }: Link, name: string): void {
   const { login, owner } = connection
   if (answered < login.after) return
@@ -45,8 +45,8 @@ export function takeProof(connection: Connection, link: Link): void {
 const proof = encodeCommand(['PING'])
 
 /**
- * The request that was read last switches replies off, and nobody knows whether its engine will obey: of a stranger it does not,
- * and answers.
+ * The request that was read last switches replies off, and it is not known whether its engine will obey: for
+ * a client without login it does not, and answers.
  */
 export function isToBeProven({ login, requests, ahead }: Connection): boolean {
   if (login.is !== 'unknown' || requests.command?.name !== 'CLIENT' || ahead.inTransaction) return false
@@ -101,7 +101,7 @@ export function proveLogin(link: Link): void {
   link.socket.write(proof)
 }
 
-/** Of the first clients nobody knows whether they have to sign in. */
+/** Of the first clients it is not known whether they have to sign in. */
 export function askForLogin({ owner, login }: Connection, link: Link): void {
   if (owner.logins.asked === null && login.is === 'unknown') proveLogin(link)
 }

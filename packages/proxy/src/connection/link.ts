@@ -33,7 +33,6 @@ export interface Link {
   readonly unanswered: Unanswered
   /** Replies that wait for its next turn (turns.ts). */
   unread: Buffer | null
-  fullReads: number
   /** The reply that is being read has to be seen whole before it is passed on. */
   careful: boolean
   parts: Buffer[]
@@ -96,7 +95,6 @@ export function createLink(socket: Socket, via: Via, generation: number): Link {
     unproven: false,
     unanswered: createUnanswered(),
     unread: null,
-    fullReads: 0,
     careful: false,
     parts: [],
     partBytes: 0,

@@ -39,7 +39,10 @@ export function lookAhead(connection: Connection, command: Command): void {
   }
 }
 
-/** In RESP2 a client that is subscribed may not say CLIENT REPLY. Where that is not known, nobody knows how many answers there will be. */
+/**
+ * In RESP2 a subscribed client may not send CLIENT REPLY. If it is not known whether it is subscribed,
+ * neither is the number of answers.
+ */
 function isRefusedToListener(connection: Connection): boolean {
   if (connection.ahead.inTransaction) return false
   const listens = listensNow(connection)

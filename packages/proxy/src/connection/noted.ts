@@ -30,7 +30,7 @@ export function strikeOut(link: Link): void {
 }
 
 /** So much is under way that no more of the client is taken. */
-export function isOwedMuch({ client }: Pick<Connection, 'client'>, link: Link): boolean {
+export function hasManyPendingReplies({ client }: Pick<Connection, 'client'>, link: Link): boolean {
   if (link.notedBytes > LARGEST_NOTED_BYTES) return true
   return link.sent - link.answered > MOST_UNREAD && client.writableNeedDrain
 }

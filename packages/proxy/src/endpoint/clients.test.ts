@@ -1,6 +1,15 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { dialServed, wishSharded } from '../../test/sharded-stage.ts'
-import { dial, type Engine, freePort, newest, oldest, startEngine, until, wish } from '../../test/stage.ts'
+import { dialServed, makeShardedSpec } from '../../test/sharded-stage.ts'
+import {
+  dial,
+  type Engine,
+  freePort,
+  makeEndpointSpec,
+  newest,
+  oldest,
+  startEngine,
+  until,
+} from '../../test/stage.ts'
 import { createAdmission } from '../listen/admission.ts'
 import { type Cut, createCutLog } from '../listen/cut-log.ts'
 import { openShardedEndpoint } from '../sharded/sharded-endpoint.ts'
@@ -19,7 +28,7 @@ interface Watched extends AsyncDisposable {
 async function watch(engine: Engine, most = 100): Promise<Watched> {
   const cuts: Cut[] = []
   const options = { admission: createAdmission(most), onCut: (cut: Cut) => void cuts.push(cut) }
-  const endpoint = await openEndpoint(wish(await freePort(), engine.port), options)
+  const endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port), options)
   const { port } = endpoint.wanted
   return { endpoint, port, cuts, [Symbol.asyncDispose]: () => endpoint[Symbol.asyncDispose]() }
 }
@@ -30,7 +39,7 @@ async function addressAt(engine: Engine, name: string): Promise<string | undefin
   return / addr=(\S+)/.exec(lines.find((line) => line.includes(` name=${name} `)) ?? '')?.[1]
 }
 
-test('whom a shard knows by an address is found by it, with its name and user, also where the role has gone', async () => {
+test('a client is found by the address that a shard sees, with its name and user, also after the role has moved', async () => {
   await using old = await startEngine(oldest)
   await using engine = await startEngine(newest)
   for (const each of [old, engine]) await each.admin('ACL SETUSER app on nopass ~* +@all')
@@ -55,7 +64,7 @@ test('whom a shard knows by an address is found by it, with its name and user, a
   expect(JSON.stringify(clients)).not.toContain('secret')
   expect(endpoint.clients({ limit: 1 }).clients).toHaveLength(1)
   expect(endpoint.clients({ limit: 1, via: address ?? '' }).clients).toMatchObject([{ client }])
-  expect(endpoint.clients({ limit: 1, via: 'nobody:1' }).clients).toEqual([])
+  expect(endpoint.clients({ limit: 1, via: 'unknown:1' }).clients).toEqual([])
 
   await endpoint.hold({ deadlineMs: 5_000 })
   expect(endpoint.clients({ limit: 10 }).clients).toMatchObject([{ held: true }, { held: true }])
@@ -66,9 +75,9 @@ test('whom a shard knows by an address is found by it, with its name and user, a
   expect(endpoint.clients({ limit: 1 }).clients).toMatchObject([{ client, via: [moved], name: 'orders' }])
 })
 
-test('who is cut is told with its address, that of its link, and why; who leaves is not', async () => {
+test('a client that is cut is logged with its address, that of its link, and why; a client that leaves is not', async () => {
   await using engine = await startEngine(newest)
-  await using heir = await startEngine(newest)
+  await using successor = await startEngine(newest)
   await using watched = await watch(engine, 3)
   const { endpoint, port, cuts } = watched
   const shard = `${host}:${engine.port}`
@@ -103,7 +112,7 @@ test('who is cut is told with its address, that of its link, and why; who leaves
   const tooMany = await dial(port)
   await until(() => tooMany.ended())
   expect(cuts.slice(1)).toEqual([
-    { client: tooMany.address, via: [], why: 'the process has as many connections as it may have' },
+    { client: tooMany.address, via: [], why: 'the process has reached its limit of connections' },
   ])
 
   const address = await addressAt(engine, 'idle')
@@ -112,12 +121,12 @@ test('who is cut is told with its address, that of its link, and why; who leaves
   expect(cuts.slice(2)).toEqual([
     { client: idle.address, via: [{ address, shard }], why: 'its shard closed the connection' },
   ])
-  await endpoint.switchTo(at(heir))
+  await endpoint.switchTo(at(successor))
   expect(cuts.slice(3)).toMatchObject([
     { client: watching.address, why: expect.stringContaining('cannot follow its database') },
   ])
   await endpoint[Symbol.asyncDispose]()
-  expect(cuts.slice(4)).toMatchObject([{ client: other.address, why: 'the endpoint was taken away' }])
+  expect(cuts.slice(4)).toMatchObject([{ client: other.address, why: 'the endpoint was removed' }])
 })
 
 test('a client of a sharded database is known by all of its links, and told with them when it is cut', async () => {
@@ -128,7 +137,7 @@ test('a client of a sharded database is known by all of its links, and told with
     { first: 0, last: 8_191, upstream: at(a) },
     { first: 8_192, last: 16_383, upstream: at(b) },
   ]
-  await using endpoint = await openShardedEndpoint(await wishSharded(shards), {
+  await using endpoint = await openShardedEndpoint(await makeShardedSpec(shards), {
     onCut: (cut) => void cuts.push(cut),
   })
   await using client = await dialServed(endpoint.wanted.port)

@@ -3,7 +3,16 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dial, freePort, makePair, newest, oldest, startEngine, until, wish } from '../../test/stage.ts'
+import {
+  dial,
+  freePort,
+  makeEndpointSpec,
+  makePair,
+  newest,
+  oldest,
+  startEngine,
+  until,
+} from '../../test/stage.ts'
 import { createAdmission } from '../listen/admission.ts'
 import { openEndpoint } from './endpoint.ts'
 
@@ -43,7 +52,7 @@ async function countUp(port: number, key: string, signal: AbortSignal): Promise<
   }
 }
 
-test('six handovers under load: nothing lost, nothing twice, nobody disconnected', async () => {
+test('six handovers under load: nothing lost, nothing twice, no client disconnected', async () => {
   await using pair = await makePair(oldest, newest)
   const stop = new AbortController()
   const keys = Array.from({ length: 20 }, (_, n) => `n${n}`)
@@ -71,7 +80,7 @@ test('six handovers under load: nothing lost, nothing twice, nobody disconnected
 
 test('bytes of two clients never mix, whatever they send and however it is cut', async () => {
   await using engine = await startEngine(newest)
-  await using endpoint = await openEndpoint(wish(await freePort(), engine.port))
+  await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
   const talk = async (n: number) => {
     await using client = await dial(endpoint.wanted.port)
     for (let round = 0; round < 30; round += 1) {
@@ -92,7 +101,7 @@ test('bytes of two clients never mix, whatever they send and however it is cut',
 
 test('garbage, in any pieces, ends at most the connection it came on', async () => {
   await using engine = await startEngine(newest)
-  await using endpoint = await openEndpoint(wish(await freePort(), engine.port))
+  await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
   await using other = await dial(endpoint.wanted.port)
   type Piece = string | Uint8Array<ArrayBuffer>
   const piece: fc.Arbitrary<Piece> = fc.oneof(
@@ -151,7 +160,7 @@ test('garbage, in any pieces, ends at most the connection it came on', async () 
 
 test('what is no request is refused in the engine’s words, behind the replies that are due', async () => {
   await using engine = await startEngine(newest)
-  await using endpoint = await openEndpoint(wish(await freePort(), engine.port))
+  await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
   await using client = await dial(endpoint.wanted.port)
   client.send('PING\r\n*1\r\n$4\r\nPING\r\n*1\r\n$536870913\r\nxx')
   await client.gets('+PONG\r\n+PONG\r\n-ERR Protocol error: invalid bulk length\r\n')
@@ -172,7 +181,7 @@ test('a hold without a switch ends at its deadline, with the old upstream', asyn
   expect(pair.endpoint.report()).toMatchObject({ isHeld: false, failedHolds: 1, repoints: 0 })
 })
 
-test('a hold fails when the engine does not answer in time, and everybody goes on', async () => {
+test('a hold fails when the engine does not answer in time, and all clients go on', async () => {
   await using pair = await makePair()
   await using slow = await dial(pair.port)
   await using other = await dial(pair.port)
@@ -205,7 +214,7 @@ test('a long request of which a part has gone is completed during a hold; what f
   await client.gets('+OK\r\n$5\r\nlater\r\n')
 })
 
-test('who does not read makes only itself wait, and the proxy keeps little of what it does not read', async () => {
+test('a client that does not read makes only itself wait, and the proxy keeps little of what it does not read', async () => {
   await using pair = await makePair()
   await using other = await dial(pair.port)
   await pair.a.admin(`SETRANGE big 1000000 x`)
@@ -244,7 +253,7 @@ test('who does not read makes only itself wait, and the proxy keeps little of wh
 
 test('half-closed clients get every reply; blocked ones leave the engine at once', async () => {
   await using engine = await startEngine(newest)
-  await using endpoint = await openEndpoint(wish(await freePort(), engine.port))
+  await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
   await using client = await dial(endpoint.wanted.port)
   client.socket.end(`${'INCR n\r\n'.repeat(3)}PING\r\n`)
   await client.gets(':1\r\n:2\r\n:3\r\n+PONG\r\n')
@@ -256,9 +265,9 @@ test('half-closed clients get every reply; blocked ones leave the engine at once
   await until(async () => (await engine.admin('INFO clients')).includes('blocked_clients:0'))
 })
 
-test('when the engine dies its clients are closed; who comes then waits a little, and is told', async () => {
+test('when the engine dies its clients are closed; a new client waits a little, and gets an error', async () => {
   const cuts: unknown[] = []
-  await using endpoint = await openEndpoint(wish(await freePort(), await freePort()), {
+  await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), await freePort()), {
     onCut: (cut) => void cuts.push(cut),
   })
   await using early = await dial(endpoint.wanted.port)
@@ -294,10 +303,10 @@ test('idle connections follow by themselves, and at once when they are asked, al
   expect(pair.endpoint.report()).toMatchObject({ errors: 0, repoints: 2 })
 })
 
-test('who is one too many is told so, and those who are there go on', async () => {
+test('a client beyond the limit gets an error, and the others go on', async () => {
   await using engine = await startEngine(newest)
   const admission = createAdmission(1)
-  await using endpoint = await openEndpoint(wish(await freePort(), engine.port), { admission })
+  await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port), { admission })
   {
     await using client = await dial(endpoint.wanted.port)
     await client.ask('PING', '+PONG\r\n')

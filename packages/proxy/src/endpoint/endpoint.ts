@@ -3,17 +3,24 @@ import type {
   Address,
   ClientList,
   EndpointReport,
+  EndpointSpec,
   HoldResult,
   SwitchResult,
   TakenScripts,
-  WantedEndpoint,
 } from '@fairlead/api'
 import type { Connection, Visitor } from '../connection/connection.ts'
 import { createConnection } from '../connection/create-connection.ts'
 import { dropConnection, endConnection } from '../connection/end-connection.ts'
 import { judgeLogin } from '../connection/judge-login.ts'
 import { steerLink } from '../connection/steer-client.ts'
-import { endIfDone, forwardStash, isDrained, takeRequests } from '../forwarding/forward-requests.ts'
+import {
+  endIfDone,
+  forwardStash,
+  isDrained,
+  setRequestsAside,
+  takeRequests,
+} from '../forwarding/forward-requests.ts'
+import { beginTurn, createAllowance, endTurn } from '../forwarding/turns.ts'
 import type { CursorGenerations } from '../handover/cursor-generations.ts'
 import { drainOf } from '../handover/hold.ts'
 import { type Calm, notBegun, withCut } from '../handover/long-requests.ts'
@@ -31,14 +38,17 @@ import { createUpstream, type Upstream } from './upstream.ts'
 /** One address for the clients of a database, and the connections that came there. */
 export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
   /** With the upstreams that it has now. */
-  readonly wanted: WantedEndpoint
+  readonly wanted: EndpointSpec
   /** Where the shards of the database are now. Only there a sharded one follows a slot that has moved. */
   know(addresses: readonly Address[]): void
   /** Opens links at an engine that is about to have the role, for the connections in use. How many. */
-  prepare(upstream: WantedEndpoint['upstream'], slot?: number): Promise<number>
+  prepare(upstream: EndpointSpec['upstream'], slot?: number): Promise<number>
   /** Blocking commands that may be given up before a hold (given-up.ts), by our end of their connections to shards. */
   blocked(slot?: number): readonly string[]
-  /** Waits, while nobody is held, until no long request is on its way. How many still are: then a hold has failed. */
+  /**
+   * Waits, before the hold, until no long request is under way. Returns how many still are: then a hold has
+   * failed.
+   */
   calm(withinMs: number, slot?: number): Promise<Calm>
   /** Once that is so, stops forwarding and waits until all replies are in. `slot`: only to the group that holds it. */
   hold(times: HoldTimes): Promise<HoldResult>
@@ -47,13 +57,13 @@ export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
    * are not answered in time. `generation`: of the cursors that are given there.
    */
   switchTo(
-    upstream: WantedEndpoint['upstream'],
+    upstream: EndpointSpec['upstream'],
     slot?: number,
     others?: Others,
     generation?: number,
   ): Promise<SwitchResult>
   /** The scripts that clients have given their engines and that this one has not been told of yet, or all. */
-  takeScripts(engine: WantedEndpoint['upstream'], all: boolean): TakenScripts
+  takeScripts(engine: EndpointSpec['upstream'], all: boolean): TakenScripts
   /** Clients of another thread have flushed the scripts. */
   forgetScripts(): void
   /** Lets clients go where they were. `hasFailed`: it counts as a hold that failed. */
@@ -82,35 +92,33 @@ export interface EndpointOptions {
   readonly admission?: Admission
   /** For cursors that clients are given. */
   readonly generations?: CursorGenerations
-  /** What is kept of clients' scripts at most, and who hears when a client has flushed them. */
+  /** What is kept of clients' scripts at most, and a listener for when a client has flushed them. */
   readonly scripts?: Parameters<typeof createKnownScripts>[0]
   /** Hears of every client that is cut, refused or fails. */
   readonly onCut?: (cut: Cut) => void
   /**
-   * A group is at `upstream`, as its engines say. Told, whoever does it switches it, here and in other threads;
-   * else it is switched here alone.
+   * A group is at `upstream`, as its engines say. If given, this switches it, here and in other threads; else
+   * it is switched here alone.
    */
-  readonly moveGroup?: (upstream: WantedEndpoint['upstream'], slot: number) => Promise<unknown>
+  readonly moveGroup?: (upstream: EndpointSpec['upstream'], slot: number) => Promise<unknown>
 }
 
 /** For a client that has closed its side: how long no reply may come before it is given up. */
 export const LINGER_MS = 60_000
 /** Why a connection was cut whose client had closed its side. For logs and reports. */
-export const LINGERED = 'its shard owed it a reply for too long after it had closed its side'
+export const LINGERED = 'its shard did not reply in time after the client had closed its side'
 /** Why a new connection was refused. For logs and reports. */
-export const TOO_MANY = 'the process has as many connections as it may have'
+export const TOO_MANY = 'the process has reached its limit of connections'
 
 /** Serves a database of one group. Throws when it cannot listen. `reusePort`: several listeners may share the port. */
-export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOptions = {}): Promise<Endpoint> {
+export async function openEndpoint(wanted: EndpointSpec, options: EndpointOptions = {}): Promise<Endpoint> {
   const { reusePort = false, admission = createAdmission(), onCut = () => undefined, generations } = options
   const { name = addressText(wanted) } = options
   const count = { commands: 0 }
   const share = createShare(admission, addressText(wanted))
   const scripts = createKnownScripts(options.scripts)
   const events = {
-    count,
-    scripts,
-    admission,
+    ...{ count, scripts, admission, allowance: createAllowance() },
     onClosed: ({ visitor }: Connection) => {
       share.leave(1)
       admission.strangers.remove(visitor)
@@ -161,7 +169,7 @@ export async function openEndpoint(wanted: WantedEndpoint, options: EndpointOpti
   }
 }
 
-/** Takes a new client, or turns it away where the process has as many connections as it may have. */
+/** Takes a new client, or turns it away where the process has reached its limit of connections. */
 function admitClient(
   socket: Socket,
   {
@@ -172,7 +180,7 @@ function admitClient(
     admission,
     refuse,
   }: {
-    readonly wanted: WantedEndpoint
+    readonly wanted: EndpointSpec
     /** How the database is called where it is told what the proxy does. */
     readonly name: string
     readonly upstream: Upstream
@@ -216,10 +224,14 @@ function* presentIn(connections: ReadonlySet<Connection>) {
 
 function listenTo(connection: Connection, client: Socket): void {
   const { crumb } = connection.visitor
+  const { allowance } = connection.owner
   client.on('data', (chunk) => {
-    beginPiece('takes requests of', crumb)
+    if (!beginTurn(allowance, 'takes requests of', crumb, chunk.length)) {
+      setRequestsAside(connection, chunk)
+      return
+    }
     takeRequests(connection, chunk)
-    endPiece()
+    endTurn(allowance)
   })
   client.on('drain', () => {
     beginPiece('takes requests again of', crumb)
@@ -229,8 +241,9 @@ function listenTo(connection: Connection, client: Socket): void {
   })
   client.on('end', () => {
     connection.clientEnded = true
-    // A subscriber that has gone sends nothing and is sent nothing: nobody else would notice.
-    if (isSubscribed(connection.state) && isDrained(connection)) dropConnection(connection)
+    // A subscriber that has gone sends nothing and gets nothing: only this notices it.
+    const isListening = isSubscribed(connection.state) && connection.stash.length === 0
+    if (isListening && isDrained(connection)) dropConnection(connection)
     else endIfDone(connection)
     client.setTimeout(LINGER_MS, () => dropConnection(connection, LINGERED))
   })

@@ -2,10 +2,18 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConnectionOptions, connect } from 'node:tls'
-import { createClient, proxyOperations, type WantedEndpoint } from '@fairlead/api'
+import { createClient, type EndpointSpec, proxyOperations } from '@fairlead/api'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { socketTransport } from '../../test/run-proxy.ts'
-import { dial, type Engine, freePort, newest, startEngine, until, wish } from '../../test/stage.ts'
+import {
+  dial,
+  type Engine,
+  freePort,
+  makeEndpointSpec,
+  newest,
+  startEngine,
+  until,
+} from '../../test/stage.ts'
 import { certificateOf, dialTls } from '../../test/tls-stage.ts'
 import { createAdmission } from '../listen/admission.ts'
 import { createProxy } from '../program/proxy.ts'
@@ -25,7 +33,7 @@ afterAll(async () => {
 const makeCertificate = (name: string) => certificateOf(folder, name)
 
 /** A proxy in this process with what it logged, and one endpoint that speaks TLS. */
-async function serve(tls: NonNullable<WantedEndpoint['tls']>, shards: WantedEndpoint['shards'] = null) {
+async function serve(tls: NonNullable<EndpointSpec['tls']>, shards: EndpointSpec['shards'] = null) {
   await using stack = new AsyncDisposableStack()
   const home = await mkdtemp(join(folder, 'home-'))
   const logged: string[] = []
@@ -36,8 +44,8 @@ async function serve(tls: NonNullable<WantedEndpoint['tls']>, shards: WantedEndp
   stack.use(await createProxy({ home, socketPath, sentinel, workers: 1, onBroken, log }))
   const client = createClient(proxyOperations, socketTransport(socketPath))
   const params = { id: 'db1' }
-  const wanted = { ...wish(await freePort(), engine.port), tls, shards }
-  const put = (change: Partial<WantedEndpoint>) =>
+  const wanted = { ...makeEndpointSpec(await freePort(), engine.port), tls, shards }
+  const put = (change: Partial<EndpointSpec>) =>
     client.putEndpoint({ params, body: { ...wanted, ...change } })
   await put({})
   const owned = stack.move()
@@ -46,7 +54,7 @@ async function serve(tls: NonNullable<WantedEndpoint['tls']>, shards: WantedEndp
 }
 
 test.each(['one group', 'slots'])(
-  'another certificate is shown to who comes, and cuts off nobody who is there: %s',
+  'another certificate is shown to new clients, and cuts off none of the present ones: %s',
   async (kind) => {
     const [first, second] = [makeCertificate('first'), makeCertificate('second')]
     const upstream = { host: '127.0.0.1', port: engine.port }
@@ -106,12 +114,15 @@ test('neither TLS before 1.2 nor plain words are spoken', async () => {
   expect(plain.text()).not.toContain('PONG')
 })
 
-test('who has not agreed on keys counts among the connections that there may be, and is not kept', {
+test('a client without finished handshake counts among the permitted connections, and is not kept', {
   timeout: 30_000,
 }, async () => {
   const tls = makeCertificate('full')
   const admission = createAdmission(2)
-  await using endpoint = await openEndpoint({ ...wish(await freePort(), engine.port), tls }, { admission })
+  await using endpoint = await openEndpoint(
+    { ...makeEndpointSpec(await freePort(), engine.port), tls },
+    { admission },
+  )
   const { port } = endpoint.wanted
   await using first = await dialTls(port, tls.cert)
   await first.ask('PING', '+PONG\r\n')
@@ -135,7 +146,7 @@ test('who has not agreed on keys counts among the connections that there may be,
   await until(() => admission.open === 0)
 })
 
-test('an endpoint goes, though somebody has connected and says nothing', async () => {
+test('an endpoint can be removed while a silent client is connected', async () => {
   await using proxy = await serve(makeCertificate('silent'))
   await using silent = await dial(proxy.port)
   await proxy.remove()

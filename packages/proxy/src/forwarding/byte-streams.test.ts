@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import { dial, type Engine, makePair, newest, type Pair, startEngine, until } from '../../test/stage.ts'
 
 /*
- * What a client sends is cut anywhere, and at each cut something may happen to the engines. It has to get what one engine would
- * have answered that nobody touches, and leave the same behind. Left out is what is documented to differ: WATCH and tracking over a
+ * What a client sends is cut anywhere, and at each cut something may happen to the engines. It has to get what one undisturbed
+ * engine would have answered, and leave the same behind. Left out is what is documented to differ: WATCH and tracking over a
  * handover, requests of more than 64 KB over a handover, what is documented to be closed, and numbers of connections.
  */
 

@@ -9,7 +9,7 @@ import { countSubscribed } from '../connection/kept-subscriptions.ts'
 import { countKept } from '../connection/kept-transactions.ts'
 import type { Link, Noted } from '../connection/link.ts'
 import { strikeOut } from '../connection/noted.ts'
-import { steerClient, steerLink, tellClient } from '../connection/steer-client.ts'
+import { sendToClient, steerClient, steerLink } from '../connection/steer-client.ts'
 import { afterTransaction } from '../remembered/after-command.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
 import { createExecMarking, type ExecMarking, markNext } from '../remembered/mark-exec.ts'
@@ -18,7 +18,7 @@ import { confirm, isConfirmation } from './confirm-channels.ts'
 import { endIfDone, forwardStash } from './forward-requests.ts'
 import { learnScripts, stateAfter, withoutRefused } from './state-after.ts'
 import { endIfMiscounted, mayAnswerTrial } from './trial.ts'
-import { NOTED_COSTS, REPLIES_AT_ONCE, REPLY_COSTS } from './turns.ts'
+import { COSTS_OF_A_LOOK, isTurnOver, NOTED_COSTS, REPLY_COSTS } from './turns.ts'
 
 /** Replies, as many as one connection may be told before others have their turn: up to where. */
 export function takeSome(connection: Connection, link: Link, bytes: Buffer): number {
@@ -36,7 +36,7 @@ export function takeSome(connection: Connection, link: Link, bytes: Buffer): num
       link.beginning = !link.careful && isOfScan(link) ? nothing : null
       link.marking = link.noted.size > 0 ? markingOf(connection, link) : null
       if (link.careful || link.beginning !== null || link.marking !== null) {
-        tellClient(connection, link, chunk.subarray(from, at))
+        sendToClient(connection, link, chunk.subarray(from, at))
         from = at
       }
     }
@@ -44,8 +44,8 @@ export function takeSome(connection: Connection, link: Link, bytes: Buffer): num
     if (!link.careful && (link.beginning !== null || link.marking !== null)) {
       const to = end < 0 ? chunk.length : end
       const part = chunk.subarray(from, to)
-      if (link.marking === null) tellOfScan(connection, link, part, end >= 0)
-      else tellMarked(connection, link, part)
+      if (link.marking === null) sendScanPart(connection, link, part, end >= 0)
+      else sendMarked(connection, link, part)
       from = to
     }
     if (end < 0) break
@@ -57,13 +57,16 @@ export function takeSome(connection: Connection, link: Link, bytes: Buffer): num
     if (link.unproven || link.unanswered.waiting.size > 0) countUnanswered(connection, link)
     if (link.careful) {
       if (!isSwallowed)
-        tellMarked(connection, link, Buffer.concat([...link.parts, chunk.subarray(from, end)]))
+        sendMarked(connection, link, Buffer.concat([...link.parts, chunk.subarray(from, end)]))
       link.parts = []
       link.partBytes = 0
       from = end
     }
     done += REPLY_COSTS
-    if (done > REPLIES_AT_ONCE) chunk = bytes.subarray(0, at)
+    if (done > COSTS_OF_A_LOOK) {
+      done = 0
+      if (isTurnOver()) chunk = bytes.subarray(0, at)
+    }
   }
   if (replies.error !== undefined) {
     const trouble = `the engine's reply was not understood: ${replies.error}`
@@ -73,7 +76,7 @@ export function takeSome(connection: Connection, link: Link, bytes: Buffer): num
   }
   const rest = chunk.subarray(from)
   if (link.careful && !isBetweenReplies(replies)) keepPart(connection, link, rest)
-  else tellClient(connection, link, rest)
+  else sendToClient(connection, link, rest)
   if (!countSubscribed(connection)) endConnection(connection, tooManyChannels)
   if (connection.mode !== 'closed') afterReplies(connection, link)
   return chunk.length
@@ -94,18 +97,18 @@ function keepPart(connection: Connection, link: Link, part: Buffer): void {
 const tooManyChannels = 'ERR this connection has more subscriptions than an endpoint keeps'
 
 /** What comes next of a reply, which is perhaps that to an EXEC with scans in it. */
-function tellMarked(connection: Connection, link: Link, part: Buffer): void {
+function sendMarked(connection: Connection, link: Link, part: Buffer): void {
   const pieces = link.marking === null ? [part] : markNext(link.marking, part)
-  for (const piece of pieces) tellClient(connection, link, piece)
+  for (const piece of pieces) sendToClient(connection, link, piece)
 }
 
 /** The next part of a reply to a scan: held back until the cursor in it is there, which becomes one of ours. */
-function tellOfScan(connection: Connection, link: Link, part: Buffer, isWhole: boolean): void {
+function sendScanPart(connection: Connection, link: Link, part: Buffer, isWhole: boolean): void {
   const { beginning, generation } = link
   const bytes = beginning === null || beginning.length === 0 ? part : Buffer.concat([beginning, part])
   const marked = markReply(bytes, isWhole, generation)
   link.beginning = marked === null ? bytes : null
-  if (marked !== null) tellClient(connection, link, marked)
+  if (marked !== null) sendToClient(connection, link, marked)
 }
 
 const nothing = Buffer.alloc(0)
@@ -145,7 +148,7 @@ function needsCare(connection: Connection, link: Link, firstByte: number | undef
 
 /**
  * In cluster mode an engine that loses its slots tells subscribers of their channels there that they are no longer subscribed.
- * At a handover that is not so: they are subscribed at the heir.
+ * At a handover that is not so: they are subscribed at the successor.
  */
 function mayBeLeftChannel({ mode, state }: Connection, firstByte: number | undefined): boolean {
   if (mode === 'serving' || state.subscribed.shardChannels.size === 0) return false
@@ -180,12 +183,12 @@ function takeReply(connection: Connection, link: Link): boolean {
       return false
   }
   if (link.answered === link.sent) {
-    // Nobody asked. The engine says something of its own accord, most likely why it is about to close.
+    // Unrequested: the engine sends it of its own accord, most likely the reason why it is about to close.
     if (link.early !== null) {
       link.socket.destroy()
       return false
     }
-    const why = 'the engine said something that was not asked'
+    const why = 'the engine sent an unrequested message'
     const unmovable = connection.state.unmovable ?? { code: 'reply_count', why }
     connection.state = { ...connection.state, unmovable }
     return false
@@ -250,7 +253,7 @@ function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
   return isAnswered
 }
 
-/** To a client with CLIENT CAPA redirect an engine that is demoted says where the heir is: the endpoint goes there anyway. */
+/** To a client with CLIENT CAPA redirect an engine that is demoted says where the successor is: the endpoint goes there anyway. */
 function isGivenUp(text: string): boolean {
   return text.startsWith('UNBLOCKED force unblock') || text.startsWith('REDIRECT ') || isUnblocked(text)
 }
@@ -272,6 +275,6 @@ function answerLostWatch(connection: Connection, link: Link, head: Noted): boole
   connection.state = afterTransaction(state)
   const nil = state.protocol === 3 ? '_\r\n' : '*-1\r\n'
   const answer = isBroken ? '-EXECABORT Transaction discarded because of previous errors.\r\n' : nil
-  tellClient(connection, link, Buffer.from(answer))
+  sendToClient(connection, link, Buffer.from(answer))
   return true
 }

@@ -1,8 +1,7 @@
-import { encodeCommand, gather, KEPT_BYTES, scanRequest, stopKeeping, takeGathered } from '@fairlead/engine'
+import { encodeCommand, KEPT_BYTES, scanRequest, takeGathered } from '@fairlead/engine'
 import { assumeSuccess } from '../connection/assume-success.ts'
 import type { Connection } from '../connection/connection.ts'
 import { endConnection } from '../connection/end-connection.ts'
-import { isPublishing } from '../connection/hush.ts'
 import { foreseeLogin, goesAlone, isToBeProven, mustWait, proveLogin } from '../connection/judge-login.ts'
 import {
   countKept,
@@ -12,7 +11,8 @@ import {
 } from '../connection/kept-transactions.ts'
 import type { Link } from '../connection/link.ts'
 import { isUnanswered, lookAhead, makeUnmovable } from '../connection/look-ahead.ts'
-import { costsOf, isOwedMuch, NOTED_ALONE, noted, takeDown } from '../connection/noted.ts'
+import { costsOf, hasManyPendingReplies, NOTED_ALONE, noted, takeDown } from '../connection/noted.ts'
+import { isPublishing } from '../connection/publish-barrier.ts'
 import { probe } from '../connection/send-own.ts'
 import { provenMulti } from '../connection/silent-transactions.ts'
 import { stash, steerClient } from '../connection/steer-client.ts'
@@ -22,23 +22,10 @@ import { isBlocking, subscriptions, unmovable } from '../remembered/commands.ts'
 import { encodeScan, isScan } from '../remembered/scan-cursors.ts'
 import { isChange, sizeOf } from '../remembered/transaction-state.ts'
 import { keptBy } from '../remembered/unmovable.ts'
+import { forwardRest, send } from './forward-rest.ts'
 import { insteadOfNothing } from './instead-of-nothing.ts'
-import {
-  hasLookedEnough,
-  hasReadEnough,
-  inTurn,
-  LINE_BYTES,
-  NOTED_COSTS,
-  REQUESTS_AT_ONCE,
-  WORD_COSTS,
-} from './turns.ts'
-import { keepBack, keepForHush, mayPublish, withTable } from './wait-for-hush.ts'
-
-/**
- * As much of a request is kept until it is whole, so that it can go to whichever engine has the role by then. A longer one is
- * forwarded as it comes. More than engines take from a client that has not logged in: a stranger cannot hold up a handover.
- */
-export const LONGEST_BEGUN_BYTES = 64 * 1024
+import { COSTS_OF_A_LOOK, inTurn, isTurnOver, LINE_BYTES, NOTED_COSTS, WORD_COSTS } from './turns.ts'
+import { keepBack, keepForBarrier, mayPublish, withTable } from './wait-for-publish-barrier.ts'
 
 /** Bytes of the client: they go to the engine as they are, or into the stash where a request begins that may not go yet. */
 export function takeRequests(connection: Connection, chunk: Buffer): void {
@@ -47,11 +34,14 @@ export function takeRequests(connection: Connection, chunk: Buffer): void {
   const mayGo = isFlowing(connection) || isPartlySent(connection)
   if (protocolError !== undefined) forwardUnread(connection, chunk)
   else if (link === null || !mayGo || connection.stash.length > 0) stash(connection, chunk)
-  else {
-    forward(connection, link, chunk)
-    const hasEnough = hasLookedEnough(connection.requests) || hasReadEnough(connection, chunk)
-    if (hasEnough) letOthersGo(connection)
-  }
+  else forward(connection, link, chunk)
+}
+
+/** Bytes of the client that have come while it was not the turn of its endpoint. */
+export function setRequestsAside(connection: Connection, chunk: Buffer): void {
+  if (connection.mode === 'closed') return
+  letOthersGo(connection)
+  stash(connection, chunk)
 }
 
 /** It has had its turn. What it sends waits until others have had theirs. */
@@ -59,7 +49,7 @@ function letOthersGo(connection: Connection): void {
   if (connection.yielded) return
   connection.yielded = true
   steerClient(connection)
-  inTurn('takes requests again of', connection.visitor.crumb, () => {
+  inTurn(connection.owner.allowance, 'takes requests again of', connection.visitor.crumb, () => {
     connection.yielded = false
     if (connection.mode !== 'closed') forwardStash(connection)
   })
@@ -67,7 +57,7 @@ function letOthersGo(connection: Connection): void {
 
 /** Forwards what was stashed, as far as it may go now. */
 export function forwardStash(connection: Connection): void {
-  while (connection.stash.length > 0 && connection.link !== null && isFlowing(connection)) {
+  while (connection.stash.length > 0 && connection.link !== null && mayGoOn(connection)) {
     // Together: a client may have sent each byte on its own. What must wait again is put back.
     const [first, ...others] = connection.stash
     if (first === undefined) return
@@ -112,22 +102,26 @@ export function endIfDone(connection: Connection): void {
   endConnection(connection, isTold ? `ERR Protocol error: ${protocolError}` : undefined)
 }
 
-/** A request may begin to be forwarded. */
-function isFlowing(connection: Connection): boolean {
-  const { mode, blocked, hushed, yielded, link, protocolError } = connection
-  if (mode !== 'serving' || blocked || hushed || yielded || protocolError !== undefined) return false
-  return link === null || !(link.proving || mustWait(link) || isOwedMuch(connection, link))
+/** What has been begun to be forwarded is completed, also of a client that is held. */
+function mayGoOn(connection: Connection): boolean {
+  return isFlowing(connection) || (isPartlySent(connection) && !connection.yielded)
 }
 
-/** What goes to the engine goes in one piece: a request that is replaced by another is a write of its own, and a client may send 1,000 of them. */
+/** A request may begin to be forwarded. */
+function isFlowing(connection: Connection): boolean {
+  const { mode, blocked, heldByBarrier, yielded, link, protocolError } = connection
+  if (mode !== 'serving' || blocked || heldByBarrier || yielded || protocolError !== undefined) return false
+  return link === null || !(link.proving || mustWait(link) || hasManyPendingReplies(connection, link))
+}
+
+/** From the first request that is replaced by another on, all goes in one piece: each of these is a write of its own, and a client may send 1,000 of them. */
 function forward(connection: Connection, link: Link, bytes: Buffer): void {
-  link.socket.cork()
   forwardEach(connection, link, bytes)
-  link.socket.uncork()
+  if (link.socket.writableCorked > 0) link.socket.uncork()
 }
 
 function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
-  const { requests, ahead, owner, begun } = connection
+  const { requests, ahead, owner } = connection
   const goesOn = isPartlySent(connection)
   const chunk = withTable(connection, bytes)
   let from = 0
@@ -138,20 +132,18 @@ function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
     if (end < 0) break
     const begin = at
     at = end
-    if (owner.hush.isOn && mayPublish(connection) && !(goesOn && begin === 0)) {
-      if (begin > 0) send(connection, link, chunk.subarray(from, begin))
-      keepForHush(connection, chunk, begin)
+    const isNew = !(goesOn && begin === 0)
+    if (isNew && owner.barrier.isOn && mayPublish(connection)) {
+      keepFrom(connection, link, { chunk, from, begin, keep: keepForBarrier })
       return
     }
-    if (isToBeProven(connection) && !(goesOn && begin === 0)) {
-      if (begin > 0) send(connection, link, chunk.subarray(from, begin))
-      keepBack(connection, chunk, begin)
+    if (isNew && isToBeProven(connection)) {
+      keepFrom(connection, link, { chunk, from, begin, keep: keepBack })
       proveLogin(link)
       return
     }
-    if (goesAlone(connection, link) && !(goesOn && begin === 0)) {
-      if (begin > 0) send(connection, link, chunk.subarray(from, begin))
-      keepBack(connection, chunk, begin)
+    if (isNew && goesAlone(connection, link)) {
+      keepFrom(connection, link, { chunk, from, begin, keep: keepBack })
       return
     }
     done += 1
@@ -165,17 +157,17 @@ function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
         link.sent += 1
       else {
         done += NOTED_COSTS + WORD_COSTS * requests.words.length
-        instead = note(connection, link, !goesOn || begin > 0) ?? instead
+        instead = note(connection, link, isNew) ?? instead
       }
     }
     if (instead !== null) {
-      // The request is replaced by another: its own bytes do not go.
-      if (begin > 0) send(connection, link, chunk.subarray(from, begin))
-      else takeGathered(begun)
-      if (instead.length > 0 && !link.socket.write(instead)) connection.client.pause()
+      sendInstead(connection, link, begin > 0 ? chunk.subarray(from, begin) : null, instead)
       from = end
     }
-    if (done > REQUESTS_AT_ONCE && at < chunk.length) letOthersGo(connection)
+    if (done > COSTS_OF_A_LOOK && at < chunk.length) {
+      done = 0
+      if (isTurnOver()) letOthersGo(connection)
+    }
     if (!isFlowing(connection)) {
       send(connection, link, chunk.subarray(from, at))
       if (connection.mode === 'draining' && link.unproven && !ahead.inTransaction) probe(connection, link)
@@ -183,47 +175,42 @@ function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
       return
     }
   }
-  if (requests.error !== undefined) {
-    connection.protocolError = requests.error
-    if (connection.mode === 'serving') send(connection, link, chunk.subarray(from))
-    endIfDone(connection)
-    return
-  }
-  const unwhole = chunk.length - at + (at === 0 ? begun.length : 0)
-  const isOfScan = requests.command !== undefined && isScan(requests.command)
-  const beginsLong = !(goesOn && at === 0) && unwhole > LONGEST_BEGUN_BYTES
-  if (beginsLong && ((owner.hush.isOn && mayPublish(connection)) || (owner.gate.isClosed && !isOfScan))) {
-    if (at > 0) send(connection, link, chunk.subarray(from, at))
-    keepForHush(connection, chunk, at)
-    return
-  }
-  if (requests.keepAll && !countKept(connection) && requests.keptBytes + requests.part.length > SMALL_BYTES) {
-    stopKeeping(requests)
-    countKept(connection)
-  }
-  if (((goesOn && at === 0) || beginsLong) && !isOfScan) {
-    send(connection, link, chunk.subarray(from))
-    return
-  }
-  send(connection, link, chunk.subarray(from, at))
-  // Another request goes instead of a scan: once its name is known, all that is needed of it is in the scanner.
-  if (at < chunk.length && !(isOfScan && begun.length > 0)) gather(begun, chunk.subarray(at))
+  if (requests.error === undefined) forwardRest(connection, link, { chunk, from, at, goesOn })
+  else endWith(connection, link, requests.error, chunk.subarray(from))
+}
+
+/** The engine hears what was wrong, too, and answers what came before it. */
+function endWith(connection: Connection, link: Link, error: string, rest: Buffer): void {
+  connection.protocolError = error
+  if (connection.mode === 'serving') send(connection, link, rest)
+  endIfDone(connection)
+}
+
+/** Of a read: all before `begin` goes, the rest waits. */
+function keepFrom(
+  connection: Connection,
+  link: Link,
+  read: {
+    readonly chunk: Buffer
+    readonly from: number
+    readonly begin: number
+    readonly keep: (connection: Connection, chunk: Buffer, begin: number) => void
+  },
+): void {
+  const { chunk, from, begin, keep } = read
+  if (begin > 0) send(connection, link, chunk.subarray(from, begin))
+  keep(connection, chunk, begin)
+}
+
+/** The request is replaced by another: its own bytes do not go. `before`: what goes before it; null: it began before this read. */
+function sendInstead(connection: Connection, link: Link, before: Buffer | null, instead: Buffer): void {
+  if (link.socket.writableCorked === 0) link.socket.cork()
+  if (before === null) takeGathered(connection.begun)
+  else send(connection, link, before)
+  if (instead.length > 0 && !link.socket.write(instead)) connection.client.pause()
 }
 
 const discard = encodeCommand(['DISCARD'])
-function send({ begun, client }: Connection, link: Link, bytes: Buffer): void {
-  const { socket } = link
-  if (bytes.length === 0) return
-  if (begun.length === 0) {
-    if (!socket.write(bytes)) client.pause()
-    return
-  }
-  socket.cork()
-  socket.write(takeGathered(begun))
-  if (!socket.write(bytes)) client.pause()
-  socket.uncork()
-}
-
 /**
  * Takes down what the reply to a request will change; of one that `isUnsent` nothing is forwarded. What has to go instead of
  * it; null: it goes as it is.

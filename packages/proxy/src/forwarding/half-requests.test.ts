@@ -65,7 +65,7 @@ async function beginShort(pair: Pair) {
   return client
 }
 
-test('what has begun and is short follows whole, however often the role moves and whoever dies', async () => {
+test('what has begun and is short follows whole, however often the role moves and whichever engine dies', async () => {
   await using pair = await makePair()
   await using client = await beginShort(pair)
   const held = await pair.endpoint.hold({ deadlineMs: 2_000, drainMs: 1_000 })

@@ -126,7 +126,7 @@ test('5,000 hostile inputs end nothing but their own connections, and no neighbo
   expect(stage.log()).not.toMatch(/^\s+at /m)
   expect([...hostile.kinds.keys()].length).toBe(15)
   for (const { id, state } of endpoints) expect({ id, state }).toEqual({ id, state: 'serving' })
-  // Who means well is served where the others were.
+  // A well-behaved client is served where the hostile ones were.
   for (const target of stage.targets.filter(({ hasLogin }) => hasLogin)) {
     const socket = target.open()
     socket.write(`AUTH ${PASSWORD}\r\nPING\r\n`)
@@ -135,7 +135,8 @@ test('5,000 hostile inputs end nothing but their own connections, and no neighbo
     expect(text).toBe('+OK\r\n+PONG\r\n')
     socket.destroy()
   }
-  // Others may run on the machine, and make the neighbour wait: less so when nobody was hostile, and without a trace in the proxy's turns.
+  // Other programs may run on the machine, and make the neighbour wait: then it waits also without hostile
+  // clients, and the proxy's turns show no trace.
   const isLikeCalm = among.p99 < MOST_P99_MS + 2 * Math.max(before.p99, after.p99)
   expect(isLikeCalm || turns.overMs / turns.tookMs < MOST_OVER, what).toBe(true)
 })

@@ -1,7 +1,16 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { encodeCommand, isReadDifferently, splitInline } from '@fairlead/engine'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { builds, dial, freePort, type RawClient, startEngine, until, wish } from '../../test/stage.ts'
+import {
+  builds,
+  dial,
+  freePort,
+  makeEndpointSpec,
+  type RawClient,
+  startEngine,
+  until,
+} from '../../test/stage.ts'
 import { openEndpoint } from '../endpoint/endpoint.ts'
 
 /** Of which lines are made: words that the endpoint takes note of, and all that builds read in their own way. */
@@ -39,7 +48,7 @@ test.for(builds)(
   { timeout: 60_000 },
   async (build) => {
     await using engine = await startEngine(build)
-    await using endpoint = await openEndpoint(wish(await freePort(), engine.port))
+    await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
     const seen = { same: 0, refused: 0, differently: 0 }
     await fc.assert(
       fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 6 }), async (lines) => {
@@ -66,5 +75,38 @@ test.for(builds)(
     )
     expect(Math.min(seen.same, seen.refused, seen.differently)).toBeGreaterThan(10)
     await until(() => endpoint.report().connections === 0)
+  },
+)
+
+test.for(builds)(
+  'a line of more than 64 KB is a request like others where its end has come, and an error where it has not: %s',
+  async (build) => {
+    await using engine = await startEngine(build)
+    await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
+    for (const port of [engine.port, endpoint.wanted.port]) {
+      await using client = await dial(port)
+      // In one piece, up to some 70 KB, it is for the engine, too.
+      for (const value of ['x'.repeat(66_500), '"a b" '.repeat(11_000)]) {
+        const words = splitInline(Buffer.from(`RPUSH list ${value}`)) ?? []
+        client.send(`DEL list\r\nRPUSH list ${value}\r\n`)
+        await until(() => client.text().split('\r\n').length === 3 || client.ended())
+        expect(client.text()).toMatch(new RegExp(`^:[01]\r\n:${words.length - 2}\r\n$`))
+        await client.gets(client.text())
+      }
+      await client.ask('LINDEX list -1', '$3\r\na b\r\n')
+      client.send('x'.repeat(66_000))
+      await until(client.ended)
+      expect(client.text()).toMatch(/^-ERR Protocol error: too big inline request\r\n$|^$/)
+    }
+    // As long as may be, and no longer. Where it is cut does not matter, as long as no piece is beyond 64 KB without an end.
+    await using client = await dial(endpoint.wanted.port)
+    const line = (length: number) => `ECHO ${'x'.repeat(length - 5)}\r\n`
+    client.send(line(130_000).slice(0, 65_530))
+    await delay(20)
+    client.send(line(130_000).slice(65_530))
+    await until(() => client.text().length > 129_990 || client.ended())
+    expect(client.text()).toHaveLength(130_000 - 5 + 11)
+    await client.gets(client.text())
+    await client.ask('PING', '+PONG\r\n')
   },
 )

@@ -8,11 +8,11 @@ import {
   dial,
   type Engine,
   freePort,
+  makeEndpointSpec,
   newest,
   type RawClient,
   startEngine,
   until,
-  wish,
 } from '../../test/stage.ts'
 
 /** One database with clients that harm, another with one that is measured, behind one proxy. */
@@ -24,6 +24,7 @@ let neighbour: Neighbour
 let calm: Latency
 
 const PASSWORD = 'a-password'
+const VALUE = 'x'.repeat(500)
 const NOAUTH = '-NOAUTH Authentication required.\r\n'
 
 beforeAll(async () => {
@@ -33,8 +34,8 @@ beforeAll(async () => {
   proxy = stack.use(await runProxy())
   port = await freePort()
   const otherPort = await freePort()
-  await proxy.client.putEndpoint({ params: { id: 'db1' }, body: wish(port, engine.port) })
-  await proxy.client.putEndpoint({ params: { id: 'db2' }, body: wish(otherPort, other.port) })
+  await proxy.client.putEndpoint({ params: { id: 'db1' }, body: makeEndpointSpec(port, engine.port) })
+  await proxy.client.putEndpoint({ params: { id: 'db2' }, body: makeEndpointSpec(otherPort, other.port) })
   neighbour = stack.use(await moveIn(otherPort))
   await neighbour.during(() => delay(300))
   calm = await neighbour.during(() => delay(1_000))
@@ -71,25 +72,29 @@ async function sendAll(socket: Socket, bytes: Buffer): Promise<void> {
 }
 
 function settings(count: number): Buffer {
-  return Buffer.from(Array.from({ length: count }, (_, n) => `CLIENT SETINFO n${n} x\r\n`).join(''))
+  return Buffer.from(Array.from({ length: count }, (_, n) => `CLIENT SETINFO n${n} ${VALUE}\r\n`).join(''))
 }
 
 describe('what one client does is not felt by those of other databases', () => {
   test('without a password it makes the proxy believe nothing, and remember nothing', async () => {
-    const before = await rssBytes()
-    const bytes = Buffer.concat([Buffer.from('CLIENT REPLY OFF\r\n'), settings(20_000)])
-    await feelsNothingOf('15 strangers, 20,000 settings each', async () => {
-      const strangers = await Promise.all(Array.from({ length: 15 }, () => dial(port)))
-      await Promise.all(strangers.map(({ socket }) => sendAll(socket, bytes)))
+    const strangers = await Promise.all(Array.from({ length: 15 }, () => dial(port)))
+    const sendSettings = async () => {
+      const bytes = Buffer.concat([Buffer.from('CLIENT REPLY OFF\r\n'), settings(20_000)])
+      const arriving = await Promise.all(Array.from({ length: 15 }, () => dial(port)))
+      strangers.push(...arriving)
+      await Promise.all(arriving.map(({ socket }) => sendAll(socket, bytes)))
       // Newer engines close strangers that have more than a little to read.
       const isThrough = ({ text, ended }: RawClient) => ended() || text().length >= 20_001 * NOAUTH.length
-      await Promise.all(strangers.map((each) => until(() => isThrough(each), undefined, 30_000)))
-      for (const { text, socket } of strangers) {
-        expect(NOAUTH.repeat(20_001).startsWith(text())).toBe(true)
-        socket.destroy()
-      }
-    })
-    expect((await rssBytes()) - before).toBeLessThan(100 * 1024 * 1024)
+      await Promise.all(arriving.map((each) => until(() => isThrough(each), undefined, 30_000)))
+      for (const { text } of arriving) expect(NOAUTH.repeat(20_001).startsWith(text())).toBe(true)
+    }
+    // The first time the proxy's heap grows to what such work takes. After that it grows only with what is kept.
+    await sendSettings()
+    const before = await rssBytes()
+    await feelsNothingOf('15 strangers, 20,000 settings each', sendSettings)
+    // 300,000 values of 500 bytes would be more.
+    expect((await rssBytes()) - before).toBeLessThan(130 * 1024 * 1024)
+    for (const { socket } of strangers) socket.destroy()
   })
 
   test('without a password it sends long lines, of 30,000 words each', async () => {

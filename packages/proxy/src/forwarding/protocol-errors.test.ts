@@ -1,6 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { builds, dial, freePort, type RawClient, startEngine, until, wish } from '../../test/stage.ts'
+import {
+  builds,
+  dial,
+  freePort,
+  makeEndpointSpec,
+  type RawClient,
+  startEngine,
+  until,
+} from '../../test/stage.ts'
 import { openEndpoint } from '../endpoint/endpoint.ts'
 
 const endless = (byte: string) => byte.repeat(70_000)
@@ -139,7 +147,7 @@ test.for(builds)(
   },
   async (build) => {
     await using engine = await startEngine(build)
-    await using endpoint = await openEndpoint(wish(await freePort(), engine.port))
+    await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
     const differences = await Promise.all(
       inputs.flatMap((input) => {
         const text = `${input}PING\r\n`

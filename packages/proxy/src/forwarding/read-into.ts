@@ -10,9 +10,9 @@ const PIECE_BYTES = 64 * 1024
 const piece = Buffer.allocUnsafeSlow(PIECE_BYTES)
 
 /**
- * How a socket reads past Node's readable streams, and without a piece of memory of that size for each read, of which a reply mostly
- * needs a hundredth: copying it out costs less (measured, bench/README.md). Nobody may keep what lies in the piece: bytes that the
- * kernel does not take at once are.
+ * Makes a socket read without Node's readable streams, and without a new buffer of that size for each read,
+ * of which a reply mostly needs a hundredth: copying it out costs less (measured, bench/README.md). Readers
+ * must not keep references into the buffer; bytes that the kernel does not take at once are copied.
  */
 export function readInto(take: Take): OnReadOpts {
   return {

@@ -35,7 +35,7 @@ test('a hold that is given up leaves no command in a transaction', async () => {
 const opened = 'CLIENT REPLY OFF\r\nSET a 1\r\nMULTI\r\nSET b 1\r\nINCR c\r\n'
 
 test.for(builds)(
-  'a transaction that is open without replies goes along, and holds nobody up: %s',
+  'a transaction that is open without replies goes along, and holds no other client up: %s',
   async (build) => {
     await using pair = await makePair(build, build)
     await using client = await dial(pair.port)
@@ -79,7 +79,7 @@ test('so does one that is given up, or whose role does not move, or of which a l
   expect(pair.endpoint.report()).toMatchObject({ errors: 0, failedHolds: 0 })
 })
 
-test('who is subscribed and has such a transaction holds up no publisher', async () => {
+test('a subscriber with such a transaction holds up no publisher', async () => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   await using other = await dial(pair.port)
@@ -96,7 +96,7 @@ test('who is subscribed and has such a transaction holds up no publisher', async
   await other.ask('GET b', '$1\r\n1\r\n')
 })
 
-test('what is no request gets no error where nothing is answered, and holds nobody up', async () => {
+test('an invalid request gets no error where replies are off, and holds no other client up', async () => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   client.send('CLIENT REPLY OFF\r\nSET a 1\r\n*x\r\n')
@@ -119,7 +119,7 @@ test('a command without arguments is not taken for one with those of the next', 
   expect(pair.endpoint.report()).toMatchObject({ errors: 0, failedHolds: 0 })
 })
 
-test('who is subscribed in RESP2 is refused CLIENT REPLY, and goes along as it is', async () => {
+test('a subscriber in RESP2 is refused CLIENT REPLY, and goes along unchanged', async () => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   const refused = "-ERR Can't execute 'client|reply'"
@@ -139,7 +139,7 @@ test('who is subscribed in RESP2 is refused CLIENT REPLY, and goes along as it i
 test.for([
   ['SELECT 2', 'CLIENT SETNAME x', 'HELLO 3', 'SELECT 99', 'CLIENT SETNAME "not allowed"', 'HELLO 4'],
   ['MULTI', 'SELECT 2', 'CLIENT SETNAME x', 'SELECT 99', 'EXEC', 'HELLO 3', 'CLIENT NO-EVICT maybe'],
-])('what is refused without a reply changes nothing, and cuts nobody: %j', async (said) => {
+])('what is refused without a reply changes nothing, and cuts no client: %j', async (said) => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   client.send(['CLIENT REPLY OFF', ...said, 'CLIENT REPLY ON', ''].join('\r\n'))
@@ -151,7 +151,7 @@ test.for([
 })
 
 test.for(['', 'EXEC\r\n'])(
-  'a MULTI that is refused holds nobody up, whatever was to be queued behind it: %j',
+  'a MULTI that is refused holds no other client up, whatever was to be queued behind it: %j',
   async (end) => {
     await using pair = await makePair(newest, newest)
     await using client = await dial(pair.port)

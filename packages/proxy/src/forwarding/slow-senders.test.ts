@@ -30,7 +30,7 @@ test('a client that takes minutes for one value is waited for a minute, then tol
   const hold = async () => {
     const held = await pair.endpoint.hold({ deadlineMs: 4_000, drainMs: 150 })
     if (held.drained && held.cut === 0) pair.endpoint.release()
-    else if (!held.drained) expect(held.why).toBe('1 connection(s) are in the middle of a long request')
+    else if (!held.drained) expect(held.code).toBe('long_requests')
     return held
   }
   await until(async () => (await hold()).tries === 5, undefined, 15_000)

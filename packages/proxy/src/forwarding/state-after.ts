@@ -60,8 +60,8 @@ export function learnScripts(connection: Connection, { command, script }: Noted,
 }
 
 /**
- * MULTI was refused. If nothing has been forwarded since, what comes is part of no transaction. Else CLIENT REPLY may have been, which
- * was to be queued: how many answers there will be nobody knows then.
+ * MULTI was refused. If nothing has been forwarded since, what follows is part of no transaction. Else a
+ * CLIENT REPLY that was to be queued may have been forwarded: then the number of answers is not known.
  */
 function withoutTransaction({ state, ahead, requests }: Connection, link: Link): Connection['state'] {
   if (ahead.cutsReply === 'CLIENT')

@@ -26,7 +26,7 @@ export function takeEnd(connection: Connection, link: Link): void {
     endConnection(connection, undefined, isAskedFor ? undefined : why)
     return
   }
-  // Nothing was under way: whoever has the role now will be asked instead.
+  // Nothing was under way: the next request goes to the engine that has the role by then.
   link.socket.destroy()
   connection.link = null
   if (connection.mode !== 'moving') connection.owner.onQuiet(connection)

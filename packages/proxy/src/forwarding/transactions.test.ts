@@ -226,7 +226,7 @@ test('half of a reply holds up no handover: EXEC with CLIENT REPLY OFF, or with 
 })
 
 test.for(builds)(
-  'a login in a transaction that EXEC refuses keeps nobody, one that it allows does: %s',
+  'a login in a transaction that EXEC refuses makes no client stay, one that it allows does: %s',
   async (build) => {
     await using pair = await makePair(build, build)
     await using refused = await dial(pair.port)

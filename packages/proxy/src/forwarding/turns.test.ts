@@ -1,34 +1,105 @@
-import {
-  createReplyScanner,
-  createRequestScanner,
-  encodeCommand,
-  makeCommandTable,
-  scanReply,
-  scanRequest,
-} from '@fairlead/engine'
-import { expect, test } from 'vitest'
-import { hasLookedEnough } from './turns.ts'
+import { setImmediate as nextRound } from 'node:timers/promises'
+import { beforeEach, expect, test } from 'vitest'
+import type { Allowance } from '../connection/allowance.ts'
+import { beginTurn, createAllowance, endTurn, inTurn, isTurnOver } from './turns.ts'
 
-const nested = (deep: number) => Buffer.from(`${'*1\r\n'.repeat(deep)}:1\r\n`)
+const whom = new Uint8Array(0)
+const LONG = 64 * 1024
 
-test('a long reply, or a request, of many small parts is a turn, however few there are of them', () => {
-  const replies = createReplyScanner()
-  const requests = createRequestScanner(makeCommandTable({}))
-  for (const [count, isEnough] of [
-    [100, false],
-    [5_000, true],
-    [100, false],
-  ] as const) {
-    // In two pieces: what was looked at in the first one counts.
-    const reply = nested(count)
-    scanReply(replies, reply.subarray(0, count), 0)
-    scanReply(replies, reply.subarray(count), 0)
-    expect(hasLookedEnough(replies)).toBe(isEnough)
-    const request = encodeCommand(['MGET', ...Array.from({ length: count }, () => '')])
-    scanRequest(requests, request.subarray(0, count), 0)
-    scanRequest(requests, request.subarray(count), 0)
-    expect(hasLookedEnough(requests)).toBe(isEnough)
+/** Something that takes so long. */
+function work(ms: number): void {
+  for (const endMs = performance.now() + ms; performance.now() < endMs; );
+}
+
+/** What has come for an endpoint takes so long. Whether it was looked at. */
+function comes(allowance: Allowance, ms: number, bytes = LONG): boolean {
+  if (!beginTurn(allowance, 'takes requests of', whom, bytes)) return false
+  work(ms)
+  endTurn(allowance)
+  return true
+}
+
+/** Several endpoints have been served lately. */
+beforeEach(async () => {
+  for (const allowance of [createAllowance(), createAllowance()]) comes(allowance, 0.3)
+  await nextRound()
+  await nextRound()
+})
+
+test('in a long round only endpoints go on that have had little of it', async () => {
+  const [loud, quiet] = [createAllowance(), createAllowance()]
+  const seen = Array.from({ length: 30 }, () => comes(loud, 0.6))
+  // Others may have held the processor: fewer, then.
+  expect(seen.filter((wasSeen) => wasSeen).length).toBeLessThanOrEqual(4)
+  expect(comes(quiet, 0.1)).toBe(true)
+  await nextRound()
+  expect(comes(loud, 0.1)).toBe(true)
+})
+
+test('short work counts, too: 1,000 clients that say little', () => {
+  const [loud, quiet] = [createAllowance(), createAllowance()]
+  const seen = Array.from({ length: 1_000 }, () => comes(loud, 0, 10))
+  expect(seen.filter((wasSeen) => wasSeen).length).toBeLessThan(150)
+  expect(comes(quiet, 0, 10)).toBe(true)
+})
+
+test('where one endpoint alone has been served for a second, more of its work is done in a round, until another one comes', async () => {
+  const [lone, other] = [createAllowance(), createAllowance()]
+  const inOneRound = async () => {
+    await nextRound()
+    return Array.from({ length: 30 }, () => comes(lone, 0.6)).filter((wasSeen) => wasSeen).length
   }
-  scanRequest(requests, encodeCommand(['SET', 'k', 'x'.repeat(60_000)]), 0)
-  expect(hasLookedEnough(requests)).toBe(false)
+  while ((await inOneRound()) <= 4);
+  expect(comes(other, 0.1)).toBe(true)
+  await nextRound()
+  expect(await inOneRound()).toBeLessThanOrEqual(4)
+})
+
+test('what was set aside is done in its order, in short rounds, and what comes later waits behind it', async () => {
+  const allowance = createAllowance()
+  const done: number[] = []
+  let rounds = 0
+  for (let n = 0; n < 20; n += 1)
+    inTurn(allowance, 'takes requests again of', whom, () => {
+      work(0.6)
+      done.push(n)
+    })
+  for (; done.length < 20; rounds += 1) {
+    const before = done.length
+    expect(comes(allowance, 0.1)).toBe(false)
+    await nextRound()
+    expect(done.length - before).toBeLessThanOrEqual(2)
+  }
+  expect(done).toEqual(Array.from({ length: 20 }, (_, n) => n))
+  expect(rounds).toBeGreaterThanOrEqual(10)
+  expect(comes(allowance, 0.1)).toBe(true)
+})
+
+test('endpoints have their turn one after the other, however much waits for each', async () => {
+  const [loud, other] = [createAllowance(), createAllowance()]
+  const done: string[] = []
+  for (let n = 0; n < 30; n += 1)
+    inTurn(loud, 'takes requests again of', whom, () => {
+      work(0.6)
+      done.push('loud')
+    })
+  inTurn(other, 'takes requests again of', whom, () => done.push('other'))
+  while (!done.includes('other')) await nextRound()
+  expect(done.indexOf('other')).toBeLessThanOrEqual(1)
+  while (done.length < 31) await nextRound()
+})
+
+test('a client has had its turn after half a millisecond', () => {
+  for (const bytes of [10, LONG]) {
+    // Others may hold the processor at any moment, but not in each of so many.
+    const looks = Array.from({ length: 50 }, () => {
+      beginTurn(createAllowance(), 'takes requests of', whom, bytes)
+      const isOverAtOnce = isTurnOver()
+      work(0.5)
+      return { isOverAtOnce, isOverLater: isTurnOver() }
+    })
+    expect(looks.some(({ isOverAtOnce }) => !isOverAtOnce)).toBe(true)
+    expect(looks.every(({ isOverLater }) => isOverLater)).toBe(true)
+    endTurn(createAllowance())
+  }
 })

@@ -2,8 +2,9 @@ import { compareVersions, encodeCommand } from '@fairlead/engine'
 import { connectOnce, type Place } from './open-link.ts'
 
 /**
- * What an engine says it is. `stopped`: a primary that refuses writes for want of replicas, as an old redis is told to while its role
- * moves. `silent`: it takes connections, or did, and says nothing in time. `unknown`: it cannot be reached, or does not tell who asks.
+ * What an engine says it is. `stopped`: a primary that refuses writes for want of replicas, as an old redis
+ * is told to while its role moves. `silent`: it takes connections, or did, and does not answer in time.
+ * `unknown`: it cannot be reached, or does not tell this client.
  */
 export type Role = 'primary' | 'stopped' | 'replica' | 'silent' | 'unknown'
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { encodeCommand } from '@fairlead/engine'
 import { askOnce } from './ask-once.ts'
 import type { Place } from './open-link.ts'
@@ -9,18 +10,40 @@ const SCRIPT = encodeCommand(['EVAL', 'return 1', '0'])
 const PING = encodeCommand(['PING'])
 
 /**
- * Whether an engine answers clients just now, reads and writes: asked on a connection of its own, logged in as a client (`login`: AUTH's
- * arguments). False also where that cannot be told.
+ * What an engine does for clients just now. `serving`: it answers reads and writes. `busy`: a script runs, or it says nothing. `untold`: it answers,
+ * but tells none of these logins: they are not valid any more, or it has no place for a connection.
  */
-export async function askWhetherServing(target: Place, login: readonly Buffer[] | null): Promise<boolean> {
-  const signIn = login === null ? [] : [encodeCommand(['AUTH', ...login])]
-  const request = Buffer.concat([...signIn, SCRIPT, PING])
-  const times = { wanted: 2 + signIn.length, withinMs: ANSWER_MS }
-  const lines = await askOnce(target, request, times).catch(() => [])
-  return isServing(lines.slice(signIn.length))
+export type Serving = 'serving' | 'busy' | 'untold'
+
+/** Asked on connections of its own, signed in as a client: with one of `logins` (AUTH's arguments) after the other, until one is told. */
+export async function askWhetherServing(
+  target: Place,
+  logins: readonly (readonly Buffer[] | null)[],
+): Promise<Serving> {
+  let best: Serving = 'untold'
+  for (const login of logins) {
+    const told = await askAs(target, login)
+    if (told === 'busy' || told === 'serving') return told
+    if (told === 'reading') best = 'serving'
+  }
+  return best
 }
 
-/** Each of the answers is one line. A client that may run no scripts is answered all the same. */
-function isServing([script = '', ping]: readonly string[]): boolean {
-  return ping === '+PONG' && (script === ':1' || script.startsWith('-NOPERM'))
+/** `reading`: a client that may run no scripts is answered all the same, and what becomes of writes it is not told. */
+async function askAs(target: Place, login: readonly Buffer[] | null): Promise<Serving | 'reading'> {
+  const signIn = login === null ? [] : [encodeCommand(['AUTH', ...login])]
+  const request = Buffer.concat([...signIn, SCRIPT, PING])
+  const times = { wanted: 2 + signIn.length, withinMs: 2 * ANSWER_MS }
+  const answered = new AbortController()
+  const late = delay(ANSWER_MS, null, { signal: answered.signal }).catch(() => null)
+  const lines = await Promise.race([askOnce(target, request, times).catch(() => []), late])
+  answered.abort()
+  return lines === null ? 'busy' : readAnswers(lines.slice(signIn.length))
+}
+
+/** Each of the answers is one line. */
+function readAnswers([script = '', ping = '']: readonly string[]): Serving | 'reading' {
+  if ([script, ping].some((answer) => /^-(BUSY|LOADING|MASTERDOWN)\b/.test(answer))) return 'busy'
+  if (script === ':1') return 'serving'
+  return ping === '+PONG' ? 'reading' : 'untold'
 }

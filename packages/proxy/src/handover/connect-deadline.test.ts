@@ -48,7 +48,7 @@ async function expectLate(port: number, tls: { ca: string } | null): Promise<voi
   expect(performance.now() - began).toBeLessThan(SOON_MS + 2_000)
 }
 
-test('whoever accepts and says nothing is given up in time, where a word of it is needed', async () => {
+test('an engine that accepts and says nothing is given up in time, where its answer is needed', async () => {
   await using silent = await startSilent()
   await expectLate(silent.port, { ca: '' })
   expect(silent.accepted()).toBe(1)
@@ -85,7 +85,7 @@ test('a connection that is never accepted is given up in time', async () => {
 })
 
 test.for(['before', 'behind'])(
-  'a proof of who listens that takes too long is not waited for: %s the connection',
+  'a proof of the listener’s user that takes too long is not waited for: %s the connection',
   async (when) => {
     await using silent = await startSilent()
     const proof = Promise.withResolvers<void>()

@@ -1,7 +1,7 @@
 import type { Connection } from '../connection/connection.ts'
 import type { LongGate } from '../connection/long-gate.ts'
 import { type Attempts, areAllOverdue, attemptAgain } from './attempts.ts'
-import { endHush } from './end-hush.ts'
+import { endPublishBarrier } from './end-publish-barrier.ts'
 
 /** The gate of an upstream, and the attempts to hold its clients that close it. */
 export interface LongGateKeeper {
@@ -27,7 +27,7 @@ export function createLongGate(connections: ReadonlySet<Connection>): LongGateKe
     clearTimeout(lapse)
     if (!gate.isClosed) return
     gate.isClosed = false
-    for (const connection of connections) endHush(connection)
+    for (const connection of connections) endPublishBarrier(connection)
   }
   return {
     gate,

@@ -3,12 +3,12 @@ import { keyOf, makeCluster } from '../../test/sharded-stage.ts'
 import {
   dial,
   freePort,
+  makeEndpointSpec,
   makePair,
   newest,
   type RawClient,
   startEngine,
   until,
-  wish,
 } from '../../test/stage.ts'
 import { openEndpoint } from '../endpoint/endpoint.ts'
 import { createAdmission } from '../listen/admission.ts'
@@ -35,7 +35,7 @@ async function countUp(client: RawClient, key: string, signal: AbortSignal): Pro
   return count
 }
 
-test('thousands that wait cost nobody anything: all of it arrives once and in order, handover after handover', async () => {
+test('thousands that wait cost the others nothing: all of it arrives once and in order, handover after handover', async () => {
   await using stack = new AsyncDisposableStack()
   const pair = stack.use(await makePair())
   const [poppers, subscribers, writers] = [
@@ -62,7 +62,7 @@ test('thousands that wait cost nobody anything: all of it arrives once and in or
     while (!stop.signal.aborted) await publisher.ask(`PUBLISH c ${published++}`, `:${MANY}\r\n`)
   })()
   for (const _ of [1, 2]) {
-    await pair.endpoint.prepare({ host: '127.0.0.1', port: pair.heir().port })
+    await pair.endpoint.prepare({ host: '127.0.0.1', port: pair.successor().port })
     const before = published
     await pair.handOver()
     await until(() => published > before + 5, undefined, 20_000)
@@ -80,7 +80,7 @@ test('thousands that wait cost nobody anything: all of it arrives once and in or
   expect(pair.endpoint.report()).toMatchObject({ errors: 0, repoints: 2 })
 }, 60_000)
 
-test('who writes is answered while those that wait are still on their way', async () => {
+test('writers are answered while waiting clients are still on their way', async () => {
   await using stack = new AsyncDisposableStack()
   const pair = stack.use(await makePair())
   const [poppers, subscribers, [writer, publisher]] = [
@@ -98,7 +98,7 @@ test('who writes is answered while those that wait are still on their way', asyn
   writer.send('SET k 1\r\n')
   publisher.send('PUBLISH c m\r\n')
   await pair.moveRole()
-  // The old primary hangs: whoever has to hear its last word is still on the way when the order is done.
+  // The old primary hangs: connections that need its last reply are still on the way when the order is done.
   pair.a.process.kill('SIGSTOP')
   stack.defer(() => void pair.a.process.kill('SIGCONT'))
   const switched = await pair.endpoint.switchTo({ host: '127.0.0.1', port: pair.b.port })
@@ -115,7 +115,7 @@ test('who writes is answered while those that wait are still on their way', asyn
   for (const each of poppers) await each.gets('*2\r\n$1\r\nq\r\n$1\r\nx\r\n')
 }, 30_000)
 
-test('who waits for a list waits on when the role goes and comes back while it is held', async () => {
+test('a client that waits for a list waits on when the role goes and comes back while it is held', async () => {
   await using pair = await makePair()
   await using waits = await dial(pair.port)
   waits.send('BLPOP q 0\r\n')
@@ -133,15 +133,15 @@ test('links are made ready for half of the free files at most, and are given bac
   await using stack = new AsyncDisposableStack()
   const engines = [stack.use(await startEngine(newest)), stack.use(await startEngine(newest))] as const
   const admission = createAdmission(30)
-  const wanted = wish(await freePort(), engines[0].port)
+  const wanted = makeEndpointSpec(await freePort(), engines[0].port)
   const endpoint = stack.use(await openEndpoint(wanted, { admission }))
   const clients = await dialMany(wanted.port, 20, stack)
   for (const each of clients) await each.ask('SELECT 1', '+OK\r\n')
-  const heir = { host: '127.0.0.1', port: engines[1].port }
-  expect(await endpoint.prepare(heir)).toBe(10)
-  expect(await endpoint.prepare(heir)).toBe(10)
+  const successor = { host: '127.0.0.1', port: engines[1].port }
+  expect(await endpoint.prepare(successor)).toBe(10)
+  expect(await endpoint.prepare(successor)).toBe(10)
   expect(admission).toMatchObject({ open: 20, prepared: 10 })
-  await endpoint.switchTo(heir)
+  await endpoint.switchTo(successor)
   for (const each of clients) await each.ask('SET k v', '+OK\r\n')
   expect(admission.prepared).toBe(0)
   expect(await engines[1].admin('INFO keyspace')).toContain('db1:keys=1')
@@ -184,7 +184,9 @@ test('clients that come while those move that are first, and what is asked meanw
     await until(() => each.text().endsWith(':1\r\n'))
   }
   const [early] = await dialMany(pair.port, 1, stack)
-  await until(async () => (await pair.heir().admin('INFO replication')).includes('master_link_status:up'))
+  await until(async () =>
+    (await pair.successor().admin('INFO replication')).includes('master_link_status:up'),
+  )
   const held = await pair.endpoint.hold({ deadlineMs: 10_000 })
   expect(held.why).toBe('')
   await pair.moveRole()

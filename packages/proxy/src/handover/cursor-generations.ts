@@ -29,8 +29,9 @@ export function createGenerations(first = randomInt(GENERATIONS)): CursorGenerat
 }
 
 /**
- * Goes on behind what was ever taken with the file at `path`, also by a process that was killed: on disk stands a number
- * that is ahead of all that are in use. Nobody waits for the disk who takes one; what cannot be written is logged.
+ * Continues after every number ever taken with the file at `path`, also by a process that was killed: the
+ * number on disk is ahead of all in use. Taking a number does not wait for the disk; a failed write is
+ * logged.
  */
 export async function openGenerations(path: string, log: Log): Promise<CursorGenerations & AsyncDisposable> {
   const first = await readFirst(path)
@@ -55,7 +56,7 @@ export async function openGenerations(path: string, log: Log): Promise<CursorGen
   }
 }
 
-/** Any will do where there is none: nobody has a cursor of ours, or nobody knows of which generation it is. */
+/** Any number will do if there is none: no client has a cursor of ours, or its generation is not known. */
 async function readFirst(path: string): Promise<number> {
   const text = await readFile(path, 'utf8').catch(() => '')
   const next = /^\{"next":(\d{1,5})\}$/.exec(text)?.[1]

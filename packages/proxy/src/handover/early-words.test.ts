@@ -37,14 +37,14 @@ async function startTalker() {
   }
 }
 
-test('an heir that talks before it has the role is kept of no more than a bound; its link is closed, and its client goes on', async () => {
+test('a successor that talks before it has the role is kept of no more than a bound; its link is closed, and its client goes on', async () => {
   await using pair = await makePair()
   await using talker = await startTalker()
   await using client = await dial(pair.port)
   client.send('HELLO 3\r\n')
   await until(() => client.text().includes('modules'))
   const preparing = pair.endpoint.prepare({ host, port: talker.port })
-  // Long before the link would be given up because nobody takes it.
+  // Long before the link would be given up because it is not taken.
   await until(
     () => talker.said.closed === 1,
     () => `${talker.said.bytes} bytes were taken`,

@@ -38,7 +38,7 @@ const item = (key: string, value: string) =>
   `*2\r\n$${key.length}\r\n${key}\r\n$${value.length}\r\n${value}\r\n`
 
 test.for(builds)(
-  'what %s gives up before the role moves waits for the heir, and each item comes once',
+  'what %s gives up before the role moves waits for the successor, and each item comes once',
   async (build) => {
     await using stack = new AsyncDisposableStack()
     const pair = stack.use(await makePair(build, build))
@@ -53,7 +53,8 @@ test.for(builds)(
     await pusher.ask('RPUSH q0 first', ':1\r\n')
     expect(await giveUp(pair.a, addresses)).toBe(MANY - 1)
     await poppers[0]?.gets(item('q0', 'first'))
-    // Nobody is held yet. What is pushed now is kept for those that wait, and what those send next comes behind it.
+    // No client is held yet. What is pushed now is kept for those that wait, and what those send next comes
+    // behind it.
     for (const [n, each] of poppers.entries()) {
       await pusher.ask(`RPUSH q${n} once twice`, ':2\r\n')
       if (n > 0) each.send('PING\r\n')

@@ -27,10 +27,10 @@ export interface GivenUp {
   end(): void
 }
 
-/** Of these connections; `goOn` is called with each that may ask again. */
+/** Of these connections; `proceed` is called with each that may ask again. */
 export function createGivenUp(
   connections: ReadonlySet<Connection>,
-  goOn: (connection: Connection) => void,
+  proceed: (connection: Connection) => void,
 ): GivenUp {
   let timer: NodeJS.Timeout | null = null
   let waiting: Connection[] = []
@@ -42,7 +42,7 @@ export function createGivenUp(
     return all
   }
   const end = () => {
-    for (const connection of join()) if (!isLate(connection)) goOn(connection)
+    for (const connection of join()) if (!isLate(connection)) proceed(connection)
   }
   return {
     candidates() {

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { builds, dial, makePair, until } from '../../test/stage.ts'
 
-describe.each(builds)('a hold that nobody ends, before %s', (build) => {
+describe.each(builds)('a hold that is never ended, before %s', (build) => {
   test.each([
-    ['nobody in particular', ''],
+    ['the default user', ''],
     ['a user that may not administrate', 'AUTH app pw'],
   ])('goes on where the role has gone, until the endpoint is told where to: %s', async (_, login) => {
     await using pair = await makePair(build, build)

@@ -1,14 +1,14 @@
-import type { HoldResult } from '@fairlead/api'
+import type { HoldObstacle, HoldResult, Obstacle } from '@fairlead/api'
 import type { Connection } from '../connection/connection.ts'
 import { isPartlySent } from '../connection/under-way.ts'
-import { LONGEST_BEGUN_BYTES } from '../forwarding/forward-requests.ts'
+import { LONGEST_BEGUN_BYTES } from '../forwarding/forward-rest.ts'
 import { forwardedBytes, inTheMiddle } from './long-requests.ts'
 import { type Arranged, type Arrangement, arrange } from './move-all.ts'
 import { holdConnection, isHeldUpByClient, noticeQuiet } from './move-connection.ts'
 
 /**
- * How long everybody waits for clients that do not read what they asked for, or send nothing more of a long request. Most only did
- * not at this very moment.
+ * How long all wait for clients that do not read what they asked for, or send nothing more of a long request.
+ * Most were just late at this moment.
  */
 const PATIENCE_MS = 50
 
@@ -46,27 +46,15 @@ export interface Hold {
 export function createHold(connections: ReadonlySet<Connection>, giveUp: () => void): Hold {
   const began = performance.now()
   const { promise: ended, resolve: tellEnded } = Promise.withResolvers<void>()
+  const suspects = createSuspects()
+  const order = createOrder(connections)
   let isOver = false
-  let waiting: (() => void)[] = []
+  const waiting: (() => void)[] = []
   let waitsForReaders = true
   /** What those that are in the middle of a long request had forwarded when the hold began, and lately. */
   let first: ReadonlyMap<Connection, number> = new Map()
   let lately = first
   let deadline: NodeJS.Timeout | undefined
-  let arrangement: Arrangement | null = null
-  let waited = new Set<Connection>()
-  /** Looked at one after the other: all that are there for each answer would be thousands times thousands. */
-  const suspects = new Set<Connection>()
-  const isBusy = (each: Connection) => each.mode !== 'opening' && each.mode !== 'held' && !noticeQuiet(each)
-  const busy = () => {
-    for (const each of suspects) if (!isBusy(each)) suspects.delete(each)
-    return [...suspects]
-  }
-  const arrangeAhead = () => {
-    if (isOver) return
-    waited = new Set()
-    arrangement = arrange(connections)
-  }
   const ms = () => Math.round((performance.now() - began) * 100) / 100
 
   const isIdle = (each: Connection) => forwardedBytes(each) === lately.get(each)
@@ -74,61 +62,37 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
     isPartlySent(each)
       ? isHeldUpByClient(each) && isIdle(each) && !isSending(each, first)
       : !waitsForReaders && isUnread(each)
-  const isAllQuiet = () => {
-    for (const each of suspects) {
-      if (!isBusy(each)) suspects.delete(each)
-      else if (!isGivenUp(each)) return false
-    }
-    return true
-  }
   const look = () => {
-    if (waiting.length === 0 || !isAllQuiet()) return
-    for (const tell of waiting) tell()
-    waiting = []
+    if (waiting.length === 0 || !suspects.areQuietOr(isGivenUp)) return
+    for (const tell of waiting.splice(0)) tell()
   }
   const lookAtClients = () => {
     waitsForReaders = false
     look()
-    lately = forwardedBy(busy())
+    lately = forwardedBy(suspects.busy())
   }
 
   return {
     take(connection) {
       holdConnection(connection)
-      if (isBusy(connection)) suspects.add(connection)
+      suspects.add(connection)
     },
-    waits: (connection) => void waited.add(connection),
-    arranged() {
-      const changed = waited
-      waited = new Set()
-      return (arrangement ?? arrange(connections))(changed)
-    },
-    lately: () => [...waited],
+    ...{ waits: order.waits, arranged: order.arranged, lately: order.lately },
     renew(deadlineMs) {
       clearTimeout(deadline)
       deadline = setTimeout(giveUp, deadlineMs)
     },
     look,
     async drained(withinMs) {
-      first = forwardedBy(busy())
-      if (first.size > 0) {
-        lately = first
-        const { promise, resolve } = Promise.withResolvers<void>()
-        waiting.push(resolve)
-        const end = setTimeout(resolve, withinMs)
-        // Again and again: who stops reading later tells nobody.
-        // Should this thread have had no time, what came meanwhile is read first.
-        const clients = setInterval(() => setImmediate(lookAtClients), PATIENCE_MS)
-        await Promise.race([promise, ended])
-        clearTimeout(end)
-        clearInterval(clients)
-      }
-      const left = busy()
-      setImmediate(arrangeAhead)
-      const why = isOver ? 'the hold has ended' : whyNotDrained(left, first)
-      return { drained: why === undefined, ms: ms(), why: why ?? '', late: left.length }
+      first = forwardedBy(suspects.busy())
+      lately = first
+      if (first.size > 0) await untilTold(waiting, ended, withinMs, lookAtClients)
+      const left = suspects.busy()
+      setImmediate(() => isOver || order.arrangeAhead())
+      const obstacle = isOver ? hasEnded : whyNotDrained(left, first)
+      return { drained: obstacle === undefined, ms: ms(), why: '', ...obstacle, late: left.length }
     },
-    unanswered: () => (isOver ? [] : unansweredOf(busy())),
+    unanswered: () => (isOver ? [] : unansweredOf(suspects.busy())),
     ms,
     end() {
       clearTimeout(deadline)
@@ -139,13 +103,79 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
   }
 }
 
+/** Until all are quiet, the hold has `ended`, or `withinMs`. */
+async function untilTold(
+  waiting: (() => void)[],
+  ended: Promise<void>,
+  withinMs: number,
+  lookAtClients: () => void,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  waiting.push(resolve)
+  const end = setTimeout(resolve, withinMs)
+  // Again and again: a client that stops reading later does not announce it.
+  // Should this thread have had no time, what came meanwhile is read first.
+  const clients = setInterval(() => setImmediate(lookAtClients), PATIENCE_MS)
+  await Promise.race([promise, ended])
+  clearTimeout(end)
+  clearInterval(clients)
+}
+
+/** The connections that may not be quiet yet. They are looked at one after the other: to look at all of them for each answer would be thousands times thousands. */
+function createSuspects() {
+  const suspects = new Set<Connection>()
+  const isBusy = (each: Connection) => each.mode !== 'opening' && each.mode !== 'held' && !noticeQuiet(each)
+  return {
+    add(connection: Connection) {
+      if (isBusy(connection)) suspects.add(connection)
+    },
+    busy(): readonly Connection[] {
+      for (const each of suspects) if (!isBusy(each)) suspects.delete(each)
+      return [...suspects]
+    },
+    /** Whether each is quiet, or `isGivenUp`. */
+    areQuietOr(isGivenUp: (each: Connection) => boolean): boolean {
+      for (const each of suspects) {
+        if (!isBusy(each)) suspects.delete(each)
+        else if (!isGivenUp(each)) return false
+      }
+      return true
+    },
+  }
+}
+
+/** In which order connections move. It is made while the hold waits, and corrected by those whose clients have asked something since. */
+function createOrder(connections: ReadonlySet<Connection>) {
+  let arrangement: Arrangement | null = null
+  let waited = new Set<Connection>()
+  return {
+    waits: (connection: Connection) => void waited.add(connection),
+    lately: () => [...waited],
+    arrangeAhead() {
+      waited = new Set()
+      arrangement = arrange(connections)
+    },
+    arranged() {
+      const changed = waited
+      waited = new Set()
+      return (arrangement ?? arrange(connections))(changed)
+    },
+  }
+}
+
+const hasEnded: Obstacle<HoldObstacle> = { code: 'hold_ended', why: 'the hold has ended' }
+
 /** Undefined when only clients stand in the way, and only in their own. `before`: what each had forwarded. */
 function whyNotDrained(
   left: readonly Connection[],
   before: ReadonlyMap<Connection, number>,
-): string | undefined {
+): Obstacle<HoldObstacle> | undefined {
   const unanswered = unansweredOf(left)
-  if (unanswered.length > 0) return `${unanswered.length} connection(s) wait for replies of the engine`
+  if (unanswered.length > 0)
+    return {
+      code: 'replies_missing',
+      why: `${unanswered.length} connection(s) wait for replies of the engine`,
+    }
   const sending = left.filter((each) => isSending(each, before)).length
   return sending > 0 ? inTheMiddle(sending) : undefined
 }

@@ -1,12 +1,12 @@
 import { setTimeout as delay, setImmediate as whatCame } from 'node:timers/promises'
-import type { HoldResult } from '@fairlead/api'
+import type { HoldObstacle, HoldResult, Obstacle } from '@fairlead/api'
 import type { Connection } from '../connection/connection.ts'
 import { endConnection } from '../connection/end-connection.ts'
 import { isOverdue, LONGEST_REQUEST_MS, putOffAgain } from '../connection/put-off.ts'
 import { isPartlySent } from '../connection/under-way.ts'
 import { createLongGate, type LongGateKeeper } from './create-long-gate.ts'
 
-/** A long request that takes longer than this is worth waiting for before anybody is held. */
+/** A long request that takes longer than this is worth waiting for before clients are held. */
 export const SHORT_MS = 50
 /** How long that may take: others wait for the hold meanwhile, but are served. */
 const MOST_MS = 500
@@ -16,7 +16,7 @@ const LOOK_MS = 10
 export interface Calm {
   /** Connections that are in the middle of one. */
   readonly long: number
-  /** How often one of these was, in a row: who tries again should wait the longer. */
+  /** How often one of these was in the way, in a row: the more often, the longer the next attempt should wait. */
   readonly tries: number
   /** Clients that were in the way for too long, and were cut. */
   readonly cut: number
@@ -86,7 +86,7 @@ function slowOf(under: ReadonlyMap<Connection, UnderWay>): readonly (readonly [C
 
 const TOO_LONG = `ERR this request took more than ${LONGEST_REQUEST_MS / 1_000} s to arrive, and an upgrade waited for it: send it again`
 
-/** Takes down who was in the way, and cuts those that were for too long. */
+/** Notes the clients that were in the way, and cuts those that were for too long. */
 function countPutOffs(
   connections: ReadonlySet<Connection>,
   slow: readonly (readonly [Connection, UnderWay])[],
@@ -111,7 +111,7 @@ function countPutOffs(
 
 /** What a hold would have come to. */
 export function notBegun({ long, tries, cut }: Calm): HoldResult {
-  return { drained: false, ms: 0, why: inTheMiddle(long), late: 0, tries, cut }
+  return { drained: false, ms: 0, ...inTheMiddle(long), late: 0, tries, cut }
 }
 
 /** What a hold has come to, with those that were closed before it. */
@@ -131,9 +131,12 @@ export function allCalm(parts: readonly Calm[]): Calm {
   }
 }
 
-/** Why a hold failed, in words. For logs and reports. */
-export function inTheMiddle(connections: number): string {
-  return `${connections} connection(s) are in the middle of a long request`
+/** Why a hold failed. */
+export function inTheMiddle(connections: number): Obstacle<HoldObstacle> {
+  return {
+    code: 'long_requests',
+    why: `${connections} connection(s) are in the middle of a long request`,
+  }
 }
 
 /** A long request: which of its connection's, since when it is under way, and when something of it was forwarded last. */

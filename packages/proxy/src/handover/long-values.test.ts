@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { runProxy } from '../../test/run-proxy.ts'
-import { dial, freePort, makePair, newest, startEngine, until, wish } from '../../test/stage.ts'
+import { dial, freePort, makeEndpointSpec, makePair, newest, startEngine, until } from '../../test/stage.ts'
 import { beginLongValue, forgetPeak, getLongValue, peakBytes, setLongValue } from '../../test/stream-value.ts'
 
 const MB = 1024 * 1024
@@ -14,7 +14,7 @@ test('the longest value there may be goes through, byte by byte, and the proxy k
   await using engine = await startEngine(newest)
   await using proxy = await runProxy({ nodeFlags: ['--max-semi-space-size=1'] })
   const port = await freePort()
-  await proxy.client.putEndpoint({ params: { id: 'bdb-1' }, body: wish(port, engine.port) })
+  await proxy.client.putEndpoint({ params: { id: 'bdb-1' }, body: makeEndpointSpec(port, engine.port) })
   const pid = proxy.process().pid ?? 0
   forgetPeak(pid)
   const before = peakBytes(pid)
@@ -42,7 +42,7 @@ test('a hold waits for a long value on its way, or is given up; its client notic
       await delay(1)
     }
   }
-  // Nobody is held for it: all are answered meanwhile.
+  // No client is held for it: all are answered meanwhile.
   const asking = async () => {
     while (!isOver) {
       await other.ask('PING', '+PONG\r\n')
@@ -53,6 +53,7 @@ test('a hold waits for a long value on its way, or is given up; its client notic
   expect(await early).toEqual({
     drained: false,
     ms: 0,
+    code: 'long_requests',
     why: '1 connection(s) are in the middle of a long request',
     late: 0,
     tries: 1,
@@ -96,7 +97,7 @@ test('where other threads hold their clients already, a value that flows on is n
   pair.endpoint.release()
 })
 
-test('who stops in the middle of a request holds up nobody but itself', async () => {
+test('a client that stops in the middle of a request holds up only itself', async () => {
   await using pair = await makePair()
   await using value = await beginLongValue(pair.port, 'k', 32 * MB)
   await value.sendUpTo(8 * MB)
@@ -107,7 +108,7 @@ test('who stops in the middle of a request holds up nobody but itself', async ()
   expect(ms).toBeLessThan(1_000)
 })
 
-test('who does not read its replies holds up the others for a moment, not for as long as they may take', async () => {
+test('a client that does not read its replies holds up the others for a moment, not for as long as they may take', async () => {
   await using pair = await makePair()
   await using other = await dial(pair.port)
   await setLongValue(pair.port, 'k', 32 * MB)
@@ -137,7 +138,7 @@ test('who does not read its replies holds up the others for a moment, not for as
   lazy.destroy()
 })
 
-test('who stops reading only while clients are held holds them up no longer', async () => {
+test('a client that stops reading only while clients are held holds them up no longer', async () => {
   await using pair = await makePair()
   await setLongValue(pair.port, 'k', 32 * MB)
   const lazy = connect({ host: '127.0.0.1', port: pair.port })
@@ -158,7 +159,7 @@ test('who stops reading only while clients are held holds them up no longer', as
   })
   lazy.pause()
   const hold = pair.endpoint.hold({ deadlineMs: 10_000, drainMs: 5_000 })
-  await delay(200) // by then those who did not read when the hold began are waited for no more
+  await delay(200) // by then clients that did not read when the hold began are not waited for any more
   pair.a.process.kill('SIGCONT')
   const { drained, late, ms } = await hold
   expect({ drained, late }).toEqual({ drained: true, late: 1 })

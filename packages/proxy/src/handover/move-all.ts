@@ -1,6 +1,6 @@
 import type { Connection } from '../connection/connection.ts'
-import { eachOf } from '../connection/each-of.ts'
-import { hearsOfKeys } from '../connection/hush.ts'
+import { forEachLimited } from '../connection/for-each-limited.ts'
+import { hearsOfKeys } from '../connection/publish-barrier.ts'
 import { wordAt } from '../remembered/command.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
 import { askAgain, noticeQuiet } from './move-connection.ts'
@@ -87,7 +87,7 @@ export async function moveFirst(
   move: (connection: Connection) => Promise<void>,
   target: Target,
 ): Promise<void> {
-  await eachOf(first, move)
+  await forEachLimited(first, move)
   const waiting = first.filter(({ again, mode }) => mode === 'moving' && again !== null)
   for (const connection of waiting) askAgain(connection)
   if (waiting.length > 0) await hasReadEverything(target)

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { messageOf } from '@fairlead/engine'
 import type { Connection } from '../connection/connection.ts'
 import { endConnection, endUnreached } from '../connection/end-connection.ts'
 import type { Link } from '../connection/link.ts'
@@ -63,12 +64,12 @@ export async function moveConnection(connection: Connection, target: Target, unt
   connection.mode = 'moving'
   try {
     if (connection.blocked && connection.again === null) await letGoOfBlocked(connection)
-    // Nobody publishes meanwhile: what the old engine still has to say comes before all that the new one says.
+    // Nothing is published meanwhile: the old engine's last messages come before all of the new one's.
     const [link] = await Promise.all([reach(connection, target, untilMs), takeLastMessages(connection)])
     if (isClosed(connection)) link.socket.destroy()
     else adopt(connection, link)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     const trouble = `a connection could not be moved: ${why}`
     connection.owner.onError(trouble)
     endUnreached(connection, `LOADING the database cannot be reached: ${why}`, trouble)

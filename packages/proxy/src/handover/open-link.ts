@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
-import { connectToOwn } from '@fairlead/engine'
+import { codeOf, connectToOwn } from '@fairlead/engine'
 import { cachingNow } from '../connection/client-caching.ts'
 import type { Connection } from '../connection/connection.ts'
 import { askForLogin } from '../connection/judge-login.ts'
@@ -9,17 +9,18 @@ import { forgetEarly } from '../connection/kept-early.ts'
 import { createLink, type Link } from '../connection/link.ts'
 import { sendOwn } from '../connection/send-own.ts'
 import { answeredState, reopenSilently } from '../connection/silent-transactions.ts'
-import { steerClient, tellClient } from '../connection/steer-client.ts'
+import { sendToClient, steerClient } from '../connection/steer-client.ts'
 import { readInto, type Take } from '../forwarding/read-into.ts'
 import { takeEnd } from '../forwarding/take-end.ts'
-import { takeReplies } from '../forwarding/take-replies.ts'
-import { beginPiece, during, endPiece } from '../heartbeat/breadcrumb.ts'
+import { setRepliesAside, takeReplies } from '../forwarding/take-replies.ts'
+import { beginTurn, endTurn } from '../forwarding/turns.ts'
+import { during } from '../heartbeat/breadcrumb.ts'
 import { addressText, localAddress } from '../listen/address-text.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
 import { baseReplayOf, type Replayed, replayOf, restReplayOf } from '../remembered/replay.ts'
 import type { CursorsNow } from './cursors-now.ts'
 
-/** Where an engine is; `tls` holds whom to trust, or is null for plain connections. */
+/** The address of an engine; `tls` holds the certificates to trust, or is null for plain connections. */
 export interface Place {
   readonly host: string
   readonly port: number
@@ -46,6 +47,7 @@ export async function openLink(
   commandsOf: typeof replayOf = replayOf,
 ): Promise<Link> {
   const { crumb } = connection.visitor
+  const { allowance } = connection.owner
   let take = takeNothing
   const socket = await connectUntil(connection, target, untilMs, (bytes) => take(bytes))
   const link = createLink(
@@ -55,9 +57,12 @@ export async function openLink(
   )
   link.early = []
   take = (bytes) => {
-    beginPiece('takes replies for', crumb)
+    if (!beginTurn(allowance, 'takes replies for', crumb, bytes.length)) {
+      setRepliesAside(connection, link, bytes)
+      return
+    }
     takeReplies(connection, link, bytes)
-    endPiece()
+    endTurn(allowance)
   }
   link.socket.on('end', () => takeEnd(connection, link))
   link.socket.on('close', () => {
@@ -101,8 +106,8 @@ export function adopt(connection: Connection, link: Link): void {
     connection.watchLost = true
   }
   // The new engine does not know what this client has cached, so it could not tell it what changes.
-  if (state.tracking.length > 0 && state.protocol === 3) tellClient(connection, link, everythingChanged)
-  for (const bytes of early) tellClient(connection, link, bytes)
+  if (state.tracking.length > 0 && state.protocol === 3) sendToClient(connection, link, everythingChanged)
+  for (const bytes of early) sendToClient(connection, link, bytes)
   reopenSilently(connection, link)
   askForLogin(connection, link)
   if (!connection.client.writableNeedDrain && link.unread === null) link.socket.resume()
@@ -127,7 +132,7 @@ async function connectUntil(
       // A last try that the deadline ends says less than the one before it.
       if (before !== undefined && performance.now() >= untilMs) throw before
       before = cause
-      if ((cause as NodeJS.ErrnoException).code === 'ECONNREFUSED') target.cursors.hasEnded()
+      if (codeOf(cause) === 'ECONNREFUSED') target.cursors.hasEnded()
       if (connection.mode === 'closed' || performance.now() + TRY_AGAIN_MS > untilMs) throw cause
       await delay(TRY_AGAIN_MS)
     }
@@ -135,9 +140,9 @@ async function connectUntil(
 }
 
 /**
- * A socket on which `target` can be spoken to, and of which `take` gets what comes. On this machine no process of another user is behind it
- * (connectToOwn): what clients have said, their passwords too, is said to it. Throws what was in the way; at `untilMs` (of performance.now),
- * whatever it waits for then, the socket is closed.
+ * A socket to `target`; `take` gets what arrives. On this machine, the process behind it is of the right user
+ * (connectToOwn), because clients' passwords are sent to it. Throws what prevented that; at `untilMs` (of
+ * performance.now), whatever it waits for then, the socket is closed.
  */
 export async function connectOnce(target: Place, untilMs: number, take: Take): Promise<Socket> {
   const { promise: late, reject } = Promise.withResolvers<never>()
@@ -154,7 +159,7 @@ export async function connectOnce(target: Place, untilMs: number, take: Take): P
   const connecting = connectToOwn(
     target,
     () => {
-      // The proof before it took too long: nobody waits for it any more.
+      // The proof before it took too long: the result is not needed any more.
       if (isLate) return late
       const socket = openSocket(target, take)
       opened.push(socket)

@@ -1,27 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { isSameAddress } from '@fairlead/engine'
 import type { Connection } from '../connection/connection.ts'
-import { eachOf } from '../connection/each-of.ts'
+import { forEachLimited } from '../connection/for-each-limited.ts'
 import type { Link } from '../connection/link.ts'
 import { type Admission, mayPrepare } from '../listen/admission.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
 import { hasSameBase } from '../remembered/replay.ts'
 import { openAhead, type Target } from './open-link.ts'
 
-/** Who asks nothing for this long comes behind those that do. */
+/** A client that has asked nothing for this long comes after those that have. */
 const LOOK_MS = 50
-/** A link that nobody has taken by then was prepared for a role that did not move. */
+/** A link that is unused by then was prepared for a role that did not move. */
 const KEEP_MS = 5_000
 const OPEN_MS = 1_000
-/** Whoever has no link by then gets it at the move. */
+/** A client without a link by then gets it at the move. */
 const PREPARE_MS = 1_500
 /** Clients are served meanwhile. */
 const AT_ONCE = 8
 
 /**
- * Opens links at `target`, before anybody is held: connecting and making an engine remember a client is most of what clients
- * would wait for. How many stand ready. First for the connections that are in use, then for those that are subscribed or
- * blocked, then for the idle ones, as far as the process may have files. What only an engine with the role can be told
- * (subscriptions, an open transaction) is told at the move.
+ * Opens links at `target` before clients are held: connecting and making an engine remember a client is most
+ * of what clients would wait for. Returns how many are ready. First for the connections that are in use, then
+ * for those that are subscribed or blocked, then for the idle ones, as far as the process may have files.
+ * What only an engine with the role can be told (subscriptions, an open transaction) is told at the move.
  */
 export async function prepareLinks(
   connections: ReadonlySet<Connection>,
@@ -38,7 +39,7 @@ export async function prepareLinks(
   }
   const ordered = [0, 1, 2].flatMap((wanted) => [...before.keys()].filter((each) => urgency(each) === wanted))
   let ready = 0
-  await eachOf(
+  await forEachLimited(
     ordered,
     async (connection) => {
       if (await isPrepared(connection, target, admission, untilMs)) ready += 1
@@ -90,7 +91,7 @@ function fits({ prepared, state }: Connection, { host, port }: Target): boolean 
   if (prepared === null) return false
   const { link, target } = prepared
   if (link.socket.destroyed || link.socket.readableEnded) return false
-  return hasSameBase(prepared.state, state) && target.host === host && target.port === port
+  return hasSameBase(prepared.state, state) && isSameAddress(target, { host, port })
 }
 
 /** The link that was prepared, if it is what the connection needs at this target, but for the rest of its state. */

@@ -1,28 +1,28 @@
 import { expect, test } from 'vitest'
 import { runProxy } from '../../test/run-proxy.ts'
-import { builds, dial, freePort, startEngine, wish } from '../../test/stage.ts'
+import { builds, dial, freePort, makeEndpointSpec, startEngine } from '../../test/stage.ts'
 
 test.for(builds)(
   'before its role moves to an engine that takes no clients, an endpoint says so, and why: %s',
   async (build) => {
     await using proxy = await runProxy()
     await using old = await startEngine(build)
-    await using heir = await startEngine(build)
+    await using successor = await startEngine(build)
     const params = { id: 'bdb-1' }
-    const wanted = wish(await freePort(), old.port)
+    const wanted = makeEndpointSpec(await freePort(), old.port)
     await proxy.client.putEndpoint({ params, body: wanted })
-    const upstream = { host: '127.0.0.1', port: heir.port }
+    const upstream = { host: '127.0.0.1', port: successor.port }
     const prepare = () => proxy.client.prepareEndpoint({ params, body: { upstream } })
     // No client would be cut.
-    heir.process.kill('SIGSTOP')
+    successor.process.kill('SIGSTOP')
     expect(await prepare()).toEqual({ prepared: 0, unreachable: null })
     await using client = await dial(wanted.port)
     await client.ask('PING', '+PONG\r\n')
     // Its kernel takes connections all the same: what is prepared proves nothing.
     expect(await prepare()).toMatchObject({
-      unreachable: `127.0.0.1:${heir.port} does not answer a new connection`,
+      unreachable: `127.0.0.1:${successor.port} does not answer a new connection`,
     })
-    heir.process.kill('SIGCONT')
+    successor.process.kill('SIGCONT')
     expect(await prepare()).toEqual({ prepared: 1, unreachable: null })
 
     await using full = await startEngine(build, '--maxclients', '1')

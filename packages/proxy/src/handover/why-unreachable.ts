@@ -1,4 +1,4 @@
-import { encodeCommand } from '@fairlead/engine'
+import { encodeCommand, messageOf } from '@fairlead/engine'
 import { askOnce } from './ask-once.ts'
 import type { Place } from './open-link.ts'
 
@@ -16,6 +16,6 @@ export async function whyUnreachable(place: Place): Promise<string | undefined> 
     const [answer = ''] = await askOnce(place, PING, { wanted: 1, withinMs: ANSWER_MS })
     return answer.startsWith(NO_PLACE) ? `${place.host}:${place.port} says: ${answer.slice(1)}` : undefined
   } catch (cause) {
-    return cause instanceof Error ? cause.message : String(cause)
+    return messageOf(cause)
   }
 }

@@ -1,8 +1,8 @@
 import { readlinkSync } from 'node:fs'
 
 /**
- * What each event loop of the proxy is doing, in memory that the heartbeat thread reads while the loop is stuck. A loop writes its own
- * record, and nobody else does.
+ * What each event loop of the proxy is doing, in memory that the heartbeat thread reads while the loop is
+ * stuck. Each loop writes its own record, and no other.
  */
 
 /** In the order of their numbers. */
@@ -59,7 +59,7 @@ function recordOf(breadcrumbs: SharedArrayBuffer, n: number): Mine {
   }
 }
 
-/** Of this thread; until it is told where, nobody reads it. */
+/** Of this thread; not read until the thread gets its place. */
 let mine = recordOf(makeBreadcrumbs(1), 0)
 
 /** From now on this thread writes the record number `n`. */
@@ -68,7 +68,7 @@ export function leaveBreadcrumbs(breadcrumbs: SharedArrayBuffer, n: number): voi
   mine.head[THREAD] = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
 }
 
-/** Whom a piece of work is for, as it stands in a record: made once, and written often. */
+/** The client that a piece of work is for, as it stands in a record: made once, and written often. */
 export function crumbOf(text: string): Uint8Array {
   return Buffer.from(text).subarray(0, MOST_TEXT_BYTES)
 }

@@ -8,8 +8,9 @@ import { readThreadUse } from './read-thread-use.ts'
 import { watchLoop } from './watch-loop.ts'
 
 /**
- * The heartbeat thread of the proxy. It says how its loops fare while they are stuck: to whoever connects to its socket, and to the
- * log. It has no other work, so it answers unless the whole process is stopped, or starved.
+ * The heartbeat thread of the proxy. It reports the state of the proxy's loops, also while they are stuck: to
+ * every client of its socket, and to the log. It has no other work, so it answers unless the whole process is
+ * stopped, or starved.
  */
 
 /** What the heartbeat thread is started with: the memory that loops write to, and the socket where it answers. */
@@ -28,7 +29,7 @@ const { breadcrumbs, socketPath } = workerData as HeartbeatStart
 const channel = new BroadcastChannel(TURNS_CHANNEL)
 const loops = Array.from({ length: countLoops(breadcrumbs) }, (_, n) => {
   const name = n === 0 ? 'main' : `worker ${n}`
-  return { n, watch: watchLoop(name), tellAtMs: LONG_MS, last: null as LoopTurns | null }
+  return { n, watch: watchLoop(name), reportAtMs: LONG_MS, last: null as LoopTurns | null }
 })
 
 function look(): readonly LoopTurns[] {
@@ -38,11 +39,11 @@ function look(): readonly LoopTurns[] {
     if (crumb.thread === 0) return []
     const seen = loop.watch.look(crumb, now, () => readThreadUse(crumb.thread))
     const isNew = loop.last?.turns !== seen.turns
-    if (isNew && loop.last !== null && loop.tellAtMs > LONG_MS) tell('a long turn has ended', loop.last)
-    if (isNew) loop.tellAtMs = LONG_MS
-    if (seen.turnMs >= loop.tellAtMs) {
+    if (isNew && loop.last !== null && loop.reportAtMs > LONG_MS) tell('a long turn has ended', loop.last)
+    if (isNew) loop.reportAtMs = LONG_MS
+    if (seen.turnMs >= loop.reportAtMs) {
       tell('a turn is long', seen)
-      while (loop.tellAtMs <= seen.turnMs) loop.tellAtMs *= 2
+      while (loop.reportAtMs <= seen.turnMs) loop.reportAtMs *= 2
     }
     loop.last = seen
     return [seen]
@@ -54,7 +55,7 @@ function tell(what: string, { loop, turnMs, cpuMs, doing }: LoopTurns): void {
   try {
     writeSync(LOG_FILE, `${line}\n`)
   } catch {
-    // No room on the disk, or nobody reads: the agent is told all the same.
+    // The disk is full, or the log is not read: the agent is told all the same.
   }
 }
 

@@ -6,7 +6,7 @@ const use =
   (cpuMs: number, state = 'R') =>
   (): ThreadUse => ({ cpuMs, state })
 const never = (): ThreadUse => {
-  throw new Error('nobody has to ask the kernel')
+  throw new Error('must not ask the kernel')
 }
 
 test('a turn counts from the first look that finds it, and ends with the next number', () => {

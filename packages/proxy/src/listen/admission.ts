@@ -16,8 +16,8 @@ export interface Admission {
 export interface Share extends Disposable {
   readonly open: number
   /**
-   * Whether there is room for a client that may come to need so many places, which it then has. Clients that have not signed in make
-   * room for those who come.
+   * Whether there is room for a client that may need so many places; if so, they are taken. Clients that have
+   * not signed in make room for new ones.
    */
   take(places: number): boolean
   leave(places: number): void
@@ -83,7 +83,7 @@ export function createShare(admission: Admission, endpoint: string): Share {
   return share
 }
 
-/** Whether one more link may be made ready: half of the files that are free are for those who come. */
+/** Whether one more link may be prepared: half of the free files are for new clients. */
 export function mayPrepare({ open, prepared, most }: Admission): boolean {
   return prepared < most - open
 }

@@ -3,7 +3,7 @@ import type { Via } from '../connection/link.ts'
 /** A line for the log: JSON, with what happened first. */
 export type Log = (what: string, details: Readonly<Record<string, string | number>>) => void
 
-/** A client that was cut or refused, or failed: who, behind which links, and why. */
+/** A client that was cut or refused, or failed: its address, its links, and the reason. */
 export interface Cut {
   readonly client: string
   readonly via: readonly Via[]

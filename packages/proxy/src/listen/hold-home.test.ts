@@ -20,7 +20,8 @@ test.runIf(process.getuid?.() === 0)(
       await holdHome(${JSON.stringify(home)}, ${JSON.stringify(join(home, 'proxy.sock'))})
       console.log('held')
       setInterval(() => undefined, 1_000)`
-      const args = ['--net', process.execPath, '--input-type=module', '-e', code]
+      const node = [process.execPath, '--conditions=@fairlead/source']
+      const args = ['--net', ...node, '--input-type=module', '-e', code]
       const other = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'inherit'] })
       try {
         await once(other.stdout, 'data', { signal: AbortSignal.timeout(10_000) })

@@ -1,14 +1,15 @@
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { lockFile } from './lock-file.ts'
+import { lockFile } from '@fairlead/engine'
 
 /** How long the lock of a killed proxy may outlive it, on a busy machine. */
 const DYING_MS = 2_000
 
 /**
- * Makes sure that no other process acts as the proxy of this home, until disposed of. Throws when one does. The lock is that of a file in the
- * home, which no other user can open: a name that anybody can take (of a port, or in the abstract namespace) is no lock.
+ * Makes sure that no other process acts as the proxy of this home, until disposed of. Throws when one does.
+ * The lock is on a file in the home, which no other user can open: a name that every process can take (a
+ * port, or an abstract socket) is no lock.
  */
 export async function holdHome(home: string, socketPath: string): Promise<Disposable> {
   for (const until = performance.now() + DYING_MS; performance.now() < until; await delay(20)) {
@@ -16,7 +17,7 @@ export async function holdHome(home: string, socketPath: string): Promise<Dispos
     const lock = lockFile(join(home, 'proxy.lock'))
     if (lock === null) continue
     stack.use(lock)
-    // Proxies of before know no lock of a file.
+    // Older proxies do not lock the file.
     if (await isServed(socketPath)) continue
     return stack.move()
   }

@@ -20,7 +20,7 @@ export interface Present {
 /** Names are what clients say they are: of any length. */
 const LONGEST_NAME = 200
 
-/** Who is there, and behind which links: who came first, first. */
+/** The clients, with their links; the oldest first. */
 export function listClients(present: Iterable<Present>, { limit, via }: ClientQuery): ClientList {
   const clients: ClientList['clients'] = []
   let connections = 0

@@ -1,15 +1,16 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
-import { Refusal, type WantedEndpoint } from '@fairlead/api'
+import { type EndpointSpec, Refusal } from '@fairlead/api'
+import { messageOf } from '@fairlead/engine'
 import { addressText } from './address-text.ts'
 import type { Share } from './admission.ts'
 import type { Strangers } from './strangers.ts'
 
-type Tls = NonNullable<WantedEndpoint['tls']>
+type Tls = NonNullable<EndpointSpec['tls']>
 
-/** One port, and who comes to it. Whoever disposes of it closes first whom it has admitted. */
+/** One port, and its clients. Its owner closes the admitted clients first, and then disposes of it. */
 export interface Listener extends AsyncDisposable {
-  /** Who comes from now on is shown this certificate; who is there stays. Nothing where clients speak plain. */
+  /** New clients are shown this certificate; present ones stay. No effect where clients speak plain. */
   renewTls(tls: Tls): void
 }
 
@@ -20,7 +21,7 @@ interface Places {
 }
 
 const BACKLOG = 4_096
-/** Whoever has not agreed on keys by then will not. */
+/** A client that has not finished the handshake by then will not. */
 const HANDSHAKE_MS = 5_000
 /** Written out, so that no flag of Node's lowers it. */
 const minVersion = 'TLSv1.2'
@@ -37,7 +38,7 @@ const ciphers = [
  * `onStranger` hears of those that do not speak TLS where it is spoken.
  */
 export async function listen(
-  wanted: WantedEndpoint,
+  wanted: EndpointSpec,
   options: Places & { readonly reusePort: boolean },
   admit: (socket: Socket) => void,
   onStranger: (socket: Socket, why: string) => void,
@@ -72,7 +73,7 @@ export function checkTls(tls: Tls): void {
   try {
     createSecureContext(contextOf(tls))
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     throw new Refusal('unavailable', `the certificate and its key cannot be used: ${why}`, { cause })
   }
 }
@@ -81,10 +82,10 @@ function contextOf({ cert, key }: Tls) {
   return { cert, key, minVersion, ciphers } as const
 }
 
-/** Those who have connected and not agreed on keys: they take a file each, and nobody else would close them. */
+/** Clients that have connected and not finished the handshake: they take a file each, and only this closes them. */
 function watchHandshakes(
   server: TlsServer,
-  wanted: WantedEndpoint,
+  wanted: EndpointSpec,
   { share, strangers: unknown }: Places,
   onStranger: (socket: Socket, why: string) => void,
 ): ReadonlyMap<string, Socket> {
@@ -123,7 +124,7 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`
 }
 
-/** For who is one too many: told so, and gone. */
+/** Tells a client beyond the limit so, and closes it. */
 export function turnAway(socket: Socket): void {
   socket
     .on('error', () => undefined)

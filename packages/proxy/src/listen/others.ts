@@ -1,6 +1,8 @@
+import { messageOf } from '@fairlead/engine'
+
 /** What a switch waits for that is done in several threads, each with its share of the connections. */
 export interface Others {
-  /** Whoever has to be there before anybody is served is. */
+  /** All connections that must be there before clients are served are there. */
   readonly allThere: () => Promise<void>
   /** All subscribers are there: from now on something may be published. */
   readonly allListen: () => Promise<void>
@@ -11,6 +13,6 @@ export async function meet(all: Promise<void> | undefined, onError: (what: strin
   try {
     await all
   } catch (cause) {
-    onError(`others could not be waited for: ${cause instanceof Error ? cause.message : String(cause)}`)
+    onError(`others could not be waited for: ${messageOf(cause)}`)
   }
 }

@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest'
-import { dial, freePort, newest, oldest, type RawClient, startEngine, until, wish } from '../../test/stage.ts'
+import {
+  dial,
+  freePort,
+  makeEndpointSpec,
+  newest,
+  oldest,
+  type RawClient,
+  startEngine,
+  until,
+} from '../../test/stage.ts'
 import { openEndpoint } from '../endpoint/endpoint.ts'
 import { createAdmission } from './admission.ts'
 import type { Cut } from './cut-log.ts'
@@ -15,7 +24,7 @@ test.each([...new Set([oldest, newest])])(
     const port = await freePort()
     const admission = createAdmission(100, 400)
     const cuts: Cut[] = []
-    await using _endpoint = await openEndpoint(wish(port, engine.port), {
+    await using _endpoint = await openEndpoint(makeEndpointSpec(port, engine.port), {
       admission,
       onCut: (cut) => void cuts.push(cut),
     })
@@ -39,7 +48,7 @@ test.each([...new Set([oldest, newest])])(
 test('a client that sends wrong passwords without a pause is closed, too', async () => {
   await using engine = await startEngine(newest, '--requirepass', PASSWORD)
   const port = await freePort()
-  await using _endpoint = await openEndpoint(wish(port, engine.port), {
+  await using _endpoint = await openEndpoint(makeEndpointSpec(port, engine.port), {
     admission: createAdmission(100, 300),
   })
   await using client = await dial(port)
@@ -50,11 +59,11 @@ test('a client that sends wrong passwords without a pause is closed, too', async
   await until(client.ended)
 })
 
-test('where nobody has to sign in, clients may say nothing for as long as they like', async () => {
+test('where no client has to sign in, clients may say nothing for as long as they like', async () => {
   await using engine = await startEngine(newest)
   const port = await freePort()
   const admission = createAdmission(16, 200)
-  await using _endpoint = await openEndpoint(wish(port, engine.port), { admission })
+  await using _endpoint = await openEndpoint(makeEndpointSpec(port, engine.port), { admission })
   await using blocked = await dial(port)
   blocked.send('BLPOP nothing 0\r\n')
   const idle = await Promise.all(Array.from({ length: 10 }, () => dial(port)))
@@ -68,7 +77,7 @@ test('strangers cannot take all places: the oldest of the many makes room', asyn
   await using engine = await startEngine(newest, '--requirepass', PASSWORD)
   const port = await freePort()
   const admission = createAdmission(40)
-  await using _endpoint = await openEndpoint(wish(port, engine.port), { admission })
+  await using _endpoint = await openEndpoint(makeEndpointSpec(port, engine.port), { admission })
   const strangers: RawClient[] = []
   for (let n = 0; n < 60; n += 1) {
     strangers.push(await dial(port))
@@ -87,8 +96,8 @@ test('one database cannot take the places of all: half of them are divided', asy
   await using engine = await startEngine(newest)
   const admission = createAdmission(20)
   const [port, other] = [await freePort(), await freePort()]
-  await using _one = await openEndpoint(wish(port, engine.port), { admission })
-  const two = await openEndpoint(wish(other, engine.port), { admission })
+  await using _one = await openEndpoint(makeEndpointSpec(port, engine.port), { admission })
+  const two = await openEndpoint(makeEndpointSpec(other, engine.port), { admission })
   const taken: RawClient[] = []
   for (let n = 0; n < 16; n += 1) {
     const client = await dial(port)
@@ -101,7 +110,7 @@ test('one database cannot take the places of all: half of them are divided', asy
     await client.ask('PING', n < 5 ? '+PONG\r\n' : FULL)
     others.push(client)
   }
-  // Without the other database its places are anybody's.
+  // Without the other database its places are free for all.
   await two[Symbol.asyncDispose]()
   await until(() => admission.open === 15)
   for (let n = 0; n < 5; n += 1) {

@@ -40,7 +40,7 @@ interface Entry {
 export function createStrangers(loginWithinMs = LOGIN_WITHIN_MS): Strangers {
   const late = `NOAUTH Authentication required: no login within ${loginWithinMs / 1_000} s`
   const entries = new Map<object, Entry>()
-  /** By endpoint and source, who came first first. */
+  /** By endpoint and source, the oldest first. */
   const crowds = new Map<string, Crowd>()
 
   const remove = (key: object): void => {

@@ -1,6 +1,16 @@
 import { chmod, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { type Input, type Operation, type Output, proxyOperations, Refusal } from '@fairlead/api'
+import {
+  EPOCH_HEADER,
+  type EpochFence,
+  type Input,
+  type Operation,
+  type Output,
+  proxyOperations,
+  Refusal,
+  readEpoch,
+} from '@fairlead/api'
+import { messageOf } from '@fairlead/engine'
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { crumbOf, during } from '../heartbeat/breadcrumb.ts'
@@ -13,24 +23,28 @@ export type ProxyHandlers = {
   ) => Promise<Output<(typeof proxyOperations)[Name]>>
 }
 
-/** A wish with a chain of certificates. */
+/** A spec with a chain of certificates. */
 const MAX_BODY_BYTES = 256 * 1024
 
+/** What requests are judged and answered with. */
+interface ControlParts {
+  readonly handlers: ProxyHandlers
+  readonly fence: EpochFence
+  readonly log: Log
+}
+
 /** Serves the operations of the proxy over the Unix socket at `path`, which only its owner can reach. */
-export async function serveControl(
-  path: string,
-  handlers: ProxyHandlers,
-  log: Log,
-): Promise<AsyncDisposable> {
+export async function serveControl(path: string, parts: ControlParts): Promise<AsyncDisposable> {
   const server = createServer((request, response) => {
-    void answer(request, response, handlers, log)
+    void answer(request, response, parts)
   })
   await rm(path, { force: true })
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
   server.listen(path, () => resolve())
   await promise
-  await chmod(path, 0o600)
+  // An agent of root may have given it to the server meanwhile. The umask has closed it to others.
+  await chmod(path, 0o600).catch(unlessGiven)
   return {
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
@@ -41,15 +55,22 @@ export async function serveControl(
   }
 }
 
+function unlessGiven(cause: NodeJS.ErrnoException): void {
+  if (cause.code !== 'EPERM') throw cause
+}
+
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  handlers: ProxyHandlers,
-  log: Log,
+  { handlers, fence, log }: ControlParts,
 ): Promise<void> {
   try {
     const { name, params, search } = route(request)
     const op: Operation = proxyOperations[name]
+    const epoch = request.headers[EPOCH_HEADER]
+    // A request with an epoch is judged by it, whatever it asks for.
+    if (typeof epoch === 'string') await fence.admit(readEpoch(epoch))
+    else if (op.fenced === true) fence.admitUnnamed()
     const body = op.body ? parse(await readBody(request), op.body) : undefined
     if (op.params && !Value.Check(op.params, params))
       throw new Refusal('invalid_request', 'the id is not valid')
@@ -66,7 +87,7 @@ async function answer(
     )
   } catch (cause) {
     const refusal = cause instanceof Refusal ? cause : null
-    const message = cause instanceof Error ? cause.message : String(cause)
+    const message = messageOf(cause)
     if (refusal === null) log('request failed', { url: request.url ?? '', message })
     send(response, refusal?.status ?? 500, { error_code: refusal?.code ?? 'internal_error', message })
   }

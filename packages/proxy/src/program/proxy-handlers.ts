@@ -1,11 +1,12 @@
-import { type Address, Refusal, type WantedEndpoint } from '@fairlead/api'
+import { type Address, type EndpointSpec, Refusal } from '@fairlead/api'
+import { type InTurn, isSameAddress } from '@fairlead/engine'
 import { whyUnreachable } from '../handover/why-unreachable.ts'
 import { addressesOf } from '../listen/addresses-of.ts'
 import type { Log } from '../listen/cut-log.ts'
 import { checkTls } from '../listen/listen.ts'
 import type { Sentinel } from '../sentinel/sentinel.ts'
 import type { ProxyHandlers } from './control.ts'
-import type { InTurn, Saving } from './save-wanted.ts'
+import type { Saving } from './save-wanted.ts'
 import type { WantedEndpoints } from './wanted-endpoints.ts'
 
 interface Parts {
@@ -67,7 +68,7 @@ export function createProxyHandlers(parts: Parts): ProxyHandlers {
   }
 }
 
-async function putEndpoint(id: string, body: WantedEndpoint, parts: Parts): Promise<void> {
+async function putEndpoint(id: string, body: EndpointSpec, parts: Parts): Promise<void> {
   const { endpoints, saving, inTurn, sentinel } = parts
   if (body.tls !== null) checkTls(body.tls)
   await inTurn(async () => {
@@ -108,10 +109,10 @@ async function switchTo(
   const endpoint = endpoints.find(id)
   const result = await endpoint.switchTo(upstream, slot)
   sentinel?.look()
-  const wish = endpoints.wanted.get(id)
-  // Nobody waits for the disk: killed before it is written, we begin with the old one until we are told again.
+  const spec = endpoints.wanted.get(id)
+  // The order does not wait for the disk: a proxy that is killed before begins with the old upstream until it is told again.
   const { upstream: first, shards } = endpoint.wanted
-  if (wish !== undefined) endpoints.wanted.set(id, { ...wish, upstream: first, shards })
+  if (spec !== undefined) endpoints.wanted.set(id, { ...spec, upstream: first, shards })
   saving.saveSoon()
   log('endpoint re-pointed', { id, to: `${upstream.host}:${upstream.port}`, ...result })
   return result
@@ -120,30 +121,27 @@ async function switchTo(
 const noSentinel = { state: 'off', why: '', connections: 0, databases: 0 } as const
 
 /**
- * Connections need not go: another upstream moves them, another certificate is shown to those who come, and what the Sentinel
- * answerer tells is not theirs.
+ * Connections may stay: another upstream moves them, another certificate is for new clients, and the Sentinel
+ * answerer is not their concern.
  */
-function servesAlike(before: WantedEndpoint, after: WantedEndpoint): boolean {
-  const own = ({ upstream: _, name: __, replicas: ___, shards, tls, ...rest }: WantedEndpoint) => {
+function servesAlike(before: EndpointSpec, after: EndpointSpec): boolean {
+  const own = ({ upstream: _, name: __, replicas: ___, shards, tls, ...rest }: EndpointSpec) => {
     // Which ranges are one group counts, wherever it is.
-    const groupOf = (at: Address) => shards?.findIndex(({ upstream }) => isSame(upstream, at))
+    const groupOf = (at: Address) => shards?.findIndex(({ upstream }) => isSameAddress(upstream, at))
     const ranges = shards?.map(({ first, last, upstream }) => [first, last, groupOf(upstream)]) ?? null
     return JSON.stringify({ ...rest, speaksTls: tls !== null, shards: ranges })
   }
   return own(before) === own(after)
 }
 
-/** What has to be switched, so that `now` becomes `wish`, which differs only in upstreams. */
+/** What has to be switched, so that `now` becomes `spec`, which differs only in upstreams. */
 function moved(
-  now: WantedEndpoint,
-  wish: WantedEndpoint,
-): readonly { readonly upstream: WantedEndpoint['upstream']; readonly slot?: number }[] {
-  if (wish.shards === null) return isSame(wish.upstream, now.upstream) ? [] : [{ upstream: wish.upstream }]
-  return wish.shards
-    .filter(({ upstream }, n) => !isSame(upstream, now.shards?.[n]?.upstream))
+  now: EndpointSpec,
+  spec: EndpointSpec,
+): readonly { readonly upstream: EndpointSpec['upstream']; readonly slot?: number }[] {
+  if (spec.shards === null)
+    return isSameAddress(spec.upstream, now.upstream) ? [] : [{ upstream: spec.upstream }]
+  return spec.shards
+    .filter(({ upstream }, n) => !isSameAddress(upstream, now.shards?.[n]?.upstream))
     .map(({ upstream, first }) => ({ upstream, slot: first }))
-}
-
-function isSame(one: Address, other: Address | undefined): boolean {
-  return one.host === other?.host && one.port === other.port
 }

@@ -7,15 +7,15 @@ import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { expect, test } from 'vitest'
 import { runProxy } from '../../test/run-proxy.ts'
-import { wishSharded } from '../../test/sharded-stage.ts'
-import { dial, freePort, newest, rawClient, startEngine, until, wish } from '../../test/stage.ts'
+import { makeShardedSpec } from '../../test/sharded-stage.ts'
+import { dial, freePort, makeEndpointSpec, newest, rawClient, startEngine, until } from '../../test/stage.ts'
 
 test('wanted endpoints are served again after kill -9, where they were switched to', async () => {
   await using proxy = await runProxy()
   await using old = await startEngine(newest)
   await using engine = await startEngine(newest)
   const params = { id: 'bdb-1' }
-  const wanted = wish(await freePort(), old.port)
+  const wanted = makeEndpointSpec(await freePort(), old.port)
   const put = await proxy.client.putEndpoint({ params, body: wanted })
   expect(put).toMatchObject({ id: 'bdb-1', state: 'serving', connections: 0, repoints: 0 })
   await using client = await dial(wanted.port)
@@ -37,7 +37,7 @@ test('wanted endpoints are served again after kill -9, where they were switched 
   await client.gets('+OK\r\n')
   expect(await engine.admin('GET k')).toBe('$1\r\nv\r\n')
 
-  // Nobody waits for the disk while roles move; who moved one puts the endpoint afterwards.
+  // Nothing waits for the disk while roles move; the server puts the endpoint afterwards.
   await proxy.client.putEndpoint({ params, body: { ...wanted, upstream } })
   proxy.process().kill('SIGKILL')
   await until(() => client.ended())
@@ -58,7 +58,7 @@ test.each([1, 2])(
     await using c = await startEngine(newest)
     const params = { id: 'bdb-2' }
     const at = ({ port }: typeof a) => ({ host: '127.0.0.1', port })
-    const wanted = await wishSharded([
+    const wanted = await makeShardedSpec([
       { first: 0, last: 8_191, upstream: at(a) },
       { first: 8_192, last: 16_383, upstream: at(b) },
     ])
@@ -107,7 +107,7 @@ test('killed while it holds, it lets its clients go: they come again and go on',
   await using proxy = await runProxy()
   await using engine = await startEngine(newest)
   const params = { id: 'bdb-1' }
-  const wanted = wish(await freePort(), engine.port)
+  const wanted = makeEndpointSpec(await freePort(), engine.port)
   await proxy.client.putEndpoint({ params, body: wanted })
   await using client = await dial(wanted.port)
   await client.ask('SET k 1', '+OK\r\n')
@@ -120,12 +120,12 @@ test('killed while it holds, it lets its clients go: they come again and go on',
   await again.ask('GET k', '$1\r\n1\r\n')
 })
 
-test('another upstream in the wish moves the connections; a taken port is told, and tried again', async () => {
+test('another upstream in the spec moves the connections; a taken port is told, and tried again', async () => {
   await using proxy = await runProxy()
   await using old = await startEngine(newest)
   await using engine = await startEngine(newest)
   const params = { id: 'bdb-1' }
-  const wanted = wish(await freePort(), old.port)
+  const wanted = makeEndpointSpec(await freePort(), old.port)
   const squatter = createServer().listen(wanted.port, '127.0.0.1')
   await once(squatter, 'listening')
   await expect(proxy.client.putEndpoint({ params, body: wanted })).rejects.toThrow('EADDRINUSE')
@@ -156,7 +156,7 @@ test('only one proxy has a home, only its owner reaches it, and a wrong order is
   await expect(proxy.client.releaseEndpoint({ params, body: {} })).rejects.toThrow(
     'there is no endpoint none',
   )
-  const body = { ...wish(1, 1), port: 0 }
+  const body = { ...makeEndpointSpec(1, 1), port: 0 }
   await expect(proxy.client.putEndpoint({ params, body })).rejects.toThrow('/port must be >= 1')
 })
 
@@ -172,7 +172,7 @@ test('clients and shards may speak TLS', async () => {
   const files = ['--tls-cert-file', cert ?? '', '--tls-key-file', key ?? '', '--tls-ca-cert-file', cert ?? '']
   const options = ['--tls-port', String(tlsPort), ...files, '--tls-auth-clients', 'no']
   await using engine = await startEngine(newest, ...options)
-  const wanted = { ...wish(await freePort(), tlsPort), tls: pem, upstreamTls: { ca: pem.cert } }
+  const wanted = { ...makeEndpointSpec(await freePort(), tlsPort), tls: pem, upstreamTls: { ca: pem.cert } }
   await proxy.client.putEndpoint({ params: { id: 'tls' }, body: wanted })
   const socket = connectTls({
     host: '127.0.0.1',

@@ -1,7 +1,7 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { type Address, TURNS_SOCKET, type WantedEndpoint } from '@fairlead/api'
-import { knowUsersOfPorts, usersOfPortsFile } from '@fairlead/engine'
+import { type EndpointSpec, TURNS_SOCKET } from '@fairlead/api'
+import { createTurns, isSameAddress, knowUsersOfPorts, usersOfPortsFile } from '@fairlead/engine'
 import { openGenerations } from '../handover/cursor-generations.ts'
 import { answerTurns } from '../heartbeat/answer-turns.ts'
 import { makeBreadcrumbs } from '../heartbeat/breadcrumb.ts'
@@ -13,8 +13,9 @@ import { openSentinel, type Sentinel } from '../sentinel/sentinel.ts'
 import { createHost } from '../workers/endpoint-host.ts'
 import { createWorkerHost } from '../workers/worker-host.ts'
 import { serveControl } from './control.ts'
+import { openFence } from './open-fence.ts'
 import { createProxyHandlers } from './proxy-handlers.ts'
-import { createSaving, type InTurn } from './save-wanted.ts'
+import { createSaving } from './save-wanted.ts'
 import { createWantedEndpoints, type WantedEndpoints } from './wanted-endpoints.ts'
 import { readWanted } from './wanted-file.ts'
 
@@ -33,7 +34,7 @@ interface ProxyOptions {
 
 /**
  * Serves the endpoints that were wanted when it last ran, and takes orders at `socketPath`. What is wanted is on disk
- * before an order is answered, but for a switch: nobody waits for the disk then, and the next put of the endpoint does.
+ * before an order is answered, but for a switch: that order does not wait for the disk, and the next put of the endpoint does.
  * Throws when another proxy has this home. `onBroken`: one of several workers has ended, and the process is to end.
  */
 export async function createProxy(options: ProxyOptions): Promise<AsyncDisposable> {
@@ -48,7 +49,7 @@ export async function createProxy(options: ProxyOptions): Promise<AsyncDisposabl
 
   const breadcrumbs = makeBreadcrumbs(1 + (workers === 1 ? 0 : workers))
   stack.use(answerTurns(breadcrumbs, 0))
-  const wanted = new Map<string, WantedEndpoint>(Object.entries(await readWanted(path)))
+  const wanted = new Map<string, EndpointSpec>(Object.entries(await readWanted(path)))
   const admission = createAdmission()
   const generations = stack.use(await openGenerations(join(home, 'cursors.json'), log))
   const inTurn = createTurns()
@@ -68,14 +69,15 @@ export async function createProxy(options: ProxyOptions): Promise<AsyncDisposabl
   stack.defer(() => inTurn(async () => undefined))
 
   for (const id of wanted.keys()) await endpoints.start(id)
-  // A port may still belong to whoever had it before.
+  // A port may still belong to the process that had it before.
   const timer = setInterval(() => {
     for (const id of endpoints.failed()) void inTurn(() => endpoints.start(id))
   }, LISTEN_AGAIN_MS)
   stack.defer(() => clearInterval(timer))
   const sentinelAt = options.sentinel
   const handlers = createProxyHandlers({ endpoints, saving, inTurn, sentinel, sentinelAt, log })
-  stack.use(await serveControl(socketPath, handlers, log))
+  const fence = await openFence(join(home, 'epochs.json'), log)
+  stack.use(await serveControl(socketPath, { handlers, fence, log }))
   stack.defer(() => rm(socketPath, { force: true }))
   log('proxy runs', { pid: process.pid, endpoints: wanted.size, workers })
   const running = stack.move()
@@ -95,22 +97,9 @@ async function openSentinelOf(
       [...wanted].flatMap(([id, { name, upstream, replicas = [] }]) => {
         const primary = get(id)?.wanted.upstream ?? upstream
         if (name === undefined) return []
-        // After a switch the primary is among them until somebody tells us the new ones.
-        return [{ name, primary, replicas: replicas.filter((each) => !isSame(each, primary)) }]
+        // After a switch the new primary is among them until the next put names the new replicas.
+        return [{ name, primary, replicas: replicas.filter((each) => !isSameAddress(each, primary)) }]
       }),
     onTrouble: (why) => log('sentinel cannot listen', { why }),
   })
-}
-
-function isSame(one: Address, other: Address): boolean {
-  return one.host === other.host && one.port === other.port
-}
-
-function createTurns(): InTurn {
-  let last: Promise<void> = Promise.resolve()
-  return (act) => {
-    const mine = last.then(act)
-    last = mine.catch(() => undefined)
-    return mine
-  }
 }

@@ -1,9 +1,7 @@
-import type { WantedEndpoint } from '@fairlead/api'
+import type { EndpointSpec } from '@fairlead/api'
+import type { InTurn } from '@fairlead/engine'
 import type { Log } from '../listen/cut-log.ts'
 import { writeWanted } from './wanted-file.ts'
-
-/** Does one thing after the other, whatever asked for it. */
-export type InTurn = (act: () => Promise<void>) => Promise<void>
 
 /** Writes what is wanted to its file. */
 export interface Saving {
@@ -18,7 +16,7 @@ export interface Saving {
 /** `wanted` is read at each writing; its file is at `path`. */
 export function createSaving(
   path: string,
-  wanted: ReadonlyMap<string, WantedEndpoint>,
+  wanted: ReadonlyMap<string, EndpointSpec>,
   inTurn: InTurn,
   log: Log,
 ): Saving {

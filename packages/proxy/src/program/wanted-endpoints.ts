@@ -1,11 +1,11 @@
-import { type EndpointReport, Refusal, type WantedEndpoint } from '@fairlead/api'
+import { type EndpointReport, type EndpointSpec, Refusal } from '@fairlead/api'
 import type { Log } from '../listen/cut-log.ts'
 import { whyItCannotListen } from '../listen/why-it-cannot-listen.ts'
 import type { EndpointHost, HostedEndpoint } from '../workers/endpoint-host.ts'
 
 /** The endpoints that a proxy is to serve, those of them that are open, and why the others are not. */
 export interface WantedEndpoints extends AsyncDisposable {
-  readonly wanted: Map<string, WantedEndpoint>
+  readonly wanted: Map<string, EndpointSpec>
   /** Undefined: it is not open. */
   get(id: string): HostedEndpoint | undefined
   /** Throws Refusal not_found of one that is not open, with why. */
@@ -23,7 +23,7 @@ export interface WantedEndpoints extends AsyncDisposable {
 
 /** None of `wanted` is open yet. Disposed of, it closes all. */
 export function createWantedEndpoints(
-  wanted: Map<string, WantedEndpoint>,
+  wanted: Map<string, EndpointSpec>,
   host: EndpointHost,
   log: Log,
 ): WantedEndpoints {
@@ -39,14 +39,14 @@ export function createWantedEndpoints(
       return endpoint
     },
     async start(id) {
-      const wish = wanted.get(id)
-      if (wish === undefined || open.has(id)) return
+      const spec = wanted.get(id)
+      if (spec === undefined || open.has(id)) return
       try {
-        open.set(id, await host.open(id, wish))
+        open.set(id, await host.open(id, spec))
         failures.delete(id)
-        log('endpoint listens', { id, port: wish.port })
+        log('endpoint listens', { id, port: spec.port })
       } catch (cause) {
-        const why = await whyItCannotListen(wish, cause)
+        const why = await whyItCannotListen(spec, cause)
         if (failures.get(id) !== why) log('endpoint cannot listen', { id, why })
         failures.set(id, why)
       }
@@ -73,11 +73,11 @@ export function createWantedEndpoints(
 
 function reportUnopened(
   id: string,
-  wish: WantedEndpoint | undefined,
+  spec: EndpointSpec | undefined,
   why = 'it is being opened',
 ): EndpointReport {
-  if (wish === undefined) throw new Refusal('not_found', `there is no endpoint ${id}`)
-  const { host, port, upstream, shards } = wish
+  if (spec === undefined) throw new Refusal('not_found', `there is no endpoint ${id}`)
+  const { host, port, upstream, shards } = spec
   return { id, host, port, upstream, shards, ...nothingYet, state: 'failed', why }
 }
 

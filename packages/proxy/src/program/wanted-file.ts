@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import { WantedEndpoint } from '@fairlead/api'
+import { EndpointSpec } from '@fairlead/api'
+import { codeOf } from '@fairlead/engine'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { replaceFile } from '../listen/replace-file.ts'
 
 /** The wanted endpoints, by id. */
-const Wanted = Type.Record(Type.String(), WantedEndpoint)
+const Wanted = Type.Record(Type.String(), EndpointSpec)
 /** The endpoints that the server has asked for, as the file of the proxy holds them. */
 export type Wanted = Static<typeof Wanted>
 
@@ -15,7 +16,7 @@ export async function readWanted(path: string): Promise<Wanted> {
   try {
     text = await readFile(path, 'utf8')
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    if (codeOf(cause) === 'ENOENT') return {}
     throw cause
   }
   const value: unknown = JSON.parse(text)

@@ -29,7 +29,7 @@ function afterUnsure(state: ConnectionState, command: Command): ConnectionState 
   return isTracking ? afterTracking(state, command, false) : undefined
 }
 
-/** How many databases there are the engine knows: the one of before is selected yet if this one is none. */
+/** Only the engine knows how many databases it has: if this one does not exist, the former one stays selected. */
 function afterSelect(state: ConnectionState, { args }: Command): ConnectionState {
   const asked = String(args[0] ?? '')
   if (args.length !== 1 || asked.length > LONGEST_DATABASE) return state

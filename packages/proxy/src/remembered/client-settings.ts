@@ -57,7 +57,7 @@ export function withLogin(state: ConnectionState, login: readonly Buffer[]): Con
 /** More logins in a row that nothing answered no client has. */
 const MOST_ASSUMED = 16
 
-/** AUTH without a reply: only the engine knows whether it has taken this login. The one of before counts where it has not. */
+/** AUTH without a reply: only the engine knows whether it has accepted this login. If not, the former login counts. */
 export function withAssumedLogin(state: ConnectionState, login: readonly Buffer[]): ConnectionState {
   const assumedLogins = [...state.assumedLogins, login]
   const isMuch = assumedLogins.length > MOST_ASSUMED || isTooLong(assumedLogins.flat())

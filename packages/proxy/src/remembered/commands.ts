@@ -44,7 +44,10 @@ export const subscriptions: Readonly<
 /** The three kinds of pub/sub, which an engine counts apart. */
 export type SubscriptionKind = 'channels' | 'patterns' | 'shardChannels'
 
-/** From here on the engine says what it likes, when it likes: nobody can tell what the connection would need elsewhere. */
+/**
+ * From here on the engine sends what it likes, when it likes: what the connection would need elsewhere is not
+ * known.
+ */
 export const unmovable: ReadonlySet<string> = new Set(['MONITOR', 'SYNC', 'PSYNC', 'REPLCONF'])
 
 /** What is looked into; all other commands are only counted. */
@@ -87,8 +90,9 @@ export function isBlocking(command: Command): boolean {
 }
 
 /**
- * The bytes of a blocking command with the time that is left of its own after `waitedMs`. Zero means without end, and
- * stays; whoever's time is over asks for the shortest there is, and so gets the engine's own answer to that.
+ * The bytes of a blocking command with the time that is left of its own after `waitedMs`. Zero means without
+ * end, and stays; a command whose time is over gets the shortest time there is, and so the engine's own
+ * answer to that.
  */
 export function encodeWithTimeLeft(command: Command, waitedMs: number): Buffer {
   const at = timeAt(command)

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { runProxy } from '../../test/run-proxy.ts'
-import { dial, freePort, newest, oldest, startEngine, until, wish } from '../../test/stage.ts'
+import { dial, freePort, makeEndpointSpec, newest, oldest, startEngine, until } from '../../test/stage.ts'
 import { openEndpoint } from '../endpoint/endpoint.ts'
 import { createKnownScripts, type KnownScripts } from './known-scripts.ts'
 
 const host = '127.0.0.1'
-const heir = { host, port: 1 }
+const successor = { host, port: 1 }
 
 function textsOf({ scripts }: { readonly scripts: readonly string[] }): string[] {
   return scripts.map((script) => Buffer.from(script, 'base64').toString('latin1'))
@@ -15,7 +15,7 @@ test.for([oldest, newest])(
   'scripts that an engine has taken are known, others are not: %s',
   async (build) => {
     await using engine = await startEngine(build)
-    await using endpoint = await openEndpoint(wish(await freePort(), engine.port))
+    await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
     await using client = await dial(endpoint.wanted.port)
     await client.ask('EVAL "return 1" 0', ':1\r\n')
     await client.ask('EVAL_RO "return 2" 0', ':2\r\n')
@@ -33,44 +33,44 @@ test.for([oldest, newest])(
     await client.ask('EVAL "return 5" 0', '+QUEUED\r\n')
     await client.ask('DISCARD', '+OK\r\n')
     const all = ['return 1', 'return 2', 'return 3', "return '\xe9'"]
-    expect(textsOf(endpoint.takeScripts(heir, true))).toEqual(all)
+    expect(textsOf(endpoint.takeScripts(successor, true))).toEqual(all)
     // Each engine is told of each once, unless it asks for all.
     await client.ask('EVAL "return 1" 0', ':1\r\n')
     await client.ask('EVAL "return 6" 0', ':6\r\n')
-    expect(endpoint.takeScripts(heir, false)).toMatchObject({ flushed: false, scripts: { length: 1 } })
-    expect(endpoint.takeScripts(heir, false).scripts).toEqual([])
+    expect(endpoint.takeScripts(successor, false)).toMatchObject({ flushed: false, scripts: { length: 1 } })
+    expect(endpoint.takeScripts(successor, false).scripts).toEqual([])
     expect(textsOf(endpoint.takeScripts({ host, port: 2 }, false))).toHaveLength(5)
     await client.ask('SCRIPT FLUSH', '+OK\r\n')
-    expect(endpoint.takeScripts(heir, false)).toEqual({ flushed: true, scripts: [] })
-    expect(endpoint.takeScripts(heir, true)).toEqual({ flushed: false, scripts: [] })
+    expect(endpoint.takeScripts(successor, false)).toEqual({ flushed: true, scripts: [] })
+    expect(endpoint.takeScripts(successor, true)).toEqual({ flushed: false, scripts: [] })
   },
 )
 
 test('a script is known that is flushed and used in one go, or that returns nothing', async () => {
   await using engine = await startEngine(newest)
-  await using endpoint = await openEndpoint(wish(await freePort(), engine.port))
+  await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
   await using client = await dial(endpoint.wanted.port)
   const used = 'EVAL "return 1" 0\r\n'
   await client.ask(used.trim(), ':1\r\n')
   await client.ask(`SCRIPT FLUSH\r\n${used}EVAL "return nil" 0`, '+OK\r\n:1\r\n$-1\r\n')
-  const { flushed, scripts } = endpoint.takeScripts(heir, false)
+  const { flushed, scripts } = endpoint.takeScripts(successor, false)
   expect([flushed, textsOf({ scripts })]).toEqual([true, ['return 1', 'return nil']])
-  // One that comes too late for the flush is no more at its engine either.
+  // A script that comes too late for the flush is not at its engine any more either.
   client.send(`${used}EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0\r\nSCRIPT FLUSH\r\n`)
   await client.gets(':1\r\n:1\r\n+OK\r\n')
-  expect(endpoint.takeScripts(heir, false)).toEqual({ flushed: true, scripts: [] })
+  expect(endpoint.takeScripts(successor, false)).toEqual({ flushed: true, scripts: [] })
 })
 
 test('nothing is believed from a client that may not, or has not signed in', async () => {
   await using engine = await startEngine(newest, '--requirepass', 'secret')
-  await using endpoint = await openEndpoint(wish(await freePort(), engine.port))
+  await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
   await using client = await dial(endpoint.wanted.port)
   client.send(
     'EVAL "return 1" 0\r\nSCRIPT LOAD "return 1"\r\nMULTI\r\nEVAL "return 1" 0\r\nEXEC\r\nSCRIPT FLUSH\r\n',
   )
   await until(() => client.text().split('\r\n').length > 6)
   for (const line of client.text().trimEnd().split('\r\n')) expect(line).toMatch(/^-/)
-  expect(endpoint.takeScripts(heir, true)).toEqual({ flushed: false, scripts: [] })
+  expect(endpoint.takeScripts(successor, true)).toEqual({ flushed: false, scripts: [] })
 })
 
 test('of a pipeline of one script nothing is kept but the script, and what was not used the longest makes room', () => {
@@ -84,27 +84,27 @@ test('of a pipeline of one script nothing is kept but the script, and what was n
     scripts.learn(evalOf(`return ${n}`))
   }
   scripts.learn({ ...evalOf('x'.repeat(9_800)), cutShort: false })
-  const kept = textsOf(scripts.take('heir', true))
+  const kept = textsOf(scripts.take('successor', true))
   expect(kept).not.toContain('x'.repeat(9_800))
   expect(kept).toContain('return 0')
   expect(kept).toContain('return 99')
   expect(kept).not.toContain('return 1')
   expect(kept.length).toBeLessThan(40)
   scripts.learn({ ...evalOf('cut'), cutShort: true })
-  expect(scripts.take('heir', false).scripts).toEqual([])
+  expect(scripts.take('successor', false).scripts).toEqual([])
   expectNoneLeft(scripts)
 })
 
 function expectNoneLeft(scripts: KnownScripts): void {
   scripts.learn({ name: 'SCRIPT', args: [Buffer.from('flush'), Buffer.from('ASYNC')], cutShort: false })
-  expect(scripts.take('heir', true)).toEqual({ flushed: true, scripts: [] })
+  expect(scripts.take('successor', true)).toEqual({ flushed: true, scripts: [] })
 }
 
 test('threads know them together, and forget them together', { timeout: 60_000 }, async () => {
   await using engine = await startEngine(newest)
   await using proxy = await runProxy({ workers: 2 })
   const params = { id: 'bdb-1' }
-  const wanted = wish(await freePort(), engine.port)
+  const wanted = makeEndpointSpec(await freePort(), engine.port)
   await proxy.client.putEndpoint({ params, body: wanted })
   await using stack = new AsyncDisposableStack()
   const clients = await Promise.all(Array.from({ length: 30 }, () => dial(wanted.port)))

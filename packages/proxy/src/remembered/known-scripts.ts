@@ -3,8 +3,8 @@ import type { TakenScripts } from '@fairlead/api'
 import { type Command, wordAt } from './command.ts'
 
 /**
- * The scripts that clients of an endpoint have given their engines. No engine replicates them, so the successor of an engine is
- * given them by whoever gives it the role (ADR 20).
+ * The scripts that clients of an endpoint have given their engines. No engine replicates them, so the
+ * handover gives them to the next primary (ADR 20).
  */
 export interface KnownScripts {
   /** Its engine has carried out the command, or has queued it before the EXEC that has worked. */

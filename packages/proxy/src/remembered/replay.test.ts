@@ -97,28 +97,31 @@ test('what was watched counts as changed, once', async () => {
   await client.gets('+OK\r\n+OK\r\n*0\r\n')
 })
 
-test.for(pairs)('who waits for a list waits on, for the time that is left: %s to %s', async ([from, to]) => {
-  await using pair = await makePair(from, to)
-  await using waits = await dial(pair.port)
-  await using briefly = await dial(pair.port)
-  await using reads = await dial(pair.port)
-  await using other = await dial(pair.port)
-  const began = performance.now()
-  waits.send('BLPOP q 0\r\nPING\r\n')
-  briefly.send('BLPOP none 1.5\r\n')
-  reads.send('XREAD BLOCK 0 STREAMS s $\r\n')
-  await until(async () => (await pair.primary().admin('INFO clients')).includes('blocked_clients:3'))
-  await pair.handOver()
-  await other.ask('LPUSH q item', ':1\r\n')
-  await waits.gets('*2\r\n$1\r\nq\r\n$4\r\nitem\r\n+PONG\r\n')
-  await other.ask('XADD s 1-1 f v', '$3\r\n1-1\r\n')
-  await reads.gets('*1\r\n*2\r\n$1\r\ns\r\n*1\r\n*2\r\n$3\r\n1-1\r\n*2\r\n$1\r\nf\r\n$1\r\nv\r\n')
-  await briefly.gets('*-1\r\n')
-  expect(performance.now() - began).toBeGreaterThan(1_400)
-  expect(performance.now() - began).toBeLessThan(3_000)
-})
+test.for(pairs)(
+  'a client that waits for a list waits on, for the time that is left: %s to %s',
+  async ([from, to]) => {
+    await using pair = await makePair(from, to)
+    await using waits = await dial(pair.port)
+    await using briefly = await dial(pair.port)
+    await using reads = await dial(pair.port)
+    await using other = await dial(pair.port)
+    const began = performance.now()
+    waits.send('BLPOP q 0\r\nPING\r\n')
+    briefly.send('BLPOP none 1.5\r\n')
+    reads.send('XREAD BLOCK 0 STREAMS s $\r\n')
+    await until(async () => (await pair.primary().admin('INFO clients')).includes('blocked_clients:3'))
+    await pair.handOver()
+    await other.ask('LPUSH q item', ':1\r\n')
+    await waits.gets('*2\r\n$1\r\nq\r\n$4\r\nitem\r\n+PONG\r\n')
+    await other.ask('XADD s 1-1 f v', '$3\r\n1-1\r\n')
+    await reads.gets('*1\r\n*2\r\n$1\r\ns\r\n*1\r\n*2\r\n$3\r\n1-1\r\n*2\r\n$1\r\nf\r\n$1\r\nv\r\n')
+    await briefly.gets('*-1\r\n')
+    expect(performance.now() - began).toBeGreaterThan(1_400)
+    expect(performance.now() - began).toBeLessThan(3_000)
+  },
+)
 
-test('who waits is asked for again also where the engine does not let go by itself', async () => {
+test('a blocking command is asked again also where the engine does not let go by itself', async () => {
   await using pair = await makePair()
   await using waits = await dial(pair.port)
   waits.send('BLPOP q 0\r\n')
@@ -130,7 +133,7 @@ test('who waits is asked for again also where the engine does not let go by itse
   await waits.gets('*2\r\n$1\r\nq\r\n$4\r\nitem\r\n')
 })
 
-test.for([2, 3])('who is subscribed stays subscribed, RESP%s', async (protocol) => {
+test.for([2, 3])('a subscriber stays subscribed, RESP%s', async (protocol) => {
   await using pair = await makePair()
   await using client = await dial(pair.port)
   const type = protocol === 3 ? '>' : '*'
@@ -215,7 +218,7 @@ test('a link that was made ready, and that its engine has closed since, is not t
   expect(pair.endpoint.report()).toMatchObject({ errors: 0 })
 })
 
-test.for(builds)('READONLY cuts nobody where the heir refuses it: %s', async (build) => {
+test.for(builds)('READONLY cuts no client where the successor refuses it: %s', async (build) => {
   await using pair = await makePair(build, build)
   await using client = await dial(pair.port)
   client.send('CLIENT REPLY OFF\r\nREADONLY\r\nCLIENT REPLY ON\r\n')

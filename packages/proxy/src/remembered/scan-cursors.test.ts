@@ -12,6 +12,7 @@ import {
   builds,
   dial,
   freePort,
+  makeEndpointSpec,
   makePair,
   newest,
   oldest,
@@ -19,7 +20,6 @@ import {
   programOf,
   startEngine,
   until,
-  wish,
 } from '../../test/stage.ts'
 import { openEndpoint } from '../endpoint/endpoint.ts'
 import { openGenerations } from '../handover/cursor-generations.ts'
@@ -80,7 +80,7 @@ function beginScans(prefix = ''): Scans {
 }
 
 /** Scans on until each of them has seen `upTo` elements, or is at its end. */
-async function goOn(scans: Scans, ask: Asker['ask'], upTo = Number.POSITIVE_INFINITY): Promise<void> {
+async function proceed(scans: Scans, ask: Asker['ask'], upTo = Number.POSITIVE_INFINITY): Promise<void> {
   for (const [words, scan] of scans) {
     do {
       const [cursor, found] = (await ask([...words, scan.cursor, 'COUNT', '100'])) as [string, string[]]
@@ -103,7 +103,7 @@ function expectAll(scans: Scans, keys = MANY): void {
   }
 }
 
-/** Every build as the heir of one that all of them can follow, and of itself. */
+/** Every build as the successor of one that all of them can follow, and of itself. */
 const pairs = [...builds.map((build) => [oldest, build] as const), [newest, newest] as const]
 
 test.for(pairs)(
@@ -114,12 +114,12 @@ test.for(pairs)(
     await using client = await dialAsker(pair.port)
     await fill(client)
     const scans = beginScans()
-    await goOn(scans, client.ask, MANY / 2)
+    await proceed(scans, client.ask, MANY / 2)
     await pair.handOver()
-    await goOn(scans, client.ask, (MANY * 2) / 3)
+    await proceed(scans, client.ask, (MANY * 2) / 3)
     await pair.handOver()
     await using other = await dialAsker(pair.port)
-    await goOn(scans, other.ask)
+    await proceed(scans, other.ask)
     expectAll(scans)
     // It ends: not more than once from the beginning for each handover.
     for (const { steps } of scans.values()) expect(steps).toBeLessThan((3 * MANY) / 50)
@@ -129,11 +129,11 @@ test.for(pairs)(
 test('so does one whose engine ends, and begins again under its address', { timeout: 30_000 }, async () => {
   await using engine = await startEngine(newest)
   const port = await freePort()
-  await using _endpoint = await openEndpoint(wish(port, engine.port))
+  await using _endpoint = await openEndpoint(makeEndpointSpec(port, engine.port))
   await using client = await dialAsker(port)
   await fill(client)
   const scans = beginScans()
-  await goOn(scans, client.ask, MANY / 2)
+  await proceed(scans, client.ask, MANY / 2)
   engine.process.kill('SIGKILL')
   await once(engine.process, 'exit')
   // A client that was cut comes back at once, and waits.
@@ -148,7 +148,7 @@ test('so does one whose engine ends, and begins again under its address', { time
   // What it has read from its disk.
   await fill(direct)
   await using other = await dialAsker(port)
-  await goOn(scans, other.ask)
+  await proceed(scans, other.ask)
   expectAll(scans)
 })
 
@@ -165,16 +165,16 @@ test('so does one whose requests come byte by byte, or inline, or in transaction
     expect([none, pong]).toEqual([null, 'PONG'])
     return reply
   }
-  await goOn(scans, (words) => client.ask(words, 1), MANY / 4)
+  await proceed(scans, (words) => client.ask(words, 1), MANY / 4)
   await pair.handOver()
-  await goOn(scans, inTransaction, MANY / 4)
+  await proceed(scans, inTransaction, MANY / 4)
   await pair.handOver()
-  await goOn(scans, (words) => client.ask(words, 7), MANY / 3)
+  await proceed(scans, (words) => client.ask(words, 7), MANY / 3)
   for (const [words, { cursor }] of scans) await queueOver(pair, client, [...words, cursor])
   await using other = await dial(pair.port)
   other.send('SET x 1\r\nSCAN 0 COUNT 100\r\n')
   await until(() => /^\+OK\r\n\*2\r\n\$\d+\r\n\d+\r\n\*\d/.test(other.text()))
-  await goOn(scans, inTransaction)
+  await proceed(scans, inTransaction)
   expectAll(scans)
 })
 
@@ -190,7 +190,7 @@ async function queueOver(pair: Pair, { ask }: Asker, words: readonly string[]): 
 
 test('a cursor that is none, or a scan that is too long, gets the error of an engine', async () => {
   await using engine = await startEngine(newest)
-  await using endpoint = await openEndpoint(wish(await freePort(), engine.port))
+  await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
   await using client = await dialAsker(endpoint.wanted.port)
   expect(await client.ask(['SCAN', 'x'])).toMatchObject({ error: expect.stringContaining('invalid cursor') })
   expect(await client.ask(['SCAN'])).toMatchObject({ error: expect.stringContaining('wrong number') })
@@ -211,10 +211,10 @@ test('of a sharded database no group is missed, whichever hands over in the midd
     keyOf.flatMap((key) => [...beginScans(key)].filter(([[name]]) => name !== 'SCAN' || key === keyOf[0])),
   )
   for (const [group, upTo] of [MANY / 2, MANY, 1.5 * MANY, 2.5 * MANY].entries()) {
-    await goOn(scans, client.ask, upTo)
+    await proceed(scans, client.ask, upTo)
     await cluster.handOver(group % 3)
   }
-  await goOn(scans, client.ask)
+  await proceed(scans, client.ask)
   expectAll(scans, 3 * MANY)
 })
 
@@ -225,7 +225,7 @@ test.for([2])(
     await using pair = await makePair()
     await using proxy = await runProxy({ workers })
     const params = { id: 'bdb-1' }
-    const wanted = wish(await freePort(), pair.a.port)
+    const wanted = makeEndpointSpec(await freePort(), pair.a.port)
     await proxy.client.putEndpoint({ params, body: wanted })
     await using client = await dialAsker(wanted.port)
     await fill(client)
@@ -235,11 +235,11 @@ test.for([2])(
       await using one = await dialAsker(wanted.port)
       return await one.ask(words)
     }
-    await goOn(scans, anywhere, MANY / 3)
+    await proceed(scans, anywhere, MANY / 3)
     await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000 } })
     await pair.moveRole()
     await proxy.client.switchEndpoint({ params, body: { upstream: { host, port: pair.b.port } } })
-    await goOn(scans, anywhere, MANY / 2)
+    await proceed(scans, anywhere, MANY / 2)
     // Killed at once: a switch need not be on disk yet. Then the engine is another process.
     proxy.process().kill('SIGKILL')
     await once(proxy.process(), 'exit')
@@ -247,7 +247,7 @@ test.for([2])(
     await pair.moveRole()
     await proxy.start()
     await proxy.client.putEndpoint({ params, body: wanted })
-    await goOn(scans, anywhere)
+    await proceed(scans, anywhere)
     expectAll(scans)
   },
 )

@@ -2,7 +2,7 @@ import { encodeCommand } from '@fairlead/engine'
 import { type Command, wordAt } from './command.ts'
 import { argsForEngine, isScan } from './scan-cursors.ts'
 
-/** A transaction that the engine has begun, and what it holds. Values; only the lists grow in place, and nobody else has them. */
+/** A transaction that the engine has begun, and what it holds. Values; only the lists grow in place, and there is no other reference to them. */
 export interface Transaction {
   /** What EXEC would carry out, in order; nothing when it is broken. */
   readonly queued: readonly Command[]
@@ -29,7 +29,7 @@ export function createTransaction(): Transaction {
   return { queued: [], count: 0, changes: [], scans: [], broken: false, refused: new Set(), bytes: 0 }
 }
 
-/** Nobody needs more. One that has more cannot be taken up elsewhere once it is carried out. */
+/** No transaction needs more. One with more cannot move once it is executed. */
 export const MOST_CHANGES = 10_000
 
 /** A command costs its object and those of its arguments, too. */
@@ -74,8 +74,8 @@ export function isChange({ name }: Command): boolean {
 }
 
 /**
- * The reply of EXEC may have fewer elements than it says, so that nobody can tell where it ends: CLIENT REPLY OFF and SKIP (redis, and valkey
- * before 9), a login that fails (valkey 8).
+ * The reply of EXEC may have fewer elements than it announces, so that its end cannot be found: CLIENT REPLY
+ * OFF and SKIP (redis, and valkey before 9), a login that fails (valkey 8).
  */
 export function mayCutReply(command: Command): boolean {
   const { name, args } = command

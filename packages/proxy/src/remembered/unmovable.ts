@@ -12,7 +12,7 @@ export interface Unmovable extends Obstacle<UnmovableCode> {
  * - `exec_under_way`: EXEC carries out what may cut its own reply, and that reply is not there.
  * - `in_transaction`: EXEC has carried out what lasts, or may have.
  * - `redirected`: CLIENT TRACKING names another connection by its number.
- * - `reply_count`: nobody knows how many replies will come.
+ * - `reply_count`: the number of replies to come is not known.
  * - `too_much`: more than is remembered.
  */
 type UnmovableCode =

@@ -22,7 +22,7 @@ export interface SentinelSession {
   readonly patterns: Set<string>
 }
 
-/** What there is to be told, to everybody alike. */
+/** What is told, the same to every client. */
 export interface SentinelWorld {
   readonly databases: readonly SentinelDatabase[]
   readonly port: number
@@ -58,7 +58,10 @@ export function answer(words: readonly string[], session: SentinelSession, world
   return typeof result === 'object' && result !== null && 'replies' in result ? result : one(result)
 }
 
-/** The message for whoever listens, if this session does: once for its channel, once for each pattern. */
+/**
+ * The messages of a channel for this session: one if it subscribes to the channel, and one for each matching
+ * pattern.
+ */
 export function messagesFor(session: SentinelSession, channel: string, text: string): readonly Reply[] {
   const direct = session.channels.has(channel) ? [{ push: ['message', channel, text] }] : []
   const matching = [...session.patterns].filter((pattern) => matchesPattern(pattern, channel))
@@ -78,7 +81,7 @@ const whileSubscribed = new Set(['SUBSCRIBE', 'UNSUBSCRIBE', 'PSUBSCRIBE', 'PUNS
 const commands: Readonly<Record<string, Command>> = {
   PING: { least: 0, most: 1, run: ([text], session) => pong(text, session) },
   HELLO: { least: 0, most: MANY, run: (args, session) => hello(args, session) },
-  // There is no password here, so whoever gives one is let in: what is told is no secret on this machine.
+  // There is no password here, so every login is accepted: what is told is no secret on this machine.
   AUTH: { least: 1, most: 2, run: () => ok },
   CLIENT: { least: 1, most: MANY, run: ([word = '', ...rest], session) => client(word, rest, session) },
   INFO: { least: 0, most: MANY, run: (sections, _, world) => ({ verbatim: info(sections, world) }) },

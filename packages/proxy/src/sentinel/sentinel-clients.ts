@@ -1,7 +1,16 @@
 import type { Socket } from 'node:net'
 import { createRequestScanner, makeCommandTable, scanRequest } from '@fairlead/engine'
-import { inTurn, LINE_BYTES, REQUESTS_AT_ONCE, WORD_COSTS } from '../forwarding/turns.ts'
-import { beginPiece, crumbOf, endPiece } from '../heartbeat/breadcrumb.ts'
+import type { Allowance } from '../connection/allowance.ts'
+import {
+  beginTurn,
+  COSTS_OF_A_LOOK,
+  endTurn,
+  inTurn,
+  isTurnOver,
+  LINE_BYTES,
+  WORD_COSTS,
+} from '../forwarding/turns.ts'
+import { crumbOf } from '../heartbeat/breadcrumb.ts'
 import { remoteAddress } from '../listen/address-text.ts'
 import { answer, messagesFor, type SentinelSession, type SentinelWorld } from './sentinel-answers.ts'
 import { encodeReply } from './sentinel-reply.ts'
@@ -15,13 +24,20 @@ export interface SentinelClient {
 
 /** No command that is answered here is nearly as long. */
 const LONGEST_REQUEST = 16 * 1024
-/** Of an answer that we write ourselves, as turns count: 64 in a turn. */
+/** As many words: each of them is made. */
+const MOST_KEPT_BYTES = 64 * 1024
+/** Of an answer that we write ourselves, in plain requests. */
 const ANSWER_COSTS = 64
 /** For a subscriber that does not read: as much as the engines' hard limit would be for so few messages. */
 const MOST_UNREAD_BYTES = 1024 * 1024
 
 /** Answers what comes from `socket` until either side ends. `world` is asked for what is so at each command. */
-export function serveSentinelClient(socket: Socket, id: number, world: () => SentinelWorld): SentinelClient {
+export function serveSentinelClient(
+  socket: Socket,
+  id: number,
+  allowance: Allowance,
+  world: () => SentinelWorld,
+): SentinelClient {
   const session: SentinelSession = {
     id,
     protocol: 2,
@@ -39,13 +55,16 @@ export function serveSentinelClient(socket: Socket, id: number, world: () => Sen
     socket.write(replies.map((reply) => encodeReply(reply, session.protocol)).join(''))
     if (ends) socket.end()
   }
-  const reader = createReader(socket, crumb, world, obey)
+  const reader = createReader(socket, { allowance, crumb }, world, obey)
   socket.on('data', (chunk) => {
-    beginPiece('answers as a Sentinel', crumb)
+    if (!beginTurn(allowance, 'answers as a Sentinel', crumb, chunk.length)) {
+      reader.setAside(chunk)
+      return
+    }
     reader.take(chunk)
-    endPiece()
+    endTurn(allowance)
   })
-  socket.on('drain', reader.goOn)
+  socket.on('drain', reader.proceed)
   socket.on('error', () => socket.destroy())
   return {
     publish(channel, text) {
@@ -58,24 +77,30 @@ export function serveSentinelClient(socket: Socket, id: number, world: () => Sen
   }
 }
 
+interface Turns {
+  readonly allowance: Allowance
+  readonly crumb: Uint8Array
+}
+
 interface Reader {
   take(chunk: Buffer): void
+  /** It is not its turn. */
+  setAside(chunk: Buffer): void
   /** The client has read what it was answered. */
-  goOn(): void
+  proceed(): void
 }
 
 /** Calls `obey` for each request, in turns with other clients. The world does not change within a chunk. */
 function createReader(
   socket: Socket,
-  crumb: Uint8Array,
+  turns: Turns,
   world: () => SentinelWorld,
   obey: (words: readonly Buffer[], now: SentinelWorld) => void,
 ): Reader {
   const scanner = createRequestScanner(noted)
   scanner.keepAll = true
-  /** What came behind a reply that the client has not read yet, or behind what it may ask in one turn. */
-  let rest: Buffer | null = null
-  let yielded = false
+  scanner.keepsMost = MOST_KEPT_BYTES
+  const rest = createRest(socket, turns, (chunk) => take(chunk))
   let requestBytes = 0
 
   const take = (chunk: Buffer): void => {
@@ -83,16 +108,23 @@ function createReader(
     let done = 0
     let now: SentinelWorld | undefined
     while (at < chunk.length && !socket.destroyed && !socket.writableEnded) {
-      if (socket.writableNeedDrain || done > REQUESTS_AT_ONCE) {
-        rest = chunk.subarray(at)
-        socket.pause()
-        if (done > REQUESTS_AT_ONCE) letOthersGo()
+      if (socket.writableNeedDrain) {
+        rest.keep(chunk.subarray(at))
         return
       }
-      const end = scanRequest(scanner, chunk, at)
-      requestBytes += (end < 0 ? chunk.length : end) - at
+      if (done > COSTS_OF_A_LOOK) {
+        done = 0
+        if (isTurnOver()) {
+          rest.setAside(chunk.subarray(at))
+          return
+        }
+      }
+      // No more of it is looked at than may be.
+      const last = Math.min(chunk.length, at + LONGEST_REQUEST + 1 - requestBytes)
+      const end = scanRequest(scanner, chunk.subarray(0, last), at)
+      requestBytes += (end < 0 ? last : end) - at
       if (scanner.error !== undefined) return void refuse(socket, scanner.error)
-      if (requestBytes > LONGEST_REQUEST) return void refuse(socket, 'too big request')
+      if (requestBytes > LONGEST_REQUEST || scanner.cutShort) return void refuse(socket, 'too big request')
       if (end < 0) return
       done += ANSWER_COSTS + WORD_COSTS * scanner.words.length + Math.ceil(requestBytes / LINE_BYTES)
       requestBytes = 0
@@ -101,22 +133,39 @@ function createReader(
       if (!scanner.empty) obey(scanner.words, now)
     }
   }
+  return { take, ...rest }
+}
+
+/** What came behind a reply that the client has not read yet, or behind what it may ask in one turn. */
+function createRest(
+  socket: Socket,
+  { allowance, crumb }: Turns,
+  take: (chunk: Buffer) => void,
+): Pick<Reader, 'proceed' | 'setAside'> & { keep(chunk: Buffer): void } {
+  let rest: Buffer | null = null
+  let yielded = false
+  const keep = (chunk: Buffer): void => {
+    rest = rest === null ? chunk : Buffer.concat([rest, chunk])
+    socket.pause()
+  }
   const takeRest = (): void => {
     const later = rest
     rest = null
     if (later !== null) take(later)
     if (rest === null) socket.resume()
   }
-  const letOthersGo = (): void => {
-    yielded = true
-    inTurn('answers as a Sentinel', crumb, () => {
-      yielded = false
-      takeRest()
-    })
-  }
   return {
-    take,
-    goOn() {
+    keep,
+    setAside(chunk) {
+      keep(chunk)
+      if (yielded) return
+      yielded = true
+      inTurn(allowance, 'answers as a Sentinel', crumb, () => {
+        yielded = false
+        takeRest()
+      })
+    },
+    proceed() {
       if (!yielded) takeRest()
     },
   }

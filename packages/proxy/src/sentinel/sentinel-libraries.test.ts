@@ -25,7 +25,7 @@ const libraries: Readonly<Record<string, (sentinelPort: number) => Promise<Count
       retryStrategy: () => 5,
       reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
     })
-    client.on('error', () => undefined) // whoever asked hears of it
+    client.on('error', () => undefined) // the call that failed reports it
     return {
       increment: () => client.incr('counter'),
       info: () => client.info('server'),
@@ -34,7 +34,7 @@ const libraries: Readonly<Record<string, (sentinelPort: number) => Promise<Count
   },
   async 'node-redis'(port) {
     const client = createSentinel({ name: 'orders', sentinelRootNodes: [{ host, port }] })
-    client.on('error', () => undefined) // whoever asked hears of it
+    client.on('error', () => undefined) // the call that failed reports it
     await client.connect()
     return {
       increment: () => client.incr('counter'),

@@ -66,7 +66,7 @@ test('one that only listens for +switch-master goes to the new primary without b
   expect(sentinel).toMatchObject({ port: sentinelPort, state: 'serving', why: '', databases: 1 })
 })
 
-test('replicas are told, and a wish that differs only in what is told cuts no connection', async () => {
+test('replicas are told, and a spec that differs only in what is told cuts no connection', async () => {
   await using stage = await stageSwitch()
   const { pair, proxy, wanted, sentinelPort } = stage
   await using client = await dial(wanted.port)

@@ -2,13 +2,15 @@ import { createHash } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
 import { hostname } from 'node:os'
 import type { SentinelReport } from '@fairlead/api'
+import { isSameAddress, messageOf } from '@fairlead/engine'
+import { createAllowance } from '../forwarding/turns.ts'
 import type { Admission } from '../listen/admission.ts'
 import type { SentinelDatabase } from './sentinel-answers.ts'
 import { type SentinelClient, serveSentinelClient } from './sentinel-clients.ts'
 
 /** Answers clients that ask where a primary is and connect to it themselves, as a Sentinel would. */
 export interface Sentinel extends AsyncDisposable {
-  /** Something may have changed: who subscribed to `+switch-master` is told of every primary that has. */
+  /** Something may have changed: subscribers to `+switch-master` are told of every new primary. */
   look(): void
   report(): SentinelReport
 }
@@ -32,6 +34,7 @@ interface SentinelOptions {
 export async function openSentinel(options: SentinelOptions): Promise<Sentinel> {
   const { host, port, admission } = options
   const clients = new Set<SentinelClient>()
+  const allowance = createAllowance()
   const id = createHash('sha1').update(`${hostname()}:${host}:${port}`).digest('hex')
   const listed = () => firstOfEachName(options.databases())
   let told = listed()
@@ -46,7 +49,11 @@ export async function openSentinel(options: SentinelOptions): Promise<Sentinel> 
       return
     }
     lastClient += 1
-    const client = serveSentinelClient(socket, lastClient, () => ({ databases: listed(), port, id }))
+    const client = serveSentinelClient(socket, lastClient, allowance, () => ({
+      databases: listed(),
+      port,
+      id,
+    }))
     clients.add(client)
     admission.open += 1
     socket.on('close', () => {
@@ -61,7 +68,7 @@ export async function openSentinel(options: SentinelOptions): Promise<Sentinel> 
       const now = listed()
       for (const { name, primary: to } of now) {
         const from = told.find((each) => each.name === name)?.primary
-        if (from === undefined || (from.host === to.host && from.port === to.port)) continue
+        if (from === undefined || isSameAddress(from, to)) continue
         const text = [name, from.host, from.port, to.host, to.port].join(' ')
         for (const client of clients) client.publish('+switch-master', text)
       }
@@ -105,7 +112,7 @@ async function keepListening(
       server = await openServer(host, port, admit)
       why = ''
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause)
+      const reason = messageOf(cause)
       if (reason !== why) onTrouble(reason)
       why = reason
       timer = setTimeout(() => void listen(), LISTEN_AGAIN_MS)

@@ -1,10 +1,13 @@
 import type { Upstream } from '../endpoint/upstream.ts'
+import { loginsOf } from '../handover/logins-of.ts'
 import type { Place } from '../handover/open-link.ts'
 import { askSlots } from './ask-slots.ts'
-import { loginsOf } from './logins-of.ts'
 import type { SlotView } from './slot-view.ts'
 
-/** Asks the engine at `target` who holds which slots, as one of the clients of `upstreams` that may. Throws what was in the way last. */
+/**
+ * Asks the engine at `target` for the owners of slots, as one of the clients of `upstreams` that may. Throws
+ * the last failure.
+ */
 export async function askAsClients(
   target: Place,
   upstreams: readonly Pick<Upstream, 'connections'>[],

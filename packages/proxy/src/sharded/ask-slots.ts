@@ -15,7 +15,7 @@ const ANSWER_MS = 500
 const MOST_BYTES = 1024 * 1024
 
 /**
- * Asks the engine at `target` who holds which slots (CLUSTER NODES), on a connection of its own: what a client makes an engine say does not
+ * Asks the engine at `target` for the owners of slots (CLUSTER NODES), on a connection of its own: what a client makes an engine say does not
  * come here. Logged in as a client (`login`: AUTH's arguments; null: not at all). Throws what was in the way: no answer in time, or
  * an error, also that this user may not ask.
  */
@@ -28,7 +28,7 @@ export async function askSlots(target: Place, login: readonly Buffer[] | null): 
   const take = (bytes: Buffer): void => {
     const before = heard.length
     heard = Buffer.concat([heard, bytes])
-    if (heard.length > MOST_BYTES) reject(new Error('the engine says more than it can know'))
+    if (heard.length > MOST_BYTES) reject(new Error('the engine sends a longer answer than possible'))
     for (let end = scanReply(replies, bytes, 0); end >= 0; end = scanReply(replies, bytes, end)) {
       // What AUTH says does not matter: without a login there is an error in place of the list.
       if (isLoggedIn) resolve(heard.subarray(begin, before + end))

@@ -3,8 +3,8 @@ import type { Connection } from '../connection/connection.ts'
 import { dropConnection } from '../connection/end-connection.ts'
 import { viasOf } from '../listen/list-clients.ts'
 import { letGo } from './collected-replies.ts'
+import { flushOutgoing } from './outgoing.ts'
 import type { Router } from './router.ts'
-import { flushTold } from './tell-client.ts'
 
 /**
  * Ends a client after it has got everything that was told, with a last error if there is one. `why`: for the log, if that is
@@ -13,8 +13,8 @@ import { flushTold } from './tell-client.ts'
 export function endRouter(router: Router, error?: string, why = error): void {
   if (router.closed) return
   const { client } = router
-  flushTold(router)
-  if (error !== undefined && router.owed.first()?.begun !== true) client.write(`-${error}\r\n`)
+  flushOutgoing(router)
+  if (error !== undefined && router.pending.first()?.begun !== true) client.write(`-${error}\r\n`)
   close(router, why)
   client.destroySoon()
 }
@@ -39,6 +39,6 @@ function close(router: Router, why = ''): void {
 }
 
 /** The connections of a client to the groups: only of those that it has used. */
-export function connectionsOf({ legs }: Router): Connection[] {
-  return legs.flatMap((leg) => leg?.connection ?? [])
+export function connectionsOf({ backends }: Router): Connection[] {
+  return backends.flatMap((backend) => backend?.connection ?? [])
 }

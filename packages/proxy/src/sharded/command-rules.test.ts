@@ -19,12 +19,12 @@ test.for([
   ['PING x', null],
 ] as const)(
   'on redis 6.0, which does not say where they stand, the first key of %s is found',
-  ([words, key]) => {
+  async ([words, key]) => {
     const movable = ['evalsha', 'eval', 'xread', 'zunionstore'].map((name) =>
       ofRedis6(name, ['movablekeys'], 0),
     )
     const answer = [...movable, ofRedis6('set', ['write'], 1), ofRedis6('ping', ['fast'], 0)]
-    const rules = readCommandRules(Buffer.from(`*${answer.length}\r\n${answer.join('')}`))
+    const rules = await readCommandRules(Buffer.from(`*${answer.length}\r\n${answer.join('')}`))
     const rule = rules.known.get(words.split(' ')[0] ?? '') ?? rules.other
     const found = findFirstKey(rule, request(words), true)
     expect(found === null ? null : String(found)).toBe(key)

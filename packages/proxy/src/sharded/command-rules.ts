@@ -1,4 +1,4 @@
-import { type ParsedReply, parseReply } from '@fairlead/engine'
+import { ARRAY, createReplyScanner, type ParsedReply, parseReply, scanReply } from '@fairlead/engine'
 import { findWord, wordAt } from './read-words.ts'
 
 /** Where the first key of a command stands; the engine itself looks at all others, and refuses those of other slots. */
@@ -62,11 +62,25 @@ function behindKeyword(
   return at < 0 ? -1 : at + 1
 }
 
-/** Reads the answer to COMMAND. Throws when it is none. */
-export function readCommandRules(answer: Buffer): CommandRules {
-  const commands = parseReply(answer)
-  if (!isList(commands)) throw new Error('the engine did not say which commands it has')
-  return { known: readAll(commands), other: keyless }
+/**
+ * Reads the answer to COMMAND. Throws when it is none. It has 300 KB, which takes some 10 ms: between two commands `rest` may wait until it is
+ * its turn again.
+ */
+export async function readCommandRules(
+  answer: Buffer,
+  rest: () => Promise<void> = async () => undefined,
+): Promise<CommandRules> {
+  if (answer[0] !== ARRAY) throw new Error('the engine did not say which commands it has')
+  const known = new Map<string, CommandRule>()
+  const scanner = createReplyScanner()
+  for (let from = answer.indexOf('\n') + 1; from < answer.length; ) {
+    const end = scanReply(scanner, answer, from)
+    if (end < 0) throw new Error('the engine did not say all of the commands it has')
+    for (const [name, rule] of readAll([parseReply(answer.subarray(from, end))])) known.set(name, rule)
+    from = end
+    await rest()
+  }
+  return { known, other: keyless }
 }
 
 function readAll(commands: readonly ParsedReply[]): ReadonlyMap<string, CommandRule> {

@@ -1,6 +1,6 @@
 import type { EndpointReport } from '@fairlead/api'
 
-/** Redirects that were not followed, for those who look after the database: how many, and why the last of them. */
+/** Redirects that were not followed, reported to the server: how many, and why the last of them. */
 export interface Doubts {
   note(why: string): void
   readonly seen: NonNullable<EndpointReport['doubted']>

@@ -49,7 +49,7 @@ describe.for([
   beforeAll(async () => {
     cluster = await makeCluster({ build })
     rogue = await openRogue()
-    // Anybody's port, and that of another group.
+    // A rogue process's port, and that of another group.
     words = wordsOfEngines(slotOf(zero), [rogue.port, cluster.primaries[1]?.port ?? 0])
   }, 30_000)
   afterAll(async () => {
@@ -124,7 +124,7 @@ describe('where roles move without the endpoint', () => {
     await cluster[Symbol.asyncDispose]()
   })
 
-  test('nobody is followed to an address that was not given for the database', async () => {
+  test('no redirect is followed to an address that was not given for the database', async () => {
     const given = cluster.shards.map(({ upstream }) => upstream)
     cluster.endpoint.know(given)
     await client.ask(`SET ${zero} 1`, ok)

@@ -2,8 +2,9 @@ import { hashSlot } from '@fairlead/engine'
 import { readWords, walkWords } from './read-words.ts'
 
 /**
- * Whether a MSETEX has keys of several slots: valkey 9.1 carries it out without a look at slots, and a key of another group is
- * written where nobody finds it. Of all others engines say CROSSSLOT themselves. `request` is whole.
+ * Whether a MSETEX has keys of several slots: valkey 9.1 executes it without a check of slots, and a key of
+ * another group is written where it is never found. For all other commands engines answer CROSSSLOT
+ * themselves. `request` is whole.
  */
 export function hasStrayKey(request: Buffer): boolean {
   const [, count, first] = readWords(request, 3)

@@ -40,7 +40,7 @@ test('a key that comes late, byte by byte, costs no more than one that came earl
   expect(late).toBeLessThan(2_000 + 5 * early)
 })
 
-test('a large request whose key comes late goes to the leg of the key, whole', async () => {
+test('a large request whose key comes late goes to the backend of the key, whole', async () => {
   await using client = await dial(cluster.port)
   for (const [n, key] of keyOf.entries()) {
     await client.ask(`XADD ${key} 1-1 f v`, '$3\r\n1-1\r\n')

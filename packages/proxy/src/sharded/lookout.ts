@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Address } from '@fairlead/api'
+import { isSameAddress, messageOf } from '@fairlead/engine'
 import { addressText } from '../listen/address-text.ts'
-import { decideFollow, isAmong, isSame, leavingTo, ownerIn, type SlotView } from './slot-view.ts'
+import { decideFollow, isAmong, leavingTo, ownerIn, type SlotView } from './slot-view.ts'
 
 /** What became of a slot that an engine is said to have sent a request away from. */
 export type Found =
@@ -55,13 +56,13 @@ export function createLookout(deps: {
 
   const leavingGroup = (view: SlotView | null, slot: number): number => {
     const to = view === null ? null : leavingTo(view, slot)
-    return to === null ? -1 : primaries().findIndex((primary) => isSame(primary, to))
+    return to === null ? -1 : primaries().findIndex((primary) => isSameAddress(primary, to))
   }
   const followTo = async (slot: number, owner: Address): Promise<Found> => {
     if (!isAmong(known(), owner) && !isAmong(primaries(), owner))
       return elsewhere(`slot ${slot} is at ${addressText(owner)}, which is no shard of this database`)
     const view = await look(owner)
-    if (isClosed) return elsewhere('the endpoint was taken away')
+    if (isClosed) return elsewhere('the endpoint was removed')
     const decided = decideFollow({ slot, owner, view }, { primaries: primaries(), known: known(), slots })
     if (decided.kind === 'no') return elsewhere(decided.why)
     if (decided.kind === 'group') await move(decided.group, owner)
@@ -72,7 +73,7 @@ export function createLookout(deps: {
     try {
       return await followTo(slot, owner)
     } catch (cause) {
-      return elsewhere(`slot ${slot} is at ${addressText(owner)}: ${textOf(cause)}`)
+      return elsewhere(`slot ${slot} is at ${addressText(owner)}: ${messageOf(cause)}`)
     }
   }
   return {
@@ -83,11 +84,11 @@ export function createLookout(deps: {
         const view = await look(at)
         const owner = ownerIn(view, slot)
         if (owner === null) return elsewhere(`slot ${slot} is at no engine`)
-        if (!isSame(owner, at)) return await follow(slot, owner)
+        if (!isSameAddress(owner, at)) return await follow(slot, owner)
         const group = leavingGroup(view, slot)
         return group < 0 ? { kind: 'held' } : { kind: 'leaving', group }
       } catch (cause) {
-        return { kind: 'unknown', why: `where slot ${slot} is cannot be asked: ${textOf(cause)}` }
+        return { kind: 'unknown', why: `where slot ${slot} is cannot be asked: ${messageOf(cause)}` }
       }
     },
     [Symbol.dispose]() {
@@ -133,8 +134,4 @@ function createLooks(ask: (at: Address) => Promise<SlotView>): Looks {
 
 function elsewhere(why: string): Found {
   return { kind: 'elsewhere', why }
-}
-
-function textOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
 }

@@ -1,6 +1,6 @@
 /** An error by which an engine may have sent a request elsewhere. What it is worth, `followRedirects` finds out. */
 export interface Redirect {
-  /** `wait`: nobody serves the slot right now (CLUSTERDOWN, TRYAGAIN). */
+  /** `wait`: the slot has no serving primary right now (CLUSTERDOWN, TRYAGAIN). */
   readonly kind: 'moved' | 'ask' | 'wait'
   /** That it speaks of; -1 of `wait`. Where it says that the slot is, is not read: nothing that is said here is an address. */
   readonly slot: number

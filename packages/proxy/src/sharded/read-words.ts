@@ -33,20 +33,23 @@ export function wordAt(request: Buffer, index: number): Buffer | undefined {
 
 /**
  * The index of the first word from `from` on that is one of `keywords` (capitals), in any case; -1: none. A `from` below 0 is counted from
- * the end of a request that is whole: then of the last one up to there.
+ * the end of a request that is whole: then of the last one up to there. Only the first MOST_LOOKED_THROUGH words are looked at: no command has
+ * its keywords behind so many, and a request may have 170,000, which would take milliseconds.
  */
 export function findWord(request: Buffer, keywords: readonly string[], from: number): number {
   const last = from < 0 ? countWords(request) + from : Number.POSITIVE_INFINITY
   const longest = Math.max(...keywords.map(({ length }) => length))
   let found = -1
   walkWords(request, (n, begin, end) => {
-    if (n > last) return true
+    if (n > last || n > MOST_LOOKED_THROUGH) return true
     if (n < from || begin === end || end - begin > longest) return false
     if (keywords.some((keyword) => isWord(request, begin, end, keyword))) found = n
     return found >= 0 && from >= 0
   })
   return found
 }
+
+const MOST_LOOKED_THROUGH = 32_768
 
 /**
  * Tells `visit` the index of each word that is whole, and where it stands, until it returns true. Nothing is made for a word: there may be

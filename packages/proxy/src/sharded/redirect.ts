@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Address } from '@fairlead/api'
 import { addressText } from '../listen/address-text.ts'
-import { doAlone, errorReply } from './alone.ts'
-import { flushLegs, legTo, mention, pass } from './legs.ts'
+import { backendFor, flushBackends, mention, pass } from './backends.ts'
+import { doExclusively, errorReply } from './exclusive.ts'
 import { advance, forget } from './order-replies.ts'
-import type { Diverted, Leg, Owed, Router, Shards } from './router.ts'
+import type { Backend, Diverted, PendingReply, Router, Shards } from './router.ts'
 
-/** How often a command is asked anew before its client is told what is wrong. */
+/** How often a command is sent again before its client gets the error. */
 const MOST_ATTEMPTS = 20
-/** While the engines agree on who holds a slot. */
+/** Until the engines agree on the owner of a slot. */
 const WAIT_MS = 50
 
 /**
@@ -18,39 +18,41 @@ const WAIT_MS = 50
  */
 export function followRedirects(router: Router): void {
   const all = router.diverted.splice(0)
-  doAlone(router, false, async () => {
+  doExclusively(router, false, async () => {
     if (all.some(({ redirect }) => redirect.kind === 'wait')) await delay(WAIT_MS)
     for (const each of all) {
-      const next = each.owed.isEngines ? await findLeg(router, each) : await judge(router, each)
+      const next = each.pendingReply.isEngines ? await findBackend(router, each) : await judge(router, each)
       if (router.closed) return null
-      if ('reply' in next) tellOf(router, each.owed, next.reply)
-      else askAgain(next, each.owed)
+      if ('reply' in next) answerDiverted(router, each.pendingReply, next.reply)
+      else askAgain(next, each.pendingReply)
     }
-    flushLegs(router)
+    flushBackends(router)
     return null
   })
 }
 
 /** What becomes of a request: it is asked there, perhaps because a slot is just leaving; or its client is told this. */
-type Next = { readonly leg: Leg; readonly isAsking: boolean } | { readonly reply: Buffer }
+type Next = { readonly backend: Backend; readonly isAsking: boolean } | { readonly reply: Buffer }
 
 /** To a client that knows nothing of clusters, where a slot has gone means that it should try again. */
 const tryAgain = errorReply('TRYAGAIN The slot of this key has just moved')
 
 /** For what the engine has said itself: it has certainly not carried the command out. */
-async function findLeg(router: Router, diverted: Diverted): Promise<Next> {
-  const { owed, leg, redirect, reply } = diverted
+async function findBackend(router: Router, diverted: Diverted): Promise<Next> {
+  const { pendingReply, backend, redirect, reply } = diverted
   const { shards } = router
-  owed.attempts += 1
+  pendingReply.attempts += 1
   if (redirect.kind === 'wait') {
-    if (!isAskable(owed)) return { reply }
-    return there(legTo(router, owed.slot < 0 ? leg.group : (shards.slots[owed.slot] ?? 0)))
+    if (!isAskable(pendingReply)) return { reply }
+    return there(
+      backendFor(router, pendingReply.slot < 0 ? backend.group : (shards.slots[pendingReply.slot] ?? 0)),
+    )
   }
   const { slot } = redirect
   // Its client, or another one, has followed the slot already; or where its key stands was presumed wrongly.
   const holder = holderOf(shards, slot)
   const isElsewhere = addressText(holder) !== diverted.shard
-  if (!isElsewhere && slot !== owed.slot) {
+  if (!isElsewhere && slot !== pendingReply.slot) {
     shards.doubts.note(`${diverted.shard} has sent away a slot that was not asked for`)
     return { reply: tryAgain }
   }
@@ -59,14 +61,14 @@ async function findLeg(router: Router, diverted: Diverted): Promise<Next> {
     shards.doubts.note(`${diverted.shard} holds slot ${slot}, and was said to have sent it away`)
     return { reply: tryAgain }
   }
-  if (!isAskable(owed)) {
+  if (!isAskable(pendingReply)) {
     if (found !== null && 'why' in found) shards.doubts.note(found.why)
     return { reply: tryAgain }
   }
-  if (found?.kind === 'leaving') return { leg: legTo(router, found.group), isAsking: true }
+  if (found?.kind === 'leaving') return { backend: backendFor(router, found.group), isAsking: true }
   // Not yet, perhaps: asking again shows it.
   if (found?.kind === 'elsewhere' || found?.kind === 'unknown') await delay(WAIT_MS)
-  return there(legTo(router, shards.slots[slot] ?? 0))
+  return there(backendFor(router, shards.slots[slot] ?? 0))
 }
 
 /** What a script may have said, or may not be asked alone: only if it is true, it means that the client should try again. */
@@ -88,24 +90,27 @@ function holderOf({ upstreams, slots }: Shards, slot: number): Address {
   return upstream.address
 }
 
-function there(leg: Leg): Next {
-  return { leg, isAsking: false }
+function there(backend: Backend): Next {
+  return { backend, isAsking: false }
 }
 
-function isAskable({ request, attempts }: Owed): boolean {
+function isAskable({ request, attempts }: PendingReply): boolean {
   return request !== null && attempts <= MOST_ATTEMPTS
 }
 
-function askAgain({ leg, isAsking }: { readonly leg: Leg; readonly isAsking: boolean }, owed: Owed): void {
-  if (owed.request === null) return
-  if (isAsking) mention(leg, ['ASKING'])
-  leg.owed.push(owed)
-  pass(leg, owed.request)
+function askAgain(
+  { backend, isAsking }: { readonly backend: Backend; readonly isAsking: boolean },
+  pendingReply: PendingReply,
+): void {
+  if (pendingReply.request === null) return
+  if (isAsking) mention(backend, ['ASKING'])
+  backend.pending.push(pendingReply)
+  pass(backend, pendingReply.request)
 }
 
-function tellOf(router: Router, owed: Owed, reply: Buffer): void {
-  owed.parts = owed.silent ? [] : [reply]
-  owed.done = true
-  forget(router, owed)
+function answerDiverted(router: Router, pendingReply: PendingReply, reply: Buffer): void {
+  pendingReply.parts = pendingReply.silent ? [] : [reply]
+  pendingReply.done = true
+  forget(router, pendingReply)
   advance(router)
 }

@@ -1,45 +1,50 @@
-import {
-  gather,
-  hashSlot,
-  inlineAsArray,
-  isBetweenRequests,
-  scanRequest,
-  takeGathered,
-} from '@fairlead/engine'
-import { hasLookedEnough, inTurn, LINE_BYTES, NOTED_COSTS, REQUESTS_AT_ONCE } from '../forwarding/turns.ts'
+import { gather, hashSlot, isBetweenRequests, scanRequest, takeGathered } from '@fairlead/engine'
+import { COSTS_OF_A_LOOK, inTurn, isTurnOver, LINE_BYTES, NOTED_COSTS } from '../forwarding/turns.ts'
 import { type ConnectionState, isSubscribed } from '../remembered/connection-state.ts'
-import { answer, crossSlot, doAlone, errorReply, takeSilence } from './alone.ts'
+import { asArray } from './as-array.ts'
+import { backendFor, backendOfSlot, flushBackends, LARGEST_FED_BYTES, pass } from './backends.ts'
 import { dropRouter, endRouter } from './close-router.ts'
-import { findFirstKey, readCommandRules } from './command-rules.ts'
+import { findFirstKey } from './command-rules.ts'
+import { answer, crossSlot, doExclusively, errorReply, takeSilence } from './exclusive.ts'
 import { hasStrayKey } from './has-stray-key.ts'
-import { ask, flushLegs, HOME, legTo, pass } from './legs.ts'
+import { flushOutgoing } from './outgoing.ts'
 import { readWords } from './read-words.ts'
 import { followRedirects } from './redirect.ts'
-import { MOST_OWED, type Router, steerRouter } from './router.ts'
+import { renewRules } from './renew-rules.ts'
+import { MOST_PENDING, type Router, steerRouter } from './router.ts'
 import { type Request, type Routed, sendRequest } from './send-request.ts'
 import { specialCommands, type Treatment } from './special-commands.ts'
-import { flushTold } from './tell-client.ts'
 import { bind, queueCommand } from './transaction.ts'
 
-/** Of a request that is larger only the beginning is kept back until its leg is known; the rest follows as it comes. */
+/** Of a request that is larger only the beginning is kept back until its backend is known; the rest follows as it comes. */
 const LARGEST_KEPT_BACK_BYTES = 64 * 1024
-/** A request whose leg is not known by then is refused. */
+/** A request whose backend is not known by then is refused. */
 const LARGEST_HEAD_BYTES = 1024 * 1024
 /** So many bytes of a request cost one: of some, words are looked for to the end. */
 const LOOKED_AT_BYTES = 256
-/** Bytes of the client: each request goes to the leg of its key. */
+/** Bytes of the client: each request goes to the backend of its key. */
 export function takeClientBytes(router: Router, chunk: Buffer): void {
   if (router.closed || router.lastError !== null) return
-  if (router.stash.length > 0 || mustWait(router)) {
-    router.stash.push(chunk)
-    router.stashBytes += chunk.length
-    steerRouter(router)
-  } else route(router, chunk)
+  if (router.stash.length > 0 || mustWait(router)) stash(router, chunk)
+  else route(router, chunk)
+}
+
+function stash(router: Router, chunk: Buffer): void {
+  router.stash.push(chunk)
+  router.stashBytes += chunk.length
+  steerRouter(router)
+}
+
+/** Bytes of the client that have come while it was not the turn of its endpoint. */
+export function setClientBytesAside(router: Router, chunk: Buffer): void {
+  if (router.closed || router.lastError !== null) return
+  letOthersGo(router)
+  stash(router, chunk)
 }
 
 /** What has been begun to be sent is completed. */
-function mustWait({ gated, rest, yielded, owed }: Router): boolean {
-  return (gated || yielded || owed.size > MOST_OWED) && rest === null
+function mustWait({ gated, rest, yielded, pending }: Router): boolean {
+  return (gated || yielded || pending.size > MOST_PENDING) && rest === null
 }
 
 /** It has had its turn. What it sends waits until others have had theirs. */
@@ -47,7 +52,7 @@ function letOthersGo(router: Router): void {
   if (router.yielded) return
   router.yielded = true
   steerRouter(router)
-  inTurn('takes requests again of', router.visitor.crumb, () => {
+  inTurn(router.shards.allowance, 'takes requests again of', router.visitor.crumb, () => {
     router.yielded = false
     if (!router.closed && !router.busy) routeStash(router)
   })
@@ -58,22 +63,25 @@ function routeStash(router: Router): void {
     // Together: a client may have sent each byte on its own.
     const [first, ...others] = router.stash
     if (first === undefined) break
-    router.stash = []
-    router.stashBytes = 0
-    route(router, others.length === 0 ? first : Buffer.concat([first, ...others]))
+    const all = others.length === 0 ? first : Buffer.concat([first, ...others])
+    const rest = all.subarray(LARGEST_FED_BYTES)
+    router.stash = rest.length === 0 ? [] : [rest]
+    router.stashBytes = rest.length
+    route(router, all.subarray(0, LARGEST_FED_BYTES))
+    if (router.stash.length > 0 && isTurnOver()) letOthersGo(router)
   }
   if (router.client.isPaused()) steerRouter(router)
   endIfAnswered(router)
 }
 
 /** All that could be told is told: what waited for it goes on. */
-export function goOn(router: Router): void {
+export function resume(router: Router): void {
   if (router.closed || router.busy) return
   if (router.diverted.length > 0) {
-    if (router.legs.every((leg) => leg === undefined || leg.owed.size === 0)) followRedirects(router)
+    if (router.backends.every((one) => one === undefined || one.pending.size === 0)) followRedirects(router)
     return
   }
-  if (router.owed.size > 0) return
+  if (router.pending.size > 0) return
   if (router.lastError !== null) {
     endRouter(router, router.lastError === '' ? undefined : router.lastError)
     return
@@ -85,14 +93,15 @@ export function goOn(router: Router): void {
 
 /** The client will send no more: it gets what it is owed. One that would only wait, or listen, ends at once. */
 export function endIfAnswered(router: Router): void {
-  const { clientEnded, closed, stash, owed, busy, legs } = router
+  const { clientEnded, closed, stash, pending, busy, backends } = router
   if (!clientEnded || closed) return
-  const listens = legs.some((leg) => leg !== undefined && onlyListens(leg.connection.state))
-  if (listens || (owed.size === 1 && owed.first()?.blocks === true)) dropRouter(router)
-  else if (!busy && owed.size === 0 && stash.length === 0) endRouter(router)
+  const listens = backends.some((backend) => backend !== undefined && onlyListens(backend.connection.state))
+  if ((listens && stash.length === 0) || (pending.size === 1 && pending.first()?.blocks === true))
+    dropRouter(router)
+  else if (!busy && pending.size === 0 && stash.length === 0) endRouter(router)
 }
 
-/** It is sent what others do, without an end. Nobody else would notice that it has gone. */
+/** It is sent what others do, without an end. Only this would notice that it has gone. */
 function onlyListens(state: ConnectionState): boolean {
   return isSubscribed(state) || state.unmovable !== undefined
 }
@@ -116,9 +125,12 @@ function route(router: Router, chunk: Buffer): void {
       break
     }
     done += NOTED_COSTS + Math.floor((router.part.length + end - at) / LOOKED_AT_BYTES)
-    // It is looked at several times more: written as an array, and read by its leg.
+    // It is looked at several times more: written as an array, and read by its backend.
     if (requests.lineBytes > 0) done += Math.ceil((2 * requests.lineBytes) / LINE_BYTES)
-    if (done > REQUESTS_AT_ONCE) letOthersGo(router)
+    if (done > COSTS_OF_A_LOOK) {
+      done = 0
+      if (isTurnOver()) letOthersGo(router)
+    }
     const waiting = takeEnd(router, chunk.subarray(at, end))
     at = end
     if (waiting !== null) {
@@ -127,10 +139,9 @@ function route(router: Router, chunk: Buffer): void {
       break
     }
   }
-  flushLegs(router)
-  flushTold(router)
-  if (hasLookedEnough(requests)) letOthersGo(router)
-  if (router.lastError !== null) goOn(router)
+  flushBackends(router)
+  flushOutgoing(router)
+  if (router.lastError !== null) resume(router)
 }
 
 /** To the front: what waits already came later. */
@@ -160,16 +171,6 @@ function takeEnd(router: Router, piece: Buffer): Buffer | null {
   router.gated = true
   return request
 }
-
-/** Inline commands go on as arrays. */
-function asArray(request: Buffer): Buffer {
-  if (request[0] === STAR) return request
-  return inlineAsArray(request.subarray(0, request.at(-2) === CR ? -2 : -1)) ?? nothing
-}
-
-const nothing = Buffer.from('*0\r\n')
-const STAR = 0x2a
-const CR = 0x0d
 
 function takePart(router: Router, bytes: Buffer): void {
   if (router.rest !== null) {
@@ -206,10 +207,10 @@ function beginLarge(router: Router): void {
   }
   router.partTried = 0
   takeGathered(part)
-  // Unless it goes on to a leg it has been answered.
+  // Unless it goes on to a backend it has been answered.
   router.rest ??= 'nowhere'
-  flushLegs(router)
-  flushTold(router)
+  flushBackends(router)
+  flushOutgoing(router)
 }
 
 function routeRequest(router: Router, bytes: Buffer, isWhole: boolean): Routed {
@@ -235,7 +236,7 @@ function routeRequest(router: Router, bytes: Buffer, isWhole: boolean): Routed {
     return 'sent'
   }
   const slot = key === null ? -1 : hashSlot(key)
-  return sendRequest(router, legTo(router, slot < 0 ? HOME : (shards.slots[slot] ?? HOME)), request, slot)
+  return sendRequest(router, backendOfSlot(router, slot), request, slot)
 }
 
 function keyOf({ shards }: Router, { name, bytes, isWhole }: Request, words: readonly Buffer[]) {
@@ -247,12 +248,12 @@ function keyOf({ shards }: Router, { name, bytes, isWhole }: Request, words: rea
 
 function routeSpecial(router: Router, request: Request, treatment: Treatment): Routed {
   switch (treatment.kind) {
-    case 'alone':
-      if (router.owed.size > 0) return 'wait'
-      doAlone(router, takeSilence(router), treatment.act)
+    case 'exclusive':
+      if (router.pending.size > 0) return 'wait'
+      doExclusively(router, takeSilence(router), treatment.act)
       return 'sent'
     case 'to group':
-      return sendRequest(router, legTo(router, treatment.group), request, -1)
+      return sendRequest(router, backendFor(router, treatment.group), request, -1)
     case 'now':
       if (treatment.reply !== null) answer(router, treatment.reply)
       return 'sent'
@@ -266,35 +267,17 @@ function routeQueued(router: Router, request: Request, key: Buffer | null, isStr
   if (transaction === null) return 'wait'
   const { name, bytes } = request
   const isSpecial = specialCommands.has(name) && name !== 'INFO'
-  const queueing = queueCommand(router, transaction, { name, key, isStray, isSpecial, bytes })
-  switch (queueing.kind) {
+  const next = queueCommand(router, transaction, { name, key, isStray, isSpecial, bytes })
+  switch (next.kind) {
     case 'answered':
       return 'sent'
     case 'pass':
-      return sendRequest(router, queueing.leg, request, transaction.slot)
+      return sendRequest(router, next.backend, request, transaction.slot)
     case 'bind':
-      if (router.owed.size === 0) doAlone(router, false, () => bind(router, transaction, queueing.slot))
+      if (router.pending.size === 0) doExclusively(router, false, () => bind(router, transaction, next.slot))
       return 'wait'
     case 'outside':
       router.transaction = null
       return routeRequest(router, bytes, request.isWhole)
   }
-}
-
-/** Asks an engine which commands it has. Until it is known, and for who may not ask, it is presumed. */
-function renewRules(router: Router): Routed {
-  if (router.owed.size > 0) return 'wait'
-  const { shards } = router
-  shards.areRulesOld = false
-  doAlone(router, false, async () => {
-    try {
-      shards.rules = readCommandRules(await ask(legTo(router, HOME), ['COMMAND']))
-    } catch {
-      // It may not ask, or not yet: perhaps it signs in, or another client may.
-      shards.areRulesOld = true
-      router.triedRules = true
-    }
-    return null
-  })
-  return 'wait'
 }

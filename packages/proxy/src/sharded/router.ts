@@ -7,6 +7,7 @@ import {
   makeCommandTable,
   type ReplyScanner,
 } from '@fairlead/engine'
+import { type Allowance, MOST_ASIDE_BYTES } from '../connection/allowance.ts'
 import type { Connection, Visitor } from '../connection/connection.ts'
 import type { Upstream } from '../endpoint/upstream.ts'
 import type { Cut } from '../listen/cut-log.ts'
@@ -19,6 +20,8 @@ import type { Redirect } from './read-redirect.ts'
 /** What the clients of a sharded database share. */
 export interface Shards {
   readonly upstreams: readonly Upstream[]
+  /** Of their endpoint. */
+  readonly allowance: Allowance
   /** Slot → index of its upstream. */
   readonly slots: Uint16Array
   rules: CommandRules
@@ -33,21 +36,21 @@ export interface Shards {
 
 /**
  * A client of a sharded database. Behind it stands one ordinary connection for each group that it has asked something (a
- * leg), with all that such a connection can do: it is held, moved and made to remember on its own. The router says which
- * leg a request goes to, and puts the replies in the order of the requests.
+ * backend), with all that such a connection can do: it is held, moved and made to remember on its own. The router says which
+ * backend a request goes to, and puts the replies in the order of the requests.
  */
 export interface Router {
   readonly client: Socket
   readonly visitor: Visitor
   readonly shards: Shards
   readonly requests: RequestScanner
-  /** By group; undefined where nothing was asked yet, or the leg was lost while it was idle. */
-  readonly legs: (Leg | undefined)[]
-  /** What its engine remembers (login, protocol, names), every new leg is made to remember. May be lost itself. */
-  home: Leg | undefined
+  /** By group; undefined where nothing was asked yet, or the backend was lost while it was idle. */
+  readonly backends: (Backend | undefined)[]
+  /** What its engine remembers (login, protocol, names), every new backend is made to remember. May be lost itself. */
+  defaultBackend: Backend | undefined
   /** Replies that the client is due, in the order of its requests. */
-  readonly owed: Queue<Owed>
-  /** Nothing is routed before all that is owed is told: what comes next is done alone. */
+  readonly pending: Queue<PendingReply>
+  /** Nothing is routed before all pending replies are sent: what comes next is done alone. */
   gated: boolean
   /** It has had its turn: what it sends waits for the next one (../turns.ts). */
   yielded: boolean
@@ -56,14 +59,14 @@ export interface Router {
   /** Bytes of the client that may not be routed yet. */
   stash: Buffer[]
   stashBytes: number
-  /** The beginning of a request whose leg is not known yet. */
+  /** The beginning of a request whose backend is not known yet. */
   readonly part: GatheredBytes
   /** How much of it was looked through in vain; 0: it was not yet, or had to wait. */
   partTried: number
-  /** The rest of the request that is being read goes there (a leg), or nowhere. */
-  rest: Leg | 'nowhere' | null
-  /** Legs that were given something which is not forwarded yet. */
-  readonly touched: Set<Leg>
+  /** The rest of the request that is being read goes there (a backend), or nowhere. */
+  rest: Backend | 'nowhere' | null
+  /** Backends that were given something which is not forwarded yet. */
+  readonly touched: Set<Backend>
   transaction: Transaction | null
   /** The slot of what is watched; -1: nothing. */
   watchedSlot: number
@@ -78,48 +81,48 @@ export interface Router {
   keptBytes: number
   /** Of replies that are kept until they are whole, or are told together with others, or read (collected-replies.ts). */
   collectedBytes: number
-  /** Messages that nobody asked for, which came in the middle of a reply. */
+  /** Unrequested messages, which came in the middle of a reply. */
   between: Buffer[]
   /** On its way to the client: written when the chunk that is being looked at is at its end. */
-  told: Buffer[]
-  toldBytes: number
+  outgoing: Buffer[]
+  outgoingBytes: number
   /** Bytes of that chunk, to which more may be added. */
   run: { readonly chunk: Buffer; readonly from: number; to: number } | null
   clientEnded: boolean
-  /** The connection ends when all that is owed is told: with this error, or without one. */
+  /** The connection ends when all pending replies are sent: with this error, or without one. */
   lastError: string | null
   closed: boolean
   /** Replies have come: perhaps what waits for them may go on. */
   readonly onReplies: () => void
 }
 
-/** The connection of one client to one group, and the replies that this group owes it. */
-export interface Leg {
+/** The connection of one client to one group, and the replies that are pending there. */
+export interface Backend {
   readonly router: Router
   readonly group: number
   readonly connection: Connection
   readonly replies: ReplyScanner
-  readonly owed: Queue<Owed>
+  readonly pending: Queue<PendingReply>
   /** To be forwarded with what else comes in the same chunk. */
-  pending: Buffer[]
-  /** Held back, because earlier replies of other legs are not in. */
+  unsent: Buffer[]
+  /** Held back, because earlier replies of other backends are not in. */
   heldBytes: number
   /** The reply that is being read has to be seen whole. */
   careful: boolean
   parts: Buffer[]
   partBytes: number
   /** The reply that came last. */
-  last: Owed | null
+  last: PendingReply | null
   paused: boolean
   /** What it had to say when it ended. */
   lastWords: string
 }
 
 /** One reply that the client is due, or that we wait for ourselves (`take`). */
-export interface Owed {
-  /** Came out of turn, and is held back in this leg. */
+export interface PendingReply {
+  /** Came out of turn, and is held back in this backend. */
   parts: readonly Buffer[]
-  heldBy: Leg | null
+  heldBy: Backend | null
   /** A part of it has gone to the client. */
   begun: boolean
   done: boolean
@@ -141,8 +144,8 @@ export interface Owed {
 
 /** A request that a shard has refused with MOVED or ASK. */
 export interface Diverted {
-  readonly owed: Owed
-  readonly leg: Leg
+  readonly pendingReply: PendingReply
+  readonly backend: Backend
   readonly redirect: Redirect
   /** Where the engine is that has said so: `host:port`. */
   readonly shard: string
@@ -153,7 +156,7 @@ export interface Diverted {
 /** MULTI is answered by us; the group is known with the first key. */
 export interface Transaction {
   readonly slot: number
-  readonly leg: Leg | null
+  readonly backend: Backend | null
   /** Commands without a key that came before the first one with a key. */
   readonly waiting: readonly Buffer[]
   readonly waitingBytes: number
@@ -161,7 +164,7 @@ export interface Transaction {
   readonly broken: boolean
 }
 
-/** A router without legs; `onReplies` is called when replies may be ready for the client. */
+/** A router without backends; `onReplies` is called when replies may be ready for the client. */
 export function createRouter(
   client: Socket,
   visitor: Visitor,
@@ -173,9 +176,9 @@ export function createRouter(
     visitor,
     shards,
     requests: createRequestScanner(noCommands),
-    legs: [],
-    home: undefined,
-    owed: createQueue(),
+    backends: [],
+    defaultBackend: undefined,
+    pending: createQueue(),
     gated: false,
     yielded: false,
     busy: false,
@@ -194,8 +197,8 @@ export function createRouter(
     keptBytes: 0,
     collectedBytes: 0,
     between: [],
-    told: [],
-    toldBytes: 0,
+    outgoing: [],
+    outgoingBytes: 0,
     run: null,
     clientEnded: false,
     lastError: null,
@@ -207,15 +210,19 @@ export function createRouter(
 
 const noCommands = makeCommandTable({})
 
-/** A leg that owes nothing; `connection` makes its connection and may name the leg later. */
-export function createLeg(router: Router, group: number, connection: (leg: () => Leg) => Connection): Leg {
-  const leg: Leg = {
+/** A backend without pending replies; `connection` makes its connection and may name the backend later. */
+export function createBackend(
+  router: Router,
+  group: number,
+  connection: (backend: () => Backend) => Connection,
+): Backend {
+  const backend: Backend = {
     router,
     group,
-    connection: connection(() => leg),
+    connection: connection(() => backend),
     replies: createReplyScanner(),
-    owed: createQueue(),
-    pending: [],
+    pending: createQueue(),
+    unsent: [],
     heldBytes: 0,
     careful: false,
     parts: [],
@@ -224,11 +231,11 @@ export function createLeg(router: Router, group: number, connection: (leg: () =>
     paused: false,
     lastWords: '',
   }
-  return leg
+  return backend
 }
 
-/** A reply that is owed; what is not given has the value of a request to one group. */
-export function makeOwed(differing: Partial<Owed>): Owed {
+/** A pending reply; what is not given has the value of a request to one group. */
+export function makePendingReply(differing: Partial<PendingReply>): PendingReply {
   // One shape for all of them, and no copies: there is one for each request.
   return {
     parts: differing.parts ?? none,
@@ -252,14 +259,13 @@ const none: readonly Buffer[] = []
 /** How much a client may send ahead while nothing can be routed, and how many replies it may be due. */
 const LARGEST_STASH_BYTES = 64 * 1024
 /** How many replies a client may be owed before it is read no further. */
-export const MOST_OWED = 8_192
+export const MOST_PENDING = 8_192
 
 /** Reads from the client as long as what it sends has somewhere to go. */
-export function steerRouter({ client, legs, stashBytes, owed, yielded }: Router): void {
+export function steerRouter({ client, backends, stashBytes, pending, yielded }: Router): void {
   const isFull =
-    stashBytes > LARGEST_STASH_BYTES ||
-    owed.size > MOST_OWED ||
-    yielded ||
-    legs.some((leg) => leg?.paused === true)
+    stashBytes > (yielded ? MOST_ASIDE_BYTES : LARGEST_STASH_BYTES) ||
+    pending.size > MOST_PENDING ||
+    backends.some((backend) => backend?.paused === true)
   if (isFull !== client.isPaused()) isFull ? client.pause() : client.resume()
 }

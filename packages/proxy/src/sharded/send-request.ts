@@ -1,14 +1,14 @@
 import { blockingNames, isBlocking, subscriptions } from '../remembered/commands.ts'
-import { doAlone, takeSilence } from './alone.ts'
-import { feed, LARGEST_FED_BYTES, pass } from './legs.ts'
+import { feed, LARGEST_FED_BYTES, pass } from './backends.ts'
+import { doExclusively, takeSilence } from './exclusive.ts'
 import { runsScript } from './read-redirect.ts'
 import { countWords, findWord, wordAt } from './read-words.ts'
-import { type Leg, makeOwed, type Owed, type Router } from './router.ts'
+import { type Backend, makePendingReply, type PendingReply, type Router } from './router.ts'
 
 /** Of requests that may have to be asked again, in all. Beyond, the client is told to try again. */
 const MOST_KEPT_BYTES = 1024 * 1024
 
-/** `sent`: on its way, or answered. `wait`: not before all is answered. `more`: its leg is not known yet. */
+/** `sent`: on its way, or answered. `wait`: not before all is answered. `more`: its backend is not known yet. */
 export type Routed = 'sent' | 'wait' | 'more'
 
 /** A request, or the beginning of one (`isWhole` is false), of which the words that are whole can be read. */
@@ -18,31 +18,31 @@ export interface Request {
   readonly isWhole: boolean
 }
 
-/** Sends a request, or the beginning of one, to a leg, which then owes the client a reply. `slot`: see Owed. */
-export function sendRequest(router: Router, leg: Leg, request: Request, slot: number): Routed {
+/** Sends a request, or the beginning of one, to a backend, which then owes the client a reply. `slot`: see PendingReply. */
+export function sendRequest(router: Router, backend: Backend, request: Request, slot: number): Routed {
   const { name, bytes, isWhole } = request
-  if (name in subscriptions && router.transaction === null) return subscribe(router, leg, request, slot)
+  if (name in subscriptions && router.transaction === null) return subscribe(router, backend, request, slot)
   const isLong = isWhole && bytes.length > LARGEST_FED_BYTES && router.transaction === null
-  if (isLong && router.owed.size > 0) return 'wait'
+  if (isLong && router.pending.size > 0) return 'wait'
   // EXEC is behind its transaction, and none of it would be there.
   const isEngines = router.transaction === null && name !== 'EXEC' && !runsScript(name)
   const mayBeAskedAgain = isWhole && isEngines && router.keptBytes + bytes.length <= MOST_KEPT_BYTES
   if (mayBeAskedAgain) router.keptBytes += bytes.length
   const blocks = router.transaction === null && isWhole && mayBlock(request)
-  // Nobody carries out what comes behind a command that waits.
+  // No engine executes what comes behind a command that waits.
   if (blocks) router.gated = true
   const silent = takeSilence(router)
   const again = mayBeAskedAgain ? bytes : null
-  owe(router, leg, makeOwed({ request: again, slot, isEngines, blocks, silent }))
-  if (isLong) doAlone(router, true, () => feed(leg, bytes).then(() => null))
-  else pass(leg, bytes)
-  if (!isWhole) router.rest = leg
+  expectReply(router, backend, makePendingReply({ request: again, slot, isEngines, blocks, silent }))
+  if (isLong) doExclusively(router, true, () => feed(backend, bytes).then(() => null))
+  else pass(backend, bytes)
+  if (!isWhole) router.rest = backend
   return 'sent'
 }
 
-function owe(router: Router, leg: Leg, owed: Owed): void {
-  router.owed.push(owed)
-  leg.owed.push(owed)
+function expectReply(router: Router, backend: Backend, pendingReply: PendingReply): void {
+  router.pending.push(pendingReply)
+  backend.pending.push(pendingReply)
 }
 
 function mayBlock({ name, bytes }: Request): boolean {
@@ -55,21 +55,26 @@ function mayBlock({ name, bytes }: Request): boolean {
 }
 
 /** Each channel is confirmed on its own; without channels, each of those there are. */
-function subscribe(router: Router, leg: Leg, request: Request, slot: number): Routed {
+function subscribe(router: Router, backend: Backend, request: Request, slot: number): Routed {
   const { name, bytes, isWhole } = request
   const change = subscriptions[name]
   if (change === undefined || !isWhole) return 'more'
   const channels = countWords(bytes) - 1
-  if (channels === 0 && router.owed.size > 0) return 'wait'
-  const has = (each: Leg | undefined) => each?.connection.state.subscribed[change.kind].size ?? 0
-  const concerned = channels > 0 ? [leg] : router.legs.filter((each) => each !== undefined && has(each) > 0)
+  if (channels === 0 && router.pending.size > 0) return 'wait'
+  const has = (each: Backend | undefined) => each?.connection.state.subscribed[change.kind].size ?? 0
+  const concerned =
+    channels > 0 ? [backend] : router.backends.filter((each) => each !== undefined && has(each) > 0)
   router.gated = true
   const silent = takeSilence(router)
-  for (const each of concerned.length > 0 ? concerned : [leg]) {
+  for (const each of concerned.length > 0 ? concerned : [backend]) {
     if (each === undefined) continue
     each.replies.keepWord = true
     const left = Math.max(1, channels > 0 ? channels : has(each))
-    owe(router, each, makeOwed({ silent, slot, isEngines: true, confirmations: { word: change.word, left } }))
+    expectReply(
+      router,
+      each,
+      makePendingReply({ silent, slot, isEngines: true, confirmations: { word: change.word, left } }),
+    )
     pass(each, bytes)
   }
   return 'sent'

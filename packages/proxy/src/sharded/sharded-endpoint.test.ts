@@ -1,8 +1,17 @@
 import { hashSlot } from '@fairlead/engine'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Cluster, keyOf, makeCluster, wishSharded } from '../../test/sharded-stage.ts'
-import { dial, freePort, newest, oldest, type RawClient, startEngine, until, wish } from '../../test/stage.ts'
+import { type Cluster, keyOf, makeCluster, makeShardedSpec } from '../../test/sharded-stage.ts'
+import {
+  dial,
+  freePort,
+  makeEndpointSpec,
+  newest,
+  oldest,
+  type RawClient,
+  startEngine,
+  until,
+} from '../../test/stage.ts'
 import { openEndpoint } from '../endpoint/endpoint.ts'
 import { openShardedEndpoint } from './sharded-endpoint.ts'
 
@@ -165,7 +174,7 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     await client.gets('+OK\r\n+OK\r\n+OK\r\n+OK\r\n+OK\r\n+QUEUED\r\n*1\r\n$1\r\ny\r\n')
   })
 
-  test('who the client is holds in all groups, also those that it asks later', async () => {
+  test('the client’s login holds in all groups, also those that it asks later', async () => {
     await client.ask('ACL SETUSER ann on >pw ~* &* +@all', '+OK\r\n')
     for (const engine of cluster.primaries) await engine.admin('ACL SETUSER ann on >pw ~* &* +@all')
     await client.ask(`SET ${one} v`, '+OK\r\n')
@@ -198,7 +207,7 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     await client.ask('SELECT 0', '+OK\r\n')
   })
 
-  test('messages reach whoever has subscribed, in either protocol', async () => {
+  test('messages reach every subscriber, in either protocol', async () => {
     await using three = await dial(cluster.port)
     three.send('HELLO 3\r\n')
     await until(() => three.text().includes('modules') && three.text().endsWith('*0\r\n'))
@@ -276,7 +285,7 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
 
   test('random pipelines are answered as a single engine answers them', async () => {
     await using single = await startEngine(build)
-    await using plain = await openEndpoint(wish(await freePort(), single.port))
+    await using plain = await openEndpoint(makeEndpointSpec(await freePort(), single.port))
     await using reference = await dial(plain.wanted.port)
     const key = fc.integer({ min: 0, max: 12 }).map((n) => `key${n}`)
     const command = fc.oneof(
@@ -354,8 +363,8 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     expect(other.text()).toBe('')
   })
 
-  test('who may not ask which commands there are is served all the same', async () => {
-    await using fresh = await openShardedEndpoint(await wishSharded(cluster.shards))
+  test('a user that may not ask for the table of commands is served all the same', async () => {
+    await using fresh = await openShardedEndpoint(await makeShardedSpec(cluster.shards))
     for (const engine of cluster.primaries) await engine.admin('ACL SETUSER bob on >pw ~* +@all -command')
     await using bob = await dial(fresh.wanted.port)
     await bob.ask('AUTH bob pw', '+OK\r\n')

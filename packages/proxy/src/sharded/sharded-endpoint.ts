@@ -1,12 +1,5 @@
 import type { Socket } from 'node:net'
-import {
-  type Address,
-  type EndpointShard,
-  type HoldResult,
-  Refusal,
-  type WantedEndpoint,
-} from '@fairlead/api'
-import { SLOTS } from '@fairlead/engine'
+import { type Address, type EndpointSpec, Refusal } from '@fairlead/api'
 import type { Connection } from '../connection/connection.ts'
 import { judgeLogin } from '../connection/judge-login.ts'
 import { steerLink } from '../connection/steer-client.ts'
@@ -19,143 +12,53 @@ import {
   troubleOf,
   visitorOf,
 } from '../endpoint/endpoint.ts'
-import { createUpstream, TAKEN_AWAY, type Upstream } from '../endpoint/upstream.ts'
+import { createUpstream, TAKEN_AWAY } from '../endpoint/upstream.ts'
 import { forwardStash } from '../forwarding/forward-requests.ts'
+import { beginTurn, createAllowance, endTurn } from '../forwarding/turns.ts'
 import { drainOf } from '../handover/hold.ts'
 import { allCalm, type Calm, notBegun, withCut } from '../handover/long-requests.ts'
 import { beginPiece, endPiece } from '../heartbeat/breadcrumb.ts'
 import { addressText, remoteAddress } from '../listen/address-text.ts'
 import { addressesOf } from '../listen/addresses-of.ts'
-import { createAdmission, createShare } from '../listen/admission.ts'
+import { type Admission, createAdmission, createShare } from '../listen/admission.ts'
 import { listClients } from '../listen/list-clients.ts'
 import { listen, turnAway } from '../listen/listen.ts'
-import type { Seen } from '../listen/seen.ts'
 import { createKnownScripts } from '../remembered/known-scripts.ts'
 import { askAsClients } from './ask-as-clients.ts'
+import { backendFor, DEFAULT_GROUP } from './backends.ts'
 import { connectionsOf, dropRouter, endRouter } from './close-router.ts'
 import { presumedRules } from './command-rules.ts'
 import { createDoubts } from './doubts.ts'
-import { HOME, legTo } from './legs.ts'
+import { allHeld, allSeen, createGroups } from './groups-of-endpoint.ts'
 import { createLookout } from './lookout.ts'
-import { endIfAnswered, goOn, takeClientBytes } from './route-requests.ts'
+import { endIfAnswered, resume, setClientBytesAside, takeClientBytes } from './route-requests.ts'
 import { createRouter, type Router, type Shards } from './router.ts'
-import { isAmong, isSame } from './slot-view.ts'
+import { isAmong } from './slot-view.ts'
 
 /**
  * Serves a sharded database to clients that know nothing of slots. Throws when it cannot listen, and a refusal when the
  * slots are not all there, each once.
  */
 export async function openShardedEndpoint(
-  wanted: WantedEndpoint,
+  wanted: EndpointSpec,
   options: EndpointOptions = {},
 ): Promise<Endpoint> {
-  const { reusePort = false, admission = createAdmission(), onCut = () => undefined } = options
-  const { name = addressText(wanted) } = options
-  const ranges = wanted.shards ?? []
-  const count = { commands: 0 }
-  // One for all groups: a script that one of them knows does the others no harm.
-  const scripts = createKnownScripts(options.scripts)
-  const routers = new Set<Router>()
-  const share = createShare(admission, addressText(wanted))
-  const onLogin = ({ visitor }: Connection) => admission.strangers.remove(visitor)
-  const upstreams = distinctUpstreams(ranges).map((address) =>
-    // A leg that is lost is no client that is cut, unless its router says so.
-    createUpstream(
-      address,
-      wanted.upstreamTls,
-      { count, scripts, admission, onLogin, onClosed: () => undefined, onCut: () => undefined },
-      options.generations,
-    ),
-  )
-  const groupOf = ({ upstream }: EndpointShard) =>
-    upstreams.findIndex(({ address }) => isSame(address, upstream))
-  const groups = ranges.map(groupOf)
-  const slots = slotsOf(ranges, groups)
-  /** Where its shards are: whoever looks after the database has said so. */
-  let known = addressesOf(wanted)
-  const alsoKnown = (address: Address) => {
-    if (!isAmong(known, address)) known = [...known, address]
-  }
-  const doubts = createDoubts()
-  const lookout = createLookout({
-    ask: (at) => askAsClients({ ...at, tls: wanted.upstreamTls }, upstreams),
-    primaries: () => upstreams.map(({ address }) => address),
-    known: () => known,
-    slots,
-    move: (group, to) => moveGroup(to, ranges[groups.indexOf(group)]?.first ?? 0),
-  })
-  const shards: Shards = {
-    upstreams,
-    slots,
-    rules: presumedRules,
-    areRulesOld: true,
-    lookout,
-    doubts,
-    onCut,
-  }
-  const { moveGroup = (address, slot) => upstreamOf(slot).switchTo(address) } = options
-  /** Of an order: it names a group by a slot that was wanted of it, wherever that slot is now. */
-  const upstreamOf = (slot: number): Upstream => {
-    const upstream =
-      upstreams[groups[ranges.findIndex(({ first, last }) => first <= slot && slot <= last)] ?? -1]
-    if (upstream === undefined) throw new Refusal('not_found', `no group has the slot ${slot}`)
-    return upstream
-  }
-  const concerned = (slot: number | undefined) => (slot === undefined ? upstreams : [upstreamOf(slot)])
-  /** A client may come to have a link to each group, beside its own connection; others have two. */
-  const weight = Math.ceil((1 + upstreams.length) / 2)
-
+  const { reusePort = false, admission = createAdmission() } = options
+  const parts = makeParts(wanted, options, admission)
+  const { groups, routers, shards, share, addresses, count, scripts } = parts
+  const { upstreams, concerned, upstreamOf, home, shardsNow } = groups
   const calm = async (withinMs: number, slot?: number): Promise<Calm> =>
     allCalm(await Promise.all(concerned(slot).map((upstream) => upstream.calm(withinMs))))
-  const refuse = (socket: Socket, why: string) => onCut({ client: remoteAddress(socket), via: [], why })
-  const admit = (socket: Socket): void => {
-    if (!share.take(weight)) {
-      upstreams[HOME]?.owner.onError(TOO_MANY)
-      refuse(socket, TOO_MANY)
-      turnAway(socket)
-      return
-    }
-    const visitor = visitorOf(socket, name)
-    beginPiece('takes a new client', visitor.crumb)
-    const router = createRouter(socket, visitor, shards, goOn)
-    routers.add(router)
-    const gone = () => {
-      dropRouter(router)
-      admission.strangers.remove(visitor)
-      if (routers.delete(router)) share.leave(weight)
-    }
-    socket.on('close', gone)
-    if (upstreams[HOME]?.owner.logins.asked !== false)
-      admission.strangers.add(visitor, {
-        ...{ endpoint: addressText(wanted), source: socket.remoteAddress ?? '' },
-        judge: () => (router.home === undefined ? 'unknown' : judgeLogin(router.home.connection)),
-        cut: (why) => {
-          endRouter(router, why)
-          gone()
-        },
-      })
-    listenTo(router)
-    legTo(router, HOME)
-    endPiece()
-  }
-
-  const listener = await listen(wanted, { reusePort, share, strangers: admission.strangers }, admit, refuse)
-  const shardsNow = () =>
-    ranges.map(({ first, last }, n) => ({
-      first,
-      last,
-      upstream: upstreams[groups[n] ?? -1]?.address ?? wanted.upstream,
-    }))
-  const home = () => upstreams[HOME]?.address ?? wanted.upstream
+  const door = admitClients(parts)
+  const doorOptions = { reusePort, share, strangers: admission.strangers }
+  const listener = await listen(wanted, doorOptions, door.admit, door.refuse)
   return {
     get wanted() {
       return { ...wanted, upstream: home(), shards: shardsNow() }
     },
-    know(addresses) {
-      known = addresses
-    },
+    know: addresses.know,
     prepare(address, slot) {
-      alsoKnown(address)
+      addresses.alsoKnow(address)
       return upstreamOf(slot ?? 0).prepare(address)
     },
     blocked: (slot) => concerned(slot).flatMap((upstream) => upstream.blocked()),
@@ -169,7 +72,7 @@ export async function openShardedEndpoint(
     async switchTo(address, slot, others, generation) {
       if (slot === undefined && upstreams.length > 1)
         throw new Refusal('order_not_applicable', 'the database is sharded: name a slot of the group')
-      alsoKnown(address)
+      addresses.alsoKnow(address)
       const result = await upstreamOf(slot ?? 0).switchTo(address, others, generation)
       // Engines differ, and modules add commands.
       shards.areRulesOld = true
@@ -184,90 +87,142 @@ export async function openShardedEndpoint(
     renewTls: listener.renewTls,
     clients: (query) => listClients(presentIn(routers), query),
     report: () => ({
-      host: wanted.host,
-      port: wanted.port,
-      upstream: home(),
-      shards: shardsNow(),
+      ...{ host: wanted.host, port: wanted.port, upstream: home(), shards: shardsNow() },
       isHeld: upstreams.some(({ isHeld }) => isHeld),
-      connections: routers.size,
-      commands: count.commands,
+      ...{ connections: routers.size, commands: count.commands },
       behind: upstreams.flatMap(({ behind }) => behind),
-      doubted: doubts.seen,
+      doubted: parts.doubts.seen,
       ...allSeen(upstreams.map(({ seen }) => seen)),
     }),
     async [Symbol.asyncDispose]() {
-      lookout[Symbol.dispose]()
-      for (const router of routers) dropRouter(router, TAKEN_AWAY)
-      for (const upstream of upstreams) upstream[Symbol.dispose]()
-      share[Symbol.dispose]()
+      parts.end()
       await listener[Symbol.asyncDispose]()
     },
   }
 }
 
-function distinctUpstreams(ranges: readonly EndpointShard[]): readonly WantedEndpoint['upstream'][] {
-  const all = ranges.map(({ upstream }) => upstream)
-  return all.filter((address, n) => all.findIndex((other) => isSame(address, other)) === n)
-}
+/** All but the listener. */
+type Parts = ReturnType<typeof makeParts>
 
-function slotsOf(ranges: readonly EndpointShard[], groups: readonly number[]): Uint16Array {
-  const slots = new Uint16Array(SLOTS)
-  let filled = 0
-  for (const [n, { first, last }] of ranges.entries()) {
-    slots.fill(groups[n] ?? 0, first, last + 1)
-    filled += Math.max(0, last + 1 - first)
+function makeParts(wanted: EndpointSpec, options: EndpointOptions, admission: Admission) {
+  const { onCut = () => undefined, name = addressText(wanted), scripts: before, generations } = options
+  const count = { commands: 0 }
+  // One for all groups: a script that one of them knows does the others no harm.
+  const scripts = createKnownScripts(before)
+  const allowance = createAllowance()
+  const onLogin = ({ visitor }: Connection) => admission.strangers.remove(visitor)
+  // A backend that is lost is no client that is cut, unless its router says so.
+  const ofBackends = { onLogin, onClosed: () => undefined, onCut: () => undefined }
+  const events = { count, allowance, scripts, admission, ...ofBackends }
+  const groups = createGroups(wanted, (address) =>
+    createUpstream(address, wanted.upstreamTls, events, generations),
+  )
+  const { upstreams, slots, upstreamOf, firstSlotOf } = groups
+  const { moveGroup = (address: Address, slot: number) => upstreamOf(slot).switchTo(address) } = options
+  const addresses = createAddresses(wanted)
+  const lookout = createLookout({
+    ask: (at) => askAsClients({ ...at, tls: wanted.upstreamTls }, upstreams),
+    primaries: () => upstreams.map(({ address }) => address),
+    known: addresses.known,
+    slots,
+    move: (group, to) => moveGroup(to, firstSlotOf(group)),
+  })
+  const doubts = createDoubts()
+  const shards: Shards = {
+    ...{ upstreams, allowance, slots, rules: presumedRules, areRulesOld: true },
+    ...{ lookout, doubts, onCut },
   }
-  const sorted = ranges.toSorted((a, b) => a.first - b.first)
-  const isGapless = sorted.every(({ first }, n) => first === (sorted[n - 1]?.last ?? -1) + 1)
-  if (filled !== SLOTS || !isGapless)
-    throw new Refusal('order_not_applicable', 'the shards must hold each slot from 0 to 16383 once')
-  return slots
+  const routers = new Set<Router>()
+  const share = createShare(admission, addressText(wanted))
+  const end = () => {
+    lookout[Symbol.dispose]()
+    for (const router of routers) dropRouter(router, TAKEN_AWAY)
+    for (const upstream of upstreams) upstream[Symbol.dispose]()
+    share[Symbol.dispose]()
+  }
+  return { wanted, name, admission, groups, addresses, shards, routers, share, doubts, count, scripts, end }
 }
 
-function allHeld(results: readonly HoldResult[]): HoldResult {
+/** The addresses of its shards, as the server has given them. */
+function createAddresses(wanted: EndpointSpec) {
+  let known = addressesOf(wanted)
   return {
-    drained: results.every(({ drained }) => drained),
-    ms: Math.max(...results.map(({ ms }) => ms)),
-    why: results.find(({ drained }) => !drained)?.why ?? '',
-    late: results.reduce((sum, { late }) => sum + late, 0),
-    tries: Math.max(...results.map(({ tries = 0 }) => tries)),
-    cut: results.reduce((sum, { cut = 0 }) => sum + cut, 0),
+    known: () => known,
+    know(addresses: typeof known) {
+      known = addresses
+    },
+    alsoKnow(address: Address) {
+      if (!isAmong(known, address)) known = [...known, address]
+    },
   }
 }
 
-function allSeen(all: readonly Seen[]): Seen {
-  const total = (of: (seen: Seen) => number) => all.reduce((sum, seen) => sum + of(seen), 0)
-  return {
-    errors: total(({ errors }) => errors),
-    lastError: all.find(({ lastError }) => lastError !== '')?.lastError ?? '',
-    repoints: total(({ repoints }) => repoints),
-    failedHolds: total(({ failedHolds }) => failedHolds),
-    heldMsTotal: total(({ heldMsTotal }) => heldMsTotal),
-    heldMsLast: Math.max(...all.map(({ heldMsLast }) => heldMsLast)),
+/** What is done with a client that comes. */
+function admitClients({ wanted, name, admission, groups, shards, routers, share }: Parts) {
+  const { owner } = groups.upstreams[DEFAULT_GROUP] ?? {}
+  /** A client may come to have a link to each group, beside its own connection; others have two. */
+  const weight = Math.ceil((1 + groups.upstreams.length) / 2)
+  const refuse = (socket: Socket, why: string) =>
+    shards.onCut({ client: remoteAddress(socket), via: [], why })
+  const admit = (socket: Socket): void => {
+    if (!share.take(weight)) {
+      owner?.onError(TOO_MANY)
+      refuse(socket, TOO_MANY)
+      turnAway(socket)
+      return
+    }
+    const visitor = visitorOf(socket, name)
+    beginPiece('takes a new client', visitor.crumb)
+    const router = createRouter(socket, visitor, shards, resume)
+    routers.add(router)
+    const gone = () => {
+      dropRouter(router)
+      admission.strangers.remove(visitor)
+      if (routers.delete(router)) share.leave(weight)
+    }
+    socket.on('close', gone)
+    if (owner?.logins.asked !== false)
+      admission.strangers.add(visitor, {
+        ...{ endpoint: addressText(wanted), source: socket.remoteAddress ?? '' },
+        judge: () =>
+          router.defaultBackend === undefined ? 'unknown' : judgeLogin(router.defaultBackend.connection),
+        cut: (why) => {
+          endRouter(router, why)
+          gone()
+        },
+      })
+    listenTo(router)
+    backendFor(router, DEFAULT_GROUP)
+    endPiece()
   }
+  return { admit, refuse }
 }
 
 function* presentIn(routers: ReadonlySet<Router>) {
   for (const router of routers) {
-    const { visitor, home } = router
-    yield { visitor, connections: connectionsOf(router), state: home?.connection.state }
+    const { visitor, defaultBackend } = router
+    yield { visitor, connections: connectionsOf(router), state: defaultBackend?.connection.state }
   }
 }
 
 function listenTo(router: Router): void {
   const { client } = router
   const { crumb } = router.visitor
+  const { allowance } = router.shards
   client.on('data', (chunk) => {
-    beginPiece('takes requests of', crumb)
+    if (!beginTurn(allowance, 'takes requests of', crumb, chunk.length)) {
+      setClientBytesAside(router, chunk)
+      return
+    }
     takeClientBytes(router, chunk)
-    endPiece()
+    endTurn(allowance)
   })
   client.on('drain', () => {
     beginPiece('takes requests again of', crumb)
-    for (const leg of router.legs) {
-      if (leg === undefined) continue
-      steerLink(leg.connection)
-      forwardStash(leg.connection)
+    for (const backend of router.backends) {
+      if (backend === undefined) continue
+      steerLink(backend.connection)
+      forwardStash(backend.connection)
     }
     endPiece()
   })

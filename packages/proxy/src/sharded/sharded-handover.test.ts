@@ -43,7 +43,7 @@ async function countUp(port: number, name: string, signal: AbortSignal): Promise
   }
 }
 
-test('each group hands over under load: nothing lost, nothing twice, nobody disconnected', {
+test('each group hands over under load: nothing lost, nothing twice, no client disconnected', {
   timeout: 60_000,
 }, async () => {
   await using cluster = await makeCluster({ withReplicas: true })
@@ -90,7 +90,7 @@ test('while one group is held, the others answer, and the held one answers in it
   await both.gets(':1\r\n:2\r\n')
 })
 
-test('who is slow holds up nobody else, and nothing comes out of its turn', async () => {
+test('a slow client holds up no other, and nothing comes out of its turn', async () => {
   await using cluster = await makeCluster()
   await using client = await dial(cluster.port)
   await client.ask(`SETRANGE ${one} 300000 x`, ':300001\r\n')

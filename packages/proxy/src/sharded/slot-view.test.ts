@@ -6,7 +6,7 @@ const at = (port: number) => ({ host: '127.0.0.1', port })
 const node = (port: number, flags: string, slots: string) =>
   `${String(port).padEnd(40, '0')} 127.0.0.1:${port}@${port + 1},,shard-id=1 ${flags} ${flags.includes('slave') ? 'x' : '-'} 0 0 1 connected ${slots}`.trim()
 
-/** As 7002 sees it, the heir of the second group, which has taken over. */
+/** As 7002 sees it, the successor of the second group, which has taken over. */
 function viewOf(...lines: readonly string[]): SlotView {
   return { asked: at(7002), nodes: readClusterNodes(lines.join('\n')) }
 }
@@ -48,7 +48,7 @@ test('where keys that have left a slot are asked for, only the engine that was a
   expect(leavingTo(heard, 11_000)).toBe(null)
 })
 
-test('an heir that has taken over takes its group along', () => {
+test('a successor that has taken over takes its group along', () => {
   expect(decideFollow({ slot: 6_000, owner: at(7002), view: taken }, ours)).toEqual({
     kind: 'group',
     group: 1,

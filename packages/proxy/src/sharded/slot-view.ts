@@ -1,15 +1,10 @@
 import type { Address } from '@fairlead/api'
-import type { ClusterNodeInfo } from '@fairlead/engine'
+import { type ClusterNodeInfo, isSameAddress } from '@fairlead/engine'
 
 /** The cluster as the engine at `asked` knows it, told over a connection of our own. */
 export interface SlotView {
   readonly asked: Address
   readonly nodes: readonly ClusterNodeInfo[]
-}
-
-/** Whether two addresses are written alike; names are not resolved. */
-export function isSame(a: Address, b: Address): boolean {
-  return a.host === b.host && a.port === b.port
 }
 
 /** Where the primary is that holds `slot`; null: nowhere. */
@@ -48,21 +43,21 @@ export function decideFollow(
   },
 ): Follow {
   const at = ownerIn(view, slot)
-  if (at === null || !isSame(at, owner)) return no(slot, 'is to be at an engine that does not say so')
-  const group = ours.primaries.findIndex((primary) => isSame(primary, owner))
+  if (at === null || !isSameAddress(at, owner)) return no(slot, 'is to be at an engine that does not say so')
+  const group = ours.primaries.findIndex((primary) => isSameAddress(primary, owner))
   if (group >= 0) return { kind: 'slot', group }
   if (!isAmong(ours.known, owner)) return no(slot, 'is at an address that is no shard of this database')
   const replaced = groupOf(view, owner, ours.slots)
   const before = ours.primaries[replaced]
   if (before === undefined) return no(slot, 'is at a shard of which no group is known')
-  if (view.nodes.some((node) => node.slots !== '' && isSame(placeOf(view, node), before)))
+  if (view.nodes.some((node) => node.slots !== '' && isSameAddress(placeOf(view, node), before)))
     return no(slot, 'is at a shard beside which the primary of its group holds slots')
   return { kind: 'group', group: replaced }
 }
 
 /** Whether this address is written among those. */
 export function isAmong(all: readonly Address[], one: Address): boolean {
-  return all.some((each) => isSame(each, one))
+  return all.some((each) => isSameAddress(each, one))
 }
 
 function no(slot: number, why: string): Follow {
@@ -72,7 +67,9 @@ function no(slot: number, why: string): Follow {
 /** The group of most of the slots that the engine holds; -1: it holds none. */
 function groupOf(view: SlotView, owner: Address, slots: Uint16Array): number {
   const counts = new Map<number, number>()
-  for (const node of view.nodes.filter((each) => each.primary === null && isSame(placeOf(view, each), owner)))
+  for (const node of view.nodes.filter(
+    (each) => each.primary === null && isSameAddress(placeOf(view, each), owner),
+  ))
     for (const [first, last] of rangesOf(node))
       for (const group of slots.subarray(first, last + 1)) counts.set(group, (counts.get(group) ?? 0) + 1)
   const [most = [-1, 0]] = [...counts].toSorted(([, a], [, b]) => b - a)

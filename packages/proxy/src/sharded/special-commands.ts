@@ -1,6 +1,6 @@
 import { hashSlot } from '@fairlead/engine'
-import { crossSlot, errorReply, ok } from './alone.ts'
-import { ask, HOME, legTo } from './legs.ts'
+import { ask, backendFor, DEFAULT_GROUP } from './backends.ts'
+import { type Act, crossSlot, errorReply, ok } from './exclusive.ts'
 import { countWords, findWord, wordAt } from './read-words.ts'
 import type { Router } from './router.ts'
 import {
@@ -21,7 +21,7 @@ export type Treatment =
   /** Answered by us; null: not at all. */
   | { readonly kind: 'now'; readonly reply: Buffer | null }
   /** Done while nothing else is under way. */
-  | { readonly kind: 'alone'; readonly act: () => Promise<Buffer | null> }
+  | { readonly kind: 'exclusive'; readonly act: Act }
   | { readonly kind: 'to group'; readonly group: number }
   | { readonly kind: 'ordinary' }
 
@@ -34,8 +34,10 @@ function now(text: string): Treatment {
   return { kind: 'now', reply: errorReply(`ERR ${text}`) }
 }
 
-function alone(act: (router: Router, request: Buffer) => Promise<Buffer>): Treat {
-  return (router, request) => ({ kind: 'alone', act: () => act(router, request) })
+function exclusive(
+  act: (router: Router, request: Buffer, isSilent: boolean) => Promise<Buffer | null>,
+): Treat {
+  return (router, request) => ({ kind: 'exclusive', act: (isSilent) => act(router, request, isSilent) })
 }
 
 /** By the word behind the name, in capitals; what is not named is ordinary. */
@@ -46,7 +48,7 @@ function bySubcommand(treats: Readonly<Record<string, Treat>>): Treat {
 const noCluster: Treat = () => now('This instance has cluster support disabled')
 const notHere: Treat = (_, request) => now(`${nameAt(request, 0)} is not served for a sharded database`)
 
-/** An engine that is asked by somebody else now may have rights that the one before had not. */
+/** A client with another user may now have rights that it had not before. */
 async function signIn(router: Router, request: Buffer): Promise<Buffer> {
   router.triedRules = false
   return toOpen(router, request)
@@ -81,12 +83,12 @@ const clientReply: Treat = (router, request) => {
 /** Of a stranger engines do not take it, so it is asked whether it is one, until that is known. */
 function silence(router: Router, act: () => void): Treatment {
   const prove = async (): Promise<Buffer | null> => {
-    const reply = await ask(legTo(router, HOME), ['PING'])
+    const reply = await ask(backendFor(router, DEFAULT_GROUP), ['PING'])
     if (reply.toString('latin1', 0, 7) === '-NOAUTH') return reply
     act()
     return null
   }
-  if (router.home?.connection.login.is !== 'confirmed') return { kind: 'alone', act: prove }
+  if (router.defaultBackend?.connection.login.is !== 'confirmed') return { kind: 'exclusive', act: prove }
   act()
   return { kind: 'now', reply: null }
 }
@@ -95,8 +97,8 @@ const tracking: Treat = (router, request) => {
   // Another connection is named by a number that only one engine knows.
   if (findWord(request, ['REDIRECT'], 0) >= 0)
     return now('CLIENT TRACKING with REDIRECT is not served for a sharded database')
-  // Of every key that changes they tell whoever has asked them, in all groups.
-  return alone(findWord(request, ['BCAST'], 0) < 0 ? toOpen : toAll)(router, request)
+  // In broadcast mode all groups tell of every key that changes.
+  return exclusive(findWord(request, ['BCAST'], 0) < 0 ? toOpen : toAll)(router, request)
 }
 
 /** All keys of the connection's watch, and of the transaction that follows, are in one slot. */
@@ -117,7 +119,7 @@ const unwatch: Treat = (router) => {
 
 const begin: Treat = (router, request) => {
   if (countWords(request) > 1) return ordinary
-  router.transaction = { slot: -1, leg: null, waiting: [], waitingBytes: 0, broken: false }
+  router.transaction = { slot: -1, backend: null, waiting: [], waitingBytes: 0, broken: false }
   return { kind: 'now', reply: ok }
 }
 
@@ -129,16 +131,16 @@ const quit: Treat = (router) => {
 /** Commands that do not simply go to the group of their key. */
 export const specialCommands: ReadonlyMap<string, Treat> = new Map(
   Object.entries({
-    AUTH: alone(signIn),
-    HELLO: alone(helloWithoutCluster),
-    SELECT: alone(toOpen),
-    RESET: alone(reset),
+    AUTH: exclusive(signIn),
+    HELLO: exclusive(helloWithoutCluster),
+    SELECT: exclusive(toOpen),
+    RESET: exclusive(reset),
     CLIENT: bySubcommand({
-      SETNAME: alone(toOpen),
-      SETINFO: alone(toOpen),
-      'NO-EVICT': alone(toOpen),
-      'NO-TOUCH': alone(toOpen),
-      CAPA: alone(toOpen),
+      SETNAME: exclusive(toOpen),
+      SETINFO: exclusive(toOpen),
+      'NO-EVICT': exclusive(toOpen),
+      'NO-TOUCH': exclusive(toOpen),
+      CAPA: exclusive(toOpen),
       TRACKING: tracking,
       CACHING: notHere,
       REPLY: clientReply,
@@ -157,21 +159,21 @@ export const specialCommands: ReadonlyMap<string, Treat> = new Map(
     SYNC: notHere,
     PSYNC: notHere,
     REPLCONF: notHere,
-    INFO: alone(infoWithoutCluster),
-    DBSIZE: alone(sum),
-    FLUSHALL: alone(toAll),
-    FLUSHDB: alone(toAll),
-    KEYS: alone(concatenate),
-    SCAN: alone(scan),
-    RANDOMKEY: alone(random),
-    WAIT: alone(least),
-    WAITAOF: alone(least),
-    SCRIPT: bySubcommand({ LOAD: alone(toAll), FLUSH: alone(toAll), EXISTS: alone(leastOfAll) }),
+    INFO: exclusive(infoWithoutCluster),
+    DBSIZE: exclusive(sum),
+    FLUSHALL: exclusive(toAll),
+    FLUSHDB: exclusive(toAll),
+    KEYS: exclusive(concatenate),
+    SCAN: exclusive(scan),
+    RANDOMKEY: exclusive(random),
+    WAIT: exclusive(least),
+    WAITAOF: exclusive(least),
+    SCRIPT: bySubcommand({ LOAD: exclusive(toAll), FLUSH: exclusive(toAll), EXISTS: exclusive(leastOfAll) }),
     FUNCTION: bySubcommand({
-      LOAD: alone(toAll),
-      DELETE: alone(toAll),
-      FLUSH: alone(toAll),
-      RESTORE: alone(toAll),
+      LOAD: exclusive(toAll),
+      DELETE: exclusive(toAll),
+      FLUSH: exclusive(toAll),
+      RESTORE: exclusive(toAll),
     }),
   }),
 )

@@ -1,18 +1,18 @@
 import { encodeCommand, hashSlot, isReplyError, parseReply } from '@fairlead/engine'
-import { answer, crossSlot, errorReply, ok } from './alone.ts'
-import { ask, HOME, legTo, mention } from './legs.ts'
-import type { Leg, Router, Transaction } from './router.ts'
+import { ask, backendOfSlot, mention } from './backends.ts'
+import { answer, crossSlot, errorReply, ok } from './exclusive.ts'
+import type { Backend, Router, Transaction } from './router.ts'
 
 /** Commands without a key that may wait for the first one with a key; beyond, the first group carries them out. */
 const MOST_WAITING_BYTES = 64 * 1024
 
 /** What becomes of a command inside of a transaction. */
 export type Queueing =
-  /** It goes to the leg of the transaction. */
-  | { readonly kind: 'pass'; readonly leg: Leg }
+  /** It goes to the backend of the transaction. */
+  | { readonly kind: 'pass'; readonly backend: Backend }
   /** It has been answered. */
   | { readonly kind: 'answered' }
-  /** First the transaction has to be begun (`bind`), then the command is looked at anew. */
+  /** First the transaction has to be begun (`bind`), then the command is handled again. */
   | { readonly kind: 'bind'; readonly slot: number }
   /** As if there were no transaction. */
   | { readonly kind: 'outside' }
@@ -30,14 +30,14 @@ export function queueCommand(
     readonly bytes: Buffer
   },
 ): Queueing {
-  const { leg, broken } = transaction
+  const { backend, broken } = transaction
   const { name, key, isStray, isSpecial, bytes } = command
   switch (name) {
     case 'QUIT':
     case 'RESET':
       return { kind: 'outside' }
     case 'EXEC':
-      if (leg === null && !broken) return { kind: 'bind', slot: router.watchedSlot }
+      if (backend === null && !broken) return { kind: 'bind', slot: router.watchedSlot }
       return end(
         router,
         transaction,
@@ -45,11 +45,11 @@ export function queueCommand(
       )
     case 'DISCARD':
       // What is watched is forgotten with it, by the engine that watches.
-      if (leg === null && router.watchedSlot >= 0) return { kind: 'bind', slot: router.watchedSlot }
+      if (backend === null && router.watchedSlot >= 0) return { kind: 'bind', slot: router.watchedSlot }
       return end(router, transaction, ok)
     case 'MULTI':
     case 'WATCH':
-      if (leg !== null) return { kind: 'pass', leg }
+      if (backend !== null) return { kind: 'pass', backend }
       // Whether EXEC is refused then, too, the engine that gets the transaction decides.
       router.transaction = withWaiting(transaction, nestedMulti)
       return say(router, name === 'MULTI' ? nested : watchInside)
@@ -62,9 +62,9 @@ export function queueCommand(
       errorReply(`ERR ${name} cannot be part of a transaction in a sharded database`),
     )
   const slot = key === null ? -1 : hashSlot(key)
-  const bound = leg === null ? router.watchedSlot : transaction.slot
+  const bound = backend === null ? router.watchedSlot : transaction.slot
   if (isStray || (slot >= 0 && bound >= 0 && slot !== bound)) return spoil(router, transaction, crossSlot)
-  if (leg !== null) return { kind: 'pass', leg }
+  if (backend !== null) return { kind: 'pass', backend }
   if (broken) return say(router, queued)
   if (slot >= 0 || transaction.waitingBytes + bytes.length > MOST_WAITING_BYTES) return { kind: 'bind', slot }
   router.transaction = withWaiting(transaction, bytes)
@@ -75,7 +75,7 @@ function withWaiting(transaction: Transaction, bytes: Buffer): Transaction {
   const { waiting, waitingBytes } = transaction
   // One says as much as many of them.
   if (bytes === nestedMulti && waiting.at(-1) === bytes) return transaction
-  // In place, since a copy for each command would make many of them slow. Nobody else has the list.
+  // In place, since a copy for each command would make many of them slow. There is no other reference to the list.
   const all = waiting as Buffer[]
   all.push(bytes)
   return { ...transaction, waitingBytes: waitingBytes + bytes.length }
@@ -87,10 +87,10 @@ const queued = Buffer.from('+QUEUED\r\n')
 const nested = errorReply('ERR MULTI calls can not be nested')
 const watchInside = errorReply('ERR WATCH inside MULTI is not allowed')
 
-function end(router: Router, { leg }: Transaction, reply: Buffer): Queueing {
+function end(router: Router, { backend }: Transaction, reply: Buffer): Queueing {
   router.transaction = null
   router.watchedSlot = -1
-  return leg === null ? say(router, reply) : { kind: 'pass', leg }
+  return backend === null ? say(router, reply) : { kind: 'pass', backend }
 }
 
 function say(router: Router, reply: Buffer): Queueing {
@@ -100,9 +100,9 @@ function say(router: Router, reply: Buffer): Queueing {
 
 /** Refuses a command; EXEC will then be refused as well, as engines do. */
 function spoil(router: Router, transaction: Transaction, reply: Buffer): Queueing {
-  const { leg } = transaction
+  const { backend } = transaction
   // A command that the engine refuses makes it answer EXEC with EXECABORT.
-  if (leg !== null) mention(leg, ['GET'])
+  if (backend !== null) mention(backend, ['GET'])
   router.transaction = { ...transaction, broken: true }
   return say(router, reply)
 }
@@ -112,13 +112,13 @@ function spoil(router: Router, transaction: Transaction, reply: Buffer): Queuein
  * refuses MULTI nothing of it may be sent.
  */
 export async function bind(router: Router, transaction: Transaction, slot: number): Promise<null> {
-  const leg = legTo(router, slot < 0 ? HOME : (router.shards.slots[slot] ?? HOME))
-  const isBegun = !isReplyError(parseReply(await ask(leg, ['MULTI'])))
+  const backend = backendOfSlot(router, slot)
+  const isBegun = !isReplyError(parseReply(await ask(backend, ['MULTI'])))
   if (!isBegun) {
     router.transaction = { ...transaction, broken: true }
     return null
   }
-  for (const request of transaction.waiting) await ask(leg, request)
-  router.transaction = { ...transaction, slot, leg, waiting: [], waitingBytes: 0 }
+  for (const request of transaction.waiting) await ask(backend, request)
+  router.transaction = { ...transaction, slot, backend, waiting: [], waitingBytes: 0 }
   return null
 }

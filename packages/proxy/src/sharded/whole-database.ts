@@ -1,15 +1,17 @@
 import { isReplyError, parseReply } from '@fairlead/engine'
 import { nowDoing } from '../heartbeat/breadcrumb.ts'
-import { errorReply } from './alone.ts'
-import { ask, HOME, legTo, nextTurn } from './legs.ts'
+import { ask, backendFor, DEFAULT_GROUP, nextTurn } from './backends.ts'
+import { errorReply } from './exclusive.ts'
+import { advance } from './order-replies.ts'
+import { flushOutgoing, queueForClient } from './outgoing.ts'
 import { readWords } from './read-words.ts'
-import type { Leg, Router } from './router.ts'
+import { type Backend, makePendingReply, type Router } from './router.ts'
 
 /** What the engines of all groups answer, in the order of the groups. */
 async function askAll(router: Router, request: Buffer): Promise<readonly Buffer[]> {
   return askEach(
     router,
-    router.shards.upstreams.map((_, group) => () => legTo(router, group)),
+    router.shards.upstreams.map((_, group) => () => backendFor(router, group)),
     request,
   )
 }
@@ -17,27 +19,29 @@ async function askAll(router: Router, request: Buffer): Promise<readonly Buffer[
 /** Of a request that is passed on to several groups in one turn of the event loop. */
 const LARGEST_AT_ONCE_BYTES = 16 * 1024
 
-/** A large request is read by each leg on its way: others have their turn between two of them. */
+/** A large request is read by each backend on its way: others have their turn between two of them. */
 async function askEach(
   router: Router,
-  legs: readonly (() => Leg)[],
+  backends: readonly (() => Backend)[],
   request: Buffer,
 ): Promise<readonly Buffer[]> {
   const replies: Promise<Buffer>[] = []
-  for (const leg of legs) {
+  for (const backend of backends) {
     if (replies.length > 0 && request.length > LARGEST_AT_ONCE_BYTES) await nextTurn(router)
     if (router.closed) return []
     nowDoing('splits a request over the groups for', router.visitor.crumb)
-    replies.push(ask(leg(), request))
+    replies.push(ask(backend(), request))
   }
   return Promise.all(replies)
 }
 
-/** Those that were asked something by this client already; the home leg at any rate. */
-function openLegs(router: Router): readonly Leg[] {
-  const home = legTo(router, HOME)
-  const others = router.legs.flatMap((leg) => (leg === undefined || leg === home ? [] : [leg]))
-  return [home, ...others]
+/** The backends that this client has used already, and always the default backend. */
+function openBackends(router: Router): readonly Backend[] {
+  const defaultBackend = backendFor(router, DEFAULT_GROUP)
+  const others = router.backends.flatMap((backend) =>
+    backend === undefined || backend === defaultBackend ? [] : [backend],
+  )
+  return [defaultBackend, ...others]
 }
 
 const isError = (reply: Buffer) => reply[0] === MINUS
@@ -51,12 +55,12 @@ export async function toAll(router: Router, request: Buffer): Promise<Buffer> {
 async function askOpen(router: Router, request: Buffer): Promise<readonly Buffer[]> {
   return askEach(
     router,
-    openLegs(router).map((leg) => () => leg),
+    openBackends(router).map((backend) => () => backend),
     request,
   )
 }
 
-/** For commands that say something of the connection: new legs are told what the home leg knows. */
+/** For commands that say something of the connection: new backends are told what the default backend knows. */
 export async function toOpen(router: Router, request: Buffer): Promise<Buffer> {
   return oneOf(await askOpen(router, request))
 }
@@ -68,7 +72,7 @@ function oneOf(replies: readonly Buffer[]): Buffer {
 const noGroup = errorReply('ERR the database has no groups')
 
 export async function toHome(router: Router, request: Buffer): Promise<Buffer> {
-  return ask(legTo(router, HOME), request)
+  return ask(backendFor(router, DEFAULT_GROUP), request)
 }
 
 /** DBSIZE */
@@ -118,18 +122,53 @@ function integer(value: number): Buffer {
   return Buffer.from(`:${value}\r\n`)
 }
 
-/** KEYS */
-export async function concatenate(router: Router, request: Buffer): Promise<Buffer> {
+/** KEYS. Tells it itself: there may be millions. */
+export async function concatenate(
+  router: Router,
+  request: Buffer,
+  isSilent: boolean,
+): Promise<Buffer | null> {
   const replies = await askAll(router, request)
   nowDoing('puts replies of the groups together for', router.visitor.crumb)
   const error = replies.find(isError)
   if (error !== undefined) return error
+  if (isSilent) return null
   const heads = replies.map((reply) => reply.indexOf('\n') + 1)
   const count = replies.reduce(
     (all, reply, n) => all + Number(reply.toString('latin1', 1, (heads[n] ?? 0) - 2)),
     0,
   )
-  return Buffer.concat([Buffer.from(`*${count}\r\n`), ...replies.map((reply, n) => reply.subarray(heads[n]))])
+  await tellInTurns(router, [
+    Buffer.from(`*${count}\r\n`),
+    ...replies.map((reply, n) => reply.subarray(heads[n])),
+  ])
+  return null
+}
+
+/** So much is told in one turn. */
+const LARGEST_TOLD_BYTES = 256 * 1024
+
+/** Tells one reply that has come in parts. What engines say unasked meanwhile waits until it is told. */
+async function tellInTurns(router: Router, parts: readonly Buffer[]): Promise<void> {
+  const pendingReply = makePendingReply({})
+  pendingReply.begun = true
+  router.pending.push(pendingReply)
+  let left = LARGEST_TOLD_BYTES
+  for (const part of parts)
+    for (let at = 0; at < part.length; ) {
+      if (left === 0) {
+        flushOutgoing(router)
+        await nextTurn(router)
+        if (router.closed) return
+        left = LARGEST_TOLD_BYTES
+      }
+      const to = Math.min(part.length, at + left)
+      queueForClient(router, part, at, to)
+      left -= to - at
+      at = to
+    }
+  pendingReply.done = true
+  advance(router)
 }
 
 /** RANDOMKEY: of any group that has keys. */
@@ -138,7 +177,7 @@ export async function random(router: Router, request: Buffer): Promise<Buffer> {
   const from = Math.floor(Math.random() * groups)
   let reply = noGroup
   for (let n = 0; n < groups; n += 1) {
-    reply = await ask(legTo(router, (from + n) % groups), request)
+    reply = await ask(backendFor(router, (from + n) % groups), request)
     if (reply[0] === DOLLAR && reply[1] !== MINUS) return reply
   }
   return reply
@@ -154,7 +193,7 @@ export async function scan(router: Router, request: Buffer): Promise<Buffer> {
   const cursor = BigInt(text)
   const group = cursor % groups
   const own = Buffer.from(String(cursor / groups))
-  const reply = await ask(legTo(router, Number(group)), withSecond(request, name, given, own))
+  const reply = await ask(backendFor(router, Number(group)), withSecond(request, name, given, own))
   if (isError(reply)) return reply
   const [, head = '', next = '0'] = /^(\*2\r\n)\$\d+\r\n(\d+)\r\n/.exec(reply.toString('latin1', 0, 64)) ?? []
   const length = head.length + `$${next.length}\r\n${next}\r\n`.length

@@ -4,9 +4,10 @@ import { readListeners } from '@fairlead/engine'
 import { addressText } from '../listen/address-text.ts'
 
 /**
- * Several threads of a proxy listen at an address at once, and the kernel would let another proxy of the same user do so too, unnoticed, and
- * give it half of the clients. So one looks before whether anything listens there, and once more when all threads do: of two proxies that
- * begin together, each sees the other then. A name that says so could be taken by anybody.
+ * Several threads of a proxy listen at an address at once, and the kernel would let another proxy of the same
+ * user do so, too, unnoticed, and give it half of the clients. So a proxy checks before whether any process
+ * listens there, and again when all its threads do: of two proxies that start together, each sees the other
+ * then. A name as a lock could be taken by any process.
  */
 
 /** Throws, as listening there does, when anything listens at the address. */

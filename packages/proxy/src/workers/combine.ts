@@ -1,5 +1,6 @@
 import type { ClientList, HoldResult, SwitchResult, TakenScripts } from '@fairlead/api'
 import type { EndpointView } from '../endpoint/endpoint.ts'
+import { firstNotDrained } from '../handover/first-not-drained.ts'
 
 /** What the parts of an endpoint say, as one. There is at least one part. */
 
@@ -8,7 +9,7 @@ export function combineHolds(parts: readonly HoldResult[]): HoldResult {
   return {
     drained: parts.every(({ drained }) => drained),
     ms: most(parts, ({ ms }) => ms),
-    why: parts.find(({ drained }) => !drained)?.why ?? '',
+    ...firstNotDrained(parts),
     late: sum(parts, ({ late }) => late),
     tries: most(parts, ({ tries = 0 }) => tries),
   }
@@ -24,7 +25,7 @@ export function combineSwitches(parts: readonly SwitchResult[]): SwitchResult {
   }
 }
 
-/** All are held, released and switched together: these are counted by each, and are no more for being counted twice. */
+/** Workers hold, release and switch together: of these times and counts the largest is taken, not the sum. */
 export function combineViews(
   where: Pick<EndpointView, 'host' | 'port' | 'upstream' | 'shards'>,
   parts: readonly EndpointView[],

@@ -1,11 +1,4 @@
-import type {
-  Address,
-  ClientList,
-  HoldResult,
-  SwitchResult,
-  TakenScripts,
-  WantedEndpoint,
-} from '@fairlead/api'
+import type { Address, ClientList, EndpointSpec, HoldResult, SwitchResult, TakenScripts } from '@fairlead/api'
 import {
   type Endpoint,
   type EndpointOptions,
@@ -20,23 +13,23 @@ import { openShardedEndpoint } from '../sharded/sharded-endpoint.ts'
 /** Where endpoints are open: in this thread, or in several others. */
 export interface EndpointHost extends AsyncDisposable {
   /** Throws when it cannot listen. Disposing of the endpoint closes it. */
-  open(id: string, wanted: WantedEndpoint): Promise<HostedEndpoint>
+  open(id: string, wanted: EndpointSpec): Promise<HostedEndpoint>
 }
 
 /** An endpoint, wherever its connections are. All but `wanted` throws a refusal when a thread does not answer. */
 export interface HostedEndpoint extends AsyncDisposable {
   /** With the upstreams that it has now. */
-  readonly wanted: WantedEndpoint
+  readonly wanted: EndpointSpec
   know(addresses: readonly Address[]): void | Promise<void>
-  prepare(upstream: WantedEndpoint['upstream'], slot?: number): Promise<number>
+  prepare(upstream: EndpointSpec['upstream'], slot?: number): Promise<number>
   blocked(slot?: number): readonly string[] | Promise<readonly string[]>
   hold(times: HoldTimes): Promise<HoldResult>
-  switchTo(upstream: WantedEndpoint['upstream'], slot?: number): Promise<SwitchResult>
+  switchTo(upstream: EndpointSpec['upstream'], slot?: number): Promise<SwitchResult>
   /** The scripts that this engine has not been told of yet, or all. */
-  takeScripts(engine: WantedEndpoint['upstream'], all: boolean): TakenScripts | Promise<TakenScripts>
+  takeScripts(engine: EndpointSpec['upstream'], all: boolean): TakenScripts | Promise<TakenScripts>
   release(slot?: number): void | Promise<void>
-  /** Who comes from now on is shown this certificate. */
-  renewTls(tls: NonNullable<WantedEndpoint['tls']>): void | Promise<void>
+  /** New clients are shown this certificate. */
+  renewTls(tls: NonNullable<EndpointSpec['tls']>): void | Promise<void>
   report(): EndpointView | Promise<EndpointView>
   clients(query: ClientQuery): ClientList | Promise<ClientList>
 }
@@ -48,7 +41,7 @@ export function createHost(
 ): EndpointHost {
   return {
     open: (id, wanted) => openLogged(id, wanted, options, log),
-    // Whoever has opened an endpoint closes it.
+    // The caller that has opened an endpoint closes it.
     [Symbol.asyncDispose]: async () => undefined,
   }
 }
@@ -56,7 +49,7 @@ export function createHost(
 /** Opens an endpoint, sharded or not, whose cuts go to the log. */
 export async function openLogged(
   id: string,
-  wanted: WantedEndpoint,
+  wanted: EndpointSpec,
   options: EndpointOptions,
   log: Log,
 ): Promise<Endpoint> {

@@ -1,11 +1,11 @@
 import type {
   Address,
   ClientList,
+  EndpointSpec,
   ErrorCode,
   HoldResult,
   SwitchResult,
   TakenScripts,
-  WantedEndpoint,
 } from '@fairlead/api'
 import type { EndpointView, HoldTimes } from '../endpoint/endpoint.ts'
 import type { Calm } from '../handover/long-requests.ts'
@@ -15,7 +15,7 @@ import type { ClientQuery } from '../listen/list-clients.ts'
 /** What the main thread orders of a worker, and what that answers. */
 export interface Orders {
   readonly open: {
-    readonly ask: { readonly wanted: WantedEndpoint; readonly generation: number }
+    readonly ask: { readonly wanted: EndpointSpec; readonly generation: number }
     readonly answer: null
   }
   readonly close: { readonly ask: null; readonly answer: null }
@@ -40,7 +40,7 @@ export interface Orders {
     readonly ask: { readonly slot: number | undefined; readonly hasFailed: boolean }
     readonly answer: null
   }
-  readonly 'renew tls': { readonly ask: NonNullable<WantedEndpoint['tls']>; readonly answer: null }
+  readonly 'renew tls': { readonly ask: NonNullable<EndpointSpec['tls']>; readonly answer: null }
   readonly report: { readonly ask: null; readonly answer: EndpointView }
   readonly clients: { readonly ask: ClientQuery; readonly answer: ClientList }
 }
@@ -55,7 +55,7 @@ export interface Group {
 export interface Switched {
   readonly result: SwitchResult
   /** With the upstreams after it. */
-  readonly wanted: WantedEndpoint
+  readonly wanted: EndpointSpec
 }
 
 /** An order; its answer bears its number. */

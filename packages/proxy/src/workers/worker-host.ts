@@ -1,4 +1,5 @@
-import { type Address, type HoldResult, Refusal, type SwitchResult, type WantedEndpoint } from '@fairlead/api'
+import { type Address, type EndpointSpec, type HoldResult, Refusal, type SwitchResult } from '@fairlead/api'
+import { createTurns } from '@fairlead/engine'
 import type { CursorGenerations } from '../handover/cursor-generations.ts'
 import { OWN_HOLD } from '../handover/hold.ts'
 import { allCalm, notBegun } from '../handover/long-requests.ts'
@@ -11,7 +12,7 @@ import type { EndpointHost, HostedEndpoint } from './endpoint-host.ts'
 import type { OrderName, Orders } from './messages.ts'
 import { type ProxyWorker, startWorker } from './start-worker.ts'
 
-/** Of the connections that the process may have; the rest is for those who ask the Sentinel answerer. */
+/** Of the connections that the process may have; the rest is for clients of the Sentinel answerer. */
 const FOR_WORKERS = 0.9
 /** A worker answers from memory. */
 const ANSWER_WITHIN_MS = 3_000
@@ -125,12 +126,12 @@ async function allOf<T>(answers: readonly Promise<T>[]): Promise<T[]> {
 function createFannedOut(
   workers: readonly ProxyWorker[],
   id: string,
-  first: WantedEndpoint,
+  first: EndpointSpec,
   { generations, close }: { readonly generations: CursorGenerations; readonly close: () => Promise<void> },
 ): HostedEndpoint {
   const toAll = fanOut(workers, id)
   let wanted = first
-  let switching: Promise<unknown> = Promise.resolve()
+  const inTurn = createTurns()
 
   const view = async () => {
     const { host, port, upstream, shards } = wanted
@@ -163,11 +164,7 @@ function createFannedOut(
       return (await toAll('blocked', { slot })).flat()
     },
     hold: (times) => holdAll(toAll, times),
-    async switchTo(upstream, slot) {
-      const mine = switching.then(() => goOver(upstream, slot))
-      switching = mine.catch(() => null)
-      return mine
-    },
+    switchTo: (upstream, slot) => inTurn(() => goOver(upstream, slot)),
     async takeScripts(engine, all) {
       return combineScripts(await toAll('take scripts', { engine, all }))
     },
@@ -185,10 +182,10 @@ function createFannedOut(
   }
 }
 
-/** A thread that cannot hold lets all go: nobody waits for what will not come. */
+/** If one thread cannot hold, all let their clients go: they would wait for something that does not come. */
 async function holdAll(toAll: ToAll, times: Orders['hold']['ask']): Promise<HoldResult> {
   const { deadlineMs, drainMs = deadlineMs, slot } = times
-  // In all threads, before anybody is held in one of them: not while one of them hangs either.
+  // In all threads, before clients are held in one of them: not while one of them hangs either.
   const calm = allCalm(await toAll('calm', { withinMs: drainMs, slot }, drainMs + HOLD_LATE_MS))
   if (calm.long > 0) return notBegun(calm)
   try {
@@ -211,11 +208,12 @@ async function switchAll(
 ): Promise<readonly Orders['switch']['answer'][]> {
   const switches = workers.map((worker) => worker.switch({ id, ask, withinMs: SWITCH_WITHIN_MS }))
   const answers = allOf(switches.map(({ answer }) => answer))
-  // Nobody is served before those have arrived, in whichever thread, that would miss what others write first.
+  // No client is served before those connections have arrived, in every thread, that would miss what others
+  // write first.
   await Promise.all(switches.map(({ there }) => there))
-  for (const each of switches) each.goOn()
+  for (const each of switches) each.proceed()
   const switched = await answers
-  // Nobody waits for it but those who publish, and each worker for a few seconds at most.
+  // Only publishers wait for it, and each worker for a few seconds at most.
   void Promise.all(switches.map(({ listen }) => listen)).then(() => {
     for (const each of switches) each.publishOn()
   })
@@ -229,7 +227,7 @@ function sum(numbers: readonly number[]): number {
 }
 
 /** The group of `slot`, or all of a database that has but one. */
-function isAlreadyAt({ upstream, shards }: WantedEndpoint, to: Address, slot: number | undefined): boolean {
+function isAlreadyAt({ upstream, shards }: EndpointSpec, to: Address, slot: number | undefined): boolean {
   const now =
     shards === null
       ? upstream

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Address, Refusal } from '@fairlead/api'
-import { knowUsersOfPorts } from '@fairlead/engine'
+import { createTurns, knowUsersOfPorts, messageOf } from '@fairlead/engine'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { answerTurns } from '../heartbeat/answer-turns.ts'
 import { crumbOf, during } from '../heartbeat/breadcrumb.ts'
@@ -26,12 +26,13 @@ knowUsersOfPorts(usersOfPorts)
 answerTurns(breadcrumbs, record)
 const admission = createAdmission(most)
 const endpoints = new Map<string, Endpoint>()
-/** By the number of a switch: its connections may go on; whoever publishes may. */
-const goOn = new Map<number, () => void>()
+/** By the number of a switch: its connections may go on; publishers may. */
+const proceed = new Map<number, () => void>()
 const publishOn = new Map<number, () => void>()
 const asked = new Map<number, (why: string | null) => void>()
 let lastAsked = 0
-let lastTurn: Promise<unknown> = Promise.resolve()
+// What is closed while it is being opened is closed afterwards.
+const inTurn = createTurns()
 
 const tell = (message: FromWorker): void => port.postMessage(message)
 const log: Log = (what, details) => tell({ kind: 'log', what, details })
@@ -42,7 +43,7 @@ port.on('message', (message: ToWorker) => {
       void during('carries out the order', crumbOf(`${message.name} ${message.id}`), () => obey(message))
       return
     case 'all there':
-      goOn.get(message.number)?.()
+      proceed.get(message.number)?.()
       return
     case 'all listen':
       publishOn.get(message.number)?.()
@@ -57,7 +58,7 @@ async function obey(order: Order): Promise<void> {
   try {
     tell({ kind: 'answer', number, answer: await carryOut(order) })
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause)
+    const message = messageOf(cause)
     const code = cause instanceof Refusal ? cause.code : null
     tell({ kind: 'refusal', number, refusal: { code, message } })
   }
@@ -67,9 +68,11 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
   const { id, number } = order
   switch (order.name) {
     case 'open':
-      return inTurn(() => open(id, order.ask))
+      await inTurn(() => open(id, order.ask))
+      return null
     case 'close':
-      return inTurn(() => close(id))
+      await inTurn(() => close(id))
+      return null
     case 'know':
       find(id).know(order.ask)
       return null
@@ -85,7 +88,7 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
       const endpoint = find(id)
       const { upstream, slot, generation } = order.ask
       const others = {
-        allThere: () => meet(number, 'there', goOn),
+        allThere: () => meet(number, 'there', proceed),
         allListen: () => meet(number, 'listen', publishOn),
       }
       const result = await endpoint.switchTo(upstream, slot, others, generation)
@@ -109,13 +112,6 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
   }
 }
 
-/** What is closed while it is being opened is closed afterwards. */
-function inTurn(act: () => Promise<void>): Promise<null> {
-  const mine = lastTurn.then(act)
-  lastTurn = mine.catch(() => undefined)
-  return mine.then(() => null)
-}
-
 async function open(id: string, { wanted, generation }: Orders['open']['ask']): Promise<void> {
   const moveGroup = (upstream: Address, slot: number) => askToMove(id, upstream, slot)
   // The main thread gives one with each order, the same to all.
@@ -137,7 +133,7 @@ function find(id: string): Endpoint {
   return endpoint
 }
 
-/** Never throws: who has moved goes on there, whatever the others do. */
+/** Never throws: a connection that has moved goes on there, whatever the others do. */
 async function meet(
   number: number,
   kind: 'there' | 'listen',

@@ -9,8 +9,16 @@ import { hashSlot } from '@fairlead/engine'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openRogue, wordsOfEngines } from '../../test/rogue.ts'
 import { type RunningProxy, runProxy } from '../../test/run-proxy.ts'
-import { keyOf, makeCluster, wishSharded } from '../../test/sharded-stage.ts'
-import { dial, freePort, newest, type RawClient, startEngine, until, wish } from '../../test/stage.ts'
+import { keyOf, makeCluster, makeShardedSpec } from '../../test/sharded-stage.ts'
+import {
+  dial,
+  freePort,
+  makeEndpointSpec,
+  newest,
+  type RawClient,
+  startEngine,
+  until,
+} from '../../test/stage.ts'
 import { beginLongValue } from '../../test/stream-value.ts'
 import { certificateOf, dialTls } from '../../test/tls-stage.ts'
 import { mustBeAlone, mustBeFree } from './claim-port.ts'
@@ -60,7 +68,7 @@ test('clients of both workers are counted, listed, prepared, held and moved toge
   await using stack = new AsyncDisposableStack()
   const old = stack.use(await startEngine(newest))
   const engine = stack.use(await startEngine(newest))
-  const wanted = wish(await freePort(), old.port)
+  const wanted = makeEndpointSpec(await freePort(), old.port)
   await proxy.client.putEndpoint({ params, body: wanted })
   const clients = await dialMany(wanted.port, stack)
   await each(clients, 'CLIENT SETNAME us', '+OK\r\n')
@@ -105,12 +113,12 @@ test('clients of both workers are counted, listed, prepared, held and moved toge
   expect(commands).toBeGreaterThanOrEqual(120)
 })
 
-test('who listens in one worker misses nothing that clients of the other do first after a switch', async () => {
+test('a subscriber in one worker misses nothing that clients of the other do first after a switch', async () => {
   const params = { id: 'listeners' }
   await using stack = new AsyncDisposableStack()
   const old = stack.use(await startEngine(newest))
   const engine = stack.use(await startEngine(newest))
-  const wanted = wish(await freePort(), old.port)
+  const wanted = makeEndpointSpec(await freePort(), old.port)
   await proxy.client.putEndpoint({ params, body: wanted })
   const listeners = await dialMany(wanted.port, stack, 150)
   await each(listeners, 'SUBSCRIBE news', '*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n')
@@ -126,11 +134,11 @@ test('who listens in one worker misses nothing that clients of the other do firs
   }
 })
 
-test('while a worker does not answer nobody is held, and it serves when it can', async () => {
+test('while a worker does not answer no client is held, and it serves when it can', async () => {
   const params = { id: 'hangs' }
   await using stack = new AsyncDisposableStack()
   const engine = stack.use(await startEngine(newest))
-  const wanted = wish(await freePort(), engine.port)
+  const wanted = makeEndpointSpec(await freePort(), engine.port)
   await proxy.client.putEndpoint({ params, body: wanted })
   const clients = await dialMany(wanted.port, stack)
   await each(clients, 'PING', '+PONG\r\n')
@@ -144,11 +152,11 @@ test('while a worker does not answer nobody is held, and it serves when it can',
   expect(await reportOf(params)).toMatchObject({ heldMsTotal: 0 })
 })
 
-test('a long upload in one worker keeps nobody waiting in any of them', async () => {
+test('a long upload in one worker keeps no other client waiting in any of them', async () => {
   const params = { id: 'uploads' }
   await using stack = new AsyncDisposableStack()
   const engine = stack.use(await startEngine(newest))
-  const wanted = wish(await freePort(), engine.port)
+  const wanted = makeEndpointSpec(await freePort(), engine.port)
   await proxy.client.putEndpoint({ params, body: wanted })
   const clients = await dialMany(wanted.port, stack)
   const value = stack.use(await beginLongValue(wanted.port, 'k', 32 * 1024 * 1024))
@@ -178,7 +186,7 @@ test('a long upload in one worker keeps nobody waiting in any of them', async ()
   while (!isOver) await each(clients, 'PING', '+PONG\r\n')
   await uploaded
   const why = '1 connection(s) are in the middle of a long request'
-  expect(await held).toMatchObject({ drained: false, why })
+  expect(await held).toMatchObject({ drained: false, code: 'long_requests', why })
   expect((await reportOf(params))?.failedHolds).toBeGreaterThan(0)
 })
 
@@ -186,7 +194,7 @@ test('the workers end a hold themselves when the main thread is silent', async (
   const params = { id: 'silent' }
   await using stack = new AsyncDisposableStack()
   const engine = stack.use(await startEngine(newest))
-  const wanted = wish(await freePort(), engine.port)
+  const wanted = makeEndpointSpec(await freePort(), engine.port)
   await proxy.client.putEndpoint({ params, body: wanted })
   const clients = await dialMany(wanted.port, stack)
   await each(clients, 'PING', '+PONG\r\n')
@@ -205,7 +213,7 @@ test('no worker believes what a script says of slots, and what engines say is fo
   const params = { id: 'elsewhere' }
   await using cluster = await makeCluster({ withReplicas: true })
   await using rogue = await openRogue()
-  const wanted = await wishSharded(cluster.shards, cluster.replicas)
+  const wanted = await makeShardedSpec(cluster.shards, cluster.replicas)
   const { replicas: _, ...untold } = wanted
   await proxy.client.putEndpoint({ params, body: untold })
   await using stack = new AsyncDisposableStack()
@@ -231,9 +239,9 @@ test('no worker believes what a script says of slots, and what engines say is fo
   expect(await reportOf(params)).toMatchObject({ upstream: { host, port }, repoints: 1 })
 })
 
-test('an address has one proxy: where anybody listens it cannot be had, told once, and is had when they are gone', async () => {
+test('an address has one proxy: where another process listens it cannot be had, which is told once, and is had when that process is gone', async () => {
   const params = { id: 'taken' }
-  const wanted = wish(await freePort(), 1)
+  const wanted = makeEndpointSpec(await freePort(), 1)
   const address = { host, port: wanted.port }
   const other = createServer().listen({ ...address, reusePort: true })
   await once(other, 'listening')
@@ -253,11 +261,11 @@ test('an address has one proxy: where anybody listens it cannot be had, told onc
   await mustBeFree(address)
 })
 
-test('another certificate is shown to who comes, whichever worker that is', async () => {
+test('another certificate is shown to new clients, in whichever worker', async () => {
   const params = { id: 'certificate' }
   await using stack = new AsyncDisposableStack()
   const engine = stack.use(await startEngine(newest))
-  const wanted = wish(await freePort(), engine.port)
+  const wanted = makeEndpointSpec(await freePort(), engine.port)
   const [first, second] = [certificateOf(folder, 'first'), certificateOf(folder, 'second')]
   await proxy.client.putEndpoint({ params, body: { ...wanted, tls: first } })
   const before = await dialTls(wanted.port, first.cert)
@@ -277,7 +285,7 @@ test('a worker that ends takes the whole proxy with it, and says so', async () =
   const params = { id: 'ends' }
   await using stack = new AsyncDisposableStack()
   const engine = stack.use(await startEngine(newest))
-  const wanted = wish(await freePort(), engine.port)
+  const wanted = makeEndpointSpec(await freePort(), engine.port)
   await proxy.client.putEndpoint({ params, body: wanted })
   const clients = await dialMany(wanted.port, stack)
   await each(clients, 'PING', '+PONG\r\n')

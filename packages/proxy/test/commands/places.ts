@@ -9,7 +9,7 @@ const HOLD = { deadlineMs: 10_000, drainMs: 2_000 }
 
 type OwnedPlace = Place & AsyncDisposable & { readonly engine: Engine }
 
-/** An engine that nobody touches. */
+/** An undisturbed engine. */
 export async function singleEngine(build: string): Promise<OwnedPlace> {
   const engine = await startEngine(build)
   await allow([engine])
@@ -30,14 +30,14 @@ export async function plainEndpoint(from: string, to: string): Promise<OwnedPlac
     engine: pair.a,
     port: pair.port,
     async handOver(whileHeld) {
-      const heir = pair.primary() === pair.a ? pair.b : pair.a
-      await until(() => isLinked(heir))
+      const successor = pair.primary() === pair.a ? pair.b : pair.a
+      await until(() => isLinked(successor))
       const { drained, why } = await pair.endpoint.hold(HOLD)
       if (!drained) throw new Error(why)
       await whileHeld()
-      await carryScripts(pair.endpoint, heir)
+      await carryScripts(pair.endpoint, successor)
       await pair.moveRole()
-      await pair.endpoint.switchTo({ host: '127.0.0.1', port: heir.port })
+      await pair.endpoint.switchTo({ host: '127.0.0.1', port: successor.port })
     },
     whenBlocked: (count) => whenBlocked([pair.primary()], count),
     [Symbol.asyncDispose]: () => pair[Symbol.asyncDispose](),
@@ -78,10 +78,10 @@ async function allow(engines: readonly Engine[]): Promise<void> {
   }
 }
 
-/** As the server does it: what clients have loaded is at the heir before they are. */
-async function carryScripts(endpoint: Endpoint, heir: Engine): Promise<void> {
-  const { flushed, scripts } = endpoint.takeScripts({ host: '127.0.0.1', port: heir.port }, false)
-  using talker = await talk(heir.port)
+/** As the server does it: what clients have loaded is at the successor before they are. */
+async function carryScripts(endpoint: Endpoint, successor: Engine): Promise<void> {
+  const { flushed, scripts } = endpoint.takeScripts({ host: '127.0.0.1', port: successor.port }, false)
+  using talker = await talk(successor.port)
   if (flushed) await talker.ask([Buffer.from('SCRIPT'), Buffer.from('FLUSH')])
   const load = (script: string) =>
     talker.ask([Buffer.from('SCRIPT'), Buffer.from('LOAD'), Buffer.from(script, 'base64')])

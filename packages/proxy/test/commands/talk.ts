@@ -12,13 +12,13 @@ export interface Talker extends Disposable {
   send(bytes: Uint8Array): void
   /** The next messages that are answers. */
   take(count: number): Promise<string>
-  /** The next message that nobody asked for. */
+  /** The next unrequested message. */
   hear(): Promise<string>
   /** What came without being asked for, and was not heard. */
   unheard(): readonly string[]
 }
 
-/** Long enough for a busy machine: who waits this long has no answer. */
+/** Long enough for a busy machine: after this there is no answer. */
 const PATIENCE_MS = 5_000
 
 export async function talk(port: number): Promise<Talker> {

@@ -12,7 +12,7 @@ export function hostileInput(random: Random): HostileInput {
   const kind = random.pick(kinds)
   const made = makers[kind](random)
   const bytes = typeof made === 'string' ? Buffer.from(made, 'latin1') : made
-  return { kind, bytes, readsReplies: kind !== 'replies that nobody reads' }
+  return { kind, bytes, readsReplies: kind !== 'replies that are never read' }
 }
 
 /** A request as clients write it. */
@@ -371,7 +371,7 @@ const makers = {
       ]),
     ),
   'words of any number': (random: Random) => several(random, 12, () => anyCommand(random)),
-  'replies that nobody reads': (random: Random) =>
+  'replies that are never read': (random: Random) =>
     request('SETRANGE', '{b}big', 20_000, 'x') + request('GET', '{b}big').repeat(20 + random.below(80)),
   'scripts that lie': (random: Random) => {
     const lie = random.pick([

@@ -6,15 +6,17 @@ import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import type { EndpointReport, EndpointShard } from '@fairlead/api'
 import { runProxy } from '../run-proxy.ts'
-import { type Engine, freePort, newest, startEngine, until, wish } from '../stage.ts'
+import { type Engine, freePort, makeEndpointSpec, newest, startEngine, until } from '../stage.ts'
 import { certificateOf } from '../tls-stage.ts'
 
-/** One proxy before several databases: some for those who mean no good, and one for a neighbour of theirs. */
+/** One proxy before several databases: some for hostile clients, and one for a neighbour of theirs. */
 export interface HostileStage extends AsyncDisposable {
   readonly targets: readonly Target[]
   /** Of the neighbour's database. */
   readonly port: number
   readonly pid: number
+  /** Of the engines of the others' databases. */
+  readonly enginePids: readonly number[]
   /** Throws when the proxy does not answer. */
   reports(): Promise<{
     readonly pid: number
@@ -29,9 +31,14 @@ export interface HostileStage extends AsyncDisposable {
 /** In milliseconds; turns are counted in processor time. */
 export interface Turns {
   readonly tookMs: number
-  /** What turns took beyond 20 ms, together. Who comes at any time waits longer than that with the chance of `overMs` in `tookMs`. */
+  /**
+   * What turns took beyond 20 ms, together. A client that comes at a random time waits longer than that with
+   * the chance of `overMs` in `tookMs`.
+   */
   readonly overMs: number
   readonly mostMs: number
+  /** A client that comes at a random time meets a longer turn with a chance of one in a hundred. */
+  readonly p99Ms: number
 }
 
 export interface Target {
@@ -66,14 +73,17 @@ export async function makeHostileStage(): Promise<HostileStage> {
   const groups = await Promise.all([0, 1, 2].map(() => start(...inCluster)))
   const shards = await Promise.all(groups.map(holdSlots))
   for (const engine of [own, plain, ...groups]) await engine.admin(giveRights)
-  const put = async (id: string, body: ReturnType<typeof wish>) => {
+  const put = async (id: string, body: ReturnType<typeof makeEndpointSpec>) => {
     await proxy.client.putEndpoint({ params: { id }, body })
     return body.port
   }
-  const port = await put('own', wish(await freePort(), own.port))
-  const plainPort = await put('plain', { ...wish(await freePort(), plain.port), name: 'plain' })
-  const tlsPort = await put('tls', { ...wish(await freePort(), plain.port), tls: pem })
-  const shardedPort = await put('sharded', { ...wish(await freePort(), groups[0]?.port ?? 0), shards })
+  const port = await put('own', makeEndpointSpec(await freePort(), own.port))
+  const plainPort = await put('plain', { ...makeEndpointSpec(await freePort(), plain.port), name: 'plain' })
+  const tlsPort = await put('tls', { ...makeEndpointSpec(await freePort(), plain.port), tls: pem })
+  const shardedPort = await put('sharded', {
+    ...makeEndpointSpec(await freePort(), groups[0]?.port ?? 0),
+    shards,
+  })
   const { pid, sentinel } = await proxy.client.reportProxy({})
   const plainly = (name: string, to: number, hasLogin = true): Target => ({
     ...{ name, hasLogin, port: to, ca: null },
@@ -95,22 +105,25 @@ export async function makeHostileStage(): Promise<HostileStage> {
     ],
     port,
     pid,
+    enginePids: [plain, ...groups].flatMap(({ process: { pid: engine } }) => engine ?? []),
     reports: () => proxy.client.reportProxy({}),
     log: proxy.log,
-    async turns() {
-      const file = join(folder, 'turns.json')
-      await rm(file, { force: true })
-      await writeFile(join(folder, 'look'), '')
-      await until(
-        () => existsSync(file),
-        () => 'the proxy does not say how long its turns were',
-        20_000,
-      )
-      // Written by watch-turns.ts.
-      return JSON.parse(await readFile(file, 'utf8')) as Turns
-    },
+    turns: () => askForTurns(folder),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
+}
+
+/** How long turns of the proxy were, as watch-turns.ts in it writes them into `folder`. */
+async function askForTurns(folder: string): Promise<Turns> {
+  const file = join(folder, 'turns.json')
+  await rm(file, { force: true })
+  await writeFile(join(folder, 'look'), '')
+  await until(
+    () => existsSync(file),
+    () => 'the proxy does not say how long its turns were',
+    20_000,
+  )
+  return JSON.parse(await readFile(file, 'utf8')) as Turns // written by watch-turns.ts
 }
 
 /** Three engines that know nothing of each other, each with a third of the slots: they form without waiting for a bus. */

@@ -12,6 +12,8 @@ const TICK_MS = 1
 const LOOK_EVERY_MS = 20
 /** What a turn may take before it counts. */
 const LONG_MS = 20
+/** Turns are counted by their length, in steps of so much. */
+const STEP_MS = 0.25
 
 const folder = process.env['TURNS_FOLDER']
 if (folder !== undefined && isMainThread) {
@@ -24,9 +26,22 @@ if (folder !== undefined && isMainThread) {
   let last = spent()
   let overMs = 0
   let mostMs = 0
+  /** How long turns of each length took together. */
+  let byLength: number[] = []
+  /** Of the turns in which one comes at any time, all but one in a hundred are shorter. Where nothing is done, they take no time. */
+  const p99 = (tookMs: number) => {
+    let longer = 0
+    for (let n = byLength.length - 1; n >= 0; n -= 1) {
+      longer += byLength[n] ?? 0
+      if (longer > tookMs / 100) return (n + 1) * STEP_MS
+    }
+    return 0
+  }
   const tick = () => {
     const now = spent()
     const turnMs = now - last
+    const length = Math.floor(turnMs / STEP_MS)
+    byLength[length] = (byLength[length] ?? 0) + turnMs
     overMs += Math.max(0, turnMs - LONG_MS)
     mostMs = Math.max(mostMs, turnMs)
     const nowMs = performance.now()
@@ -34,9 +49,13 @@ if (folder !== undefined && isMainThread) {
       lookedMs = nowMs
       if (existsSync(join(folder, 'look'))) {
         rmSync(join(folder, 'look'))
-        writeFileSync(join(folder, 'turns.new'), JSON.stringify({ tookMs: nowMs - beganMs, overMs, mostMs }))
+        const tookMs = nowMs - beganMs
+        writeFileSync(
+          join(folder, 'turns.new'),
+          JSON.stringify({ tookMs, overMs, mostMs, p99Ms: p99(tookMs) }),
+        )
         renameSync(join(folder, 'turns.new'), join(folder, 'turns.json'))
-        ;[beganMs, overMs, mostMs] = [nowMs, 0, 0]
+        ;[beganMs, overMs, mostMs, byLength] = [nowMs, 0, 0, []]
       }
     }
     last = spent()

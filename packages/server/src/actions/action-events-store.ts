@@ -1,6 +1,8 @@
 import type { ActionChange, ActionEvent, ActionNotice } from '../core/state/action-event.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
+import { jsonColumn, wordColumn } from '../store/stored-column.ts'
+import { StoredCertificate, StoredChange } from '../store/stored-values.ts'
 import type { Tables } from '../store/tables.ts'
 
 /** Events that are kept of one action. One that waits for hours tells of it each second. */
@@ -30,8 +32,8 @@ export function actionEventsStore(db: Db): ActionEventsStore {
     db.selectFrom('action_events').selectAll().where('action_uid', '=', actionUid)
   return {
     async append(actionUid, notice, at) {
-      // The counter comes first: on a store with several servers it is what they wait for each other at, so that numbers
-      // come to light in their order.
+      // The counter comes first: concurrent servers serialize on this row, so sequence numbers commit in
+      // order.
       const seq = await nextId(db, 'action_event')
       await db
         .insertInto('action_events')
@@ -80,7 +82,10 @@ export function actionEventsStore(db: Db): ActionEventsStore {
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** Drops what is more than MOST_KEPT; its changes go into the oldest that stays, so that none is lost to who reads it all. */
+/**
+ * Drops events beyond MOST_KEPT. Their changes are merged into the oldest that stays, so a reader of all
+ * events misses none.
+ */
 async function dropOverflow(db: Db, actionUid: string): Promise<void> {
   const events = (order: 'asc' | 'desc') =>
     db.selectFrom('action_events').selectAll().where('action_uid', '=', actionUid).orderBy('seq', order)
@@ -89,12 +94,15 @@ async function dropOverflow(db: Db, actionUid: string): Promise<void> {
 
   const changes = events('asc').where('type', '=', 'action')
   const gone = await changes.where('seq', '<=', newestToGo.seq).execute()
-  const heir = await changes.where('seq', '>', newestToGo.seq).limit(1).executeTakeFirstOrThrow()
-  const merged: object = Object.assign({}, ...[...gone, heir].map((row) => JSON.parse(row.data) as object))
+  const firstKept = await changes.where('seq', '>', newestToGo.seq).limit(1).executeTakeFirstOrThrow()
+  const merged: ActionChange = Object.assign(
+    {},
+    ...[...gone, firstKept].map(({ data, seq }) => changeOf(data, seq)),
+  )
   await db
     .updateTable('action_events')
     .set({ data: JSON.stringify(merged) })
-    .where('seq', '=', heir.seq)
+    .where('seq', '=', firstKept.seq)
     .execute()
   await db
     .deleteFrom('action_events')
@@ -107,11 +115,13 @@ function dataOf(notice: ActionNotice): object {
   return notice.type === 'action' ? notice.change : notice.certificate
 }
 
-/** Rows were written here: their words are ours. */
+const typeOf = wordColumn('action_events', 'type', ['action', 'handover'])
+const changeOf = jsonColumn('action_events', 'data', StoredChange)
+const certificateOf = jsonColumn('action_events', 'data', StoredCertificate)
+
 function fromRow({ seq, action_uid, at, type, data }: Tables['action_events']): ActionEvent {
   const place = { seq, actionUid: action_uid, at }
-  const known = JSON.parse(data) as ActionChange & Extract<ActionNotice, { type: 'handover' }>['certificate']
-  return type === 'handover'
-    ? { ...place, type, certificate: known }
-    : { ...place, type: 'action', change: known }
+  return typeOf(type, seq) === 'handover'
+    ? { ...place, type: 'handover', certificate: { keys: null, heldMs: null, ...certificateOf(data, seq) } }
+    : { ...place, type: 'action', change: changeOf(data, seq) }
 }

@@ -2,7 +2,7 @@ import { setInterval } from 'node:timers'
 import type { Store } from '../store/open-store.ts'
 import { actionEventsStore } from './action-events-store.ts'
 
-/** Tells those who follow an action that there is something new to read. */
+/** Tells the followers of an action that there is something new to read. */
 export interface ActionFeed {
   watch(actionUid: string): Watch
 }
@@ -21,8 +21,8 @@ const POLL_EVERY_MS = 1_000
 const PAGE = 1_000
 
 /**
- * One look at the store for all who follow, while somebody does. It looks at what is committed and is told nothing: so
- * nobody who writes needs to know of it, what another server wrote is seen too, and nothing is overlooked.
+ * One look at the store for all followers, as long as there is one. It reads what is committed and is not
+ * notified: so writers need not know of it, events of another server are seen, too, and nothing is missed.
  */
 export function createActionFeed(store: Store): ActionFeed {
   const events = actionEventsStore(store.db)
@@ -56,7 +56,7 @@ export function createActionFeed(store: Store): ActionFeed {
     if (isLooking) return
     isLooking = true
     look()
-      .catch(wakeAll) // whoever reads meets the trouble, and says so
+      .catch(wakeAll) // the readers meet the same trouble, and report it
       .finally(() => {
         isLooking = false
       })
@@ -91,7 +91,7 @@ function mayBeNew(
   return changes === undefined ? nowMs - seen.atMs >= POLL_EVERY_MS : changes !== seen.changes
 }
 
-/** A flag that is up until somebody has seen it: a wake that nobody waits for is not lost. */
+/** A flag that stays up until it has been seen: a wake with no waiter is not lost. */
 function createWatch(): { readonly wake: () => void; readonly news: Watch['news'] } {
   let isUp = false
   let goOn: (() => void) | undefined

@@ -28,6 +28,7 @@ export function toWire(view: ActionView): ActionAnswer {
     paused: action.orders.paused,
     ...(action.wayBack !== null && {
       rollback_eligible: action.wayBack.eligible,
+      rollback_obstacle: action.wayBack.obstacle,
       rollback_reason: action.wayBack.reason,
     }),
     ...(action.error !== null && { error: action.error }),
@@ -135,7 +136,7 @@ const statusWordsV2: { readonly [Status in ActionStatus]: ActionV2['status'] } =
 
 function changeToWire(change: ActionChange): Omit<ChangeAnswer, 'seq' | 'type' | 'time'> {
   const { status, progress, step, holdReason, waitingFor, needsPerson, error } = change
-  const { undo, paused, eligible, reason, warnings } = change
+  const { undo, paused, eligible, rollbackObstacle, reason, warnings } = change
   return {
     ...(status !== undefined && { status: statusWords[status] }),
     ...(progress !== undefined && { progress }),
@@ -147,6 +148,7 @@ function changeToWire(change: ActionChange): Omit<ChangeAnswer, 'seq' | 'type' |
     ...(undo !== undefined && { undo }),
     ...(paused !== undefined && { paused }),
     ...(eligible !== undefined && { rollback_eligible: eligible }),
+    ...(rollbackObstacle !== undefined && { rollback_obstacle: rollbackObstacle }),
     ...(reason !== undefined && { rollback_reason: reason }),
     ...(warnings !== undefined && { warnings: warnings === '' ? [] : warnings.split('\n') }),
   }
@@ -172,7 +174,7 @@ function pendingOps(action: Action): ActionAnswer['pending_ops'] {
   return Object.fromEntries(action.pending.map((step, n) => [step.shard, pendingToWire(step, n, action)]))
 }
 
-/** The first is in hand; the others come after it. */
+/** The first is being carried out; the others come after it. */
 function pendingToWire(
   { kind, why }: PendingStep,
   n: number,

@@ -59,15 +59,15 @@ function maySee(view: ActionView, { user }: Pick<Caller, 'user'>): boolean {
   return may(user, 'view_status_of_cluster_action', database)
 }
 
-/** Whoever may see this one is not limited to some. */
+/** Stands for all databases: only users that are not limited to some may see it. */
 const NO_DATABASE = 0
 
-/** When nobody says how many. */
+/** If the query names no number. */
 const LIMIT = 200
 
 function readQuery<Word extends string, Status>(
-  { status, limit }: { readonly status?: Word; readonly limit?: number },
+  { status, limit, offset }: { readonly status?: Word; readonly limit?: number; readonly offset?: number },
   read: Readonly<Record<Word, Status>>,
-): { readonly status?: Status; readonly limit: number } {
-  return { limit: limit ?? LIMIT, ...(status !== undefined && { status: read[status] }) }
+) {
+  return { limit: limit ?? LIMIT, offset: offset ?? 0, ...(status !== undefined && { status: read[status] }) }
 }

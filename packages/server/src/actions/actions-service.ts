@@ -34,7 +34,7 @@ export interface Actions {
 /** Events in one query. */
 const PAGE = 100
 
-/** Reads from `store` at each call: nothing is remembered but who follows. */
+/** Reads from `store` at each call: it remembers nothing but the followers. */
 export function createActions({ store }: { readonly store: Store }): Actions {
   const actions = actionsStore(store.db)
   const handovers = handoversStore(store.db)
@@ -66,11 +66,14 @@ export function createActions({ store }: { readonly store: Store }): Actions {
       if (!maySee(user, NO_DATABASE)) return list({ ...query, databases: databasesOf(user) })
       // Those of modules had ended when they were written.
       const isWanted = query.status === undefined || query.status === 'done'
-      const added = isWanted ? await ofModules.list(query.limit) : []
-      const views = [...(await list(query)), ...added.map((action) => ({ of: 'module' as const, action }))]
-      return views
+      // Two lists become one: its page may begin anywhere in either.
+      const end = query.offset + query.limit
+      const added = isWanted ? await ofModules.list(end) : []
+      if (added.length === 0) return list(query)
+      const found = await list({ ...query, offset: 0, limit: end })
+      return [...found, ...added.map((action) => ({ of: 'module' as const, action }))]
         .toSorted((a, b) => (a.action.createdAt < b.action.createdAt ? 1 : -1))
-        .slice(0, query.limit)
+        .slice(query.offset, end)
     },
 
     async listOf(databaseUid, query) {
@@ -100,7 +103,7 @@ export function createActions({ store }: { readonly store: Store }): Actions {
   }
 }
 
-/** Whoever may see this one is not limited to some. */
+/** Stands for all databases: only users that are not limited to some may see it. */
 const NO_DATABASE = 0
 
 function databasesOf(user: Principal): readonly number[] {

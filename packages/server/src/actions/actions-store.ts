@@ -1,18 +1,30 @@
+import { ActionState } from '@fairlead/api'
+import { type SqlBool, sql } from 'kysely'
+import { Type } from 'typebox'
+import type { Queued } from '../core/requests/admit-upgrade.ts'
 import type { Action, ActionNews, ActionStatus } from '../core/state/action.ts'
 import { changeOf, visibleOf } from '../core/state/action-event.ts'
-import type { Goal } from '../core/state/goal.ts'
 import { noOrders } from '../core/state/orders.ts'
 import { inTransaction } from '../store/in-transaction.ts'
 import type { Db } from '../store/open-store.ts'
+import { jsonColumn, wordColumn } from '../store/stored-column.ts'
+import {
+  StoredGoal,
+  StoredOrders,
+  StoredPending,
+  StoredWayBack,
+  storedHoldReasons,
+} from '../store/stored-values.ts'
 import type { Tables } from '../store/tables.ts'
 import { actionEventsStore } from './action-events-store.ts'
 
-/** Which actions a list has; `limit` is the most of them. */
+/** Which actions a list has: at most `limit`, after the newest `offset`. */
 export interface ActionsQuery {
   readonly status?: ActionStatus
   /** Only actions of these databases; without it, all. */
   readonly databases?: readonly number[]
   readonly limit: number
+  readonly offset: number
 }
 
 /** Whatever people see change of an action goes into its events, in the same transaction. */
@@ -20,7 +32,10 @@ export interface ActionsStore {
   get(uid: string): Promise<Action | undefined>
   /** The action that runs on a database, if one does. */
   active(databaseUid: number): Promise<Action | undefined>
-  listActive(): Promise<readonly Action[]>
+  /** Of several databases, by database. */
+  activeOf(databaseUids: readonly number[]): Promise<ReadonlyMap<number, Action>>
+  /** Of all databases, and no more of each than the queue of upgrades looks at: an action that cannot be read holds up no other. */
+  listActive(): Promise<readonly (Queued & { readonly databaseUid: number })[]>
   /** The newest first. */
   list(query: ActionsQuery): Promise<readonly Action[]>
   /** Throws ActiveActionExists when another action runs on the database. */
@@ -42,18 +57,33 @@ export function actionsStore(db: Db): ActionsStore {
       return row && fromRow(row)
     },
     async active(databaseUid) {
-      const row = await all()
-        .where('database_uid', '=', databaseUid)
-        .where('status', 'in', ['queued', 'running'])
-        .executeTakeFirst()
+      const row = await all().where('database_uid', '=', databaseUid).where(isActive).executeTakeFirst()
       return row && fromRow(row)
     },
-    async listActive() {
-      return (await all().where('status', 'in', ['queued', 'running']).execute()).map(fromRow)
+    async activeOf(databaseUids) {
+      if (databaseUids.length === 0) return new Map()
+      const query = all()
+        .where('database_uid', 'in', [...databaseUids])
+        .where(isActive)
+      return new Map((await query.execute()).map((row) => [row.database_uid, fromRow(row)]))
     },
-    async list({ status, databases, limit }) {
+    async listActive() {
+      const rows = await db
+        .selectFrom('actions')
+        .select(['uid', 'database_uid', 'kind', 'status', 'step', 'needs_person', 'created_at'])
+        .where(isActive)
+        .execute()
+      return rows.map(({ needs_person, created_at, database_uid, ...row }) => ({
+        ...row,
+        databaseUid: database_uid,
+        needsPerson: needs_person === 1,
+        createdAt: created_at,
+      }))
+    },
+    async list({ status, databases, limit, offset }) {
       if (databases?.length === 0) return []
       let query = all().orderBy('created_at', 'desc').orderBy('uid', 'desc').limit(limit)
+      if (offset > 0) query = query.offset(offset)
       if (status !== undefined) query = query.where('status', '=', status)
       if (databases !== undefined) query = query.where('database_uid', 'in', [...databases])
       return (await query.execute()).map(fromRow)
@@ -66,6 +96,9 @@ export function actionsStore(db: Db): ActionsStore {
     },
   }
 }
+
+/** With the very words of the index of active actions: with parameters, SQLite would not find that it may use it. */
+const isActive = sql<SqlBool>`status in ('queued', 'running')`
 
 async function insert(
   db: Db,
@@ -145,25 +178,36 @@ function toColumns(news: ActionNews): Partial<Tables['actions']> {
   }
 }
 
-/** Rows were written here: their words are ours. */
+const kindOf = wordColumn('actions', 'kind', ['create', 'upgrade', 'delete'])
+const statusOf = wordColumn('actions', 'status', ['queued', 'running', 'done', 'failed'])
+const goalOf = jsonColumn('actions', 'goal', StoredGoal)
+const askedOf = jsonColumn('actions', 'asked', StoredGoal)
+const ordersOf = jsonColumn('actions', 'orders', StoredOrders)
+const wayBackOf = jsonColumn('actions', 'way_back', Type.Union([StoredWayBack, Type.Null()]))
+const warningsOf = jsonColumn('actions', 'warnings', Type.Array(Type.String()))
+const stepOf = wordColumn('actions', 'step', ActionState.enum)
+const holdReasonOf = wordColumn('actions', 'hold_reason', storedHoldReasons)
+const pendingOf = jsonColumn('actions', 'pending', StoredPending)
+
 function fromRow(row: Tables['actions']): Action {
+  const wayBack = wayBackOf(row.way_back, row.uid)
   return {
     uid: row.uid,
     databaseUid: row.database_uid,
-    kind: row.kind as Action['kind'],
-    status: row.status as ActionStatus,
-    goal: JSON.parse(row.goal) as Goal,
-    asked: JSON.parse(row.asked) as Goal,
-    orders: JSON.parse(row.orders) as Action['orders'],
+    kind: kindOf(row.kind, row.uid),
+    status: statusOf(row.status, row.uid),
+    goal: goalOf(row.goal, row.uid),
+    asked: askedOf(row.asked, row.uid),
+    orders: ordersOf(row.orders, row.uid),
     handedOverAt: row.handed_over_at,
-    wayBack: JSON.parse(row.way_back) as Action['wayBack'],
-    warnings: JSON.parse(row.warnings) as Action['warnings'],
+    wayBack: wayBack && { obstacle: null, ...wayBack },
+    warnings: warningsOf(row.warnings, row.uid),
     progress: row.progress,
-    step: row.step as Action['step'],
-    holdReason: row.hold_reason as Action['holdReason'],
+    step: stepOf(row.step, row.uid),
+    holdReason: row.hold_reason === null ? null : holdReasonOf(row.hold_reason, row.uid),
     waitingFor: row.waiting_for,
     needsPerson: row.needs_person === 1,
-    pending: JSON.parse(row.pending) as Action['pending'],
+    pending: pendingOf(row.pending, row.uid),
     error: row.error,
     createdAt: row.created_at,
     changedAt: row.changed_at,

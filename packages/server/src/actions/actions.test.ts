@@ -144,6 +144,12 @@ test('actions are listed by database, by status in each form’s words, and no m
     'action-4',
     'action-2',
   ])
+  expect(uids((await get('/v1/actions?limit=2&offset=3')).body['state-machines'])).toEqual([
+    'action-1',
+    'action-0',
+  ])
+  expect(uids((await get('/v2/actions?limit=2&offset=5')).body)).toEqual([])
+  expect(uids((await get('/v1/actions/bdb/2?offset=1')).body)).toEqual(['action-1'])
   expect(uids((await get('/v1/actions?status=active')).body['state-machines'])).toEqual([])
   expect(uids((await get('/v2/actions?status=completed&limit=1')).body)).toEqual(['action-4'])
   for (const path of ['/v2/actions?status=active', '/v1/actions?limit=1001', '/v1/actions?page=2']) {
@@ -183,9 +189,9 @@ test('an action that ended is told whole, and no secret with it', async () => {
   expect(text).not.toContain('secret')
 })
 
-test('a control plane stops at once, whoever follows it, and goes on after its restart', async () => {
+test('a control plane stops at once, also while clients follow an action, and goes on after its restart', async () => {
   await fairlead.withStore(({ db }) => {
-    const goal = steadyGoal({ ...database('one'), uid: 1 } as never)
+    const goal = steadyGoal({ ...database('one'), uid: 1, groups: [{}] } as never)
     return actionsStore(db).insert({ uid: 'open', databaseUid: 1, kind: 'upgrade', goal }, minute(9))
   })
   // There is no agent here: what the action waits for is told live.
@@ -198,7 +204,7 @@ test('a control plane stops at once, whoever follows it, and goes on after its r
   })()
   await expect
     .poll(() => text, { timeout: 10_000 })
-    .toMatch(/"hold_reason":"trouble","waiting_for":"it is tried again/)
+    .toMatch(/"hold_reason":"trouble","waiting_for":"it failed and is tried again/)
   const began = performance.now()
   await fairlead.restart()
   expect(performance.now() - began).toBeLessThan(5_000)

@@ -1,13 +1,14 @@
 import { createClient, fetchStreamTransport, fetchTransport, operations, Refusal } from '@fairlead/api'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openTestStore } from '../../test/open-test-store.ts'
 import type { Caller } from '../core/identity/access.ts'
 import type { ActionNews, Certificate } from '../core/state/action.ts'
 import { steadyGoal } from '../core/state/database.ts'
 import { databasesStore } from '../databases/databases-store.ts'
 import { createHttp } from '../http/create-http.ts'
 import { mountOn } from '../http/mount.ts'
-import { openStore, type Store } from '../store/open-store.ts'
+import type { Store } from '../store/open-store.ts'
 import { actionsRoutes } from './actions-routes.ts'
 import { createActions } from './actions-service.ts'
 import { actionsStore } from './actions-store.ts'
@@ -21,7 +22,7 @@ let server: Awaited<ReturnType<typeof serve>>
 let tokens: Set<string>
 
 beforeEach(async () => {
-  store = await openStore(':memory:')
+  store = await openTestStore(':memory:')
   tokens = new Set(['admin', 'limited'])
   port = 0
   server = await serve()
@@ -168,7 +169,7 @@ test('a handover is told when the role has moved, and again when its full syncs 
   ])
 })
 
-test('who resumes with the last id gets every event once and in order, while others are written', async () => {
+test('a client that resumes with the last id gets every event once and in order, while others are written', async () => {
   const writing = (async () => {
     for (let n = 1; n < 400; n += 1) {
       await update({ waitingFor: `turn ${n}` })
@@ -198,7 +199,7 @@ test('who resumes with the last id gets every event once and in order, while oth
   expect(connections).toBeGreaterThan(5)
 })
 
-test('the typed client goes on where it was when the server is started anew', async () => {
+test('the typed client goes on where it was when the server is restarted', async () => {
   const states: unknown[] = []
   for await (const event of follow()) {
     if (event.type === 'action') states.push(event.state ?? event.status)
@@ -236,7 +237,7 @@ test('a stream outlives no token: it closes, and another token goes on with it',
   expect(seqs).toEqual([1, 2, 3])
 })
 
-test('the query says where to go on for who cannot set a header, and the header counts more', async () => {
+test('the query says where to go on for clients that cannot set a header; the header has precedence', async () => {
   await update({ status: 'done' })
   const ids = async (response: Response) =>
     [...(await response.text()).matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))

@@ -1,9 +1,13 @@
+import { sql } from 'kysely'
+import { Type } from 'typebox'
 import type { Certificate } from '../core/state/action.ts'
 import type { Handover } from '../core/state/handover.ts'
 import type { Standby } from '../core/state/topology.ts'
 import { inTransaction } from '../store/in-transaction.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
+import { jsonColumn } from '../store/stored-column.ts'
+import { StoredCertificate } from '../store/stored-values.ts'
 import type { Tables } from '../store/tables.ts'
 import { actionEventsStore } from './action-events-store.ts'
 
@@ -34,7 +38,7 @@ export function handoversStore(db: Db): HandoversStore {
         .selectAll()
         .where('database_uid', '=', databaseUid)
         .where('group_number', '=', group)
-        .where('closed', '=', 0)
+        .where('closed', '=', sql.lit(0)) // as in the index of those that are open
         .executeTakeFirst()
       return row && fromRow(row)
     },
@@ -60,7 +64,7 @@ export function handoversStore(db: Db): HandoversStore {
         await update(within, id)
           .set({ certificate: JSON.stringify(certificate), released: 1 })
           .execute()
-        await tell(within, id, certificate, certificate.at)
+        await reportCertificate(within, id, certificate, certificate.at)
       })
     },
     async release(id) {
@@ -71,7 +75,7 @@ export function handoversStore(db: Db): HandoversStore {
         await update(within, id)
           .set({ released: 1, closed: 1, certificate: certificate && JSON.stringify(certificate) })
           .execute()
-        if (certificate !== null) await tell(within, id, certificate, now)
+        if (certificate !== null) await reportCertificate(within, id, certificate, now)
       })
     },
   }
@@ -81,8 +85,8 @@ function update(db: Db, id: number) {
   return db.updateTable('handovers').where('id', '=', id)
 }
 
-/** A handover that no action asked for is nobody's event. */
-async function tell(db: Db, id: number, certificate: Certificate, at: string): Promise<void> {
+/** A handover without an action is no event of any action. */
+async function reportCertificate(db: Db, id: number, certificate: Certificate, at: string): Promise<void> {
   const row = await db.selectFrom('handovers').select('action_uid').where('id', '=', id).executeTakeFirst()
   if (row?.action_uid == null) return
   await actionEventsStore(db).append(row.action_uid, { type: 'handover', certificate }, at)
@@ -95,17 +99,14 @@ async function certificatesOf(
   if (actionUids.length === 0) return new Map()
   const rows = await db
     .selectFrom('handovers')
-    .select(['action_uid', 'certificate'])
+    .select(['id', 'action_uid', 'certificate'])
     .where('action_uid', 'in', [...actionUids])
     .where('certificate', 'is not', null)
     .orderBy('id')
     .execute()
   const byAction = Map.groupBy(rows, (row) => row.action_uid ?? '')
   return new Map(
-    [...byAction].map(([uid, of]) => [
-      uid,
-      of.map((row) => JSON.parse(row.certificate ?? '') as Certificate),
-    ]),
+    [...byAction].map(([uid, of]) => [uid, of.map((row) => certificateOf(row.certificate ?? '', row.id))]),
   )
 }
 
@@ -126,6 +127,19 @@ function toRow(id: number, intent: Intent): Tables['handovers'] {
   }
 }
 
+const fullSyncsOf = jsonColumn('handovers', 'full_syncs_before', Type.Record(Type.String(), Type.Number()))
+const standbyOf = jsonColumn(
+  'handovers',
+  'standby',
+  Type.Object({ shard: Type.Integer(), runId: Type.String(), errorReplies: Type.Number() }),
+)
+const readCertificate = jsonColumn('handovers', 'certificate', StoredCertificate)
+
+/** Earlier versions did not note how many keys there were, nor how long clients were held. */
+function certificateOf(text: string, id: number): Certificate {
+  return { keys: null, heldMs: null, ...readCertificate(text, id) }
+}
+
 function fromRow(row: Tables['handovers']): Handover {
   return {
     id: row.id,
@@ -134,16 +148,16 @@ function fromRow(row: Tables['handovers']): Handover {
     actionUid: row.action_uid,
     from: row.from_shard,
     to: row.to_shard,
-    fullSyncsBefore: JSON.parse(row.full_syncs_before) as Handover['fullSyncsBefore'],
+    fullSyncsBefore: fullSyncsOf(row.full_syncs_before, row.id),
     intendedAt: row.intended_at,
-    standby: row.standby === null ? unknownStandby(row) : (JSON.parse(row.standby) as Standby),
+    standby: row.standby === null ? unknownStandby(row) : standbyOf(row.standby, row.id),
     released: row.released === 1,
     closed: row.closed === 1,
-    certificate: row.certificate === null ? null : (JSON.parse(row.certificate) as Certificate),
+    certificate: row.certificate === null ? null : certificateOf(row.certificate, row.id),
   }
 }
 
-/** On record from a version that did not note it: no process has an empty id, so nobody is taken for it. */
+/** On record from a version that did not note it: no process has an empty id, so no process matches. */
 function unknownStandby(row: Tables['handovers']): Standby {
   return { shard: row.from_shard, runId: '', errorReplies: 0 }
 }

@@ -8,7 +8,7 @@ import {
   rollbackAction,
 } from '@fairlead/api'
 import { actorOf, type Caller, may } from '../core/identity/access.ts'
-import type { Order } from '../core/requests/settle-order.ts'
+import type { Order } from '../core/requests/resolve-order.ts'
 import type { Mount } from '../http/mount.ts'
 import { toWire } from './action-wire.ts'
 import type { Actions } from './actions-service.ts'

@@ -1,12 +1,16 @@
 import { Refusal } from '@fairlead/api'
 import { auditStore } from '../audit/audit-store.ts'
 import type { Actor } from '../core/identity/access.ts'
-import { type Order, settleOrder } from '../core/requests/settle-order.ts'
+import { type Order, resolveOrder } from '../core/requests/resolve-order.ts'
 import type { Action } from '../core/state/action.ts'
 import { hasEnded } from '../core/state/action-event.ts'
 import { revisionOf } from '../core/state/goal.ts'
+import { haveAllLeft } from '../core/state/way-back.ts'
+import { databaseOrdersStore } from '../databases/database-orders-store.ts'
 import type { Databases } from '../databases/databases-service.ts'
-import type { Store } from '../store/open-store.ts'
+import { databasesStore } from '../databases/databases-store.ts'
+import { shardsStore } from '../databases/shards-store.ts'
+import type { Db, Store } from '../store/open-store.ts'
 import { actionsStore } from './actions-store.ts'
 
 /** Takes what people say about a running action. */
@@ -31,11 +35,14 @@ export function createOrders(deps: {
       if (order === 'retry' && known.status === 'failed') return beginAgain(known, databases, by)
       const at = new Date(deps.now()).toISOString()
       await store.transaction(async (db) => {
-        const action = (await actionsStore(db).get(known.uid)) ?? known
+        const recorded = (await actionsStore(db).get(known.uid)) ?? known
+        const action = order === 'finalize' ? await withHandover(recorded, at, db) : recorded
         if (hasEnded(action)) throw new Refusal('action_ended', `action ${action.uid} has ended`)
-        const change = settleOrder(action, order, by.name)
+        const change = resolveOrder(action, order, by.name)
         if ('refused' in change) throw new Refusal(change.refused, change.message)
-        await actionsStore(db).update(action.uid, change, at)
+        const { handedOverAt } = action
+        await actionsStore(db).update(action.uid, { handedOverAt, ...change }, at)
+        await databaseOrdersStore(db).note(action.databaseUid)
         const details = { action: action.uid, order }
         await auditStore(db).append(
           { type: 'bdb_action_ordered', by, databaseUid: action.databaseUid, details },
@@ -46,6 +53,21 @@ export function createOrders(deps: {
       return known.uid
     },
   }
+}
+
+/**
+ * The last group may have handed over, and a turn that is waiting (for the cluster to agree, for one) has not written down when: then `at` is
+ * when. What is to be finalized is there.
+ */
+async function withHandover(action: Action, at: string, db: Db): Promise<Action> {
+  const { databaseUid, goal, handedOverAt } = action
+  if (handedOverAt !== null || goal.undo) return action
+  const [database, shards] = [
+    await databasesStore(db).get(databaseUid),
+    await shardsStore(db).listOf(databaseUid),
+  ]
+  const isMoved = database !== undefined && haveAllLeft(database.groups, shards, goal)
+  return isMoved ? { ...action, handedOverAt: at } : action
 }
 
 /** The same upgrade as a new action, as long as the database still is what it was accepted for. */

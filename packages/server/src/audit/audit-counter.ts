@@ -3,7 +3,10 @@ import { countEvent, isCounted, isOver, newTally, restOf } from '../core/identit
 import type { Db, Store } from '../store/open-store.ts'
 import { auditStore } from './audit-store.ts'
 
-/** Writes down what may come as often as somebody likes: equal events of an hour are counted, see core/identity/audit-tally.ts. */
+/**
+ * Writes down events that a client can cause without limit: equal events of an hour are counted, see
+ * core/identity/audit-tally.ts.
+ */
 export interface AuditCounter {
   /** Takes an event; in the transaction of what it is about. What is only counted writes nothing. */
   note(db: Db, event: AuditEvent): Promise<void>

@@ -3,6 +3,7 @@ import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
+import { codeOf } from '@fairlead/engine'
 import type { AuditRecord } from '../core/identity/audit-record.ts'
 import type { SecretBox } from '../store/secret-box.ts'
 
@@ -110,7 +111,7 @@ async function writeDurably(folder: string, file: string, bytes: Uint8Array): Pr
 }
 
 function nullIfAbsent(cause: unknown): null {
-  if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
+  if (codeOf(cause) === 'ENOENT') return null
   throw cause
 }
 

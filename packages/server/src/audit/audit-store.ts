@@ -130,7 +130,7 @@ function toRow({
   }
 }
 
-/** What was written by `toRow`, or by whoever changed it since: the hash tells. */
+/** Reads what `toRow` wrote, or what was changed in the file since: the hash tells. */
 function fromRow(row: Tables['audit']): AuditRecord {
   return {
     seq: row.seq,

@@ -25,7 +25,7 @@ const send = (method: string, path: string, body?: object, auth = admin) =>
   fairlead.send(method, path, { auth, ...(body && { body }) })
 const logs = async (query = '', auth = admin) =>
   (await send('GET', `/v1/logs${query}`, undefined, auth)).body as unknown as readonly Entry[]
-const verify = (head?: string) => verifyAuditOf({ home: fairlead.home, storeKey: undefined }, head)
+const verify = (head?: string) => verifyAuditOf(fairlead.config, head)
 const types = async () => (await logs()).map(({ type }) => type)
 const authorize = (username: string, password: string) =>
   fairlead.send('POST', '/v1/users/authorize', { body: { username, password } })
@@ -114,7 +114,7 @@ test('the log is read by time, from either end, and page by page', async () => {
   }
 })
 
-test('who is limited to some databases reads what is about those', async () => {
+test('a user that is limited to some databases reads the records about those', async () => {
   await send('POST', '/v1/roles', {
     name: 'two',
     management: 'db_member',
@@ -176,7 +176,7 @@ for (const [what, [change, message]] of Object.entries(tampering)) {
   })
 }
 
-test('a verification tells when all was written anew, and goes on telling until a person has looked', async () => {
+test('a verification tells when all was rewritten, and keeps telling until a person has looked', async () => {
   for (let n = 0; n < 4; n += 1) await authorize('nobody', 'x')
   const rewritten = await fairlead.withStore(async ({ db }) => {
     const records = await auditStore(db).listAfter(0, 1_000)

@@ -40,7 +40,7 @@ test('a user who is refused again and again fills a few lines an hour, and none 
   const after = await refusals()
   expect(total(after)).toBe(801)
   expect(after.length).toBeLessThan(110)
-  expect((await verifyAuditOf({ home: fairlead.home, storeKey: undefined }, undefined)).fault).toBeUndefined()
+  expect((await verifyAuditOf(fairlead.config, undefined)).fault).toBeUndefined()
 })
 
 test('what was counted is written when the server stops', async () => {

@@ -23,6 +23,8 @@ interface Deps {
   readonly files: AuditFiles
   readonly counter: AuditCounter
   readonly retention: Retention
+  /** One server of all seals, and has the files. */
+  readonly isToSeal: () => boolean
   readonly now: () => number
   readonly log: Logger
 }
@@ -52,7 +54,7 @@ export async function keepAudit(deps: Deps): Promise<AuditKeeper> {
   }
   const look = async () => {
     await counter.flush(false)
-    if (now() - sealedAtMs >= SEAL_EVERY_MS) {
+    if (deps.isToSeal() && now() - sealedAtMs >= SEAL_EVERY_MS) {
       sealedAtMs = now()
       await sealAudit({ store, files, now }, retention)
     }
@@ -62,14 +64,14 @@ export async function keepAudit(deps: Deps): Promise<AuditKeeper> {
   /** One after the other. */
   const tend = () => {
     const done = turn.then(look)
-    turn = done.catch(() => undefined) // whoever asked hears of it; the next one starts afresh
+    turn = done.catch(() => undefined) // its caller gets the failure; the next one starts afresh
     return done
   }
 
-  await tellLost(deps)
+  await reportLost(deps)
   await tend()
   const timer = setInterval(() => {
-    tend().catch((err: unknown) => log.error({ err }, 'the audit could not be looked after'))
+    tend().catch((err: unknown) => log.error({ err }, 'the audit could not be maintained'))
   }, TEND_EVERY_MS)
   timer.unref()
 
@@ -85,7 +87,7 @@ export async function keepAudit(deps: Deps): Promise<AuditKeeper> {
 }
 
 /** A record that this cluster signed and that is not there: the store is an older one, or was changed behind its back. */
-async function tellLost({ store, files, now, log }: Deps): Promise<void> {
+async function reportLost({ store, files, now, log }: Deps): Promise<void> {
   const { last } = await files.readCheckpoints()
   if (last === null || (await isThere(store, last))) return
   log.error({ auditHead: printHead(last), signedAt: last.at }, 'the audit was cut off or rewritten')

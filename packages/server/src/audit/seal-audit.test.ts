@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openTestStore } from '../../test/open-test-store.ts'
 import { fairlead } from '../core/identity/audit-record.ts'
-import { openStore, type Store } from '../store/open-store.ts'
+import type { Store } from '../store/open-store.ts'
 import { createSecretBox } from '../store/secret-box.ts'
 import { createAuditCounter } from './audit-counter.ts'
 import { type AuditFiles, openAuditFiles } from './audit-files.ts'
@@ -24,7 +25,7 @@ let nowMs: number
 const now = () => nowMs
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), 'fairlead-audit-'))
-  store = await openStore(join(home, 'store.db'))
+  store = await openTestStore(join(home, 'store.db'))
   files = openAuditFiles(home, createSecretBox(randomBytes(32)))
   nowMs = begin
 })
@@ -72,7 +73,7 @@ test('what is old enough leaves the store for a file, and all of it can still be
   expect(await verify(head)).toMatchObject({ records: 242, removed: 0, fault: undefined })
 })
 
-test('more records than the store shall hold are sealed however young they are, and the last one stays', async () => {
+test('records beyond the limit of the store are sealed however young they are, and the last one stays', async () => {
   await live(1, 300)
   await seal({ days: 3_650 }, 100)
   expect(await inStore()).toBeLessThan(100)
@@ -113,7 +114,7 @@ test('files that take too much go, the oldest first; what is left still proves i
   const types = (await auditStore(store.db).listAfter(0, 10_000)).map(({ type }) => type)
   expect(types).toContain('audit_removed')
   expect((await verify(head)).fault).toBeUndefined() // record 120 is in the second file
-  expect((await verify('3:abc')).fault).toMatch(/records-1-70.jsonl.gz, which had to make room/)
+  expect((await verify('3:abc')).fault).toMatch(/records-1-70.jsonl.gz, which was deleted to make room/)
 })
 
 test('the head is signed as it moves, and said in the log once a day', async () => {
@@ -122,7 +123,7 @@ test('the head is signed as it moves, and said in the log once a day', async () 
   const counter = createAuditCounter(store, now)
   await live(1)
   await using keeper = await keepAudit({
-    ...{ store, files, counter, now, log },
+    ...{ store, files, counter, now, log, isToSeal: () => true },
     retention: { days: 90, sealedBytes: 1e9 },
   })
   const signed = async () => (await files.readCheckpoints()).last?.seq

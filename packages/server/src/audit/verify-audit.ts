@@ -98,7 +98,7 @@ function meet(record: AuditRecord, walk: Walk): void {
   const { last } = walk
   if (record.seq !== last.seq + 1) throw new Error(`record ${last.seq + 1} is missing`)
   if (record.previous !== last.hash)
-    throw new Error(`record ${record.seq} does not follow record ${last.seq} as it is now`)
+    throw new Error(`record ${record.seq} does not follow record ${last.seq} in its present form`)
   if (record.hash !== hashOf(record)) throw new Error(`record ${record.seq} was changed`)
   pass(record, walk)
 }
@@ -113,7 +113,8 @@ function forget({ first, last, file }: AuditSegment, { wanted, asked }: Walk): v
   for (const head of wanted) {
     const seq = Number(head.split(':')[0])
     if (seq < first || seq >= last) continue
-    if (head === asked) throw new Error(`the record ${head} was in audit/${file}, which had to make room`)
+    if (head === asked)
+      throw new Error(`the record ${head} was in audit/${file}, which was deleted to make room`)
     wanted.delete(head)
   }
 }

@@ -2,9 +2,9 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Refusal } from '@fairlead/api'
 
-/** What whoever creates the cluster must know: only the machine's owner does. */
+/** The secret that creating the cluster takes: only the owner of the machine knows it. */
 export interface BootstrapSecret {
-  /** To be shown; null when whoever runs the server has chosen it, and so knows it. */
+  /** To be shown; null if the operator has chosen it, and so knows it. */
   readonly generated: string | null
   /** Throws Refusal invalid_request when there is none, forbidden when it is another. */
   check(sent: string | undefined): void
@@ -25,7 +25,7 @@ export function readBootstrapSecret(file: string, chosen: string | undefined): B
         )
       }
       if (timingSafeEqual(digest(sent), digest(secret))) return
-      throw new Refusal('forbidden', 'bootstrap_secret: is not the one of this server')
+      throw new Refusal('forbidden', 'bootstrap_secret: is not the secret of this server')
     },
     forget: async () => rmSync(file, { force: true }),
   }

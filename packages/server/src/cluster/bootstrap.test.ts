@@ -10,7 +10,7 @@ const credentials = { username: 'ops@example.org', password: 'chosen-by-a-person
 const create = (body: object) => fairlead.send('POST', '/v1/bootstrap/create_cluster', { body })
 const secret = 'known-to-its-owner'
 
-test('a cluster that waits is created once, by who asks first, and lets in nobody before', async () => {
+test('a cluster that waits is created once, by the first request, and accepts no login before', async () => {
   fairlead = await startControlPlane({
     ...{ bootstrap: 'manual', adminPassword: undefined },
     bootstrapSecret: secret,
@@ -50,7 +50,7 @@ test('a cluster that waits is created once, by who asks first, and lets in nobod
   expect((await fairlead.send('GET', '/v1/cluster', { auth })).body['name']).toBe(made[0]?.body['name'])
 })
 
-test('a cluster that creates itself is not created by anybody else, and has no default password', async () => {
+test('a cluster that creates itself cannot be created by a request, and has no default password', async () => {
   fairlead = await startControlPlane({ adminPassword: undefined })
   expect((await fairlead.send('GET', '/v1/bootstrap')).body).toMatchObject({
     bootstrap_status: { state: 'completed' },
@@ -61,7 +61,7 @@ test('a cluster that creates itself is not created by anybody else, and has no d
   }
 })
 
-test('a cluster that waits is created by whoever owns the machine: the secret lies there, until the cluster does', async () => {
+test('a cluster that waits is created by the owner of the machine: the secret is in a file until the cluster exists', async () => {
   fairlead = await startControlPlane({ bootstrap: 'manual', adminPassword: undefined })
   const file = join(fairlead.home, 'bootstrap.secret')
   const generated = readFileSync(file, 'utf8').trim()

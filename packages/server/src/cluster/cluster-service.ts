@@ -4,6 +4,7 @@ import { auditStore } from '../audit/audit-store.ts'
 import { type Actor, actorOf, type Caller } from '../core/identity/access.ts'
 import { fairlead } from '../core/identity/audit-record.ts'
 import type { Settings } from '../core/identity/settings.ts'
+import { LAST_BUILT_IN_ROLE } from '../core/identity/user.ts'
 import { nameFault } from '../core/identity/user-name.ts'
 import type { UserPasswords } from '../passwords/user-passwords.ts'
 import { rolesStore } from '../roles/roles-store.ts'
@@ -18,12 +19,12 @@ export interface Cluster {
   /** Changes what is given. */
   change(change: SettingsChange, caller: Caller): Promise<Settings>
   /**
-   * Creates the cluster with its first user, once, for whoever knows the secret. Throws Refusal cluster_already_exists,
-   * invalid_request, forbidden, password_not_complex, too_many_requests.
+   * Creates the cluster with its first user, once; `secret` must be the right one. Throws Refusal
+   * cluster_already_exists, invalid_request, forbidden, password_not_complex, too_many_requests.
    */
   create(name: string, admin: FirstUser, by: Actor, secret: string | undefined): Promise<void>
   /**
-   * Creates the cluster where there is none and it is not to wait for somebody to do so. Returns the password when it had to be generated, to be shown once.
+   * Creates the cluster where there is none, unless an operator is to do so. Returns the password when it had to be generated, to be shown once.
    */
   ensure(
     name: string,
@@ -45,7 +46,7 @@ export type SettingsChange = {
 export function createCluster(deps: {
   readonly store: Store
   readonly passwords: UserPasswords
-  /** Whether it is created by whoever knows this; null: it creates itself. */
+  /** The secret with which a request creates the cluster; null: it creates itself. */
   readonly bootstrap: BootstrapSecret | null
   readonly now: () => number
 }): Cluster {
@@ -62,7 +63,7 @@ export function createCluster(deps: {
       // Two requests at once: one of them is the second.
       if ((await settingsStore(db).get()).createdAt !== null) throw new Refusal('cluster_already_exists')
       await settingsStore(db).set({ name, createdAt: now() })
-      const roles = await rolesStore(db).list()
+      const roles = await rolesStore(db).list({ limit: LAST_BUILT_IN_ROLE })
       const roleUids = roles.filter(({ management }) => management === 'admin').map(({ uid }) => uid)
       const email = admin.name.includes('@') ? admin.name : null
       const user = await usersStore(db).insert({ name: admin.name, email, roleUids }, now())

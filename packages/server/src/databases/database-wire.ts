@@ -14,7 +14,7 @@ import type { UsedModule } from '../core/state/goal.ts'
 import type { DatabaseRequest, DatabaseView, ShardView } from './databases-service.ts'
 import { argsFromWire } from './module-args-wire.ts'
 
-/** Wire words stop here: a database as the API shows it. The password only for those who may see it. */
+/** Wire words stop here: a database as the API shows it. With its password only if `showsPassword`. */
 export function toWire({ database, shards, action }: DatabaseView, showsPassword: boolean): DatabaseAnswer {
   const primaries = database.groups.flatMap(
     ({ primaryShard }) => shards.find(({ id }) => id === primaryShard) ?? [],
@@ -25,8 +25,8 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
     name: database.name,
     type: 'redis',
     status:
-      database.status === 'active' && database.obstacle !== '' ? 'recovery' : statusWords[database.status],
-    status_reason: database.obstacle,
+      database.status === 'active' && database.obstacle !== null ? 'recovery' : statusWords[database.status],
+    status_reason: database.obstacle ?? '',
     engine: database.build.flavour,
     engine_version: database.build.version,
     version: database.build.version,
@@ -70,7 +70,7 @@ const statusWords: { readonly [Status in DatabaseStatus]: DatabaseAnswer['status
   'creation-failed': 'creation-failed',
 }
 
-/** The one address that stays, once somebody serves there. */
+/** The one address that stays, once a primary serves in each group. */
 function endpointsOf({ endpointPort, groups }: Database): readonly Address[] {
   const serves = groups.every(({ primaryShard }) => primaryShard !== null)
   return endpointPort === null || !serves ? [] : [{ host: ENDPOINT_HOST, port: endpointPort }]
@@ -190,7 +190,7 @@ export function shardToWire({ shard, slots, isPrimary, report }: ShardView): Sha
   }
 }
 
-/** A silence that is worth no words is none: an engine may be slow now and then. */
+/** A short silence is not reported: an engine may be slow at times. */
 function detailOf({ state, silence }: ShardReport): Shard['detailed_status'] {
   if (state !== 'running' || silence === null || silence.why === '') return detailWords[state]
   return silence.doing === 'works' || silence.doing === 'disk' ? 'busy' : 'timeout'

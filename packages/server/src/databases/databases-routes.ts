@@ -6,18 +6,17 @@ import {
   listDatabaseShards,
   listDatabases,
 } from '@fairlead/api'
-import { actorOf, type Caller, may } from '../core/identity/access.ts'
+import { actorOf, type Caller, databasesFor, may } from '../core/identity/access.ts'
 import type { Mount } from '../http/mount.ts'
 import { fromWire, shardToWire, toWire } from './database-wire.ts'
 import type { Databases, DatabaseView } from './databases-service.ts'
 
 /** Serves what creates, reads and deletes databases. A list leaves out what the caller may not see. */
 export function databasesRoutes(mount: Mount, databases: Databases): void {
-  mount(listDatabases, async (_, caller) =>
-    (await databases.list())
-      .filter(({ database: { uid } }) => may(caller.user, 'view_all_bdbs_info', uid))
-      .map((view) => show(view, caller)),
-  )
+  mount(listDatabases, async ({ query }, caller) => {
+    const only = databasesFor(caller.user, 'view_all_bdbs_info')
+    return (await databases.list({ ...query, only })).map((view) => show(view, caller))
+  })
 
   mount(getDatabase, async ({ params }, caller) => show(await databases.get(params.uid), caller))
 

@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createTurns } from '@fairlead/engine'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openTestStore } from '../../test/open-test-store.ts'
 import type { Module } from '../core/modules/module.ts'
 import { steadyGoal } from '../core/state/database.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
-import { createTurns } from '../reconcile/turn/create-turns.ts'
-import { openStore, type Store } from '../store/open-store.ts'
+import type { Store } from '../store/open-store.ts'
 import { createDatabases, type DatabaseRequest } from './databases-service.ts'
 
 const build = { flavour: 'valkey', version: '8.1.1' } as const
@@ -29,7 +30,7 @@ let folder: string
 let store: Store
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fairlead-databases-'))
-  store = await openStore(join(folder, 'store.db'))
+  store = await openTestStore(join(folder, 'store.db'))
 })
 afterEach(async () => {
   await store[Symbol.asyncDispose]()
@@ -37,15 +38,14 @@ afterEach(async () => {
 })
 
 /** The catalogue as it was read a moment ago: what it names has been deleted since. */
-function databasesWith(listed: readonly Module[]) {
-  const report = { memoryTotalBytes: 1e9, memoryFreeBytes: 1e9 }
+function databasesWith(listed: readonly Module[], portRange = { from: 10_000, to: 10_007 }) {
+  const report = { memoryTotalBytes: 1e9, memoryFreeBytes: 1e9, cores: 2 }
   const nodes = {
     ...{ isFree: async () => true, builds: async () => [{ ...build, path: '' }] },
     list: async () => [{ uid: 1, report }],
   } as unknown as Nodes
   const inTurn = createTurns()
   const modules = { list: async () => listed }
-  const portRange = { from: 10_000, to: 10_007 }
   const askedPorts = { from: 11_000, to: 11_001 }
   return createDatabases({
     ...{ store, nodes, modules, portRange, askedPorts, shardTls: true, inTurn },
@@ -60,7 +60,7 @@ test('of several that ask for one name at one moment one is served, and the othe
   const codes = answers.map((each) => (each.status === 'fulfilled' ? 'created' : each.reason.code))
   expect(codes).toEqual(['created', 'name_already_exists', 'name_already_exists'])
   await expect(databases.create(request, by)).rejects.toMatchObject({ code: 'name_already_exists' })
-  expect(await databases.list()).toHaveLength(1)
+  expect(await databases.list({ only: null })).toHaveLength(1)
 })
 
 test('a database for whose shards and endpoint there are not enough ports is refused, and there is none', async () => {
@@ -70,7 +70,7 @@ test('a database for whose shards and endpoint there are not enough ports is ref
     code: 'insufficient_resources',
     message: expect.stringMatching(/9 port.*8 of 10000 to 10007/),
   })
-  expect(await databases.list()).toEqual([])
+  expect(await databases.list({ only: null })).toEqual([])
   await databases.create({ ...large, clientsKnowShards: true }, by)
 })
 
@@ -82,7 +82,7 @@ test('a database is refused that the node has no room for beside what others wer
   await expect(second).rejects.toMatchObject({ code: 'insufficient_resources' })
   const tiny = databases.create({ ...half, name: 'tiny', memoryBytes: 1_000 }, by)
   await expect(tiny).rejects.toMatchObject({ code: 'memory_size_too_small' })
-  expect((await databases.list()).length).toBe(1)
+  expect((await databases.list({ only: null })).length).toBe(1)
   await databases.create({ ...half, name: 'second' }, by)
 })
 
@@ -108,7 +108,7 @@ describe('a module that is deleted at the very moment', () => {
     const databases = databasesWith([gone])
     const created = databases.create({ ...request, modules: [named] }, by)
     await expect(created).rejects.toMatchObject({ code: 'module_not_exist' })
-    expect(await databases.list()).toEqual([])
+    expect(await databases.list({ only: null })).toEqual([])
   })
 
   test('an upgrade begins with it is refused, and none has begun', async () => {
@@ -123,4 +123,13 @@ describe('a module that is deleted at the very moment', () => {
     })
     expect((await databases.get(1)).action).toBeUndefined()
   })
+})
+
+test('a creation of more shards than its node brings together within a minute is told so', async () => {
+  const databases = databasesWith([], { from: 10_000, to: 10_299 })
+  const large = { ...request, groups: 64, cluster: true, replicas: 1 }
+  const { action } = await databases.create(large, by)
+  expect(action?.warnings).toEqual([expect.stringMatching(/^128 shards in one cluster on 2 processor/)])
+  const small = await databases.create({ ...large, name: 'small', groups: 2 }, by)
+  expect(small.action?.warnings).toEqual([])
 })

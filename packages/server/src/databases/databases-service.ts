@@ -3,10 +3,11 @@ import { Refusal, type ShardReport } from '@fairlead/api'
 import { type ActionsStore, ActiveActionExists, actionsStore } from '../actions/actions-store.ts'
 import { obstacleToBusTls } from '../core/carry-over/builds-with-bus-tls.ts'
 import type { Actor } from '../core/identity/access.ts'
+import { crowdedCluster } from '../core/requests/crowded-cluster.ts'
 import { lackOfPorts } from '../core/requests/lack-of-ports.ts'
 import { refuseLackOfMemory, refuseTinyMemory } from '../core/requests/refused-memory.ts'
-import { settleDatabase } from '../core/requests/settle-database.ts'
-import type { NewModuleEntry } from '../core/requests/settle-modules.ts'
+import { resolveDatabase } from '../core/requests/resolve-database.ts'
+import type { NewModuleEntry } from '../core/requests/resolve-modules.ts'
 import type { Action } from '../core/state/action.ts'
 import {
   type Database,
@@ -16,15 +17,18 @@ import {
   steadyGoal,
 } from '../core/state/database.ts'
 import type { Runs } from '../core/state/goal.ts'
+import type { PortRange } from '../core/state/port-range.ts'
 import type { Refused } from '../core/state/refused.ts'
 import type { Modules } from '../modules/modules-service.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
-import type { Store } from '../store/open-store.ts'
+import type { Db, Store } from '../store/open-store.ts'
 import { rememberUnchanged } from '../store/remember-unchanged.ts'
+import { databaseOrdersStore } from './database-orders-store.ts'
 import { type DatabasesStore, databasesStore, type NewDatabase } from './databases-store.ts'
+import { listViews, type ViewsQuery } from './list-views.ts'
 import { type Change, recordChange, recordDatabase } from './record-change.ts'
 import { type ShardsStore, shardsStore } from './shards-store.ts'
-import { takenPorts } from './taken-ports.ts'
+import { countTakenPorts, takenPorts } from './taken-ports.ts'
 
 /** A database as people see it: with its shards, and the action that runs on it. */
 export interface DatabaseView {
@@ -66,7 +70,10 @@ export interface ShardView {
 
 /** Reads databases and begins actions on them; the reconciler carries these out. */
 export interface Databases {
-  list(): Promise<readonly DatabaseView[]>
+  /** By uid. */
+  list(query: ViewsQuery): Promise<readonly DatabaseView[]>
+  /** The ids of the shards of these. */
+  shardsOf(uids: readonly number[]): Promise<readonly number[]>
   /** Throws Refusal db_not_exist. */
   get(uid: number): Promise<DatabaseView>
   create(request: DatabaseRequest, by: Actor): Promise<DatabaseView>
@@ -105,25 +112,28 @@ export function createDatabases(deps: DatabasesDeps): Databases {
 
   const get = rememberUnchanged(store, async (uid: number) => view(await find(databases, uid)))
   return {
-    list: async () => Promise.all((await databases.list()).map(view)),
+    list: (query) => listViews(query, { databases, shards, actions }),
+    shardsOf: shards.idsOf,
     get,
 
     async create(request, by) {
       refuse(refuseTinyMemory(request))
-      const settled = settleDatabase(request, await nodes.builds(), await modules.list())
-      if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
-      const noTls = request.cluster && deps.shardTls ? obstacleToBusTls(settled.build) : undefined
+      const resolved = resolveDatabase(request, await nodes.builds(), await modules.list())
+      if ('refused' in resolved) throw new Refusal(resolved.refused, resolved.message)
+      const noTls = request.cluster && deps.shardTls ? obstacleToBusTls(resolved.build) : undefined
       if (noTls !== undefined) throw new Refusal('field_not_available', noTls)
-      const wanted = newDatabase(request, settled, deps.shardTls, now())
+      const wanted = newDatabase(request, resolved, deps.shardTls, now())
       const database = await inTurn(async () => {
+        const last = await databaseOrdersStore(store.db).lastUid()
         await refuseTakenName(databases, request.name)
         refuseStrangePort(request.endpointPort, [deps.askedPorts, deps.portRange])
         await refuseTakenPort(request.endpointPort, { databases, shards, nodes })
         const lacking = await this.lackOfPorts(portsFor(request, deps.shardTls))
         if (lacking !== undefined) throw new Refusal('insufficient_resources', lacking)
         refuse(await lackOfMemory(request, { databases, nodes }))
-        return store.transaction((db) => recordDatabase(db, wanted, by))
+        return store.transaction((db) => recordNext(db, last, wanted, by))
       })
+      if (request.cluster) await warnOfCrowd(database.uid, request, { actions, nodes, now: now() })
       nudge(database.uid)
       return view(database)
     },
@@ -143,7 +153,7 @@ export function createDatabases(deps: DatabasesDeps): Databases {
     },
 
     lackOfPorts: async (needed) =>
-      lackOfPorts(needed, deps.portRange, await takenPorts({ databases, shards })),
+      lackOfPorts(needed, deps.portRange, await countTakenPorts(deps.portRange, { databases, shards })),
 
     async begin(uid, change, by) {
       try {
@@ -156,6 +166,12 @@ export function createDatabases(deps: DatabasesDeps): Databases {
       return get(uid)
     },
   }
+}
+
+/** Another server may have made one since `last`, the uid of the last one, was read: then its name, its ports or its memory may not be free any more. */
+async function recordNext(db: Db, last: number, wanted: NewDatabase, by: Actor): Promise<Database> {
+  if ((await databaseOrdersStore(db).lastUid()) === last) return recordDatabase(db, wanted, by)
+  throw new Refusal('unavailable', 'another database was created at the same moment; try again')
 }
 
 function shardViews(
@@ -185,13 +201,7 @@ async function refuseTakenName(databases: DatabasesStore, name: string): Promise
   throw new Refusal('name_already_exists', `name: a database named ${name} exists`)
 }
 
-/** Both ends belong to it. */
-interface PortRange {
-  readonly from: number
-  readonly to: number
-}
-
-/** Any other port may be another service's, which a database would then stand in for. */
+/** Any other port may belong to another service, whose clients would then reach the database. */
 function refuseStrangePort(port: number | null, [asked, own]: readonly [PortRange, PortRange]): void {
   if (port === null || [asked, own].some(({ from, to }) => port >= from && port <= to)) return
   throw new Refusal(
@@ -200,13 +210,14 @@ function refuseStrangePort(port: number | null, [asked, own]: readonly [PortRang
   )
 }
 
-/** A port that was asked for is given, or refused: nobody would look for the database anywhere else. */
+/** A requested port is given, or refused: clients would not look for the database at another one. */
 async function refuseTakenPort(
   port: number | null,
   places: { readonly databases: DatabasesStore; readonly shards: ShardsStore; readonly nodes: Nodes },
 ): Promise<void> {
   if (port === null) return
-  const isTaken = (await takenPorts(places)).includes(port) || !(await places.nodes.isFree(port))
+  const isTaken =
+    (await takenPorts({ from: port, to: port }, places)).length > 0 || !(await places.nodes.isFree(port))
   if (isTaken)
     throw new Refusal('port_unavailable', `port: ${port} is taken; send another one, or 0 to be given one`)
 }
@@ -220,7 +231,20 @@ async function lackOfMemory(
   const [node] = await places.nodes.list()
   if (node?.report == null) throw new Refusal('unavailable', 'the agent does not answer right now; try again')
   const { memoryTotalBytes: totalBytes, memoryFreeBytes: freeBytes } = node.report
-  return refuseLackOfMemory(request, await places.databases.list(), { totalBytes, freeBytes })
+  return refuseLackOfMemory(request, await places.databases.promisedBytes(), { totalBytes, freeBytes })
+}
+
+/** A warning in the action that creates it, where its cluster is large for its node. */
+async function warnOfCrowd(
+  uid: number,
+  { groups, replicas }: Pick<DatabaseRequest, 'groups' | 'replicas'>,
+  { actions, nodes, now }: { readonly actions: ActionsStore; readonly nodes: Nodes; readonly now: string },
+): Promise<void> {
+  const [node] = await nodes.list()
+  const warning = crowdedCluster(groups * (1 + replicas), node?.report?.cores)
+  const action = warning === undefined ? undefined : await actions.active(uid)
+  if (warning !== undefined && action !== undefined)
+    await actions.update(action.uid, { warnings: [warning] }, now)
 }
 
 function refuse(refused: Refused | undefined): void {
@@ -243,7 +267,7 @@ async function viewOf(database: Database, shards: ShardsStore, actions: ActionsS
 async function describeBusy(uid: number, actions: ActionsStore): Promise<string> {
   const running = await actions.active(uid)
   const which = running === undefined ? 'just ended' : `${running.uid} (${running.kind}) runs`
-  return `another change is in hand on database ${uid}: action ${which}; try again when it has ended`
+  return `another change of database ${uid} is in progress: action ${which}; try again when it has ended`
 }
 
 function newDatabase(

@@ -1,36 +1,59 @@
+import type { PageQuery } from '@fairlead/api'
+import { sql } from 'kysely'
+import { Type } from 'typebox'
 import {
   type Database,
   type DatabaseStatus,
   type GroupRecord,
   type History,
+  type Reserved,
   type SlotRange,
   splitSlots,
 } from '../core/state/database.ts'
 import type { Runs } from '../core/state/goal.ts'
+import type { PortRange } from '../core/state/port-range.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
+import { jsonColumn, wordColumn } from '../store/stored-column.ts'
+import { StoredModules } from '../store/stored-values.ts'
 import type { Tables } from '../store/tables.ts'
+import { advanceHistory, historyToColumns, type SeenStream } from './histories-store.ts'
 
 /** A database as it is written down first; the store gives it a uid and its groups their slots. */
 export type NewDatabase = Omit<Database, 'uid' | 'status' | 'obstacle' | 'groups' | 'changedAt'> & {
-  /** How many groups it shall have. */
+  /** The wanted number of groups. */
   readonly groups: number
+}
+
+interface DatabasesPage extends Required<PageQuery> {
+  readonly after: number
+  readonly only: readonly number[] | null
 }
 
 /** Databases and their groups. What it writes is on record when the promise resolves. */
 export interface DatabasesStore {
-  list(): Promise<readonly Database[]>
+  /** By uid: at most `limit` of those after uid `after`, but for the first `offset`; `only` these uids, unless null. */
+  page(query: DatabasesPage): Promise<readonly Database[]>
+  /** Of all databases; one that cannot be read is among them. */
+  listReserved(): Promise<readonly Reserved[]>
+  /** Bytes that all databases with a limit were promised, replicas counted. */
+  promisedBytes(): Promise<number>
+  /** Ports of endpoints on record, from the first to the last of `range`. */
+  portsWithin(range: PortRange): Promise<readonly number[]>
+  countPortsWithin(range: PortRange): Promise<number>
   get(uid: number): Promise<Database | undefined>
   getByName(name: string): Promise<Database | undefined>
   insert(database: NewDatabase): Promise<Database>
   setStatus(uid: number, status: DatabaseStatus, now: string): Promise<void>
-  setObstacle(uid: number, obstacle: string): Promise<void>
+  setObstacle(uid: number, obstacle: string | null): Promise<void>
   /** Takes over what an upgrade led to. */
   setRuns(uid: number, runs: Runs, now: string): Promise<void>
   setLimits(uid: number, limits: Pick<Database, 'memoryBytes' | 'evictionPolicy'>, now: string): Promise<void>
   setEndpointPort(uid: number, port: number): Promise<void>
   setPrimary(uid: number, group: number, shard: number): Promise<void>
   setHistory(uid: number, group: number, history: History): Promise<void>
+  /** The history on record of a primary reaches further; not while its role moves, nor one that is another by now. */
+  advanceHistory(seen: SeenStream): Promise<void>
   remove(uid: number): Promise<void>
 }
 
@@ -40,9 +63,8 @@ export function databasesStore(db: Db): DatabasesStore {
   const updateGroup = (uid: number, group: number) =>
     db.updateTable('groups').where('database_uid', '=', uid).where('number', '=', group)
   return {
-    async list() {
-      return withGroups(db, await db.selectFrom('databases').selectAll().orderBy('uid').execute())
-    },
+    ...readParts(db),
+    listReserved: () => listReserved(db),
     async get(uid) {
       const rows = await db.selectFrom('databases').selectAll().where('uid', '=', uid).execute()
       return (await withGroups(db, rows))[0]
@@ -56,7 +78,9 @@ export function databasesStore(db: Db): DatabasesStore {
       await update(uid).set({ status, changed_at: now }).execute()
     },
     async setObstacle(uid, obstacle) {
-      await update(uid).set({ obstacle }).execute()
+      await update(uid)
+        .set({ obstacle: obstacle ?? '' })
+        .execute()
     },
     async setRuns(uid, { build, restartNonce, modules }, now) {
       await update(uid)
@@ -80,17 +104,53 @@ export function databasesStore(db: Db): DatabasesStore {
     async setPrimary(uid, group, shard) {
       await updateGroup(uid, group).set({ primary_shard: shard }).execute()
     },
-    async setHistory(uid, group, { replid, offset, runId, before }) {
-      await updateGroup(uid, group)
-        .set({
-          ...{ history_replid: replid, history_offset: offset, history_run_id: runId },
-          history_before_replid: before?.replid ?? null,
-          history_before_until: before?.until ?? null,
-        })
-        .execute()
+    async setHistory(uid, group, history) {
+      await updateGroup(uid, group).set(historyToColumns(history)).execute()
     },
+    advanceHistory: (seen) => advanceHistory(db, seen),
     remove: (uid) => removeDatabase(db, uid),
   }
+}
+
+function readParts(
+  db: Db,
+): Pick<DatabasesStore, 'page' | 'promisedBytes' | 'portsWithin' | 'countPortsWithin'> {
+  return {
+    async page({ after, limit, offset, only }) {
+      if (only?.length === 0) return []
+      let query = db.selectFrom('databases').selectAll().where('uid', '>', after).orderBy('uid')
+      if (only !== null) query = query.where('uid', 'in', [...only])
+      return withGroups(db, await query.limit(limit).offset(offset).execute())
+    },
+    async promisedBytes() {
+      const { bytes } = await db
+        .selectFrom('databases')
+        .select(sql<number | null>`sum(memory_bytes * (1 + replicas))`.as('bytes'))
+        .where('memory_bytes', '>', 0)
+        .executeTakeFirstOrThrow()
+      return Number(bytes ?? 0)
+    },
+    async portsWithin(range) {
+      const rows = await endpointsWithin(db, range).select('endpoint_port').execute()
+      return rows.flatMap(({ endpoint_port }) => endpoint_port ?? [])
+    },
+    async countPortsWithin(range) {
+      const query = endpointsWithin(db, range).select((eb) => eb.fn.countAll().as('ports'))
+      return Number((await query.executeTakeFirstOrThrow()).ports)
+    },
+  }
+}
+
+function endpointsWithin(db: Db, { from, to }: PortRange) {
+  return db.selectFrom('databases').where('endpoint_port', '>=', from).where('endpoint_port', '<=', to)
+}
+
+async function listReserved(db: Db): Promise<readonly Reserved[]> {
+  const columns = ['uid', 'endpoint_port', 'memory_bytes', 'replicas'] as const
+  const rows = await db.selectFrom('databases').select(columns).orderBy('uid').execute()
+  return rows.map(({ uid, endpoint_port, memory_bytes, replicas }) => {
+    return { uid, endpointPort: endpoint_port, memoryBytes: Number(memory_bytes), replicas }
+  })
 }
 
 type Row = Tables['databases']
@@ -112,7 +172,10 @@ async function withGroups(db: Db, rows: readonly Row[]): Promise<readonly Databa
 async function insertDatabase(db: Db, database: NewDatabase): Promise<Database> {
   const row = toRow(await nextId(db, 'database'), database)
   const groups = splitSlots(database.groups).map((slots, number) => newGroup(row.uid, number, slots))
-  await db.insertInto('databases').values(row).execute()
+  await db
+    .insertInto('databases')
+    .values({ ...row, seq: await nextId(db, 'database_change') })
+    .execute()
   await db.insertInto('groups').values(groups).execute()
   return fromRow(row, groups)
 }
@@ -167,24 +230,40 @@ function toRow(uid: number, database: NewDatabase): Row {
     modules: JSON.stringify(database.modules),
     created_at: database.createdAt,
     changed_at: database.createdAt,
+    seq: 0,
   }
 }
 
-/** Rows were written by `toRow`: their words are ours. */
+const statusOf = wordColumn('databases', 'status', [
+  'pending',
+  'active',
+  'changing',
+  'deleting',
+  'creation-failed',
+])
+const modulesOf = jsonColumn('databases', 'modules', StoredModules)
+const persistenceOf = wordColumn('databases', 'persistence', ['disabled', 'aof', 'snapshot'])
+const aofFsyncOf = wordColumn('databases', 'aof_fsync', ['everysec', 'always'])
+const snapshotsOf = jsonColumn(
+  'databases',
+  'snapshots',
+  Type.Array(Type.Object({ secs: Type.Integer(), writes: Type.Integer() })),
+)
+
 function fromRow(row: Row, groups: readonly GroupRow[]): Database {
   return {
     uid: row.uid,
     name: row.name,
-    status: row.status as DatabaseStatus,
-    obstacle: row.obstacle,
+    status: statusOf(row.status, row.uid),
+    obstacle: row.obstacle === '' ? null : row.obstacle,
     build: { flavour: row.flavour, version: row.version },
     restartNonce: row.restart_nonce,
-    modules: JSON.parse(row.modules) as Database['modules'],
+    modules: modulesOf(row.modules, row.uid),
     memoryBytes: Number(row.memory_bytes),
     replicas: row.replicas,
-    persistence: row.persistence as Database['persistence'],
-    aofFsync: row.aof_fsync as Database['aofFsync'],
-    snapshots: JSON.parse(row.snapshots) as Database['snapshots'],
+    persistence: persistenceOf(row.persistence, row.uid),
+    aofFsync: aofFsyncOf(row.aof_fsync, row.uid),
+    snapshots: snapshotsOf(row.snapshots, row.uid),
     evictionPolicy: row.eviction_policy,
     adminPassword: row.admin_password,
     userPassword: row.user_password,

@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openTestStore } from '../../test/open-test-store.ts'
 import { groupOf } from '../../test/simulation/group.ts'
 import { auditStore } from '../audit/audit-store.ts'
 import { steadyGoal } from '../core/state/database.ts'
 import { AgentUnreachable } from '../nodes/agent-link.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
-import { openStore, type Store } from '../store/open-store.ts'
+import type { Store } from '../store/open-store.ts'
 import { createDatabases } from './databases-service.ts'
 import { createLimitChanges } from './limits-service.ts'
 
@@ -18,14 +19,14 @@ let folder: string
 let store: Store
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fairlead-limits-'))
-  store = await openStore(join(folder, 'store.db'))
+  store = await openTestStore(join(folder, 'store.db'))
 })
 afterEach(async () => {
   await store[Symbol.asyncDispose]()
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** A database with 1 MB for its clients, on which nothing runs. `look`: what happens while somebody looks at it. */
+/** A database with 1 MB for its clients, on which nothing runs. `look`: what happens while it is observed. */
 async function databaseWith(look: () => Promise<unknown> = async () => undefined) {
   const nudged: number[] = []
   const databases = createDatabases({
@@ -66,7 +67,7 @@ async function databaseWith(look: () => Promise<unknown> = async () => undefined
   return { databases, database, limits, nudged }
 }
 
-test('other limits are on record together with who asked for them, and the reconciler is woken', async () => {
+test('other limits are on record together with the user that asked for them, and the reconciler is woken', async () => {
   const { limits, nudged } = await databaseWith()
   const view = await limits.change(1, { ...more, evictionPolicy: 'allkeys-lru' }, by)
   expect(view.database).toMatchObject({ memoryBytes: 2_000_000, evictionPolicy: 'allkeys-lru' })
@@ -99,7 +100,7 @@ test('what was judged before another change began is not written', async () => {
   expect((await databases.get(1)).database.memoryBytes).toBe(1_000_000)
 })
 
-test('while the agent is away nobody knows whether there is room', async () => {
+test('while the agent is away it is not known whether there is room', async () => {
   const { limits } = await databaseWith(() => Promise.reject(new AgentUnreachable('away')))
   await expect(limits.change(1, more, by)).rejects.toBeInstanceOf(AgentUnreachable)
   await expect(limits.change(2, more, by)).rejects.toMatchObject({ code: 'db_not_exist' })

@@ -2,11 +2,12 @@ import { Refusal } from '@fairlead/api'
 import { actionsStore } from '../actions/actions-store.ts'
 import { auditStore } from '../audit/audit-store.ts'
 import type { Actor } from '../core/identity/access.ts'
-import { type LimitsRequest, type NewLimits, settleLimits } from '../core/requests/settle-limits.ts'
+import { type LimitsRequest, type NewLimits, resolveLimits } from '../core/requests/resolve-limits.ts'
 import type { Database } from '../core/state/database.ts'
-import type { SeenDatabase } from '../core/state/topology.ts'
+import type { ObservedDatabase } from '../core/state/topology.ts'
 import type { Modules } from '../modules/modules-service.ts'
 import type { Store } from '../store/open-store.ts'
+import { databaseOrdersStore } from './database-orders-store.ts'
 import type { Databases, DatabaseView } from './databases-service.ts'
 import { databasesStore } from './databases-store.ts'
 
@@ -27,23 +28,23 @@ export function createLimitChanges(deps: {
   readonly databases: Pick<Databases, 'get'>
   readonly modules: Pick<Modules, 'list'>
   /** What is seen of a database right now. Throws AgentUnreachable. */
-  readonly look: (database: Database) => Promise<SeenDatabase>
+  readonly look: (database: Database) => Promise<ObservedDatabase>
   readonly nudge: (databaseUid: number) => void
   readonly now: () => number
 }): LimitChanges {
   const { store, databases, modules, look, nudge } = deps
-  const settle = async ({ database, action }: DatabaseView, request: LimitsRequest) => {
-    const settled = settleLimits(request, {
+  const resolve = async ({ database, action }: DatabaseView, request: LimitsRequest) => {
+    const resolved = resolveLimits(request, {
       ...{ database, action },
       ...{ seen: await look(database), catalogue: await modules.list() },
     })
-    if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
-    return settled
+    if ('refused' in resolved) throw new Refusal(resolved.refused, resolved.message)
+    return resolved
   }
   return {
     async change(uid, request, by) {
       const view = await databases.get(uid)
-      const limits = await settle(view, request)
+      const limits = await resolve(view, request)
       if (!limits.change) return view
       const at = new Date(deps.now()).toISOString()
       await store.transaction(async (db) => {
@@ -59,6 +60,7 @@ export function createLimitChanges(deps: {
             `database ${uid} was changed at the same moment; look at it, and send this again`,
           )
         await databasesStore(db).setLimits(uid, limits, at)
+        await databaseOrdersStore(db).note(uid)
         const details = describeChange(before, limits)
         await auditStore(db).append({ type: 'bdb_updated', by, databaseUid: uid, details }, at)
       })
@@ -68,7 +70,7 @@ export function createLimitChanges(deps: {
 
     async foresee(uid, request) {
       const view = await databases.get(uid)
-      const { memoryBytes, evictionPolicy } = await settle(view, request)
+      const { memoryBytes, evictionPolicy } = await resolve(view, request)
       return { ...view, database: { ...view.database, memoryBytes, evictionPolicy } }
     },
   }

@@ -7,6 +7,7 @@ import { type Database, steadyGoal } from '../core/state/database.ts'
 import type { Goal, Runs } from '../core/state/goal.ts'
 import { modulesStore } from '../modules/modules-store.ts'
 import type { Db } from '../store/open-store.ts'
+import { databaseOrdersStore } from './database-orders-store.ts'
 import { databasesStore, type NewDatabase } from './databases-store.ts'
 
 /** What an action is to do. */
@@ -41,6 +42,7 @@ export async function recordChange(
   if (kind === 'upgrade') await refuseGone(db, goal.modules)
   await actionsStore(db).insert({ uid: randomUUID(), databaseUid: uid, kind, goal }, at)
   await databasesStore(db).setStatus(uid, kind === 'delete' ? 'deleting' : 'changing', at)
+  await databaseOrdersStore(db).note(uid)
   const type = kind === 'delete' ? 'bdb_deleted' : 'bdb_upgrade_requested'
   const details = kind === 'upgrade' && { details: { to: describeRuns(goal) } }
   await auditStore(db).append({ type, by, databaseUid: uid, ...details }, at)

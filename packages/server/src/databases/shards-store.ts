@@ -1,40 +1,30 @@
+import { Type } from 'typebox'
 import type { LimitBefore } from '../core/carry-over/sync-room.ts'
-import type { ShardRecord } from '../core/state/database.ts'
+import type { ShardPlace, ShardRecord } from '../core/state/database.ts'
 import type { Runs } from '../core/state/goal.ts'
+import type { PortRange } from '../core/state/port-range.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
+import { jsonColumn } from '../store/stored-column.ts'
+import { StoredModules } from '../store/stored-values.ts'
 import type { Tables } from '../store/tables.ts'
 
-/** The shards that were ever asked for and are not removed yet, with what each shall run. */
-export interface ShardsStore {
-  list(): Promise<readonly ShardRecord[]>
-  listOf(databaseUid: number): Promise<readonly ShardRecord[]>
-  /** Throws when the port is taken on that node: a unique constraint. */
-  insert(shard: Omit<ShardRecord, 'id' | 'leaving'>, now: string): Promise<ShardRecord>
-  setRuns(id: number, runs: Runs): Promise<void>
-  /** Its next process speaks TLS to other shards, on this port. */
-  setTlsPort(id: number, tlsPort: number): Promise<void>
-  setFollows(id: number, follows: number | null): Promise<void>
-  setLeaving(id: number): Promise<void>
-  /** They hold their data now: nothing has to be kept free for them any more. */
-  endReservations(ids: readonly number[]): Promise<void>
-  /** What a process of it may hold back for replicas, unless a full sync needs more; null: nothing is on record. */
-  limitBefore(id: number): Promise<LimitBefore | null>
-  setLimitBefore(id: number, before: LimitBefore | null): Promise<void>
-  remove(id: number): Promise<void>
-}
+/** As `shardsStore` makes it. What the reconciler asks of it is the port `ShardsOnRecord`. */
+export type ShardsStore = ReturnType<typeof shardsStore>
 
-/** Rows of `shards`, through `db`, which may be a transaction. */
-export function shardsStore(db: Db): ShardsStore {
-  const all = () => db.selectFrom('shards').selectAll().orderBy('id')
+/**
+ * The shards that were ever wanted and are not removed yet, with the wanted build and settings of each: rows of `shards`, through `db`, which may be a
+ * transaction.
+ */
+export function shardsStore(db: Db) {
   return {
-    async list() {
-      return (await all().execute()).map(fromRow)
-    },
-    async listOf(databaseUid) {
-      return (await all().where('database_uid', '=', databaseUid).execute()).map(fromRow)
-    },
-    async insert(shard, now) {
+    ...readShards(db),
+    /** What is kept free for shards that have not received their data yet, over all databases. */
+    reservedBytes: () => sumReserved(db),
+    /** The databases of these shards, each once; of those that are not on record, none. */
+    databasesOf: (ids: readonly number[]) => databasesOf(db, ids),
+    /** Throws when the port is taken on that node: a unique constraint. */
+    async insert(shard: NewShard, now: string): Promise<ShardRecord> {
       const id = await nextId(db, 'shard')
       await db
         .insertInto('shards')
@@ -42,19 +32,25 @@ export function shardsStore(db: Db): ShardsStore {
         .execute()
       return { ...shard, id, leaving: false }
     },
-    async setRuns(id, runs) {
+    async setRuns(id: number, runs: Runs): Promise<void> {
       await db.updateTable('shards').set(runsToColumns(runs)).where('id', '=', id).execute()
     },
-    async setTlsPort(id, tlsPort) {
+    /** Its next process speaks TLS to other shards, on this port. */
+    async setTlsPort(id: number, tlsPort: number): Promise<void> {
       await db.updateTable('shards').set({ tls_port: tlsPort }).where('id', '=', id).execute()
     },
-    async setFollows(id, follows) {
+    async setFollows(id: number, follows: number | null): Promise<void> {
       await db.updateTable('shards').set({ follows }).where('id', '=', id).execute()
     },
-    async setLeaving(id) {
-      await db.updateTable('shards').set({ leaving: 1 }).where('id', '=', id).execute()
+    async setLeaving(id: number, leaving: boolean): Promise<void> {
+      await db
+        .updateTable('shards')
+        .set({ leaving: Number(leaving) })
+        .where('id', '=', id)
+        .execute()
     },
-    async endReservations(ids) {
+    /** They hold their data now: nothing has to be kept free for them any more. */
+    async endReservations(ids: readonly number[]): Promise<void> {
       await db
         .updateTable('shards')
         .set({ reserved_bytes: 0 })
@@ -62,25 +58,92 @@ export function shardsStore(db: Db): ShardsStore {
         .where('reserved_bytes', '>', 0)
         .execute()
     },
-    async limitBefore(id) {
+    /** What a process of it may hold back for replicas, unless a full sync needs more; null: nothing is on record. */
+    async limitBefore(id: number): Promise<LimitBefore | null> {
       const row = await db.selectFrom('shards').select('limit_before').where('id', '=', id).executeTakeFirst()
       const text = row?.limit_before ?? null
-      return text === null ? null : (JSON.parse(text) as LimitBefore) // written here
+      return text === null ? null : limitBeforeOf(text, id)
     },
-    async setLimitBefore(id, before) {
+    async setLimitBefore(id: number, before: LimitBefore | null): Promise<void> {
       await db
         .updateTable('shards')
         .set({ limit_before: before === null ? null : JSON.stringify(before) })
         .where('id', '=', id)
         .execute()
     },
-    async remove(id) {
+    async remove(id: number): Promise<void> {
       await db.deleteFrom('shards').where('id', '=', id).execute()
     },
   }
 }
 
-type NewShard = Parameters<ShardsStore['insert']>[0]
+function readShards(db: Db) {
+  const all = () => db.selectFrom('shards').selectAll().orderBy('id')
+  const within = (column: 'port' | 'tls_port', { from, to }: PortRange) =>
+    db.selectFrom('shards').where(column, '>=', from).where(column, '<=', to)
+  return {
+    /** Of all databases, and no more of each than concerns others: a shard that cannot be read holds up no other database. */
+    async list(): Promise<readonly ShardPlace[]> {
+      return (await db.selectFrom('shards').select(placeColumns).orderBy('id').execute()).map(placeOf)
+    },
+    /** Ports of shards on record, those for TLS too, from the first to the last of `range`. */
+    async portsWithin(range: PortRange): Promise<readonly number[]> {
+      const plain = await within('port', range).select('port').execute()
+      const tls = await within('tls_port', range).select('tls_port').execute()
+      return [...plain.map(({ port }) => port), ...tls.flatMap(({ tls_port }) => tls_port ?? [])]
+    },
+    /** How many that are. */
+    async countPortsWithin(range: PortRange): Promise<number> {
+      const counts = (['port', 'tls_port'] as const).map((column) =>
+        within(column, range)
+          .select((eb) => eb.fn.countAll().as('ports'))
+          .executeTakeFirstOrThrow(),
+      )
+      return (await Promise.all(counts)).reduce((sum, { ports }) => sum + Number(ports), 0)
+    },
+    /** Of several databases, by database. */
+    async listOfEach(databaseUids: readonly number[]): Promise<ReadonlyMap<number, readonly ShardRecord[]>> {
+      if (databaseUids.length === 0) return new Map()
+      const rows = await all()
+        .where('database_uid', 'in', [...databaseUids])
+        .execute()
+      return Map.groupBy(rows.map(fromRow), ({ databaseUid }) => databaseUid)
+    },
+    /** Their ids alone. */
+    async idsOf(databaseUids: readonly number[]): Promise<readonly number[]> {
+      if (databaseUids.length === 0) return []
+      const query = db
+        .selectFrom('shards')
+        .select('id')
+        .where('database_uid', 'in', [...databaseUids])
+      return (await query.execute()).map(({ id }) => id)
+    },
+    async listOf(databaseUid: number): Promise<readonly ShardRecord[]> {
+      return (await all().where('database_uid', '=', databaseUid).execute()).map(fromRow)
+    },
+  }
+}
+
+async function sumReserved(db: Db): Promise<number> {
+  const sum = db.fn.sum('reserved_bytes').as('bytes')
+  const row = await db.selectFrom('shards').select(sum).where('reserved_bytes', '>', 0).executeTakeFirst()
+  return Number(row?.bytes ?? 0)
+}
+
+async function databasesOf(db: Db, ids: readonly number[]): Promise<readonly number[]> {
+  const uids = new Set<number>()
+  for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
+    const some = ids.slice(from, from + IDS_AT_ONCE)
+    const rows = db.selectFrom('shards').select('database_uid').where('id', 'in', some)
+    for (const { database_uid } of await rows.execute()) uids.add(database_uid)
+  }
+  return [...uids]
+}
+
+/** Stores bound the parameters of one statement. */
+const IDS_AT_ONCE = 1_000
+
+type NewShard = Omit<ShardRecord, 'id' | 'leaving'>
 
 function toRow(id: number, shard: NewShard, created_at: string): Omit<Tables['shards'], 'limit_before'> {
   return {
@@ -108,22 +171,40 @@ function runsToColumns({ build, restartNonce, modules }: Runs) {
   }
 }
 
-function fromRow(row: Tables['shards']): ShardRecord {
+const modulesOf = jsonColumn('shards', 'modules', StoredModules)
+const limitBeforeOf = jsonColumn(
+  'shards',
+  'limit_before',
+  Type.Object({
+    runId: Type.String(),
+    limit: Type.Object({ hardBytes: Type.Number(), softBytes: Type.Number(), softSeconds: Type.Number() }),
+  }),
+)
+
+const placeColumns = ['id', 'database_uid', 'node_uid', 'port', 'tls_port', 'reserved_bytes'] as const
+
+function placeOf(row: Pick<Tables['shards'], (typeof placeColumns)[number]>): ShardPlace {
   return {
     id: row.id,
     databaseUid: row.database_uid,
-    group: row.group_number,
     nodeUid: row.node_uid,
-    host: row.host,
     port: row.port,
     tlsPort: row.tls_port,
+    reservedBytes: Number(row.reserved_bytes),
+  }
+}
+
+function fromRow(row: Tables['shards']): ShardRecord {
+  return {
+    ...placeOf(row),
+    group: row.group_number,
+    host: row.host,
     runs: {
       build: { flavour: row.flavour, version: row.version },
       restartNonce: row.restart_nonce,
-      modules: JSON.parse(row.modules) as Runs['modules'], // written here
+      modules: modulesOf(row.modules, row.id),
     },
     follows: row.follows,
     leaving: row.leaving === 1,
-    reservedBytes: Number(row.reserved_bytes),
   }
 }

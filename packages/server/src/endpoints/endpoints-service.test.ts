@@ -22,8 +22,8 @@ function endpointsWith(
     databases: { get: async () => view },
     proxy,
     agent,
-    tls: { current: () => Promise.reject(new Error('nobody is to be trusted')) },
-    knock: () => Promise.reject(new Error('nobody is to knock')),
+    tls: { current: () => Promise.reject(new Error('must not be asked for certificates')) },
+    probeAsClient: () => Promise.reject(new Error('must not connect')),
   })
 }
 
@@ -61,7 +61,7 @@ test('why the proxy before died is told with how an endpoint fares', async () =>
     why: 'was stuck in one piece of work, and was killed: main takes …',
   }
   expect((await endpointsWith(1, nobody, died).stats(7)).why).toBe(
-    'the proxy before it died at 2026-11-22T00:00:00.000Z: was stuck in one piece of work, and was killed: main takes …',
+    'the previous proxy process died at 2026-11-22T00:00:00.000Z: was stuck in one piece of work, and was killed: main takes …',
   )
   expect((await endpointsWith(1, nobody).stats(7)).why).toBe('')
 })

@@ -9,32 +9,35 @@ import type { Tls, TlsNow } from '../tls/tls-service.ts'
 /** Asks the world about an endpoint at each call: nothing is remembered. */
 export interface Endpoints {
   /**
-   * Resolves when clients can use the database. Throws Refusal bdb_unavailable_port_unbound where nobody listens, and
-   * bdb_unavailable_shard_unreachable where no engine answers behind that.
+   * Resolves when clients can use the database. Throws Refusal bdb_unavailable_port_unbound if no process
+   * listens there, and bdb_unavailable_shard_unreachable if no engine answers behind the address.
    */
   check(uid: number): Promise<void>
   /** Throws Refusal endpoint_not_exist of a database whose clients know its shards, unavailable when the proxy is away. */
   stats(uid: number): Promise<EndpointReport>
-  /** Who is connected; at most so many, and only the one behind `via`, if that is named. Throws as `stats` does. */
+  /**
+   * Lists the clients; at most so many, and only the one behind `via`, if that is named. Throws as `stats`
+   * does.
+   */
   clients(uid: number, which: { readonly limit: number; readonly via?: string }): Promise<ClientList>
 }
 
-/** What whoever connects to an address as a client finds. */
-export interface Knock {
-  readonly found: 'served' | 'nobody listens' | 'no engine answers'
+/** What a client finds when it connects to an address. */
+export interface ClientProbe {
+  readonly found: 'served' | 'no listener' | 'no engine answers'
   /** In words, where it is not served. */
   readonly why: string
 }
 
-/** `knock` connects to an address as a client would and says how far it came. */
+/** `probeAsClient` connects to an address as a client would and says how far it came. */
 export function createEndpoints(deps: {
   readonly databases: Pick<Databases, 'get'>
   readonly proxy: ProxyLink
   readonly agent: Pick<AgentLink, 'reportNode'>
-  readonly knock: (address: Address, password: string, tls: EngineTls | null) => Promise<Knock>
+  readonly probeAsClient: (address: Address, password: string, tls: EngineTls | null) => Promise<ClientProbe>
   readonly tls: Pick<Tls, 'current'>
 }): Endpoints {
-  const { databases, proxy, agent, knock, tls } = deps
+  const { databases, proxy, agent, probeAsClient, tls } = deps
   return {
     async check(uid) {
       const view = await databases.get(uid)
@@ -42,15 +45,15 @@ export function createEndpoints(deps: {
       if (addresses.length === 0)
         throw new Refusal('bdb_unavailable_port_unbound', `database ${uid} has no address yet`)
       const trust = view.database.tls ? trustOf(await tls.current()) : null
-      const knocks = await Promise.all(
+      const probes = await Promise.all(
         addresses.map(async ({ host, port }) => {
-          const { found, why } = await knock({ host, port }, view.database.userPassword, trust)
+          const { found, why } = await probeAsClient({ host, port }, view.database.userPassword, trust)
           return { found, message: `${found}: ${why}` }
         }),
       )
-      const unbound = knocks.find(({ found }) => found === 'nobody listens')
+      const unbound = probes.find(({ found }) => found === 'no listener')
       if (unbound !== undefined) throw new Refusal('bdb_unavailable_port_unbound', unbound.message)
-      const silent = knocks.find(({ found }) => found === 'no engine answers')
+      const silent = probes.find(({ found }) => found === 'no engine answers')
       if (silent !== undefined) throw new Refusal('bdb_unavailable_shard_unreachable', silent.message)
     },
 
@@ -76,10 +79,13 @@ async function whyBegunAnew(agent: Pick<AgentLink, 'reportNode'>): Promise<strin
   const died = report?.proxy.diedBefore
   return died === undefined
     ? ''
-    : `the proxy before it died at ${new Date(died.at).toISOString()}: ${died.why}`
+    : `the previous proxy process died at ${new Date(died.at).toISOString()}: ${died.why}`
 }
 
-/** As a client has it. Whom an operator's own clients trust, and by which name they call endpoints, we do not know. */
+/**
+ * The certificates that clients trust. For a certificate of the operator, the authority and the name that its
+ * clients use are not known.
+ */
 function trustOf({ ca, proxy }: TlsNow): EngineTls {
   return { ca: proxy.isOurs ? [ca] : [ca, proxy.cert], checksHost: proxy.isOurs }
 }

@@ -11,7 +11,8 @@ import { securityHeaders } from './security-headers.ts'
 /** The one place where an error becomes an answer: always {error_code, message}, never a stack. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
   const { code, message } = explain(error, request, log)
-  if (code === 'too_many_requests') void reply.header('retry-after', String(retryAfter(error)))
+  if (errors[code].status === 503 || code === 'too_many_requests')
+    void reply.header('retry-after', String(retryAfter(error)))
   void reply.headers({ ...securityHeaders, 'cache-control': 'no-store' }) // not every error comes after a hook
   if (errors[code].status === 401) void reply.header('www-authenticate', 'Bearer realm="fairlead"')
   void reply.status(errors[code].status).send({ error_code: code, message })
@@ -27,7 +28,7 @@ export function answerNoHttp(error: { readonly code?: string }, socket: Socket):
     socket.destroy()
     return
   }
-  const message = noHttp[error.code ?? ''] ?? 'what came is no HTTP request'
+  const message = noHttp[error.code ?? ''] ?? 'this is no HTTP request'
   const body = JSON.stringify({ error_code: 'invalid_request', message })
   const head = {
     'Content-Type': 'application/json; charset=utf-8',
@@ -54,7 +55,7 @@ export function answerExpectation(_: unknown, response: ServerResponse): void {
 /** By Node's code. */
 const noHttp: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'the headers of the request are too large',
-  ERR_HTTP_REQUEST_TIMEOUT: 'the request did not come to its end in time',
+  ERR_HTTP_REQUEST_TIMEOUT: 'the request did not end in time',
 }
 
 function explain(error: unknown, request: FastifyRequest, log: Logger): { code: ErrorCode; message: string } {
@@ -86,6 +87,10 @@ function explain(error: unknown, request: FastifyRequest, log: Logger): { code: 
   if (code === 'SQLITE_FULL' || code?.startsWith('SQLITE_IOERR')) {
     log.error({ err: error }, 'the store cannot write to its disk')
     return { code: 'unavailable', message: 'the disk of the store is full or fails; nothing was changed' }
+  }
+  if (code === 'STORE_AWAY') {
+    log.error({ err: error }, 'the store does not answer')
+    return { code: 'unavailable', message: 'the store of the cluster does not answer right now; try again' }
   }
   const id = randomUUID()
   log.error({ err: error, id, method: request.method, url: request.url.split('?')[0] }, 'a request failed')

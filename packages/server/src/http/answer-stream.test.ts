@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { followAction } from '@fairlead/api'
 import { pino } from 'pino'
 import { afterEach, expect, test } from 'vitest'
+import { until } from '../../../../proof/until.ts'
 import type { StreamLimits } from './answer-stream.ts'
 import { createHttp } from './create-http.ts'
 import { mountOn } from './mount.ts'
@@ -56,21 +57,13 @@ async function* silent(signal: AbortSignal): AsyncGenerator<never> {
   yield* []
 }
 
-/** A client who asks and then reads nothing. */
+/** A client that sends a request and then reads nothing. */
 async function askAndStall(url: string): Promise<Socket> {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' })
   opened.push(() => socket.destroy())
   socket.pause()
   socket.write('GET /v1/actions/a/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
   return socket
-}
-
-async function until(holds: () => boolean, what: string): Promise<void> {
-  const deadline = performance.now() + 10_000
-  while (!holds()) {
-    if (performance.now() > deadline) throw new Error(`not in time: ${what}`)
-    await pause(5)
-  }
 }
 
 /** Waits until a number has not changed for a while. */
@@ -83,10 +76,10 @@ async function untilCalm(read: () => number): Promise<number> {
   }
 }
 
-test('who does not read makes nobody read ahead; when it reads on, so does the source', async () => {
+test('for a client that does not read, the source is not read ahead; when the client reads on, so does the source', async () => {
   const { count, url } = await serve(endless)
   const socket = await askAndStall(url)
-  await until(() => count.taken > 0, 'the first event')
+  await until('the first event', () => count.taken > 0)
   const stalled = await untilCalm(() => count.taken)
   expect(stalled).toBeLessThan(2_000) // what the kernel holds for a connection, not what there is
   let isEnough = false
@@ -95,30 +88,30 @@ test('who does not read makes nobody read ahead; when it reads on, so does the s
     if (isEnough) socket.pause()
   })
   socket.resume()
-  await until(() => isEnough, 'more events')
+  await until('more events', () => isEnough)
 })
 
-test('who takes nothing for long is let go, as is who hangs up, and nothing of them is left', async () => {
+test('a client that reads nothing for long is disconnected, as is one that hangs up, and nothing of them is left', async () => {
   const { count, lines, url } = await serve(endless, { stalledMs: 200 })
   const stalled = await askAndStall(url)
-  await until(() => count.running === 1, 'the stream')
-  await until(() => count.running === 0, 'the end of a stalled stream')
+  await until('the stream', () => count.running === 1)
+  await until('the end of a stalled stream', () => count.running === 0)
   stalled.destroy()
 
   const quiet = await serve(silent)
   const socket = await askAndStall(quiet.url)
-  await until(() => quiet.count.running === 1, 'the stream')
+  await until('the stream', () => quiet.count.running === 1)
   socket.destroy()
-  await until(() => quiet.count.running === 0, 'the end of a stream whose client hung up')
+  await until('the end of a stream whose client hung up', () => quiet.count.running === 0)
   expect([...lines, ...quiet.lines]).toEqual([])
 })
 
-test('a server that stops ends its streams at once: the quiet ones, and those that nobody reads', async () => {
+test('a server that stops ends its streams at once: the quiet ones, and those whose clients do not read', async () => {
   const quiet = await serve(silent)
   const stuck = await serve(endless)
   const response = await fetch(`${quiet.url}/v1/actions/a/events`)
   await askAndStall(stuck.url)
-  await until(() => quiet.count.running + stuck.count.running === 2, 'both streams')
+  await until('both streams', () => quiet.count.running + stuck.count.running === 2)
   await untilCalm(() => stuck.count.taken)
 
   const began = performance.now()
@@ -135,7 +128,7 @@ test('one more than the most is refused, and may come when another has gone', as
   const second = await fetch(`${url}/v1/actions/a/events`)
   expect([second.status, await second.json()]).toMatchObject([429, { error_code: 'too_many_requests' }])
   first.abort()
-  await until(() => count.running === 0, 'the end of the first')
+  await until('the end of the first', () => count.running === 0)
   const third = await fetch(`${url}/v1/actions/a/events`)
   expect(third.status).toBe(200)
 })

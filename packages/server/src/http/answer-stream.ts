@@ -41,8 +41,9 @@ export interface StreamLimits {
 const usual: StreamLimits = { heartbeatMs: 15_000, stalledMs: 60_000 }
 
 /**
- * Server-sent events. A stream that may be resumed closes without `event: end`: the server stops, or who asked may no
- * longer. That is looked at before each event and at each heartbeat: no event goes to a token that has ended.
+ * Server-sent events. A stream that may be resumed closes without `event: end`: the server stops, or the
+ * client may no longer read it. The token is checked before each event and at each heartbeat: no event goes
+ * to a token that has ended.
  */
 export function createStreams(deps: {
   readonly identify: Identify

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { createServer, get, type ServerResponse } from 'node:http'
+import { readdirSync } from 'node:fs'
+import { Agent, createServer, get, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { adminPassword, startControlPlane } from '../../test/control-plane.ts'
-import { boundConnections, mostByFiles } from './bound-connections.ts'
+import { boundConnections, connectionLimits, mostByFiles } from './bound-connections.ts'
 
 async function serve(most: number) {
   const held: ServerResponse[] = []
@@ -15,6 +16,7 @@ async function serve(most: number) {
   boundConnections(server, {
     most,
     log: { warn: (_: unknown, text?: string) => void warned.push(text ?? '') },
+    sourceOf: ({ remoteAddress = '' }) => remoteAddress,
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -41,9 +43,9 @@ async function serve(most: number) {
   }
 }
 
-function ask(port: number, path: string): Promise<string> {
+function ask(port: number, path: string, localAddress = '127.0.0.1'): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
-  get({ port, host: '127.0.0.1', path, agent: false }, (response) => {
+  get({ port, host: '127.0.0.1', localAddress, path, agent: false }, (response) => {
     response.setEncoding('utf8').on('data', resolve)
   }).on('error', reject)
   return promise
@@ -66,18 +68,69 @@ test('however many connections come that send no whole request, a client is serv
   expect(server.warned).toHaveLength(1)
 })
 
-test('where all are being served, the one that comes is closed, and they are not', async () => {
-  await using server = await serve(3)
-  const slow = Array.from({ length: 3 }, () => ask(server.port, '/held'))
-  await expect.poll(() => server.held.length).toBe(3)
+test('where all are being served, the new connection is closed, and the others are not', async () => {
+  await using server = await serve(6)
+  const { mostOfSource } = connectionLimits(6)
+  const slow = Array.from({ length: mostOfSource }, () => ask(server.port, '/held'))
+  await expect.poll(() => server.held.length).toBe(mostOfSource)
+  // From elsewhere there is room.
+  expect(await ask(server.port, '/', '127.0.0.2')).toBe('served')
   await expect(ask(server.port, '/')).rejects.toThrow()
   for (const response of server.held) response.end('late')
-  expect(await Promise.all(slow)).toEqual(['late', 'late', 'late'])
+  expect(await Promise.all(slow)).toEqual(slow.map(() => 'late'))
   expect(await ask(server.port, '/')).toBe('served')
 })
 
 test('half of the files that are not reserved are for connections', () => {
   expect([1_024, 4_096, 524_288, 100].map(mostByFiles)).toEqual([362, 1_898, 4_096, 16])
+})
+
+test('5,000 idle and slow connections from one source neither take all files nor the connection of a client that has signed in', async () => {
+  await using fairlead = await startControlPlane({ mostConnections: 400 })
+  const token = await fairlead.signIn('admin', adminPassword)
+  const port = Number(new URL(fairlead.url).port)
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const files = () => readdirSync('/proc/self/fd').length
+  const before = files()
+  const used = new Set<number>()
+  const times: number[] = []
+  const work = async () => {
+    const began = performance.now()
+    const { promise, resolve, reject } = Promise.withResolvers<number>()
+    const headers = { authorization: token, host: 'localhost' }
+    const request = get({ port, host: '127.0.0.1', path: '/v1/users', agent, headers }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode ?? 0))
+    }).on('error', reject)
+    expect(await promise).toBe(200)
+    used.add(request.socket?.localPort ?? 0)
+    times.push(performance.now() - began)
+  }
+  await work()
+  const strangers = new Set<Socket>()
+  for (let n = 0; n < 5_000; n += 1) {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+    socket.resume().on('close', () => strangers.delete(socket))
+    strangers.add(socket)
+    await once(socket, 'connect')
+    if (n % 2 === 0) socket.write(unfinished[(n / 2) % 3] ?? '')
+    if (n % 250 === 0) await work()
+  }
+  await work()
+  // Both ends of each are in this process.
+  await expect.poll(() => files() - before).toBeLessThan(2 * 400)
+  expect(strangers.size).toBeLessThanOrEqual(connectionLimits(400).mostOfSource)
+  expect(used.size).toBe(1)
+  expect(times.toSorted((a, b) => a - b).at(times.length / 2) ?? 0).toBeLessThan(1_000)
+  for (const socket of strangers) socket.destroy()
+  agent.destroy()
+}, 60_000)
+
+test('those that have signed in have places of their own, and strangers have theirs', () => {
+  expect([4_096, 400, 16].map(connectionLimits)).toEqual([
+    { most: 4_096, mostStrangers: 3_072, mostOfSource: 2_048 },
+    { most: 400, mostStrangers: 300, mostOfSource: 200 },
+    { most: 16, mostStrangers: 12, mostOfSource: 8 },
+  ])
 })
 
 test('the server itself is bounded, and closes what sends no headers', async () => {

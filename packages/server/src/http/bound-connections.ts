@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
+import { addressSource } from '../sessions/sources.ts'
+import { createGuestBook } from './guest-book.ts'
 
 /** For the store, the agent, the proxy, engines, the operators' socket, and packages on their way. */
 const RESERVED_FILES = 300
@@ -12,6 +14,13 @@ const SAY_AGAIN_MS = 60_000
 interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
+}
+
+/** A connection. `whose`: the source it comes from or, once it is known, the user. */
+interface Guest {
+  readonly whose: string
+  readonly isKnown: boolean
+  readonly exchanges: Set<Exchange>
 }
 
 /** How many connections the API may have with so many files: half of those that are not reserved. */
@@ -25,74 +34,149 @@ export function readFileLimit(): number {
   return Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? 1_024)
 }
 
+/** How many connections there may be, by what is known of them. */
+export interface ConnectionLimits {
+  readonly most: number
+  /** Of those on which no user has signed in: the others keep their places. */
+  readonly mostStrangers: number
+  /** The same from one source. Other sources are to have some. */
+  readonly mostOfSource: number
+}
+
+/** Three quarters of all for strangers, two thirds of these for one source. */
+export function connectionLimits(most: number): ConnectionLimits {
+  const mostStrangers = Math.ceil((3 * most) / 4)
+  return { most, mostStrangers, mostOfSource: Math.ceil((2 * mostStrangers) / 3) }
+}
+
+/** What the bounds have to be told. */
+export interface ConnectionBounds {
+  /** A request of this user, who has signed in, has come on a connection. */
+  readonly signedIn: (socket: Socket, userUid: number) => void
+}
+
 /**
- * Bounds the connections of a server: a process without files reaches neither its agent nor its store. Beyond `most`, the oldest
- * connection for which there is nothing to do makes room for the one that comes: it has not sent a whole request, or
- * has been answered. Where all are being served, the one that comes is closed.
+ * Bounds the connections of a server: a process without files reaches neither its agent nor its store. Beyond a limit the oldest connection for which
+ * there is nothing to do makes room for the one that comes: it has not sent a whole request, or has been answered. It is one of the same source where
+ * that has too many; one of the source that has most where strangers have; and one of the user that has most, otherwise. Where all
+ * of these are being served, the one that comes is closed.
  */
 export function boundConnections(
   server: Server,
-  { most, log }: { readonly most: number; readonly log: Pick<Logger, 'warn'> },
-): void {
-  const open = new Map<Socket, Set<Exchange>>()
-  /** Those that may make room, the oldest first. Some of them have sent a whole request since: they are taken out when they are met. */
-  const waiting = new Set<Socket>()
+  deps: {
+    readonly most: number
+    readonly log: Pick<Logger, 'warn'>
+    readonly sourceOf?: (socket: Socket) => string
+  },
+): ConnectionBounds {
+  const { log, sourceOf = sourceOfSocket } = deps
+  const limits = connectionLimits(deps.most)
   let saidAtMs = Number.NEGATIVE_INFINITY
-
-  const say = () => {
+  const guests = createGuests(limits, (from) => {
     if (performance.now() - saidAtMs < SAY_AGAIN_MS) return
     saidAtMs = performance.now()
     log.warn(
-      { most },
-      'the API has as many connections as it may: the oldest without a whole request make room',
+      { most: limits.most, from },
+      'the API has reached its limit of connections: the oldest without a whole request are closed',
     )
-  }
-  const makeRoom = (): boolean => {
-    for (const socket of waiting) {
-      waiting.delete(socket)
-      if (isServed(open.get(socket))) continue
-      open.delete(socket)
-      socket.destroy()
-      return true
-    }
-    return false
-  }
-  const wait = (socket: Socket) => {
-    if (open.has(socket)) waiting.add(socket)
-  }
+  })
 
   server.on('connection', (socket: Socket) => {
-    if (open.size >= most) {
-      say()
-      if (!makeRoom()) {
-        socket.destroy()
-        return
-      }
-    }
-    open.set(socket, new Set())
-    waiting.add(socket)
-    socket.once('close', () => {
-      open.delete(socket)
-      waiting.delete(socket)
-    })
+    if (guests.admit(socket, sourceOf(socket))) socket.once('close', () => guests.leave(socket))
+    else socket.destroy()
   })
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request
-    const exchanges = open.get(socket)
+    const exchanges = guests.exchangesOf(socket)
     if (exchanges === undefined) return
     const exchange = { request, response }
     exchanges.add(exchange)
-    response.once('prefinish', () => wait(socket)) // all is said, and a client that does not read it can be let go
+    response.once('prefinish', () => guests.wait(socket)) // all is said, and a client that does not read it can be let go
     response.once('close', () => {
       exchanges.delete(exchange)
-      wait(socket)
+      guests.wait(socket)
     })
   })
+  return { signedIn: guests.know }
+}
+
+/** The connections there are. `onFull` hears from where one comes for which another one has to make room. */
+function createGuests(limits: ConnectionLimits, onFull: (source: string) => void) {
+  const open = new Map<Socket, Guest>()
+  const strangers = createGuestBook()
+  const known = createGuestBook()
+  const bookOf = ({ isKnown }: Guest) => (isKnown ? known : strangers)
+  const enter = (socket: Socket, guest: Guest) => {
+    open.set(socket, guest)
+    bookOf(guest).add(guest.whose, socket)
+    wait(socket)
+  }
+  const leave = (socket: Socket) => {
+    const guest = open.get(socket)
+    if (guest !== undefined) bookOf(guest).remove(guest.whose, socket)
+    open.delete(socket)
+  }
+  const wait = (socket: Socket) => {
+    const guest = open.get(socket)
+    if (guest !== undefined) bookOf(guest).wait(guest.whose, socket)
+  }
+  const makeRoom = (candidates: Iterable<Socket>): boolean => {
+    const idle = firstIdle(candidates, open, (socket, guest) => bookOf(guest).serve(guest.whose, socket))
+    if (idle === undefined) return false
+    leave(idle)
+    idle.destroy()
+    return true
+  }
+  const mayCome = (source: string): boolean => {
+    const ofSource = strangers.count(source) >= limits.mostOfSource
+    if (!ofSource && strangers.size < limits.mostStrangers && open.size < limits.most) return true
+    onFull(source)
+    if (ofSource) return makeRoom(strangers.waiting(source))
+    if (strangers.size >= limits.mostStrangers) return makeRoom(strangers.allWaiting())
+    return makeRoom(known.allWaiting()) || makeRoom(strangers.allWaiting())
+  }
+  return {
+    leave,
+    wait,
+    exchangesOf: (socket: Socket) => open.get(socket)?.exchanges,
+    /** Whether it may stay. */
+    admit(socket: Socket, source: string): boolean {
+      if (!mayCome(source)) return false
+      enter(socket, { whose: source, isKnown: false, exchanges: new Set() })
+      return true
+    },
+    know(socket: Socket, userUid: number): void {
+      const guest = open.get(socket)
+      const whose = String(userUid)
+      if (guest === undefined || (guest.isKnown && guest.whose === whose)) return
+      leave(socket)
+      enter(socket, { whose, isKnown: true, exchanges: guest.exchanges })
+    },
+  }
+}
+
+/** The first of these that is not served. Those that are served are told to `serve`: they wait again when they have been answered. */
+function firstIdle(
+  candidates: Iterable<Socket>,
+  open: ReadonlyMap<Socket, Guest>,
+  serve: (socket: Socket, guest: Guest) => void,
+): Socket | undefined {
+  for (const socket of candidates) {
+    const guest = open.get(socket)
+    if (guest === undefined) continue
+    if (!isServed(guest.exchanges)) return socket
+    serve(socket, guest)
+  }
+  return undefined
+}
+
+/** The address, or its network; a process of this machine may come from any of its loopback addresses. */
+function sourceOfSocket({ remoteAddress = '' }: Socket): string {
+  return addressSource(remoteAddress) ?? 'this machine'
 }
 
 /** Whether there is something to do for a client: a whole request of it is not answered yet. */
-function isServed(exchanges: ReadonlySet<Exchange> | undefined): boolean {
-  for (const { request, response } of exchanges ?? [])
-    if (request.complete && !response.writableEnded) return true
+function isServed(exchanges: ReadonlySet<Exchange>): boolean {
+  for (const { request, response } of exchanges) if (request.complete && !response.writableEnded) return true
   return false
 }

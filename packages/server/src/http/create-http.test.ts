@@ -96,7 +96,7 @@ test('the older path of a module upgrade knows whose database it is, too', async
   }
 })
 
-test('whoever is no admin changes things only so fast; looking is free, and others are not held up', async () => {
+test('a user without admin rights may send only so many changes a second; reads are free, and other users are not held up', async () => {
   const { app } = serverWith()
   const change = async (token: string) => (await ask(app, operations.deleteDatabase, token)).statusCode
   let refused = await ask(app, operations.deleteDatabase, 'db_member')
@@ -120,7 +120,7 @@ test('users reach their own record without a permission, and no other', async ()
   expect((await ask(app, operations.deleteUser, 'none', '9')).statusCode).toBe(403)
 })
 
-test('a role that nobody knows may do nothing', async () => {
+test('an unknown role may do nothing', async () => {
   const { app } = serverWith()
   expect((await ask(app, operations.listDatabases, 'emperor')).statusCode).toBe(403)
 })

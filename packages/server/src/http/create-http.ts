@@ -45,7 +45,7 @@ export function createHttp(deps: {
   })
   app.server.on('checkExpectation', answerExpectation)
   const { mostConnections: most } = deps
-  if (most !== undefined) boundConnections(app.server, { most, log: deps.log })
+  const bounds = most === undefined ? undefined : boundConnections(app.server, { most, log: deps.log })
   app.setValidatorCompiler(compileValidator)
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, deps.log))
   app.setNotFoundHandler((request) => {
@@ -69,6 +69,10 @@ export function createHttp(deps: {
     done()
   })
   app.addHook('onRequest', authenticate(deps.identify, deps.onRefused))
+  app.addHook('onRequest', ({ caller, raw }, _, done) => {
+    if (caller !== null) bounds?.signedIn(raw.socket, caller.user.uid)
+    done()
+  })
   return app
 }
 

@@ -29,7 +29,7 @@ function isChoice({ keyword, schema }: ErrorObject): boolean {
   return keyword === 'anyOf' && Array.isArray(schema) && (schema as readonly Choice[]).every(simple)
 }
 
-/** That it is none of them is said in one sentence, not in one for each kind. */
+/** Faults of the single choices are replaced by one sentence: that none of them matches. */
 function isPartOf(fault: ErrorObject, choice: ErrorObject): boolean {
   return fault.instancePath === choice.instancePath && fault.schemaPath.startsWith(`${choice.schemaPath}/`)
 }

@@ -2,7 +2,7 @@ import { errors, operations } from '@fairlead/api'
 import { expect, test } from 'vitest'
 import { startControlPlane } from '../../test/control-plane.ts'
 
-test('the document lists every operation, and every error it may answer with, to anybody', async () => {
+test('the document lists every operation, and every error it may answer with, without a login', async () => {
   await using fairlead = await startControlPlane()
   const { body } = await fairlead.send('GET', '/openapi.json')
   const paths = body['paths'] as Record<string, Record<string, { operationId: string }>>

@@ -75,7 +75,8 @@ function nearlyValid({ body }: Operation): fc.Arbitrary<unknown> {
   return fc.dictionary(fc.oneof(fc.constantFrom(...fields, 'extra'), fc.string()), odd)
 }
 
-// What ends the session, or everybody's, would end the test: their bodies are fuzzed without a token.
+// Operations that end the session, or all sessions, would end the test: their bodies are fuzzed without a
+// token.
 const ending = [
   '/v1/users/logout',
   '/v1/users/password',

@@ -7,9 +7,9 @@ export interface Connection {
   readonly signal: AbortSignal
   /** Resolves when nothing is left of it. */
   readonly closed: Promise<void>
-  /** Resolves when more may be written, or when there is nobody any more to write to. */
+  /** Resolves when more may be written, or when the client has gone. */
   write(text: string): Promise<void>
-  /** Says that nothing happens; to a client who still has enough to read, nothing. */
+  /** A heartbeat; nothing is sent to a client that still has enough to read. */
   beat(): void
   /** The last that is said. */
   end(lastWords: string): void

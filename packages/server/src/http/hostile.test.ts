@@ -71,7 +71,7 @@ const lacks = ({ status, body }: Heard) => status === 403 && body.includes('lack
 const isSound = ({ status, body }: Heard) => status < 500 || (status === 503 && noAgent.test(body))
 const isAboutDatabase = ({ path }: Operation) => /\/bdbs?\/:uid/.test(path)
 
-/** Of whoever holds this management: whether its token opens the operation. */
+/** Whether a token of a user with this management opens the operation. */
 function opens(management: Management, { permission }: Operation): boolean {
   const held: readonly string[] = permissionsOf(management)
   return permission === null || permission === 'signed_in' || held.includes(permission)
@@ -90,7 +90,7 @@ describe('every operation, asked by', () => {
     return strays
   }
 
-  test('nobody, and with a token that is none, answers 401 unless it is open to all', async () => {
+  test('no caller, and for an invalid token, answers 401 unless it is open to all', async () => {
     const isOpen = ({ permission }: Operation) => permission === null
     expect(await wrong('', isOpen)).toEqual([])
     expect(await wrong(`${tokens['admin']}x`, isOpen)).toEqual([])

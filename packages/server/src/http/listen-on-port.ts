@@ -1,7 +1,7 @@
 import { readdir, readlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { readListeners } from '@fairlead/engine'
+import { codeOf, readListeners } from '@fairlead/engine'
 import type { FastifyInstance } from 'fastify'
 
 const HOST = '127.0.0.1'
@@ -23,7 +23,7 @@ export async function listenOnPort(
   try {
     return await http.listen({ host: HOST, port })
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause
+    if (codeOf(cause) !== 'EADDRINUSE') throw cause
     const holder = await describeHolder(port)
     throw new Error(`port ${port} is taken${holder}; set FAIRLEAD_HTTP_PORT to another one`, { cause })
   }

@@ -1,4 +1,4 @@
-import type { Input, Operation, Output, Patience, Pieces } from '@fairlead/api'
+import type { Input, Operation, Output, Pieces, WaitPreference } from '@fairlead/api'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
@@ -21,7 +21,7 @@ declare module 'fastify' {
   }
 }
 
-/** Where an operation is open to everybody, nobody is known but by their address. */
+/** Where an operation needs no login, the client is known only by its address. */
 export type Asker<Op extends Operation> = Op['permission'] extends null ? Visitor : Caller
 export type Handler<Op extends Operation> = (input: Input<Op>, asker: Asker<Op>) => Promise<Answer<Op>>
 type Answer<Op extends Operation> = Op extends { readonly stream: true }
@@ -50,15 +50,16 @@ export function mountOn(app: FastifyInstance): Mount {
       // Fastify validated the parts with the very schemas that Input is made from.
       handler: async (request, reply) => {
         void reply.header('cache-control', cacheControl)
-        const patience = op.waits && patienceOf(request, reply, stopping.signal)
-        using _ = patience && !patience.isAsync ? await app.places.take(request) : null
+        const waitPreference = op.waits && waitPreferenceOf(request, reply, stopping.signal)
+        using _ = waitPreference && !waitPreference.isAsync ? await app.places.take(request) : null
         const answer = await handler(
           {
             ...{ params: request.params, query: request.query, body: request.body },
             ...(op.upload && { file: fileOf(request, op.upload) }),
-            ...(patience && { patience }),
+            ...(waitPreference && { waitPreference }),
           } as Input<typeof op>,
-          // The hook in authenticate.ts has let nobody through without a caller where the operation needs one.
+          // The hook in authenticate.ts has refused every request without a caller where the operation needs
+          // one.
           (request.caller ?? visitorOf(request)) as Asker<typeof op>,
         )
         // By its type, that is what the handler of such an operation answers.
@@ -82,7 +83,11 @@ function fileOf(request: FastifyRequest, upload: NonNullable<Operation['upload']
   return upload === 'octets' ? request.raw : readFormFile(request, upload)
 }
 
-function patienceOf(request: FastifyRequest, reply: FastifyReply, stopping: AbortSignal): Patience {
+function waitPreferenceOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  stopping: AbortSignal,
+): WaitPreference {
   const gone = new AbortController()
   // Of this answer, not of its connection, which may carry others.
   reply.raw.once('close', () => gone.abort())

@@ -7,7 +7,10 @@ import { createHttp } from './create-http.ts'
 import { mountOn } from './mount.ts'
 import { placesOf } from './places.ts'
 
-/** A stream without events, and an upgrade of modules that does not end. A request says itself who asks, and from where. */
+/**
+ * A stream without events, and an upgrade of modules that does not end. The request itself says its user and
+ * its source.
+ */
 async function serve(placeLimits: ReturnType<typeof placesOf>) {
   const begun = { upgrades: 0 }
   const http = createHttp({
@@ -34,9 +37,9 @@ async function serve(placeLimits: ReturnType<typeof placesOf>) {
       yield* []
     },
   }))
-  mount(upgradeModules, async ({ patience }) => {
+  mount(upgradeModules, async ({ waitPreference }) => {
     begun.upgrades += 1
-    if (!patience.signal.aborted) await once(patience.signal, 'abort')
+    if (!waitPreference.signal.aborted) await once(waitPreference.signal, 'abort')
     throw new Error('its client has gone')
   })
   await http.listen({ host: '127.0.0.1', port: 0 })
@@ -73,7 +76,7 @@ test('streams and requests that wait have their places of one user, of one sourc
   expect(await follow(1, 'c')).toBe('429')
   expect(await (await server.ask('upgrade', 1, 'c')).status()).toBe('429')
   expect(server.begun.upgrades).toBe(1)
-  // From one source, whoever it is.
+  // From one source, with any user.
   expect([await follow(2, 'a'), await follow(3, 'a'), await follow(4, 'a')]).toEqual(['200', '200', '429'])
   // Of all.
   expect([await follow(4, 'b'), await follow(5, 'c')]).toEqual(['200', '429'])
@@ -82,7 +85,7 @@ test('streams and requests that wait have their places of one user, of one sourc
   await expect.poll(() => follow(5, 'c')).toBe('200')
 })
 
-test('they have half of the connections, and who asks something short has the rest', () => {
+test('they have half of the connections, and short requests have the rest', () => {
   expect(placesOf(4_096)).toEqual({ most: 1_000, mostOfSource: 500, mostOfUser: 50 })
   expect(placesOf(362)).toEqual({ most: 181, mostOfSource: 91, mostOfUser: 50 })
   expect(placesOf(16)).toEqual({ most: 8, mostOfSource: 4, mostOfUser: 4 })

@@ -14,14 +14,14 @@ export interface PlaceLimits {
   readonly most: number
   /** From one source: an address, or on this machine a user of it. Other sources are to have some. */
   readonly mostOfSource: number
-  /** Of one user who has signed in, wherever they are. */
+  /** Of one signed-in user, from any source. */
   readonly mostOfUser: number
 }
 
 const USEFUL = 1_000
 const USEFUL_OF_USER = 50
 
-/** Half of all connections, so that who asks something short is always answered; one source has half of these. */
+/** Half of all connections, so that short requests are always answered; one source gets half of these. */
 export function placesOf(connections: number): PlaceLimits {
   const most = Math.min(USEFUL, Math.floor(connections / 2))
   const mostOfSource = Math.ceil(most / 2)
@@ -37,7 +37,7 @@ export function createPlaces({ most, mostOfSource, mostOfUser }: PlaceLimits, so
     if (count >= limit)
       throw new Refusal(
         'too_many_requests',
-        `${limit} streams and requests that wait are open ${whose}; close one first, or try again later`,
+        `${limit} streams and waiting requests are open ${whose}; close one first, or try again later`,
       )
   }
   return {
@@ -47,7 +47,7 @@ export function createPlaces({ most, mostOfSource, mostOfUser }: PlaceLimits, so
       refuseBeyond(users.of(uid), mostOfUser, 'of this user')
       const source = await sourceOf(visitorOf(request))
       refuseBeyond(users.of(uid), mostOfUser, 'of this user')
-      refuseBeyond(sources.of(source), mostOfSource, 'from where this one comes from')
+      refuseBeyond(sources.of(source), mostOfSource, 'from the source of this one')
       refuseBeyond(taken, most, 'in all')
       const add = (change: number) => {
         users.add(uid, change)

@@ -1,4 +1,5 @@
 import { type FormFile, type Pieces, Refusal } from '@fairlead/api'
+import { messageOf } from '@fairlead/engine'
 import type { FastifyRequest } from 'fastify'
 
 /** A form has one file; more parts are read only far enough to say that they are too many. */
@@ -22,10 +23,11 @@ export async function* readFormFile(request: FastifyRequest, { field, missing }:
     }
   } catch (cause) {
     if (cause instanceof Refusal) throw cause
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     throw new Refusal('invalid_request', `the form breaks off or is malformed: ${reason}`, { cause })
   } finally {
-    // Whoever stopped reading has an answer to give: the rest is let by, or the sender would never hear it.
+    // The reader stopped early to send an answer: the rest is read and dropped, or the client would never see
+    // that answer.
     request.raw.unpipe()
     request.raw.resume()
   }

@@ -1,6 +1,7 @@
 import { actionEventsStore } from '../actions/action-events-store.ts'
 import type { ModuleAction } from '../core/modules/module-action.ts'
 import type { Db } from '../store/open-store.ts'
+import { wordColumn } from '../store/stored-column.ts'
 import type { Tables } from '../store/tables.ts'
 
 export interface ModuleActionsStore {
@@ -34,11 +35,12 @@ export function moduleActionsStore(db: Db): ModuleActionsStore {
   }
 }
 
-/** Rows were written by `insert`: their words are ours. */
+const kindOf = wordColumn('module_actions', 'kind', ['upload', 'delete'])
+
 function fromRow(row: Tables['module_actions']): ModuleAction {
   return {
     uid: row.uid,
-    kind: row.kind as ModuleAction['kind'],
+    kind: kindOf(row.kind, row.uid),
     moduleUid: row.module_uid,
     createdAt: row.created_at,
   }

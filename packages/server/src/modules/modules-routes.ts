@@ -35,7 +35,7 @@ export function modulesRoutes(mount: Mount, modules: Modules): void {
   mount(listModuleCapabilities, async () => ({ all_capabilities: [...moduleCapabilities] }))
 }
 
-/** The same for whoever has the machine, through the socket in FAIRLEAD_HOME. */
+/** The same for the operator of the machine, through the socket in FAIRLEAD_HOME. */
 export function operatorModulesRoutes(mount: Mount, modules: Modules): void {
   mount(operatorOperations.listModules, async () => (await modules.list()).map(toWire))
 

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type Pieces, Refusal } from '@fairlead/api'
+import { createTurns } from '@fairlead/engine'
 import { auditStore } from '../audit/audit-store.ts'
 import type { Actor } from '../core/identity/access.ts'
 import type { AuditType } from '../core/identity/audit-record.ts'
@@ -38,6 +39,7 @@ export async function createModules(deps: {
   readonly now: () => number
 }): Promise<Modules> {
   const { store, files, onFileGone } = deps
+  // One change of the folder of files at a time: what one takes for unused, another may be about to use.
   const inTurn = createTurns()
   await files.sweep((sha256) => modulesStore(store.db).hasFile(sha256))
 
@@ -145,14 +147,4 @@ function explainFullDisk(cause: unknown): unknown {
   return new Refusal('unavailable', 'the disk of FAIRLEAD_HOME is full; nothing of the module was kept', {
     cause,
   })
-}
-
-/** One change of the folder of files at a time: what one takes for unused, another may be about to use. */
-function createTurns() {
-  let last: Promise<unknown> = Promise.resolve()
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const done = last.then(work)
-    last = done.catch(() => undefined) // its failure is for who asked for it
-    return done
-  }
 }

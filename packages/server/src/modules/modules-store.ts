@@ -1,5 +1,7 @@
-import type { Module, ModuleManifest } from '../core/modules/module.ts'
+import type { Module } from '../core/modules/module.ts'
 import type { Db } from '../store/open-store.ts'
+import { jsonColumn } from '../store/stored-column.ts'
+import { StoredManifest } from '../store/stored-manifest.ts'
 import type { Tables } from '../store/tables.ts'
 
 /** The catalogue. Files lie elsewhere, under the hash that a module names. */
@@ -64,10 +66,11 @@ export function modulesStore(db: Db): ModulesStore {
   }
 }
 
-/** Rows were written by `insert`: their words are ours. */
+const manifestOf = jsonColumn('modules', 'manifest', StoredManifest)
+
 function fromRow(row: Tables['modules']): Module {
   return {
-    ...(JSON.parse(row.manifest) as ModuleManifest),
+    ...manifestOf(row.manifest, row.uid),
     uid: row.uid,
     sha256: row.sha256,
     sizeBytes: Number(row.size_bytes),

@@ -152,7 +152,7 @@ test('a module that a database or one of its shards has is not deleted', async (
       ...{ name: 'a', status: 'active', flavour: 'redis', version: '7.0.15', restart_nonce: 0 },
       ...{ memory_bytes: 0, replicas: 0, persistence: 'disabled', aof_fsync: 'always', snapshots: '[]' },
       ...{ eviction_policy: 'x', admin_password: 'x', user_password: 'x', cluster: 0, oss_cluster: 0 },
-      ...{ tls: 0, shard_tls: 0, obstacle: '', created_at: '2026-01-01', changed_at: '2026-01-01' },
+      ...{ tls: 0, shard_tls: 0, obstacle: '', created_at: '2026-01-01', changed_at: '2026-01-01', seq: 0 },
     }
     await db
       .insertInto('databases')
@@ -247,7 +247,7 @@ describe('what is no package is refused, and nothing of it is kept', () => {
       /302 entries/,
     ],
     'an encrypted entry': [() => lyingZip('tally.so', 8, 1, 2), 'invalid_module', /is encrypted/],
-    'a method that nobody reads': [() => lyingZip('tally.so', 10, 99, 2), 'invalid_module', /by method 99/],
+    'an unknown method': [() => lyingZip('tally.so', 10, 99, 2), 'invalid_module', /by method 99/],
     'a size that is too small': [() => lyingZip('tally.so', 24, 10), 'invalid_module', /too many bytes/],
     'a size that is too large': [() => lyingZip('tally.so', 24, 5_000), 'invalid_module', /not enough bytes/],
     'a wrong checksum': [() => lyingZip('tally.so', 16, 1), 'invalid_module', /checksum of "tally\.so"/],

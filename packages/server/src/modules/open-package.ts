@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { type Pieces, Refusal } from '@fairlead/api'
+import { messageOf } from '@fairlead/engine'
 import { type Entry, openPromise, type ZipFile } from 'yauzl'
 
 /** A zip whose every entry is what an honest packer would make. */
@@ -22,8 +23,8 @@ const MOST_RATIO = 200
 const SMALL_BYTES = 1024 * 1024
 
 /**
- * Opens the zip at `path` for as long as `work` takes. Refuses (invalid_module) one with any entry that is none of our
- * business: names that lead out, links, devices, encryption, doubles, more than the limits.
+ * Opens the zip at `path` for as long as `work` takes. Refuses (invalid_module) a zip with any forbidden
+ * entry: names that lead out of the folder, links, devices, encryption, duplicates, or more than the limits.
  */
 export async function openPackage<T>(
   path: string,
@@ -105,7 +106,7 @@ async function* checked(content: Pieces, entry: Entry): Pieces {
 /** What the disk says is trouble; everything else is a fault of the zip. */
 function explain(cause: unknown): never {
   if (cause instanceof Refusal || isOfDisk(cause)) throw cause
-  throw refuse(`cannot be read as a zip: ${cause instanceof Error ? cause.message : String(cause)}`)
+  throw refuse(`cannot be read as a zip: ${messageOf(cause)}`)
 }
 
 function isOfDisk(cause: unknown): boolean {

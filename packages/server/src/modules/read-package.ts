@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { type Pieces, Refusal } from '@fairlead/api'
+import { messageOf } from '@fairlead/engine'
 import type { ModuleManifest } from '../core/modules/module.ts'
 import { readManifest } from '../core/modules/module-package.ts'
 import { entryPoints, faultOfSharedObject, HEADER_BYTES } from '../core/modules/shared-object.ts'
@@ -55,9 +56,7 @@ async function readJson(content: Pieces): Promise<unknown> {
   try {
     return JSON.parse(Buffer.concat(parts).toString('utf8'))
   } catch (cause) {
-    throw refuse(
-      `has a module.json that is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
-    )
+    throw refuse(`has a module.json that is not JSON: ${messageOf(cause)}`)
   }
 }
 

@@ -1,4 +1,14 @@
-import { ApiError, type agentOperations, type Client, createClient } from '@fairlead/api'
+import {
+  ApiError,
+  type agentOperations,
+  type Client,
+  createClient,
+  EPOCH_HEADER,
+  type Epoch,
+  errors,
+  printEpoch,
+  type Transport,
+} from '@fairlead/api'
 import { socketTransport } from './socket-transport.ts'
 
 /** The operations of an agent, each a function; it throws AgentUnreachable when no answer comes. */
@@ -9,20 +19,40 @@ export class AgentUnreachable extends Error {
   override readonly name = 'AgentUnreachable'
 }
 
+/** Another server works on these databases by now: what this one orders is not carried out. */
+export class StaleEpoch extends AgentUnreachable {}
+
 /** An agent answers from memory and disk; an answer that takes longer will not come. */
 const ANSWER_WITHIN_MS = 5_000
 /** But for a trial: it starts an engine, and waits its turn. */
 export const TRIAL_WITHIN_MS = 60_000
+/** And for changes, which it tells when there are any. */
+export const HEARING_WITHIN_MS = 30_000
 
-/** Speaks to the agent behind a Unix socket. Throws AgentUnreachable, or ApiError when the agent declines. */
+/**
+ * Speaks to the agent behind a Unix socket, under an epoch if there is one. Throws AgentUnreachable, StaleEpoch when the epoch is not the highest any
+ * more, or ApiError when the agent declines.
+ */
 export function connectAgent(
   operations: typeof agentOperations,
   socketPath: string,
-  withinMs: number = ANSWER_WITHIN_MS,
+  { withinMs = ANSWER_WITHIN_MS, epoch }: { readonly withinMs?: number; readonly epoch?: Epoch } = {},
 ): AgentLink {
   const unreachable = (cause: Error) =>
     new AgentUnreachable(`the agent does not answer: ${cause.message}`, { cause })
-  return createClient(operations, socketTransport(socketPath, { withinMs, unreachable }))
+  return createClient(operations, underEpoch(socketTransport(socketPath, { withinMs, unreachable }), epoch))
+}
+
+/** Names the epoch in each request. Throws StaleEpoch for an answer that refuses it. */
+export function underEpoch(transport: Transport, epoch: Epoch | undefined): Transport {
+  if (epoch === undefined) return transport
+  return async (request) => {
+    const headers = { ...request.headers, [EPOCH_HEADER]: printEpoch(epoch) }
+    const answer = await transport({ ...request, headers })
+    if (answer.status !== errors.stale_epoch.status) return answer
+    const { message } = JSON.parse(answer.text) as { readonly message: string }
+    throw new StaleEpoch(message)
+  }
 }
 
 /** The agent understood and declined: a fault in what we sent, not in the world. */

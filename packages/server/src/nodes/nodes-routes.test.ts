@@ -23,9 +23,9 @@ function serve() {
   const report = { host: '127.0.0.1', shards: [{ id: 's1' }, { id: 's2' }, { id: 's3' }] }
   const nodes = { list: async () => [{ uid: 1, report }], builds: async () => [] }
   const databases = {
-    list: async () => [
-      { database: { uid: 1 }, shards: [{ id: 1 }, { id: 2 }] },
-      { database: { uid: 2 }, shards: [{ id: 3 }] },
+    shardsOf: async (uids: readonly number[]) => [
+      ...(uids.includes(1) ? [1, 2] : []),
+      ...(uids.includes(2) ? [3] : []),
     ],
   }
   // As much of both as the route asks for.

@@ -7,7 +7,7 @@ import {
   Refusal,
 } from '@fairlead/api'
 import { compareVersions, runsForeignCode } from '@fairlead/engine'
-import { may, type Principal } from '../core/identity/access.ts'
+import { databasesFor, may, type Principal } from '../core/identity/access.ts'
 import type { Databases } from '../databases/databases-service.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Nodes } from './nodes-service.ts'
@@ -16,7 +16,7 @@ import type { Nodes } from './nodes-service.ts'
 export function nodesRoutes(
   mount: Mount,
   nodes: Nodes,
-  databases: Pick<Databases, 'list'>,
+  databases: Pick<Databases, 'shardsOf'>,
   softwareVersion: string,
 ): void {
   mount(listNodes, async (_, { user }) => {
@@ -71,15 +71,14 @@ function wallOf(report: NodeReport | null) {
 /** Which shards this user may know of: all, or those of the databases that its roles are limited to. */
 async function seesShards(
   user: Principal,
-  databases: Pick<Databases, 'list'>,
+  databases: Pick<Databases, 'shardsOf'>,
 ): Promise<(shard: number) => boolean> {
   if (may(user, 'view_all_nodes_info', NO_DATABASE)) return () => true
-  const views = (await databases.list()).filter(({ database }) => may(user, 'view_bdb_info', database.uid))
-  const own = new Set(views.flatMap(({ shards }) => shards.map(({ id }) => id)))
+  const own = new Set(await databases.shardsOf(databasesFor(user, 'view_bdb_info') ?? []))
   return (shard) => own.has(shard)
 }
 
-/** Whoever may see this one is not limited to some. */
+/** Stands for all databases: only users that are not limited to some may see it. */
 const NO_DATABASE = 0
 
 function isLatest(build: FoundBuild, builds: readonly FoundBuild[]): boolean {

@@ -5,9 +5,10 @@ import { openAuditFiles } from '../audit/audit-files.ts'
 import { type Verification, verifyAudit } from '../audit/verify-audit.ts'
 import type { Config } from '../config.ts'
 import { socketTransport } from '../nodes/socket-transport.ts'
-import { operatorSocket } from '../sockets.ts'
+import { findOperatorSocket, stateFolder } from '../sockets.ts'
 import { openStore } from '../store/open-store.ts'
 import { createSecretBox, readStoreKey } from '../store/secret-box.ts'
+import { storePlace } from '../store/store-place.ts'
 
 /** The operations of the operator's socket, each a function: for the command line of this machine. */
 export type OperatorLink = Client<typeof operatorOperations>
@@ -24,13 +25,13 @@ const ANSWER_WITHIN_MS = 10 * 60_000
 export function connectOperator(home: string): OperatorLink {
   const unreachable = (cause: Error) =>
     new ServerUnreachable(`no server answers on ${home}; start it with npm start, or fairlead up`, { cause })
-  const transport = socketTransport(operatorSocket(home), { withinMs: ANSWER_WITHIN_MS, unreachable })
+  const transport = socketTransport(findOperatorSocket(home), { withinMs: ANSWER_WITHIN_MS, unreachable })
   return createClient(operatorOperations, transport)
 }
 
 /** Verifies the audit of this home, whether its server runs or not. */
 export async function verifyAuditOf(
-  config: Pick<Config, 'home' | 'storeKey'>,
+  config: Pick<Config, 'home' | 'storeKey' | 'store' | 'storePasswordFile'>,
   head: string | undefined,
 ): Promise<Verification> {
   try {
@@ -44,12 +45,14 @@ export async function verifyAuditOf(
 }
 
 async function verifyAtRest(
-  { home, storeKey }: Pick<Config, 'home' | 'storeKey'>,
+  config: Pick<Config, 'home' | 'storeKey' | 'store' | 'storePasswordFile'>,
   head: string | undefined,
 ): Promise<Verification> {
-  const file = join(home, 'store.db')
-  if (!existsSync(file)) throw new Error(`there is no store at ${file}`)
-  await using store = await openStore(file)
-  const box = createSecretBox(storeKey ?? readStoreKey(join(home, 'store.key')))
-  return await verifyAudit(store.db, openAuditFiles(home, box), head)
+  const { home, storeKey } = config
+  const folder = stateFolder(home)
+  const place = storePlace(config, folder)
+  if (typeof place === 'string' && !existsSync(place)) throw new Error(`there is no store at ${place}`)
+  const box = createSecretBox(storeKey ?? readStoreKey(join(folder, 'store.key')))
+  await using store = await openStore(place, () => box)
+  return await verifyAudit(store.db, openAuditFiles(folder, box), head)
 }

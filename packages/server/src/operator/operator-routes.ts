@@ -6,7 +6,7 @@ import type { Mount } from '../http/mount.ts'
 import type { Passwords } from '../passwords/passwords-service.ts'
 import type { SigningKeys } from '../sessions/signing-keys.ts'
 
-/** What whoever has the machine may do, through the socket in FAIRLEAD_HOME. */
+/** What the operator of the machine may do, through the socket in FAIRLEAD_HOME. */
 export function operatorRoutes(
   mount: Mount,
   {

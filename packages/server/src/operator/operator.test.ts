@@ -20,7 +20,7 @@ test('the socket is its owner’s alone, and is not the API', async () => {
   ).toBe(404)
 })
 
-test('whoever has the machine lets a user in again that is locked, disabled or has forgotten', async () => {
+test('the operator of the machine lets in again a user who is locked, disabled or has forgotten the password', async () => {
   const auth = await fairlead.signIn('admin', adminPassword)
   for (let n = 0; n < 5; n += 1) {
     await fairlead.send('POST', '/v1/users/authorize', { body: { username: 'admin', password: 'wrong' } })
@@ -34,7 +34,7 @@ test('whoever has the machine lets a user in again that is locked, disabled or h
   )
 })
 
-test('whoever has the machine rotates the keys, and drops them when they may be known', async () => {
+test('the operator of the machine rotates the keys, and drops them when they may be known to others', async () => {
   const auth = await fairlead.signIn('admin', adminPassword)
   const status = async () => (await fairlead.send('GET', '/v1/users', { auth })).status
   const { keys: before } = await operator.listSigningKeys({})

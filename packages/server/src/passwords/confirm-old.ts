@@ -13,7 +13,7 @@ export function confirmOld(
   return logins.confirm(user, password, { ...visitorOf(caller), via: 'old_password' })
 }
 
-/** Of a caller who may not do without it: see mayDoWithout. */
+/** Refuses a caller who must give the old password: see mayDoWithout. */
 export function refuseWithoutOld(): never {
   throw new Refusal(
     'invalid_request',

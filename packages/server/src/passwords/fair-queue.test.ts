@@ -27,7 +27,7 @@ function open(limits: { atOnce: number; strangersAtOnce: number; waitingEach: nu
 
 const wide = { atOnce: 2, strangersAtOnce: 1, waitingEach: 64, waiting: 256 }
 
-test('whoever asks once waits for one turn of each other source, however much those ask for', async () => {
+test('a source with one request waits for one turn of each other source, however much those ask for', async () => {
   const { ask, drain, ended } = open(wide)
   for (let n = 0; n < 40; n += 1) ask('flood')
   ask('flood too')
@@ -37,7 +37,7 @@ test('whoever asks once waits for one turn of each other source, however much th
   expect(ended.indexOf('one')).toBeLessThan(4)
 })
 
-test('strangers leave a place to those who are known, who come first, and are not kept waiting for ever', async () => {
+test('strangers leave a place to known sources, which come first; and strangers do not wait without end', async () => {
   const { ask, drain, running, ended } = open(wide)
   for (let n = 0; n < 10; n += 1) ask('stranger')
   expect(running.length).toBe(1)

@@ -1,9 +1,9 @@
 import { Refusal } from '@fairlead/api'
 
-/** Who waits: work of one source is done in its order, sources take turns. */
+/** The source that waits. Work of one source is done in its order; sources take turns. */
 export interface Waiting {
   readonly source: string
-  /** Of users who are known from there: they come first. */
+  /** Its user is known from this source: such work comes first. */
   readonly known: boolean
 }
 
@@ -29,8 +29,9 @@ type Lines = Map<string, Entry[]>
 const STRANGERS_EVERY = 4
 
 /**
- * Bounded work that some ask for in heaps: whoever asks for one thing waits for one turn of each other source, not for their heaps.
- * When all places are taken, the longest line gives one up to a shorter one.
+ * Bounded work that some sources request in large numbers. A source with one request waits for one turn of
+ * each other source, not for all their requests. When all places are taken, the longest line gives one up to
+ * a shorter one.
  */
 export function createFairQueue(limits: FairQueueLimits): FairQueue {
   const lines = { known: new Map() as Lines, strangers: new Map() as Lines }

@@ -15,7 +15,7 @@ const MOST_AT_ONCE = 3
 /** Those of one source that may wait: at about 30 ms each, on two cores, the last waits a second. */
 const MAY_WAIT_EACH = 64
 const MAY_WAIT = 256
-/** Who is signed in, or runs the machine. */
+/** Work for a signed-in user, or for the operator of the machine. */
 const own: Waiting = { source: '', known: true }
 
 /** Derives hashes of passwords, a few at a time: each takes memory and time on purpose. */
@@ -26,9 +26,9 @@ export interface Hashing {
    */
   hash(password: string, beside?: string): Promise<string>
   /**
-   * Which of these PHC strings does `password` fit? Undefined: none. For an unknown user pass none: the same work is
-   * done against a valid hash of nobody's password, so that the answer takes as long. `who` waits in line; without it, it is
-   * somebody who is signed in.
+   * Which of these PHC strings does `password` fit? Undefined: none. For an unknown user pass none: the same
+   * work is done against a valid hash that belongs to no user, so that the answer takes as long. `who` waits
+   * in line; default: a signed-in user.
    */
   find(password: string, phcs: readonly string[], who?: Waiting): Promise<string | undefined>
   /** Was it made with the parameters of today? */
@@ -54,7 +54,7 @@ export async function createHashing(): Promise<Hashing> {
   const atOnce = Math.min(MOST_AT_ONCE, availableParallelism())
   const limited = createFairQueue({
     ...{ atOnce, waitingEach: MAY_WAIT_EACH, waiting: MAY_WAIT },
-    strangersAtOnce: Math.max(1, atOnce - 1), // guesses leave a core to those who are let in
+    strangersAtOnce: Math.max(1, atOnce - 1), // guesses leave a core to known sources
   })
   const hash = (password: string, beside?: string) =>
     limited(own, async () => {

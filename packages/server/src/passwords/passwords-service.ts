@@ -32,7 +32,7 @@ export interface Passwords {
   add(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft>
   /** Takes it away and ends the user's tokens. The last one stays. */
   remove(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft>
-  /** For whoever has the machine: as `set`, and lets a disabled user in again. */
+  /** For the operator of the machine: as `set`, and enables a disabled user again. */
   reset(userName: string, password: string, by: Actor): Promise<void>
 }
 
@@ -133,10 +133,10 @@ function refuseMore(): never {
 }
 
 function refuseWrong(): never {
-  throw new Refusal('invalid_credentials', 'old_password: is none of the passwords of the user')
+  throw new Refusal('invalid_credentials', 'old_password: is not a password of the user')
 }
 
-/** Another user's passwords are an admin's business; who they are, too. */
+/** Only admins may change another user's passwords, and learn that the user exists. */
 async function findTarget(userName: string | undefined, { user: caller }: Caller, db: Db): Promise<User> {
   const user =
     userName === undefined ? await usersStore(db).get(caller.uid) : await usersStore(db).getByLogin(userName)

@@ -4,8 +4,8 @@ import type { Db } from '../store/open-store.ts'
 
 export interface PasswordsStore {
   listOf(userUid: number): Promise<readonly Password[]>
-  /** Unix milliseconds of the newest password, by user. */
-  newest(): Promise<ReadonlyMap<number, number>>
+  /** Unix milliseconds of the newest password of these users, by user. */
+  newestOf(userUids: readonly number[]): Promise<ReadonlyMap<number, number>>
   insert(userUid: number, phc: string, now: string): Promise<void>
   /** The same password, hashed in another way. */
   rehash(id: number, phc: string): Promise<void>
@@ -25,10 +25,12 @@ export function passwordsStore(db: Db): PasswordsStore {
         .execute()
       return rows.map(({ id, phc, issued_at }) => ({ id, phc, issuedMs: Date.parse(issued_at) }))
     },
-    async newest() {
+    async newestOf(userUids) {
+      if (userUids.length === 0) return new Map()
       const rows = await db
         .selectFrom('passwords')
         .select((eb) => ['user_uid', eb.fn.max('issued_at').as('issued_at')])
+        .where('user_uid', 'in', [...userUids])
         .groupBy('user_uid')
         .execute()
       return new Map(rows.map(({ user_uid, issued_at }) => [user_uid, Date.parse(issued_at)]))

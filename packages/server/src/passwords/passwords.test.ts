@@ -34,7 +34,7 @@ const refusal = async (answer: ReturnType<typeof change>) => {
 test('a password is changed without a gap: one is added, both are good, the old one is removed', async () => {
   expect((await change('POST', { new_password: another })).body).toEqual({ username: 'mia', passwords: 2 })
   expect([await fits(password), await fits(another)]).toEqual([true, true])
-  expect((await fairlead.send('GET', '/v1/bdbs', { auth: mia })).status).toBe(200) // nobody is signed out by that
+  expect((await fairlead.send('GET', '/v1/bdbs', { auth: mia })).status).toBe(200) // that signs no session out
   expect((await change('DELETE', { old_password: password })).body).toEqual({ username: 'mia', passwords: 1 })
   expect([await fits(password), await fits(another)]).toEqual([false, true])
   expect((await fairlead.send('GET', '/v1/bdbs', { auth: mia })).status).toBe(401)

@@ -9,8 +9,8 @@ import { passwordsStore } from './passwords-store.ts'
 /** New passwords, by the rules of the cluster: for creating users and for changing their passwords. */
 export interface UserPasswords {
   /**
-   * Checks a new password of a user with these names, and hashes it: to be done before a transaction, as it takes long.
-   * `userUid`: of whom it must be another one than those there are.
+   * Checks a new password of a user with these names, and hashes it: to be done before a transaction, as it
+   * takes long. `userUid`: the user whose present passwords it must differ from.
    *
    * Throws Refusal password_not_complex, with every fault; new_password_same_as_current; too_many_requests.
    */

@@ -12,7 +12,7 @@ import type { Roles } from './roles-service.ts'
 
 /** Serves /v1/roles. */
 export function rolesRoutes(mount: Mount, roles: Roles): void {
-  mount(listRoles, async () => (await roles.list()).map(toWire))
+  mount(listRoles, async ({ query }) => (await roles.list(query)).map(toWire))
 
   mount(getRole, async ({ params }) => toWire(await roles.get(params.uid)))
 

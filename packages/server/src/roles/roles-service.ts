@@ -1,24 +1,25 @@
-import { type Management, Refusal } from '@fairlead/api'
+import { type Management, type PageQuery, Refusal } from '@fairlead/api'
 import { auditStore } from '../audit/audit-store.ts'
 import { actorOf, type Caller, isAdmin, isLimitable } from '../core/identity/access.ts'
-import { hasAdmin, LAST_BUILT_IN_ROLE, type Role } from '../core/identity/user.ts'
+import { LAST_BUILT_IN_ROLE, type Role } from '../core/identity/user.ts'
 import type { Identities } from '../sessions/identities.ts'
 import type { Db, Store } from '../store/open-store.ts'
 import { usersStore } from '../users/users-store.ts'
 import { rolesStore } from './roles-store.ts'
 
 /**
- * Roles, and what becomes of the users who have them. Each change throws Refusal, and writes its audit record with
- * it.
+ * Roles, and the effect of their changes on the users who have them. Each change throws Refusal, and writes
+ * its audit record in the same transaction.
  */
 export interface Roles {
-  list(): Promise<readonly Role[]>
+  /** By uid. */
+  list(page: PageQuery): Promise<readonly Role[]>
   /** Throws Refusal role_not_exist. */
   get(uid: number): Promise<Role>
   /** The uid of the role that comes with a management. */
   builtIn(management: Management): Promise<number>
   create(role: Omit<Role, 'uid'>, caller: Caller): Promise<Role>
-  /** Ends the tokens of those who have it. */
+  /** Ends the tokens of the users with this role. */
   update(uid: number, change: Partial<Omit<Role, 'uid'>>, caller: Caller): Promise<Role>
   remove(uid: number, caller: Caller): Promise<void>
 }
@@ -33,11 +34,11 @@ export function createRoles(deps: {
   const now = () => new Date(deps.now()).toISOString()
 
   return {
-    list: () => rolesStore(store.db).list(),
+    list: (page) => rolesStore(store.db).list(page),
     get: (uid) => find(store.db, uid),
 
     async builtIn(management) {
-      const roles = await rolesStore(store.db).list()
+      const roles = await rolesStore(store.db).list({ limit: LAST_BUILT_IN_ROLE })
       const role = roles.find((one) => one.uid <= LAST_BUILT_IN_ROLE && one.management === management)
       if (role === undefined) throw new Error(`there is no built-in role for ${management}`)
       return role.uid
@@ -95,9 +96,7 @@ async function updateRole(
   if (after.name !== before.name) await refuseTaken(db, after.name)
   const roles = rolesStore(db)
   await roles.update(after)
-  if (!hasAdmin(await usersStore(db).list(), await roles.list())) {
-    throw new Refusal('change_last_admin_role_not_allowed')
-  }
+  if (!(await usersStore(db).hasAdmin())) throw new Refusal('change_last_admin_role_not_allowed')
   const holders = await roles.holders(uid)
   for (const user of holders) await usersStore(db).raiseEpoch(user)
   const details = { role: uid, fields: Object.keys(change).join(' '), management: after.management }

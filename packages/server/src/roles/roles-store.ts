@@ -1,9 +1,16 @@
+import { managements, type PageQuery } from '@fairlead/api'
+import { Type } from 'typebox'
 import type { Role } from '../core/identity/user.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
+import { pageOf } from '../store/page-of.ts'
+import { jsonColumn, wordColumn } from '../store/stored-column.ts'
 
 export interface RolesStore {
-  list(): Promise<readonly Role[]>
+  /** By uid. */
+  list(page: PageQuery): Promise<readonly Role[]>
+  /** Those of these that there are. */
+  listThese(uids: readonly number[]): Promise<readonly Role[]>
   get(uid: number): Promise<Role | undefined>
   getByName(name: string): Promise<Role | undefined>
   listOf(userUid: number): Promise<readonly Role[]>
@@ -18,7 +25,16 @@ export interface RolesStore {
 export function rolesStore(db: Db): RolesStore {
   const find = () => db.selectFrom('roles').selectAll()
   return {
-    list: async () => (await find().orderBy('uid').execute()).map(fromRow),
+    list: async (page) => (await pageOf(find().orderBy('uid'), page).execute()).map(fromRow),
+    async listThese(uids) {
+      if (uids.length === 0) return []
+      return (
+        await find()
+          .where('uid', 'in', [...new Set(uids)])
+          .orderBy('uid')
+          .execute()
+      ).map(fromRow)
+    },
     get: async (uid) => one(await find().where('uid', '=', uid).executeTakeFirst()),
     getByName: async (name) => one(await find().where('name', '=', name).executeTakeFirst()),
     async listOf(userUid) {
@@ -68,13 +84,15 @@ interface Row {
   readonly databases: string
 }
 
-/** Rows were written by us: their words are ours. */
+const managementOf = wordColumn('roles', 'management', managements)
+const databasesOf = jsonColumn('roles', 'databases', Type.Array(Type.Integer()))
+
 function fromRow({ uid, name, management, databases }: Row): Role {
   return {
     uid,
     name,
-    management: management as Role['management'],
-    databases: JSON.parse(databases) as Role['databases'],
+    management: managementOf(management, uid),
+    databases: databasesOf(databases, uid),
   }
 }
 

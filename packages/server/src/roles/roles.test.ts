@@ -79,7 +79,7 @@ describe('a role is refused', () => {
     expect(await refusal(send('DELETE', `/v1/roles/${uid}`))).toEqual([406, 'role_in_use'])
   })
 
-  test('when the last admin would lose it, or who is no admin would give it', async () => {
+  test('when the last admin would lose it, or when a user who is no admin would give it', async () => {
     const uid = await newRole({ name: 'root', management: 'admin' })
     await send('PUT', '/v1/users/1', { role_uids: [uid] })
     admin = await fairlead.signIn('admin', adminPassword)

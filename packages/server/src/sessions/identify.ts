@@ -5,19 +5,19 @@ import type { Caller, Visitor } from '../core/identity/access.ts'
 import { isExpired } from '../core/identity/password-rules.ts'
 import type { Settings } from '../core/identity/settings.ts'
 import type { Store } from '../store/open-store.ts'
+import { createExpiringCache } from './expiring-cache.ts'
 import type { Identities, Identity } from './identities.ts'
 import type { Login, Logins } from './logins.ts'
-import { createMemory } from './memory.ts'
 import type { SourceOf } from './sources.ts'
 import type { Claims, Tokens } from './tokens.ts'
 
 /**
- * Who sends a request with this Authorization header: `Bearer <token>`, `JWT <token>` or `Basic <name:password>`, in any
- * letter case.
+ * Finds the caller of a request with this Authorization header: `Bearer <token>`, `JWT <token>` or `Basic
+ * <name:password>`, in any letter case.
  *
- * Throws Refusal: unauthorized for a token that is none, or a header that is none; for Basic what Logins throws. Answers
- * at once where all is remembered: a promise costs as much as the answer. `admitsExpired`: an expired password will do,
- * and Basic is heard where it is switched off.
+ * Throws Refusal: unauthorized for an invalid token or header; for Basic what Logins throws. Answers
+ * synchronously where all is remembered: a promise costs as much as the answer. `admitsExpired`: an expired
+ * password will do, and Basic is accepted even where it is switched off.
  */
 export type Identify = (
   header: string | undefined,
@@ -77,8 +77,8 @@ type ByPassword = (login: Login, visitor: Visitor, admitsExpired: boolean) => Pr
 
 /** Callers with a name and a password. What was right is remembered, until something about the user changes. */
 function createByPassword({ store, identities, logins, sourceOf, now }: IdentifyDeps): ByPassword {
-  const settings = createMemory<'all', Settings>({ forMs: SETTINGS_REMEMBERED_MS, most: 1, now })
-  const right = createMemory<string, RightPassword>({
+  const settings = createExpiringCache<'all', Settings>({ forMs: SETTINGS_REMEMBERED_MS, most: 1, now })
+  const right = createExpiringCache<string, RightPassword>({
     forMs: PASSWORD_REMEMBERED_MS,
     most: MOST_PASSWORDS,
     now,
@@ -102,7 +102,7 @@ function createByPassword({ store, identities, logins, sourceOf, now }: Identify
     let known = await right.get(code, check)
     let identity = await identities.get(known.userUid)
     if (identity === undefined || isStale(identity, known.epoch, { source, rules, nowMs: now() })) {
-      // Something about the user has changed since: whether the password is still right is asked anew.
+      // Something about the user has changed since: so the password is checked again.
       right.forget(code)
       known = await right.get(code, check)
       identity = await identities.get(known.userUid)

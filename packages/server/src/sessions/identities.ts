@@ -4,8 +4,8 @@ import { passwordsStore } from '../passwords/passwords-store.ts'
 import { rolesStore } from '../roles/roles-store.ts'
 import type { Store } from '../store/open-store.ts'
 import { usersStore } from '../users/users-store.ts'
+import { createExpiringCache } from './expiring-cache.ts'
 import { loginLanesStore } from './login-lanes-store.ts'
-import { createMemory } from './memory.ts'
 import { revokedTokensStore } from './revoked-tokens-store.ts'
 
 /** All that is asked of a user on every request. */
@@ -34,7 +34,7 @@ const MOST_REMEMBERED = 10_000
 
 /** Reads from `store` what is not remembered; `now` is Unix milliseconds. */
 export function createIdentities(store: Store, now: () => number): Identities {
-  const memory = createMemory<number, Identity | undefined>({
+  const memory = createExpiringCache<number, Identity | undefined>({
     forMs: REMEMBERED_MS,
     most: MOST_REMEMBERED,
     now,

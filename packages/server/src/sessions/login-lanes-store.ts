@@ -4,13 +4,13 @@ import type { Tables } from '../store/tables.ts'
 
 export interface LoginLanesStore {
   get(userUid: number, source: string): Promise<LoginLane | undefined>
-  /** Of each user at whose account a source is locked out: until when the last of them is, Unix milliseconds. */
-  locks(): Promise<ReadonlyMap<number, number>>
+  /** Of each of these users at whose account a source is locked out: until when the last of them is, Unix milliseconds. */
+  lastLocksOf(userUids: readonly number[]): Promise<ReadonlyMap<number, number>>
   /** Of one user: until when each source is locked out, Unix milliseconds. */
   locksOf(userUid: number): Promise<ReadonlyMap<string, number>>
   /** Writes it. Of each user there are so many that are known, and so many that are not; those longest unused go. */
   put(userUid: number, lane: LoginLane, now: string): Promise<void>
-  /** Lets every source try anew. Those that are known stay so. */
+  /** Lets every source try again. Known sources stay known. */
   clearFailures(userUid: number): Promise<void>
 }
 
@@ -24,10 +24,12 @@ export function loginLanesStore(db: Db): LoginLanesStore {
       const row = await ofUser(userUid).where('source', '=', source).executeTakeFirst()
       return row && fromRow(row)
     },
-    async locks() {
+    async lastLocksOf(userUids) {
+      if (userUids.length === 0) return new Map()
       const rows = await db
         .selectFrom('login_lanes')
         .select((eb) => ['user_uid', eb.fn.max('locked_until').as('until')])
+        .where('user_uid', 'in', [...userUids])
         .where('locked_until', 'is not', null)
         .groupBy('user_uid')
         .execute()

@@ -50,7 +50,7 @@ describe.runIf(canBeOther)('another local user', () => {
   })
 })
 
-test('who is told to come again is told when, and comes through then', async () => {
+test('a source that has to wait is told how long, and gets through then', async () => {
   await allow(1)
   let last = { status: 0, headers: new Headers() }
   for (let n = 0; n < 40 && last.status !== 429; n += 1) {

@@ -19,7 +19,7 @@ function distance(one: readonly number[], other: readonly number[]): number {
   return (u - (n * m) / 2) / Math.sqrt((n * m * (n + m + 1)) / 12)
 }
 
-test('whoever has no password to tell takes the same time: unknown, wrong, locked, disabled, expired, with one password or ten', async () => {
+test('a failed login takes the same time for every reason: unknown, wrong, locked, disabled, expired, with one password or ten', async () => {
   const admin = await fairlead.signIn('admin', adminPassword, 86_400)
   const send = (method: string, path: string, body: object) =>
     fairlead.send(method, path, { auth: admin, body })
@@ -44,7 +44,7 @@ test('whoever has no password to tell takes the same time: unknown, wrong, locke
   const times = new Map<string, number[]>(names.map((name) => [name, []]))
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [n] of names.entries()) {
-      const name = names[(n + round) % names.length] ?? '' // nobody always comes after the same one
+      const name = names[(n + round) % names.length] ?? '' // none always comes after the same one
       const from = performance.now()
       const { status } = await fairlead.send('POST', '/v1/users/authorize', {
         body: { username: name, password: name === 'disabled' || name === 'locked' ? password : 'x' },

@@ -39,15 +39,15 @@ export interface Logins {
     options?: { readonly admitsExpired: boolean },
   ): Promise<{ readonly user: User; readonly phc: string; readonly issuedMs: number }>
   /**
-   * A password that somebody who is signed in says is this user's: the hash that it fits. Counted as a login is, and written down
-   * when it is wrong. Throws Refusal invalid_credentials, too_many_requests.
+   * Confirms a password that a signed-in user gives for `user`: the hash that it fits. Counted as a login is,
+   * and written down when it is wrong. Throws Refusal invalid_credentials, too_many_requests.
    */
   confirm(user: User, password: string, by: LoginBy): Promise<string>
 }
 
 type Verdict = 'right' | 'expired' | 'unknown' | 'wrong' | 'locked' | 'disabled'
 
-/** Stands for whoever does not exist, so that they are treated like everybody else. */
+/** Stands for a user that does not exist, so that the work and the answer are the same as for others. */
 const nobody: User = {
   uid: 0,
   name: '',
@@ -59,7 +59,10 @@ const nobody: User = {
   lastLoginMs: null,
 }
 
-/** What stands for users who do not exist, where the log says by whom: what was sent as a name is no name. No user can be called so. */
+/**
+ * The name in the log for users that do not exist: the text that was sent as a name may be anything. No user
+ * can have this name.
+ */
 const UNKNOWN = '(unknown)'
 
 /** One try: what was found before its turn to be judged came. */
@@ -69,7 +72,7 @@ interface Try {
   readonly source: string
   readonly user: User | undefined
   readonly fits: Password | undefined
-  /** Of somebody who is signed in already: the right one is no login. */
+  /** By a user who is signed in already: the right password is then no login. */
   readonly confirms: boolean
 }
 
@@ -130,7 +133,7 @@ export function createLogins(deps: {
     async confirm(user, password, by) {
       const { verdict, fits } = await attempt(user, { name: user.name, password }, by, true)
       if (fits !== undefined && (verdict === 'right' || verdict === 'expired')) return fits.phc
-      throw new Refusal('invalid_credentials', 'old_password: is none of the passwords of the user')
+      throw new Refusal('invalid_credentials', 'old_password: is not a password of the user')
     },
   }
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { setImmediate as others } from 'node:timers/promises'
+import { createTurns } from '@fairlead/engine'
 
 /** A connection as its other end sees it: from `address` and `port`, to ours. */
 export interface PeerSocket {
@@ -10,8 +11,8 @@ export interface PeerSocket {
 }
 
 /**
- * The number of the operating system's user whose process holds this end of a connection on the loopback interface. `nobody`: no
- * process holds it any more. `untold`: this system does not tell.
+ * The number of the operating system's user whose process holds this end of a connection on the loopback
+ * interface. `nobody`: no process holds it any more. `untold`: this system does not tell.
  */
 export type ReadOwner = (socket: PeerSocket) => Promise<number | 'nobody' | 'untold'>
 
@@ -27,15 +28,14 @@ type Owners = ReadonlyMap<string, number | 'nobody'>
  * may have tens of thousands of connections, and thousands may ask at once: each line is looked at once for all of them.
  */
 export function readSocketOwner(read: () => Promise<readonly string[]> = readTables): ReadOwner {
-  let running: Promise<unknown> = Promise.resolve()
+  const inTurn = createTurns()
   let next: { readonly wanted: Set<string>; readonly reading: Promise<Owners> } | undefined
   const plan = () => {
     const wanted = new Set<string>()
-    const reading = running.then(async () => {
-      next = undefined // who asks from now on may be later than what is read
+    const reading = inTurn(async () => {
+      next = undefined // calls from now on may be later than the tables that are read
       return findOwners(await read(), wanted)
     })
-    running = reading.catch(() => undefined)
     return { wanted, reading }
   }
   return async (socket) => {

@@ -13,7 +13,10 @@ import type { Tokens } from './tokens.ts'
 export interface Sessions {
   /** A token for the user of this login. Throws Refusal as Logins does. */
   authorize(login: Login, ttlSeconds: number, by: Visitor): Promise<string>
-  /** Another token for who has one. Throws Refusal password_expired, or unauthorized when the user has gone or the session has ended. */
+  /**
+   * Another token for the caller's session. Throws Refusal password_expired, or unauthorized when the user
+   * has gone or the session has ended.
+   */
   refresh(caller: Caller, ttlSeconds: number): Promise<string>
   /** Ends the caller's token. Throws Refusal invalid_request when the request came with a password. */
   logOut(caller: Caller): Promise<void>

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { codeOf } from '@fairlead/engine'
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import type { Logger } from 'pino'
 import { auditStore } from '../audit/audit-store.ts'
@@ -44,6 +45,8 @@ interface LoadedKey extends SigningKey {
 }
 
 const TEND_EVERY_MS = 60_000
+/** What another server has changed is seen so much later. */
+const SEE_OTHERS_MS = 1_000
 
 /**
  * The Ed25519 keys that tokens are signed with, from the store, where they are sealed. Makes the first two when there is
@@ -56,7 +59,7 @@ export async function createSigningKeys(deps: {
   readonly rotateEveryMs: number
   readonly log: Logger
 }): Promise<SigningKeys> {
-  const { store, box, now, rotateEveryMs, log } = deps
+  const { store, box, now, rotateEveryMs } = deps
   let keys: readonly LoadedKey[] = []
   let turn = Promise.resolve()
 
@@ -67,27 +70,24 @@ export async function createSigningKeys(deps: {
   }
   /** Plans and carries out until nothing is due. Those in use change at the end, when one signs for sure. */
   const change = async (by: Actor, asked?: { readonly dropAll: boolean }) => {
-    if (asked !== undefined) await carryOut(deps, planRotation(await read(), asked.dropAll), by)
-    for (let due = planKeys(await read(), now(), rotateEveryMs); due.length > 0; ) {
-      await carryOut(deps, due, by)
-      due = planKeys(await read(), now(), rotateEveryMs)
-    }
+    if (asked !== undefined) await carryOut(deps, (stored) => planRotation(stored, asked.dropAll), by)
+    const due = (stored: readonly SigningKey[]) => planKeys(stored, now(), rotateEveryMs)
+    keys = await read()
+    if (asked === undefined && due(keys).length === 0) return
+    while (await carryOut(deps, due, by));
     keys = await read()
   }
   /** Changes follow each other: two at once would plan from the same keys. */
   const inTurn = (work: () => Promise<void>) => {
     const done = turn.then(work)
-    turn = done.catch(() => undefined) // who asked hears of it; the next one starts afresh
+    turn = done.catch(() => undefined) // its caller gets the failure; the next one starts afresh
     return done
   }
   const tend = () => inTurn(() => change(fairlead))
 
   await signingKeysStore(store.db, box).sealAll()
   await tend()
-  const timer = setInterval(() => {
-    tend().catch((err: unknown) => log.error({ err }, 'the signing keys could not be looked after'))
-  }, TEND_EVERY_MS)
-  timer.unref()
+  const timer = tendRegularly(tend, deps)
 
   return {
     tend,
@@ -113,25 +113,44 @@ export async function createSigningKeys(deps: {
   }
 }
 
+function tendRegularly(
+  tend: () => Promise<void>,
+  { store, log }: { readonly store: Store; readonly log: Logger },
+): NodeJS.Timeout {
+  const everyMs = store.isShared ? SEE_OTHERS_MS : TEND_EVERY_MS
+  return setInterval(() => {
+    tend().catch((err: unknown) => {
+      // PostgreSQL is away for everything: the leases say so, and each second a stack would hide the rest.
+      if (codeOf(err) !== 'STORE_AWAY') log.error({ err }, 'the signing keys could not be maintained')
+    })
+  }, everyMs).unref()
+}
+
 interface KeyTable {
   readonly store: Store
   readonly box: SecretBox
   readonly now: () => number
 }
 
-/** All steps in one transaction, each with its record in the audit. */
-async function carryOut(table: KeyTable, steps: readonly KeyStep[], by: Actor): Promise<void> {
-  const fresh = steps.some(({ kind }) => kind === 'add') ? await makeKey() : undefined
-  await table.store.transaction(async (db) => {
+/** Plans and does all steps in one transaction, each with its record in the audit: no other server plans from the same keys. Answers whether there were any. */
+async function carryOut(
+  table: KeyTable,
+  plan: (keys: readonly SigningKey[]) => readonly KeyStep[],
+  by: Actor,
+): Promise<boolean> {
+  const fresh = await makeKey()
+  return table.store.transaction(async (db) => {
+    const steps = plan(await signingKeysStore(db, table.box).list())
     for (const step of steps) await apply(table, step, fresh, db, by)
+    return steps.length > 0
   })
 }
 
-async function apply({ box, now }: KeyTable, step: KeyStep, fresh: NewKey | undefined, db: Db, by: Actor) {
+async function apply({ box, now }: KeyTable, step: KeyStep, fresh: NewKey, db: Db, by: Actor) {
   const at = new Date(now()).toISOString()
   const keys = signingKeysStore(db, box)
-  const kid = step.kind === 'add' ? (fresh?.kid ?? '') : step.kid
-  if (step.kind === 'add' && fresh !== undefined) await keys.insert(fresh, at)
+  const kid = step.kind === 'add' ? fresh.kid : step.kid
+  if (step.kind === 'add') await keys.insert(fresh, at)
   if (step.kind === 'activate') await keys.activate(kid, at)
   if (step.kind === 'retire') await keys.retire(kid, at)
   if (step.kind === 'drop') await keys.remove(kid)

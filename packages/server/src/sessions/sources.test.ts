@@ -20,7 +20,7 @@ test('a source is an address, or the network of one where a machine has a whole 
   }
 })
 
-test('on loopback it is the user whose process holds the connection; whose is held by none is nobody in particular', async () => {
+test('on loopback it is the user whose process holds the connection; a connection without a process counts as unknown', async () => {
   const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -13,17 +13,30 @@ export const UNKNOWN_LOCAL = 'local'
  * loopback addresses: there it is the operating system's user whose process holds the connection, where the system tells.
  */
 export function createSources(ownerOf: ReadOwner = readSocketOwner()): SourceOf {
-  // To ask the kernel takes some milliseconds of a processor. The user who made a socket is its own for as long as it is open.
+  // Asking the kernel takes some milliseconds of a processor. A socket keeps the user that made it for as
+  // long as it is open.
   const known = new WeakMap<Peer, number>()
   return async ({ address, peer }) => {
-    const plain = address.startsWith('::ffff:') ? address.slice(7) : address
-    if (!isLoopback(plain)) return isIP(plain) === 6 ? networkOf(plain) : plain
+    const source = addressSource(address)
+    if (source !== undefined) return source
+    const plain = withoutMapping(address)
     if (peer === undefined) return plain
     const owner = known.get(peer) ?? (await ownerOf({ address: plain, ...peer }))
     if (typeof owner === 'number') known.set(peer, owner)
     if (owner === 'untold') return plain
     return owner === 'nobody' ? UNKNOWN_LOCAL : `local user ${owner}`
   }
+}
+
+/** The address, or its network; undefined for the addresses that all processes of this machine share. */
+export function addressSource(address: string): string | undefined {
+  const plain = withoutMapping(address)
+  if (isLoopback(plain)) return undefined
+  return isIP(plain) === 6 ? networkOf(plain) : plain
+}
+
+function withoutMapping(address: string): string {
+  return address.startsWith('::ffff:') ? address.slice(7) : address
 }
 
 function isLoopback(address: string): boolean {

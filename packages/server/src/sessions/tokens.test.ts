@@ -2,8 +2,9 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openTestStore } from '../../test/open-test-store.ts'
 import { fairlead } from '../core/identity/audit-record.ts'
-import { openStore, type Store } from '../store/open-store.ts'
+import type { Store } from '../store/open-store.ts'
 import { createSecretBox, type SecretBox } from '../store/secret-box.ts'
 import { createSigningKeys, type SigningKeys } from './signing-keys.ts'
 import { type SigningKey, signingKeysStore } from './signing-keys-store.ts'
@@ -27,7 +28,7 @@ const open = () =>
   })
 
 beforeAll(async () => {
-  store = await openStore(':memory:')
+  store = await openTestStore(':memory:')
   box = createSecretBox(randomBytes(32))
   keys = await open()
   tokens = createTokens(keys, () => clock, 7 * DAY_MS)

@@ -63,7 +63,7 @@ export function createTokens(keys: SigningKeys, now: () => number, sessionMs: nu
       const nowSeconds = Math.floor(now() / 1000)
       const lastSeconds = Math.floor((signedInMs + sessionMs) / 1000)
       if (lastSeconds <= nowSeconds) {
-        throw new Refusal('unauthorized', 'the session has come to its end; sign in with the password again')
+        throw new Refusal('unauthorized', 'the session has ended; sign in with the password again')
       }
       return new SignJWT({ epoch: tokenEpoch, auth_time: Math.floor(signedInMs / 1000) })
         .setProtectedHeader({ alg: 'EdDSA', kid, typ: 'JWT' })

@@ -55,7 +55,7 @@ test('users of a store from before there were roles keep their names, rights, pa
 
   await using store = await openStore(file)
   const users = usersStore(store.db)
-  expect((await users.list()).map(({ uid, name, roleUids }) => [uid, name, roleUids])).toEqual([
+  expect((await users.list({})).map(({ uid, name, roleUids }) => [uid, name, roleUids])).toEqual([
     [1, 'Admin', [1]],
     [2, 'viewer', [5]],
   ])
@@ -83,7 +83,10 @@ test('an empty store of that time has not been created yet', async () => {
 
 test('actions of a store from before there were events begin theirs with what they are', async () => {
   const old = await openFirst()
-  const goal = JSON.stringify({ kind: 'keep', undo: true })
+  const goal = JSON.stringify({
+    ...{ kind: 'keep', undo: true, build: { flavour: 'valkey', version: '8.1.1' }, restartNonce: 0 },
+    ...{ replicas: 1, persistence: 'aof', home: 5, preserveRoles: true },
+  })
   for (const [uid, status] of [
     ['a', 'running'],
     ['b', 'done'],
@@ -160,7 +163,7 @@ test('a database of that time has one group, and an upgrade that was running kno
   expect(await store.db.selectFrom('shards').select(['id', 'modules']).execute()).toEqual([
     { id: 5, modules: '[]' },
   ])
-  // Nobody noted the old primary then: no process has that id, so nobody is taken for it.
+  // The old primary was not noted then: no process has that id, so no process matches.
   expect((await handoversStore(store.db).last(1)).get(0)).toMatchObject({
     closed: false,
     standby: { runId: '' },

@@ -13,4 +13,13 @@ export async function nextId(db: Db, kind: Kind): Promise<number> {
   return value
 }
 
-type Kind = 'user' | 'password' | 'role' | 'audit' | 'database' | 'shard' | 'handover' | 'action_event'
+type Kind =
+  | 'user'
+  | 'password'
+  | 'role'
+  | 'audit'
+  | 'database'
+  | 'shard'
+  | 'handover'
+  | 'action_event'
+  | 'database_change'

@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import type { Store } from './open-store.ts'
 
 /**
- * Seals the secrets of databases that lie open in the store: an older Fairlead wrote them, or a person who mended it by hand. Then the
- * file is written anew, because what was overwritten stays in it otherwise. Idempotent. The key must have been proven before: what is
- * sealed with a wrong one is lost.
+ * Seals the secrets of databases that lie unsealed in the store: an older Fairlead wrote them, or a person
+ * edited it by hand. Then the file is rewritten, because overwritten data stay in it otherwise. Idempotent.
+ * The key must have been proven before: what is sealed with a wrong key is lost.
  */
 export async function sealAll(store: Store): Promise<void> {
   const sealed = await store.transaction(async (db) => {
@@ -33,7 +33,7 @@ export async function sealAll(store: Store): Promise<void> {
       await db.updateTable('actions').set(open).where('uid', '=', uid).execute()
     return databases.length + shards.length + actions.length
   })
-  if (sealed > 0) store.rewrite()
+  if (sealed > 0) await store.rewrite()
 }
 
 /** Is there a module with arguments that are a list, not a sealed text? */

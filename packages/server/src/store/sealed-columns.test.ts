@@ -21,7 +21,7 @@ const used = { uid: 'm1', name: 'tally', semanticVersion: '1.0.0', sha256: 'f'.r
 const runs: Runs = {
   build: { flavour: 'valkey', version: '9.1.2' },
   restartNonce: 0,
-  modules: [{ ...used, args: ['token', argument, 'sealed by nobody'] }],
+  modules: [{ ...used, args: ['token', argument, 'sealed by hand'] }],
 }
 const database: NewDatabase = {
   ...{
@@ -45,7 +45,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-/** What of the secrets can be read in the files of the store, by whoever has them without the key. */
+/** The secrets that can be read in the files of the store without the key. */
 function lyingOpen(): readonly string[] {
   const bytes = readdirSync(folder)
     .filter((name) => name.startsWith('store.db'))
@@ -77,7 +77,7 @@ async function expectAll({ db }: Store): Promise<void> {
     userPassword,
     modules: runs.modules,
   })
-  expect(await shardsStore(db).list()).toMatchObject([{ runs }])
+  expect(await shardsStore(db).listOf(1)).toMatchObject([{ runs }])
   const action = await actionsStore(db).active(1)
   expect(action).toMatchObject({ goal: { ...runs, from: runs }, asked: { from: runs } })
 }
@@ -88,7 +88,7 @@ test('secrets of databases are sealed in the store, and what reads it does not n
     await fill(store)
     await expectAll(store)
     expect(lyingOpen()).toEqual([])
-    // Who uses a module is asked of the text of a row.
+    // The users of a module are found in the text of a row.
     expect(await modulesStore(store.db).usedBy(used.uid)).toEqual([1])
   }
   expect(lyingOpen()).toEqual([])
@@ -135,7 +135,7 @@ test('with another key nothing is read, and nothing is lost', async () => {
   {
     await using store = await openStore(file, () => createSecretBox(randomBytes(32)))
     await sealAll(store)
-    await expect(databasesStore(store.db).list()).rejects.toThrow('the key is not the one')
+    await expect(databasesStore(store.db).get(1)).rejects.toThrow('the key is not the one')
   }
   await using store = await openStore(file)
   await expectAll(store)

@@ -6,7 +6,7 @@ const passwords: ReadonlySet<string> = new Set(['admin_password', 'user_password
 /** Columns of JSON in which the arguments of modules (`args`, at any depth) may hold secrets. The rest of it is searched as text. */
 const documents: ReadonlySet<string> = new Set(['modules', 'goal', 'asked'])
 
-/** No password holds a space, so nobody's is taken for a sealed one. */
+/** No password contains a space, so none is mistaken for a sealed one. */
 const SEALED = 'sealed '
 
 /**

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { parseStoreKey } from '../core/identity/store-key.ts'
 
-/** Keeps secrets from whoever has only the store: a backup, a disk. */
+/** Keeps secrets from readers of the store alone: of a backup, or of a disk. */
 export interface SecretBox {
   /** `purpose` binds the secret to its place: it opens nowhere else. */
   seal(plain: string, purpose: string): string

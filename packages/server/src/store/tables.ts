@@ -4,6 +4,10 @@
  */
 export interface Tables {
   readonly counters: { name: string; value: number }
+  /** Leases, by bucket of databases. `expires_at`: milliseconds since 1970 by the clock of the store; 0: free. */
+  readonly buckets: { bucket: number; holder: string | null; epoch: number; expires_at: number }
+  /** The servers that use this store. */
+  readonly servers: { name: string; seen_at: number }
   readonly users: {
     uid: number
     name: string
@@ -105,6 +109,8 @@ export interface Tables {
     modules: string
     created_at: string
     changed_at: string
+    /** Rises over all databases with each order of a user: servers see by it what is new. */
+    seq: number
   }
   /** Ranges of slots; a database that is not sharded has one, for all. */
   readonly groups: {

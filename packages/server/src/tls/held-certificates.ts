@@ -1,5 +1,6 @@
 import { auditStore } from '../audit/audit-store.ts'
 import type { Actor } from '../core/identity/access.ts'
+import { fairlead } from '../core/identity/audit-record.ts'
 import type { TlsTerms } from '../core/identity/tls-terms.ts'
 import type { Store } from '../store/open-store.ts'
 import type { SecretBox } from '../store/secret-box.ts'
@@ -33,19 +34,24 @@ export function createHeldCertificates(deps: {
   return {
     async find(name) {
       const known = held.get(name)
-      if (known !== undefined) return known
+      if (known !== undefined && !store.isShared) return known
       const record = await tlsStore(store.db, box).get(name)
-      return record && hold(name, record)
+      return known !== undefined && known.cert === record?.cert ? known : record && hold(name, record)
     },
     async keep(name, record, why, by) {
       const at = new Date(now()).toISOString()
       const { fingerprint, toMs } = readTerms(record.cert)
       const details = { name, fingerprint, valid_to: new Date(toMs).toISOString(), why }
-      await store.transaction(async (db) => {
+      const known = held.get(name)
+      const kept = await store.transaction(async (db) => {
+        const there = await tlsStore(db, box).get(name)
+        // Another server was quicker to renew it.
+        if (by === fairlead && there !== undefined && there.cert !== known?.cert) return there
         await tlsStore(db, box).put(name, record, at)
         await auditStore(db).append({ type: 'tls_certificate_changed', by, details }, at)
+        return record
       })
-      return hold(name, record)
+      return hold(name, kept)
     },
   }
 }

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import type { TlsPair } from './tls-store.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
-/** Whoever checks it may have a clock that is behind. */
+/** The clock of the client that checks it may be behind. */
 const EARLIER_MS = 60 * 60 * 1000
 const AUTHORITY_MS = 3_650 * DAY_MS
 const ENDPOINT_MS = 90 * DAY_MS
@@ -16,8 +16,8 @@ const SHARD_NAME = 'CN=Fairlead shard'
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 
 /**
- * The authority: signs certificates and nothing below those. With `key` it is the one before with a longer life: what that
- * has signed is good for whoever trusts this one, and the other way round.
+ * The authority: signs certificates and nothing below those. With `key` it is the earlier authority with a
+ * longer life: a client that trusts one of the two accepts what the other has signed.
  */
 export async function makeAuthority(nowMs: number, key?: string): Promise<TlsPair> {
   const x509 = await loadX509()

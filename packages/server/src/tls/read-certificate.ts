@@ -2,12 +2,13 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { Refusal } from '@fairlead/api'
+import { messageOf } from '@fairlead/engine'
 import type { TlsTerms } from '../core/identity/tls-terms.ts'
 import type { TlsPair } from './tls-store.ts'
 
 const block = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 const CHAIN_AT_MOST = 10
-/** As RFC 5280 names the purpose of a server, for whom clients look when purposes are named. */
+/** The purpose of a server in RFC 5280: clients look for it when a certificate names purposes. */
 const SERVER = '1.3.6.1.5.5.7.3.1'
 
 /** What the first certificate of a chain says of itself, and its hash. The chain is one that we keep. */
@@ -92,8 +93,4 @@ function checkLink(one: X509Certificate, next: X509Certificate | undefined, n: n
 
 function wrong(message: string, cause?: unknown): Refusal {
   return new Refusal('invalid_certificate', message, { cause })
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
 }

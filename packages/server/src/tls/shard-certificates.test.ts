@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { openStore } from '../store/open-store.ts'
+import { openTestStore } from '../../test/open-test-store.ts'
 import { createSecretBox } from '../store/secret-box.ts'
 import { createTls } from './tls-service.ts'
 
@@ -14,7 +14,7 @@ const [SERVER, CLIENT] = ['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2']
 test('the shards of each database have an authority of their own, and a certificate that is renewed in time', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-shards-'))
   using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
-  await using store = await openStore(join(folder, 'store.db'))
+  await using store = await openTestStore(join(folder, 'store.db'))
   const box = createSecretBox(Buffer.alloc(32, 7))
   let nowMs = Date.parse('2026-01-01')
   const open = () => createTls({ store, box, now: () => nowMs, log: pino({ level: 'silent' }) })

@@ -1,3 +1,4 @@
+import { createTurns } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import type { Actor } from '../core/identity/access.ts'
 import { fairlead } from '../core/identity/audit-record.ts'
@@ -39,8 +40,9 @@ export interface TlsNow {
 const WARN_EVERY_MS = 24 * 60 * 60 * 1000
 
 /**
- * The authority of the cluster and the certificate of its endpoints, in the store, their keys sealed. Nobody has to make or renew
- * them: whoever asks gets what is good. The authority is renewed with its key, so that whoever trusts it goes on to.
+ * The authority of the cluster and the certificate of its endpoints, in the store, their keys sealed. They
+ * are made and renewed when they are read, so the caller always gets valid ones. The authority is renewed
+ * with its key, so that clients that trust it keep trusting it.
  */
 export function createTls(deps: {
   readonly store: Store
@@ -52,19 +54,14 @@ export function createTls(deps: {
   const certificates = { held: createHeldCertificates(deps), now }
   const { held } = certificates
   const warnIfAging = createAgingWarning(now, log)
-  let turn: Promise<unknown> = Promise.resolve()
+  /** Two at once would make two authorities. */
+  const inTurn = createTurns()
 
   const ensure = async (): Promise<TlsNow> => {
     const authority = await ensureAuthority(certificates)
     const proxy = await ensureProxy(certificates, authority)
     if (proxy.origin === 'operator') warnIfAging(proxy)
     return show(authority, proxy)
-  }
-  /** Two at once would make two authorities. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = turn.then(work)
-    turn = done.catch(() => undefined) // who asked hears of it; the next one starts afresh
-    return done
   }
 
   return {

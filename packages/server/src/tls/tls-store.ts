@@ -1,9 +1,10 @@
 import type { Db } from '../store/open-store.ts'
 import type { SecretBox } from '../store/secret-box.ts'
+import { wordColumn } from '../store/stored-column.ts'
 
 /** A certificate with the key that belongs to it, both PEM. */
 export interface TlsPair {
-  /** The certificate first, each followed by the one of who signed it. */
+  /** The certificate first, each followed by the certificate of its signer. */
   readonly cert: string
   readonly key: string
 }
@@ -13,7 +14,7 @@ export type TlsName = 'ca' | 'proxy' | `shards-ca:${number}` | `shards:${number}
 
 /** A certificate as it is stored, its key opened. */
 export interface TlsRecord extends TlsPair {
-  /** Who made it. An operator's is theirs to renew. */
+  /** An operator's certificate is renewed by the operator. */
   readonly origin: 'fairlead' | 'operator'
 }
 
@@ -22,6 +23,8 @@ export interface TlsStore {
   get(name: TlsName): Promise<TlsRecord | undefined>
   put(name: TlsName, record: TlsRecord, now: string): Promise<void>
 }
+
+const originOf = wordColumn('tls_certificates', 'origin', ['fairlead', 'operator'])
 
 /** Private keys are sealed on their way into the table, and opened on their way out. */
 export function tlsStore(db: Db, box: SecretBox): TlsStore {
@@ -34,7 +37,7 @@ export function tlsStore(db: Db, box: SecretBox): TlsStore {
         .where('name', '=', name)
         .executeTakeFirst()
       if (row === undefined) return undefined
-      const origin = row.origin as TlsRecord['origin'] // written by `put` below
+      const origin = originOf(row.origin, name)
       return { cert: row.certificate, key: box.open(row.private_key, purposeOf(name)), origin }
     },
     async put(name, { cert, key, origin }, now) {

@@ -9,9 +9,9 @@ import { connect, createServer } from 'node:tls'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
+import { openTestStore } from '../../test/open-test-store.ts'
 import { endpointHosts } from '../core/state/endpoint-name.ts'
 import { connectOperator } from '../operator/operator-link.ts'
-import { openStore } from '../store/open-store.ts'
 import { createSecretBox, readStoreKey } from '../store/secret-box.ts'
 import { createTls } from './tls-service.ts'
 import { tlsStore } from './tls-store.ts'
@@ -80,7 +80,7 @@ test('there is an authority, and a certificate by it for each name of an endpoin
   expect(leaf.checkHost('elsewhere.example.org')).toBeUndefined()
 })
 
-test('both are the same after a restart, and renewed in time, by who asks for them', async () => {
+test('both are the same after a restart, and renewed in time, when they are read', async () => {
   const first = await certificates()
   await fairlead.restart()
   expect(await certificates()).toEqual(first)
@@ -94,7 +94,7 @@ test('both are the same after a restart, and renewed in time, by who asks for th
   expect(second.ca).toBe(first.ca)
   expect(second.proxy).not.toBe(first.proxy)
 
-  // Whoever trusts the authority of before trusts what the renewed one signs.
+  // A client that trusts the former authority trusts what the renewed one signs.
   fairlead.pass({ days: 2_500 })
   auth = await fairlead.signIn('admin', adminPassword)
   const third = await certificates()
@@ -176,7 +176,7 @@ test('what clients could not be shown, or would not take, is refused with the re
   expect(await certificates()).toEqual(before)
 })
 
-test('only who may change the cluster changes them; who may see it sees them', async () => {
+test('only users who may change the cluster change them; users who may see it see them', async () => {
   for (const [name, role] of [
     ['viewer', 'cluster_viewer'],
     ['nobody', 'none'],
@@ -222,7 +222,7 @@ test('no private key is answered, logged, or in a file without the key of the st
 })
 
 test('two that ask first get the same authority', async () => {
-  await using store = await openStore(':memory:')
+  await using store = await openTestStore(':memory:')
   const log = pino({ level: 'silent' })
   const tls = createTls({ store, box: createSecretBox(new Uint8Array(32)), now: Date.now, log })
   const [one, other] = await Promise.all([tls.current(), tls.current()])

@@ -1,6 +1,6 @@
 import { type Body, Refusal, type upgradeDatabase, type upgradeModules } from '@fairlead/api'
-import type { ModuleEntry } from '../core/requests/settle-modules.ts'
-import type { UpgradeRequest } from '../core/requests/settle-upgrade.ts'
+import type { ModuleEntry } from '../core/requests/resolve-modules.ts'
+import type { UpgradeRequest } from '../core/requests/resolve-upgrade.ts'
 import { plainPolicy } from '../core/state/goal.ts'
 import { argsFromWire } from '../databases/module-args-wire.ts'
 

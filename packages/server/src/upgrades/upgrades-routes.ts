@@ -1,7 +1,7 @@
 import { type Body, type Output, upgradeDatabase, upgradeModules, upgradeModulesOlder } from '@fairlead/api'
 import type { UpgradePlan } from '../core/dry-run/describe-plan.ts'
 import { actorOf, type Caller } from '../core/identity/access.ts'
-import type { UpgradeRequest } from '../core/requests/settle-upgrade.ts'
+import type { UpgradeRequest } from '../core/requests/resolve-upgrade.ts'
 import { oneOf } from '../databases/database-wire.ts'
 import { show } from '../databases/databases-routes.ts'
 import type { Mount } from '../http/mount.ts'
@@ -19,10 +19,12 @@ export function upgradesRoutes(mount: Mount, upgrades: Upgrades): void {
   })
 
   for (const operation of [upgradeModules, upgradeModulesOlder]) {
-    mount(operation, async ({ params, body, patience }, caller) => {
+    mount(operation, async ({ params, body, waitPreference }, caller) => {
       const request = moduleUpgradeFromWire(body)
       const upgraded = await upgrades.startModules(params.uid, request, actorOf(caller))
-      const view = patience.isAsync ? upgraded.view : await upgrades.untilDone(upgraded.view, patience.signal)
+      const view = waitPreference.isAsync
+        ? upgraded.view
+        : await upgrades.untilDone(upgraded.view, waitPreference.signal)
       return showModules({ ...upgraded, view }, caller)
     })
   }

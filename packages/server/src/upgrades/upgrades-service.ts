@@ -2,10 +2,10 @@ import { type Build, Refusal, type TrialResult } from '@fairlead/api'
 import type { Actions } from '../actions/actions-service.ts'
 import { describePlan, lackOfMemoryFor, type UpgradePlan } from '../core/dry-run/describe-plan.ts'
 import type { Actor } from '../core/identity/access.ts'
-import { settleUpgrade, type UpgradeRequest } from '../core/requests/settle-upgrade.ts'
+import { resolveUpgrade, type UpgradeRequest } from '../core/requests/resolve-upgrade.ts'
 import type { Database } from '../core/state/database.ts'
 import { type Goal, type Runs, runsOf } from '../core/state/goal.ts'
-import type { SeenDatabase } from '../core/state/topology.ts'
+import type { ObservedDatabase } from '../core/state/topology.ts'
 import type { Databases, DatabaseView } from '../databases/databases-service.ts'
 import type { Modules } from '../modules/modules-service.ts'
 import type { JudgedBuild, Nodes } from '../nodes/nodes-service.ts'
@@ -16,15 +16,15 @@ type TryRuns = (database: Database, runs: Runs) => Promise<TrialResult>
 /** Begins upgrades, and says beforehand what they would do. */
 export interface Upgrades {
   /**
-   * Settles the request into a goal and begins the upgrade. Answers with the database and the action that leads it
+   * Resolves the request into a goal and begins the upgrade. Answers with the database and the action that leads it
    * there; without one when nothing would change. Throws Refusal, with every obstacle in its message.
    */
   start(uid: number, request: UpgradeRequest, by: Actor): Promise<DatabaseView>
   /** The same for a request that names modules; `names` are theirs, in its order. */
   startModules(uid: number, request: UpgradeRequest, by: Actor): Promise<UpgradedModules>
   /**
-   * The database when the action that runs on it has reached its goal. Throws Refusal upgrade_failed when it has not,
-   * and unavailable when `signal` aborts; the upgrade goes on without who asked.
+   * The database when the action that runs on it has reached its goal. Throws Refusal upgrade_failed when it
+   * has not, and unavailable when `signal` aborts; the upgrade goes on all the same.
    */
   untilDone(view: DatabaseView, signal: AbortSignal): Promise<DatabaseView>
   /**
@@ -51,7 +51,7 @@ interface UpgradesDeps {
   readonly modules: Pick<Modules, 'list'>
   readonly actions: Pick<Actions, 'get' | 'follow'>
   /** What is seen of a database right now. */
-  readonly look: (database: Database) => Promise<SeenDatabase>
+  readonly look: (database: Database) => Promise<ObservedDatabase>
   readonly tryRuns: TryRuns
 }
 
@@ -63,10 +63,10 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
     async start(uid, request, by) {
       const view = await databases.get(uid)
       refuseBusy(view)
-      const { settled } = await settle(deps, view, request)
-      if (!settled.change) return view
-      if (settled.goal.discard) await proveTarget(view.database, settled.goal, tryRuns)
-      return databases.begin(uid, { kind: 'upgrade', goal: settled.goal }, by)
+      const { resolved } = await resolve(deps, view, request)
+      if (!resolved.change) return view
+      if (resolved.goal.discard) await proveTarget(view.database, resolved.goal, tryRuns)
+      return databases.begin(uid, { kind: 'upgrade', goal: resolved.goal }, by)
     },
 
     async startModules(uid, request, by) {
@@ -97,18 +97,18 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
 
     async foresee(uid, request) {
       const view = await databases.get(uid)
-      const { seen, settled, risks } = await settle(deps, view, request)
-      const trial = settled.change ? await tryRuns(view.database, settled.goal) : null
+      const { seen, resolved, risks } = await resolve(deps, view, request)
+      const trial = resolved.change ? await tryRuns(view.database, resolved.goal) : null
       return {
-        view: { ...view, database: { ...view.database, ...runsOf(settled.goal) } },
-        plan: withRisks(describePlan(seen, settled, trial), risks),
+        view: { ...view, database: { ...view.database, ...runsOf(resolved.goal) } },
+        plan: withRisks(describePlan(seen, resolved, trial), risks),
       }
     },
   }
 }
 
 /** The goal that a request leads to from what is seen now. Throws Refusal when it leads to none. */
-async function settle(
+async function resolve(
   { databases, nodes, modules, look }: UpgradesDeps,
   { database }: DatabaseView,
   request: UpgradeRequest,
@@ -117,7 +117,7 @@ async function settle(
   const seen = await look(database)
   const builds = await nodes.builds()
   const portsNeeded = database.groups.length * (database.shardTls ? 2 : 1)
-  const settled = settleUpgrade(
+  const resolved = resolveUpgrade(
     request,
     {
       ...database,
@@ -128,8 +128,8 @@ async function settle(
     },
     { builds, modules: await modules.list() },
   )
-  if ('refused' in settled) throw new Refusal(settled.refused, settled.message)
-  return { seen, settled, risks: holesOf(settled.goal.build, builds) }
+  if ('refused' in resolved) throw new Refusal(resolved.refused, resolved.message)
+  return { seen, resolved, risks: holesOf(resolved.goal.build, builds) }
 }
 
 function refuseBusy({ database, action }: DatabaseView): void {
@@ -137,7 +137,7 @@ function refuseBusy({ database, action }: DatabaseView): void {
   if (action === undefined && isWhole) return
   throw new Refusal(
     'db_busy',
-    `another change is in hand on database ${database.uid}${action ? `: action ${action.uid} (${action.kind}) runs` : ''}; try again when it has ended`,
+    `another change of database ${database.uid} is in progress${action ? `: action ${action.uid} (${action.kind}) runs` : ''}; try again when it has ended`,
   )
 }
 

@@ -19,7 +19,7 @@ import type { UserRequest, Users, UserView } from './users-service.ts'
 
 /** Serves /v1/users and what each management may do. */
 export function usersRoutes(mount: Mount, users: Users, roles: Roles): void {
-  mount(listUsers, async () => (await users.list()).map(toWire))
+  mount(listUsers, async ({ query }) => (await users.list(query)).map(toWire))
 
   mount(getUser, async ({ params }) => toWire(await users.get(params.uid)))
 

@@ -1,9 +1,9 @@
-import { Refusal } from '@fairlead/api'
+import { type PageQuery, Refusal } from '@fairlead/api'
 import { auditStore } from '../audit/audit-store.ts'
 import { settingsStore } from '../cluster/settings-store.ts'
 import { actorOf, type Caller, isAdmin, may, mayDoWithout } from '../core/identity/access.ts'
 import { noFailures } from '../core/identity/lockout.ts'
-import { hasAdmin, loginOf, type Role, statusOf, type User, type UserStatus } from '../core/identity/user.ts'
+import { loginOf, type Role, statusOf, type User, type UserStatus } from '../core/identity/user.ts'
 import { nameFault } from '../core/identity/user-name.ts'
 import { confirmOld, refuseWithoutOld } from '../passwords/confirm-old.ts'
 import { passwordsStore } from '../passwords/passwords-store.ts'
@@ -35,7 +35,8 @@ export type UserRequest = Partial<Omit<NewUserRequest, 'email'> & Pick<User, 'di
 
 /** Users, their roles and first passwords. Each change throws Refusal, and writes its audit record with it. */
 export interface Users {
-  list(): Promise<readonly UserView[]>
+  /** By uid. */
+  list(page: PageQuery): Promise<readonly UserView[]>
   /** Throws Refusal user_not_exist. */
   get(uid: number): Promise<UserView>
   create(request: NewUserRequest, caller: Caller): Promise<UserView>
@@ -59,7 +60,7 @@ export function createUsers(deps: UsersDeps): Users {
   const get = (uid: number) => getView(store.db, uid, deps.now())
 
   return {
-    list: () => readViews(store.db, deps.now()),
+    list: async (page) => viewsOf(store.db, await usersStore(store.db).list(page), deps.now()),
     get,
 
     async create({ password, ...user }, caller) {
@@ -136,16 +137,18 @@ function rolesChanged(before: User, { roleUids }: UserRequest) {
 }
 
 async function getView(db: Db, uid: number, nowMs: number): Promise<UserView> {
-  const view = (await readViews(db, nowMs)).find(({ user }) => user.uid === uid)
+  const user = (await usersStore(db).get(uid)) ?? refuseUnknown(uid)
+  const [view] = await viewsOf(db, [user], nowMs)
   return view ?? refuseUnknown(uid)
 }
 
-async function readViews(db: Db, nowMs: number): Promise<readonly UserView[]> {
+async function viewsOf(db: Db, users: readonly User[], nowMs: number): Promise<readonly UserView[]> {
+  const uids = users.map(({ uid }) => uid)
   const settings = await settingsStore(db).get()
-  const newest = await passwordsStore(db).newest()
-  const roles = await rolesStore(db).list()
-  const locks = await loginLanesStore(db).locks()
-  return (await usersStore(db).list()).map((user) => {
+  const newest = await passwordsStore(db).newestOf(uids)
+  const roles = await rolesStore(db).listThese(users.flatMap(({ roleUids }) => roleUids))
+  const locks = await loginLanesStore(db).lastLocksOf(uids)
+  return users.map((user) => {
     const newestPasswordMs = newest.get(user.uid) ?? 0
     return {
       user,
@@ -188,9 +191,9 @@ async function refuseTaken(
   }
 }
 
-/** Those who manage users may neither make admins nor touch them: they would become one in two steps. */
+/** Users who manage users may neither make nor change admins: they would become admins in two steps. */
 async function refuseGivingAdmin(db: Db, { user }: Caller, roleUids: readonly number[]): Promise<void> {
-  const roles = await rolesStore(db).list()
+  const roles = await rolesStore(db).listThese(roleUids)
   const unknown = roleUids.find((uid) => roles.every((role) => role.uid !== uid))
   if (unknown !== undefined) throw new Refusal('role_not_exist', `role ${unknown} does not exist`)
   const admin = roles.some(({ uid, management }) => management === 'admin' && roleUids.includes(uid))
@@ -206,16 +209,14 @@ async function refuseBeyond(db: Db, caller: Caller, before: User, request: UserR
   if (!may(caller.user, 'update_user')) {
     throw new Refusal(
       'unauthorized_action',
-      `${Object.keys(guarded).join(', ')}: only name and password are yours to change`,
+      `${Object.keys(guarded).join(', ')}: you may change only your name and password`,
     )
   }
   await refuseGivingAdmin(db, caller, [...before.roleUids, ...(request.roleUids ?? [])])
 }
 
 async function refuseWithoutAdmin(db: Db): Promise<void> {
-  if (!hasAdmin(await usersStore(db).list(), await rolesStore(db).list())) {
-    throw new Refusal('change_last_admin_role_not_allowed')
-  }
+  if (!(await usersStore(db).hasAdmin())) throw new Refusal('change_last_admin_role_not_allowed')
 }
 
 function endsTokens(before: User, { roleUids, disabled }: UserRequest): boolean {

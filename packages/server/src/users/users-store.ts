@@ -1,6 +1,8 @@
+import type { PageQuery } from '@fairlead/api'
 import { loginOf, type User } from '../core/identity/user.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
+import { pageOf } from '../store/page-of.ts'
 import type { Tables } from '../store/tables.ts'
 
 export type NewUser = Pick<User, 'name' | 'email' | 'roleUids'>
@@ -9,14 +11,17 @@ export type UserChange = Partial<Pick<User, 'name' | 'email' | 'roleUids' | 'dis
 
 export interface UsersStore {
   count(): Promise<number>
-  list(): Promise<readonly User[]>
+  /** By uid. */
+  list(page: PageQuery): Promise<readonly User[]>
+  /** Whether there is an admin who can sign in. */
+  hasAdmin(): Promise<boolean>
   get(uid: number): Promise<User | undefined>
   /** By name or e-mail. */
   getByLogin(login: string): Promise<User | undefined>
   /** Throws when a login is taken: look before, in the same transaction. */
   insert(user: NewUser, now: string): Promise<User>
   update(uid: number, change: UserChange, now: string): Promise<void>
-  /** Writes down how a login went. A `uid` that nobody has costs the same and changes nothing. */
+  /** Writes down how a login went. A `uid` of no user costs the same and changes nothing. */
   noteLogin(uid: number, outcome: Pick<User, 'failures' | 'lastLoginMs'>): Promise<void>
   /** Ends every token of the user. */
   raiseEpoch(uid: number): Promise<void>
@@ -26,7 +31,7 @@ export interface UsersStore {
 /** Rows of `users` with their logins and roles, through `db`, which may be a transaction. */
 export function usersStore(db: Db): UsersStore {
   const find = () => db.selectFrom('users').selectAll()
-  /** Whoever is not there costs the same. */
+  /** A missing user costs the same. */
   const one = async (row: Tables['users'] | undefined) => {
     const roleUids = await rolesOf(db, row?.uid ?? 0)
     return row && fromRow(row, roleUids)
@@ -39,12 +44,8 @@ export function usersStore(db: Db): UsersStore {
         .executeTakeFirstOrThrow()
       return Number(users)
     },
-    async list() {
-      const held = await db.selectFrom('user_roles').selectAll().orderBy('role_uid').execute()
-      const byUser = Map.groupBy(held, ({ user_uid }) => user_uid)
-      const rows = await find().orderBy('uid').execute()
-      return rows.map((row) => fromRow(row, byUser.get(row.uid)?.map(({ role_uid }) => role_uid) ?? []))
-    },
+    list: (page) => listUsers(db, page),
+    hasAdmin: () => hasAdmin(db),
     get: async (uid) => one(await find().where('uid', '=', uid).executeTakeFirst()),
     getByLogin: async (login) =>
       one(
@@ -84,6 +85,33 @@ export function usersStore(db: Db): UsersStore {
       await db.deleteFrom('users').where('uid', '=', uid).execute()
     },
   }
+}
+
+async function listUsers(db: Db, page: PageQuery): Promise<readonly User[]> {
+  const rows = await pageOf(db.selectFrom('users').selectAll().orderBy('uid'), page).execute()
+  const uids = rows.map(({ uid }) => uid)
+  if (uids.length === 0) return []
+  const held = await db
+    .selectFrom('user_roles')
+    .selectAll()
+    .where('user_uid', 'in', uids)
+    .orderBy('role_uid')
+    .execute()
+  const byUser = Map.groupBy(held, ({ user_uid }) => user_uid)
+  return rows.map((row) => fromRow(row, byUser.get(row.uid)?.map(({ role_uid }) => role_uid) ?? []))
+}
+
+async function hasAdmin(db: Db): Promise<boolean> {
+  const admin = await db
+    .selectFrom('roles')
+    .innerJoin('user_roles', 'user_roles.role_uid', 'roles.uid')
+    .innerJoin('users', 'users.uid', 'user_roles.user_uid')
+    .select('users.uid')
+    .where('roles.management', '=', 'admin')
+    .where('users.disabled', '=', 0)
+    .limit(1)
+    .executeTakeFirst()
+  return admin !== undefined
 }
 
 async function updateUser(

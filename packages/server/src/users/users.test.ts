@@ -90,7 +90,7 @@ describe('a user', () => {
     ['with a taken e-mail', { name: 'a', email: 'TAKEN@example.org' }, 409, 'email_already_exists'],
   ]
   for (const [what, fields, status, code] of refusals) {
-    test(`${what} is refused, and nobody is created`, async () => {
+    test(`${what} is refused, and no user is created`, async () => {
       await create({ email: 'taken@example.org' })
       const before = (await send('GET', '/v1/users')).body
       expect(await refusal(create(fields))).toEqual([status, code])
@@ -110,7 +110,7 @@ describe('the last admin', () => {
 
     const other = await newUser({ name: 'other-admin', role: 'admin' })
     await send('PUT', `/v1/users/${other}`, { disabled: true })
-    expect(await refusal(change({ role: 'db_viewer' }))).toEqual([406, code]) // who cannot sign in does not count
+    expect(await refusal(change({ role: 'db_viewer' }))).toEqual([406, code]) // an admin who cannot sign in does not count
     await send('PUT', `/v1/users/${other}`, { disabled: false })
     expect((await change({ role_uids: [1, 5] })).status).toBe(200)
     admin = await fairlead.signIn('other-admin', password)
@@ -120,7 +120,7 @@ describe('the last admin', () => {
   })
 })
 
-describe('those who manage users', () => {
+describe('users who manage users', () => {
   test('make and change users', async () => {
     const { body } = await create({ name: 'made' }, manager)
     expect(
@@ -147,7 +147,7 @@ describe('those who manage users', () => {
   })
 })
 
-test('everybody changes their own name and password, and nothing else of themselves', async () => {
+test('users change their own name and password, and nothing else of themselves', async () => {
   const uid = await newUser({ name: 'own', role: 'none' })
   let own = await fairlead.signIn('own', password)
   const change = (body: object) => send('PUT', `/v1/users/${uid}`, body, own)
@@ -170,7 +170,7 @@ test('everybody changes their own name and password, and nothing else of themsel
   ])
 })
 
-test('what each management may do can be asked by all who are signed in', async () => {
+test('what each management may do can be asked by all signed-in users', async () => {
   const { body } = await send('GET', '/v1/users/permissions', undefined, manager)
   const all = body as Record<string, { api_permissions: string[] }>
   expect(all['admin']?.api_permissions.length).toBe(96)

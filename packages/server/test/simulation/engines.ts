@@ -52,10 +52,11 @@ export interface Engine {
   /** It has sent or received a stream since its process began. */
   streamed: boolean
   errorReplies: number
-  /** Writes wait. */
+  /** It was told to let writes wait, until this moment (of the world's time) at most. */
   paused: boolean
-  /** For so many more turns; in cluster mode a process that has just come back waits for its neighbours instead. */
-  pauseLeft: number
+  pausedUntil: number
+  /** In cluster mode a primary that has just come back takes no writes before it has heard which shard serves. */
+  unheard: boolean
   /** The shards of which it knows in the cluster, itself included; and those whose introduction is on its way. */
   known: ReadonlySet<number>
   greeted: ReadonlySet<number>
@@ -85,7 +86,8 @@ export const emptyEngine = (revision: string): Engine => ({
   streamed: false,
   errorReplies: 0,
   paused: false,
-  pauseLeft: 0,
+  pausedUntil: 0,
+  unheard: false,
   known: new Set(),
   greeted: new Set(),
   banned: new Set(),
@@ -119,19 +121,20 @@ function branch(engine: Engine, from: string): void {
   Object.assign(engine, { replid: freshName(), replid2: from, secondOffset: engine.offset + 1 })
 }
 
-/** Whom it follows changes; those who follow it have to connect again. */
+/** It gets another primary; its own followers have to connect again. */
 export function follow(engine: Engine, primary: number, followers: readonly Engine[]): void {
   if (engine.role === 'replica' && engine.primary === primary) return
   Object.assign(engine, { role: 'replica', primary, link: 'down', syncing: false })
   for (const follower of followers) follower.link = 'down'
 }
 
-/** Turns of half a second: a pause ends by itself. */
-const PAUSE_TURNS = 10
-
-export function pause(engine: Engine): void {
-  Object.assign(engine, { paused: true, pauseLeft: PAUSE_TURNS })
+/** A pause ends by itself; of two, the later end counts. */
+export function pauseFor(engine: Engine, until: number): void {
+  const before = engine.paused ? engine.pausedUntil : 0
+  Object.assign(engine, { paused: true, pausedUntil: Math.max(before, until) })
 }
+
+export const takesWrites = ({ role, paused, unheard }: Engine) => role === 'primary' && !paused && !unheard
 
 export function write(engine: Engine, id: number): void {
   engine.log = [...engine.log, id]

@@ -17,7 +17,7 @@ function listen(member: Member, engine: Engine, everybody: readonly Member[]): v
     if (other.engine === null) continue
     if (engine.greeted.has(other.id)) known.add(other.id)
     if (!known.has(other.id)) continue
-    // Whoever is heard of is introduced to: acquaintance is mutual.
+    // A node that is heard of gets introduced: acquaintance is mutual.
     if (!other.engine.banned.has(member.id)) other.engine.known = new Set([...other.engine.known, member.id])
     for (const id of other.engine.known) if (!engine.banned.has(id)) known.add(id)
   }
@@ -25,22 +25,22 @@ function listen(member: Member, engine: Engine, everybody: readonly Member[]): v
   engine.greeted = new Set([...engine.greeted].filter((id) => !known.has(id)))
 }
 
-/** Who lost its slots to another one steps down and follows it, and so do those who followed it. */
-function hearOfOwner(world: World, team: Team): void {
+/** A node that lost its slots to another one steps down and follows it, and so do its followers. */
+export function hearOfOwner(world: World, team: Team): void {
   const owner = team.members.find(({ id }) => id === team.owner)
-  // Once it is gone from the records and forgotten, whoever has slots keeps them.
+  // Once the owner is gone from the records and forgotten, a node with slots keeps them.
   if (owner?.engine != null && owner.engine.role !== 'primary') return
   for (const { id, engine } of liveOf(team)) {
     if (engine === null || world.pick(3) === 0) continue
-    if (owner === undefined || id === owner.id) engine.paused &&= team.handover?.from === id
+    if (owner === undefined || id === owner.id) engine.unheard = false
     else if (engine.known.has(owner.id) && engine.role !== 'blank') obey(team, engine, owner.id)
   }
 }
 
-export function obey(team: Team, engine: Engine, owner: number): void {
+function obey(team: Team, engine: Engine, owner: number): void {
   const followers = liveOf(team).flatMap((one) =>
     one.engine !== null && one.engine !== engine && one.engine.primary !== owner ? [one.engine] : [],
   )
-  engine.paused = false
+  engine.unheard = false
   follow(engine, owner, followers)
 }

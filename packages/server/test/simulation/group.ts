@@ -1,6 +1,6 @@
 /** The planner's tests share this world: groups of shards, and a run of a plan through it, turn by turn. */
 
-import { expect as expected, settle } from '../../src/core/dry-run/simulate.ts'
+import { converge, applyStep as expected } from '../../src/core/dry-run/simulate.ts'
 import { planGroup } from '../../src/core/plan/plan-group.ts'
 import { type Action, undoGoal } from '../../src/core/state/action.ts'
 import { splitSlots } from '../../src/core/state/database.ts'
@@ -10,9 +10,9 @@ import {
   type EngineMemory,
   isLinked,
   isLive,
-  type Seen,
-  type SeenDatabase,
-  type SeenShard,
+  type ObservedDatabase,
+  type ObservedGroup,
+  type ObservedShard,
   type Step,
 } from '../../src/core/state/topology.ts'
 
@@ -20,8 +20,8 @@ export const old = { build: { flavour: 'redis', version: '7.0.15' }, restartNonc
 export const plenty = { memoryFreeBytes: 1e12, diskFreeBytes: 1e12 }
 export const noMemory = { memoryFreeBytes: 0, diskFreeBytes: 1e12 }
 
-export function groupOf(replicas: number, aof = false, firstId = 1): Seen {
-  const shards = Array.from({ length: replicas + 1 }, (_, n): SeenShard => {
+export function groupOf(replicas: number, aof = false, firstId = 1): ObservedGroup {
+  const shards = Array.from({ length: replicas + 1 }, (_, n): ObservedShard => {
     const isPrimary = n === 0
     return {
       id: firstId + n,
@@ -74,10 +74,10 @@ export function groupOf(replicas: number, aof = false, firstId = 1): Seen {
   }
 }
 
-/** Groups in cluster mode, in which everybody knows everybody. */
-export function shardedOf(groups: number, replicas: number, aof = false): SeenDatabase {
+/** Groups in cluster mode, in which every shard knows every other. */
+export function shardedOf(groups: number, replicas: number, aof = false): ObservedDatabase {
   const seen = splitSlots(groups).map(
-    (slots, group): Seen => ({
+    (slots, group): ObservedGroup => ({
       ...groupOf(replicas, aof, 1 + group * (replicas + 1)),
       group,
       slots,
@@ -128,8 +128,8 @@ export function goalOf(change: Partial<Goal> = {}): Goal {
 export const undoOf = undoGoal
 
 /** Lets some of what is on its way arrive, as the picks say: engines answer in no particular order. */
-export function arrive(seen: Seen, picks: Iterator<number>): Seen {
-  const all = settle(seen)
+export function arrive(seen: ObservedGroup, picks: Iterator<number>): ObservedGroup {
+  const all = converge(seen)
   return {
     ...seen,
     shards: seen.shards.map((shard, n) => (pick(picks, 2) === 0 ? shard : (all.shards[n] ?? shard))),
@@ -137,15 +137,17 @@ export function arrive(seen: Seen, picks: Iterator<number>): Seen {
 }
 const pick = (picks: Iterator<number>, below: number) => (picks.next().value as number) % below
 
-/** Plans, carries out and lets arrive, turn by turn, until it is done. `look` sees every step before it is taken. */
+/** Plans, carries out and lets arrive, turn by turn, until it is done. `look` sees every step before it is taken; `change` is what else happens. */
 export function run(
-  start: Seen,
+  start: ObservedGroup,
   goal: Goal,
   picks: Iterator<number>,
-  look: (seen: Seen, step: Step) => void,
-): Seen {
+  look: (seen: ObservedGroup, step: Step) => void,
+  change: (seen: ObservedGroup) => ObservedGroup = (seen) => seen,
+): ObservedGroup {
   let seen = start
   for (let turn = 0; turn < 2_000; turn++) {
+    seen = change(seen)
     const verdict = planGroup(seen, goal)
     if (verdict.kind === 'done') return seen
     if (verdict.kind === 'stuck' || verdict.kind === 'hopeless')
@@ -159,9 +161,9 @@ export function run(
   throw new Error('the plan never ends')
 }
 
-export const primaries = ({ shards }: Seen) =>
+export const primaries = ({ shards }: ObservedGroup) =>
   shards.filter((shard) => isLive(shard) && shard.engine.role === 'primary')
-export const linked = (seen: Seen) =>
+export const linked = (seen: ObservedGroup) =>
   seen.shards.filter((shard) => primaries(seen).some((primary) => isLinked(shard, primary))).length
 
 /** Picks that are the same each time. */
@@ -179,7 +181,7 @@ export const runningAction: Action = {
   asked: goalOf(),
   orders: noOrders,
   handedOverAt: null,
-  wayBack: { eligible: true, reason: '' },
+  wayBack: { eligible: true, obstacle: null, reason: '' },
   warnings: [],
   progress: 40,
   step: 'hold',

@@ -16,6 +16,7 @@ import {
   replicate,
   write,
 } from './engines.ts'
+import { createVirtualTime, type VirtualTime } from './virtual-time.ts'
 
 /** `death`: the server dies when so many moments before and after effects have passed; null: it lives. */
 export interface Plot {
@@ -27,16 +28,16 @@ export interface Plot {
 }
 
 /**
- * - `stuck stream`: from some point on, nothing comes to the heir.
- * - `stumbling heir`: from there on it fails to carry out what comes, and counts that. `forgetful heir`: it keeps less, and counts nothing.
+ * - `stuck stream`: from some point on, nothing comes to the successor.
+ * - `stumbling successor`: from there on it fails to carry out what comes, and counts that. `forgetful successor`: it keeps less, and counts nothing.
  * - `writes get through`: some come to a primary that was told to stop them. Not in cluster mode: nothing but that keeps them from being lost there.
  * - `clients in the way`: the endpoint cannot hold them.
  */
 export type Trouble =
   | 'none'
   | 'stuck stream'
-  | 'stumbling heir'
-  | 'forgetful heir'
+  | 'stumbling successor'
+  | 'forgetful successor'
   | 'writes get through'
   | 'clients in the way'
 
@@ -47,8 +48,8 @@ export interface Stage {
   readonly acknowledged: ReadonlySet<number>
   /** In this order. */
   readonly recorded: readonly string[]
-  readonly clients: { at: 'old' | 'held' | 'heir' }
-  /** May the heir have been told to serve? As the server knows it that carries the handover out. */
+  readonly clients: { at: 'old' | 'held' | 'successor' }
+  /** May the successor have been told to serve? As the server knows it that carries the handover out. */
   readonly mayServe: () => boolean
   /** Something happens: clients write, the stream flows, shards hear of each other. Throws when two engines take writes. */
   tick(): void
@@ -59,18 +60,19 @@ export class Died extends Error {
   override readonly name = 'Died'
 }
 
-const [OLD, HEIR] = [1, 2]
+const [OLD, SUCCESSOR] = [1, 2]
 const build = { flavour: 'redis', version: '7.0.15' } as const
 
-/** Shard 1 serves, shard 2 is the heir, and the others follow shard 1, too. */
+/** Shard 1 serves, shard 2 is the successor, and the others follow shard 1, too. */
 export function stageOf(plot: Plot): Stage {
   const pick = picksOf(plot.seed)
-  const engines = [OLD, HEIR, ...Array.from({ length: plot.siblings }, (_, n) => n + 3)].map(() =>
+  const engines = [OLD, SUCCESSOR, ...Array.from({ length: plot.siblings }, (_, n) => n + 3)].map(() =>
     emptyEngine(''),
   )
   const old = at(engines, OLD)
   for (const follower of engines.slice(1))
     Object.assign(follower, { role: 'replica', primary: OLD, link: 'up', replid: old.replid })
+  const time = createVirtualTime()
   const orders = createOrdersToServe()
   const group = { databaseUid: 1, group: 0 }
   const stage = {
@@ -88,21 +90,23 @@ export function stageOf(plot: Plot): Stage {
     left -= 1
     if (left < 0) throw new Died('the server was killed')
   })
-  const connect = (id: number) => connectionTo(id, engines, { tick, pick, plot, isDead: () => left < 0 })
+  const connect = (id: number) =>
+    connectionTo(id, engines, { tick, pick, plot, time, isDead: () => left < 0 })
   const others = engines.slice(2).map((_, n) => connect(n + 3))
-  const heirRecord = { host: '', port: HEIR, tlsPort: null }
+  const successorRecord = { host: '', port: SUCCESSOR, tlsPort: null }
   const record = (what: string) => () => effect(what, async () => void stage.recorded.push(what))
   return {
     ...stage,
     tick,
-    // A plan chooses no heir that has failed to carry something out.
+    // A plan chooses no successor that has failed to carry something out.
     role: {
-      ...{ primary: connect(OLD), heir: connect(HEIR), others, from: OLD, to: HEIR, heirRecord, build },
+      ...{ primary: connect(OLD), successor: connect(SUCCESSOR), others, build },
+      ...{ from: OLD, to: SUCCESSOR, successorRecord },
       ...{ inCluster: plot.inCluster, errorReplies: 0 },
       orders: { give: () => orders.give(group), refused: () => orders.refused(group) },
     },
     ports: {
-      ...{ effect, takeovers: createTakeovers(), now: () => 0 },
+      ...{ effect, takeovers: createTakeovers(time), time, now: () => 0 },
       clients: {
         giveUpBlocked: async () => undefined,
         hold: () => effect('hold', async () => hold(stage, plot)),
@@ -134,17 +138,18 @@ function hold(
   if (trouble === 'clients in the way')
     return { code: 'clients_busy', why: 'a request does not end', afterMs: 100, cut: 0 }
   clients.at = 'held'
-  const letGo = (to: 'old' | 'heir') => {
-    if (at(engines, to === 'old' ? OLD : HEIR).role !== 'primary')
+  const letGo = (to: 'old' | 'successor') => {
+    if (at(engines, to === 'old' ? OLD : SUCCESSOR).role !== 'primary')
       throw new Error(`clients were let go to the ${to} one, which is no primary`)
-    if (to === 'heir' && !recorded.includes('serving')) throw new Error('who serves is not on record yet')
+    if (to === 'successor' && !recorded.includes('serving'))
+      throw new Error('the new primary is not on record yet')
     clients.at = to
   }
   return {
     cut: 0,
     release: async () => letGo('old'),
-    moveToHeir: async () => {
-      letGo('heir')
+    moveToSuccessor: async () => {
+      letGo('successor')
       return 1
     },
   }
@@ -164,14 +169,14 @@ function pass(
     write(taker, id)
     acknowledged.add(id)
   }
-  const [old, heir] = [at(engines, OLD), at(engines, HEIR)]
+  const [old, successor] = [at(engines, OLD), at(engines, SUCCESSOR)]
   // In cluster mode it hears of its successor some time.
-  if (inCluster && heir.role === 'primary' && pick(4) === 0)
-    for (const other of engines) if (other !== heir) follow(other, HEIR, [])
+  if (inCluster && successor.role === 'primary' && pick(4) === 0)
+    for (const other of engines) if (other !== successor) follow(other, SUCCESSOR, [])
   for (const engine of engines) {
     if (engine.primary === null || pick(3) === 0) continue
-    if (engine === heir && trouble === 'stuck stream' && old.offset > 5) continue
-    const stumbles = () => engine === heir && trouble.endsWith('heir') && heir.offset > 5
+    if (engine === successor && trouble === 'stuck stream' && old.offset > 5) continue
+    const stumbles = () => engine === successor && trouble.endsWith('successor') && successor.offset > 5
     replicate(engine, at(engines, engine.primary), pick, stumbles)
   }
 }
@@ -184,16 +189,24 @@ function connectionTo(
     tick,
     pick,
     plot,
+    time,
     isDead,
-  }: { readonly tick: () => void; readonly pick: Pick; readonly plot: Plot; readonly isDead: () => boolean },
+  }: {
+    readonly tick: () => void
+    readonly pick: Pick
+    readonly plot: Plot
+    readonly time: VirtualTime
+    readonly isDead: () => boolean
+  },
 ): EngineConnection {
   const engine = at(engines, id)
   let last: Promise<unknown> = Promise.resolve()
   const ask = <T>(answer: () => T): Promise<T> => {
-    if (isDead()) return Promise.reject(new Died('nobody asks any more'))
+    if (isDead()) return Promise.reject(new Died('the server is dead'))
     const reply = last.then(async () => {
       for (let n = pick(3); n > 0; n--) await Promise.resolve()
       tick()
+      time.spend(pick(4) / 8)
       return answer()
     })
     last = reply.catch(() => undefined)
@@ -203,14 +216,14 @@ function connectionTo(
     address: { host: '', port: id },
     usable: true,
     info: (section) => ask(() => infoOf(engine, section, plot)),
-    call: (...words) => ask(() => carryOut(words.map(String), id, engines)),
+    call: (...words) => ask(() => carryOut(words.map(String), { id, engines, time })),
     [Symbol.dispose]: () => undefined,
   }
 }
 
 function infoOf(engine: Engine, section: string | undefined, { trouble }: Plot): string {
   const { role, primary, link, replid, replid2, secondOffset, offset, errorReplies, log } = engine
-  const isForgetful = trouble === 'forgetful heir'
+  const isForgetful = trouble === 'forgetful successor'
   const kept = isForgetful ? log.filter((id) => id !== HOLE) : log
   if (section === 'keyspace') return `db0:keys=${kept.length},expires=0`
   if (section === 'stats') return `unexpected_error_replies:${isForgetful ? 0 : errorReplies}`
@@ -222,9 +235,16 @@ function infoOf(engine: Engine, section: string | undefined, { trouble }: Plot):
   return [...place, ...own, `master_repl_offset:${offset}`].join('\n')
 }
 
-function carryOut([command = '', ...args]: readonly string[], id: number, engines: readonly Engine[]) {
+function carryOut(
+  [command = '', ...args]: readonly string[],
+  {
+    id,
+    engines,
+    time,
+  }: { readonly id: number; readonly engines: readonly Engine[]; readonly time: VirtualTime },
+) {
   const engine = at(engines, id)
-  const now = performance.now()
+  const now = time.elapsed()
   switch (`${command} ${args[0] ?? ''}`) {
     case 'CLIENT PAUSE':
     case 'CLIENT UNPAUSE':

@@ -1,21 +1,26 @@
 /** The tests' world as the planner sees it. */
 
-import type { Disk, EngineState, Seen, SeenDatabase, SeenShard } from '../../src/core/state/topology.ts'
+import { historyBefore } from '../../src/core/state/database.ts'
+import type { Handover } from '../../src/core/state/handover.ts'
+import type {
+  Disk,
+  EngineState,
+  ObservedDatabase,
+  ObservedGroup,
+  ObservedShard,
+} from '../../src/core/state/topology.ts'
 import { type Engine, freshName } from './engines.ts'
 import { unlimited } from './group.ts'
-import { liveOf, type Member, membersOf, type Team, type World } from './world.ts'
+import { lastHandover, liveOf, type Member, memberOf, type Team, type World } from './world.ts'
 
 /** What is seen, and noted, at a look: as observe.ts and keepHistory do it. */
-export function look(world: World): SeenDatabase {
+export function look(world: World): ObservedDatabase {
   for (const team of world.teams) keepHistory(team)
   const node = { memoryFreeBytes: world.memoryFreeBytes, diskFreeBytes: 1e12 }
   const limits = { shareBytes: 0, evictionPolicy: 'noeviction' }
-  const groups = world.teams.map((team): Seen => {
-    const { number, slots, members, recorded, history, handover, standby } = team
-    const seen = handover && {
-      ...{ from: handover.from, to: handover.to, released: handover.released },
-      ageMs: (world.turn - handover.since) * 500,
-    }
+  const groups = world.teams.map((team): ObservedGroup => {
+    const { number, slots, members, recorded, history } = team
+    const last = lastHandover(team)
     const shards = members.map((member) => seeMember(member, world))
     return {
       group: number,
@@ -23,8 +28,8 @@ export function look(world: World): SeenDatabase {
       shards,
       recordedPrimary: recorded,
       history,
-      handover: seen,
-      standby,
+      handover: last === undefined || last.closed ? null : openSince(last, world),
+      standby: last?.standby ?? null,
       limits,
       node,
     }
@@ -32,21 +37,26 @@ export function look(world: World): SeenDatabase {
   return { groups }
 }
 
+function openSince({ from, to, released, intendedAt }: Handover, { time }: World) {
+  return { from, to, released, ageMs: time.elapsed() - Date.parse(intendedAt) }
+}
+
 /** Followers that are linked are less behind than one look. */
 function keepHistory(team: Team): void {
   const engine = team.members.find(({ id }) => id === team.recorded)?.engine
-  const moves = team.handover !== null && !team.handover.released
+  const last = lastHandover(team)
+  const moves = last !== undefined && !last.released
   if (moves || engine == null || engine.role !== 'primary') return
   const linked = liveOf(team).flatMap(({ engine: own, stall }) =>
     own?.link === 'up' && stall === null ? [own.offset] : [],
   )
   team.history = {
     ...{ replid: engine.replid, offset: Math.min(engine.offset, ...linked), runId: engine.runId },
-    ...(engine.secondOffset > 0 && { before: { replid: engine.replid2, until: engine.secondOffset } }),
+    ...historyBefore(engine),
   }
 }
 
-function seeMember(member: Member, world: World): SeenShard {
+function seeMember(member: Member, world: World): ObservedShard {
   const { id, wanted, revision, follows, leaving, state, engine, endedCleanly } = member
   const records = {
     id,
@@ -57,7 +67,7 @@ function seeMember(member: Member, world: World): SeenShard {
     leaving,
     trouble: '',
     next: null,
-    asleep: state === 'exited' && member.wish?.onCrash === 'wait',
+    asleep: state === 'exited' && member.spec?.onCrash === 'wait',
     beganAfterDeath: false,
     disk: seeDisk(member, world),
   }
@@ -89,7 +99,8 @@ function seeEngine(id: number, engine: Engine, world: World): EngineState {
   }
 }
 
-function seeDisk({ disk, engine, place, epoch }: Member, { cluster }: World): Disk {
+/** What lies in the folder of a shard, as its agent sees it. */
+export function seeDisk({ disk, engine, place, epoch }: Member, { cluster }: World): Disk {
   const { snapshot, aof, aofWhole } = disk
   const isWhole = engine === null ? aofWhole : engine.aof === 'on'
   return {
@@ -100,9 +111,12 @@ function seeDisk({ disk, engine, place, epoch }: Member, { cluster }: World): Di
   }
 }
 
-/** Whoever is known is known with its place: that it is not always so is for the gate on real engines. */
-function nodeOf(id: number, world: World, handshake: boolean) {
-  const followed = membersOf(world).find((one) => one.id === id)?.engine?.primary ?? null
+/**
+ * A known node is known with its place: that this is not always so is left to the gate, tested on real
+ * engines.
+ */
+export function nodeOf(id: number, world: World, handshake: boolean) {
+  const followed = memberOf(world, id)?.engine?.primary ?? null
   const primary = followed === null ? null : `node-${followed}`
   const name = handshake ? freshName() : `node-${id}`
   return { id: name, address: { host: '', port: id }, handshake, primary, epoch: id, slots: '' }

@@ -7,14 +7,15 @@ import {
   type Goal,
   isLinked,
   isLive,
-  type Seen,
-  type SeenShard,
+  type ObservedGroup,
+  type ObservedShard,
   type Step,
 } from '../../src/core/state/topology.ts'
 import { type Action, actionOf } from './action.ts'
+import { missing } from './clients.ts'
 import { type Pick, picksOf } from './engines.ts'
 import { goalOf, old } from './group.ts'
-import { liveOf, missing, worldOf } from './world.ts'
+import { liveOf, worldOf } from './world.ts'
 
 export interface Shape {
   readonly seed: number
@@ -65,44 +66,44 @@ export function expectReached({ world, goal }: Action): void {
       Array(goal.replicas + 1).fill(revisionOf(goal)),
     )
     expect(primary?.engine?.role).toBe('primary')
-    expect(primary?.engine?.paused).toBe(false)
+    expect(primary?.engine).toMatchObject({ paused: false, unheard: false })
     const followers = team.members.filter((member) => member !== primary)
     expect(followers.every(({ engine }) => engine?.role === 'replica' && engine.link === 'up')).toBe(true)
     expect(followers.every(({ engine }) => engine?.primary === primary?.id)).toBe(true)
     expect(team.members.every(({ engine }) => goal.persistence !== 'aof' || engine?.aof === 'on')).toBe(true)
-    expect(team.handover).toBeNull()
+    expect(team.handovers.every(({ closed }) => closed)).toBe(true)
     expectNothingLost(team)
   }
 }
 
-/** Every acknowledged write is held by whoever serves, save those that were killed with all who held them. */
+/** The serving shard holds every acknowledged write, except those whose every holder was killed. */
 export function expectNothingLost(team: Action['world']['teams'][number]): void {
   expect(team.acknowledged.size).toBeGreaterThan(0)
   const serving = liveOf(team).find(({ engine }) => engine?.role === 'primary')
   expect(missing(team, serving?.engine)).toEqual([])
 }
 
-export function expectSound(seen: Seen, step: Step): void {
+export function expectSound(seen: ObservedGroup, step: Step): void {
   expect(violations(seen, step)).toEqual([])
 }
 
-export function primaryOf({ shards }: Seen): SeenShard | undefined {
+export function primaryOf({ shards }: ObservedGroup): ObservedShard | undefined {
   return shards.find((shard) => isLive(shard) && shard.engine.role === 'primary')
 }
 
 /** How many follow their primary and hold its stream. */
-export function linkedOf(seen: Seen): number {
+export function linkedOf(seen: ObservedGroup): number {
   const primary = primaryOf(seen)
   return primary === undefined ? 0 : seen.shards.filter((shard) => isLinked(shard, primary)).length
 }
 
 /** The primary on record runs the goal's revision. */
-export function hasHandedOver({ shards, recordedPrimary }: Seen, goal: Goal): boolean {
+export function hasHandedOver({ shards, recordedPrimary }: ObservedGroup, goal: Goal): boolean {
   return shards.find(({ id }) => id === recordedPrimary)?.revision === revisionOf(goal)
 }
 
 /** Something old is given up for good. */
-export function isFinal(step: Step, { shards }: Seen, goal: Goal): boolean {
+export function isFinal(step: Step, { shards }: ObservedGroup, goal: Goal): boolean {
   if (step.kind !== 'retire-shard' && step.kind !== 'restart-shard') return false
   return shards.find(({ id }) => id === step.shard)?.revision !== revisionOf(goal)
 }

@@ -1,9 +1,11 @@
 /** A node, a store and clients around engines that hold data: the world in which a plan has to come true. */
 import { type History, type SlotRange, splitSlots } from '../../src/core/state/database.ts'
 import { type Goal, type Runs, revisionOf } from '../../src/core/state/goal.ts'
-import type { OpenHandover, SeenShard, Standby } from '../../src/core/state/topology.ts'
+import type { Handover } from '../../src/core/state/handover.ts'
+import type { ObservedShard } from '../../src/core/state/topology.ts'
+import type { Disk, Engine, Pick } from './engines.ts'
 import * as engines from './engines.ts'
-import { type Disk, type Engine, HOLE, type Pick } from './engines.ts'
+import { createVirtualTime, type VirtualTime } from './virtual-time.ts'
 
 /** A shard: its record in the store, what its agent holds, and its process. */
 export interface Member {
@@ -13,8 +15,8 @@ export interface Member {
   follows: number | null
   leaving: boolean
   /** What the agent was asked for. */
-  wish: Wish | null
-  state: SeenShard['process']
+  spec: Spec | null
+  state: ObservedShard['process']
   /** A new process was ordered and is not begun yet. */
   ordered: boolean
   /** Of the last process. */
@@ -34,8 +36,8 @@ interface Stall {
   readonly promotes: boolean
 }
 type Place = { readonly [Key in 'role' | 'primary' | 'known']: Engine[Key] }
-interface Wish {
-  readonly runs: Runs
+interface Spec {
+  readonly revision: string
   readonly follows: number | null
   readonly onCrash: 'wait' | 'restart'
 }
@@ -47,22 +49,24 @@ export interface Team {
   members: Member[]
   recorded: number | null
   history: History | null
-  handover: (Omit<OpenHandover, 'ageMs'> & { readonly since: number; readonly certified: boolean }) | null
-  standby: Standby | null
-  /** The standby as it was before the open handover. */
-  standbyBefore: Standby | null
-  /** In cluster mode, who took the slots over last, as far as the others have heard; and the highest epoch of a claim. */
+  /** On record, the oldest first. */
+  handovers: readonly Handover[]
+  /**
+   * In cluster mode, the shard that took the slots over last, as far as the others have heard; and the
+   * highest epoch of a claim.
+   */
   owner: number | null
   epoch: number
   readonly acknowledged: Set<number>
-  /** Writes that were on the disk of whoever served: no plan may lose them, whatever dies. */
+  /** Writes that were on the disk of a serving shard: no plan may lose them, whatever dies. */
   durable: ReadonlySet<number>
-  /** Writes that no plan could have saved: who held them was killed. */
+  /** Writes that no plan could have saved: their holders were killed. */
   readonly lost: Set<number>
 }
 
 export interface World {
   readonly pick: Pick
+  readonly time: VirtualTime
   readonly teams: readonly Team[]
   readonly persistence: Goal['persistence']
   /** Each write is in the append-only file before it is acknowledged. */
@@ -74,6 +78,8 @@ export interface World {
   nextWrite: number
   /** So many stalls may still come with an order to take over; null: nothing ever stalls. Outside of cluster mode only. */
   stalls: number | null
+  /** What must never be, and has come about; null: nothing. */
+  fault: string | null
   /** Processes of this revision do not come up. */
   broken: string | null
   /** Does a follower of that revision fail to carry out what comes from the other one? */
@@ -94,14 +100,23 @@ export function worldOf(shape: Shape, pick: Pick): World {
   const cluster = groups > 1
   const teams = splitSlots(groups).map((slots, number) => teamOf(number, cluster ? slots : null))
   const world: World = {
-    ...{ pick, teams, persistence, always, cluster, memoryFreeBytes: 1e12 },
-    ...{ turn: 0, nextShard: 1, nextWrite: 1, stalls: null, broken: null, stumbles: () => false },
+    ...{ pick, time: createVirtualTime(), teams, persistence, always, cluster, memoryFreeBytes: 1e12 },
+    ...{
+      turn: 0,
+      nextShard: 1,
+      nextWrite: 1,
+      stalls: null,
+      fault: null,
+      broken: null,
+      stumbles: () => false,
+    },
   }
   for (const team of teams) {
     const first = world.nextShard
     for (let n = 0; n <= replicas; n++) {
       const member = enlist(world, team, runs, n === 0 ? null : first)
-      put(team, member, replicas)
+      const onCrash = n === 0 && replicas > 0 ? 'wait' : 'restart'
+      put(member, { revision: revisionOf(runs), follows: member.follows, onCrash })
       Object.assign(member, {
         state: 'running',
         ordered: false,
@@ -117,9 +132,9 @@ export function worldOf(shape: Shape, pick: Pick): World {
 }
 
 function teamOf(number: number, slots: SlotRange | null): Team {
-  const records = { members: [], recorded: null, history: null, handover: null, standby: null }
+  const records = { members: [], recorded: null, history: null, handovers: [] }
   const sets = { acknowledged: new Set<number>(), durable: new Set<number>(), lost: new Set<number>() }
-  return { number, slots, ...records, standbyBefore: null, owner: null, epoch: 0, ...sets }
+  return { number, slots, ...records, owner: null, epoch: 0, ...sets }
 }
 
 function bornWell(member: Member, first: number, persistence: Goal['persistence']): Engine {
@@ -138,11 +153,16 @@ function bornWell(member: Member, first: number, persistence: Goal['persistence'
 }
 
 export const membersOf = ({ teams }: World) => teams.flatMap(({ members }) => members)
+
+export function memberOf({ teams }: World, id: number): Member | undefined {
+  for (const { members } of teams) for (const member of members) if (member.id === id) return member
+  return undefined
+}
 export const liveOf = ({ members }: Team) => members.filter(({ engine }) => engine !== null)
 
 export function enlist(world: World, group: Team, wanted: Runs, follows: number | null): Member {
   const process = {
-    wish: null,
+    spec: null,
     state: 'absent',
     ordered: false,
     revision: null,
@@ -154,28 +174,35 @@ export function enlist(world: World, group: Team, wanted: Runs, follows: number 
   return member
 }
 
-/** What the agent makes of a wish: a new process where the revision differs, or where nothing else would start one. */
-export function put(
-  team: Team,
-  member: Member,
-  others = team.members.length - 1,
-  onCrash: Wish['onCrash'] = member.follows === null && others > 0 ? 'wait' : 'restart',
-): void {
-  const wish: Wish = { runs: member.wanted, follows: member.follows, onCrash }
-  const before = member.wish
-  member.wish = wish
+/** What the agent makes of a spec: a new process where the revision differs, or where nothing else would start one. */
+export function put(member: Member, spec: Spec): void {
+  const before = member.spec
+  member.spec = spec
   const asleep = member.state === 'exited' || member.state === 'failed'
   const same =
     before !== null &&
-    revisionOf(before.runs) === revisionOf(wish.runs) &&
-    before.follows === wish.follows &&
-    before.onCrash === onCrash
-  const stuck = member.state === 'failed' || (member.state === 'exited' && onCrash === 'wait')
-  const anew = before === null || asleep || revisionOf(before.runs) !== revisionOf(wish.runs)
+    before.revision === spec.revision &&
+    before.follows === spec.follows &&
+    before.onCrash === spec.onCrash
+  const stuck = member.state === 'failed' || (member.state === 'exited' && spec.onCrash === 'wait')
+  const anew = before === null || asleep || before.revision !== spec.revision
   if (same ? !stuck : !anew) return
-  member.revision ??= revisionOf(wish.runs)
+  member.revision ??= spec.revision
   member.ordered = true
   member.state = member.engine === null ? 'starting' : 'stopping'
+}
+
+/** The agent ends its process and forgets it. A process that stands still does not end. */
+export function remove(world: World, member: Member): void {
+  if (member.engine !== null && (stallsAt(world, member, false) || member.stall !== null)) return
+  Object.assign(member, { engine: null, state: 'absent', disk: engines.noDisk, spec: null, ordered: false })
+  for (const other of liveOf(member.group))
+    if (other.engine?.primary === member.id) other.engine.link = 'down'
+}
+
+/** Of its group: the one that moved the role last, or is open. */
+export function lastHandover({ handovers }: Team): Handover | undefined {
+  return handovers.findLast(({ closed, certificate }) => !closed || certificate !== null)
 }
 
 /** It has the slots, and the others hear of it if it lives long enough. */
@@ -239,18 +266,18 @@ function stop(world: World, member: Member): void {
   end(member, false)
   const unaware = liveOf(group).find((other) => other.engine?.role === 'primary')
   if (member.id === group.owner && unaware !== undefined) group.owner = unaware.id
-  if (member.ordered && member.wish?.onCrash === 'wait') member.ordered = false
+  if (member.ordered && member.spec?.onCrash === 'wait') member.ordered = false
   member.state = member.ordered ? 'starting' : 'exited'
 }
 
 /**
- * What the best of those who followed had not received is lost, and nobody is to blame. Where some stall it may not be the best that
- * answers: then what was on record counts.
+ * Writes that the best follower had not received are lost, which no plan could prevent. Where some stall, the
+ * best follower may be one that does not answer: then what was on record counts.
  */
 function mourn(team: Team, { replid, replid2 }: Engine, isAny: boolean): void {
   // Only the history on record counts, and only replicas that have been in it: so the roles are settled.
   const names = team.history === null ? [replid, replid2] : [team.history.replid]
-  const heirs = liveOf(team).flatMap(({ engine }) =>
+  const successors = liveOf(team).flatMap(({ engine }) =>
     engine !== null &&
     engine.role === 'replica' &&
     !engine.syncing &&
@@ -260,7 +287,7 @@ function mourn(team: Team, { replid, replid2 }: Engine, isAny: boolean): void {
       : [],
   )
   const lacks = (held: ReadonlySet<number>) => [...team.acknowledged].filter((id) => !held.has(id))
-  const lacking = heirs.map(lacks).toSorted((a, b) => a.length - b.length)
+  const lacking = successors.map(lacks).toSorted((a, b) => a.length - b.length)
   for (const id of lacking.at(isAny ? -1 : 0) ?? team.acknowledged) team.lost.add(id)
 }
 
@@ -282,7 +309,7 @@ function end(member: Member, cleanly: boolean): void {
 export function arrive(world: World): void {
   world.turn += 1
   for (const member of membersOf(world)) standStill(member)
-  if (!world.cluster) for (const { engine } of membersOf(world)) if (engine !== null) endPause(engine)
+  for (const team of world.teams) endPauses(world, team)
   for (const member of membersOf(world))
     if (member.stall === null && world.pick(2) === 0) moveOn(world, member)
   for (const team of world.teams) {
@@ -294,9 +321,10 @@ export function arrive(world: World): void {
   }
 }
 
-function endPause(engine: Engine): void {
-  engine.pauseLeft -= 1
-  if (engine.pauseLeft <= 0) engine.paused = false
+/** Of the engines of a group, when their time is over. */
+export function endPauses({ time }: World, { members }: Team): void {
+  for (const { engine } of members)
+    if (engine?.paused && time.elapsed() >= engine.pausedUntil) engine.paused = false
 }
 
 function standStill(member: Member): void {
@@ -309,16 +337,16 @@ function standStill(member: Member): void {
 }
 
 function moveOn(world: World, member: Member): void {
-  const { engine, wish } = member
+  const { engine, spec } = member
   if (member.state === 'stopping') {
     end(member, true)
     member.state = 'starting'
-  } else if (member.state === 'starting' && member.ordered && wish !== null) {
-    Object.assign(member, { ordered: false, revision: revisionOf(wish.runs) })
+  } else if (member.state === 'starting' && member.ordered && spec !== null) {
+    Object.assign(member, { ordered: false, revision: spec.revision })
   } else if (member.state === 'starting') {
     if (member.revision === world.broken) member.state = 'failed'
     else boot(world, member)
-  } else if (member.state === 'exited' && wish?.onCrash === 'restart') {
+  } else if (member.state === 'exited' && spec?.onCrash === 'restart') {
     Object.assign(member, { ordered: true, state: 'starting' })
   } else if (engine !== null) writeFiles(member, engine)
 }
@@ -335,45 +363,21 @@ function writeFiles(member: Member, engine: Engine): void {
 }
 
 function boot(world: World, member: Member): void {
-  const { place, wish, disk } = member
+  const { place, spec, disk } = member
   const engine = engines.emptyEngine(member.revision ?? '')
-  const follows = wish?.follows ?? null
+  const follows = spec?.follows ?? null
   if (!world.cluster && follows !== null) Object.assign(engine, { role: 'replica', primary: follows })
   if (world.cluster) {
     Object.assign(engine, place ?? { role: 'blank' })
     engine.known = new Set([...engine.known, member.id])
-    // One that served takes no writes before the others have told it who serves now.
-    engine.paused = engine.role === 'primary'
+    // A process that served before takes no writes until the others have told it the new owner of its slots.
+    engine.unheard = engine.role === 'primary'
     const { group } = member
     const owner = group.members.find(({ id }) => id === group.owner)
-    if (engine.paused && member.epoch > (owner?.epoch ?? 0)) group.owner = member.id
+    if (engine.unheard && member.epoch > (owner?.epoch ?? 0)) group.owner = member.id
   }
   engines.load(engine, disk, follows !== null, world.persistence === 'aof')
   // From here on the file lacks what this process takes.
   if (engine.aof !== 'on') member.disk = { ...disk, aofWhole: false }
   Object.assign(member, { engine, state: 'running' })
 }
-
-/** Every client writes to whoever takes it. Outside of cluster mode nobody may ever find two. */
-export function write(world: World): void {
-  for (const team of world.teams) {
-    const takers = liveOf(team).filter(({ engine }) => engine?.role === 'primary' && !engine.paused)
-    if (takers.length > 1) {
-      const names = takers.map(({ id }) => id).join(' and ')
-      throw new Error(`shards ${names} of group ${team.number} take writes at the same time`)
-    }
-    const engine = takers[0]?.engine
-    if (engine == null) continue
-    const id = world.nextWrite++
-    engines.write(engine, id)
-    team.acknowledged.add(id)
-  }
-}
-
-/** What a group has lost although nobody had to: must be empty. */
-export function missing(team: Team, engine: Engine | null | undefined): readonly number[] {
-  const held = new Set(engine?.log ?? [])
-  return [...team.acknowledged].filter((id) => !held.has(id) && !team.lost.has(id))
-}
-
-export const holes = ({ log }: Engine) => log.filter((id) => id === HOLE).length

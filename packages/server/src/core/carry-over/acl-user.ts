@@ -1,5 +1,6 @@
 import type { AclWords } from './acl-words.ts'
 import { type CommandTable, commandRights } from './command-rights.ts'
+import { type InSteps, mapInSteps } from './in-steps.ts'
 
 /** The administrative user: each shard has its own, with rules written for its build. */
 export const ADMIN = 'fairlead'
@@ -36,12 +37,27 @@ export type ReadUser =
   | { readonly kind: 'user'; readonly name: string; readonly user: User }
   | { readonly kind: 'unreadable'; readonly name: string; readonly why: string }
 
-/** Reads a line of ACL LIST, printed by a build that knows these words. */
+/** What is read of one user. The longest that applications have is a few kilobytes, with a handful of selectors. */
+const LONGEST_LINE = 1024 * 1024
+const MOST_WORDS = 2_000
+const MOST_SELECTORS = 100
+/** Of a line that is not read: it is for people. */
+const LONGEST_NAME = 200
+
+/** Reads a line of ACL LIST, printed by a build that knows these words. What is beyond the limits above is not read. */
 export function readUser(line: string, knows: AclWords): ReadUser {
+  if (line.length > LONGEST_LINE) {
+    const [, name = ''] = line.slice(0, LONGEST_NAME).split(' ')
+    return { kind: 'unreadable', name, why: 'its rules are longer than 1 MB, and are not read' }
+  }
   const [, name = '', ...words] = line.split(' ').filter((word) => word !== '')
   // What is not UTF-8 has been replaced on its way here: sent back, it would be another name or key.
   if (line.includes('\ufffd')) return { kind: 'unreadable', name, why: 'it is not written in UTF-8' }
+  if (words.length > MOST_WORDS)
+    return { kind: 'unreadable', name, why: `it has more than ${MOST_WORDS} words of rules` }
   const { outside, selectors } = splitSelectors(words)
+  if (selectors.length > MOST_SELECTORS)
+    return { kind: 'unreadable', name, why: `it has more than ${MOST_SELECTORS} selectors` }
   const aside = outside.filter((word) => isAboutUser(word))
   const rules = [outside.filter((word) => !isAboutUser(word)), ...selectors].map((part) =>
     readRules(part, knows),
@@ -77,13 +93,16 @@ export function sayUser(user: User, knows: AclWords): readonly string[] {
 }
 
 /** Equal texts: equal rights on a build with these commands, and the same passwords. To be compared, never shown. */
-export function userMeaning(user: User, commands: CommandTable): string {
+export function* userMeaning(user: User, commands: CommandTable): InSteps<string> {
+  const [root, ...selectors] = yield* mapInSteps([user.root, ...user.selectors], (rules) =>
+    rulesMeaning(rules, commands),
+  )
   return JSON.stringify([
     user.enabled,
     user.withoutPassword ? 'any' : [...new Set(user.passwords)].toSorted(),
     user.sanitizes,
-    rulesMeaning(user.root, commands),
-    [...new Set(user.selectors.map((rules) => rulesMeaning(rules, commands)))].toSorted(),
+    root,
+    [...new Set(selectors)].toSorted(),
   ])
 }
 
@@ -113,7 +132,7 @@ function splitSelectors(words: readonly string[]): {
     selectors.push([...inside.slice(0, -1), last.slice(0, -1)].filter((each) => each !== ''))
     open = null
   }
-  // Parentheses that do not match: not a word that anybody knows.
+  // Parentheses that do not match: "(" stays as an unknown word.
   return { outside: open === null ? outside : [...outside, '('], selectors }
 }
 

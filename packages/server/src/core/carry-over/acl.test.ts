@@ -2,9 +2,10 @@ import type { Build } from '@fairlead/api'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ancient, newer, older } from '../../../test/commands.ts'
-import { usersToCarry } from './acl.ts'
+import { usersToCarry as carriedInSteps } from './acl.ts'
 import type { AclDialect } from './acl-dialect.ts'
 import type { CommandTable } from './command-rights.ts'
+import { atOnce } from './in-steps.ts'
 
 const dialect = (flavour: Build['flavour'], version: string, commands: CommandTable): AclDialect => ({
   build: { flavour, version },
@@ -21,6 +22,10 @@ const places = (from: AclDialect, to: AclDialect, inCluster = false) => ({ from,
 const [DIGEST, OTHER, ADMINS] = ['a', 'b', 'c'].map((digit) => digit.repeat(64))
 const given = '+@all -@admin -migrate -restore-asking -script|debug'
 const ours = [`user default on #${DIGEST} ~* &* ${given}`, `user fairlead on #${ADMINS} ~* &* +@all`]
+
+function usersToCarry(...asked: Parameters<typeof carriedInSteps>) {
+  return atOnce(carriedInSteps(...asked))
+}
 
 const nothing = { set: [], remove: [], obstacles: [] }
 
@@ -101,6 +106,24 @@ describe('which users', () => {
     ])
   })
 
+  const beyond: readonly (readonly [rules: string, why: string])[] = [
+    [`+get ${' '.repeat(1024 * 1024)}`, 'its rules are longer than 1 MB, and are not read'],
+    ['~a '.repeat(2_001), 'it has more than 2000 words of rules'],
+    ['(+get) '.repeat(101), 'it has more than 100 selectors'],
+  ]
+  test.for(beyond)(
+    'nor is one beyond what is read of a user, and the obstacle names it: %#',
+    ([rules, why]) => {
+      const read = carry([`user app on ${rules}`, 'user b on +get'], ['user app on +get'])
+      expect(read).toMatchObject({ set: [{ name: 'b' }], remove: [], obstacles: [`user app: ${why}`] })
+    },
+  )
+
+  test('one that just keeps within these limits is carried', () => {
+    const rules = `${'~a '.repeat(1_798)}${'(+get +set) '.repeat(100)}`
+    expect(carry([`user app on ${rules}`], [])).toMatchObject({ set: [{ name: 'app' }], obstacles: [] })
+  })
+
   const changes = [
     'on nopass ~* &* +@all -@admin',
     `on #${DIGEST} ~app:* &* +@all -@admin`,
@@ -108,7 +131,7 @@ describe('which users', () => {
     `off #${DIGEST} ~* &* +@all -@admin`,
     `on #${DIGEST} #${OTHER} ~* &* +@all -@admin`,
   ]
-  test.for(changes)('a `default` that somebody has changed is kept so: %s', (change) => {
+  test.for(changes)('a `default` that a user has changed stays changed: %s', (change) => {
     const from = [`user default ${change}`]
     const { set } = usersToCarry(from, ours, places(redis70, valkey81))
     expect(set).toMatchObject([{ name: 'default' }])
@@ -128,7 +151,7 @@ describe('which users', () => {
     ])
   })
 
-  test('a `default` that nobody has changed keeps what was written for its build', () => {
+  test('an unchanged `default` keeps what was written for its build', () => {
     const old = `user default on #${DIGEST} ~* +@all -@admin +client|setname +client|getname +client|id +client|reply +client|tracking +acl|whoami`
     expect(usersToCarry([old], ours, places(redis60, valkey81))).toEqual(nothing)
     expect(usersToCarry([`${old} -get`], ours, places(redis60, valkey81)).set).toHaveLength(1)

@@ -4,6 +4,7 @@ import type { AclDialect } from './acl-dialect.ts'
 import { ADMIN, DATABASE_USER, readUser, sayUser, type User, userMeaning } from './acl-user.ts'
 import { aclWords } from './acl-words.ts'
 import { translateCommands } from './command-rights.ts'
+import { atOnce, eachInSteps, type InSteps, mapInSteps } from './in-steps.ts'
 import { withinReach } from './within-reach.ts'
 
 export interface UsersToCarry {
@@ -23,28 +24,33 @@ export interface AclPlaces {
 }
 
 /**
- * Which users of the shard `from` the shard `to` lacks, or has with another meaning. Both are given as the lines of
- * ACL LIST. The administrative user is left out. `default` is carried like any other if somebody has changed it; else
- * it keeps the rules that Fairlead has written for the build of `to`, with the passwords of `from`.
+ * Which users of the shard `from` the shard `to` lacks, or has with another meaning. Both are given as the
+ * lines of ACL LIST. The administrative user is left out. A changed `default` is carried like any other user;
+ * an unchanged one keeps the rules that Fairlead has written for the build of `to`, with the passwords of
+ * `from`.
  */
-export function usersToCarry(
+export function* usersToCarry(
   from: readonly string[],
   to: readonly string[],
   places: AclPlaces,
-): UsersToCarry {
-  const source = readLines(from, places.from.build)
-  const there = readLines(to, places.to.build)
-  // What reaches beyond the database is carried to nobody, though a process of an older Fairlead may still grant it.
-  const wanted = source.users.map((user) => translateUser(withinReach(user, places.from), places))
-  const meant = new Map(
-    there.users.map((user) => [user.name, userMeaning(user, places.to.commands)] as const),
-  )
-  const set = wanted
-    .flatMap(({ user }) => (user ? [user] : []))
-    .filter((user) => meant.get(user.name) !== userMeaning(user, places.to.commands))
-    .map((user) => ({ name: user.name, rules: sayUser(user, aclWords(places.to.build)) }))
+): InSteps<UsersToCarry> {
+  const source = yield* readLines(from, places.from.build)
+  const there = yield* readLines(to, places.to.build)
+  // Rights that reach beyond the database are not carried, though a process of an older Fairlead may still
+  // grant them.
+  const wanted = yield* eachInSteps(source.users, function* (user) {
+    return yield* translateUser(yield* withinReach(user, places.from), places)
+  })
+  const meanings = yield* eachInSteps(there.users, function* (user) {
+    return [user.name, yield* userMeaning(user, places.to.commands)] as const
+  })
+  const meant = new Map(meanings)
+  const set = yield* eachInSteps(wanted, function* ({ user }) {
+    if (user === null || meant.get(user.name) === (yield* userMeaning(user, places.to.commands))) return []
+    return [{ name: user.name, rules: sayUser(user, aclWords(places.to.build)) }]
+  })
   return {
-    set,
+    set: set.flat(),
     remove: [...there.names].filter((name) => !source.names.has(name) && name !== DATABASE_USER).toSorted(),
     obstacles: [...source.obstacles, ...wanted.flatMap(({ obstacles }) => obstacles)],
   }
@@ -57,11 +63,10 @@ interface Lines {
   readonly obstacles: readonly string[]
 }
 
-function readLines(lines: readonly string[], build: Build): Lines {
-  const read = lines
-    .map((line) => readUser(line, aclWords(build)))
-    .filter(({ name }) => name !== ADMIN)
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+function* readLines(lines: readonly string[], build: Build): InSteps<Lines> {
+  const knows = aclWords(build)
+  const all = yield* mapInSteps(lines, (line) => readUser(line, knows))
+  const read = all.filter(({ name }) => name !== ADMIN).toSorted((a, b) => (a.name < b.name ? -1 : 1))
   return {
     users: read.flatMap((each) => (each.kind === 'user' ? [each.user] : [])),
     names: new Set(read.map(({ name }) => name)),
@@ -70,14 +75,14 @@ function readLines(lines: readonly string[], build: Build): Lines {
 }
 
 /** The user as it is to be on the target; null when its rights cannot be said there. */
-function translateUser(
+function* translateUser(
   user: User,
   { from, to, inCluster }: AclPlaces,
-): { readonly user: User | null; readonly obstacles: readonly string[] } {
-  if (user.name === DATABASE_USER && isAsGiven(user, from, inCluster)) {
+): InSteps<{ readonly user: User | null; readonly obstacles: readonly string[] }> {
+  if (user.name === DATABASE_USER && (yield* isAsGiven(user, from, inCluster))) {
     return { user: { ...user, root: givenUser(to, inCluster).root }, obstacles: [] }
   }
-  const parts = [user.root, ...user.selectors].map((rules) => ({
+  const parts = yield* mapInSteps([user.root, ...user.selectors], (rules) => ({
     rules,
     translated: translateCommands(rules.commands, from.commands, to.commands),
   }))
@@ -93,8 +98,9 @@ function translateUser(
   // Where there is no such word, the payloads of all users are checked alike.
   const sanitizes = user.sanitizes || !aclWords(to.build).sanitizing
   const place = `${to.build.flavour} ${to.build.version}`
+  const translated = root && unsayable.length === 0 ? { ...user, sanitizes, root, selectors } : null
   return {
-    user: root && unsayable.length === 0 ? withinReach({ ...user, sanitizes, root, selectors }, to) : null,
+    user: translated && (yield* withinReach(translated, to)),
     obstacles: [
       ...unsayable.map((what) => `user ${user.name}: ${place} has no words for its ${what}`),
       ...lost.map((name) => `user ${user.name}: it may use ${name}, which ${place} does not have`),
@@ -119,12 +125,12 @@ function isOneWay(key: string): boolean {
   return key.startsWith('%')
 }
 
-/** Has nobody changed the rules of `default`? Its passwords do not count. */
-function isAsGiven(user: User, dialect: AclDialect, inCluster: boolean): boolean {
+/** Are the rules of `default` unchanged? Its passwords do not count. */
+function* isAsGiven(user: User, dialect: AclDialect, inCluster: boolean): InSteps<boolean> {
   const { commands } = dialect
   const given = givenUser(dialect, inCluster)
   const passwords = { passwords: user.passwords, withoutPassword: user.withoutPassword }
-  return userMeaning(user, commands) === userMeaning({ ...given, ...passwords }, commands)
+  return (yield* userMeaning(user, commands)) === (yield* userMeaning({ ...given, ...passwords }, commands))
 }
 
 /** `default` as the agent writes it into users.acl (its userList), without a password. */
@@ -134,5 +140,5 @@ function givenUser(dialect: AclDialect, inCluster: boolean): User {
   const line = `user ${DATABASE_USER} on ~*${channels} ${databaseUserRights(build, inCluster).join(' ')}`
   const read = readUser(line, aclWords(build))
   if (read.kind !== 'user') throw new Error(`cannot be: ${read.why}`)
-  return withinReach(read.user, dialect)
+  return atOnce(withinReach(read.user, dialect))
 }

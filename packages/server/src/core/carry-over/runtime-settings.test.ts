@@ -115,7 +115,7 @@ const someParameters = fc.dictionary(
   fc.constantFrom('1', '2', '3'),
 )
 
-test('once set, nothing is left to set, and what nobody touched is never set', () => {
+test('once set, nothing is left to set, and an untouched setting is never set', () => {
   fc.assert(
     fc.property(someParameters, someParameters, someParameters, (now, before, target) => {
       const first = settingsToCarry(now, before, target)

@@ -16,7 +16,7 @@ export interface SettingsToCarry {
 /** Passwords. They are in no baseline, and are never carried. */
 const secret = /^(masterauth|primaryauth|requirepass)$|-pass$/
 
-/** Fairlead or the engine itself sets these while the process runs, or writes them for each process anew. */
+/** Fairlead or the engine itself sets these while the process runs, or writes them again for each process. */
 const managed = new Set([
   ...['replicaof', 'appendonly', 'masteruser', 'aclfile', 'port', 'bind', 'dir', 'dbfilename'],
   ...[
@@ -30,7 +30,10 @@ const managed = new Set([
   ],
 ])
 
-/** What belongs to one process, its node or its place among others. Whoever set it there may not want it elsewhere. */
+/**
+ * Settings that belong to one process, its node or its place in the group. They may be wrong for another
+ * process.
+ */
 const bound =
   /^(tls-|cluster-|rdma-|syslog-|min-replicas-|repl-ping-replica-period$|replica-announce|io-threads|bind-source-addr$|availability-zone$|.*cpulist$)/
 

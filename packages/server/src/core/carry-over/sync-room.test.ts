@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { goalOf, groupOf } from '../../../test/simulation/group.ts'
 import { planGroup } from '../plan/plan-group.ts'
 import { revisionOf } from '../state/goal.ts'
-import { isLive, type Seen } from '../state/topology.ts'
+import { isLive, type ObservedGroup } from '../state/topology.ts'
 import { settingsToCarry } from './runtime-settings.ts'
 import { allows, isOurs, readReplicaLimit, syncRoom, usualLimit, writeReplicaLimit } from './sync-room.ts'
 
 const GB = 1024 ** 3
 
 /** A group whose follower takes a full sync, on a node with so much memory free. */
-function syncing(memoryFreeBytes: number, trouble = ''): Seen {
+function syncing(memoryFreeBytes: number, trouble = ''): ObservedGroup {
   const seen = groupOf(1)
   const shards = seen.shards.map((shard) =>
     shard.id === 2 && isLive(shard)

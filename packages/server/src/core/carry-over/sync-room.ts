@@ -1,14 +1,14 @@
-import type { Seen } from '../state/topology.ts'
+import type { ObservedGroup } from '../state/topology.ts'
 import { isLive } from '../state/topology.ts'
 
 /** What engines let a replica be behind, unless told otherwise: more is a reason to drop it. */
 const DEFAULT_BYTES = 256 * 1024 * 1024
 
-/** Sizes that end like this are ours: nobody asks for one byte more than so many pages. */
+/** Sizes that end like this are ours: no person sets one byte more than a whole number of pages. */
 const PAGE_BYTES = 4_096
 const MARK = 1
 
-/** The parameter of engines that says how much they hold back for whom, by class. */
+/** The parameter of engines that bounds their output buffers, by class of client. */
 export const SYNC_SETTING = 'client-output-buffer-limit'
 
 /** The class of replicas in `client-output-buffer-limit`, in bytes and seconds: hard and soft limit, and how long the soft one lasts. */
@@ -29,7 +29,7 @@ export interface LimitBefore {
  * quarters of the memory that the node has free (without what is reserved for the followers), shared with the other groups that sync; but never less than engines allow by themselves.
  * Null while no follower takes one, is on its way to one, or is still far behind.
  */
-export function syncRoom(group: Seen, groups: readonly Seen[]): number | null {
+export function syncRoom(group: ObservedGroup, groups: readonly ObservedGroup[]): number | null {
   if (!isSyncing(group)) return null
   const syncing = groups.filter(isSyncing).length
   const share = Math.floor((group.node.memoryFreeBytes * 0.75) / syncing)
@@ -41,7 +41,7 @@ export function syncRoom(group: Seen, groups: readonly Seen[]): number | null {
  * One that reads its data may be too busy to answer: as long as it is not seen to be linked, it counts. So does one that is linked and
  * has not yet caught up with what was held back for it.
  */
-function isSyncing({ shards, recordedPrimary }: Seen): boolean {
+function isSyncing({ shards, recordedPrimary }: ObservedGroup): boolean {
   const primary = shards.find(({ id }) => id === recordedPrimary)
   return shards.some(
     (shard) =>

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ancient, older, withModule } from '../../../test/commands.ts'
 import type { AclDialect } from './acl-dialect.ts'
 import { commandTable } from './command-rights.ts'
+import { atOnce } from './in-steps.ts'
 import { usersToLimit } from './within-reach.ts'
 
 const redis60: AclDialect = { build: { flavour: 'redis', version: '6.0.16' }, commands: ancient }
@@ -9,7 +10,9 @@ const redis70: AclDialect = { build: { flavour: 'redis', version: '7.0.15' }, co
 const withSearch: AclDialect = { build: { flavour: 'valkey', version: '9.1.2' }, commands: withModule }
 
 function wordsFor(line: string, dialect = redis70): string | undefined {
-  return usersToLimit([line], dialect).at(0)?.words.join(' ')
+  return atOnce(usersToLimit([line], dialect))
+    .at(0)
+    ?.words.join(' ')
 }
 
 const everything = '-migrate -restore-asking -script|debug'
@@ -41,7 +44,7 @@ describe('a user does not reach beyond its database', () => {
     expect(wordsFor(`user default ${rules}`)).toBe('-migrate -script|debug')
   })
 
-  test('a selector is said anew, with all others', () => {
+  test('a selector is written again, with all others', () => {
     expect(wordsFor('user app on ~a -@all +get (~b &* +@all) (~c +get)')).toBe(
       `clearselectors (~b resetchannels &* +@all ${everything}) (~c resetchannels +get)`,
     )
@@ -54,14 +57,14 @@ describe('a user does not reach beyond its database', () => {
     expect(wordsFor(`user app on ~* +@all -@admin ${words}`, redis60)).toBeUndefined()
   })
 
-  test('who may be connected does not administer connections, unless a person granted that by name', () => {
-    const names = ['pause', 'unpause', 'kill', 'no-evict'].map((name) => `client|${name}`)
+  test('a user with @connection does not administer connections, unless a person granted that by name', () => {
+    const names = ['pause', 'unpause', 'kill', 'unblock', 'no-evict'].map((name) => `client|${name}`)
     const administrative = names.map((name) => ({ name, categories: ['admin', 'connection'] }))
     const others = ['get', 'client', 'client|id'].map((name) => ({ name, categories: ['connection'] }))
     const config = { name: 'config|set', categories: ['admin'] }
     const commands = commandTable([...administrative, ...others, config])
     const wordsNow = (rules: string) => wordsFor(`user app on ~* &* ${rules}`, { ...redis70, commands })
-    const all = '-client|pause -client|unpause -client|kill -client|no-evict'
+    const all = '-client|pause -client|unpause -client|kill -client|unblock -client|no-evict'
     expect(wordsNow('-@all +@connection')).toBe(all)
     expect(wordsNow(`-@all +@connection ${all}`)).toBeUndefined()
     expect(wordsNow('-@all +@connection +client|kill')).toBe(all.replace(' -client|kill', ''))
@@ -69,7 +72,7 @@ describe('a user does not reach beyond its database', () => {
       expect(wordsNow(rules), rules).toBeUndefined()
   })
 
-  test('before redis 7 CLIENT is forbidden to who has it with a category, and what clients need of it is allowed again', () => {
+  test('before redis 7 a user that has CLIENT by a category loses it, and gets back what clients need of it', () => {
     const commands = commandTable([{ name: 'client', categories: ['admin', 'connection'] }])
     const dialect = { ...redis60, commands }
     const words = wordsFor('user app on ~* -@all +@connection', dialect) ?? ''
@@ -84,7 +87,8 @@ describe('a user does not reach beyond its database', () => {
     )
   })
 
-  test('the administrator is left alone, and so is who cannot be read', () => {
-    expect(usersToLimit(['user fairlead on ~* &* +@all', 'user x on ip=1 +@all'], redis70)).toEqual([])
+  test('the administrator is left alone, and so is a user whose rules cannot be parsed', () => {
+    const lines = ['user fairlead on ~* &* +@all', 'user x on ip=1 +@all']
+    expect(atOnce(usersToLimit(lines, redis70))).toEqual([])
   })
 })

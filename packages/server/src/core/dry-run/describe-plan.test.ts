@@ -81,7 +81,7 @@ describe('the plan of an upgrade', () => {
     ])
   })
 
-  test('says that data is discarded, that the target did not start, and what nobody has measured', () => {
+  test('says that data is discarded, that the target did not start, and what has not been measured', () => {
     const discard = describePlan(
       { groups: [groupOf(0)] },
       { goal: goalOf({ replicas: 0, discard: true }), change: true },
@@ -93,7 +93,7 @@ describe('the plan of an upgrade', () => {
     expect(plan.risks).toEqual([expect.stringMatching(/does not start.*Bad directive/)])
     const unknown = goalOf({ build: { flavour: 'valkey', version: '12.0.0' } })
     const unproven = describePlan({ groups: [groupOf(1)] }, { goal: unknown, change: true }, trial).unproven
-    expect(unproven[0]).toMatch(/nobody has measured/)
+    expect(unproven[0]).toMatch(/it has not been measured/)
   })
 
   test('is empty when nothing would change', () => {

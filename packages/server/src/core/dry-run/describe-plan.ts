@@ -1,10 +1,10 @@
 import type { Build, TrialResult } from '@fairlead/api'
 import { backlogBytes } from '../state/backlog-bytes.ts'
 import { type Goal, revisionOf, type UsedModule } from '../state/goal.ts'
-import { mostGrowth } from '../state/heir-memory.ts'
 import { replicationPath } from '../state/replication-paths.ts'
+import { mostGrowth } from '../state/successor-memory.ts'
 import { dataBytes, surgeBytes } from '../state/surge-bytes.ts'
-import { isLive, type Seen, type SeenDatabase, type Step } from '../state/topology.ts'
+import { isLive, type ObservedDatabase, type ObservedGroup, type Step } from '../state/topology.ts'
 import { isBefore62 } from '../state/way-back.ts'
 import { type Foreseen, foresee } from './foresee.ts'
 import { type NamedStep, nameSteps } from './name-steps.ts'
@@ -34,7 +34,7 @@ export interface UpgradePlan {
 
 /** What the upgrade to a settled goal would be, from what is seen now. */
 export function describePlan(
-  seen: SeenDatabase,
+  seen: ObservedDatabase,
   { goal, change }: { readonly goal: Goal; readonly change: boolean },
   trial: TrialResult | null,
 ): UpgradePlan {
@@ -80,12 +80,12 @@ function outageOf(steps: readonly Foreseen[], goal: Goal, largest: number): numb
 /** Saving and loading again: 7 to 12 s a GiB (docs/measurements/engines.md §4). */
 const BYTES_A_MS = 100_000
 
-function risksOf(seen: SeenDatabase, goal: Goal, steps: readonly Foreseen[]): readonly string[] {
+function risksOf(seen: ObservedDatabase, goal: Goal, steps: readonly Foreseen[]): readonly string[] {
   const path = goal.from === null ? null : replicationPath(goal.from.build, goal.build)
   const silent = seen.groups.flatMap(silentOf)
   return [
     ...silent,
-    ...(goal.discard ? ['the data is discarded, as is asked: the database begins empty'] : []),
+    ...(goal.discard ? ['the data is discarded, as requested: the database starts empty'] : []),
     ...(count(steps, 'restart-primary') > 0
       ? [
           'there is no memory for a surge shard: the database restarts in place, is away meanwhile, and has no way back',
@@ -93,7 +93,7 @@ function risksOf(seen: SeenDatabase, goal: Goal, steps: readonly Foreseen[]): re
       : []),
     ...(path?.relaxed
       ? [
-          `${goal.build.flavour} reads the data of another flavour: types that only that one has end the upgrade, cleanly`,
+          `${goal.build.flavour} reads the data of another flavour: if the data has types that only the other one has, the upgrade ends, and nothing is lost`,
         ]
       : []),
     ...cannotPause(goal, steps),
@@ -112,13 +112,13 @@ function cannotPause({ from, build }: Goal, steps: readonly Foreseen[]): readonl
     ...(isBefore62(build)
       ? []
       : [
-          `there is no way back to ${from.build.flavour} ${from.build.version} once the role has moved: it does not say which commands of a newer primary it could not carry out`,
+          `there is no way back to ${from.build.flavour} ${from.build.version} once the role has moved: it does not report which commands of a newer primary it could not execute`,
         ]),
   ]
 }
 
 /** It is these that an upgrade would wait for, whatever its target is. */
-function silentOf({ group, shards, recordedPrimary }: Seen): readonly string[] {
+function silentOf({ group, shards, recordedPrimary }: ObservedGroup): readonly string[] {
   const silent = shards.filter(({ engine, leaving }) => engine === null && !leaving)
   return silent.map((shard) => {
     const role = shard.id === recordedPrimary ? 'the current primary' : 'a replica'
@@ -128,21 +128,27 @@ function silentOf({ group, shards, recordedPrimary }: Seen): readonly string[] {
   })
 }
 
-function unlinked({ group, shards }: Seen): readonly string[] {
+function unlinked({ group, shards }: ObservedGroup): readonly string[] {
   const broken = shards.filter(
     (shard) => isLive(shard) && shard.engine.role === 'replica' && shard.engine.link === 'down',
   )
-  return broken.map(({ id }) => `replica ${id} of group ${group} is not linked: nothing begins before it is`)
+  return broken.map(
+    ({ id }) => `replica ${id} of group ${group} is not linked: nothing starts before it is linked`,
+  )
 }
 
 /** What is known before anything holds the data on the target. */
-function crowded(seen: Seen, { from, build, discard }: Goal, steps: readonly Foreseen[]): readonly string[] {
+function crowded(
+  seen: ObservedGroup,
+  { from, build, discard }: Goal,
+  steps: readonly Foreseen[],
+): readonly string[] {
   const { shareBytes } = seen.limits
   const most = dataBytes(seen) * (from === null ? 1 : mostGrowth(from.build, build))
   if (discard || shareBytes === 0 || most <= shareBytes) return []
   const end =
     count(steps, 'restart-primary') > 0
-      ? 'it would refuse writes or evict keys then, and nothing shows that before'
+      ? 'it would then refuse writes or evict keys, which cannot be seen before'
       : 'the upgrade ends before anything old is touched if it does not fit'
   return [
     `on ${build.flavour} ${build.version} the data of group ${seen.group} may take ${megabytes(most)} MB, and ${megabytes(shareBytes)} MB are allowed (memory_size): ${end}`,
@@ -154,13 +160,13 @@ function failed({ build }: Goal, { why }: TrialResult): string {
 }
 
 /** What only the upgrade itself shows; each of these ends it before anything old is touched. */
-function unprovenOf(seen: SeenDatabase, goal: Goal, steps: readonly Foreseen[]): readonly string[] {
+function unprovenOf(seen: ObservedDatabase, goal: Goal, steps: readonly Foreseen[]): readonly string[] {
   const path = goal.from === null ? null : replicationPath(goal.from.build, goal.build)
   if (goal.discard) return []
   return [
     ...(path !== null && !path.measured
       ? [
-          `nobody has measured whether ${goal.build.flavour} ${goal.build.version} can be fed by what runs now`,
+          `it has not been measured whether ${goal.build.flavour} ${goal.build.version} can replicate from the present build`,
         ]
       : []),
     ...(count(steps, 'add-shard') > 0
@@ -173,7 +179,7 @@ function unprovenOf(seen: SeenDatabase, goal: Goal, steps: readonly Foreseen[]):
           'whether the data fits memory_size on the target: the shard that is to take over shows it, before anything old is touched',
         ]
       : []),
-    'whether every user and setting given at run time can be said to the target: shown before the handover',
+    'whether every user and setting given at run time can be carried over to the target: checked before the handover',
   ]
 }
 
@@ -186,7 +192,7 @@ function sum(numbers: readonly number[]): number {
 }
 
 /** Why surge shards for all groups would find no memory on the node; undefined when they would. */
-export function lackOfMemoryFor(seen: SeenDatabase): string | undefined {
+export function lackOfMemoryFor(seen: ObservedDatabase): string | undefined {
   const needed = sum(seen.groups.map(surgeBytes))
   const free = Math.min(...seen.groups.map(({ node }) => node.memoryFreeBytes))
   if (free >= needed) return undefined

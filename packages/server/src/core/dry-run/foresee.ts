@@ -1,14 +1,14 @@
 import { planDatabase } from '../plan/plan-database.ts'
-import { everything, type Leave } from '../state/orders.ts'
+import { type Allowed, unrestricted } from '../state/orders.ts'
 import {
   type Goal,
   isAt,
-  type Seen,
-  type SeenDatabase,
-  type SeenShard,
+  type ObservedDatabase,
+  type ObservedGroup,
+  type ObservedShard,
   type Step,
 } from '../state/topology.ts'
-import { expectDatabase, settleDatabase } from './simulate.ts'
+import { applyToDatabase, convergeDatabase } from './simulate.ts'
 
 /** A step that is still to come, and the group it belongs to. */
 export interface Foreseen {
@@ -17,34 +17,43 @@ export interface Foreseen {
 }
 
 /**
- * The steps from `seen` to `goal` if all goes as expected and everybody who has to says go: the plan that people see,
- * and the measure of progress. Waits are taken as met. Ends early where the way is blocked.
+ * The steps from `seen` to `goal` if all goes as expected and every needed approval is given: the plan that
+ * people see, and the measure of progress. Waits are taken as met. Ends early where the way is blocked.
  *
- * Each group by itself, in their order: what they take from each other is time, not steps. (All at once, 64 groups
- * would cost a second a look.)
+ * Each group by itself, in their order: the groups compete for time, not for steps. (Simulating 64 groups
+ * together would take a second at each look.)
  */
-export function foresee(seen: SeenDatabase, goal: Goal, leave: Leave = everything): readonly Foreseen[] {
+export function foresee(
+  seen: ObservedDatabase,
+  goal: Goal,
+  allowed: Allowed = unrestricted,
+): readonly Foreseen[] {
   const ids = seen.groups.flatMap(({ shards }) => shards.map(({ id }) => id))
   const steps: Foreseen[] = []
   let next = Math.max(0, ...ids)
   for (const group of seen.groups) {
-    const lane = foreseeLane(alone(group), goal, leave, next)
+    const lane = foreseeLane(alone(group), goal, allowed, next)
     next += lane.filter(({ step }) => step.kind === 'add-shard').length
     steps.push(...lane)
   }
   return steps
 }
 
-function foreseeLane(seen: Seen, goal: Goal, leave: Leave, highestId: number): readonly Foreseen[] {
+function foreseeLane(
+  seen: ObservedGroup,
+  goal: Goal,
+  allowed: Allowed,
+  highestId: number,
+): readonly Foreseen[] {
   const steps: Foreseen[] = []
-  let world: SeenDatabase = { groups: [seen] }
+  let world: ObservedDatabase = { groups: [seen] }
   let highest = highestId
   while (steps.length < MOST_STEPS) {
-    const due = planDatabase(world, goal, leave).flatMap(({ group, verdict }) =>
+    const due = planDatabase(world, goal, allowed).flatMap(({ group, verdict }) =>
       verdict.kind === 'do' ? [{ group, step: verdict.step }] : [],
     )
-    const next = settleDatabase(
-      due.reduce((at, { group, step }) => expectDatabase(at, group, step, highest), world),
+    const next = convergeDatabase(
+      due.reduce((at, { group, step }) => applyToDatabase(at, group, step, highest), world),
     )
     if (due.length === 0 && next === world) return steps
     highest += due.filter(({ step }) => step.kind === 'add-shard').length
@@ -55,11 +64,11 @@ function foreseeLane(seen: Seen, goal: Goal, leave: Leave, highestId: number): r
 }
 
 /** As if the database were this group: what it knows of the cluster is then only itself. */
-function alone(group: Seen): Seen {
+function alone(group: ObservedGroup): ObservedGroup {
   return { ...group, shards: group.shards.map((shard) => knowingOnly(group.shards, shard)) }
 }
 
-function knowingOnly(shards: readonly SeenShard[], shard: SeenShard): SeenShard {
+function knowingOnly(shards: readonly ObservedShard[], shard: ObservedShard): ObservedShard {
   const view = shard.engine?.cluster
   if (shard.engine === null || view == null) return shard
   const own = new Set(shards.flatMap(({ engine }) => engine?.cluster?.id ?? []))

@@ -1,13 +1,13 @@
-import type { SeenDatabase, Step } from '../state/topology.ts'
+import type { ObservedDatabase, Step } from '../state/topology.ts'
 import type { Foreseen } from './foresee.ts'
 
 /** A foreseen step as people see it. */
 export interface NamedStep {
   readonly group: number
   readonly kind: Step['kind']
-  /** What it is done to, the heir of a handover; '' where that is no single shard. */
+  /** What it is done to, the successor of a handover; '' where that is no single shard. */
   readonly shard: string
-  /** Of a handover, who hands over; null otherwise. */
+  /** Of a handover, the shard that hands over; null otherwise. */
   readonly from: string | null
   readonly why: string
 }
@@ -16,7 +16,7 @@ export interface NamedStep {
  * Shards that are not there yet are called new-1, new-2, … in the order in which they come. Which number one gets is known
  * when it is on record: shards of other databases may come before.
  */
-export function nameSteps({ groups }: SeenDatabase, steps: readonly Foreseen[]): readonly NamedStep[] {
+export function nameSteps({ groups }: ObservedDatabase, steps: readonly Foreseen[]): readonly NamedStep[] {
   const highest = Math.max(0, ...groups.flatMap(({ shards }) => shards.map(({ id }) => id)))
   const nameOf = (id: number) => (id > highest ? `new-${id - highest}` : String(id))
   let added = 0

@@ -5,16 +5,21 @@ import {
   type EngineState,
   isAt,
   isLive,
-  type Seen,
-  type SeenDatabase,
-  type SeenShard,
+  type ObservedDatabase,
+  type ObservedGroup,
+  type ObservedShard,
   type Step,
 } from '../state/topology.ts'
 
-/** What is seen of a database after a step in one of its groups went as it should, before anything else moved. */
-export function expectDatabase(seen: SeenDatabase, group: number, step: Step, highestId = 0): SeenDatabase {
+/** The observation of a database after a step in one of its groups has succeeded, before anything else changes. */
+export function applyToDatabase(
+  seen: ObservedDatabase,
+  group: number,
+  step: Step,
+  highestId = 0,
+): ObservedDatabase {
   const ids = [highestId, ...seen.groups.flatMap(({ shards }) => shards.map(({ id }) => id))]
-  const groups = seen.groups.map((one) => (one.group === group ? expect(one, step, ids) : one))
+  const groups = seen.groups.map((one) => (one.group === group ? applyStep(one, step, ids) : one))
   if (step.kind !== 'meet' && step.kind !== 'forget-node') return { groups }
   const live = groups.flatMap(({ shards }) => shards.filter(isLive))
   const all = live.map((shard) => nodeOf(shard, live))
@@ -26,12 +31,12 @@ export function expectDatabase(seen: SeenDatabase, group: number, step: Step, hi
   }
 }
 
-/** Everybody learns of everybody at once: gossip as it will have been. */
+/** Every shard learns of every other at once: as after gossip. */
 function withNodes(
-  shard: SeenShard,
+  shard: ObservedShard,
   step: Extract<Step, { kind: 'meet' | 'forget-node' }>,
   all: readonly ClusterNode[],
-): SeenShard {
+): ObservedShard {
   const view = shard.engine?.cluster
   if (view == null) return shard
   const nodes =
@@ -41,20 +46,20 @@ function withNodes(
   return withEngine(shard, { cluster: { ...view, nodes } })
 }
 
-function nodeOf(shard: SeenShard, all: readonly SeenShard[]): ClusterNode {
+function nodeOf(shard: ObservedShard, all: readonly ObservedShard[]): ClusterNode {
   const { id, address, engine } = shard
   const primary = all.find((one) => isAt(engine?.primary ?? null, one))
   const names = { id: nameOf(shard), primary: primary === undefined ? null : nameOf(primary) }
   return { ...names, address, handshake: false, epoch: id, slots: '' }
 }
 
-function nameOf({ id, engine }: SeenShard): string {
+function nameOf({ id, engine }: ObservedShard): string {
   return engine?.cluster?.id ?? `node-${id}`
 }
 
 /** What is seen after everything that is on its way has arrived, in every group. */
-export function settleDatabase(seen: SeenDatabase): SeenDatabase {
-  const groups = seen.groups.map((group) => settle(group))
+export function convergeDatabase(seen: ObservedDatabase): ObservedDatabase {
+  const groups = seen.groups.map((group) => converge(group))
   if (groups.every((group, n) => group === seen.groups[n])) return seen
   return {
     groups: groups.map((group) => ({
@@ -65,7 +70,7 @@ export function settleDatabase(seen: SeenDatabase): SeenDatabase {
 }
 
 /** A process that comes up in cluster mode has kept what it knew; the simulation lets it know all. */
-function introduce(shard: SeenShard, groups: readonly Seen[]): SeenShard {
+function introduce(shard: ObservedShard, groups: readonly ObservedGroup[]): ObservedShard {
   const view = shard.engine?.cluster
   if (view == null || view.nodes.length > 0 || shard.engine?.role === 'blank') return shard
   const all = groups.flatMap(({ shards }) => shards)
@@ -73,8 +78,12 @@ function introduce(shard: SeenShard, groups: readonly Seen[]): SeenShard {
   return withEngine(shard, { cluster: { ...view, nodes } })
 }
 
-/** What is seen after a step that went as it should, before anything else moved. */
-export function expect(seen: Seen, step: Step, taken = seen.shards.map(({ id }) => id)): Seen {
+/** The observation after a step has succeeded, before anything else changes. */
+export function applyStep(
+  seen: ObservedGroup,
+  step: Step,
+  taken = seen.shards.map(({ id }) => id),
+): ObservedGroup {
   switch (step.kind) {
     case 'add-shard':
       return { ...seen, shards: [...seen.shards, freshShard(taken, step)] }
@@ -120,7 +129,7 @@ type ShardStep = Exclude<
   { kind: 'retire-shard' | 'record-primary' | 'fence' | 'meet' }
 >
 
-function changed(shard: SeenShard, step: ShardStep, seen: Seen): SeenShard {
+function changed(shard: ObservedShard, step: ShardStep, seen: ObservedGroup): ObservedShard {
   switch (step.kind) {
     case 'start-shard':
       return restarted(shard, { follows: step.follow })
@@ -134,7 +143,7 @@ function changed(shard: SeenShard, step: ShardStep, seen: Seen): SeenShard {
       return withEngine(shard, { role: 'replica', primary: addressOf(seen, step.primary), link: 'down' })
     case 'promote': {
       const follows = seen.shards.length > 1 ? null : shard.follows
-      return withEngine({ ...shard, follows }, asPrimary)
+      return withEngine({ ...shard, follows, leaving: false }, asPrimary)
     }
     case 'assign-slots':
     case 'take-back':
@@ -151,12 +160,12 @@ function changed(shard: SeenShard, step: ShardStep, seen: Seen): SeenShard {
 const asPrimary = { role: 'primary', primary: null, link: 'down' } as const
 
 /** What is seen after everything that is on its way has arrived: processes answer, links are up, files are written. */
-export function settle(seen: Seen): Seen {
-  const arrived = seen.shards.map(settleShard)
+export function converge(seen: ObservedGroup): ObservedGroup {
+  const arrived = seen.shards.map(convergeShard)
   const moved = arrived.some((shard, n) => shard !== seen.shards[n])
   return moved ? { ...seen, shards: arrived } : seen
 
-  function settleShard(shard: SeenShard): SeenShard {
+  function convergeShard(shard: ObservedShard): ObservedShard {
     if (shard.process === 'starting' || shard.process === 'stopping') {
       const primary = seen.shards.find((other) => other.id === shard.follows)
       const up =
@@ -178,19 +187,19 @@ export function settle(seen: Seen): Seen {
   }
 }
 
-/** Who follows is where its primary is. */
-function heldOf(primary: SeenShard | undefined): Partial<EngineState> {
+/** The history and the offset of a replica: those of its primary. */
+function heldOf(primary: ObservedShard | undefined): Partial<EngineState> {
   if (primary?.engine == null) return {}
   const { replid, offset } = primary.engine
   return { replid, offset }
 }
 
 /** The simulation alone knows this of a process: one was there before it, and in cluster mode it has kept that one's place. */
-type Restarted = SeenShard & { readonly isRestarted: true }
+type Restarted = ObservedShard & { readonly isRestarted: true }
 
 function restarted(
-  shard: SeenShard,
-  change: Pick<SeenShard, 'follows'> & Partial<Pick<SeenShard, 'wanted'>>,
+  shard: ObservedShard,
+  change: Pick<ObservedShard, 'follows'> & Partial<Pick<ObservedShard, 'wanted'>>,
 ): Restarted {
   const { wanted } = { ...shard, ...change }
   return {
@@ -201,12 +210,12 @@ function restarted(
 
 const blank = { role: 'blank', primary: null } as const
 
-function handedOver(seen: Seen, from: number, to: number): Seen {
-  const heir = addressOf(seen, to)
-  const change = (shard: SeenShard): SeenShard => {
+function handedOver(seen: ObservedGroup, from: number, to: number): ObservedGroup {
+  const successor = addressOf(seen, to)
+  const change = (shard: ObservedShard): ObservedShard => {
     if (shard.id === to)
       return withEngine({ ...shard, follows: null }, { role: 'primary', primary: null, link: 'down' })
-    return withEngine({ ...shard, follows: to }, { role: 'replica', primary: heir, link: 'down' })
+    return withEngine({ ...shard, follows: to }, { role: 'replica', primary: successor, link: 'down' })
   }
   return {
     ...seen,
@@ -217,12 +226,12 @@ function handedOver(seen: Seen, from: number, to: number): Seen {
   }
 }
 
-function standbyOf({ shards }: Seen, id: number): Seen['standby'] {
+function standbyOf({ shards }: ObservedGroup, id: number): ObservedGroup['standby'] {
   const engine = shards.find((shard) => shard.id === id)?.engine
   return { shard: id, runId: engine?.runId ?? '', errorReplies: engine?.errorReplies ?? 0 }
 }
 
-function freshShard(taken: readonly number[], step: Extract<Step, { kind: 'add-shard' }>): SeenShard {
+function freshShard(taken: readonly number[], step: Extract<Step, { kind: 'add-shard' }>): ObservedShard {
   const id = 1 + Math.max(0, ...taken)
   return {
     id,
@@ -243,18 +252,18 @@ function freshShard(taken: readonly number[], step: Extract<Step, { kind: 'add-s
   }
 }
 
-function savedDisk({ disk, engine }: SeenShard): Disk {
+function savedDisk({ disk, engine }: ObservedShard): Disk {
   const snapshot = { replid: engine?.replid ?? null, offset: engine?.offset ?? null }
   return { ...(disk ?? emptyDisk), snapshot }
 }
 
 const emptyDisk: Disk = { lookedAt: 0, snapshot: null, aof: 'none', claim: null }
 
-function addressOf(seen: Seen, id: number): SeenShard['address'] | null {
+function addressOf(seen: ObservedGroup, id: number): ObservedShard['address'] | null {
   return seen.shards.find((shard) => shard.id === id)?.address ?? null
 }
 
-function withEngine(shard: SeenShard, change: Partial<EngineState>): SeenShard {
+function withEngine(shard: ObservedShard, change: Partial<EngineState>): ObservedShard {
   return { ...shard, engine: { ...(shard.engine ?? emptyEngine), ...change } }
 }
 

@@ -7,14 +7,14 @@ export interface Grant {
   readonly databases: readonly number[] | null
 }
 
-/** Who is signed in, and what their roles give. */
+/** The signed-in user, and the rights that its roles give. */
 export interface Principal {
   readonly uid: number
   readonly name: string
   readonly grants: readonly Grant[]
 }
 
-/** Whoever sends a request. */
+/** The sender of a request. */
 export interface Visitor {
   /** Network address. */
   readonly address: string
@@ -29,7 +29,7 @@ export interface Peer {
   readonly toPort: number
 }
 
-/** A visitor who is signed in. */
+/** A visitor that has signed in. */
 export interface Caller extends Visitor {
   readonly user: Principal
   /** The token the request came with; null: a password. */
@@ -40,7 +40,10 @@ export interface Caller extends Visitor {
   } | null
 }
 
-/** Who did something, as it is written down. Without a uid: Fairlead itself, or whoever runs its machine. */
+/**
+ * The user who did something, as it is written down. Without a uid: Fairlead itself, or the operator of its
+ * machine.
+ */
 export interface Actor {
   readonly uid: number | null
   readonly name: string
@@ -52,22 +55,24 @@ export function actorOf({ user, address }: Caller): Actor {
   return { uid: user.uid, name: user.name, address }
 }
 
-/** Where the caller's request came from, without who the caller is. */
+/** The origin of the caller's request, without the user. */
 export function visitorOf({ address, peer }: Caller): Visitor {
   return peer === undefined ? { address } : { address, peer }
 }
 
 /**
- * Whether a caller may set a password of its own without saying the old one: the request came with it (Basic), or an admin asks, to
- * whom it would be no obstacle. Otherwise a stolen token would become a stolen account.
+ * Whether a caller may set a password of its own without the old one: the request was authenticated with it
+ * (Basic), or the caller is an admin, which this would not stop. Otherwise a stolen token would become a
+ * stolen account.
  */
 export function mayDoWithout({ user, token }: Caller): boolean {
   return token === null || isAdmin(user)
 }
 
 /**
- * Says whether this user may do this: to database `databaseUid`, or at all. A role that is limited to some databases
- * counts for those; where none is named it lets its holder look, and who answers leaves out the others.
+ * Whether this user may do this: to database `databaseUid`, or at all. A role that is limited to some
+ * databases counts for those. Without `databaseUid` it permits looking; the answer must then leave out the
+ * other databases.
  */
 export function may(user: Principal, permission: Permission, databaseUid?: number): boolean {
   return user.grants.some(
@@ -75,6 +80,13 @@ export function may(user: Principal, permission: Permission, databaseUid?: numbe
       permissions[permission].includes(management) &&
       (databases === null || reaches(databases, permission, databaseUid)),
   )
+}
+
+/** For which databases `may` says yes: all (null), or those. */
+export function databasesFor(user: Principal, permission: Permission): readonly number[] | null {
+  const grants = user.grants.filter(({ management }) => permissions[permission].includes(management))
+  if (grants.some(({ databases }) => databases === null)) return null
+  return [...new Set(grants.flatMap(({ databases }) => databases ?? []))]
 }
 
 /** Whether one of the roles has the management `admin`. */

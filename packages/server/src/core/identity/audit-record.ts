@@ -59,9 +59,9 @@ export interface AuditRecord extends AuditEvent {
   readonly hash: string
 }
 
-/** Fairlead itself, without anybody asking. */
+/** Fairlead itself, without a request. */
 export const fairlead: Actor = { uid: null, name: '', address: null }
-/** Whoever has the machine: asks through the socket in FAIRLEAD_HOME. */
+/** The operator of the machine: asks through the socket in FAIRLEAD_HOME. */
 export const operator: Actor = { uid: null, name: 'operator', address: null }
 
 /** The predecessor of the first record. */

@@ -45,7 +45,7 @@ test('a million equal ones are a score of records; the first ten are as they alw
   expect(records[10]).toMatchObject({ details: { times: 90 } })
 })
 
-test('one user who thinks of ever new things to be refused, and ever new addresses, fill an hour and no more', () => {
+test('one user with ever new refused requests, and ever new addresses, fill an hour and no more', () => {
   const one = recordsOf(Array.from({ length: 100_000 }, (_, n) => refusalOf(1, n)))
   expect(one.length).toBeLessThan(80)
   const many = recordsOf(

@@ -1,6 +1,9 @@
 import type { AuditEvent, AuditType } from './audit-record.ts'
 
-/** Events that come as often as somebody likes, and how many equal ones of an hour are written down one by one. */
+/**
+ * Events that a client can cause without limit, and how many equal ones of an hour are written down one by
+ * one.
+ */
 const countedAfter: Partial<Readonly<Record<AuditType, number>>> = {
   permission_refused: 10,
   login_failed: 10,
@@ -24,7 +27,7 @@ interface Kind {
   readonly sinceMs: number
 }
 
-/** What was counted since `fromMs`: kinds of events by who did it. */
+/** What was counted since `fromMs`: kinds of events by actor. */
 export interface Tally {
   readonly fromMs: number
   readonly actors: ReadonlyMap<string, ReadonlyMap<string, Kind>>

@@ -28,7 +28,7 @@ function levelAt({ level, atMs }: Guesses, policy: LockoutPolicy, nowMs: number)
   return Math.max(0, level - Math.max(0, nowMs - atMs) / msEach(policy))
 }
 
-/** A full bucket is empty when the policy begins to count anew. */
+/** A full bucket is empty when the policy starts to count again. */
 function msEach({ threshold, resetAfterSeconds }: LockoutPolicy): number {
   return (resetAfterSeconds * 1000) / (USERS * Math.max(1, threshold))
 }

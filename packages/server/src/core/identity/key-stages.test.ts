@@ -66,7 +66,7 @@ test('at any time, whatever was asked, one key signs, one is announced, and no k
           ({ activeMs, retiredMs }) => activeMs !== null && (retiredMs ?? nowMs) + DAY_MS > nowMs,
         )
         expect(needed.filter(({ kid }) => keys.every((key) => key.kid !== kid))).toEqual([])
-        // Who signs now was announced before, but for the very first.
+        // The active key was announced before, except for the very first.
         const active = keys.find((key) => stageOf(key) === 'active')
         if (before.length > 0) expect(before.map(({ kid }) => kid)).toContain(active?.kid)
       }

@@ -20,9 +20,9 @@ const LIVES_AT_MOST_MS = (86_400 + 60) * 1000
 
 /**
  * The life of a key, stage by stage:
- * - next: published, so that whoever verifies our tokens knows it before the first one comes; signs nothing.
+ * - next: published, so that programs that verify our tokens know it before its first token; signs nothing.
  * - active: signs, from the moment the one before it is old enough (or a person asks).
- * - retired: signs no more; verifies until the last token it may have signed has ended. Then it is dropped.
+ * - retired: no longer signs; verifies until the last token that it may have signed has ended. Then it is dropped.
  */
 export function stageOf({ activeMs, retiredMs }: KeyTimes): 'next' | 'active' | 'retired' {
   if (retiredMs !== null) return 'retired'

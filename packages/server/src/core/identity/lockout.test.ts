@@ -22,19 +22,19 @@ test('five wrong passwords, none a quarter of an hour after the one before, lock
   )
 })
 
-test('a lock ends to the millisecond, and counting begins anew', () => {
+test('a lock ends to the millisecond, and the count starts again', () => {
   const locked = { count: 5, lastMs: 1_000, lockedUntilMs: 2_000 }
   expect([isLocked(locked, policy, 1_999), isLocked(locked, policy, 2_000)]).toEqual([true, false])
   expect(countFailure(locked, policy, 2_000)).toEqual({ count: 1, lastMs: 2_000, lockedUntilMs: null })
 })
 
-test('a policy without a threshold locks nobody, and lets in whom another one locked', () => {
+test('a policy without a threshold locks no user, and admits users that another policy locked', () => {
   const none = { ...policy, threshold: 0 }
   expect(countFailure({ count: 99, lastMs: 1, lockedUntilMs: null }, none, 2).lockedUntilMs).toBeNull()
   expect(isLocked({ count: 5, lastMs: 1, lockedUntilMs: 9_999 }, none, 2)).toBe(false)
 })
 
-test('a lock without a duration holds until somebody ends it', () => {
+test('a lock without a duration holds until a person ends it', () => {
   const { lockedUntilMs } = countFailure(
     { count: 4, lastMs: 1, lockedUntilMs: null },
     { ...policy, durationSeconds: 0 },

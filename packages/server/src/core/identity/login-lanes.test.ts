@@ -5,7 +5,7 @@ import { countRight, countWrong, isShut, type LoginLane, newLane, type Tries } f
 
 const policy = { threshold: 5, resetAfterSeconds: 900, durationSeconds: 1_800 }
 
-/** An account, and the lanes of those who try to get into it. */
+/** An account, and the lanes of the sources that try to get into it. */
 function openAccount() {
   const lanes = new Map<string, LoginLane>()
   let strangers: Tries['strangers'] = noFailures

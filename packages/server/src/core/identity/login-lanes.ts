@@ -42,7 +42,7 @@ export function countWrong({ lane, strangers }: Tries, policy: LockoutPolicy, no
   }
 }
 
-/** The right password. It begins the row of its source anew, and says nothing of what others try. */
+/** The right password: it resets the count of its source, and does not change the counts of others. */
 export function countRight({ lane, strangers }: Tries): Tries {
   return { lane: { ...lane, known: true, failures: noFailures }, strangers }
 }

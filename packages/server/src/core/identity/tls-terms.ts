@@ -1,6 +1,6 @@
 /** What a TLS certificate says of itself. Times in Unix milliseconds. */
 export interface TlsTerms {
-  /** Whom it proves; of the authority nobody. */
+  /** The hosts that it proves; empty for the authority. */
   readonly hosts: readonly string[]
   readonly fromMs: number
   readonly toMs: number
@@ -15,7 +15,7 @@ export function whyRenew(terms: TlsTerms, hosts: readonly string[], nowMs: numbe
   return isAging(terms, nowMs) ? 'less than a third of its life is left' : undefined
 }
 
-/** Early enough for whoever has to do something about it. */
+/** Early enough for a person who has to replace it. */
 export function isAging({ fromMs, toMs }: Omit<TlsTerms, 'hosts'>, nowMs: number): boolean {
   return (toMs - nowMs) * 3 < toMs - fromMs
 }

@@ -1,6 +1,6 @@
 import { loginOf } from './user.ts'
 
-/** Who is not a user, and is named in the audit all the same. */
+/** Names in the audit that are no users. */
 const reserved = ['operator', 'fairlead']
 
 /**
@@ -9,7 +9,7 @@ const reserved = ['operator', 'fairlead']
  */
 export function nameFault(name: string): string | undefined {
   if (/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u.test(name)) {
-    return 'has a character that does not show'
+    return 'has an invisible character'
   }
   if (reserved.includes(loginOf(name))) return 'is kept for Fairlead itself'
   if (name.startsWith('(')) return 'begins with a bracket, as what the log says of unknown users does'

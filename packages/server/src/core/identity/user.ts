@@ -2,7 +2,7 @@ import type { Management } from '@fairlead/api'
 import type { Failures, LockoutPolicy } from './lockout.ts'
 import { isExpired } from './password-rules.ts'
 
-/** Who may sign in. */
+/** A user, as stored. */
 export interface User {
   readonly uid: number
   readonly name: string
@@ -54,13 +54,4 @@ export function statusOf(
 /** What a login name is compared by: letter case and look-alike forms of a letter do not make another user. */
 export function loginOf(name: string): string {
   return name.normalize('NFKC').toLowerCase()
-}
-
-/** Would somebody be left who can sign in as an admin? */
-export function hasAdmin(
-  users: readonly Pick<User, 'roleUids' | 'disabled'>[],
-  roles: readonly Pick<Role, 'uid' | 'management'>[],
-): boolean {
-  const admin = new Set(roles.filter(({ management }) => management === 'admin').map(({ uid }) => uid))
-  return users.some(({ disabled, roleUids }) => !disabled && roleUids.some((uid) => admin.has(uid)))
 }

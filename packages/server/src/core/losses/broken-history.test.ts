@@ -12,7 +12,7 @@ function primaryWith(beganAfterDeath: boolean, change: Partial<EngineState>): Li
 const known = { replid: 'a', offset: 100, runId: 'before' }
 
 test.each([
-  ['began anew with a history of its own', true, { replid: 'b', replid2: '', secondOffset: -1 }, true],
+  ['started with a new history of its own', true, { replid: 'b', replid2: '', secondOffset: -1 }, true],
   ['came back with an older snapshot', true, { replid: 'b', replid2: 'a', secondOffset: 100 }, true],
   [
     'was promoted, and had died long before, as a replica',

@@ -12,7 +12,7 @@ test.each([
     30,
   ],
   ['has another history', { replid: 'c', offset: 500 }, null],
-] as const)('of the history on record, who %s lacks so much', (_, engine, bytes) => {
+] as const)('of the history on record, a shard that %s lacks so much', (_, engine, bytes) => {
   expect(lostBytes(known, { replid2: '', secondOffset: -1, ...engine })).toBe(bytes)
   expect(lostBytes(null, { replid2: '', secondOffset: -1, ...engine })).toBeNull()
 })

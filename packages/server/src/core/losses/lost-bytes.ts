@@ -2,8 +2,8 @@ import type { History } from '../state/database.ts'
 import type { EngineState } from '../state/topology.ts'
 
 /**
- * How many bytes of its primary's stream, of those on record, are not held by who serves in its place; the record is as old as the last
- * look. Null where that is not known: it goes on with another history.
+ * How many bytes of the recorded stream of a primary its replacement lacks. The record is as old as the last
+ * look. Null where that is not known: the replacement has another history.
  */
 export function lostBytes(
   history: History | null,

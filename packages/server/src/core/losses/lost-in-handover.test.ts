@@ -10,7 +10,7 @@ test('a handover at one offset whose old primary resumed has lost nothing', () =
   expect(lostInHandover(equal, null, true)).toBeUndefined()
 })
 
-test('an heir that branched off earlier lacks the bytes between', () => {
+test('a successor that branched off earlier lacks the bytes between', () => {
   expect(lostInHandover({ offsetFrom: 625_022, offsetTo: 570_597 }, copiedAnew, true)).toBe(54_425)
 })
 
@@ -18,18 +18,18 @@ test('an old primary that went on alone after a takeover has acknowledged what i
   expect(lostInHandover(equal, { isSameProcess: true, alone: 70 }, true)).toBe(70)
 })
 
-test('an old primary that could not resume after a takeover went on alone: how long, nobody knows', () => {
+test('an old primary that could not resume after a takeover went on alone, for an unknown number of bytes', () => {
   expect(lostInHandover(equal, copiedAnew, true)).toBeNull()
 })
 
-test('a full sync is no loss where the old primary was demoted first, nor of a process that began anew', () => {
+test('a full sync is no loss where the old primary was demoted first, nor of a process that was restarted', () => {
   expect(lostInHandover(equal, copiedAnew, false)).toBeUndefined()
   expect(lostInHandover(equal, { ...copiedAnew, isSameProcess: false }, true)).toBeUndefined()
 })
 
 describe('an old primary', () => {
   /** It took over at offset 500 of history a. */
-  const heir = { replid: 'b', replid2: 'a', secondOffset: 501 }
+  const successor = { replid: 'b', replid2: 'a', secondOffset: 501 }
 
   test.each([
     ['that resumed the stream was not alone', { replid: 'b', replid2: 'a', offset: 900 }, 0],
@@ -38,6 +38,6 @@ describe('an old primary', () => {
     ['that copied everything anew may have been', { replid: 'b', replid2: '0', offset: 900 }, null],
     ['of another history may have been', { replid: 'c', replid2: 'a', offset: 500 }, null],
   ])('%s', (_, old, alone) => {
-    expect(aloneFor(old, heir)).toBe(alone)
+    expect(aloneFor(old, successor)).toBe(alone)
   })
 })

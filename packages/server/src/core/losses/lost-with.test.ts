@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { groupOf } from '../../../test/simulation/group.ts'
-import type { Seen } from '../state/topology.ts'
+import type { ObservedGroup } from '../state/topology.ts'
 import { lostWith } from './lost-with.ts'
 
 /** Shard 1 is the primary on record, 2 and 3 its replicas; those `gone` do not answer. */
 function groupWithout(
   gone: readonly number[],
-  handover: Seen['handover'],
+  handover: ObservedGroup['handover'],
   recorded: number | null = 1,
-): Seen {
+): ObservedGroup {
   const seen = groupOf(2)
   const shards = seen.shards.map((shard) =>
     gone.includes(shard.id) ? { ...shard, process: 'exited' as const, engine: null } : shard,
@@ -28,7 +28,7 @@ describe('when a replica is promoted, acknowledged writes may be lost', () => {
     expect(lostWith(groupWithout([1], open), true)).toBe(1)
   })
 
-  test('with the heir that died in a handover, which may have taken over before', () => {
+  test('with the successor that died in a handover, which may have taken over before', () => {
     expect(lostWith(groupWithout([3], open), true)).toBe(3)
   })
 
@@ -38,7 +38,7 @@ describe('when a replica is promoted, acknowledged writes may be lost', () => {
 })
 
 describe('nothing is lost', () => {
-  test('with an heir that died and was certainly never told to take over', () => {
+  test('with a successor that died and was certainly never told to take over', () => {
     expect(lostWith(groupWithout([3], open), false)).toBeNull()
     expect(lostWith(groupWithout([1], open), false)).toBe(1)
   })
@@ -48,7 +48,7 @@ describe('nothing is lost', () => {
     expect(lostWith(groupWithout([2], open), true)).toBeNull()
   })
 
-  test('when nobody ever served', () => {
+  test('when no shard ever served', () => {
     expect(lostWith(groupWithout([1], null, null), true)).toBeNull()
   })
 })

@@ -1,16 +1,20 @@
-import { isLive, type Seen } from '../state/topology.ts'
+import { isLive, type ObservedGroup } from '../state/topology.ts'
 
 /**
- * A group has no primary, and one of those who live is promoted. Who may have taken acknowledged writes along that it had not sent
- * yet? The id of that shard; null when nobody did, because whoever served lives, and follows.
+ * A group has no primary, and one of its live shards is promoted. Which shard may have died with acknowledged
+ * writes that it had not replicated yet? The id of that shard; null when there is none, because the last
+ * primary lives, and follows.
  *
- * In a handover that was interrupted it is not known how far it had come: an old primary that is gone may not have sent everything, and
- * the heir, if it is gone and the old primary has stepped down, may have taken over, and clients with it. It has not where `heirMayServe` is
- * false: it was certainly never told to.
+ * It is not known how far an interrupted handover had come. An old primary that is gone may not have sent
+ * everything. If the successor is gone and the old primary has stepped down, the successor may have taken over, and
+ * clients with it. It has not where `successorMayServe` is false: it certainly never got the order.
  */
-export function lostWith({ shards, recordedPrimary, handover }: Seen, heirMayServe: boolean): number | null {
+export function lostWith(
+  { shards, recordedPrimary, handover }: ObservedGroup,
+  successorMayServe: boolean,
+): number | null {
   if (handover === null || recordedPrimary === null) return recordedPrimary
   const isGone = (id: number) => !shards.some((shard) => shard.id === id && isLive(shard))
   if (isGone(recordedPrimary)) return recordedPrimary
-  return heirMayServe && !handover.released && isGone(handover.to) ? handover.to : null
+  return successorMayServe && !handover.released && isGone(handover.to) ? handover.to : null
 }

@@ -9,7 +9,7 @@ export interface ReadManifest {
   readonly sha256: string | null
 }
 
-/** More commands would make a trial longer than anybody waits. */
+/** More commands would make a trial longer than clients wait. */
 const MOST_STEPS = 16
 
 /**

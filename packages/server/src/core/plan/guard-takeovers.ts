@@ -1,13 +1,14 @@
 import type { Lane } from '../state/lane.ts'
-import { findGroup, type SeenDatabase, type Step, type Verdict } from '../state/topology.ts'
+import { findGroup, type ObservedDatabase, type Step, type Verdict } from '../state/topology.ts'
 import { findClaimant, findStrangers, nameStranger } from './strangers.ts'
 
 /**
- * In cluster mode, what is taken over is heard by all groups. So no role moves in a group while a node that is none of the database's has
- * slots of it, in the eyes of anybody: forgetting it comes first. And what nobody has planned, a promotion in place of a primary that
- * is gone or slots that are taken back, happens in one group at a time: the next one is decided on what is seen after it.
+ * In cluster mode, all groups hear of a takeover. So no role moves in a group while a foreign node has slots
+ * of it, in the view of any shard: that node is forgotten first. Unplanned moves (a promotion in place of a
+ * primary that is gone, or slots that are taken back) happen in one group at a time: the next one is decided
+ * on what is seen after it.
  */
-export function guardTakeovers(lanes: readonly Lane[], seen: SeenDatabase): readonly Lane[] {
+export function guardTakeovers(lanes: readonly Lane[], seen: ObservedDatabase): readonly Lane[] {
   const strangers = findStrangers(seen)
   let first: number | undefined
   return lanes.map((lane) => {
@@ -20,7 +21,7 @@ export function guardTakeovers(lanes: readonly Lane[], seen: SeenDatabase): read
     if (step.kind !== 'promote' && step.kind !== 'take-back') return lane
     first ??= group
     if (first === group) return lane
-    const why = `group ${first} is mended first: roles that nobody planned to move do so in one group at a time`
+    const why = `group ${first} is repaired first: unplanned moves of roles happen in one group at a time`
     return { group, verdict: { kind: 'hold', on: 'group', code: 'other_groups', why } }
   })
 }

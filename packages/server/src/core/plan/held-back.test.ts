@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { goalOf, groupOf, old } from '../../../test/simulation/group.ts'
-import { isLive, type Seen } from '../state/topology.ts'
+import { isLive, type ObservedGroup } from '../state/topology.ts'
 import { planGroup } from './plan-group.ts'
 
 /** A primary that is linked with its replicas, and sends nothing yet to those of these ports. */
-function holdsBack(seen: Seen, ...ports: readonly number[]): Seen {
+function holdsBack(seen: ObservedGroup, ...ports: readonly number[]): ObservedGroup {
   const heldBack = ports.map((port) => ({ host: '', port }))
   const [primary, ...replicas] = seen.shards
   if (primary === undefined || !isLive(primary)) throw new Error('there is no primary')
@@ -23,12 +23,12 @@ test('a database is not complete before its primary sends its stream to each rep
   })
 })
 
-test('nothing old is given up while the primary does not send its stream to a shard that shall stay', () => {
+test('nothing old is given up while the primary does not send its stream to a shard that is to stay', () => {
   const surplus = goalOf({ ...old, replicas: 1 })
   expect(planGroup(groupOf(2), surplus)).toMatchObject({ step: { kind: 'retire-shard' } })
   expect(planGroup(holdsBack(groupOf(2), 2), surplus)).toMatchObject({ kind: 'wait', shard: 2 })
 })
 
-test('a replica of somebody else is not waited for', () => {
+test('a replica of another primary is not waited for', () => {
   expect(planGroup(holdsBack(groupOf(2), 99), asItIs)).toEqual({ kind: 'done' })
 })

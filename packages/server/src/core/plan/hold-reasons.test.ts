@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { goalOf, shardedOf } from '../../../test/simulation/group.ts'
-import { expectDatabase, settleDatabase } from '../dry-run/simulate.ts'
+import { applyToDatabase, convergeDatabase } from '../dry-run/simulate.ts'
 import { plainPolicy } from '../state/goal.ts'
-import { leaveOf, noOrders } from '../state/orders.ts'
-import type { Goal, SeenDatabase } from '../state/topology.ts'
+import { allowedBy, noOrders } from '../state/orders.ts'
+import type { Goal, ObservedDatabase } from '../state/topology.ts'
 import { planDatabase } from './plan-database.ts'
 
 const goalWith = (policy: Partial<Goal['policy']>) =>
@@ -14,22 +14,22 @@ const goalWith = (policy: Partial<Goal['policy']>) =>
 
 /** Why each of two groups holds when nothing more can be done, in their order. */
 function reasonsOf(goal: Goal, orders: Partial<typeof noOrders>, handedOverAt: number | null) {
-  let seen: SeenDatabase = shardedOf(2, 0)
+  let seen: ObservedDatabase = shardedOf(2, 0)
   for (let turn = 0; turn < 100; turn += 1) {
-    const lanes = planDatabase(seen, goal, leaveOf(goal, { ...noOrders, ...orders }, handedOverAt, 1_000))
+    const lanes = planDatabase(seen, goal, allowedBy(goal, { ...noOrders, ...orders }, handedOverAt, 1_000))
     if (lanes.every(({ verdict }) => verdict.kind !== 'do'))
       return lanes.map(({ verdict }) => ('code' in verdict ? verdict.code : verdict.kind))
     for (const { group, verdict } of lanes)
-      if (verdict.kind === 'do') seen = expectDatabase(seen, group, verdict.step)
-    seen = settleDatabase(seen)
+      if (verdict.kind === 'do') seen = applyToDatabase(seen, group, verdict.step)
+    seen = convergeDatabase(seen)
   }
   throw new Error('it never holds')
 }
 
 test.each([
-  ['somebody has paused it', {}, { paused: true }, null, ['paused', 'paused']],
+  ['a user has paused it', {}, { paused: true }, null, ['paused', 'paused']],
   ['it is supervised', { supervised: true }, {}, null, ['supervised', 'canary']],
-  ['somebody has to finalize', until('until-finalized'), {}, 500, ['until_finalized', 'until_finalized']],
+  ['a user has to finalize', until('until-finalized'), {}, 500, ['until_finalized', 'until_finalized']],
   ['the window is open', until(3_600), {}, 500, ['rollback_window', 'rollback_window']],
 ] as const)('an upgrade that holds says why in a code: %s', (_, policy, orders, handedOverAt, reasons) => {
   expect(reasonsOf(goalWith(policy), orders, handedOverAt)).toEqual(reasons)
@@ -37,7 +37,7 @@ test.each([
 
 test('a group that has to wait for its turn says what it waits for', () => {
   const goal = goalWith({ canary: false, parallel: 1 })
-  const lanes = planDatabase(shardedOf(2, 0), goal, leaveOf(goal, noOrders, null, 0))
+  const lanes = planDatabase(shardedOf(2, 0), goal, allowedBy(goal, noOrders, null, 0))
   expect(lanes).toMatchObject([
     { verdict: { kind: 'do' } },
     { verdict: { kind: 'hold', code: 'parallel_limit' } },

@@ -1,19 +1,19 @@
 import type { SlotRange } from '../state/database.ts'
 import type { Goal } from '../state/goal.ts'
 import {
+  claimsSlots,
   isAt,
   isLinked,
   isLive,
   type LiveShard,
-  type Seen,
-  type SeenShard,
+  type ObservedGroup,
+  type ObservedShard,
   type Step,
-  wouldClaimSlots,
 } from '../state/topology.ts'
 import { isEmptyDisk, whyLessKept, whyNotGivenUp } from './kept-on-disk.ts'
 import { isSilent, mayServe } from './may-serve.ts'
-import { isNewerThanDisk } from './settle-disks.ts'
-import { holdsHistory, isAstray } from './settle-taken.ts'
+import { isNewerThanDisk } from './plan-from-disks.ts'
+import { holdsHistory, isAstray } from './plan-take-back.ts'
 
 /**
  * What must hold before a step is carried out, whatever plan it comes from. Returns what it would break; empty is
@@ -22,7 +22,7 @@ import { holdsHistory, isAstray } from './settle-taken.ts'
  * `durable`: what has to be on a disk whatever dies; `disabled` where the data may go.
  */
 export function violations(
-  seen: Seen,
+  seen: ObservedGroup,
   step: Step,
   durable: Goal['persistence'] = 'disabled',
 ): readonly string[] {
@@ -37,10 +37,10 @@ export function violations(
   return broken
 }
 
-/** What a step is checked by. `shard`: that which it is about; of a handover the heir. */
+/** What a step is checked by. `shard`: that which it is about; of a handover the successor. */
 interface Check {
-  readonly seen: Seen
-  readonly shard: SeenShard | undefined
+  readonly seen: ObservedGroup
+  readonly shard: ObservedShard | undefined
   readonly primaries: readonly LiveShard[]
   readonly durable: Goal['persistence']
   readonly must: (holds: boolean, sentence: string) => void
@@ -56,7 +56,7 @@ function checkStep(step: Step, check: Check): void {
       must(shard !== undefined && !serves(seen, shard), 'a primary never restarts while it serves')
       break
     case 'restart-primary':
-      must(seen.shards.length === 1, 'a primary restarts in place only where nobody else is')
+      must(seen.shards.length === 1, 'a primary restarts in place only if it is the only shard of its group')
       break
     case 'end-process':
       must(
@@ -79,7 +79,7 @@ function checkStep(step: Step, check: Check): void {
     case 'add-shard':
       must(
         step.follow !== null || seen.shards.length === 0,
-        'only the first shard of a database follows nobody',
+        'only the first shard of a group starts without a primary to follow',
       )
       break
     case 'hand-over':
@@ -92,7 +92,7 @@ function checkStep(step: Step, check: Check): void {
       )
       break
     case 'follow':
-      must(step.shard !== step.primary, 'nobody follows itself')
+      must(step.shard !== step.primary, 'no shard follows itself')
       break
     case 'enable-aof':
     case 'save-snapshot':
@@ -102,7 +102,7 @@ function checkStep(step: Step, check: Check): void {
     case 'record-wish':
     case 'release-handover':
     case 'seal-handover':
-      break // they take nothing away from anybody
+      break // they take nothing away from any shard
   }
 }
 
@@ -124,8 +124,8 @@ function checkStart(follow: number | null, { seen, shard, primaries, must }: Che
   must(shard?.engine == null || follow !== null, 'a shard that answers is not started as a primary')
   must(follow !== null || primaries.length === 0, 'no second primary is started')
   must(
-    follow === null || shard === undefined || !wouldClaimSlots(shard, seen),
-    'who would claim the slots of another one is not started',
+    follow === null || shard === undefined || !claimsSlots(shard, seen),
+    'a shard that would claim the slots of another one is not started',
   )
   must(
     follow !== null || shard === undefined || !wouldEmpty(shard, seen),
@@ -142,7 +142,7 @@ function checkSlots({ seen, shard, primaries, must }: Check): void {
 }
 
 function checkPromotion({ seen, shard, primaries, must }: Check): void {
-  must(primaries.length === 0, 'nobody is promoted beside a primary')
+  must(primaries.length === 0, 'no shard is promoted beside a primary')
   must(
     !seen.shards.some((one) => one !== shard && isSilent(one) && mayServe(one, seen)),
     'no shard is promoted beside a silent one that may be the primary',
@@ -150,11 +150,11 @@ function checkPromotion({ seen, shard, primaries, must }: Check): void {
   must(shard !== undefined && isLive(shard), 'only a shard that answers is promoted')
   must(
     shard === undefined || !isLive(shard) || !isAstray(shard, seen),
-    'nobody is promoted in place of a node that is none of its group',
+    'no shard is promoted that follows a node outside its group',
   )
   must(
     shard === undefined || !isLive(shard) || !isBehindDisk(shard, seen),
-    'who came back from its disk is not promoted while the disk of the primary holds more',
+    'a shard that came back from its disk is not promoted while the disk of the primary holds more',
   )
 }
 
@@ -162,7 +162,7 @@ function checkTakeBack(slots: SlotRange, { seen, shard, primaries, must }: Check
   must(primaries.length === 0, 'slots are taken back only by a group that has no primary')
   must(
     shard !== undefined && isLive(shard) && isAstray(shard, seen) && holdsHistory(shard, seen),
-    'slots are taken back only by a shard that holds the data on record, and follows a node that is none of its group',
+    'slots are taken back only by a shard that holds the data on record, and follows a node outside its group',
   )
   must(
     seen.slots !== null && slots.first === seen.slots.first && slots.last === seen.slots.last,
@@ -170,16 +170,16 @@ function checkTakeBack(slots: SlotRange, { seen, shard, primaries, must }: Check
   )
 }
 
-function checkHandover(from: number, { seen, shard: heir, primaries, durable, must }: Check): void {
+function checkHandover(from: number, { seen, shard: successor, primaries, durable, must }: Check): void {
   const primary = seen.shards.find(({ id }) => id === from)
   must(seen.handover === null, 'the handover before is closed')
   must(
     primary !== undefined && isLive(primary) && primary.engine.role === 'primary',
-    'the one that hands over is the primary',
+    'the shard that hands over is the primary',
   )
   must(
-    primary !== undefined && heir !== undefined && isLinked(heir, primary),
-    'the heir is linked to the primary',
+    primary !== undefined && successor !== undefined && isLinked(successor, primary),
+    'the successor is linked to the primary',
   )
   must(
     seen.shards.every(
@@ -191,25 +191,25 @@ function checkHandover(from: number, { seen, shard: heir, primaries, durable, mu
   const [serving] = primaries
   must(
     serving === undefined ||
-      heir === undefined ||
-      !isLive(heir) ||
-      whyLessKept(heir, serving, serving, durable) === undefined,
-    'what the primary has on disk is on the disk of the heir',
+      successor === undefined ||
+      !isLive(successor) ||
+      whyLessKept(successor, serving, serving, durable) === undefined,
+    'what the primary has on disk is on the disk of the successor',
   )
 }
 
-/** Those who hold anything would follow it, and take over that it has nothing. */
-function wouldEmpty(shard: SeenShard, { shards }: Seen): boolean {
+/** Shards with data would follow it, and copy its empty data set. */
+function wouldEmpty(shard: ObservedShard, { shards }: ObservedGroup): boolean {
   if (!isEmptyDisk(shard)) return false
   return shards.some((other) => other !== shard && !other.leaving && holdsAnything(other))
 }
 
-function holdsAnything(shard: SeenShard): boolean {
+function holdsAnything(shard: ObservedShard): boolean {
   if (isLive(shard)) return shard.engine.role === 'replica' && !shard.engine.syncing && shard.engine.keys > 0
   return shard.disk !== null && !isEmptyDisk(shard)
 }
 
-function isBehindDisk(shard: LiveShard, seen: Seen): boolean {
+function isBehindDisk(shard: LiveShard, seen: ObservedGroup): boolean {
   const last = seen.shards.find(({ id }) => id === seen.recordedPrimary)
   if (shard.engine.streamed || last === undefined || last === shard || isLive(last)) return false
   // Beside one that ran until then, and holds no more, it is as good as that one.
@@ -224,8 +224,8 @@ function isBehindDisk(shard: LiveShard, seen: Seen): boolean {
   return !isEmptyDisk(last) && !isNewerThanDisk(shard, last, seen)
 }
 
-/** It is a primary now, or the endpoint points at it and nobody else is one. */
-function serves(seen: Seen, shard: SeenShard): boolean {
+/** It is a primary now, or the endpoint points at it and no other shard is one. */
+function serves(seen: ObservedGroup, shard: ObservedShard): boolean {
   if (isLive(shard)) return shard.engine.role === 'primary'
   return (
     shard.id === seen.recordedPrimary &&

@@ -1,5 +1,5 @@
 import type { Goal } from '../state/goal.ts'
-import type { EngineState, LiveShard, SeenShard, Snapshot } from '../state/topology.ts'
+import type { EngineState, LiveShard, ObservedShard, Snapshot } from '../state/topology.ts'
 
 /**
  * How far a snapshot reaches in the history of `engine`, as an offset; null when there is none, or when it is of another history:
@@ -14,8 +14,8 @@ export function reachOf(
   return snapshot.replid === replid2 && snapshot.offset < secondOffset ? snapshot.offset : null
 }
 
-/** Nothing to load lies on its disk. Of a disk that nobody has looked at yet this is not known: false. */
-export function isEmptyDisk({ disk }: SeenShard): boolean {
+/** There is nothing to load on its disk. Not known for a disk that was never looked at: false. */
+export function isEmptyDisk({ disk }: ObservedShard): boolean {
   return disk !== null && disk.snapshot === null && disk.aof === 'none'
 }
 
@@ -25,7 +25,7 @@ export function isEmptyDisk({ disk }: SeenShard): boolean {
  */
 export function whyLessKept(
   shard: LiveShard,
-  other: SeenShard,
+  other: ObservedShard,
   primary: LiveShard,
   persistence: Goal['persistence'],
 ): string | undefined {
@@ -41,7 +41,7 @@ export function whyLessKept(
   }
 }
 
-function hasSnapshotOf({ disk }: LiveShard, other: SeenShard, { engine }: LiveShard): boolean {
+function hasSnapshotOf({ disk }: LiveShard, other: ObservedShard, { engine }: LiveShard): boolean {
   const [mine, theirs] = [disk, other.disk].map((one) => reachOf(one?.snapshot ?? null, engine))
   // Whatever the other one has is from before a stream came here: a snapshot of this history holds more.
   return mine != null && (theirs == null || mine >= theirs)
@@ -50,10 +50,10 @@ function hasSnapshotOf({ disk }: LiveShard, other: SeenShard, { engine }: LiveSh
 /**
  * The same where `other` is given up for good. Only a snapshot from before the primary's last promotion is compared, for it may be of the
  * time when `other` served. One of the history since then is what a follower saved, or was sent: its primary saves as often. One
- * of another history was compared before its primary served (settle-disks.ts).
+ * of another history was compared before its primary served (plan-from-disks.ts).
  */
 export function whyNotGivenUp(
-  other: SeenShard,
+  other: ObservedShard,
   primary: LiveShard,
   persistence: Goal['persistence'],
 ): string | undefined {

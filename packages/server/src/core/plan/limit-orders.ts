@@ -1,7 +1,7 @@
 import { engineLimit, type Limits } from '../state/engine-memory.ts'
 import type { EngineMemory } from '../state/topology.ts'
 
-/** A setting of an engine, and what it shall be. */
+/** A setting of an engine, and its wanted value. */
 export type LimitOrder = readonly [setting: 'maxmemory' | 'maxmemory-policy', value: string]
 
 /**
@@ -24,6 +24,13 @@ export function limitOrders(
   if (isAtLeast(wanted, memory.limitBytes)) return [limit, ...policy]
   const mayShrink = mayEvictAnything(evictionPolicy) || memory.dataBytes <= shareBytes
   return mayShrink ? [...policy, limit] : policy
+}
+
+/** An engine keeps more than its database grants it until its data fit: it is asked again then. */
+export function isOverLimit(memory: EngineMemory, limits: Limits, isFollowed: boolean): boolean {
+  const orders = limitOrders(memory, limits, isFollowed)
+  const wanted = engineLimit(limits.shareBytes, isFollowed || memory.hasBacklog ? memory.backlogBytes : 0)
+  return wanted !== memory.limitBytes && !orders.some(([setting]) => setting === 'maxmemory')
 }
 
 /** Of limits, where 0 is unlimited. */

@@ -3,7 +3,7 @@ const MOST_LINKS = 600
 const LEAST = 8
 
 /**
- * How many shards may join or leave a cluster of so many nodes at once, where nobody has said it: each of them makes, or closes, two TLS
+ * How many shards may join or leave a cluster of so many nodes at once, where the request does not say it: each of them makes, or closes, two TLS
  * connections with each other node. Up to 25 nodes all may; of 32 at once, clients got a fifth of their writes through.
  */
 export function mostAtOnce(nodes: number): number {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { shardedOf } from '../../../test/simulation/group.ts'
 import { NODE_TIMEOUTS_MS } from '../state/node-timeouts.ts'
 import { isLive } from '../state/topology.ts'
-import { nodeTimeout, settleNodeTimeouts } from './node-timeout.ts'
+import { nodeTimeout, planNodeTimeouts } from './node-timeout.ts'
 
 test.each([
   [1, 5_000],
@@ -45,7 +45,7 @@ test.each([
   [17, 128],
   [128, 128],
 ])('with %i shards that have just begun, %i are told how often to ping', (young, told) => {
-  const { shards, ms } = settleNodeTimeouts(begun(young))
+  const { shards, ms } = planNodeTimeouts(begun(young))
   expect(shards).toHaveLength(told)
   expect(ms).toBe(59_904)
 })

@@ -1,5 +1,5 @@
 import { NODE_TIMEOUTS_MS } from '../state/node-timeouts.ts'
-import { isLive, type LiveShard, type SeenDatabase } from '../state/topology.ts'
+import { isLive, type LiveShard, type ObservedDatabase } from '../state/topology.ts'
 
 /**
  * Pings a second of all nodes of a cluster together, each with its answer. Measured on two cores, with TLS: 0.3 ms of a processor for each, so
@@ -23,11 +23,11 @@ export function nodeTimeout(nodes: number): number {
 }
 
 /**
- * The shards of a database in cluster mode that have joined it, and the timeout that each shall have. A shard that has only just begun keeps the
- * short one: to which shard of the cluster it belongs, valkey tells its primary in the second ping only, and its handover waits for that. Not where
- * many have just begun.
+ * The shards of a database in cluster mode that have joined it, and their wanted timeout. A shard that has
+ * just started is left out and keeps the short timeout: valkey tells its primary the shard id only in the
+ * second ping, and its handover waits for that. Where many have just started, none is left out.
  */
-export function settleNodeTimeouts({ groups }: SeenDatabase): {
+export function planNodeTimeouts({ groups }: ObservedDatabase): {
   readonly shards: readonly LiveShard[]
   readonly ms: number
 } {

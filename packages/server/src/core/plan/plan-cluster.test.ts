@@ -1,21 +1,22 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { lead } from '../../../test/simulation/action.ts'
 import { shardedOf } from '../../../test/simulation/group.ts'
+import { lead } from '../../../test/simulation/lead.ts'
+import { runsOf } from '../../../test/simulation/runs.ts'
 import { beginUpgrade, shapes } from '../../../test/simulation/upgrade.ts'
 import { kill, membersOf } from '../../../test/simulation/world.ts'
-import { type ClusterNode, isLive, type Seen, type SeenDatabase } from '../state/topology.ts'
+import { type ClusterNode, isLive, type ObservedDatabase, type ObservedGroup } from '../state/topology.ts'
 import { planCluster, planIntroduction, planWhole } from './plan-cluster.ts'
 
 const sharded = shapes.filter(({ groups }) => groups > 1)
 
 describe('in cluster mode', () => {
-  test('everybody knows everybody and nobody else in the end, whoever was killed on the way', () => {
-    fc.assert(
-      fc.property(sharded, fc.boolean(), (shape, accident) => {
+  test('in the end every shard knows every other and no foreign node, whichever was killed on the way', async () => {
+    await fc.assert(
+      fc.asyncProperty(sharded, fc.boolean(), async (shape, accident) => {
         const { action, pick } = beginUpgrade(shape)
         let kills = accident ? 2 : 0
-        const end = lead(action, {
+        const end = await lead(action, {
           events: ({ world }) => {
             const followers = membersOf(world).filter(({ engine }) => engine?.role === 'replica')
             const victim = followers[pick(Math.max(1, followers.length))]
@@ -33,22 +34,22 @@ describe('in cluster mode', () => {
           expect(engine?.greeted.size).toBe(0)
         }
       }),
-      { numRuns: 35 },
+      runsOf(25),
     )
   })
 
-  test('nobody of the database is ever forgotten, also not while it does not answer', () => {
-    fc.assert(
-      fc.property(sharded, (shape) => {
+  test('no shard of the database is ever forgotten, not even while it does not answer', async () => {
+    await fc.assert(
+      fc.asyncProperty(sharded, async (shape) => {
         const { action } = beginUpgrade(shape)
-        lead(action, {
+        await lead(action, {
           step: (_, step) => {
             if (step.kind !== 'forget-node') return
             expect(membersOf(action.world).map(({ id }) => `node-${id}`)).not.toContain(step.node)
           },
         })
       }),
-      { numRuns: 30 },
+      runsOf(20),
     )
   })
 })
@@ -60,10 +61,10 @@ describe('the membership of two groups', () => {
     ...{ epoch: 9, slots: '' },
   }
   const change = (
-    { groups }: SeenDatabase,
+    { groups }: ObservedDatabase,
     id: number,
     nodes: (nodes: readonly ClusterNode[]) => readonly ClusterNode[] | null,
-  ): SeenDatabase => ({
+  ): ObservedDatabase => ({
     groups: groups.map((group) => ({
       ...group,
       shards: group.shards.map((shard) => {
@@ -80,12 +81,13 @@ describe('the membership of two groups', () => {
       nodes.filter(({ id }) => !ids.includes(id))
   const and = (node: ClusterNode) => (nodes: readonly ClusterNode[]) => [...nodes, node]
 
-  const groupIn = ({ groups }: SeenDatabase, number: number) => {
+  const groupIn = ({ groups }: ObservedDatabase, number: number) => {
     const group = groups[number]
     if (group === undefined) throw new Error(`there is no group ${number}`)
     return group
   }
-  const ownGroup = <T>(plan: (own: Seen, at: SeenDatabase) => T, at: SeenDatabase) => plan(groupIn(at, 0), at)
+  const ownGroup = <T>(plan: (own: ObservedGroup, at: ObservedDatabase) => T, at: ObservedDatabase) =>
+    plan(groupIn(at, 0), at)
 
   test('asks for nothing while all know each other', () => {
     expect(planCluster(seen).size).toBe(0)
@@ -100,19 +102,31 @@ describe('the membership of two groups', () => {
     })
   })
 
-  test('does not introduce whom somebody was introduced to just now', () => {
+  test('has a shard that was told to forget a primary introduced to it again, though that one knows it', () => {
+    expect(planCluster(change(seen, 3, without('node-1'))).get(1)).toMatchObject({
+      step: { kind: 'meet', greetings: [{ by: 3, to: 1 }] },
+    })
+    expect(planCluster(change(seen, 1, without('node-3'))).get(1)).toMatchObject({
+      step: { kind: 'meet', greetings: [{ by: 1, to: 3 }] },
+    })
+    expect(planCluster(change(seen, 2, without('node-1'))).get(0)).toMatchObject({
+      step: { kind: 'meet', greetings: [{ by: 2, to: 1 }] },
+    })
+  })
+
+  test('does not introduce a shard that was introduced just now', () => {
     const greeted = { ...stranger, id: 'random', address: { host: '', port: 3 }, handshake: true }
     expect(planCluster(change(change(seen, 1, without('node-3')), 1, and(greeted))).size).toBe(0)
   })
 
-  test('has a stranger forgotten by all who know it, in one go', () => {
+  test('has a stranger forgotten by all that know it, in one go', () => {
     const known = change(change(seen, 2, and(stranger)), 4, and(stranger))
     expect(planCluster(known).get(0)).toMatchObject({
       step: { kind: 'forget-node', node: 'node-9', shards: [2, 4] },
     })
   })
 
-  test('spares a shard that does not answer, and not who stood at its address before', () => {
+  test('spares a shard that does not answer, but not the node that was at its address before', () => {
     expect(planCluster(change(seen, 4, () => null)).size).toBe(0)
     const former = { ...stranger, address: { host: '', port: 4 } }
     expect(
@@ -127,7 +141,7 @@ describe('the membership of two groups', () => {
     expect(planCluster(change(seen, 1, and(former))).get(0)).toMatchObject({ step: { node: 'node-9' } })
   })
 
-  test('does not tell a shard to forget whom it follows', () => {
+  test('does not tell a shard to forget its primary', () => {
     const followed = { ...stranger, id: 'node-0', address: { host: '', port: 1 } }
     // Shards 2 and 3 know it; 2 follows shard 1, which stands at that address now.
     const known = change(change(seen, 2, and(followed)), 3, and(followed))
@@ -147,7 +161,7 @@ describe('the membership of two groups', () => {
     })
   })
 
-  test('leaves who is blank to its own primary', () => {
+  test('leaves a blank shard to its own primary', () => {
     const met = change(seen, 1, without('node-4'))
     const groups = met.groups.map((group) => ({
       ...group,
@@ -161,18 +175,18 @@ describe('the membership of two groups', () => {
   })
 
   describe('before shard 2 takes over from shard 1', () => {
-    const introduce = (at: SeenDatabase) =>
+    const introduce = (at: ObservedDatabase) =>
       planIntroduction({ kind: 'hand-over', from: 1, to: 2, why: '' }, groupIn(at, 0), at)
     const as = (id: string, news: Partial<ClusterNode>) => (nodes: readonly ClusterNode[]) =>
       nodes.map((node) => (node.id === id ? { ...node, ...news } : node))
 
-    test('nobody has to greet anybody who knows', () => {
+    test('a shard that knows another one does not greet it', () => {
       expect(introduce(seen)).toBeUndefined()
     })
 
     test.each([
       ['a primary does not know it', 3, without('node-2'), { by: 2, to: 3 }],
-      ['a primary does not know whom it follows', 3, as('node-2', { primary: null }), { by: 2, to: 3 }],
+      ['a primary does not know its primary', 3, as('node-2', { primary: null }), { by: 2, to: 3 }],
       ['its own primary does not', 1, as('node-2', { primary: null }), { by: 2, to: 1 }],
       ['it has not heard which slots a primary has', 2, as('node-3', { slots: '0-1' }), { by: 3, to: 2 }],
       ['it has old news of its own primary', 2, as('node-1', { epoch: 0 }), { by: 1, to: 2 }],

@@ -5,27 +5,28 @@ import {
   isAt,
   isLive,
   type LiveShard,
-  type Seen,
-  type SeenDatabase,
-  type SeenShard,
+  type ObservedDatabase,
+  type ObservedGroup,
+  type ObservedShard,
   type Step,
   type Verdict,
 } from '../state/topology.ts'
 import { findStrangers, type Stranger } from './strangers.ts'
 
 /**
- * The membership of a database in cluster mode: everybody knows everybody, and nobody else. By group, what is to be
- * done before anything else in it; groups without a chore are not named.
+ * The membership of a database in cluster mode: every shard knows every other, and no foreign node. By group,
+ * what is to be done before anything else in it; groups without a chore are not named.
  *
- * One node that serves slots introduces the other primaries, and each primary its own replicas: only so does a replica
- * learn at once which shard of the cluster it belongs to, in valkey's sense. (With another one's word for it, it takes
- * over as a stranger: 5,461 slots "migrate" one by one, 30 ms instead of 8, and the old primary takes a full sync.)
- * Gossip does the rest. A node without a record is forgotten by all in one go: whoever still knew it would bring it back.
+ * One node with slots introduces the other primaries, and each primary introduces its own replicas: only so
+ * does a replica learn at once to which shard of the cluster, in valkey's sense, it belongs. (Introduced by
+ * another node, it takes over as a stranger: 5,461 slots "migrate" one by one, 30 ms instead of 8, and the
+ * old primary takes a full sync.) Gossip does the rest. All shards forget a node without a record at the same
+ * time: a shard that still knew it would bring it back.
  */
-export function planCluster({ groups }: SeenDatabase): ReadonlyMap<number, Verdict> {
+export function planCluster({ groups }: ObservedDatabase): ReadonlyMap<number, Verdict> {
   const chores = new Map<number, Verdict>()
   const strangers = findStrangers({ groups }).filter(({ knownTo }) => knownTo.length > 0)
-  // One that has slots first: nobody may be promoted, and nobody introduced to it, while anybody believes it.
+  // Strangers with slots first: no shard may be promoted, or introduced to one, while any shard believes it.
   for (const one of strangers.filter(hasSlots)) forget(one, groups, chores)
   const live = groups.flatMap(({ shards }) => shards.filter(isLive))
   const anchor = live.find(({ engine }) => engine.role === 'primary' && engine.cluster !== null)
@@ -43,23 +44,28 @@ function hasSlots({ slots }: Stranger): boolean {
 }
 
 /** In the lane of a group that has nothing else to do; there is another turn after this one. */
-function forget({ node, knownTo }: Stranger, groups: readonly Seen[], chores: Map<number, Verdict>): void {
+function forget(
+  { node, knownTo }: Stranger,
+  groups: readonly ObservedGroup[],
+  chores: Map<number, Verdict>,
+): void {
   const idle = groups.find(({ group }) => !chores.has(group))
-  const why = 'no shard of the database is this node, or is it any more'
+  const why = 'this node is no shard of the database, or no longer'
   if (idle !== undefined) chores.set(idle.group, act({ kind: 'forget-node', node, shards: knownTo, why }))
 }
 
 /**
- * Whoever serves a group must serve, and know every other shard: clients ask any of them for the way. Gossip brings that about in
- * the end; greetings do at once.
+ * The primary of a group must serve, and every shard of the group must know every other shard: clients ask
+ * any of them for the way. Gossip achieves that in the end; greetings do at once.
  */
-export function planWhole(own: Seen, { groups }: SeenDatabase): Verdict | undefined {
+export function planWhole(own: ObservedGroup, { groups }: ObservedDatabase): Verdict | undefined {
   const everybody = groups.flatMap(({ shards }) => shards.filter(stays))
   for (const shard of own.shards.filter(isLive)) {
     if (shard.engine.cluster === null) continue
     const unknown = everybody.filter((other) => nodeOf(other, shard) === undefined)
     const why = `shard ${shard.id} does not know ${unknown.length} other shard(s) of the cluster yet`
-    // Where neither knows the other, one greeting is enough for both. Who is blank is for its own primary to introduce.
+    // Where neither knows the other, one greeting is enough for both. A blank shard is introduced by its own
+    // primary.
     const due = unknown.filter(
       (other) => other.engine.role !== 'blank' && (shard.id < other.id || nodeOf(shard, other) !== undefined),
     )
@@ -80,42 +86,45 @@ export function planWhole(own: Seen, { groups }: SeenDatabase): Verdict | undefi
 }
 
 /**
- * Before a shard takes over (reconcile/handover/slot-map-gate.ts) every primary and every sibling must know whom it follows, and it
- * what each primary serves. Gossip spreads within 0.2 s that a node exists; what it is, it says only to whom it pings, and
- * pings one node a second: 4 to 8 s with 24 groups. So they greet each other.
+ * Before a shard takes over (reconcile/handover/slot-map-gate.ts), every primary and every sibling must know
+ * its primary, and it must know the slots of each primary. Gossip announces a node within 0.2 s, but its role
+ * and slots travel only in its own pings, one peer a second: 4 to 8 s with 24 groups. So they greet each
+ * other.
  */
 export function planIntroduction(
   { from, to }: Extract<Step, { kind: 'hand-over' }>,
-  own: Seen,
-  { groups }: SeenDatabase,
+  own: ObservedGroup,
+  { groups }: ObservedDatabase,
 ): Verdict | undefined {
-  const [primary, heir] = [from, to].map((id) => own.shards.filter(isLive).find((shard) => shard.id === id))
-  if (primary === undefined || heir === undefined) return undefined
-  const others = groups.flatMap(({ shards }) => shards.filter(stays)).filter((shard) => shard !== heir)
+  const [primary, successor] = [from, to].map((id) =>
+    own.shards.filter(isLive).find((shard) => shard.id === id),
+  )
+  if (primary === undefined || successor === undefined) return undefined
+  const others = groups.flatMap(({ shards }) => shards.filter(stays)).filter((shard) => shard !== successor)
   const primaries = others.filter(({ engine }) => engine.role === 'primary')
   const unaware = others
     .filter(({ engine }) => engine.role !== 'blank')
-    .filter((other) => nodeOf(heir, other)?.primary !== primary.engine.cluster?.id)
-  const unheard = primaries.filter((other) => !isKnownAsItIs(other, heir))
+    .filter((other) => nodeOf(successor, other)?.primary !== primary.engine.cluster?.id)
+  const unheard = primaries.filter((other) => !isKnownAsItIs(other, successor))
   const due = unaware.filter((other) => primaries.includes(other) || own.shards.includes(other))
   if (due.length + unheard.length === 0) return undefined
-  // Those of other groups who may be primaries soon are told in the same breath: nobody waits for them.
+  // Shards of other groups that may be primaries soon are told in the same step: nothing waits for them.
   const greetings = greet([
-    ...unaware.map((other) => [heir, other] as const),
-    ...unheard.map((other) => [other, heir] as const),
+    ...unaware.map((other) => [successor, other] as const),
+    ...unheard.map((other) => [other, successor] as const),
   ])
-  const why = `shard ${heir.id} has to be known to ${due.length} shard(s) of the cluster, and to hear from ${unheard.length}`
+  const why = `shard ${successor.id} must be introduced to ${due.length} shard(s) of the cluster, and ${unheard.length} to it`
   return greetings.length === 0
-    ? { kind: 'wait', shard: heir.id, code: 'cluster_view', why, progress: due.length + unheard.length }
+    ? { kind: 'wait', shard: successor.id, code: 'cluster_view', why, progress: due.length + unheard.length }
     : act({ kind: 'meet', greetings, why })
 }
 
-/** The others forget one that is leaving before its process ends: nobody introduces it again. */
-function stays(shard: SeenShard): shard is LiveShard {
+/** The others forget one that is leaving while its process ends: it is not introduced again. */
+function stays(shard: ObservedShard): shard is LiveShard {
   return isLive(shard) && !shard.leaving
 }
 
-/** A shard in the eyes of another one. */
+/** A shard in the view of another one. */
 function nodeOf({ engine }: LiveShard, other: LiveShard): ClusterNode | undefined {
   return other.engine.cluster?.nodes.find(({ id }) => id === engine.cluster?.id)
 }
@@ -135,18 +144,28 @@ function greets({ engine }: LiveShard, other: LiveShard): boolean {
   return engine.cluster?.nodes.some(({ address, handshake }) => handshake && isAt(address, other)) ?? false
 }
 
-function planMeeting({ shards }: Seen, anchor: LiveShard): Verdict | undefined {
+function planMeeting({ shards }: ObservedGroup, anchor: LiveShard): Verdict | undefined {
   const group = shards.filter(stays)
   const primary = group.find(({ engine }) => engine.role === 'primary')
   // The first shard of a group gets its slots before it meets the others.
   if (primary === undefined) return undefined
-  const unknown =
-    primary !== anchor && !isIntroduced(primary, anchor)
-      ? { shard: primary, by: anchor }
-      : { shard: group.find((shard) => shard !== primary && !isIntroduced(shard, primary)), by: primary }
-  if (unknown.shard === undefined) return undefined
-  const why = `the cluster shall know shard ${unknown.shard.id}`
-  return act({ kind: 'meet', greetings: [{ by: unknown.by.id, to: unknown.shard.id }], why })
+  const followers = group.filter((shard) => shard !== primary)
+  const pairs = [
+    ...(primary === anchor ? [] : [[anchor, primary] as const]),
+    ...followers.map((shard) => [primary, shard] as const),
+  ]
+  const strangers = pairs.find(([by, shard]) => !isIntroduced(shard, by)) ?? pairs.flatMap(whichForgot)[0]
+  if (strangers === undefined) return undefined
+  const [by, to] = strangers
+  const why = `the cluster does not know shard ${to.id} yet`
+  return act({ kind: 'meet', greetings: [{ by: by.id, to: to.id }], why })
+}
+
+/** Of two shards the second does not know the first, which knows it: it was told to forget it. Gossip tells it nothing of it for a minute. */
+function whichForgot([one, other]: readonly [LiveShard, LiveShard]) {
+  const hasForgotten =
+    other.engine.role !== 'blank' && nodeOf(other, one) !== undefined && !isIntroduced(one, other)
+  return hasForgotten ? [[other, one] as const] : []
 }
 
 function isIntroduced(shard: LiveShard, by: LiveShard): boolean {

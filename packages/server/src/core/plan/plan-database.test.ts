@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { lead } from '../../../test/simulation/action.ts'
-import { noMemory } from '../../../test/simulation/group.ts'
+import { goalOf, noMemory, shardedOf } from '../../../test/simulation/group.ts'
+import { lead } from '../../../test/simulation/lead.ts'
 import { look } from '../../../test/simulation/look.ts'
+import { runsOf } from '../../../test/simulation/runs.ts'
 import {
   beginUpgrade,
   expectReached,
@@ -15,18 +16,20 @@ import {
 } from '../../../test/simulation/upgrade.ts'
 import { foresee } from '../dry-run/foresee.ts'
 import { plainPolicy, revisionOf } from '../state/goal.ts'
+import { unrestricted } from '../state/orders.ts'
 
-import { findGroup, type Goal, isLinked, type Seen, type Step } from '../state/topology.ts'
+import { findGroup, type Goal, isLinked, type ObservedGroup, type Step } from '../state/topology.ts'
+import { planDatabase } from './plan-database.ts'
 
-const some = { numRuns: 30 }
+const some = runsOf(20)
 const done = { kind: 'done', why: '' }
 
 describe('an upgrade of a database', () => {
-  test('ends with every shard on the goal, roles as asked, and every acknowledged write', () => {
-    fc.assert(
-      fc.property(shapes, (shape) => {
+  test('ends with every shard on the goal, roles as asked, and every acknowledged write', async () => {
+    await fc.assert(
+      fc.asyncProperty(shapes, async (shape) => {
         const { action } = beginUpgrade(shape)
-        expect(lead(action, { step: expectSound })).toEqual(done)
+        expect(await lead(action, { step: expectSound })).toEqual(done)
         expectReached(action)
         const primaries = action.world.teams.map(({ recorded }) => recorded)
         if (shape.preserveRoles) expect(primaries).toEqual(action.asked.homes)
@@ -35,16 +38,16 @@ describe('an upgrade of a database', () => {
     )
   })
 
-  test('is carried out step by step as it was foreseen, as long as it is not sharded', () => {
-    fc.assert(
-      fc.property(shapes, (shape) => {
+  test('is carried out step by step as it was foreseen, as long as it is not sharded', async () => {
+    await fc.assert(
+      fc.asyncProperty(shapes, async (shape) => {
         const { action } = beginUpgrade({ ...shape, groups: 1 })
         const foreseen = foresee(look(action.world), action.goal)
         // Attempts at a handover that held clients for nothing, and retirements that take longer, come again.
         const taken = (group: number) => [
           ...new Set(action.steps.filter((one) => one.group === group).flatMap(({ step }) => nameOf(step))),
         ]
-        expect(lead(action)).toEqual(done)
+        expect(await lead(action)).toEqual(done)
         for (const { number } of action.world.teams) {
           const plan = foreseen.filter(({ group }) => group === number).flatMap(({ step }) => nameOf(step))
           expect(taken(number).toSorted()).toEqual([...new Set(plan)].toSorted())
@@ -54,28 +57,28 @@ describe('an upgrade of a database', () => {
     )
   })
 
-  test('never leaves a group with fewer followers than it had, because of a step', () => {
-    fc.assert(
-      fc.property(shapes, (shape) => {
+  test('never leaves a group with fewer followers than it had, because of a step', async () => {
+    await fc.assert(
+      fc.asyncProperty(shapes, async (shape) => {
         const { action } = beginUpgrade(shape)
-        const step = (seen: Seen, { kind, ...rest }: Step) => {
+        const step = (seen: ObservedGroup, { kind, ...rest }: Step) => {
           if ((kind !== 'restart-shard' && kind !== 'retire-shard') || !('shard' in rest)) return
           const shard = seen.shards.find(({ id }) => id === rest.shard)
           if (shard?.leaving === true) return
           const others = { ...seen, shards: seen.shards.filter((one) => one !== shard) }
           expect(linkedOf(others)).toBeGreaterThanOrEqual(shape.replicas)
         }
-        expect(lead(action, { step })).toEqual(done)
+        expect(await lead(action, { step })).toEqual(done)
       }),
       some,
     )
   })
 
-  test('gives up nothing old in any group before all groups have handed over', () => {
-    fc.assert(
-      fc.property(shapes, (shape) => {
+  test('gives up nothing old in any group before all groups have handed over', async () => {
+    await fc.assert(
+      fc.asyncProperty(shapes, async (shape) => {
         const { action } = beginUpgrade(shape)
-        lead(action, {
+        await lead(action, {
           step: (seen, step, moment, { goal }) => {
             if (!isFinal(step, seen, goal)) return
             expect(moment.seen.groups.every((group) => hasHandedOver(group, goal))).toBe(true)
@@ -86,11 +89,11 @@ describe('an upgrade of a database', () => {
     )
   })
 
-  test('touches only the canary until it has handed over', () => {
-    fc.assert(
-      fc.property(shapes, (shape) => {
+  test('touches only the canary until it has handed over', async () => {
+    await fc.assert(
+      fc.asyncProperty(shapes, async (shape) => {
         const { action } = beginUpgrade({ ...shape, canary: true })
-        lead(action, {
+        await lead(action, {
           step: ({ group }, _, { seen }, { goal }) => {
             const [canary] = seen.groups
             if (group > 0) expect(canary !== undefined && hasHandedOver(canary, goal)).toBe(true)
@@ -101,16 +104,16 @@ describe('an upgrade of a database', () => {
     )
   })
 
-  test('moves no role but the canary’s before every group has somebody to move it to', () => {
+  test('moves no role but the canary’s before every group has a successor', async () => {
     const moves = fc.record({ groups: fc.integer({ min: 2, max: 6 }), parallel: fc.nat({ max: 2 }) })
-    fc.assert(
-      fc.property(shapes, moves, (shape, change) => {
+    await fc.assert(
+      fc.asyncProperty(shapes, moves, async (shape, change) => {
         const { action } = beginUpgrade({ ...shape, ...change, restart: false })
-        const end = lead(action, {
+        const end = await lead(action, {
           step: ({ group }, step, { seen }, { goal }) => {
             const ahead = shape.canary && group === 0
             if (step.kind !== 'hand-over' || ahead || hasHandedOver(findGroup(seen, group), goal)) return
-            const without = seen.groups.filter((one) => !hasHandedOver(one, goal) && !hasHeir(one, goal))
+            const without = seen.groups.filter((one) => !hasHandedOver(one, goal) && !hasSuccessor(one, goal))
             expect(without).toEqual([])
           },
         })
@@ -120,11 +123,11 @@ describe('an upgrade of a database', () => {
     )
   })
 
-  test('has no more shards in hand at once than it may', () => {
-    fc.assert(
-      fc.property(shapes, fc.integer({ min: 1, max: 4 }), (shape, parallel) => {
+  test('has no more shards in hand at once than it may', async () => {
+    await fc.assert(
+      fc.asyncProperty(shapes, fc.integer({ min: 1, max: 4 }), async (shape, parallel) => {
         const { action } = beginUpgrade({ ...shape, parallel })
-        const end = lead(action, {
+        const end = await lead(action, {
           moment: ({ seen, lanes }) => {
             const inHand = seen.groups.flatMap((group) => onTheirWay(group, revisionOf(action.goal)))
             const due = lanes.filter(({ verdict }) => verdict.kind === 'do' && isStart(verdict.step))
@@ -137,11 +140,11 @@ describe('an upgrade of a database', () => {
     )
   })
 
-  test('begins no handover while another group’s holds clients', () => {
-    fc.assert(
-      fc.property(shapes, (shape) => {
+  test('begins no handover while another group’s holds clients', async () => {
+    await fc.assert(
+      fc.asyncProperty(shapes, async (shape) => {
         const { action } = beginUpgrade({ ...shape, canary: false })
-        lead(action, {
+        await lead(action, {
           moment: ({ seen, lanes }) => {
             const open = seen.groups.filter(({ handover }) => handover !== null && !handover.released)
             const due = lanes.filter(
@@ -155,15 +158,15 @@ describe('an upgrade of a database', () => {
     )
   })
 
-  test('goes in place where there is no memory for a surge shard, and loses nothing', () => {
-    fc.assert(
-      fc.property(shapes, (shape) => {
+  test('goes in place where there is no memory for a surge shard, and loses nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(shapes, async (shape) => {
         const { action } = beginUpgrade(
           { ...shape, aof: shape.aof || shape.replicas === 0 },
           { inPlace: shape.replicas === 0 },
         )
         action.world.memoryFreeBytes = noMemory.memoryFreeBytes
-        expect(lead(action, { step: expectSound })).toEqual(done)
+        expect(await lead(action, { step: expectSound })).toEqual(done)
         expectReached(action)
         expect(action.steps.map(({ step }) => step.kind)).not.toContain('add-shard')
       }),
@@ -171,11 +174,11 @@ describe('an upgrade of a database', () => {
     )
   })
 
-  test('that discards begins empty, and retires the primary of a group after its replicas', () => {
-    fc.assert(
-      fc.property(shapes, (shape) => {
+  test('that discards begins empty, and retires the primary of a group after its replicas', async () => {
+    await fc.assert(
+      fc.asyncProperty(shapes, async (shape) => {
         const { action } = beginUpgrade(shape, { discard: true, preserveRoles: false })
-        const end = lead(action, {
+        const end = await lead(action, {
           step: (seen, step, _, { goal }) => {
             expectSound(seen, step)
             if (step.kind !== 'retire-shard' || primaryOf(seen)?.id !== step.shard) return
@@ -191,18 +194,46 @@ describe('an upgrade of a database', () => {
   })
 })
 
+test('a canary that falls back, because its new primary died, does not wait for a group that waits for it', () => {
+  const seen = shardedOf(2, 0)
+  // Group 1 began when the canary had handed over: its surge shard is on record, and was not started yet.
+  const groups = seen.groups.map((group) => {
+    const [primary] = group.shards
+    if (group.group === 0 || primary === undefined) return group
+    const surge = {
+      id: 9,
+      address: { host: '', port: 9 },
+      wanted: goalOf(),
+      revision: null,
+      follows: primary.id,
+    }
+    return {
+      ...group,
+      shards: [primary, { ...primary, ...surge, process: 'absent' as const, engine: null }],
+    }
+  })
+  const goal = goalOf({
+    ...{ groups: 2, cluster: true, replicas: 0, homes: [1, 2] },
+    policy: { ...plainPolicy, canary: true, parallel: 1 },
+  })
+  expect(planDatabase({ groups }, goal, unrestricted)).toMatchObject([
+    { verdict: { kind: 'hold', code: 'parallel_limit' } },
+    { verdict: { kind: 'do', step: { kind: 'start-shard', shard: 9 } } },
+  ])
+})
+
 describe('people', () => {
   const risky = ['hand-over', 'restart-primary']
 
-  test('who supervise are asked before the first handover, and nothing old was touched until then', () => {
-    fc.assert(
-      fc.property(shapes, fc.boolean(), (shape, discard) => {
+  test('a supervising user is asked before the first handover, and nothing old was touched until then', async () => {
+    await fc.assert(
+      fc.asyncProperty(shapes, fc.boolean(), async (shape, discard) => {
         const { action } = beginUpgrade(shape, {
           discard,
           policy: { ...plainPolicy, parallel: shape.parallel, canary: shape.canary, supervised: true },
         })
         let asked = 0
-        const end = lead(action, {
+        const end = await lead(action, {
           moment: ({ lanes }) => {
             const isAsked = lanes.some(({ verdict }) => verdict.kind === 'hold' && verdict.on === 'person')
             if (isAsked) asked += 1
@@ -219,12 +250,12 @@ describe('people', () => {
     )
   })
 
-  test('who pause it see nothing new begun until they resume it', () => {
-    fc.assert(
-      fc.property(shapes, fc.boolean(), (shape, discard) => {
+  test('while it is paused nothing new begins until it is resumed', async () => {
+    await fc.assert(
+      fc.asyncProperty(shapes, fc.boolean(), async (shape, discard) => {
         const { action, pick } = beginUpgrade(shape, { discard })
         const begun = [...risky, 'add-shard', 'restart-shard', 'enable-aof']
-        const end = lead(action, {
+        const end = await lead(action, {
           events: () => {
             if (pick(6) === 0) action.orders = { ...action.orders, paused: !action.orders.paused }
           },
@@ -242,42 +273,46 @@ describe('people', () => {
     )
   })
 
-  /** One group's old primary needs seconds to resume the stream of its heir, when the others already hold. */
+  /** One group's old primary needs seconds to resume the stream of its successor, when the others already hold. */
   const slowToFollow = {
     ...{ seed: 28, groups: 4, replicas: 0, aof: false, preserveRoles: false },
     ...{ parallel: 0, canary: true, restart: false },
   }
 
-  test('keep every standby until they finalize, or the rollback window is over', () => {
-    fc.assert(
-      fc.property(shapes, fc.constantFrom(5, 20, 'until-finalized' as const), (shape, rollbackWindow) => {
-        const { parallel, canary } = shape
-        const policy = { ...plainPolicy, parallel, canary, rollbackWindow }
-        const { action } = beginUpgrade(shape, { policy })
-        const windowMs =
-          rollbackWindow === 'until-finalized' ? Number.POSITIVE_INFINITY : rollbackWindow * 1000
-        let turnsHeld = 0
-        const end = lead(action, {
-          moment: ({ seen, lanes, now }) => {
-            if (lanes.every(({ verdict }) => verdict.kind === 'hold')) turnsHeld++
-            if (rollbackWindow === 'until-finalized' && turnsHeld === 10)
-              action.orders = { ...action.orders, finalize: true }
-            if (action.orders.finalize) return
-            // The window begins with the last handover, not when its followers have come along as well.
-            const { handedOverAt } = action
-            if (handedOverAt === null || now >= handedOverAt + windowMs) return
-            for (const group of seen.groups) expect(hasStandby(group)).toBe(true)
-          },
-          step: (seen, step, { now }, { goal, orders, handedOverAt }) => {
-            if (!isFinal(step, seen, goal) || orders.finalize) return
-            expect(rollbackWindow).not.toBe('until-finalized')
-            expect(now - (handedOverAt ?? now)).toBeGreaterThanOrEqual(windowMs)
-          },
-        })
-        expect(end).toEqual(done)
-        if (rollbackWindow === 'until-finalized') expect(turnsHeld).toBeGreaterThanOrEqual(10)
-        expectReached(action)
-      }),
+  test('keep every standby until they finalize, or the rollback window is over', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        shapes,
+        fc.constantFrom(5, 20, 'until-finalized' as const),
+        async (shape, rollbackWindow) => {
+          const { parallel, canary } = shape
+          const policy = { ...plainPolicy, parallel, canary, rollbackWindow }
+          const { action } = beginUpgrade(shape, { policy })
+          const windowMs =
+            rollbackWindow === 'until-finalized' ? Number.POSITIVE_INFINITY : rollbackWindow * 1000
+          let turnsHeld = 0
+          const end = await lead(action, {
+            moment: ({ seen, lanes, now }) => {
+              if (lanes.every(({ verdict }) => verdict.kind === 'hold')) turnsHeld++
+              if (rollbackWindow === 'until-finalized' && turnsHeld === 10)
+                action.orders = { ...action.orders, finalize: true }
+              if (action.orders.finalize) return
+              // The window begins with the last handover, not when its followers have come along as well.
+              const { handedOverAt } = action
+              if (handedOverAt === null || now >= handedOverAt + windowMs) return
+              for (const group of seen.groups) expect(hasStandby(group)).toBe(true)
+            },
+            step: (seen, step, { now }, { goal, orders, handedOverAt }) => {
+              if (!isFinal(step, seen, goal) || orders.finalize) return
+              expect(rollbackWindow).not.toBe('until-finalized')
+              expect(now - (handedOverAt ?? now)).toBeGreaterThanOrEqual(windowMs)
+            },
+          })
+          expect(end).toEqual(done)
+          if (rollbackWindow === 'until-finalized') expect(turnsHeld).toBeGreaterThanOrEqual(10)
+          expectReached(action)
+        },
+      ),
       { ...some, examples: [[slowToFollow, 5]] },
     )
   })
@@ -286,7 +321,8 @@ describe('people', () => {
 /** A handover is tried until it succeeds and a retirement until the process is gone: each counts once. */
 function nameOf(step: Step): string[] {
   if (step.kind === 'hand-over') return [`hand-over to ${step.to}`]
-  // Gossip may have told everybody already, and accidents of timing need records mended that nobody foresaw.
+  // Gossip may have told every shard already, and accidents of timing need repairs of records that were not
+  // foreseen.
   if (['meet', 'forget-node', 'follow', 'record-wish', 'record-primary', 'seal-handover'].includes(step.kind))
     return []
   return ['shard' in step ? `${step.kind} ${step.shard}` : step.kind]
@@ -294,7 +330,7 @@ function nameOf(step: Step): string[] {
 
 const isStart = ({ kind }: Step) => kind === 'add-shard' || kind === 'restart-shard'
 
-function onTheirWay(seen: Seen, revision: string): readonly number[] {
+function onTheirWay(seen: ObservedGroup, revision: string): readonly number[] {
   const primary = primaryOf(seen)
   return seen.shards
     .filter((shard) => shard !== primary && !shard.leaving && revisionOf(shard.wanted) === revision)
@@ -302,7 +338,7 @@ function onTheirWay(seen: Seen, revision: string): readonly number[] {
     .map(({ id }) => id)
 }
 
-function hasHeir(seen: Seen, goal: Goal): boolean {
+function hasSuccessor(seen: ObservedGroup, goal: Goal): boolean {
   const primary = primaryOf(seen)
   return (
     primary !== undefined &&
@@ -310,6 +346,6 @@ function hasHeir(seen: Seen, goal: Goal): boolean {
   )
 }
 
-function hasStandby({ shards, standby }: Seen): boolean {
+function hasStandby({ shards, standby }: ObservedGroup): boolean {
   return shards.some(({ id, leaving }) => id === standby?.shard && !leaving)
 }

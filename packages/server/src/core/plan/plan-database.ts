@@ -1,15 +1,15 @@
 import { revisionOf } from '../state/goal.ts'
 import type { Lane } from '../state/lane.ts'
 import type { Obstacle } from '../state/obstacle.ts'
-import type { Leave } from '../state/orders.ts'
+import type { Allowed } from '../state/orders.ts'
 import { surgeBytes } from '../state/surge-bytes.ts'
 import {
   findGroup,
   type Goal,
   isLinked,
   isLive,
-  type Seen,
-  type SeenDatabase,
+  type ObservedDatabase,
+  type ObservedGroup,
   type Step,
   type Verdict,
 } from '../state/topology.ts'
@@ -21,19 +21,20 @@ import { rationDepartures } from './ration-departures.ts'
 import { rationGreetings } from './ration-greetings.ts'
 
 /**
- * What to do next so that a database becomes its goal: one verdict for each group, in their order. Their steps may be
- * carried out at the same time.
+ * What to do next so that a database becomes its goal: one verdict for each group, in their order. Their
+ * steps may be carried out at the same time.
  *
- * The groups go their ways by themselves (plan-group.ts). Here is what they share: the first one is the canary; nobody else
- * hands over before all are ready to; nobody finalizes before all have handed over, so that all can go back; roles move one after the
- * other, which is for who carries it out; not more shards than allowed are in hand at once, those already begun first; and
- * the memory of the node is given out once.
+ * Each group is planned by itself (plan-group.ts). This function shares out what they have in common. The
+ * first group is the canary. No other group hands over before all are ready to. No group finalizes before all
+ * have handed over, so that all can go back. Roles move one after the other (the caller sees to that). At
+ * most the allowed number of shards is in work at once; groups that have begun come first. The memory of the
+ * node is given out once.
  */
-export function planDatabase(seen: SeenDatabase, goal: Goal, leave: Leave): readonly Lane[] {
+export function planDatabase(seen: ObservedDatabase, goal: Goal, allowed: Allowed): readonly Lane[] {
   const chores = goal.cluster && goal.kind === 'keep' ? planCluster(seen) : new Map<number, Verdict>()
   const planned = seen.groups.map((group): Lane => {
     const chore = chores.get(group.group)
-    return { group: group.group, verdict: chore ?? planLane(group, seen, goal, leave) }
+    return { group: group.group, verdict: chore ?? planLane(group, seen, goal, allowed) }
   })
   if (goal.kind === 'remove') return planned
   const shared = share(gather(planned, seen, goal), seen, goal)
@@ -41,8 +42,8 @@ export function planDatabase(seen: SeenDatabase, goal: Goal, leave: Leave): read
   return guardTakeovers(rationDepartures(rationGreetings(shared, seen), seen), seen)
 }
 
-function planLane(group: Seen, seen: SeenDatabase, goal: Goal, leave: Leave): Verdict {
-  const { stage, held } = chooseStage(group, seen, goal, leave)
+function planLane(group: ObservedGroup, seen: ObservedDatabase, goal: Goal, allowed: Allowed): Verdict {
+  const { stage, held } = chooseStage(group, seen, goal, allowed)
   const verdict = planGroup(group, goal, stage)
   if (verdict.kind === 'done' && goal.kind === 'keep') return planWhole(group, seen) ?? verdict
   return verdict.kind === 'hold' ? held : verdict
@@ -50,64 +51,70 @@ function planLane(group: Seen, seen: SeenDatabase, goal: Goal, leave: Leave): Ve
 
 /** How far the group may go, and what is said when that is not far enough. */
 function chooseStage(
-  group: Seen,
-  { groups }: SeenDatabase,
+  group: ObservedGroup,
+  { groups }: ObservedDatabase,
   goal: Goal,
-  leave: Leave,
+  allowed: Allowed,
 ): { readonly stage: Stage; readonly held: Verdict } {
   const held = (on: 'person' | 'time' | 'group', code: Obstacle['code'], why: string): Verdict => ({
     ...{ kind: 'hold', on, code, why },
   })
-  if (leave.paused) {
-    const why = 'it is paused; it goes on when somebody resumes it'
+  if (allowed.paused) {
+    const why = 'it is paused; it goes on when a user resumes it'
     return { stage: 'repair', held: held('person', 'paused', why) }
   }
   const [canary] = groups
-  const follows = goal.policy.canary && !goal.undo && canary !== undefined && canary !== group
-  if (follows && isBehind(canary, goal)) {
+  const waitsForCanary = goal.policy.canary && !goal.undo && canary !== undefined && canary !== group
+  if (waitsForCanary && isNotUpgraded(canary, goal)) {
     const why = `group ${canary.group} goes first; this one begins when it has handed over`
-    return { stage: 'repair', held: held('group', 'canary', why) }
+    // One that began before the canary fell back comes as far as its surge shard: that is in hand until it is ready, and the canary may wait for it.
+    return { stage: hasBegun(group, goal) ? 'surge' : 'repair', held: held('group', 'canary', why) }
   }
-  if (!leave.mayHandOver) {
-    const why = 'everything is ready; the upgrade is supervised and goes on when somebody resumes it'
+  if (!allowed.mayHandOver) {
+    const why = 'everything is ready; the upgrade is supervised and goes on when a user resumes it'
     return { stage: 'surge', held: held('person', 'supervised', why) }
   }
-  const behind = groups.find((other) => isBehind(other, goal))
-  if (behind !== undefined && behind !== group) {
-    const why = `nothing old is given up before group ${behind.group} has handed over too`
+  const notUpgraded = groups.find((other) => isNotUpgraded(other, goal))
+  if (notUpgraded !== undefined && notUpgraded !== group) {
+    const why = `nothing old is given up before group ${notUpgraded.group} has handed over too`
     return { stage: 'handover', held: held('group', 'other_groups', why) }
   }
-  return { stage: leave.mayFinalize ? 'end' : 'handover', held: { kind: 'hold', ...leave.onFinalize } }
+  return { stage: allowed.mayFinalize ? 'end' : 'handover', held: { kind: 'hold', ...allowed.onFinalize } }
 }
 
 /** It has a primary, on another revision than the goal's. */
-function isBehind({ shards, recordedPrimary }: Seen, goal: Goal): boolean {
+function isNotUpgraded({ shards, recordedPrimary }: ObservedGroup, goal: Goal): boolean {
   const primary = shards.find((shard) => shard.id === recordedPrimary)
   return primary !== undefined && primary.revision !== revisionOf(goal)
 }
 
 /**
- * Roles move when every group has somebody to move them to: within moments of each other, and a group that cannot be upgraded is found
- * before another one has handed over. The canary is ahead of all by its nature; an undo waits for nobody, and nobody waits for
- * a group that only a person can help.
+ * Roles move when every group has a successor: then they move within moments of each other, and a group that
+ * cannot be upgraded is found before another one has handed over. Exempt: the canary and rollbacks. Groups
+ * that only a person can help do not block the others.
  */
-function gather(lanes: readonly Lane[], seen: SeenDatabase, goal: Goal): readonly Lane[] {
+function gather(lanes: readonly Lane[], seen: ObservedDatabase, goal: Goal): readonly Lane[] {
   const [canary] = seen.groups
-  const behind = new Set(seen.groups.filter((group) => isBehind(group, goal)).map(({ group }) => group))
+  const notUpgraded = new Set(
+    seen.groups.filter((group) => isNotUpgraded(group, goal)).map(({ group }) => group),
+  )
   const coming = lanes.find(
     ({ group, verdict }) =>
-      behind.has(group) && !movesRole(verdict) && verdict.kind !== 'stuck' && verdict.kind !== 'hopeless',
+      notUpgraded.has(group) &&
+      !movesRole(verdict) &&
+      verdict.kind !== 'stuck' &&
+      verdict.kind !== 'hopeless',
   )
   return lanes.map((lane) => {
     const { group, verdict } = lane
     if (!movesRole(verdict)) return lane
-    const isAhead = goal.undo || !behind.has(group) || (goal.policy.canary && group === canary?.group)
-    if (coming !== undefined && !isAhead)
+    const isExempt = goal.undo || !notUpgraded.has(group) || (goal.policy.canary && group === canary?.group)
+    if (coming !== undefined && !isExempt)
       return {
         group,
-        verdict: wait(
+        verdict: holdFor(
           'other_groups',
-          `roles move when all groups are ready, and group ${coming.group} is not yet`,
+          `roles move when all groups are ready; group ${coming.group} is not ready yet`,
         ),
       }
     if (!goal.cluster || verdict.step.kind !== 'hand-over') return lane
@@ -124,7 +131,7 @@ function movesRole(verdict: Verdict): verdict is Verdict & { readonly kind: 'do'
 type Move = Extract<Step, { kind: 'hand-over' | 'restart-primary' }>
 
 /** Gives out what the groups share, in their order, those already begun first. */
-function share(lanes: readonly Lane[], database: SeenDatabase, goal: Goal): readonly Lane[] {
+function share(lanes: readonly Lane[], database: ObservedDatabase, goal: Goal): readonly Lane[] {
   const { groups } = database
   const inHand = groups.map((group) => countInHand(group, goal))
   const limit = mostInHand(goal, groups.length)
@@ -142,15 +149,15 @@ function share(lanes: readonly Lane[], database: SeenDatabase, goal: Goal): read
     if (verdict.kind !== 'do') continue
     const { kind } = verdict.step
     if (kind === 'hand-over' && handsOver)
-      given.set(lane.group, wait('other_groups', 'another group hands over just now'))
+      given.set(lane.group, holdFor('other_groups', 'another group is handing over'))
     if (kind !== 'add-shard' && kind !== 'restart-shard') continue
     if (free <= 0)
       given.set(
         lane.group,
-        wait('parallel_limit', `${limit} shard(s) are in hand already (parallel_shards_upgrade)`),
+        holdFor('parallel_limit', `${limit} shard(s) are being upgraded already (parallel_shards_upgrade)`),
       )
     else if (kind === 'add-shard' && taken > 0 && memory - taken < surgeBytes(seen))
-      given.set(lane.group, wait('node_room', 'the memory of the node is given to another group first'))
+      given.set(lane.group, holdFor('node_room', 'another group gets the memory of the node first'))
     else {
       free -= 1
       taken += kind === 'add-shard' ? surgeBytes(seen) : 0
@@ -165,12 +172,12 @@ function mostInHand({ policy, cluster, from, replicas }: Goal, groups: number): 
   return cluster && from !== null ? mostAtOnce(groups * (1 + replicas)) : Number.POSITIVE_INFINITY
 }
 
-function wait(code: Obstacle['code'], why: string): Verdict {
+function holdFor(code: Obstacle['code'], why: string): Verdict {
   return { kind: 'hold', on: 'group', code, why }
 }
 
 /** Shards on their way to the goal's revision: started, and not yet following their primary. */
-function countInHand({ shards }: Seen, goal: Goal): number {
+function countInHand({ shards }: ObservedGroup, goal: Goal): number {
   const revision = revisionOf(goal)
   const primary = shards.find((shard) => isLive(shard) && shard.engine.role === 'primary')
   return shards.filter(
@@ -182,6 +189,6 @@ function countInHand({ shards }: Seen, goal: Goal): number {
   ).length
 }
 
-function hasBegun({ shards }: Seen, goal: Goal): boolean {
+function hasBegun({ shards }: ObservedGroup, goal: Goal): boolean {
   return shards.some((shard) => revisionOf(shard.wanted) === revisionOf(goal))
 }

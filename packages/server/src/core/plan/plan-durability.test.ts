@@ -5,8 +5,8 @@ import {
   type Disk,
   type EngineState,
   isLive,
-  type Seen,
-  type SeenShard,
+  type ObservedGroup,
+  type ObservedShard,
   type Verdict,
 } from '../state/topology.ts'
 import { violations } from './invariants.ts'
@@ -21,9 +21,9 @@ interface Look {
 }
 
 /** Shard 1 is the primary on the old revision at offset 100, 2 its replica, 3 the surge shard, ready. `looks` by id. */
-function surged(looks: Readonly<Record<number, Look>>): Seen {
+function surged(looks: Readonly<Record<number, Look>>): ObservedGroup {
   const seen = groupOf(2)
-  const shards = seen.shards.map((shard): SeenShard => {
+  const shards = seen.shards.map((shard): ObservedShard => {
     if (!isLive(shard)) throw new Error('all answer')
     const { disk = {}, engine = {} } = looks[shard.id] ?? {}
     const own = { ...shard.engine, replid: 'a', offset: 100, ...engine }
@@ -39,7 +39,7 @@ const save = (shard: number) => ({ kind: 'do', step: { kind: 'save-snapshot', sh
 const handOver = { kind: 'do', step: { kind: 'hand-over', from: 1, to: 3 } }
 
 /** Whatever is planned breaks nothing. */
-function planned(seen: Seen): Verdict {
+function planned(seen: ObservedGroup): Verdict {
   const verdict = planGroup(seen, goal)
   if (verdict.kind === 'do') expect(violations(seen, verdict.step, 'snapshot')).toEqual([])
   return verdict
@@ -52,13 +52,13 @@ describe('with snapshots, before the role moves,', () => {
     ['has an older one', { 1: at(50), 3: at(49) }, save(3)],
     ['has one of another history', { 1: at(50), 3: at(99, 'z') }, save(3)],
     ['has one as new', { 1: at(50), 3: at(50) }, handOver],
-    ['has one, and the primary’s is from before anybody followed', { 1: at(900, 'z'), 3: at(2) }, handOver],
+    ['has one, and the primary’s is from before it had replicas', { 1: at(900, 'z'), 3: at(2) }, handOver],
     ['writes one', { 1: at(50), 3: saving('writing') }, { kind: 'wait', shard: 3 }],
-  ] as const)('an heir that %s', (_, looks, verdict) => {
+  ] as const)('a successor that %s', (_, looks, verdict) => {
     expect(planned(surged(looks))).toMatchObject(verdict)
   })
 
-  test('one that is being written is waited for while it moves on, and how far it is is told', () => {
+  test('one that is being written is waited for while it makes progress, and the progress is told', () => {
     const writing = (done: number, of: number | null): Look => ({
       engine: { saving: { state: 'writing', lastAt: null, progress: { done, of } } },
     })
@@ -73,7 +73,7 @@ describe('with snapshots, before the role moves,', () => {
     })
   })
 
-  test('an heir that cannot write one is for a person, is tried again, and never skipped', () => {
+  test('a successor that cannot write one is for a person, is tried again, and never skipped', () => {
     expect(planned(surged({ 1: at(50), 3: saving('failed') }))).toMatchObject({
       kind: 'stuck',
       why: expect.stringContaining('shard 3 cannot write a snapshot'),
@@ -90,13 +90,13 @@ describe('with snapshots, before the role moves,', () => {
     expect(planned(surged({ 1: at(50), 3: { ...saved, disk: { lookedAt: 6_000 } } }))).toMatchObject(save(3))
   })
 
-  test('one that seems to be from the future is not looked for: the clock was set back, and another one is written', () => {
+  test('one that seems to be from the future does not count: the clock was set back, and another one is written', () => {
     const anHour = 3_600_000
     const saved = { engine: { saving: { state: 'idle', lastAt: anHour + 5_000 } } } as const
     expect(planned(surged({ 1: at(50), 3: { ...saved, disk: { lookedAt: 5_000 } } }))).toMatchObject(save(3))
   })
 
-  test('a handover to who has less on disk breaks an invariant', () => {
+  test('a handover to a shard with less on disk breaks an invariant', () => {
     const step = { kind: 'hand-over', from: 1, to: 3, why: '' } as const
     expect(violations(surged({ 1: at(50), 3: at(49) }), step, 'snapshot')).toHaveLength(1)
     expect(violations(surged({ 1: at(50), 3: at(49) }), step, 'disabled')).toEqual([])
@@ -114,9 +114,12 @@ test('the plan that people see has one snapshot for each handover', () => {
 
 describe('a shard with something on its disk is given up', () => {
   /** Shard 1 was promoted in place of shard 2, in cluster mode: that one is retired, and a fresh one comes. */
-  const replaced = (looks: Readonly<Record<number, Look>>, persistence: 'aof' | 'snapshot'): Seen => {
+  const replaced = (
+    looks: Readonly<Record<number, Look>>,
+    persistence: 'aof' | 'snapshot',
+  ): ObservedGroup => {
     const seen = groupOf(1, persistence === 'aof')
-    const shards = seen.shards.map((shard): SeenShard => {
+    const shards = seen.shards.map((shard): ObservedShard => {
       const { disk = {}, engine = {} } = looks[shard.id] ?? {}
       const own = { ...shard, disk: { ...noDisk, ...disk } }
       if (shard.id === 2 || !isLive(shard)) return { ...own, process: 'exited', asleep: true, engine: null }

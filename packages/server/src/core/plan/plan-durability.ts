@@ -1,5 +1,5 @@
 import { act, type Group, howFar, progressOf } from '../state/group.ts'
-import type { LiveShard, SeenShard, Verdict } from '../state/topology.ts'
+import type { LiveShard, ObservedShard, Verdict } from '../state/topology.ts'
 import { whyLessKept, whyNotGivenUp } from './kept-on-disk.ts'
 
 /** The clock of a process counts whole seconds here. */
@@ -7,18 +7,18 @@ const CLOCK_MS = 1_000
 /** So old no look of an agent is. */
 const LONGEST_LOOK_MS = 60_000
 
-/** Before `heir` takes over: what the primary has on disk is on the disk of the heir, too. Undefined when it is. */
-export function planKeptBy(heir: LiveShard, { goal, primary }: Group): Verdict | undefined {
-  const why = whyLessKept(heir, primary, primary, goal.persistence)
-  return why === undefined ? undefined : planSaving(heir, why, goal.persistence)
+/** Before `successor` takes over: what the primary has on disk is on the disk of the successor, too. Undefined when it is. */
+export function planKeptBy(successor: LiveShard, { goal, primary }: Group): Verdict | undefined {
+  const why = whyLessKept(successor, primary, primary, goal.persistence)
+  return why === undefined ? undefined : planSaving(successor, why, goal.persistence)
 }
 
 /** Takes `shard` away for good; before, what it has on disk is on the disk of the primary. */
-export function retire(shard: SeenShard, why: string, group: Group): Verdict {
+export function retire(shard: ObservedShard, why: string, group: Group): Verdict {
   return planKeptOf(shard, group) ?? act({ kind: 'retire-shard', shard: shard.id, why })
 }
 
-function planKeptOf(shard: SeenShard, { goal, primary }: Group): Verdict | undefined {
+function planKeptOf(shard: ObservedShard, { goal, primary }: Group): Verdict | undefined {
   const why = whyNotGivenUp(shard, primary, goal.persistence)
   return why === undefined ? undefined : planSaving(primary, why, goal.persistence)
 }

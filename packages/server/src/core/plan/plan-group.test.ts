@@ -12,11 +12,11 @@ import {
   undoOf,
 } from '../../../test/simulation/group.ts'
 import { foresee } from '../dry-run/foresee.ts'
-import { expect as expected } from '../dry-run/simulate.ts'
+import { applyStep as expected } from '../dry-run/simulate.ts'
 import { revisionOf } from '../state/goal.ts'
-import { isLive, type SeenShard, type Step } from '../state/topology.ts'
+import { isLive, type ObservedShard, type Step } from '../state/topology.ts'
+import { isUndoable } from './apply-deadlines.ts'
 import { violations } from './invariants.ts'
-import { isUndoable } from './judge.ts'
 import { planGroup } from './plan-group.ts'
 
 const cases = fc.record({
@@ -77,7 +77,7 @@ describe('an upgrade', () => {
     )
   })
 
-  test('restarts nobody who leaves: the old primary is retired as it is, in the surge shard’s favour', () => {
+  test('restarts no leaving shard: the old primary is retired as it is, in the surge shard’s favour', () => {
     fc.assert(
       fc.property(cases, ({ replicas, picks }) => {
         const steps: Step[] = []
@@ -95,7 +95,7 @@ describe('an upgrade', () => {
     const broken = {
       ...start,
       shards: start.shards.map(
-        (shard): SeenShard =>
+        (shard): ObservedShard =>
           shard.id === 3 && isLive(shard) ? { ...shard, engine: { ...shard.engine, link: 'down' } } : shard,
       ),
     }

@@ -1,34 +1,42 @@
 import { revisionOf } from '../state/goal.ts'
 import { act, type Group } from '../state/group.ts'
-import type { Goal, Seen, Verdict } from '../state/topology.ts'
+import { type Goal, isLive, type ObservedGroup, type ObservedShard, type Verdict } from '../state/topology.ts'
 import { mayServe } from './may-serve.ts'
 import { planSnapshot } from './plan-durability.ts'
-import { planAof, planHung, planRecords, planReturns, planSize, whyPortIsTaken } from './plan-members.ts'
-import { planHeir, planHome, planOthers, planSeal, planSurplus, planUnsound } from './plan-revision.ts'
-import { settleRoles } from './settle-roles.ts'
+import { planAof, planHung, planRecords, planRestarts, planSize, whyPortIsTaken } from './plan-members.ts'
+import {
+  planDiverged,
+  planOthers,
+  planRestoredRole,
+  planSeal,
+  planSuccessor,
+  planSurplus,
+} from './plan-revision.ts'
+import { planRoles } from './plan-roles.ts'
 
 /**
- * How far a group may go now. Each stage holds the ones before it.
+ * How far a group may go now. Each stage includes the ones before it.
  *
  * - `repair`: one primary, followed by all, and records that agree. Allowed at any time, also while paused.
  * - `surge`: up to a shard on the goal's revision that is ready to take over. Nothing old is touched.
  * - `handover`: the primary role moves. The old primary stays as a standby: this is the way back.
- * - `end`: the others follow to the goal, and nobody is left too many. No way back.
+ * - `end`: the others follow to the goal, and surplus shards are retired. No way back.
  */
 export type Stage = 'repair' | 'surge' | 'handover' | 'end'
 
 /**
  * What to do next so that `seen` becomes `goal`, for one group: a primary and its replicas.
  *
- * Pure and level-triggered: it asks what is true now, never what was done before, so planning again after any step,
- * or after a crash, gives the rest of the plan. The same rules create a database, keep it, upgrade it, undo an
- * upgrade (the goal is then the old revision) and remove it.
+ * Pure and level-triggered: it asks what is true now, never what was done before, so planning again after any
+ * step, or after a crash, gives the rest of the plan. The same rules create a database, keep it, upgrade it,
+ * undo an upgrade (the goal is then the old revision) and remove it.
  *
- * In this order: who is leaving is gone, but a group without a primary does not wait for that · let go what an interrupted handover holds ·
- * one primary, followed by all · the records agree · enough shards · the primary on the goal's revision, by a surge shard and a handover, one handover at a time · then the other shards, one at
- * a time · then home, if asked · then nobody too many.
+ * In this order: leaving shards go, but a group without a primary does not wait for that · release what an
+ * interrupted handover holds · one primary, followed by all · the records agree · enough shards · the primary
+ * on the goal's revision, by a surge shard and a handover, one handover at a time · then the other shards,
+ * one at a time · then the original primary, if asked · then no surplus shard.
  */
-export function planGroup(seen: Seen, goal: Goal, stage: Stage = 'end'): Verdict {
+export function planGroup(seen: ObservedGroup, goal: Goal, stage: Stage = 'end'): Verdict {
   const leaving = seen.shards.find((shard) => shard.leaving)
   if (leaving !== undefined) {
     const retiring = act({ kind: 'retire-shard', shard: leaving.id, why: 'its retirement has begun' })
@@ -40,7 +48,7 @@ export function planGroup(seen: Seen, goal: Goal, stage: Stage = 'end'): Verdict
   if (seen.shards.length === 0) {
     return act({ kind: 'add-shard', runs: goal, follow: null, why: 'the group has no shard yet' })
   }
-  const roles = settleRoles(seen, goal)
+  const roles = planRoles(seen, goal)
   if ('kind' in roles) return creationIsHopeless(seen, roles) ?? roles
 
   const { primary } = roles
@@ -51,31 +59,46 @@ export function planGroup(seen: Seen, goal: Goal, stage: Stage = 'end'): Verdict
 /**
  * The process of a shard that is leaving may hang, and take long to end. Meanwhile the others get what a group is never without: one
  * primary, followed by all, and records that agree. Not beside a shard that is leaving and may be the primary: that one is gone first.
+ * Where no primary serves, a shard that is leaving stays as long as it may be the one that takes over.
  */
-function planWithout(seen: Seen, goal: Goal): Verdict | undefined {
+function planWithout(seen: ObservedGroup, goal: Goal): Verdict | undefined {
   const staying = { ...seen, shards: seen.shards.filter(({ leaving }) => !leaving) }
   const isWhole = goal.kind === 'remove' || goal.discard || staying.shards.length === 0
   if (isWhole || seen.shards.some((shard) => shard.leaving && mayServe(shard, seen))) return undefined
+  const kept = seen.shards.filter((shard) => !shard.leaving || mayStay(shard))
+  if (kept.length > staying.shards.length && !staying.shards.some(isPrimary)) {
+    const roles = planRoles({ ...seen, shards: kept }, goal)
+    if ('kind' in roles) return roles
+  }
   const repair = planGroup(staying, goal, 'repair')
   return repair.kind === 'do' ? repair : undefined
+}
+
+/** Its agent was not told to end it yet: it answers, and what it holds is there. */
+function mayStay(shard: ObservedShard): boolean {
+  return isLive(shard) && shard.process === 'running' && shard.revision === revisionOf(shard.wanted)
+}
+
+function isPrimary({ engine }: ObservedShard): boolean {
+  return engine?.role === 'primary'
 }
 
 function planStages(group: Group, stage: Stage): Verdict {
   if (stage === 'repair') return planSeal(group) ?? held
   const first =
-    planReturns(group) ??
+    planRestarts(group) ??
     planSize(group) ??
     planAof(group) ??
     planSeal(group) ??
     planSnapshot(group) ??
-    planHeir(group)
+    planSuccessor(group)
   if (first !== undefined) return stage === 'surge' && endsService(first) ? held : first
-  const last = planUnsound(group) ?? planOthers(group) ?? planHome(group) ?? planSurplus(group)
+  const last = planDiverged(group) ?? planOthers(group) ?? planRestoredRole(group) ?? planSurplus(group)
   if (last === undefined) return { kind: 'done' }
   return stage === 'end' ? last : held
 }
 
-/** Somebody has to say go first; who, is known where the stage was chosen. */
+/** Waits for an approval; the code that chose the stage knows whose. */
 const held: Verdict = { kind: 'hold', on: 'group', code: 'other_groups', why: '' }
 
 /** From here on clients may notice something, for milliseconds or for as long as a restart takes. */
@@ -84,24 +107,30 @@ function endsService(verdict: Verdict): boolean {
 }
 
 /** Shards of another revision go with their data, the primary last: the next one begins empty. */
-function planDiscard(seen: Seen, goal: Goal, stage: Stage): Verdict | undefined {
+function planDiscard(seen: ObservedGroup, goal: Goal, stage: Stage): Verdict | undefined {
   const old = seen.shards.filter((shard) => revisionOf(shard.wanted) !== revisionOf(goal))
   if (!goal.discard || old.length === 0) return undefined
   if (stage === 'repair' || stage === 'surge') return held
   const leaving = old.findLast((shard) => shard.engine?.role !== 'primary') ?? old[0]
   return (
-    leaving && act({ kind: 'retire-shard', shard: leaving.id, why: 'its data is discarded, as was asked' })
+    leaving && act({ kind: 'retire-shard', shard: leaving.id, why: 'its data is discarded, as requested' })
   )
 }
 
 /** Replicas first: the primary is the last to go. */
-function planRemoval({ shards }: Seen): Verdict {
+function planRemoval({ shards }: ObservedGroup): Verdict {
   const leaving = shards.findLast((shard) => shard.engine?.role !== 'primary') ?? shards.at(-1)
   if (leaving === undefined) return { kind: 'done' }
   return act({ kind: 'retire-shard', shard: leaving.id, why: 'the database is being removed' })
 }
-/** A first shard that has never served and cannot be started: there is nothing to lose and nobody to wait for. */
-function creationIsHopeless({ shards, recordedPrimary }: Seen, verdict: Verdict): Verdict | undefined {
+/**
+ * A first shard that has never served and cannot be started: there is nothing to lose and nothing to wait
+ * for.
+ */
+function creationIsHopeless(
+  { shards, recordedPrimary }: ObservedGroup,
+  verdict: Verdict,
+): Verdict | undefined {
   const failed = shards.find((shard) => shard.process === 'failed')
   if (recordedPrimary !== null || failed === undefined || verdict.kind === 'do') return undefined
   const taken = whyPortIsTaken(failed)

@@ -1,15 +1,15 @@
 import { revisionOf } from '../state/goal.ts'
 import { act, type Group } from '../state/group.ts'
-import { isLinked, isLive, type SeenShard, type Verdict, wouldClaimSlots } from '../state/topology.ts'
+import { claimsSlots, isLinked, isLive, type ObservedShard, type Verdict } from '../state/topology.ts'
 import { retire } from './plan-durability.ts'
 
-/** What is held must be let go first; then the store and the agents must know who the primary is. */
+/** Holds are released first; then the store and the agents must know the primary. */
 export function planRecords({ seen, primary, replicas }: Group): Verdict | undefined {
   if (seen.handover !== null && !seen.handover.released) {
     return act({
       kind: 'release-handover',
       primary: primary.id,
-      why: 'the handover is over, whichever way it went; no client may be held any longer',
+      why: 'the handover is over, with or without success; no client may be held any longer',
     })
   }
   if (seen.recordedPrimary !== primary.id) {
@@ -53,18 +53,18 @@ export function planHung({ primary, replicas }: Group): Verdict | undefined {
 }
 
 /** Shards whose process is not the one that was asked for: begun and never started, ended, or failing. */
-export function planReturns(group: Group): Verdict | undefined {
+export function planRestarts(group: Group): Verdict | undefined {
   const { goal, primary, replicas } = group
   const unmoved = replicas.find((shard) => isUnmoved(shard, revisionOf(goal)))
   if (unmoved !== undefined) {
-    const why = `it still runs ${unmoved.revision}, and shall`
+    const why = `it still runs ${unmoved.revision}, not ${revisionOf(goal)}`
     return act({ kind: 'restart-shard', shard: unmoved.id, runs: goal, follow: primary.id, why })
   }
-  const pretender = replicas.find((shard) => wouldClaimSlots(shard, group.seen))
-  if (pretender !== undefined) {
+  const staleClaimant = replicas.find((shard) => claimsSlots(shard, group.seen))
+  if (staleClaimant !== undefined) {
     const why =
       'it would come back with the slots of the group and without its data; a fresh shard takes its place'
-    return retire(pretender, why, group)
+    return retire(staleClaimant, why, group)
   }
   const lost = replicas.find((shard) => whyStart(shard, primary) !== undefined)
   if (lost !== undefined) {
@@ -80,27 +80,30 @@ export function planReturns(group: Group): Verdict | undefined {
 }
 
 /** It was asked to become something else and has not: it refused to stop, or the goal changed in between. */
-function isUnmoved(shard: SeenShard, revision: string): boolean {
+function isUnmoved(shard: ObservedShard, revision: string): boolean {
   return shard.process === 'running' && shard.revision === revision && revisionOf(shard.wanted) !== revision
 }
 
-/** An ended replica whose wish is right is the agent's to start again, with its back-off. */
-function whyStart(shard: SeenShard, primary: SeenShard): string | undefined {
+/** An ended replica whose spec is right is the agent's to start again, with its back-off. */
+function whyStart(shard: ObservedShard, primary: ObservedShard): string | undefined {
   if (shard.process === 'absent') return 'its process was never started'
   if (shard.process === 'exited' && (shard.follows !== primary.id || shard.asleep))
     return `its process ended: ${shard.processWhy}`
   const wanted = revisionOf(shard.wanted)
   if (shard.process === 'running' && shard.revision !== wanted)
-    return `it runs ${shard.revision}, and ${wanted} was asked for`
+    return `it runs ${shard.revision}, not the wanted ${wanted}`
   return undefined
 }
 
-/** Somebody else took its port between the look and the start. It holds nothing yet: another one gets another port. */
-export function whyPortIsTaken({ process, processWhy, portTaken }: SeenShard): string | undefined {
+/**
+ * Another process took its port between the look and the start. It holds nothing yet: a new shard gets
+ * another port.
+ */
+export function whyPortIsTaken({ process, processWhy, portTaken }: ObservedShard): string | undefined {
   return process === 'failed' && portTaken === true ? processWhy : undefined
 }
 
-function planFailed(failed: SeenShard, group: Group): Verdict {
+function planFailed(failed: ObservedShard, group: Group): Verdict {
   const { goal, primary } = group
   const revision = revisionOf(goal)
   const taken = whyPortIsTaken(failed)
@@ -135,7 +138,7 @@ export function planSize({ goal, primary, replicas }: Group): Verdict | undefine
     kind: 'add-shard',
     runs: goal,
     follow: primary.id,
-    why: `the database shall have ${goal.replicas} replica(s)`,
+    why: `the database is to have ${goal.replicas} replica(s)`,
   })
 }
 

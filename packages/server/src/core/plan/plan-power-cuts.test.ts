@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Action, actionOf, lead } from '../../../test/simulation/action.ts'
+import { type Action, actionOf } from '../../../test/simulation/action.ts'
 import { type Pick, picksOf } from '../../../test/simulation/engines.ts'
 import { goalOf, old } from '../../../test/simulation/group.ts'
+import { lead } from '../../../test/simulation/lead.ts'
 import { runsOf, seed } from '../../../test/simulation/runs.ts'
 import { expectNothingLost, expectReached } from '../../../test/simulation/upgrade.ts'
 import { cutPower, membersOf, savePoint, worldOf } from '../../../test/simulation/world.ts'
@@ -28,11 +29,11 @@ const found = [
 ] as const
 
 describe('when everything is killed within a moment, between any two effects of an upgrade,', () => {
-  test(`nothing is lost that was on the disk of the primary, and the upgrade ends (SIMULATION_SEED=${seed})`, () => {
-    fc.assert(
-      fc.property(cases, (shape) => {
+  test(`nothing is lost that was on the disk of the primary, and the upgrade ends (SIMULATION_SEED=${seed})`, async () => {
+    await fc.assert(
+      fc.asyncProperty(cases, async (shape) => {
         const { action, pick } = begin(shape)
-        const end = lead(action, {
+        const end = await lead(action, {
           step: (seen, step) => expect(violations(seen, step, shape.persistence)).toEqual([]),
           ...cutting(pick, shape.cuts),
         })

@@ -1,32 +1,32 @@
 import { revisionOf } from '../state/goal.ts'
 import { act, awaitShard, type Group, isReady } from '../state/group.ts'
-import { planRoom } from '../state/heir-memory.ts'
 import type { Obstacle } from '../state/obstacle.ts'
 import { obstacleToReplication, readsFilesOf } from '../state/replication-paths.ts'
+import { planRoom } from '../state/successor-memory.ts'
 import { surgeBytes } from '../state/surge-bytes.ts'
 import {
   type Goal,
   isLinked,
   isLive,
   type LiveShard,
-  type Seen,
-  type SeenShard,
+  type ObservedGroup,
+  type ObservedShard,
   type Verdict,
 } from '../state/topology.ts'
-import { whyUnsound } from '../state/way-back.ts'
+import { losesStandby, whyDiverged } from '../state/way-back.ts'
 import { planKeptBy, retire } from './plan-durability.ts'
 
 /** The primary runs another revision than the goal's: it hands over to a shard that does not. */
-export function planHeir(group: Group): Verdict | undefined {
+export function planSuccessor(group: Group): Verdict | undefined {
   const { goal, primary, replicas } = group
   const revision = revisionOf(goal)
   if (primary.revision === revision) return undefined
 
-  const heirs = replicas.filter((shard) => shard.revision === revision)
-  const sound = heirs.filter((shard) => whyUnsound(shard, group) === undefined)
-  const heir = sound.find((shard) => goal.homes.includes(shard.id)) ?? sound[0]
-  if (heir === undefined) return planWithoutHeir(heirs, group)
-  const unreadable = heirs.find((shard) => cannotRead(shard, primary))
+  const successors = replicas.filter((shard) => shard.revision === revision)
+  const sound = successors.filter((shard) => whyDiverged(shard, group) === undefined)
+  const successor = sound.find((shard) => goal.homes.includes(shard.id)) ?? sound[0]
+  if (successor === undefined) return planWithoutSuccessor(successors, group)
+  const unreadable = successors.find((shard) => cannotRead(shard, primary))
   if (unreadable !== undefined)
     return {
       kind: 'hopeless',
@@ -35,26 +35,26 @@ export function planHeir(group: Group): Verdict | undefined {
     }
   const unready = replicas.find((shard) => !isReady(shard, group))
   if (unready !== undefined) return awaitShard(unready, group)
-  const crowded = isLive(heir) ? planRoom(heir, group) : undefined
+  const crowded = isLive(successor) ? planRoom(successor, group) : undefined
   if (crowded !== undefined) return crowded
-  const unkept = isLive(heir) ? planKeptBy(heir, group) : undefined
+  const unkept = isLive(successor) ? planKeptBy(successor, group) : undefined
   if (unkept !== undefined) return unkept
   return act({
     kind: 'hand-over',
     from: primary.id,
-    to: heir.id,
-    why: `shard ${primary.id} runs ${primary.revision}, shard ${heir.id} runs ${revision} and holds the same data`,
+    to: successor.id,
+    why: `shard ${primary.id} runs ${primary.revision}, shard ${successor.id} runs ${revision} and holds the same data`,
   })
 }
 
-/** Nobody to take over: a further shard has to come, or those there are cannot be trusted with the role. */
-function planWithoutHeir(heirs: readonly SeenShard[], group: Group): Verdict {
+/** There is no successor: a further shard has to come, or the present ones cannot be trusted with the role. */
+function planWithoutSuccessor(successors: readonly ObservedShard[], group: Group): Verdict {
   const { goal, primary } = group
-  const unsound = heirs[0] && whyUnsound(heirs[0], group)
+  const unsound = successors[0] && whyDiverged(successors[0], group)
   if (unsound !== undefined) return { kind: 'hopeless', ...unsound }
-  if (!goal.undo) return planNewHeir(group)
+  if (!goal.undo) return planNewSuccessor(group)
   const obstacle = obstacleToReplication(primary.wanted, goal)
-  if (obstacle === undefined) return planNewHeir(group)
+  if (obstacle === undefined) return planNewSuccessor(group)
   return {
     kind: 'hopeless',
     code: 'cannot_read',
@@ -62,7 +62,7 @@ function planWithoutHeir(heirs: readonly SeenShard[], group: Group): Verdict {
   }
 }
 
-function planNewHeir({ seen, goal, primary, replicas }: Group): Verdict {
+function planNewSuccessor({ seen, goal, primary, replicas }: Group): Verdict {
   const onItsWay = replicas.find((shard) => revisionOf(shard.wanted) === revisionOf(goal))
   if (onItsWay !== undefined) return awaitStart(onItsWay)
   const detached = replicas.find((shard) => !isLinked(shard, primary))
@@ -71,7 +71,7 @@ function planNewHeir({ seen, goal, primary, replicas }: Group): Verdict {
       kind: 'wait',
       shard: detached.id,
       code: 'replication',
-      why: `replica ${detached.id} is not linked; nothing is begun before every member is`,
+      why: `replica ${detached.id} is not linked; nothing starts before every member is linked`,
     }
   }
   const noDisk = lackOfDisk(seen, primary)
@@ -92,6 +92,12 @@ function planNewHeir({ seen, goal, primary, replicas }: Group): Verdict {
       code: 'node_room',
       why: `${lacking.why}, and ${revisionOf(goal)} does not read the files of ${revisionOf(primary.wanted)}: no shard can be upgraded in place`,
     }
+  if (replica !== undefined && losesStandby(replica.wanted.build, goal.build))
+    return {
+      kind: 'hopeless',
+      code: 'node_room',
+      why: `${lacking.why}, and ${revisionOf(replica.wanted)} does not execute every command that ${revisionOf(goal)} sends: an old shard could not be the standby of one that is upgraded in place`,
+    }
   if (replica === undefined) return planInPlace(lacking.why, { goal, primary })
   return act({
     kind: 'restart-shard',
@@ -103,11 +109,11 @@ function planNewHeir({ seen, goal, primary, replicas }: Group): Verdict {
 }
 
 /** It says so itself, and would say it again at each of its attempts: every one costs the primary a fork. */
-function cannotRead(shard: SeenShard, primary: LiveShard): boolean {
+function cannotRead(shard: ObservedShard, primary: LiveShard): boolean {
   return !isLinked(shard, primary) && shard.cannotRead === true
 }
 
-function awaitStart({ id, processWhy }: SeenShard): Verdict {
+function awaitStart({ id, processWhy }: ObservedShard): Verdict {
   return {
     kind: 'wait',
     shard: id,
@@ -116,7 +122,7 @@ function awaitStart({ id, processWhy }: SeenShard): Verdict {
   }
 }
 
-/** Nobody can hold the data meanwhile but its disk. */
+/** No other shard can hold the data meanwhile: they come back from the primary's own disk. */
 function planInPlace(lacking: string, { goal, primary }: Pick<Group, 'goal' | 'primary'>): Verdict {
   if (!goal.inPlace)
     return {
@@ -133,7 +139,7 @@ function planInPlace(lacking: string, { goal, primary }: Pick<Group, 'goal' | 'p
 }
 
 /** A surge shard needs the primary's data once more, with room to receive it. Without it a replica can stand in. */
-function lackOfMemory(seen: Seen): Obstacle | undefined {
+function lackOfMemory(seen: ObservedGroup): Obstacle | undefined {
   const { node } = seen
   const bytes = surgeBytes(seen)
   if (node.memoryFreeBytes >= bytes) return undefined
@@ -142,7 +148,7 @@ function lackOfMemory(seen: Seen): Obstacle | undefined {
 }
 
 /** Every way needs it: a surge shard writes its files, and a replica saves its data before it restarts. */
-function lackOfDisk({ node }: Seen, { engine }: LiveShard): Obstacle | undefined {
+function lackOfDisk({ node }: ObservedGroup, { engine }: LiveShard): Obstacle | undefined {
   const bytes = engine.usedMemoryBytes * 2 + SPARE_DISK_BYTES
   if (node.diskFreeBytes >= bytes) return undefined
   const why = `the upgrade needs ${megabytes(bytes)} MB of disk and the node has ${megabytes(node.diskFreeBytes)} MB free`
@@ -175,22 +181,26 @@ export function planSeal({ seen, primary, replicas }: Group): Verdict | undefine
 const RELINK_DEADLINE_MS = 15_000
 
 /**
- * Whoever skipped a command of its primary lacks data, and a restart in place would keep the hole and forget the count:
- * a fresh shard takes its place, before it goes where there is memory for that.
+ * A replica that skipped a command of its primary lacks data. A restart in place would keep the gap and reset
+ * the count. So a fresh shard takes its place; it starts first if there is memory for both.
  */
-export function planUnsound(group: Group): Verdict | undefined {
+export function planDiverged(group: Group): Verdict | undefined {
   const { seen, goal, primary, replicas } = group
-  const unsound = replicas.filter((shard) => whyUnsound(shard, group) !== undefined)
+  const unsound = replicas.filter((shard) => whyDiverged(shard, group) !== undefined)
   const [first] = unsound
   if (first === undefined || goal.from === null) return undefined
   const sound = replicas.filter((shard) => !unsound.includes(shard))
-  // Who is not linked stands in for nobody. After a crash of all, old ones may never be again: they cannot read what the new one sends.
+  // A replica that is not linked replaces no other. After a crash of all, old ones may never be linked again:
+  // they cannot read what the new primary sends.
   const coming = isLinked(first, primary) ? sound.find((shard) => !isReady(shard, group)) : undefined
   if (coming !== undefined) return awaitShard(coming, group)
-  const why = whyUnsound(first, group)?.why ?? ''
-  if (sound.length < goal.replicas && lackOfMemory(seen) === undefined)
-    return act({ kind: 'add-shard', runs: goal, follow: primary.id, why: `in place of another: ${why}` })
-  return retire(first, why, group)
+  const why = whyDiverged(first, group)?.why ?? ''
+  if (sound.length >= goal.replicas) return retire(first, why, group)
+  // What stands by for the primary is given up last, with holes too. An undo does not wait for room.
+  if (isLinked(first, primary) && !goal.undo) return planReplacement(first, why, group)
+  return lackOfMemory(seen) === undefined
+    ? act({ kind: 'add-shard', runs: goal, follow: primary.id, why: `in place of another: ${why}` })
+    : retire(first, why, group)
 }
 
 /** With the primary on the goal's revision: the others, one at a time, never below the replicas the database had. */
@@ -210,7 +220,7 @@ export function planOthers(group: Group): Verdict | undefined {
   if (next === undefined) return undefined
   const isReadable = readsFilesOf(next.wanted.build, goal.build)
   const isShort = !goal.undo && replicas.length - old.length < goal.replicas
-  if (!isReadable && isShort) return planReplacement(next, group)
+  if (!isReadable && isShort) return planReplacement(next, `${revision} cannot read its files`, group)
   if (goal.undo || !isReadable) {
     const why = `it runs ${next.revision}, whose files ${revision} may not read; a fresh shard takes its place`
     return retire(next, why, group)
@@ -225,36 +235,33 @@ export function planOthers(group: Group): Verdict | undefined {
 }
 
 /**
- * A fresh shard in place of one whose files the goal cannot read, before that one goes. Where the node has no room for both, it goes first if
- * another one stands by as well; the last one that stands by stays until there is room.
+ * A fresh shard in place of one that cannot be restarted on the goal, before that one goes. Where the node has no room for both, it goes first if
+ * enough others stand by; else it stays until there is room.
  */
-function planReplacement(old: SeenShard, group: Group): Verdict {
+function planReplacement(old: ObservedShard, why: string, group: Group): Verdict {
   const { seen, goal, primary, replicas } = group
-  const files = `whose files ${revisionOf(goal)} cannot read`
   const lacking = lackOfMemory(seen)
   if (lacking === undefined)
     return act({
-      kind: 'add-shard',
-      runs: goal,
-      follow: primary.id,
-      why: `in place of shard ${old.id}, ${files}`,
+      ...{ kind: 'add-shard', runs: goal, follow: primary.id },
+      why: `in place of shard ${old.id}: ${why}`,
     })
   const standing = replicas.filter((shard) => shard !== old && isLinked(shard, primary))
   if (standing.length >= goal.replicas)
-    return retire(old, `${lacking.why}, and a fresh shard shall take the place of this one, ${files}`, group)
-  const why = `${lacking.why}: a fresh shard shall take the place of shard ${old.id}, ${files}, which stays until there is room`
-  return { kind: 'wait', shard: old.id, code: 'node_room', why }
+    return retire(old, `${lacking.why}, and a fresh shard takes the place of this one: ${why}`, group)
+  const words = `${lacking.why}: a fresh shard is to take the place of shard ${old.id}, which stays until there is room: ${why}`
+  return { kind: 'wait', shard: old.id, code: 'node_room', why: words }
 }
 
 /** The old primary leaves first: it served the longest; then the youngest. */
-function firstToLeave(shards: readonly SeenShard[], goal: Goal): readonly SeenShard[] {
+function firstToLeave(shards: readonly ObservedShard[], goal: Goal): readonly ObservedShard[] {
   return shards.toSorted(
     (a, b) => Number(goal.homes.includes(b.id)) - Number(goal.homes.includes(a.id)) || b.id - a.id,
   )
 }
 
 /** Hands the role back to the shard that had it before, where the goal asks for that; undefined: nothing to do. */
-export function planHome(group: Group): Verdict | undefined {
+export function planRestoredRole(group: Group): Verdict | undefined {
   const { goal, primary, replicas } = group
   const home = replicas.find((shard) => goal.homes.includes(shard.id))
   if (!goal.preserveRoles || home === undefined) return undefined

@@ -1,15 +1,18 @@
 import { expect, test } from 'vitest'
 import { shardedOf } from '../../../test/simulation/group.ts'
 import type { Lane } from '../state/lane.ts'
-import type { SeenDatabase } from '../state/topology.ts'
+import type { ObservedDatabase } from '../state/topology.ts'
 import { rationDepartures } from './ration-departures.ts'
 
-/** Of 128 nodes. */
-const MOST_LEAVING = 8
+/** Of 128 nodes, 64 of which stay. */
+const MOST_LEAVING = 9
 
-/** The follower of each group shall go; those of the first groups are on their way. */
-function going(onTheirWay: number): { readonly seen: SeenDatabase; readonly lanes: readonly Lane[] } {
-  const { groups } = shardedOf(64, 1)
+/** The follower of each group is to go; those of the first groups are on their way. */
+function going(
+  onTheirWay: number,
+  of = 64,
+): { readonly seen: ObservedDatabase; readonly lanes: readonly Lane[] } {
+  const { groups } = shardedOf(of, 1)
   const followerOf = (n: number) => groups[n]?.shards[1]?.id ?? 0
   const seen = {
     groups: groups.map((group, n) => ({
@@ -44,7 +47,12 @@ test.each([
   })
 })
 
-test('a shard that is not known to follow waits for nobody', () => {
+test('of 24 groups without replicas, all old primaries leave at once', () => {
+  const { seen, lanes } = going(0, 24)
+  expect(begunIn(rationDepartures(lanes, seen))).toBe(24)
+})
+
+test('a shard that is not known to follow waits for no other', () => {
   const { seen, lanes } = going(20)
   const silent = {
     groups: seen.groups.map((group) => ({

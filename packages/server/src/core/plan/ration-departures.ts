@@ -1,18 +1,27 @@
 import type { Lane } from '../state/lane.ts'
-import { findGroup, isLive, type Seen, type SeenDatabase, type Step } from '../state/topology.ts'
+import {
+  findGroup,
+  isLive,
+  type ObservedDatabase,
+  type ObservedGroup,
+  type Verdict,
+} from '../state/topology.ts'
 import { mostAtOnce } from './most-at-once.ts'
 
 /**
  * Of the followers that the lanes let go, those for which there is room, the first groups first; one in any case, as a process may take
- * long to end. Each other node writes down that one is gone: 64 at once took the processors from clients for ten seconds. Whoever is not known to follow goes at once: it may be in the way.
+ * long to end. Each node that stays closes its connections to one that goes: 64 at once took the processors from clients for ten seconds. Of 24
+ * groups without replicas all may go. A shard that is not known to follow goes at once: it may be in the way.
  */
-export function rationDepartures(lanes: readonly Lane[], seen: SeenDatabase): readonly Lane[] {
+export function rationDepartures(lanes: readonly Lane[], seen: ObservedDatabase): readonly Lane[] {
   const shards = seen.groups.flatMap((group) => group.shards)
-  const most = mostAtOnce(shards.length)
-  let free = Math.max(1, most - shards.filter(({ leaving }) => leaving).length)
+  const leaving = shards.filter((shard) => shard.leaving).length
+  const going = lanes.filter(({ group, verdict }) => isDeparture(verdict, findGroup(seen, group))).length
+  const most = mostAtOnce(shards.length - leaving - going)
+  let free = Math.max(1, most - leaving)
   return lanes.map((lane) => {
     const { group, verdict } = lane
-    if (verdict.kind !== 'do' || !letsGo(verdict.step, findGroup(seen, group))) return lane
+    if (!isDeparture(verdict, findGroup(seen, group))) return lane
     free -= 1
     if (free >= 0) return lane
     const why = `${most} shards are leaving already, and ${verdict.step.why}`
@@ -20,9 +29,13 @@ export function rationDepartures(lanes: readonly Lane[], seen: SeenDatabase): re
   })
 }
 
-/** A follower whose retirement has not begun. */
-function letsGo(step: Step, { shards }: Seen): boolean {
-  if (step.kind !== 'retire-shard') return false
+/** Of a follower whose retirement has not begun. */
+function isDeparture(
+  verdict: Verdict,
+  { shards }: ObservedGroup,
+): verdict is Verdict & { readonly kind: 'do' } {
+  if (verdict.kind !== 'do' || verdict.step.kind !== 'retire-shard') return false
+  const { step } = verdict
   const shard = shards.find(({ id }) => id === step.shard)
   return shard !== undefined && !shard.leaving && isLive(shard) && shard.engine.role === 'replica'
 }

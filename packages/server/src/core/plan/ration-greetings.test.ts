@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { goalOf, shardedOf } from '../../../test/simulation/group.ts'
 import type { Lane } from '../state/lane.ts'
-import { everything } from '../state/orders.ts'
-import { type ClusterNode, isLive, type SeenDatabase } from '../state/topology.ts'
+import { unrestricted } from '../state/orders.ts'
+import { type ClusterNode, isLive, type ObservedDatabase } from '../state/topology.ts'
 import { planDatabase } from './plan-database.ts'
 import { LEAST_GREETINGS, MOST_GREETINGS } from './ration-greetings.ts'
 
@@ -13,7 +13,7 @@ const onOld = { ...goal, build: { flavour: 'redis' as const, version: '7.0.15' }
 /** What each shard knows, from what all know. */
 function knowing(
   change: (nodes: readonly ClusterNode[], id: number) => readonly ClusterNode[],
-): SeenDatabase {
+): ObservedDatabase {
   const seen = shardedOf(groups, 0)
   return {
     groups: seen.groups.map((group) => ({
@@ -40,7 +40,7 @@ const greetingsIn = (lanes: readonly Lane[]) =>
   )
 
 test('64 groups do not introduce all their shards at once, and a group without room says so', () => {
-  const lanes = planDatabase(strange, onOld, everything)
+  const lanes = planDatabase(strange, onOld, unrestricted)
   expect(greetingsIn(lanes)).toBe(MOST_GREETINGS)
   expect(lanes.filter(({ verdict }) => verdict.kind === 'hold').length).toBeGreaterThan(50)
 })
@@ -58,16 +58,16 @@ test('introductions that are on their way count, and a few go on beside as many 
       }),
     })),
   })
-  expect(greetingsIn(planDatabase(busy(64), onOld, everything))).toBe(LEAST_GREETINGS)
+  expect(greetingsIn(planDatabase(busy(64), onOld, unrestricted))).toBe(LEAST_GREETINGS)
   // At that address nothing answers: engines may try for as long as they like.
-  expect(greetingsIn(planDatabase(busy(9_999), onOld, everything))).toBe(MOST_GREETINGS)
+  expect(greetingsIn(planDatabase(busy(9_999), onOld, unrestricted))).toBe(MOST_GREETINGS)
 })
 
 test('surge shards of 64 groups join a few at a time, unless it is said how many', () => {
   const seen = shardedOf(groups, 0)
   const surging = (parallel: number) => {
     const policy = { ...goal.policy, canary: false, parallel }
-    const lanes = planDatabase(seen, { ...goal, policy }, everything)
+    const lanes = planDatabase(seen, { ...goal, policy }, unrestricted)
     return lanes.filter(({ verdict }) => verdict.kind === 'do' && verdict.step.kind === 'add-shard').length
   }
   expect([surging(0), surging(3), surging(20)]).toEqual([9, 3, 20])

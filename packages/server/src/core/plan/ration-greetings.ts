@@ -1,10 +1,10 @@
 import type { Address } from '@fairlead/api'
 import type { Lane } from '../state/lane.ts'
-import { isLive, type SeenDatabase } from '../state/topology.ts'
+import { isLive, type ObservedDatabase } from '../state/topology.ts'
 
 /**
  * Introductions that are on their way at once in one database, over all groups. Each is two TLS connections that are made and, where both know
- * each other by then, closed again: 1 to 3 ms of a processor. Of 64 groups, every heir has to be known to all: thousands, in one turn.
+ * each other by then, closed again: 1 to 3 ms of a processor. Of 64 groups, every successor has to be known to all: thousands, in one turn.
  */
 export const MOST_GREETINGS = 48
 /** So many go on in each turn, also while others do not arrive: a bus that fails somewhere holds up nothing elsewhere. */
@@ -14,7 +14,7 @@ export const LEAST_GREETINGS = 4
  * Of the introductions that the lanes ask for, those for which there is room, the first groups first: one group is known to all, and may
  * hand over, before the next one begins. Gossip does what is left meanwhile. A lane without room waits for the others.
  */
-export function rationGreetings(lanes: readonly Lane[], seen: SeenDatabase): readonly Lane[] {
+export function rationGreetings(lanes: readonly Lane[], seen: ObservedDatabase): readonly Lane[] {
   if (!lanes.some(({ verdict }) => verdict.kind === 'do' && verdict.step.kind === 'meet')) return lanes
   let free = Math.max(LEAST_GREETINGS, MOST_GREETINGS - countOnTheirWay(seen))
   return lanes.map((lane) => {
@@ -32,7 +32,7 @@ export function rationGreetings(lanes: readonly Lane[], seen: SeenDatabase): rea
  * Those that engines have under way, asked for by us or by gossip. Not those to addresses where no shard answers: engines try these again
  * for as long as they hear of them.
  */
-function countOnTheirWay({ groups }: SeenDatabase): number {
+function countOnTheirWay({ groups }: ObservedDatabase): number {
   const live = groups.flatMap(({ shards }) => shards.filter(isLive))
   const answering = new Set(live.map(({ address }) => nameOf(address)))
   return live.flatMap(({ engine }) =>

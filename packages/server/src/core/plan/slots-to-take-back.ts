@@ -3,9 +3,9 @@ import { readSlotRanges, slotsMissing, slotsOutside, slotsWithin } from '../stat
 import type { ClusterNode } from '../state/topology.ts'
 
 /**
- * What a shard that follows a node which is none of its group's must do so that its takeover gives it `slots`, and no others. By its
- * own view at this moment: `drop`, slots of others for it to forget the owner of, who tells it again within the second; `add`, slots
- * that the node it follows does not have.
+ * What a shard that follows a node outside its group must do so that its takeover gives it `slots`, and no
+ * others. By its own view at this moment: `drop`, slots of other nodes whose owner it forgets (the owner
+ * announces them again within a second); `add`, slots that the node it follows does not have.
  */
 export function slotsToTakeBack(
   nodes: readonly ClusterNode[],

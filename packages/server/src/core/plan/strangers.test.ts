@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { picksOf } from '../../../test/simulation/engines.ts'
 import { goalOf, groupOf, old } from '../../../test/simulation/group.ts'
 import { type SlotRange, splitSlots } from '../state/database.ts'
-import { everything } from '../state/orders.ts'
+import { unrestricted } from '../state/orders.ts'
 import { readSlotRanges, slotsMissing } from '../state/slot-ranges.ts'
 import {
   type ClusterNode,
   findGroup,
   type LiveShard,
-  type SeenDatabase,
+  type ObservedDatabase,
   type Step,
 } from '../state/topology.ts'
 import { violations } from './invariants.ts'
@@ -17,8 +17,9 @@ import { planDatabase } from './plan-database.ts'
 import { slotsToTakeBack } from './slots-to-take-back.ts'
 
 /**
- * Engines in cluster mode that believe each other's claims, as real ones do: whoever has the higher epoch gets the slots, and whoever
- * loses the last follows the one that took it. (Measured on redis 7.0 and 8.0, valkey 8.0, 8.1 and 9.1.)
+ * Engines in cluster mode that believe each other's claims, as real ones do: the higher epoch gets the slots,
+ * and a node that loses its last slot follows the one that took it. (Measured on redis 7.0 and 8.0, valkey
+ * 8.0, 8.1 and 9.1.)
  */
 interface Node {
   readonly id: number
@@ -89,7 +90,7 @@ function rangesOf(owners: readonly (number | null)[], of: number): string {
   return owners.flatMap((owner, n) => (owner === of ? [`${n * PART}-${(n + 1) * PART - 1}`] : [])).join(' ')
 }
 
-function see(nodes: readonly Node[], groups: number, replicas: number): SeenDatabase {
+function see(nodes: readonly Node[], groups: number, replicas: number): ObservedDatabase {
   return {
     groups: splitSlots(groups).map((slots, number) => {
       const group = groupOf(replicas, false, 1 + number * (replicas + 1))
@@ -115,10 +116,10 @@ function see(nodes: readonly Node[], groups: number, replicas: number): SeenData
       })
       return { ...group, group: number, slots, shards, history: { replid: 'ours', offset: 0, runId: null } }
     }),
-  } as SeenDatabase
+  } as ObservedDatabase
 }
 
-function carryOut(step: Step, nodes: readonly Node[], seen: SeenDatabase): void {
+function carryOut(step: Step, nodes: readonly Node[], seen: ObservedDatabase): void {
   const nodeOf = (id: number) => {
     const node = nodes.find((one) => one.id === id)
     if (node === undefined) throw new Error(`there is no node ${id}`)
@@ -128,7 +129,7 @@ function carryOut(step: Step, nodes: readonly Node[], seen: SeenDatabase): void 
     const gone = Number(step.node.replace('node-', ''))
     for (const id of step.shards) {
       const node = nodeOf(id)
-      if (node.follows === gone) throw new Error('an engine cannot forget whom it follows')
+      if (node.follows === gone) throw new Error('an engine cannot forget its primary')
       node.known.delete(gone)
       node.banned.add(gone)
       for (const [slot, owner] of node.owners.entries()) if (owner === gone) node.owners[slot] = null
@@ -145,7 +146,7 @@ function carryOut(step: Step, nodes: readonly Node[], seen: SeenDatabase): void 
   else if (step.kind !== 'record-wish' && step.kind !== 'record-primary') throw new Error(`a ${step.kind}`)
 }
 
-function takeBack(node: Node, slots: SlotRange, nodes: readonly Node[], seen: SeenDatabase): void {
+function takeBack(node: Node, slots: SlotRange, nodes: readonly Node[], seen: ObservedDatabase): void {
   const shard = seen.groups.flatMap(({ shards }) => shards).find(({ id }) => id === node.id) as LiveShard
   const { id, nodes: view } = shard.engine.cluster ?? { id: '', nodes: [] }
   const { drop, add } = slotsToTakeBack(view, id, slots)
@@ -194,7 +195,7 @@ describe('a stranger that claims slots', () => {
           gossip([...nodes, ...(stranger.alive ? [stranger] : [])], turn)
           seen = see(nodes, groups, replicas)
           const goal = goalOf({ ...old, from: null, groups, cluster: true, replicas, homes: [] })
-          const lanes = planDatabase(seen, goal, everything)
+          const lanes = planDatabase(seen, goal, unrestricted)
           const steps = lanes.flatMap(({ group, verdict }) =>
             verdict.kind === 'do' ? [{ group, step: verdict.step }] : [],
           )

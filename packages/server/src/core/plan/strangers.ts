@@ -1,22 +1,34 @@
 import type { Address } from '@fairlead/api'
+import { isSameAddress } from '@fairlead/engine'
 import { readSlotRanges, slotsWithin } from '../state/slot-ranges.ts'
-import { type ClusterNode, isAt, isLive, type Seen, type SeenDatabase } from '../state/topology.ts'
+import {
+  type ClusterNode,
+  isAt,
+  isLive,
+  type ObservedDatabase,
+  type ObservedGroup,
+} from '../state/topology.ts'
 
-/** A node of the cluster that is no shard of the database, as those who know it see it. */
+/** A node of the cluster that is no shard of the database, as the shards that know it see it. */
 export interface Stranger {
   readonly node: string
   readonly address: Address
   /** A shard of ours has stood at its address: most likely it is what is left of a former process. */
   readonly former: boolean
-  /** The shards that know it, by id, without those that follow it: an engine cannot forget whom it follows. */
+  /** The shards that know it, by id, without its followers: an engine cannot forget its primary. */
   readonly knownTo: readonly number[]
   readonly followedBy: readonly number[]
-  /** The slots that it has, in the eyes of anybody. Ranges as the engines write them; '' when it has none. */
+  /**
+   * The slots that it has in the view of any shard. Ranges as the engines write them; '' when it has none.
+   */
   readonly slots: string
 }
 
-/** Nodes that are none of the database's. A node on its way in, under an id that is not its own, is not one yet. */
-export function findStrangers({ groups }: SeenDatabase): readonly Stranger[] {
+/**
+ * Nodes that are no shards of the database. A node that is just joining, under a temporary id, does not count
+ * yet.
+ */
+export function findStrangers({ groups }: ObservedDatabase): readonly Stranger[] {
   const records = groups.flatMap(({ shards }) => shards)
   const live = records.filter(isLive)
   const own = new Set(live.map(({ engine }) => engine.cluster?.id))
@@ -25,9 +37,9 @@ export function findStrangers({ groups }: SeenDatabase): readonly Stranger[] {
     for (const node of engine.cluster?.nodes ?? []) {
       if (node.handshake || own.has(node.id)) continue
       const there = records.find((shard) => isAt(node.address, shard))
-      // Somebody who does not answer may come back under this id; somebody who answers has another one.
+      // A shard that does not answer may come back under this id; a shard that answers has another one.
       if (there !== undefined && !isLive(there)) continue
-      const follows = isSame(engine.primary, node.address)
+      const follows = isSameAddress(node.address, engine.primary)
       found.set(node.id, add(found.get(node.id), node, { id, follows, former: there !== undefined }))
     }
   }
@@ -48,12 +60,8 @@ function add(
   }
 }
 
-function isSame(a: Address | null, b: Address): boolean {
-  return a !== null && a.host === b.host && a.port === b.port
-}
-
-/** The stranger that has slots of the group, in the eyes of any shard. What is left of a former process of ours is none. */
-export function findClaimant({ slots }: Seen, strangers: readonly Stranger[]): Stranger | undefined {
+/** The stranger that has slots of the group, in the view of any shard. A former process of ours does not count. */
+export function findClaimant({ slots }: ObservedGroup, strangers: readonly Stranger[]): Stranger | undefined {
   if (slots === null) return undefined
   return strangers.find((one) => !one.former && slotsWithin(readSlotRanges(one.slots), slots).length > 0)
 }

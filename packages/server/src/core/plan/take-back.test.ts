@@ -1,18 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { giveUp, lead, undo } from '../../../test/simulation/action.ts'
+import { giveUp, undo } from '../../../test/simulation/action.ts'
 import { HOLE } from '../../../test/simulation/engines.ts'
 import { goalOf, old } from '../../../test/simulation/group.ts'
+import { lead } from '../../../test/simulation/lead.ts'
 import { look } from '../../../test/simulation/look.ts'
+import { runsOf } from '../../../test/simulation/runs.ts'
 import { beginUpgrade, expectReached, expectSound, shapes } from '../../../test/simulation/upgrade.ts'
-import { membersOf } from '../../../test/simulation/world.ts'
+import { lastHandover, membersOf } from '../../../test/simulation/world.ts'
 import { undoGoal } from '../state/action.ts'
 import { plainPolicy, revisionOf } from '../state/goal.ts'
 import { noOrders } from '../state/orders.ts'
 import { isLive } from '../state/topology.ts'
 import { wayBack } from '../state/way-back.ts'
 
-const some = { numRuns: 35 }
+const some = runsOf(25)
 const done = { kind: 'done', why: '' }
 const window = { ...plainPolicy, rollbackWindow: 'until-finalized' } as const
 
@@ -25,12 +27,12 @@ test('the goal that takes an upgrade back wants the old revision and roles, what
 })
 
 describe('an upgrade that is taken back', () => {
-  test('at any moment at which that is possible leads to the old revision and primaries, with every write', () => {
-    fc.assert(
-      fc.property(shapes, fc.nat({ max: 120 }), (shape, moment) => {
+  test('at any moment at which that is possible leads to the old revision and primaries, with every write', async () => {
+    await fc.assert(
+      fc.asyncProperty(shapes, fc.nat({ max: 120 }), async (shape, moment) => {
         const { action } = beginUpgrade({ ...shape, preserveRoles: false }, { policy: window })
         let turn = 0
-        const end = lead(action, {
+        const end = await lead(action, {
           step: expectSound,
           events: () => {
             turn += 1
@@ -46,12 +48,12 @@ describe('an upgrade that is taken back', () => {
     )
   })
 
-  test('is eligible in the whole rollback window, once every group has handed over and its standby follows', () => {
-    fc.assert(
-      fc.property(shapes, (shape) => {
+  test('is eligible in the whole rollback window, once every group has handed over and its standby follows', async () => {
+    await fc.assert(
+      fc.asyncProperty(shapes, async (shape) => {
         const { action } = beginUpgrade(shape, { policy: window })
         let held = 0
-        lead(action, {
+        await lead(action, {
           moment: ({ seen, lanes }) => {
             if (action.goal.undo || !lanes.every(({ verdict }) => verdict.kind === 'hold')) return
             held += 1
@@ -65,13 +67,13 @@ describe('an upgrade that is taken back', () => {
     )
   })
 
-  test('and wanted again after all reaches the goal, with every write', () => {
-    fc.assert(
-      fc.property(shapes, fc.nat({ max: 60 }), fc.nat({ max: 40 }), (shape, moment, later) => {
+  test('and wanted again after all reaches the goal, with every write', async () => {
+    await fc.assert(
+      fc.asyncProperty(shapes, fc.nat({ max: 60 }), fc.nat({ max: 40 }), async (shape, moment, later) => {
         const { action } = beginUpgrade(shape, { policy: { ...window } })
         let turn = 0
         let undone = -1
-        const end = lead(action, {
+        const end = await lead(action, {
           step: expectSound,
           events: () => {
             turn += 1
@@ -84,7 +86,7 @@ describe('an upgrade that is taken back', () => {
             })
           },
         })
-        // It may have been back before anybody changed their mind.
+        // It may have been back before the order changed.
         expect(end).toEqual(done)
         expectReached(action)
       }),
@@ -94,26 +96,27 @@ describe('an upgrade that is taken back', () => {
 })
 
 describe('a standby that could not carry out a command of its primary', () => {
-  test('does not take its group back, and the way back is closed', () => {
-    fc.assert(
-      fc.property(shapes, fc.integer({ min: 2, max: 12 }), (shape, often) => {
+  test('does not take its group back, and the way back is closed', async () => {
+    await fc.assert(
+      fc.asyncProperty(shapes, fc.integer({ min: 2, max: 12 }), async (shape, often) => {
         const { action, pick } = beginUpgrade({ ...shape, restart: false }, { policy: window })
         const { world } = action
         const fresh = revisionOf(action.asked)
         world.stumbles = (follower, source) =>
           source.revision === fresh && follower.revision !== fresh && pick(often) === 0
         let held = 0
-        const end = lead(action, {
+        const end = await lead(action, {
           events: () => {
             if (held < 5 || action.goal.undo) return
-            const harmed = world.teams.some(({ members, standby }) =>
-              members.some(
-                ({ id, engine }) => id === standby?.shard && (engine?.log.includes(HOLE) ?? false),
+            const harmed = world.teams.some((team) =>
+              team.members.some(
+                ({ id, engine }) =>
+                  id === lastHandover(team)?.standby.shard && (engine?.log.includes(HOLE) ?? false),
               ),
             )
             const { eligible } = wayBack(look(world), action.asked)
             if (harmed) expect(eligible).toBe(false)
-            // Somebody insists.
+            // The order is repeated.
             giveUp(action, 'all the same')
           },
           moment: ({ lanes }) => {
@@ -123,12 +126,12 @@ describe('a standby that could not carry out a command of its primary', () => {
             // Going home after that is another matter.
             const from = seen.shards.find((shard) => step.kind === 'hand-over' && shard.id === step.from)
             if (step.kind !== 'hand-over' || from?.revision === revisionOf(goal)) return
-            const heir = membersOf(world).find(({ id }) => id === step.to)
-            const sight = seen.shards.find((shard) => shard.id === step.to)
-            expect(sight !== undefined && isLive(sight)).toBe(true)
+            const successor = membersOf(world).find(({ id }) => id === step.to)
+            const observer = seen.shards.find((shard) => shard.id === step.to)
+            expect(observer !== undefined && isLive(observer)).toBe(true)
             // What it skipped since the plan looked is found while writes stand still, and nothing is moved.
-            if (heir?.engine?.errorReplies === sight?.engine?.errorReplies)
-              expect(heir?.engine?.log).not.toContain(HOLE)
+            if (successor?.engine?.errorReplies === observer?.engine?.errorReplies)
+              expect(successor?.engine?.log).not.toContain(HOLE)
           },
         })
         if (end.kind === 'stuck') expect(end.why).toMatch(/could not carry out|standby/)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { arrive, goalOf, groupOf, linked, noMemory, plenty, run } from '../../../test/simulation/group.ts'
-import { expect as expected } from '../dry-run/simulate.ts'
+import { applyStep as expected } from '../dry-run/simulate.ts'
 import { revisionOf } from '../state/goal.ts'
-import type { Seen, Step } from '../state/topology.ts'
+import type { ObservedGroup, Step } from '../state/topology.ts'
 import { planGroup } from './plan-group.ts'
 
 const valkey9 = { build: { flavour: 'valkey', version: '9.1.2' }, restartNonce: 0, modules: [] }
@@ -13,7 +13,7 @@ function* atOnce(): Generator<number> {
   for (;;) yield 1
 }
 
-function onValkey9(): Seen {
+function onValkey9(): ObservedGroup {
   const seen = groupOf(1)
   const shards = seen.shards.map((shard) => ({ ...shard, wanted: valkey9, revision: revisionOf(valkey9) }))
   return { ...seen, shards }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { goalOf, groupOf, linked, noMemory, old, run, undoOf } from '../../../test/simulation/group.ts'
-import { type EngineState, isLive, type Seen } from '../state/topology.ts'
+import { type EngineState, isLive, type ObservedGroup } from '../state/topology.ts'
 import { planGroup } from './plan-group.ts'
 
 /** Shard 2 leads on the goal; 1 was the primary, 3 is another old replica. All follow at one offset. */
-function ledByTwo(errors: Readonly<Record<number, number>>): Seen {
+function ledByTwo(errors: Readonly<Record<number, number>>): ObservedGroup {
   const seen = groupOf(2)
   const leader = seen.shards[1]?.address ?? null
   return {
@@ -62,7 +62,7 @@ describe('a replica that could not carry out a command of its primary', () => {
 
   test('is promoted last of those at one offset', () => {
     const seen = groupOf(2)
-    const died: Seen = {
+    const died: ObservedGroup = {
       ...seen,
       shards: seen.shards.map((shard) =>
         shard.id === 1 || !isLive(shard)
@@ -95,17 +95,17 @@ test('a replica on redis 6.0 that has followed a newer primary is replaced by a 
   expect(end.shards.map(({ revision }) => revision)).toEqual(['valkey-8.1.1+0', 'valkey-8.1.1+0'])
 })
 
-test('a standby that was started anew has forgotten what it missed, and is not gone back to', () => {
+test('a standby that was restarted has lost its count of missed commands, and the role does not go back to it', () => {
   const seen = { ...ledByTwo({ 3: 1 }), standby: { shard: 1, runId: 'another', errorReplies: 0 } }
   expect(planGroup(seen, undoOf(goal))).toMatchObject({
     kind: 'hopeless',
-    why: expect.stringMatching(/started anew/),
+    why: expect.stringMatching(/was restarted/),
   })
 })
 
 describe('an old primary that the upgrade has restarted on the new revision', () => {
   /** 2 has led on the goal, and died when 1 was on the goal, too: 3, which is old still, was promoted in its place. */
-  function ledByThree(errorReplies: number): Seen {
+  function ledByThree(errorReplies: number): ObservedGroup {
     const seen = ledByTwo({})
     const leader = seen.shards[2]?.address ?? null
     const becomes: Readonly<Record<number, Partial<EngineState>>> = {
@@ -141,9 +141,9 @@ describe('an old primary that the upgrade has restarted on the new revision', ()
   })
 })
 
-test('a shard whose port somebody else took is replaced by one on another port', () => {
+test('a shard whose port another process took is replaced by one on another port', () => {
   const seen = groupOf(1)
-  const taken: Seen = {
+  const taken: ObservedGroup = {
     ...seen,
     shards: seen.shards.map((shard) =>
       shard.id === 2
@@ -160,7 +160,7 @@ test('a shard whose port somebody else took is replaced by one on another port',
   expect(planGroup(taken, goalOf({ ...old, homes: [] }))).toMatchObject({
     step: { kind: 'retire-shard', shard: 2 },
   })
-  const first: Seen = {
+  const first: ObservedGroup = {
     ...taken,
     recordedPrimary: null,
     shards: taken.shards.filter(({ id }) => id === 2),

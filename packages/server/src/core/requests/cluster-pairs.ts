@@ -6,7 +6,7 @@ import { compareVersions } from '@fairlead/engine'
  * has both in it for a while.
  *
  * On the bus, redis since 8.0 sends the secret of its cluster as extension 4 of a ping, and valkey since 8.0 takes extension 4
- * for the address that clients shall use: MOVED and CLUSTER NODES then name that secret, and the memory behind it, as the host.
+ * for the address that clients are to use: MOVED and CLUSTER NODES then name that secret, and the memory behind it, as the host.
  * Measured with redis 6.0, 7.0 and 8.0 and valkey 8.0, 8.1 and 9.1, each with each other: `reconcile/loop/cluster-pairs.test.ts`.
  */
 export function obstacleInOneCluster(a: Build, b: Build): string | undefined {

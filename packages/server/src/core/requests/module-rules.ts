@@ -35,7 +35,7 @@ export function obstacleOfVersions(module: Module, build: Build): Refused | unde
   return undefined
 }
 
-/** What the database uses and the module does not say it gets along with. */
+/** Capabilities that the database uses and the module does not declare. */
 export function obstacleOfCapabilities(module: Module, traits: ModuleTraits): Refused | undefined {
   const missing = neededBy(traits).filter(({ capability }) => !module.capabilities.includes(capability))
   if (missing.length === 0) return undefined

@@ -5,10 +5,7 @@ const MB = 1_000_000
 const node = { totalBytes: 300 * MB, freeBytes: 280 * MB }
 
 test('primaries and replicas of a new database fit beside what other databases were promised, or it is refused with the numbers', () => {
-  const others = [
-    { memoryBytes: 50 * MB, replicas: 1 },
-    { memoryBytes: 0, replicas: 1 },
-  ]
+  const others = 100 * MB
   expect(refuseLackOfMemory({ memoryBytes: 100 * MB, replicas: 1 }, others, node)).toBeUndefined()
   expect(refuseLackOfMemory({ memoryBytes: 101 * MB, replicas: 1 }, others, node)).toEqual({
     refused: 'insufficient_resources',
@@ -19,9 +16,9 @@ test('primaries and replicas of a new database fit beside what other databases w
 
 test('what other programs use is not free either; a database without a limit asks for nothing', () => {
   const busy = { ...node, freeBytes: 0.4 * MB }
-  const { message = '' } = refuseLackOfMemory({ memoryBytes: 2 * MB, replicas: 0 }, [], busy) ?? {}
+  const { message = '' } = refuseLackOfMemory({ memoryBytes: 2 * MB, replicas: 0 }, 0, busy) ?? {}
   expect(message).toMatch(/the database needs 2 MB;.*: lower memory_size of other databases, or delete some$/)
-  expect(refuseLackOfMemory({ memoryBytes: 0, replicas: 1 }, [], busy)).toBeUndefined()
+  expect(refuseLackOfMemory({ memoryBytes: 0, replicas: 1 }, 0, busy)).toBeUndefined()
 })
 
 test('a memory_size in which an empty engine has no room is refused; 0 is no limit', () => {

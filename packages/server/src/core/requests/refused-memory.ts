@@ -29,17 +29,16 @@ export function refuseTinyMemory(wanted: {
 }
 
 /**
- * Why the node has no room for a database, or undefined. Every shard may fill what its database was promised, so what others were
+ * Why the node has no room for a database beside `reserved` bytes, which others were promised, or undefined. Every shard may fill what its database was promised, so what others were
  * promised is not free, also while they are empty. Databases without a limit promise nothing, and are not refused: what they use is seen
  * in `freeBytes`.
  */
 export function refuseLackOfMemory(
   wanted: MemoryPromise,
-  others: readonly MemoryPromise[],
+  reserved: number,
   { totalBytes, freeBytes }: NodeMemory,
 ): Refused | undefined {
   const needed = promised(wanted)
-  const reserved = others.reduce((sum, other) => sum + promised(other), 0)
   const room = Math.max(0, Math.min(totalBytes - reserved, freeBytes))
   if (needed <= room) return undefined
   const copies = wanted.replicas + 1

@@ -1,3 +1,4 @@
+import type { RollbackObstacle } from '@fairlead/api'
 import type { Action, Certificate } from './action.ts'
 
 /** What changed of what people see of an action. Applied in order, the changes make up the action. */
@@ -6,8 +7,9 @@ export type ActionChange = Partial<
     /** It takes back what it began. */
     readonly undo: boolean
     readonly paused: boolean
-    /** Can it be rolled back right now, and why or why not. */
+    /** Can it be rolled back right now, what is in the way, and why or why not. */
     readonly eligible: boolean
+    readonly rollbackObstacle: RollbackObstacle | null
     readonly reason: string
     /** A line each. */
     readonly warnings: string
@@ -41,6 +43,7 @@ export function visibleOf(action: Action): Required<ActionChange> {
     undo: goal.undo || (goal.kind === 'remove' && kind !== 'delete'),
     paused: orders.paused,
     eligible: wayBack?.eligible ?? false,
+    rollbackObstacle: wayBack?.obstacle ?? null,
     reason: wayBack?.reason ?? '',
     warnings: action.warnings.join('\n'),
   }

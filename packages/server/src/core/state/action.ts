@@ -31,7 +31,7 @@ export interface Action {
   readonly warnings: readonly string[]
   /** 0 to 100; only rises. */
   readonly progress: number
-  /** The kind of the step in hand, or of the verdict where there is none. */
+  /** The kind of the present step, or of the verdict if there is none. */
   readonly step: ActionState
   /** Why it waits. Null while it does not, and on record from before there was one. */
   readonly holdReason: HoldReason | null
@@ -81,9 +81,12 @@ export interface Certificate {
   readonly replid: string
   readonly offsetFrom: number
   readonly offsetTo: number
-  /** Keys that both held at that point; null where nobody counted them then: after a crash. */
+  /** Keys that both held at that point; null where they could not be counted, after a crash. */
   readonly keys: number | null
-  /** From the pause of the old primary to the promotion of the new one, by the server's clock: nobody took writes. In milliseconds. */
+  /**
+   * From the pause of the old primary to the promotion of the new one, by the server's clock: no shard took
+   * writes. In milliseconds.
+   */
   readonly writeStopMs: number
   /** How long clients of the endpoint waited, by the proxy's clock: never less than `writeStopMs`. Null without an endpoint, and after a crash. */
   readonly heldMs: number | null

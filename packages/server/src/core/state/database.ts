@@ -6,8 +6,8 @@ export interface Database {
   readonly uid: number
   readonly name: string
   readonly status: DatabaseStatus
-  /** What only a person can remove; '' when there is nothing. */
-  readonly obstacle: string
+  /** What only a person can remove, for people; null when there is nothing. */
+  readonly obstacle: string | null
   readonly build: Build
   readonly restartNonce: number
   /** By name. */
@@ -41,7 +41,10 @@ export interface Database {
   readonly changedAt: string
 }
 
-/** A range of slots and who serves it. A database that is not in cluster mode has one group, for all slots. */
+/**
+ * A range of slots and the shard that serves it. A database that is not in cluster mode has one group, for
+ * all slots.
+ */
 export interface GroupRecord {
   readonly number: number
   readonly slots: SlotRange
@@ -54,6 +57,15 @@ export interface GroupRecord {
 /** `changing`: an action runs on an existing database. */
 export type DatabaseStatus = 'pending' | 'active' | 'changing' | 'deleting' | 'creation-failed'
 
+/** What a database takes of what there is for all. */
+export type Reserved = Pick<Database, 'uid' | 'endpointPort' | 'memoryBytes' | 'replicas'>
+
+/** What a shard takes of its node: this concerns other databases, too. */
+export type ShardPlace = Pick<
+  ShardRecord,
+  'id' | 'databaseUid' | 'nodeUid' | 'port' | 'tlsPort' | 'reservedBytes'
+>
+
 /** A shard as the store knows it: what is wanted, and where. */
 export interface ShardRecord {
   readonly id: number
@@ -65,7 +77,7 @@ export interface ShardRecord {
   /** Where replicas find it that speak TLS; null: it does not. */
   readonly tlsPort: number | null
   readonly runs: Runs
-  /** Whom it shall follow when its process starts; null: nobody. */
+  /** The shard that it follows when its process starts; null: none. */
   readonly follows: number | null
   /** Its retirement has begun: it is on record only until its process is gone. */
   readonly leaving: boolean
@@ -115,6 +127,15 @@ export interface History {
   readonly runId: string | null
   /** The history that it branched off from, and the first offset at which the two differ; absent: there is none, or it is not known. */
   readonly before?: { readonly replid: string; readonly until: number }
+}
+
+/** What an engine says of the history before its own; `secondOffset` is negative where there is none. */
+export function historyBefore(said: {
+  readonly replid2: string
+  readonly secondOffset: number
+}): Pick<History, 'before'> {
+  const { replid2: replid, secondOffset: until } = said
+  return until > 0 ? { before: { replid, until } } : {}
 }
 
 /** Both ends belong to it. */

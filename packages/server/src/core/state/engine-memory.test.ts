@@ -56,7 +56,7 @@ describe('an engine is told', () => {
     ])
   })
 
-  test('of a backlog that it has kept, also when nobody follows it any more', () => {
+  test('of a backlog that it has kept, also when it has no replicas any more', () => {
     expect(limitOrders(engine(of(GiB, 0), 'noeviction'), limits(GiB, 'noeviction'), false)).toEqual([
       ['maxmemory', String(of(GiB))],
     ])

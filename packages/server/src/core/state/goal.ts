@@ -1,8 +1,8 @@
 import type { Build } from '@fairlead/api'
 
-/** The closed form of what is wanted of a database. Settled once; nobody reads the request again. */
+/** What is wanted of a database, in closed form. Made once from the request, which is not read again. */
 export interface Goal {
-  /** `remove`: no shard shall be left. */
+  /** `remove`: all shards are to go. */
   readonly kind: 'keep' | 'remove'
   readonly build: Build
   /** Raised by a forced restart, so that "restart everything" is observable as a revision. */
@@ -20,11 +20,11 @@ export interface Goal {
   readonly persistence: 'disabled' | 'aof' | 'snapshot'
   /** The shards that were primaries when the goal was accepted; none while a database is created. */
   readonly homes: readonly number[]
-  /** Homes shall be primaries again in the end. */
+  /** The original primaries get their role back in the end. */
   readonly preserveRoles: boolean
   /** It takes back an upgrade: what the shards of the other revision wrote to disk may be unreadable for this one. */
   readonly undo: boolean
-  /** The data may go: shards of another revision are replaced by empty ones. Somebody asked for that. */
+  /** The data may go, at a user's request: shards of another revision are replaced by empty ones. */
   readonly discard: boolean
   /** A primary without replicas may restart in place: its data comes back from disk, and it is away meanwhile. */
   readonly inPlace: boolean

@@ -6,22 +6,22 @@ import {
   isLinked,
   isLive,
   type LiveShard,
-  type Seen,
-  type SeenShard,
+  type ObservedGroup,
+  type ObservedShard,
   type Step,
   type Verdict,
 } from './topology.ts'
 
 /** A group whose roles are settled: one primary that answers, and the others. */
 export interface Group {
-  readonly seen: Seen
+  readonly seen: ObservedGroup
   readonly goal: Goal
   readonly primary: LiveShard
-  readonly replicas: readonly SeenShard[]
+  readonly replicas: readonly ObservedShard[]
 }
 
 /** Linked, loaded, and with its append-only file written where one is wanted. */
-export function isReady(shard: SeenShard, { goal, primary }: Group): boolean {
+export function isReady(shard: ObservedShard, { goal, primary }: Group): boolean {
   return (
     isLinked(shard, primary) &&
     isLive(shard) &&
@@ -31,7 +31,7 @@ export function isReady(shard: SeenShard, { goal, primary }: Group): boolean {
 }
 
 /** Waits for a shard that is on its way, with the progress of its full sync where the engine tells it. */
-export function awaitShard(shard: SeenShard, group: Group): Verdict {
+export function awaitShard(shard: ObservedShard, group: Group): Verdict {
   const isLoaded = isLinked(shard, group.primary) && isLive(shard) && !shard.engine.loading
   return {
     kind: 'wait',
@@ -53,7 +53,7 @@ export function howFar({ saving }: EngineState): string {
   return ` (${Math.floor((100 * done) / Math.max(1, of))} %)`
 }
 
-function whyNotReady(shard: SeenShard, group: Group): Obstacle {
+function whyNotReady(shard: ObservedShard, group: Group): Obstacle {
   const { code, why } = describeState(shard, group)
   if (shard.trouble === '') return { code, why }
   const { primary } = group
@@ -65,7 +65,7 @@ function whyNotReady(shard: SeenShard, group: Group): Obstacle {
   return { code, why: `${why} (its log: ${shard.trouble}${other})` }
 }
 
-function describeState(shard: SeenShard, { primary }: Group): Obstacle {
+function describeState(shard: ObservedShard, { primary }: Group): Obstacle {
   const name = `shard ${shard.id}`
   if (!isLive(shard))
     return { code: 'shard_silent', why: `${name} does not answer yet${inBrackets(whySilent(shard))}` }
@@ -80,7 +80,7 @@ function describeState(shard: SeenShard, { primary }: Group): Obstacle {
 }
 
 /** What is known of a silence: when its engine is given up its folder goes too, and this is all that is left. */
-function whySilent({ processWhy, trouble, lastLogLine = '' }: SeenShard): string {
+function whySilent({ processWhy, trouble, lastLogLine = '' }: ObservedShard): string {
   const said = trouble === '' && lastLogLine !== '' ? `its log ends with: ${lastLogLine}` : ''
   return [processWhy, said].filter((words) => words !== '').join('; ')
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { goalOf, undoOf } from '../../../test/simulation/group.ts'
 import { plainPolicy } from './goal.ts'
-import { leaveOf, noOrders } from './orders.ts'
+import { allowedBy, noOrders } from './orders.ts'
 
 const goalWith = (policy: Partial<typeof plainPolicy>) => goalOf({ policy: { ...plainPolicy, ...policy } })
 const at = Date.parse('2026-03-04T05:06:07.890Z')
@@ -66,7 +66,7 @@ describe('what may be done now', () => {
       true,
     ],
   ] as const)('%s', (_, policy, orders, handedOverAt, now, mayHandOver, mayFinalize) => {
-    expect(leaveOf(goalWith(policy), orders, handedOverAt, now)).toMatchObject({
+    expect(allowedBy(goalWith(policy), orders, handedOverAt, now)).toMatchObject({
       paused: false,
       mayHandOver,
       mayFinalize,
@@ -75,22 +75,22 @@ describe('what may be done now', () => {
 
   test('a pause holds whatever else is allowed, also an undo', () => {
     const orders = { ...noOrders, paused: true }
-    expect(leaveOf(goalWith({}), orders, null, at).paused).toBe(true)
-    expect(leaveOf(undoOf(goalWith({})), orders, null, at).paused).toBe(true)
+    expect(allowedBy(goalWith({}), orders, null, at).paused).toBe(true)
+    expect(allowedBy(undoOf(goalWith({})), orders, null, at).paused).toBe(true)
   })
 
-  test('an undo waits for nobody: neither the supervisor nor the window', () => {
+  test('an undo waits for neither the supervisor nor the window', () => {
     const undo = undoOf(goalWith({ supervised: true, rollbackWindow: 'until-finalized' }))
-    expect(leaveOf(undo, noOrders, at, at)).toMatchObject({ mayHandOver: true, mayFinalize: true })
+    expect(allowedBy(undo, noOrders, at, at)).toMatchObject({ mayHandOver: true, mayFinalize: true })
   })
 
-  test('who is waited for is said: the time, to the second, where it ends the window; else a person', () => {
-    expect(leaveOf(goalWith({ rollbackWindow: 10 }), noOrders, at, at).onFinalize).toEqual({
+  test('it says what is waited for: the time, to the second, where it ends the window; else a person', () => {
+    expect(allowedBy(goalWith({ rollbackWindow: 10 }), noOrders, at, at).onFinalize).toEqual({
       on: 'time',
       code: 'rollback_window',
-      why: expect.stringContaining('until 2026-03-04T05:06:17Z, or until somebody'),
+      why: expect.stringContaining('until 2026-03-04T05:06:17Z, or until a user'),
     })
     const goal = goalWith({ rollbackWindow: 'until-finalized' })
-    expect(leaveOf(goal, noOrders, at, at).onFinalize.on).toBe('person')
+    expect(allowedBy(goal, noOrders, at, at).onFinalize.on).toBe('person')
   })
 })

@@ -3,7 +3,7 @@ import type { Obstacle } from './obstacle.ts'
 
 /** What people have said about a running action. */
 export interface Orders {
-  /** Nothing new is begun. What is broken is still mended. */
+  /** Nothing new is begun. Faults are still repaired. */
   readonly paused: boolean
   /** The supervised stop is passed. */
   readonly proceed: boolean
@@ -15,7 +15,7 @@ export interface Orders {
 export const noOrders: Orders = { paused: false, proceed: false, finalize: false }
 
 /** What may be done now, by what people have said and what time it is. */
-export interface Leave {
+export interface Allowed {
   readonly paused: boolean
   readonly mayHandOver: boolean
   readonly mayFinalize: boolean
@@ -23,18 +23,21 @@ export interface Leave {
   readonly onFinalize: { readonly on: 'person' | 'time' } & Obstacle
 }
 
-/** The leave of a plan that nothing holds back. */
-export const everything: Leave = {
+/** What is allowed to a plan that nothing holds back. */
+export const unrestricted: Allowed = {
   paused: false,
   mayHandOver: true,
   mayFinalize: true,
   onFinalize: { on: 'time', code: 'rollback_window', why: '' },
 }
 
-/** `handedOverAt`: when the last group handed over, in Unix milliseconds; null before. An undo waits for nobody. */
-export function leaveOf(goal: Goal, orders: Orders, handedOverAt: number | null, now: number): Leave {
+/**
+ * `handedOverAt`: when the last group handed over, in Unix milliseconds; null before. An undo needs no
+ * approval.
+ */
+export function allowedBy(goal: Goal, orders: Orders, handedOverAt: number | null, now: number): Allowed {
   const { supervised, rollbackWindow } = goal.policy
-  if (goal.undo) return { ...everything, paused: orders.paused }
+  if (goal.undo) return { ...unrestricted, paused: orders.paused }
   const endsAt =
     rollbackWindow === 'until-finalized' || handedOverAt === null
       ? null
@@ -48,12 +51,12 @@ export function leaveOf(goal: Goal, orders: Orders, handedOverAt: number | null,
         ? {
             on: 'person',
             code: 'until_finalized',
-            why: 'the old primaries stay as standbys until somebody finalizes or rolls back',
+            why: 'the old primaries stay as standbys until a user finalizes or rolls back',
           }
         : {
             on: 'time',
             code: 'rollback_window',
-            why: `the old primaries stay as standbys until ${new Date(endsAt).toISOString().replace(/\.\d+Z$/, 'Z')}, or until somebody finalizes or rolls back`,
+            why: `the old primaries stay as standbys until ${new Date(endsAt).toISOString().replace(/\.\d+Z$/, 'Z')}, or until a user finalizes or rolls back`,
           },
   }
 }

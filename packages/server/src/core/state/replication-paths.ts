@@ -31,11 +31,11 @@ const formats: readonly Format[] = [
 
 /** How a fresh replica of `to` can be fed by a primary of `from`. */
 export interface ReplicationPath {
-  /** Why not, in words; undefined when it can, or nobody has measured it: the surge shard is the proof. */
+  /** Why not, in words; undefined when it can, or when it was not measured: the surge shard is the proof. */
   readonly obstacle: string | undefined
   /** The replica must be told to read what the other flavour sends. */
   readonly relaxed: boolean
-  /** Somebody has seen this pair work, or fail. */
+  /** This pair was seen to work, or to fail. */
   readonly measured: boolean
 }
 
@@ -69,7 +69,7 @@ type Feed = Pick<Runs, 'build' | 'modules'>
 function obstacleOfModules(from: Runs['modules'], to: Runs['modules']): string | undefined {
   for (const { name, semanticVersion } of from) {
     const reader = to.find((module) => module.name === name)
-    if (reader === undefined) return `the data of module ${name} can be read by nobody without it`
+    if (reader === undefined) return `the data of module ${name} cannot be read without that module`
     if (compareVersions(reader.semanticVersion, semanticVersion) < 0)
       return `${name} ${reader.semanticVersion} may not read what ${name} ${semanticVersion} writes`
   }

@@ -16,13 +16,17 @@ describe('a node that is to take over', () => {
   })
 
   test.each([
-    ['a gap', [node('a', '0-8190', 1), node('b', '8192-16383', 2)], 'knows who serves 16383 of 16384 slots'],
+    [
+      'a gap',
+      [node('a', '0-8190', 1), node('b', '8192-16383', 2)],
+      'knows the primaries of 16383 of 16384 slots',
+    ],
     [
       'single slots count as one',
       [node('a', '0-8190 8191', 1), node('b', '8193-16383', 2)],
-      'knows who serves 16383 of 16384 slots',
+      'knows the primaries of 16383 of 16384 slots',
     ],
-    ['nothing yet', [node('a', '', 1), node('b', '', 2)], 'knows who serves 0 of 16384 slots'],
+    ['nothing yet', [node('a', '', 1), node('b', '', 2)], 'knows the primaries of 0 of 16384 slots'],
     [
       'a stranger in the place of a primary',
       [node('a', '0-8191', 1), node('x', '8192-16383', 2)],
@@ -31,12 +35,12 @@ describe('a node that is to take over', () => {
     [
       'other bounds',
       [node('a', '0-8192', 1), node('b', '8193-16383', 2)],
-      'has old news of the slots of node a',
+      'has an old view of the slots of node a',
     ],
     [
       'an older epoch',
       [node('a', '0-8191', 1), node('b', '8192-16383', 1)],
-      'has old news of the slots of node b',
+      'has an old view of the slots of node b',
     ],
   ] as const)('does not, with %s', (_, view, why) => {
     expect(whyNotKnown(view, views)).toBe(why)

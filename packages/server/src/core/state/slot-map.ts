@@ -1,4 +1,4 @@
-/** A node as somebody in the cluster knows it. */
+/** A node in the view of a node of the cluster. */
 interface Node {
   readonly id: string
   readonly myself: boolean
@@ -16,13 +16,13 @@ const SLOTS = 16_384
  */
 export function whyNotKnown(view: readonly Node[], views: readonly (readonly Node[])[]): string | undefined {
   const served = view.reduce((sum, { slots }) => sum + countSlots(slots), 0)
-  if (served !== SLOTS) return `knows who serves ${served} of ${SLOTS} slots`
+  if (served !== SLOTS) return `knows the primaries of ${served} of ${SLOTS} slots`
   for (const primary of views) {
     const own = primary.find(({ myself }) => myself)
     const seen = view.find(({ id }) => id === own?.id)
     if (own === undefined || seen === undefined) return 'does not know every primary of the cluster yet'
     if (seen.slots !== own.slots || seen.epoch !== own.epoch)
-      return `has old news of the slots of node ${own.id.slice(0, 8)}`
+      return `has an old view of the slots of node ${own.id.slice(0, 8)}`
   }
   return undefined
 }

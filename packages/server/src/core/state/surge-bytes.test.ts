@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { groupOf } from '../../../test/simulation/group.ts'
 import { dataBytes } from './surge-bytes.ts'
-import { isLive, type Seen } from './topology.ts'
+import { isLive, type ObservedGroup } from './topology.ts'
 
 const GB = 1024 ** 3
 
 /** Its primary says that it holds so much. */
-function sayingIt(bytes: number, shareBytes: number): Seen {
+function sayingIt(bytes: number, shareBytes: number): ObservedGroup {
   const seen = groupOf(1)
   const shards = seen.shards.map((shard) =>
     isLive(shard)

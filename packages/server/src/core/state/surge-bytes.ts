@@ -1,6 +1,6 @@
 import { LEAST_BACKLOG_BYTES } from './backlog-bytes.ts'
 import { engineOverhead } from './engine-memory.ts'
-import { isLive, type Seen } from './topology.ts'
+import { isLive, type ObservedGroup } from './topology.ts'
 
 /** An engine that is full holds a little more than its limit; what one says beyond twice of that is not believed. */
 const MOST_OF_LIMIT = 2
@@ -9,7 +9,7 @@ const MOST_OF_LIMIT = 2
  * What the data of a group takes in memory now, in bytes, without backlogs: in the fullest of its shards that answer. An engine may say
  * anything, and so much is kept free for its successor: no more than its limit may come to.
  */
-export function dataBytes({ shards, limits }: Pick<Seen, 'shards' | 'limits'>): number {
+export function dataBytes({ shards, limits }: Pick<ObservedGroup, 'shards' | 'limits'>): number {
   const told = Math.max(0, ...shards.filter(isLive).map(({ engine }) => engine.memory.dataBytes))
   return limits.shareBytes === 0 ? told : Math.min(told, MOST_OF_LIMIT * limits.shareBytes)
 }
@@ -18,7 +18,7 @@ export function dataBytes({ shards, limits }: Pick<Seen, 'shards' | 'limits'>): 
  * What a further shard of the group takes at most, in bytes: the data with room to receive it, and a backlog as large as the
  * largest there is, which it is given before it takes over.
  */
-export function surgeBytes(group: Pick<Seen, 'shards' | 'limits'>): number {
+export function surgeBytes(group: Pick<ObservedGroup, 'shards' | 'limits'>): number {
   const backlogs = group.shards.filter(isLive).map(({ engine }) => engine.memory.backlogBytes)
   return (
     Math.ceil(dataBytes(group) * 1.25) +

@@ -1,29 +1,30 @@
 import type { Address } from '@fairlead/api'
+import { isSameAddress } from '@fairlead/engine'
 import type { History, SlotRange } from './database.ts'
 import type { Limits } from './engine-memory.ts'
 import type { Goal, Runs } from './goal.ts'
 import type { Obstacle } from './obstacle.ts'
 
 /** What is seen of a database at one moment: the whole input of every decision. */
-export interface SeenDatabase {
+export interface ObservedDatabase {
   /** By number. A database that is not sharded has one. */
-  readonly groups: readonly Seen[]
+  readonly groups: readonly ObservedGroup[]
 }
 
 /** What is seen of one group: a primary and its replicas, and the slots they serve. */
-export interface Seen {
+export interface ObservedGroup {
   readonly group: number
   /** The range of slots that the group serves; null when the database is not in cluster mode. */
   readonly slots: SlotRange | null
   /** Sorted by id. */
-  readonly shards: readonly SeenShard[]
+  readonly shards: readonly ObservedShard[]
   /** The shard that the store names as primary: where the endpoint points. */
   readonly recordedPrimary: number | null
   /** How far the primary's history was at the last look, from the store. */
   readonly history: History | null
   /** A handover whose intent is on record and which is not closed. */
   readonly handover: OpenHandover | null
-  /** Who handed the primary role over last, and how it was then; null before the first handover of an action. */
+  /** The shard that handed over last, and its state then; null before the first handover of an action. */
   readonly standby: Standby | null
   /** What the database grants each of its shards. */
   readonly limits: Limits
@@ -55,14 +56,14 @@ export interface NodeRoom {
 }
 
 /** One shard: its record in the store, the agent's report, and the engine's own words. */
-export interface SeenShard {
+export interface ObservedShard {
   readonly id: number
   readonly address: Address
   /** What the store wants it to run. */
   readonly wanted: Runs
   /** What its process was started with, by the agent's report; null while the agent knows nothing of it. */
   readonly revision: string | null
-  /** Whom it shall follow when its process starts, by the wish that the agent holds; null: nobody. */
+  /** The shard that it follows when its process starts, by the spec that the agent holds; null: none. */
   readonly follows: number | null
   readonly process: 'absent' | 'starting' | 'running' | 'stopping' | 'exited' | 'failed'
   /** It is on its way out: its retirement has begun. */
@@ -85,9 +86,9 @@ export interface SeenShard {
   readonly cannotRead?: boolean
   /** The last line of its process in its log, for people. Absent or empty: none is known. */
   readonly lastLogLine?: string
-  /** What its next process would begin with, by the wish that the agent holds; null while the agent knows nothing of it. */
+  /** What its next process would begin with, by the spec that the agent holds; null while the agent knows nothing of it. */
   readonly next: Pick<EngineMemory, 'limitBytes' | 'evictionPolicy'> | null
-  /** What its agent sees of a process that answers nobody. Null or absent: it answers, or there is none. */
+  /** What its agent sees of a process that does not answer. Null or absent: it answers, or there is none. */
   readonly silence?: Silence | null
   /** With which certificate its process proves itself to other shards, by its agent's word. Null or absent: with none. */
   readonly certificate?: string | null
@@ -97,7 +98,7 @@ export interface SeenShard {
   readonly engine: EngineState | null
 }
 
-/** A process that answers nobody, as its agent sees it. */
+/** A process that does not answer, as its agent sees it. */
 export interface Silence {
   /** It has done nothing for too long, and its agent will not end it by itself. A busy one is not hung. */
   readonly hung: boolean
@@ -119,7 +120,7 @@ export interface Disk {
   readonly claim: number | null
 }
 
-/** At which point of which history it was taken; null: before anybody followed. */
+/** At which point of which history it was taken; null: before it had a replica. */
 export interface Snapshot {
   readonly replid: string | null
   readonly offset: number | null
@@ -131,7 +132,7 @@ export interface EngineState {
   readonly runId: string
   /** For how long the process runs, by its own clock. */
   readonly upSeconds: number
-  /** `blank`: started in cluster mode, serves no slots and follows nobody yet. It belongs to its group by record only. */
+  /** `blank`: started in cluster mode, without slots and primary so far. It belongs to its group by record only. */
   readonly role: 'primary' | 'replica' | 'blank'
   readonly primary: Address | null
   readonly link: 'up' | 'down'
@@ -194,7 +195,7 @@ export interface FileProgress {
 export interface ClusterView {
   /** Its own node id. */
   readonly id: string
-  /** It serves: it sees who has which slots. False for some seconds after its start, and while it is cut off. */
+  /** It serves: it sees the owners of the slots. False for some seconds after its start, and while it is cut off. */
   readonly serves: boolean
   readonly nodes: readonly ClusterNode[]
 }
@@ -212,47 +213,48 @@ export interface ClusterNode {
   readonly slots: string
 }
 
-/** Throws when there is none: whoever asks has the number from there. */
-export function findGroup({ groups }: SeenDatabase, number: number): Seen {
+/** Throws when there is none: callers have the number from `seen`. */
+export function findGroup({ groups }: ObservedDatabase, number: number): ObservedGroup {
   const group = groups.find((one) => one.group === number)
   if (group === undefined) throw new Error(`there is no group ${number}`)
   return group
 }
 
 /** A shard that answers. */
-export type LiveShard = SeenShard & { readonly engine: EngineState }
+export type LiveShard = ObservedShard & { readonly engine: EngineState }
 
 /** Whether the engine of this shard answered. */
-export function isLive(shard: SeenShard): shard is LiveShard {
+export function isLive(shard: ObservedShard): shard is LiveShard {
   return shard.engine !== null
 }
 
 /** Whether this address is the shard's, as it is written on record. */
-export function isAt(address: Address | null, shard: SeenShard): boolean {
-  return address !== null && address.host === shard.address.host && address.port === shard.address.port
+export function isAt(address: Address | null, shard: ObservedShard): boolean {
+  return isSameAddress(shard.address, address)
 }
 
 /** A replica of `primary` whose stream flows. */
-export function isLinked(shard: SeenShard, primary: SeenShard): boolean {
+export function isLinked(shard: ObservedShard, primary: ObservedShard): boolean {
   if (!isLive(shard) || isHeldBack(shard, primary)) return false
   const { role, link } = shard.engine
   return role === 'replica' && link === 'up' && isAt(shard.engine.primary, primary)
 }
 
 /** Its link is up, and yet `primary` sends it nothing of what is written: a death of `primary` would take all that along. */
-export function isHeldBack(shard: SeenShard, primary: SeenShard): boolean {
+export function isHeldBack(shard: ObservedShard, primary: ObservedShard): boolean {
   return primary.engine?.heldBack?.some((address) => isAt(address, shard)) ?? false
 }
 
 /**
- * In cluster mode a process begins in the role in which the one before ended, whomever it is asked to follow. One that
- * took over and died before anybody heard of it has the highest epoch: everybody would follow it, and be as empty as it is.
+ * In cluster mode a process starts in the role in which the last one ended, whatever it is asked to follow.
+ * If it took over and died before that was recorded, it has the highest epoch: every shard would follow it,
+ * and become as empty as it is.
  */
-export function wouldClaimSlots({ process, asleep, follows }: SeenShard, { slots }: Seen): boolean {
+export function claimsSlots({ process, asleep, follows }: ObservedShard, { slots }: ObservedGroup): boolean {
   return slots !== null && ['exited', 'failed'].includes(process) && (asleep || follows === null)
 }
 
-/** One shard tells another one at once who it is, whom it follows and which slots it has, whether that one knows it or not. */
+/** A `CLUSTER MEET`: both shards learn each other's node id, role and slots immediately, without gossip. */
 export interface Greeting {
   readonly by: number
   readonly to: number

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { goalOf, groupOf } from '../../../test/simulation/group.ts'
-import { type EngineState, isLive, type Seen, type SeenShard } from './topology.ts'
+import { type EngineState, isLive, type ObservedGroup, type ObservedShard } from './topology.ts'
 import { wayBack } from './way-back.ts'
 
 const goal = goalOf()
 
 /** The surge shard, 3, leads; 1 is the standby, 2 another old replica. `change` is what is different about the standby. */
-function handedOver(change: (shard: SeenShard) => SeenShard = (shard) => shard): Seen {
-  const follow = (shard: SeenShard) =>
+function handedOver(change: (shard: ObservedShard) => ObservedShard = (shard) => shard): ObservedGroup {
+  const follow = (shard: ObservedShard) =>
     isLive(shard) ? withEngine(shard, { role: 'replica', primary: { host: '', port: 3 }, link: 'up' }) : shard
   const [one, two] = groupOf(1).shards
   if (one === undefined || two === undefined) throw new Error('there are two shards')
@@ -20,7 +20,7 @@ function handedOver(change: (shard: SeenShard) => SeenShard = (shard) => shard):
   }
 }
 
-function withEngine(shard: SeenShard, change: Partial<EngineState>): SeenShard {
+function withEngine(shard: ObservedShard, change: Partial<EngineState>): ObservedShard {
   return isLive(shard) ? { ...shard, engine: { ...shard.engine, ...change } } : shard
 }
 
@@ -28,8 +28,20 @@ describe('the way back', () => {
   test('is open before anything was handed over, whatever state the replicas are in', () => {
     expect(wayBack({ groups: [groupOf(1)] }, goal)).toEqual({
       eligible: true,
-      reason: 'nothing was handed over yet',
+      obstacle: null,
+      reason: 'no primary is on valkey-8.1.1+0, so no role has to move back',
     })
+  })
+
+  test('does not say that nothing was handed over when a standby was promoted again after that', () => {
+    const seen = handedOver()
+    const shards = seen.shards.flatMap((shard) => {
+      if (shard.id === 3) return []
+      return [shard.id === 1 ? withEngine(shard, { role: 'primary', primary: null }) : shard]
+    })
+    const { eligible, reason } = wayBack({ groups: [{ ...seen, recordedPrimary: 1, shards }] }, goal)
+    expect(eligible).toBe(true)
+    expect(reason).not.toMatch(/handed over/)
   })
 
   test('is open while every old primary follows as it was when it handed over', () => {
@@ -40,13 +52,19 @@ describe('the way back', () => {
   })
 
   test.each([
-    ['is not linked', { link: 'down' }, 'the standby, shard 1, is not linked right now'],
-    ['could not carry out a command', { errorReplies: 6 }, 'could not carry out 2 command(s)'],
-    ['was started anew', { runId: 'another' }, 'was started anew since it handed over'],
-  ] as const)('is closed when the standby %s', (_, change, reason) => {
+    ['is not linked', { link: 'down' }, 'standby_unlinked', 'the standby, shard 1, is not linked right now'],
+    [
+      'could not carry out a command',
+      { errorReplies: 6 },
+      'data_differs',
+      'could not carry out 2 command(s)',
+    ],
+    ['was restarted', { runId: 'another' }, 'data_differs', 'was restarted after its handover'],
+  ] as const)('is closed when the standby %s', (_, change, obstacle, reason) => {
     const seen = handedOver((shard) => withEngine(shard, change))
     expect(wayBack({ groups: [seen] }, goal)).toMatchObject({
       eligible: false,
+      obstacle,
       reason: expect.stringContaining(reason),
     })
   })
@@ -55,11 +73,11 @@ describe('the way back', () => {
     const redis6 = { build: { flavour: 'redis', version: '6.0.16' }, restartNonce: 0, modules: [] }
     const of = { ...goal, from: redis6 }
     const seen = handedOver()
-    const older = (shard: SeenShard): SeenShard =>
+    const older = (shard: ObservedShard): ObservedShard =>
       shard.id === 3 ? shard : { ...shard, wanted: redis6, revision: 'redis-6.0.16+0' }
     expect(wayBack({ groups: [{ ...seen, shards: seen.shards.map(older) }] }, of)).toMatchObject({
       eligible: false,
-      reason: expect.stringMatching(/shard 1 runs redis 6\.0\.16, which does not say/),
+      reason: expect.stringMatching(/shard 1 runs redis 6\.0\.16, which does not report/),
     })
     const before = { ...groupOf(1), shards: groupOf(1).shards.map(older) }
     expect(wayBack({ groups: [before] }, of).eligible).toBe(true)
@@ -78,14 +96,18 @@ describe('the way back', () => {
     const shards = seen.shards.map((shard) => (shard.id === 3 ? { ...shard, engine: null } : shard))
     expect(wayBack({ groups: [{ ...seen, shards }] }, goal)).toEqual({
       eligible: false,
+      obstacle: 'primary_silent',
       reason: 'the primary does not answer right now',
     })
   })
 
-  test('is closed when nobody on the old revision is left, and whoever leaves does not count', () => {
+  test('is closed when no shard on the old revision is left, and a leaving shard does not count', () => {
     const seen = handedOver()
     const shards = seen.shards.map((shard) => (shard.id < 3 ? { ...shard, leaving: true } : shard))
-    expect(wayBack({ groups: [{ ...seen, shards }] }, goal).reason).toBe('no shard on redis-7.0.15+0 is left')
+    expect(wayBack({ groups: [{ ...seen, shards }] }, goal)).toMatchObject({
+      obstacle: 'standby_gone',
+      reason: 'no shard on redis-7.0.15+0 is left',
+    })
   })
 
   test('is closed for all groups when it is for one, which is named', () => {
@@ -93,11 +115,15 @@ describe('the way back', () => {
     const broken = { ...handedOver((shard) => withEngine(shard, { link: 'down' })), group: 1, slots }
     expect(wayBack({ groups: [{ ...handedOver(), slots }, broken] }, goal)).toEqual({
       eligible: false,
+      obstacle: 'standby_unlinked',
       reason: 'group 1: the standby, shard 1, is not linked right now',
     })
   })
 
   test('is closed where the data was discarded', () => {
-    expect(wayBack({ groups: [groupOf(1)] }, goalOf({ discard: true })).eligible).toBe(false)
+    expect(wayBack({ groups: [groupOf(1)] }, goalOf({ discard: true }))).toMatchObject({
+      eligible: false,
+      obstacle: 'data_discarded',
+    })
   })
 })

@@ -1,64 +1,105 @@
-import type { Build } from '@fairlead/api'
+import type { Build, Obstacle as CodedObstacle, RollbackObstacle } from '@fairlead/api'
 import { compareVersions } from '@fairlead/engine'
+import type { GroupRecord, ShardRecord } from './database.ts'
 import { type Goal, revisionOf } from './goal.ts'
 import type { Obstacle } from './obstacle.ts'
-import { isLinked, isLive, type LiveShard, type Seen, type SeenDatabase, type SeenShard } from './topology.ts'
+import {
+  isLinked,
+  isLive,
+  type LiveShard,
+  type ObservedDatabase,
+  type ObservedGroup,
+  type ObservedShard,
+} from './topology.ts'
 
-/** Can an upgrade be taken back without losing anything, right now? `reason` says why, or what is in the way. */
+/**
+ * Can an upgrade be taken back without losing anything, right now? `obstacle` is what is in the way, null when nothing is, and on record from
+ * before there was one; `reason` says the same, or why it can, to people.
+ */
 export interface WayBack {
   readonly eligible: boolean
+  readonly obstacle: RollbackObstacle | null
   readonly reason: string
 }
 
 /** The way back of a whole database: as open as that of each of its groups. */
-export function wayBack({ groups }: SeenDatabase, goal: Goal): WayBack {
-  if (goal.discard) return { eligible: false, reason: 'the data of before was discarded, as was asked' }
+export function wayBack({ groups }: ObservedDatabase, goal: Goal): WayBack {
+  if (goal.discard) return wayBackClosed('data_discarded', 'the former data was discarded, as requested')
   const obstacles = groups.flatMap((group) => obstacleToReturn(group, goal) ?? [])
   const [first] = obstacles
-  if (first !== undefined) return { eligible: false, reason: obstacles.join('; ') }
-  if (!groups.some((group) => hasLeft(group, goal)))
-    return { eligible: true, reason: 'nothing was handed over yet' }
-  return { eligible: true, reason: 'every old primary follows as a standby and holds all data' }
+  if (first !== undefined) return wayBackClosed(first.code, obstacles.map(({ why }) => why).join('; '))
+  if (!groups.some((group) => hasHandedOver(group, goal)))
+    // Before the first handover, and also when an old shard was promoted again in place of a new primary that died.
+    return open(`no primary is on ${revisionOf(goal)}, so no role has to move back`)
+  return open('every old primary is a standby and holds all data')
 }
 
-/** Why one group cannot go back, in words; undefined when it can, or never left. */
-function obstacleToReturn(seen: Seen, goal: Goal): string | undefined {
-  if (!hasLeft(seen, goal)) return undefined
+/** It cannot be taken back. `reason` is for people. */
+export function wayBackClosed(obstacle: RollbackObstacle, reason: string): WayBack {
+  return { eligible: false, obstacle, reason }
+}
+
+function open(reason: string): WayBack {
+  return { eligible: true, obstacle: null, reason }
+}
+
+/** Why one group cannot go back; undefined when it can, or never left. */
+function obstacleToReturn(seen: ObservedGroup, goal: Goal): CodedObstacle<RollbackObstacle> | undefined {
+  if (!hasHandedOver(seen, goal)) return undefined
   const primary = seen.shards.find((shard) => shard.id === seen.recordedPrimary)
   const before = goal.from === null ? '' : revisionOf(goal.from)
   const standby = seen.shards.find((shard) => shard.revision === before && !shard.leaving)
   const where = seen.slots === null ? '' : `group ${seen.group}: `
-  if (primary === undefined || !isLive(primary)) return `${where}the primary does not answer right now`
-  if (standby === undefined) return `${where}no shard on ${before} is left`
-  if (!isLinked(standby, primary)) return `${where}the standby, shard ${standby.id}, is not linked right now`
-  const unsound = whyUnsound(standby, { seen, goal, primary })
-  return unsound === undefined ? undefined : `${where}${unsound.why}`
+  if (primary === undefined || !isLive(primary))
+    return { code: 'primary_silent', why: `${where}the primary does not answer right now` }
+  if (standby === undefined) return { code: 'standby_gone', why: `${where}no shard on ${before} is left` }
+  if (!isLinked(standby, primary))
+    return {
+      code: 'standby_unlinked',
+      why: `${where}the standby, shard ${standby.id}, is not linked right now`,
+    }
+  const unsound = whyDiverged(standby, { seen, goal, primary })
+  return unsound && { code: 'data_differs', why: `${where}${unsound.why}` }
 }
 
-/** The primary runs the goal's revision, or shall: it was handed over. */
-export function hasLeft(seen: Seen, goal: Goal): boolean {
+/** The primary runs the goal's revision, or is to run it: it was handed over. */
+export function hasHandedOver(seen: ObservedGroup, goal: Goal): boolean {
   const recorded = seen.shards.find((shard) => shard.id === seen.recordedPrimary)
   return recorded !== undefined && revisionOf(recorded.wanted) === revisionOf(goal)
 }
 
+/** The same of all groups, by what is on record: true before the next look at the engines, which may take long, has said so. */
+export function haveAllLeft(
+  groups: readonly Pick<GroupRecord, 'primaryShard'>[],
+  shards: readonly Pick<ShardRecord, 'id' | 'runs'>[],
+  goal: Goal,
+): boolean {
+  const runsGoal = new Set(
+    shards.filter(({ runs }) => revisionOf(runs) === revisionOf(goal)).map(({ id }) => id),
+  )
+  return goal.from !== null && groups.every(({ primaryShard }) => runsGoal.has(primaryShard ?? -1))
+}
+
 /**
- * Why a follower cannot be trusted to hold what its primary holds, although it is linked and at the same offset; undefined
- * when it can. An engine skips what it does not understand and says so in a counter only (measured: HEXPIRE to an older
- * version, a missing module). A standby whose process ended since has forgotten that count. Not one that was restarted on the goal's
- * revision: its count was looked at before, and what it misses since then is counted from 0.
+ * Why a follower cannot be trusted to hold the data of its primary, although it is linked and at the same
+ * offset; undefined when it can. An engine skips unknown commands, and only counts them (measured: HEXPIRE to
+ * an older version, a missing module). A restart resets that count, so a restarted standby is not trusted.
+ * Exception: a restart on the goal's revision, because the count was checked before, and later misses are
+ * counted from 0.
  *
- * Redis before 6.2 does not count what it takes for a wrong syntax: since 6.2 a `SET` with a time to live is sent to followers as `SET … PXAT`, and
- * 6.0 keeps the old value (measured, with equal offsets and as many keys on both sides).
+ * Redis before 6.2 does not count commands with an unknown syntax: since 6.2 a `SET` with a time to live is
+ * sent to followers as `SET … PXAT`, and 6.0 keeps the old value (measured, with equal offsets and as many
+ * keys on both sides).
  */
-export function whyUnsound(
-  shard: SeenShard,
-  { seen, goal, primary }: { readonly seen: Seen; readonly goal: Goal; readonly primary: LiveShard },
+export function whyDiverged(
+  shard: ObservedShard,
+  { seen, goal, primary }: { readonly seen: ObservedGroup; readonly goal: Goal; readonly primary: LiveShard },
 ): Obstacle | undefined {
   if (!isLive(shard)) return undefined // it is waited for
   const hasMovedOn = !goal.undo && shard.revision === revisionOf(goal)
-  if (countsTooLittle(shard) && !countsTooLittle(primary)) {
+  if (mayHaveOldValues(shard, primary)) {
     const { flavour, version } = shard.wanted.build
-    const why = `shard ${shard.id} runs ${flavour} ${version}, which does not say what it could not carry out for a newer primary: a SET with a time to live, for example`
+    const why = `shard ${shard.id} runs ${flavour} ${version}, which does not report the commands of a newer primary that it could not execute: a SET with a time to live, for example`
     return { code: 'data_differs', why }
   }
   const isStandby = seen.standby?.shard === shard.id && shard.revision !== primary.revision && !hasMovedOn
@@ -66,7 +107,7 @@ export function whyUnsound(
   if (base !== null && base.runId !== shard.engine.runId)
     return {
       code: 'data_differs',
-      why: `shard ${shard.id} was started anew since it handed over: nobody counted what it missed`,
+      why: `shard ${shard.id} was restarted after its handover: it is not known what it missed`,
     }
   const failed = shard.engine.errorReplies - (base?.errorReplies ?? 0)
   if (failed <= 0) return undefined
@@ -75,12 +116,25 @@ export function whyUnsound(
   return { code: 'data_differs', why }
 }
 
-/** Of a process that is not what it shall run yet, nothing is said: it is on its way to another build. */
-function countsTooLittle({ wanted, revision }: SeenShard): boolean {
+/**
+ * Does a follower have old values of what `primary` wrote, which were not counted? Also of a primary that is gone: its
+ * record says what it ran.
+ */
+export function mayHaveOldValues(shard: ObservedShard, primary: Pick<ObservedShard, 'wanted'>): boolean {
+  return countsTooLittle(shard) && losesStandby(shard.wanted.build, primary.wanted.build)
+}
+
+/** A process that does not run its wanted build yet is not judged: it is on its way to that build. */
+function countsTooLittle({ wanted, revision }: ObservedShard): boolean {
   return revision === revisionOf(wanted) && isBefore62(wanted.build)
 }
 
 /** Redis before 6.2, which cannot make writes wait either. */
 export function isBefore62({ flavour, version }: Build): boolean {
   return flavour === 'redis' && compareVersions(version, '6.2') < 0
+}
+
+/** From `build` to `target` no old shard holds what the new primary writes. */
+export function losesStandby(build: Build, target: Build): boolean {
+  return isBefore62(build) && !isBefore62(target)
 }

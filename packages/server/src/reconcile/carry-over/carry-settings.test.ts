@@ -194,7 +194,7 @@ describe('between two shards', () => {
     )
     expect(obstacles).toEqual({
       users: [],
-      settings: [expect.stringContaining('is not known: no settings are carried over')],
+      settings: [expect.stringContaining('are not known: only users are carried over')],
     })
     expect(await compareSettings(blind)).toEqual(obstacles.settings)
   })
@@ -226,7 +226,9 @@ describe('between two shards', () => {
     expect(obstacles).toEqual({
       users: [expect.stringMatching(/^user app is missing .*: the engine refuses it$/)],
       settings: [
-        expect.stringMatching(/^hz is not what was set .*: the engine refuses it \(ERR not this one\)$/),
+        expect.stringMatching(
+          /^hz differs from the value set .*: the engine refuses it \(ERR not this one\)$/,
+        ),
       ],
     })
     expect(carried).toContain('user reports')
@@ -295,7 +297,7 @@ function refusing(engine: EngineConnection, names: readonly string[]): EngineCon
   }
 }
 
-/** From a connection of the administrator: connecting asks for a PING, which not everybody may send. */
+/** From a connection of the administrator: connecting sends a PING, which not every user may send. */
 async function signIn({ admin }: TestEngine, username: string, password: string): Promise<void> {
   const login = { username: 'fairlead', password: ADMIN_PASSWORD }
   using connection = await connectEngine({ address: admin.address, login })

@@ -4,6 +4,7 @@ import { usersToCarry } from '../../core/carry-over/acl.ts'
 import { type Parameters, settingsToCarry } from '../../core/carry-over/runtime-settings.ts'
 import { type ReplicaLimit, SYNC_SETTING, withReplicaLimit } from '../../core/carry-over/sync-room.ts'
 import type { Effect } from '../turn/effect.ts'
+import { inPieces } from '../turn/in-pieces.ts'
 import { readAclDialect, readParameters, readUserLines } from './read-settings.ts'
 
 /** The shard whose users and settings count, and the one that is to have them too. */
@@ -14,7 +15,7 @@ export interface SettingsPair {
   readonly toBuild: Build
   /** Is the database in cluster mode? */
   readonly inCluster: boolean
-  /** The parameters of the process of `from`, right after its start (readBaseline); null: nobody has looked. */
+  /** The parameters of the process of `from`, right after its start (readBaseline); null: not read then. */
   readonly baseline: Parameters | null
   /** What `from` may hold back for replicas but for a full sync that runs; null or absent: what it says itself. */
   readonly replicaLimit?: ReplicaLimit | null
@@ -34,8 +35,8 @@ export interface Different {
 }
 
 /**
- * Gives the shard `to` the users and the settings that somebody has given `from` at run time: engines replicate neither.
- * Idempotent; `from` is only read. Throws EngineUnreachable; what an engine refuses is an obstacle.
+ * Gives the shard `to` the users and the settings that were set on `from` at run time: engines replicate
+ * neither. Idempotent; `from` is only read. Throws EngineUnreachable; what an engine refuses is an obstacle.
  */
 export async function carrySettings({
   effect,
@@ -119,7 +120,7 @@ async function compareUsers({ from, fromBuild, to, toBuild, inCluster }: Setting
     readAclDialect(to, toBuild),
   ])
   const places = { from: fromDialect, to: toDialect, inCluster }
-  const { set, remove, obstacles } = usersToCarry(source, target, places)
+  const { set, remove, obstacles } = await inPieces(usersToCarry(source, target, places))
   const changed = set.map(({ name, rules }) => ({
     kind: 'carry-user' as const,
     subject: `user ${printable(name)}`,
@@ -129,7 +130,7 @@ async function compareUsers({ from, fromBuild, to, toBuild, inCluster }: Setting
   const gone = remove.map((name) => ({
     kind: 'remove-user' as const,
     subject: `user ${printable(name)}`,
-    text: `user ${printable(name)} is still on ${place(to)}, and no more on ${place(from)}`,
+    text: `user ${printable(name)} is still on ${place(to)}, and no longer on ${place(from)}`,
     order: ['ACL', 'DELUSER', name],
   }))
   return { differences: [...changed, ...gone], obstacles: toTell(obstacles) }
@@ -141,7 +142,7 @@ function compareParameters(
   target: Parameters,
 ) {
   if (baseline === null) {
-    const why = `what was set at run time on ${place(from)} is not known: no settings are carried over, only users`
+    const why = `the settings made at run time on ${place(from)} are not known: only users are carried over`
     return { differences: [], obstacles: [why] }
   }
   const { set, unknown, left } = settingsToCarry(source, baseline, target)
@@ -150,7 +151,7 @@ function compareParameters(
     differences: set.map(([name, value]) => ({
       kind: 'carry-setting' as const,
       subject: `setting ${printable(name)}`,
-      text: `${printable(name)} is not what was set at run time on ${place(from)}`,
+      text: `${printable(name)} differs from the value set at run time on ${place(from)}`,
       order: ['CONFIG', 'SET', name, value],
     })),
     obstacles: toTell([
@@ -172,7 +173,7 @@ function toTell(obstacles: readonly string[]): readonly string[] {
 
 const MOST_TOLD = 50
 
-/** So that ACL LOAD, or a start on the same file, finds them. The agent writes the file anew at each start. */
+/** So that ACL LOAD, or a start on the same file, finds them. The agent writes the file again at each start. */
 async function saveUsers(to: EngineConnection, effect: Effect): Promise<readonly string[]> {
   const why = await refusalOf(() => effect('save-users', () => to.call('ACL', 'SAVE')))
   return why === undefined ? [] : [`the users on ${place(to)} cannot be written to its file`]

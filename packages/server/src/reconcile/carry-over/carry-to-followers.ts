@@ -24,9 +24,9 @@ export type CarryingPorts = NodeAgent<'readBaseline'> &
   Clock
 
 /**
- * Gives followers what people have set on their primary at run time: users and settings, which engines do not
- * replicate. Undefined when nobody would miss anything if a follower took over, else which user would; other
- * settings that cannot be carried over are a warning of the action.
+ * Gives followers the users and settings that were set on their primary at run time, which engines do not
+ * replicate. Undefined when no user would be missing if a follower took over, else an obstacle that names the
+ * user; other settings that cannot be carried over are a warning of the action.
  */
 export async function carryToFollowers(
   parts: {

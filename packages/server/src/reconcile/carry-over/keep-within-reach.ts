@@ -1,10 +1,10 @@
-import { setImmediate } from 'node:timers/promises'
 import { type EngineConnection, EngineError, printable } from '@fairlead/engine'
 import { usersToLimit } from '../../core/carry-over/within-reach.ts'
 import type { Database } from '../../core/state/database.ts'
 import { revisionOf } from '../../core/state/goal.ts'
-import { isLive, type LiveShard, type SeenDatabase } from '../../core/state/topology.ts'
+import { isLive, type LiveShard, type ObservedDatabase } from '../../core/state/topology.ts'
 import { ifItAnswers } from '../turn/engines.ts'
+import { inPieces } from '../turn/in-pieces.ts'
 import type { EffectRunner, EngineConnections, Log } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 import { readAclDialect, readParameters, readUserLines } from './read-settings.ts'
@@ -15,7 +15,7 @@ import { readAclDialect, readParameters, readUserLines } from './read-settings.t
  */
 export async function keepWithinReach(
   database: Database,
-  { groups }: SeenDatabase,
+  { groups }: ObservedDatabase,
   ports: EngineConnections & EffectRunner & Log,
   memory: TurnMemory,
 ): Promise<void> {
@@ -27,8 +27,10 @@ export async function keepWithinReach(
   }
 }
 
-/** For how long a user may reach further that somebody adds at run time. */
-const LOOK_EVERY_MS = 60_000
+/**
+ * Often enough that no turn of the safety net leaves it out: until the next one a user that is added at run time may have too many rights.
+ */
+const LOOK_EVERY_MS = 30_000
 
 async function limit(
   { id, address, wanted }: LiveShard,
@@ -40,7 +42,7 @@ async function limit(
   if (limited.length > 0)
     ports.log.warn(
       { database: database.uid, shard: id, users: limited },
-      'users may no longer use what reaches beyond their database or connection (MIGRATE, RESTORE-ASKING, SCRIPT DEBUG, CLIENT PAUSE and KILL)',
+      'users may no longer use what reaches beyond their database or connection (MIGRATE, RESTORE-ASKING, SCRIPT DEBUG, CLIENT PAUSE, KILL and UNBLOCK)',
     )
 }
 
@@ -52,11 +54,7 @@ export async function limitUsers(
 ): Promise<readonly string[]> {
   const lines = await readUserLines(engine)
   const dialect = await readAclDialect(engine, build)
-  const users: ReturnType<typeof usersToLimit>[number][] = []
-  for (let from = 0; from < lines.length; from += AT_ONCE) {
-    if (from > 0) await setImmediate()
-    users.push(...usersToLimit(lines.slice(from, from + AT_ONCE), dialect))
-  }
+  const users = await inPieces(usersToLimit(lines, dialect))
   if (users.length === 0) return []
   try {
     for (const { name, words } of users)
@@ -71,7 +69,5 @@ export async function limitUsers(
   }
 }
 
-/** Users that are looked at before other databases have their turn. */
-const AT_ONCE = 20
 /** It is for the log. */
 const MOST_NAMED = 50

@@ -2,6 +2,7 @@ import type { EngineConnection, Reply } from '@fairlead/engine'
 import { describe, expect, test } from 'vitest'
 import { builds, startTestEngine } from '../../../test/engine.ts'
 import { usersToCarry } from '../../core/carry-over/acl.ts'
+import { atOnce } from '../../core/carry-over/in-steps.ts'
 import { readAclDialect } from './read-settings.ts'
 
 const reader = `user reader on #${'a'.repeat(64)} ~* &* -@all +@read`
@@ -20,7 +21,7 @@ describe.for(builds)('an engine of $flavour $version', (build) => {
 
     /** What the reader of such an engine may do in the words of one without categories for it. */
     function wordsOf(from: typeof truth): string {
-      const { set } = usersToCarry([reader], [], { from, to: truth, inCluster: false })
+      const { set } = atOnce(usersToCarry([reader], [], { from, to: truth, inCluster: false }))
       return set.flatMap(({ rules }) => rules).join(' ')
     }
   })

@@ -20,6 +20,8 @@ export async function readBaseline(engine: EngineConnection): Promise<Parameters
 const MOST_USERS = 10_000
 /** The largest there is has some 700, modules and subcommands included. */
 const MOST_COMMANDS = 5_000
+/** A command is in four of them as a rule. */
+const MOST_PLACES_IN_CATEGORIES = 30_000
 
 /** The users of an engine, as lines of ACL LIST. They hold digests of passwords. Throws when it says that it has more than 10,000. */
 export async function readUserLines(engine: EngineConnection): Promise<readonly string[]> {
@@ -52,6 +54,10 @@ const dialects = new WeakMap<
 async function readCommands(engine: EngineConnection, build: Build): Promise<AclDialect> {
   const commands = listOf(await engine.call('COMMAND')).flatMap(readCommand)
   if (commands.length > MOST_COMMANDS) throw new Error(`an engine has more than ${MOST_COMMANDS} commands`)
+  if (commands.reduce((sum, { categories }) => sum + categories.length, 0) > MOST_PLACES_IN_CATEGORIES)
+    throw new Error(
+      `an engine has its commands in more than ${MOST_PLACES_IN_CATEGORIES} places of categories`,
+    )
   return { build, commands: commandTable(commands.filter(({ name }) => !traps.has(name))) }
 }
 

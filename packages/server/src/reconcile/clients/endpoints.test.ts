@@ -1,4 +1,4 @@
-import type { EndpointReport, WantedEndpoint } from '@fairlead/api'
+import type { EndpointReport, EndpointSpec } from '@fairlead/api'
 import { expect, test } from 'vitest'
 import { databaseOf, shardOf } from '../../../test/records.ts'
 import { type ShardRecord, steadyGoal } from '../../core/state/database.ts'
@@ -23,14 +23,14 @@ const certificate = { cert: 'cert', key: 'key', fingerprint: 'print', isOurs: tr
 
 /** Keeps its endpoint, turn after turn, at a proxy that answers with so many doubts. */
 function keeper() {
-  const puts: WantedEndpoint[] = []
+  const puts: EndpointSpec[] = []
   const warned: unknown[] = []
   let nowMs = 0
   let count = 0
   let shards: readonly ShardRecord[] = []
   const ports: Parameters<typeof keepEndpoint>[3] = {
-    shards: { list: unasked, listOf: async () => shards },
-    databases: { list: unasked, setEndpointPort: unasked },
+    shards: { portsWithin: unasked, listOf: async () => shards },
+    databases: { portsWithin: unasked, setEndpointPort: unasked },
     agent: { findFreePort: unasked },
     tls: { current: async () => ({ ca: 'authority', proxy: certificate }) },
     proxy: {

@@ -1,10 +1,10 @@
-import { type Address, ApiError, type EndpointReport, type WantedEndpoint } from '@fairlead/api'
+import { type Address, ApiError, type EndpointReport, type EndpointSpec } from '@fairlead/api'
 import { type Database, hasEndpoint, type ShardRecord } from '../../core/state/database.ts'
 import { ENDPOINT_HOST, endpointName } from '../../core/state/endpoint-name.ts'
 import type { Goal } from '../../core/state/goal.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import { pauseAfter } from '../../core/state/pause-after.ts'
-import type { SeenDatabase } from '../../core/state/topology.ts'
+import type { ObservedDatabase } from '../../core/state/topology.ts'
 import { takenPorts } from '../../databases/taken-ports.ts'
 import { ProxyUnreachable } from '../../nodes/proxy-link.ts'
 import type { TlsNow } from '../../tls/tls-service.ts'
@@ -18,19 +18,19 @@ import type {
   Placing,
   ShardRecords,
 } from '../turn/ports.ts'
-import type { TurnMemory } from '../turn/turn-memory.ts'
+import { ENDPOINT_OF, type TurnMemory } from '../turn/turn-memory.ts'
 
 /** How long clients are held at most before the role moves: what was to be done in milliseconds will not be done. */
 const HOLD_MS = 2_000
 /** How long replies may take to come in: a slow command holds up the others of its client, not a handover. */
 const DRAIN_MS = 500
-/** How soon somebody looks whether a proxy that lost its home has the endpoint. */
+/** How soon to check whether a proxy that lost its home has it. */
 const AGAIN_MS = 10_000
 
 type PlacingPorts = Placing &
   NodeAgent<'findFreePort'> &
-  DatabaseRecords<'list' | 'setEndpointPort'> &
-  ShardRecords<'list' | 'listOf'> &
+  DatabaseRecords<'portsWithin' | 'setEndpointPort'> &
+  ShardRecords<'portsWithin' | 'listOf'> &
   EffectRunner
 /** What puts an endpoint where it belongs. */
 export type PointingPorts = PlacingPorts & EndpointProxy<'putEndpoint'> & Certifying<'current'>
@@ -38,13 +38,13 @@ export type PointingPorts = PlacingPorts & EndpointProxy<'putEndpoint'> & Certif
 export type HoldingPorts = EndpointProxy<'holdEndpoint' | 'releaseEndpoint' | 'switchEndpoint'> & EffectRunner
 
 /**
- * Makes the endpoint of a database point at its primaries on record, and gives it a port if it has none. Not while a
- * role moves: then it is held, and who moves the role points it. Throws ProxyUnreachable.
+ * Makes the endpoint of a database point at its primaries on record; gives it a port if it has none. Not while
+ * a role moves: then it is held, and the handover points it at the new primary. Throws ProxyUnreachable.
  */
 export async function keepEndpoint(
   database: Database,
   goal: Goal,
-  { groups }: SeenDatabase,
+  { groups }: ObservedDatabase,
   ports: PointingPorts & EndpointProxy<'removeEndpoint'> & Log,
   memory: TurnMemory,
 ): Promise<void> {
@@ -55,11 +55,11 @@ export async function keepEndpoint(
   const shown = (await tlsOf(database, ports))?.fingerprint ?? 'none'
   const shards = await ports.shards.listOf(database.uid)
   const all = shards.map(({ id }) => id).join()
-  const what = `endpoint of ${database.uid} at ${primaries} of ${all}, certificate ${shown}`
+  const what = `${ENDPOINT_OF} ${database.uid} at ${primaries} of ${all}, certificate ${shown}`
   if (!memory.isTime(what, AGAIN_MS)) return
   try {
     const report = await putEndpoint(database, shards, ports)
-    if (report !== null) tellOfDoubts(database, report, ports, memory)
+    if (report !== null) reportDoubts(database, report, ports, memory)
   } catch (cause) {
     memory.again(what)
     throw cause
@@ -73,7 +73,7 @@ async function dropEndpoint(
   await effect('remove-endpoint', () => proxy.removeEndpoint({ params: { id: endpointName(uid) } }))
 }
 
-/** Idempotent: an endpoint that is as it shall be is left alone. One whose primaries are not all known is not yet put. */
+/** Idempotent. Not yet put while one of its primaries is not known. */
 async function putEndpoint(
   database: Database,
   shards: readonly ShardRecord[],
@@ -86,10 +86,10 @@ async function putEndpoint(
   const primaries = database.groups.map(({ primaryShard }) => primaryShard)
   const replicas = shards.filter(({ id }) => !primaries.includes(id)).map(addressOf)
   const tls = await tlsOf(database, ports)
-  const body: WantedEndpoint = {
+  const body: EndpointSpec = {
     ...{ host: ENDPOINT_HOST, port, upstream: first.upstream, upstreamTls: null },
     tls: tls === null ? null : { cert: tls.cert, key: tls.key },
-    // Who is told where the primary is connects to it, without TLS: not where clients were promised TLS.
+    // A client that asks Sentinel for the primary connects without TLS: not where TLS was promised.
     ...(tls === null && { name: database.name }),
     replicas,
     shards: database.cluster ? routes : null,
@@ -103,17 +103,17 @@ async function putEndpoint(
  * The endpoint was told that slots are elsewhere, and did not believe it: by a script, or of an address that is no shard of the database.
  * Where slots are is looked at in every turn; people hear of it here.
  */
-function tellOfDoubts({ uid }: Database, { doubted }: EndpointReport, ports: Log, memory: TurnMemory): void {
+function reportDoubts({ uid }: Database, { doubted }: EndpointReport, ports: Log, memory: TurnMemory): void {
   if (doubted === undefined) return
   const note = `doubts of ${uid}`
   const before = Number(memory.notes.get(note) ?? 0)
   memory.notes.set(note, String(doubted.count))
-  // Fewer than before: another proxy counts anew.
+  // Fewer than before: another proxy process counts from 0.
   const more = doubted.count < before ? doubted.count : doubted.count - before
   if (more > 0)
     ports.log.warn(
       { database: uid, count: more, why: doubted.why },
-      'replies that sent slots elsewhere were not believed',
+      'redirects of slots to unknown addresses were not followed',
     )
 }
 
@@ -139,7 +139,7 @@ function addressOf({ host, port }: Address): Address {
 async function givePort({ uid }: Database, ports: PlacingPorts): Promise<number> {
   return ports.inTurn(async () => {
     const { port } = await ports.agent.findFreePort({
-      body: { ...ports.portRange, except: [...(await takenPorts(ports))], alsoFree: [] },
+      body: { ...ports.portRange, except: [...(await takenPorts(ports.portRange, ports))], alsoFree: [] },
     })
     if (port === null)
       throw new Error(
@@ -151,18 +151,18 @@ async function givePort({ uid }: Database, ports: PlacingPorts): Promise<number>
 }
 
 /**
- * Makes the switch shorter: clients that are in use have a connection to the heir before they are held. Why the heir takes none of them, in
+ * Makes the switch shorter: clients that are in use have a connection to the successor before they are held. Why the successor takes none of them, in
  * words: they would be cut. Undefined when it does, or there are none.
  */
 export async function prepareClients(
   database: Database,
   group: number,
-  heir: Address,
+  successor: Address,
   { proxy }: EndpointProxy<'prepareEndpoint'>,
 ): Promise<string | undefined> {
   if (!isServed(database)) return undefined
   const params = { id: endpointName(database.uid) }
-  const body = { upstream: addressOf(heir), ...slotOf(database, group) }
+  const body = { upstream: addressOf(successor), ...slotOf(database, group) }
   const { unreachable } = await proxy.prepareEndpoint({ params, body })
   return unreachable ?? undefined
 }
@@ -173,8 +173,9 @@ export function isServed(database: Database): boolean {
 }
 
 /**
- * Why the process of a shard may not end yet: clients of the endpoint are still reading what it answered before its role went away.
- * The proxy says so for half a minute at most: a client that does not read is not waited for. Undefined: nobody is.
+ * Why the process of a shard may not end yet: clients of the endpoint still read what it answered before its
+ * role moved. The proxy reports them for half a minute at most: a client that does not read is not waited
+ * for. Undefined: there are none.
  */
 export async function whyStillRead(
   { uid }: Database,
@@ -196,7 +197,7 @@ export async function whyStillRead(
   return { code: 'clients_reading', why }
 }
 
-/** Something is in the way, and nobody is held: when to try again. */
+/** There is an obstacle, and no client is held: when to try again. */
 export interface NotHeld extends Obstacle {
   readonly afterMs: number
   readonly cut: number
@@ -209,27 +210,27 @@ export interface HeldClients {
   /** Lets them go on with the shard they had. */
   release(): Promise<void>
   /**
-   * Takes them to the heir. How long they were held, in milliseconds; null when the proxy is gone, and they with it: the
+   * Takes them to the successor. How long they were held, in milliseconds; null when the proxy is gone, and they with it: the
    * next turn points the endpoint when it is back.
    */
-  moveToHeir(): Promise<number | null>
+  moveToSuccessor(): Promise<number | null>
 }
 
 /**
- * Holds the clients of a group before its role moves to `heir`, and waits until all that they asked is answered: nothing is under
+ * Holds the clients of a group before its role moves to `successor`, and waits until all that they asked is answered: nothing is under
  * way then that the demotion could cut. Null when it has no endpoint.
  * Should we die, the proxy lets them go by itself.
  */
 export async function holdClients(
   database: Database,
   group: number,
-  heir: Address,
+  successor: Address,
   { proxy, effect }: HoldingPorts,
 ): Promise<HeldClients | NotHeld | null> {
   if (!isServed(database)) return null
   const params = { id: endpointName(database.uid) }
   const only = slotOf(database, group)
-  const upstream = addressOf(heir)
+  const upstream = addressOf(successor)
   const {
     drained,
     why,
@@ -253,7 +254,7 @@ export async function holdClients(
   return {
     cut,
     release,
-    async moveToHeir() {
+    async moveToSuccessor() {
       try {
         const { heldMs } = await effect('switch-endpoint', () =>
           proxy.switchEndpoint({ params, body: { upstream, ...only } }),
@@ -273,8 +274,8 @@ export function slotOf({ cluster, groups }: Database, number: number): { readonl
   return cluster && group !== undefined ? { slot: group.slots.first } : {}
 }
 
-/** After an interruption: nobody is held any longer, and clients are where the primary of the group is. */
-export async function settleEndpoint(
+/** After an interruption: no client is held any longer, and all are connected to the group's primary. */
+export async function restoreEndpoint(
   database: Database,
   group: number,
   primary: number,
@@ -294,6 +295,6 @@ export async function settleEndpoint(
       }),
     )
     .catch((cause: unknown) => {
-      if (!(cause instanceof ApiError)) throw cause // it cannot listen just now: then it holds nobody
+      if (!(cause instanceof ApiError)) throw cause // it cannot listen just now: then it holds no client
     })
 }

@@ -21,8 +21,8 @@ const plots: fc.Arbitrary<Plot> = fc.record({
     {
       weight: 8,
       arbitrary: fc.constantFrom<Trouble>(
-        'stumbling heir',
-        'forgetful heir',
+        'stumbling successor',
+        'forgetful successor',
         'writes get through',
         'clients in the way',
       ),
@@ -35,7 +35,7 @@ const plots: fc.Arbitrary<Plot> = fc.record({
 /** What earlier runs have failed at, of the code or of the model. */
 const found: readonly Plot[] = [
   { seed: 123160870, inCluster: false, siblings: 0, death: 7, trouble: 'writes get through' },
-  { seed: 1373844180, inCluster: false, siblings: 1, death: null, trouble: 'stumbling heir' },
+  { seed: 1373844180, inCluster: false, siblings: 1, death: null, trouble: 'stumbling successor' },
 ]
 
 test(`a role moves with every write, or not at all, whenever the server is killed (SIMULATION_SEED=${seed})`, async () => {
@@ -70,12 +70,12 @@ async function run({ role, ports }: Stage): Promise<Outcome | null> {
 }
 
 function expectMoved({ engines, recorded, clients }: Stage, { inCluster }: Plot): void {
-  const [, heir, ...others] = engines
-  expect(heir).toMatchObject({ role: 'primary', paused: false })
+  const [, successor, ...others] = engines
+  expect(successor).toMatchObject({ role: 'primary', paused: false })
   for (const sibling of inCluster ? [] : others) expect(sibling.primary).toBe(2)
   expect(engines[0]).toMatchObject({ role: 'replica', primary: 2, paused: false })
   expect(recorded).toEqual(['intend', 'serving', 'moved', 'history'])
-  expect(clients.at).toBe('heir')
+  expect(clients.at).toBe('successor')
 }
 
 function expectAsBefore({ engines, recorded, clients }: Stage): void {
@@ -88,13 +88,13 @@ function expectAsBefore({ engines, recorded, clients }: Stage): void {
 
 /** Every write that a client was told of is at the shard that serves, or will serve next. */
 function expectNothingLost({ engines, acknowledged, recorded, mayServe }: Stage): void {
-  const [old, heir] = engines
-  const primary = [heir, old].find((one) => one?.role === 'primary')
-  // Where there is none, the plan promotes the one that is further (core/plan/settle-roles.ts).
-  const serving = primary ?? ((heir?.offset ?? 0) < (old?.offset ?? 0) ? old : heir)
+  const [old, successor] = engines
+  const primary = [successor, old].find((one) => one?.role === 'primary')
+  // Where there is none, the plan promotes the one that is further (core/plan/plan-roles.ts).
+  const serving = primary ?? ((successor?.offset ?? 0) < (old?.offset ?? 0) ? old : successor)
   const held = new Set(serving?.log)
   expect([...acknowledged].filter((id) => !held.has(id))).toEqual([])
-  if (!mayServe()) expect(heir?.role).toBe('replica')
-  if (recorded.includes('serving')) expect(heir?.role).toBe('primary')
+  if (!mayServe()) expect(successor?.role).toBe('replica')
+  if (recorded.includes('serving')) expect(successor?.role).toBe('primary')
   if (recorded.includes('abandon')) expect(old).toMatchObject({ role: 'primary', paused: false })
 }

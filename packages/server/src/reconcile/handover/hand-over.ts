@@ -1,28 +1,27 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Certificate } from '../../core/state/action.ts'
-import type { History, ShardRecord } from '../../core/state/database.ts'
+import { type History, historyBefore, type ShardRecord } from '../../core/state/database.ts'
 import type { HeldClients, NotHeld } from '../clients/endpoints.ts'
 import type { Outcome } from '../turn/outcome.ts'
-import type { Clock, EffectRunner, TakingOver } from '../turn/ports.ts'
+import type { Clock, TakingOver } from '../turn/ports.ts'
 import { ORDER_WITHIN_MS } from '../turn/take-over.ts'
 import { replicationOf } from './handover-gate.ts'
-import { type Moved, type MovingGroup, moveRole } from './move-role.ts'
+import { type Moved, type MovingGroup, type MovingPorts, moveRole } from './move-role.ts'
 import { moveRoleInCluster } from './move-role-in-cluster.ts'
 import { prepareToFollow } from './prepare-to-follow.ts'
 import { letWritesGo } from './stop-writes.ts'
 
 /** The role that is to move, from shard `from` to shard `to`. Everything is prepared. */
 export interface RoleToMove
-  extends Pick<MovingGroup, 'primary' | 'heir' | 'others' | 'build' | 'errorReplies' | 'orders'> {
+  extends Pick<MovingGroup, 'primary' | 'successor' | 'others' | 'build' | 'errorReplies' | 'orders'> {
   readonly inCluster: boolean
   readonly from: number
   readonly to: number
-  /** Where the heir can be followed. */
-  readonly heirRecord: Pick<ShardRecord, 'host' | 'port' | 'tlsPort'>
+  /** Where the successor can be followed. */
+  readonly successorRecord: Pick<ShardRecord, 'host' | 'port' | 'tlsPort'>
 }
 
 /** What a handover needs of the world beside the connections of the group. It knows no store, no proxy and no agent. */
-export interface HandoverPorts extends EffectRunner, TakingOver, Clock {
+export interface HandoverPorts extends MovingPorts, TakingOver, Clock {
   readonly clients: HandoverClients
   readonly record: HandoverRecord
 }
@@ -33,9 +32,9 @@ export interface HandoverClients {
   giveUpBlocked(): Promise<void>
   /** Null: there is no endpoint. */
   hold(): Promise<HeldClients | NotHeld | null>
-  /** The heir has heard all that they published. */
+  /** The successor has heard all that they published. */
   messagesArrived(): Promise<void>
-  /** Gives the heir the scripts that came since it was prepared. Never rejects. */
+  /** Gives the successor the scripts that came since it was prepared. Never rejects. */
   carryScripts(): Promise<void>
 }
 
@@ -45,26 +44,26 @@ export interface HandoverRecord {
   intend(): Promise<void>
   /** Nothing has moved. */
   abandon(): Promise<void>
-  /** The heir has the role; no client of the endpoint is there yet. */
+  /** The successor has the role; no client of the endpoint is there yet. */
   serving(): Promise<void>
   /** So many clients were closed, because their long requests were in the way for too long; 0 mostly. */
   cut(clients: number): Promise<void>
   /** The clients are there. */
   moved(certificate: Certificate): Promise<void>
   /** How far the history of the new primary is. */
-  history(point: Pick<History, 'replid' | 'offset'>): Promise<void>
+  history(point: Pick<History, 'replid' | 'offset' | 'before'>): Promise<void>
 }
 
-/** Steps 2 to 6 of hand-over-primary.ts, which says why each is where it is: from the intent on record to the siblings that follow the heir. */
+/** Steps 2 to 6 of hand-over-primary.ts, which says why each is where it is: from the intent on record to the siblings that follow the successor. */
 export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<Outcome> {
-  const { primary, heir, heirRecord, inCluster } = role
-  const { clients, record } = ports
+  const { primary, successor, successorRecord, inCluster } = role
+  const { clients, record, time } = ports
   // Before anything stops: nothing of it concerns a primary.
-  const heirAt = inCluster ? heir.address : await prepareToFollow(primary, heirRecord, ports)
+  const successorAt = inCluster ? successor.address : await prepareToFollow(primary, successorRecord, ports)
   await record.intend()
   await clients.giveUpBlocked()
   // From before the hold: it ends later than this, and so does the pause.
-  const until = performance.now() + ORDER_WITHIN_MS
+  const until = time.elapsed() + ORDER_WITHIN_MS
   const held = await clients.hold()
   if (held !== null && 'why' in held) {
     await record.abandon()
@@ -76,12 +75,12 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
   // Those that came since. Nothing new comes while clients are held, and while the role moves there is time.
   const scripts = clients.carryScripts()
   const takeClients = async () => {
-    await Promise.race([scripts, delay(SCRIPTS_MS, undefined, { ref: false })])
+    await Promise.race([scripts, time.pause(SCRIPTS_MS)])
     await record.serving()
-    return (await held?.moveToHeir()) ?? null
+    return (await held?.moveToSuccessor()) ?? null
   }
   const move = inCluster ? moveRoleInCluster : moveRole
-  const [moved] = await Promise.all([move({ ...role, heirAt, until, takeClients }, ports), scripts])
+  const [moved] = await Promise.all([move({ ...role, successorAt, until, takeClients }, ports), scripts])
   if ('why' in moved) {
     await held?.release()
     await record.abandon()
@@ -89,7 +88,7 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
     return moved.hopeless ? { kind: 'hopeless', code, why } : { kind: 'not yet', code, why, afterMs: CALM_MS }
   }
   await record.cut(held?.cut ?? 0)
-  await settleIn(role, moved, ports)
+  await finishHandover(role, moved, ports)
   return { kind: 'done' }
 }
 
@@ -98,17 +97,20 @@ const SCRIPTS_MS = 200
 /** After an attempt that held clients for nothing. */
 const CALM_MS = 3_000
 
-/** Step 6. The record comes first: there those ask who connect to the shard itself. */
-async function settleIn(
-  { primary, heir, others, build, heirRecord, from, to, inCluster }: RoleToMove,
+/** Step 6. The record comes first: clients that connect to the shard itself ask for it there. */
+async function finishHandover(
+  { primary, successor, others, build, successorRecord, from, to, inCluster }: RoleToMove,
   moved: Moved,
   ports: HandoverPorts,
 ): Promise<void> {
   const { effect, record, now } = ports
-  // Whoever stands in for the new primary, should it die this very second, must hold its history, not the old one.
-  const { replid, offset, replid2, secondOffset } = await replicationOf(heir)
+  // A shard that replaces the new primary, should it die this very second, must hold its history, not the old
+  // one.
+  const { replid, offset, replid2, secondOffset } = await replicationOf(successor)
   if (replid2 !== moved.replid)
-    throw new Error(`the shard at port ${heir.address.port} does not continue the history of its primary`)
+    throw new Error(
+      `the shard at port ${successor.address.port} does not continue the history of its primary`,
+    )
   await record.moved({
     from,
     to,
@@ -123,10 +125,10 @@ async function settleIn(
     at: new Date(now()).toISOString(),
   })
   if (!inCluster) await letWritesGo(primary, build, ports)
-  await record.history({ replid, offset })
+  await record.history({ replid, offset, ...historyBefore({ replid2, secondOffset }) })
   if (inCluster) return // there, the siblings follow by themselves
   for (const sibling of others) {
-    const { host, port } = await prepareToFollow(sibling, heirRecord, ports)
+    const { host, port } = await prepareToFollow(sibling, successorRecord, ports)
     await effect('follow', () => sibling.call('REPLICAOF', host, port))
   }
 }

@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { type EngineConnection, type ReplicationInfo, readReplication } from '@fairlead/engine'
 import type { Obstacle } from '../../core/state/obstacle.ts'
+import type { Time } from '../turn/time.ts'
 
 /** Above this a follower would make the writes wait for it. */
 const LAG_BYTES = 256 * 1024
@@ -11,15 +11,17 @@ const LAG_BYTES = 256 * 1024
 const FLOWS_WITHIN_MS = 50
 
 /**
- * Does the replication stream from `primary` really flow to everybody who follows it? "Link up" and "online" come up
- * to a second too early. A probe is put into the stream; each follower's offset must pass it, and then be close
- * behind twice. A sibling counts as much as the heir: one that is far behind could not resume at the new primary.
+ * Does the replication stream from `primary` really flow to every follower? "Link up" and "online" come up to
+ * a second too early. A probe is put into the stream; each follower's offset must pass it, and then be close
+ * behind twice. A sibling counts as much as the successor: one that is far behind could not resume at the new
+ * primary.
  *
- * Undefined when the gate is open, else what is in the way. Stops nothing.
+ * Undefined when the gate is open, else the obstacle. Stops nothing.
  */
 export async function passGate(
   primary: EngineConnection,
   followers: readonly EngineConnection[],
+  { elapsed, pause }: Time,
   signal: AbortSignal,
 ): Promise<Obstacle | undefined> {
   const { replicas } = await replicationOf(primary)
@@ -31,15 +33,15 @@ export async function passGate(
   // every version, in cluster mode too (where PUBLISH goes another way).
   await primary.call('WAIT', 1_000, 1)
   const probe = (await replicationOf(primary)).offset
-  const deadline = performance.now() + FLOWS_WITHIN_MS
+  const deadline = elapsed() + FLOWS_WITHIN_MS
   let close = 0
   while (close < 2) {
     const ahead = await replicationOf(primary)
     const obstacles = await Promise.all(followers.map((follower) => whyNotClose(follower, ahead, probe)))
     const obstacle = obstacles.find((one) => one !== undefined)
     close = obstacle === undefined ? close + 1 : 0
-    if (obstacle !== undefined && performance.now() > deadline) return obstacle
-    await pause(2, undefined, { signal })
+    if (obstacle !== undefined && elapsed() > deadline) return obstacle
+    await pause(2, signal)
   }
   return undefined
 }

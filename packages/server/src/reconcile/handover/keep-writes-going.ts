@@ -1,6 +1,6 @@
 import { isSilent } from '../../core/plan/may-serve.ts'
 import type { Database } from '../../core/state/database.ts'
-import { isLive, type Seen, type SeenDatabase } from '../../core/state/topology.ts'
+import { isLive, type ObservedDatabase, type ObservedGroup } from '../../core/state/topology.ts'
 import { ifItAnswers } from '../turn/engines.ts'
 import type { EffectRunner, EngineConnections } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
@@ -12,7 +12,7 @@ import { letWritesGo, refusesWrites } from './stop-writes.ts'
  */
 export async function keepWritesGoing(
   database: Database,
-  { groups }: SeenDatabase,
+  { groups }: ObservedDatabase,
   ports: EngineConnections & EffectRunner,
   memory: TurnMemory,
 ): Promise<void> {
@@ -30,7 +30,7 @@ export async function keepWritesGoing(
 }
 
 /** Undefined also where one is silent that may be another primary. */
-function onlyPrimary({ shards }: Seen) {
+function onlyPrimary({ shards }: ObservedGroup) {
   if (shards.some(isSilent)) return undefined
   const primaries = shards.filter(isLive).filter(({ engine }) => engine.role === 'primary')
   return primaries.length === 1 ? primaries[0] : undefined

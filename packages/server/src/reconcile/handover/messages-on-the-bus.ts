@@ -1,8 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type EngineConnection, EngineError, EngineUnreachable, hashSlot, readInfo } from '@fairlead/engine'
 import { isBeforeRedis } from '../../core/carry-over/acl-words.ts'
 import { hasEndpoint, type SlotRange } from '../../core/state/database.ts'
-import type { EngineConnections } from '../turn/ports.ts'
+import type { EngineConnections, PassingTime } from '../turn/ports.ts'
 import { member, type StepContext } from '../turn/step-context.ts'
 
 /** Nagle's algorithm and delayed acknowledgements make it up to 50 ms (decision 22). */
@@ -11,15 +10,15 @@ const ARRIVED_WITHIN_MS = 200
 /** What is published in cluster mode goes from shard to shard over the bus, and is no part of what offsets count. */
 export interface MessagesOnTheBus extends Disposable {
   /**
-   * Waits until the heir has heard all that was published at the primary before: a client that subscribes at the heir after that hears
+   * Waits until the successor has heard all that was published at the primary before: a client that subscribes at the successor after that hears
    * nothing twice. For 200 ms at most, and not at all where no client has subscribed. Never rejects for what engines do. To be awaited
-   * before the takeover: at the heir that ends subscriptions to shard channels.
+   * before the takeover: at the successor that ends subscriptions to shard channels.
    */
   arrived(): Promise<void>
 }
 
 /**
- * Begins to listen at the heir. Null where nothing has to be waited for (not in cluster mode, no endpoint), and where one of the two is a redis
+ * Begins to listen at the successor. Null where nothing has to be waited for (not in cluster mode, no endpoint), and where one of the two is a redis
  * before 7.0: only shard channels are hidden from clients that have subscribed to everything (`PSUBSCRIBE *`). Throws EngineUnreachable.
  */
 export async function listenOnTheBus(
@@ -30,21 +29,20 @@ export async function listenOnTheBus(
     members,
     seen,
     ports,
-  }: Pick<StepContext<EngineConnections<'listen'>>, 'database' | 'members' | 'seen' | 'ports'>,
+  }: Pick<StepContext<EngineConnections<'listen'> & PassingTime>, 'database' | 'members' | 'seen' | 'ports'>,
 ): Promise<MessagesOnTheBus | null> {
-  const [old, heir] = [member(from, { members }), member(to, { members })]
-  const isOld = [old, heir].some(({ runs }) => isBeforeRedis(runs.build, '7.0'))
+  const [old, successor] = [member(from, { members }), member(to, { members })]
+  const isOld = [old, successor].some(({ runs }) => isBeforeRedis(runs.build, '7.0'))
   if (seen.slots === null || !hasEndpoint(database) || isOld) return null
   const channel = channelIn(seen.slots)
   const { promise: heard, resolve } = Promise.withResolvers<void>()
-  const listener = await ports.engines.listen(database, heir, channel, resolve)
+  const listener = await ports.engines.listen(database, successor, channel, resolve)
   return {
     async arrived() {
       try {
         // The last of what goes from the one to the other: messages between two shards stay in order, whatever their channels are.
         const [stats] = await Promise.all([primary.info('stats'), primary.call('SPUBLISH', channel, '')])
-        if (isListenedTo(stats))
-          await Promise.race([heard, delay(ARRIVED_WITHIN_MS, undefined, { ref: false })])
+        if (isListenedTo(stats)) await Promise.race([heard, ports.time.pause(ARRIVED_WITHIN_MS)])
       } catch (cause) {
         if (!(cause instanceof EngineError || cause instanceof EngineUnreachable)) throw cause
       }

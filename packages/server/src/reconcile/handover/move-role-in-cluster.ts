@@ -1,13 +1,14 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { EngineConnection } from '@fairlead/engine'
-import type { EffectRunner, TakingOver } from '../turn/ports.ts'
+import type { TakingOver } from '../turn/ports.ts'
 import { readClock } from '../turn/take-over.ts'
+import type { Time } from '../turn/time.ts'
 import { replicationOf } from './handover-gate.ts'
 import {
   becomeEqual,
   look,
   type Moved,
   type MovingGroup,
+  type MovingPorts,
   msSince,
   type NotMoved,
   tooLate,
@@ -22,11 +23,11 @@ const PING_SETTING = 'repl-ping-replica-period'
 const NEVER_S = 3_600
 
 /**
- * In cluster mode an engine cannot be demoted by command. The heir takes over at equal offsets (`CLUSTER FAILOVER
+ * In cluster mode an engine cannot be demoted by command. The successor takes over at equal offsets (`CLUSTER FAILOVER
  * TAKEOVER`: one message, no vote, and none of a vote's delays; docs/measurements/handover.md, finding 3), and the old primary,
  * paused until then, steps down when it hears of it. Killed in between, it hears of it all the same.
  *
- * The gate before has seen that the heir knows the whole slot map: an heir that does not would take over only what it
+ * The gate before has seen that the successor knows the whole slot map: a successor that does not would take over only what it
  * believes its primary to own, and the rest of the data would be deleted (finding 4).
  *
  * Nothing demotes the old primary first, so two things keep it from taking writes that would be lost: the order to take over
@@ -34,17 +35,17 @@ const NEVER_S = 3_600
  */
 export async function moveRoleInCluster(
   group: MovingGroup,
-  ports: EffectRunner & TakingOver,
+  ports: MovingPorts & TakingOver,
 ): Promise<Moved | NotMoved> {
-  const { primary, heir, build } = group
-  const [period, clock] = await Promise.all([readPingPeriod(primary), readClock(heir)])
-  const began = performance.now()
+  const { primary, successor, build } = group
+  const [period, clock] = await Promise.all([readPingPeriod(primary), readClock(successor, ports.time)])
+  const began = ports.time.elapsed()
   try {
     const first = await stopWrites(primary, build, ports, async () => {
       const [, seen] = await Promise.all([primary.call('CONFIG', 'SET', PING_SETTING, NEVER_S), look(group)])
       return seen
     })
-    const equal = await becomeEqual(group, first)
+    const equal = await becomeEqual(group, first, ports.time)
     if ('why' in equal) {
       await letWritesGo(primary, build, ports)
       return equal
@@ -55,17 +56,17 @@ export async function moveRoleInCluster(
       return still
     }
     group.orders.give()
-    if (!(await ports.takeovers.order(heir, { clock, until: still.until }, ports.effect))) {
+    if (!(await ports.takeovers.order(successor, { clock, until: still.until }, ports.effect))) {
       group.orders.refused()
       await letWritesGo(primary, build, ports)
       return tooLate
     }
-    const writeStopMs = msSince(began)
-    // Clients of the endpoint need not wait for the old primary: nobody of them goes there any more.
+    const writeStopMs = msSince(began, ports.time)
+    // Clients of the endpoint need not wait for the old primary: none of them goes there any more.
     const [heldMs] = await Promise.all([
       group.takeClients(),
       // From here on it sends clients of its own on, those that it held too.
-      untilSteppedDown(primary).then(() => letWritesGo(primary, build, ports)),
+      untilSteppedDown(primary, ports.time).then(() => letWritesGo(primary, build, ports)),
     ])
     const { replid, keys } = equal
     return { replid, offset: still.offset, keys, writeStopMs, heldMs }
@@ -74,7 +75,7 @@ export async function moveRoleInCluster(
   }
 }
 
-/** After an interruption: nobody remembers what the period was, so it is the engines' own again. */
+/** After an interruption the former period is not known, so the engine's default is set again. */
 export async function resumePings(shard: EngineConnection): Promise<void> {
   const period = await readPingPeriod(shard)
   if (period === String(NEVER_S)) await shard.call('CONFIG', 'SET', PING_SETTING, 10)
@@ -86,10 +87,10 @@ async function readPingPeriod(primary: EngineConnection): Promise<string> {
 }
 
 /** Thrown when it does not come: the planner looks at what is, and the pause has its own end. */
-async function untilSteppedDown(primary: EngineConnection): Promise<void> {
-  const deadline = performance.now() + HEARS_WITHIN_MS
+async function untilSteppedDown(primary: EngineConnection, { elapsed, pause }: Time): Promise<void> {
+  const deadline = elapsed() + HEARS_WITHIN_MS
   while ((await replicationOf(primary)).role !== 'replica') {
-    if (performance.now() > deadline)
+    if (elapsed() > deadline)
       throw new Error(`the old primary at port ${primary.address.port} has not stepped down`)
     await pause(1)
   }

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type EngineConnection, readClusterNodes, readReplication } from '@fairlead/engine'
 import { expect, test } from 'vitest'
+import { until } from '../../../../../proof/until.ts'
 import { ADMIN_PASSWORD, builds, startTestEngine } from '../../../test/engine.ts'
 import { whyNotKnown } from '../../core/state/slot-map.ts'
 
@@ -15,14 +15,6 @@ const settings = [
 ]
 const HALF = 8_192
 const STEP = 1_024
-
-async function until(what: string, check: () => Promise<boolean>): Promise<void> {
-  const deadlineMs = performance.now() + 20_000
-  while (!(await check())) {
-    if (performance.now() > deadlineMs) throw new Error(`never: ${what}`)
-    await delay(20)
-  }
-}
 
 const viewOf = async (shard: EngineConnection) =>
   readClusterNodes(String(await shard.call('CLUSTER', 'NODES')))
@@ -73,29 +65,30 @@ async function keyIn(first: number, shard: EngineConnection, except = -1): Promi
 }
 
 test.each(builds.slice(-1))(
-  'without the gate, an heir that has not heard of all slots takes the others only, and there are two primaries',
+  'without the gate, a successor that has not heard of all slots takes the others only, and there are two primaries',
   { timeout: 60_000 },
   async (build) => {
     await using old = await startTestEngine(build, settings)
-    await using heir = await startTestEngine(build, settings)
-    await join(old.admin, heir.admin)
-    const { first, key } = await outrunGossip(old.admin, heir.admin)
+    await using successor = await startTestEngine(build, settings)
+    await join(old.admin, successor.admin)
+    const { first, key } = await outrunGossip(old.admin, successor.admin)
     // What the gate would have said.
-    expect(whyNotKnown(await viewOf(heir.admin), [await viewOf(old.admin)])).toMatch(
-      /knows who serves|old news/,
+    expect(whyNotKnown(await viewOf(successor.admin), [await viewOf(old.admin)])).toMatch(
+      /knows the primaries of|old view/,
     )
 
-    await heir.admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER')
+    await successor.admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER')
     await until(
       'the old one has heard of it',
-      async () => (await slotsOf(heir.admin, old.admin))?.startsWith('0-') ?? false,
+      async () => (await slotsOf(successor.admin, old.admin))?.startsWith('0-') ?? false,
     )
-    expect([await roleOf(old.admin), await roleOf(heir.admin)]).toEqual(['primary', 'primary'])
-    // It took what it had heard of, and the slot of the one key that it found. The others stay where they are, and what is
-    // acknowledged there never comes to the heir, for whom the old one would be retired.
+    expect([await roleOf(old.admin), await roleOf(successor.admin)]).toEqual(['primary', 'primary'])
+    // It took the slots that it had heard of, and the slot of the one key that it found. The others stay at
+    // the old primary, and writes that are acknowledged there never reach the successor, for which the old primary
+    // would be retired.
     const other = await keyIn(first, old.admin, Number(await old.admin.call('CLUSTER', 'KEYSLOT', key)))
     expect(await old.admin.call('SET', other, 'acknowledged')).toBe('OK')
-    await expect(heir.admin.call('GET', other)).rejects.toThrow(/MOVED|CLUSTERDOWN/)
-    expect(await heir.admin.call('DBSIZE')).toBe(1)
+    await expect(successor.admin.call('GET', other)).rejects.toThrow(/MOVED|CLUSTERDOWN/)
+    expect(await successor.admin.call('DBSIZE')).toBe(1)
   },
 )

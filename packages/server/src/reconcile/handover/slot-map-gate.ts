@@ -3,27 +3,27 @@ import type { Obstacle } from '../../core/state/obstacle.ts'
 import { whyNotKnown } from '../../core/state/slot-map.ts'
 
 /**
- * Is the group ready for this heir, in cluster mode? Undefined when it is, else what is lacking. Asked of the engines
- * right before the role moves. The planner has seen a moment ago that all primaries know the heir too (core/plan/plan-cluster.ts):
- * clients ask them the way, and nothing is lost if one is late.
+ * Is the group ready for this successor, in cluster mode? Undefined when it is, else what is lacking. Asked of the
+ * engines right before the role moves. The planner has seen a moment ago that all primaries know the successor,
+ * too (core/plan/plan-cluster.ts): clients ask them for the way, and nothing is lost if one is late.
  *
- * - The heir must know every slot served, and of its primary what that one itself knows. If it believes its primary to own
+ * - The successor must see every slot served, and know of its primary what the primary itself knows. If it believes its primary to own
  *   less, it would take over just that; the data of the other slots would be deleted (docs/measurements/handover.md, finding 4).
  * - Every other member of the group must count it to its primary's shard of the cluster, where the engine has such a thing:
- *   otherwise its slots "migrate" one by one to a stranger (5,461 lines in the log, 90 ms), and who followed the old
- *   primary takes a full sync.
- * - Every other member must know the heir, and whom it follows. A sibling that does not takes it for a stranger that takes
+ *   otherwise its slots "migrate" one by one to a stranger (5,461 lines in the log, 90 ms), and followers of the old
+ *   primary take a full sync.
+ * - Every other member must know the successor and the successor's primary. A sibling that does not takes the successor for a stranger that takes
  *   slots away: it keeps following the old primary, or takes a full sync.
  */
 export async function whyNotMapped(
   primary: EngineConnection,
-  heir: EngineConnection,
+  successor: EngineConnection,
   siblings: readonly EngineConnection[],
 ): Promise<Obstacle | undefined> {
   const beside = [primary, ...siblings]
-  const port = heir.address.port
+  const port = successor.address.port
   const [view, ...known] = await Promise.all([
-    nodesOf(heir),
+    nodesOf(successor),
     ...beside.map(async (member) => {
       const [nodes, shards] = await Promise.all([nodesOf(member), shardsOf(member)])
       return { at: member.address.port, nodes, shards }
@@ -36,7 +36,7 @@ export async function whyNotMapped(
   )
   if (unaware !== undefined)
     return unknown(
-      `the shard at port ${unaware.at} does not know yet whom the one at port ${port} follows in the cluster`,
+      `the shard at port ${unaware.at} does not know the primary of the one at port ${port} in the cluster yet`,
     )
   const stranger = known.find(({ shards }) => !isOneShard(shards, [own?.id, follows]))
   if (stranger !== undefined)

@@ -1,21 +1,19 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import type { EffectRunner } from '../turn/ports.ts'
 import { replicationOf } from './handover-gate.ts'
-import { type MovingGroup, type NotMoved, tooLate } from './move-role.ts'
+import { type MovingGroup, type MovingPorts, type NotMoved, tooLate } from './move-role.ts'
 import { keepWritesStopped, pauseAll } from './stop-writes.ts'
 
 /** What was stopped is known to stand still for at least so long after the order to take over has run out. */
 const MARGIN_MS = 200
 const LOOK_AGAIN_MS = 1
 
-/** Where a primary stands still, and until when (performance.now) an order to take over may be carried out. */
+/** Where a primary stands still, and until when (Time.elapsed) an order to take over may be carried out. */
 export interface Still {
   readonly offset: number
   readonly until: number
 }
 
 /**
- * Right before an heir takes over in cluster mode, where nothing demotes the primary first: from here on the primary takes no write, for
+ * Right before a successor takes over in cluster mode, where nothing demotes the primary first: from here on the primary takes no write, for
  * longer than the order is valid. `offset` is where the primary and all its followers were seen, with writes stopped.
  *
  * A redis before 6.2 is told to refuse writes, and does not refuse what a script writes (measured: 6.0.16). So all its clients, ours
@@ -24,21 +22,21 @@ export interface Still {
 export async function standStill(
   group: MovingGroup,
   offset: number,
-  ports: EffectRunner,
+  ports: MovingPorts,
 ): Promise<Still | NotMoved> {
-  const { primary, heir, others, build, until } = group
+  const { primary, successor, others, build, until } = group
   await keepWritesStopped(primary, build, ports)
   const paused = await pauseAll(primary, build, ports)
   // Asked only now: an answer that came in time proves that the short pause had not ended before the long one began.
-  if (performance.now() > until) return tooLate
+  if (ports.time.elapsed() > until) return tooLate
   if (paused === null) return { offset, until }
   const ends = Math.min(until, paused.endsAt - MARGIN_MS)
-  const followers = [heir, ...others]
-  while (performance.now() < ends) {
+  const followers = [successor, ...others]
+  while (ports.time.elapsed() < ends) {
     const seen = await Promise.all(followers.map(replicationOf))
     if (seen.every((follower) => follower.offset === paused.offset))
       return { offset: paused.offset, until: ends }
-    await delay(LOOK_AGAIN_MS)
+    await ports.time.pause(LOOK_AGAIN_MS)
   }
-  return { code: 'replication', why: 'what scripts wrote had not arrived in time', hopeless: false }
+  return { code: 'replication', why: 'the writes of scripts had not arrived in time', hopeless: false }
 }

@@ -1,6 +1,6 @@
 import type { Build } from '@fairlead/api'
 import { compareVersions, type EngineConnection } from '@fairlead/engine'
-import type { EffectRunner } from '../turn/ports.ts'
+import type { EffectRunner, PassingTime } from '../turn/ports.ts'
 
 /** The pause ends by itself after this, whatever becomes of us. Far above the few milliseconds it is needed. */
 const PAUSE_MS = 2_000
@@ -8,9 +8,9 @@ const PAUSE_MS = 2_000
 const OUTLASTS_MS = 150_000
 /** All clients of an old primary wait for so long when its role moves in cluster mode: an order to take over has most of it. */
 const PAUSE_ALL_MS = 600
-/** A fence is renewed each time a stuck database is looked at again, and ends by itself when nobody does. */
+/** A fence is renewed at each look at a stuck database, and ends by itself without such looks. */
 const FENCE_MS = 30_000
-/** More replicas than anybody has: the engine then refuses writes. */
+/** More replicas than any database has: the engine then refuses writes. */
 const NEVER_REPLICAS = 1_000
 const REFUSAL = 'min-replicas-to-write'
 
@@ -36,29 +36,30 @@ export async function stopWrites<T>(
 }
 
 /**
- * Right before another one may take over without this one's doing: should it stall now and wake up later, it must not take writes
- * before it has heard. The short pause must still be in force when this is called; whoever calls this lets writes go again.
+ * For the moment before another shard may take over without this one's help: should this primary stall now
+ * and wake up later, it must not take writes before it has heard of the takeover. The short pause must still
+ * be in force when this is called; the caller ends the stop.
  */
 export async function keepWritesStopped(
   primary: EngineConnection,
   build: Build,
   { effect }: EffectRunner,
 ): Promise<void> {
-  if (!canPauseWrites(build)) return // refused until somebody takes that back
+  if (!canPauseWrites(build)) return // refused until the refusal is taken back
   await effect('pause-longer', () => primary.call('CLIENT', 'PAUSE', OUTLASTS_MS, 'WRITE'))
 }
 
 /**
  * Where a primary refuses writes and not what scripts write, all its clients wait, ours too, until the time is over: nothing ends this
- * pause. At which offset they wait, and until when at least (performance.now). Null where writes wait: there this is not needed.
+ * pause. At which offset they wait, and until when at least (Time.elapsed). Null where writes wait: there this is not needed.
  */
 export async function pauseAll(
   primary: EngineConnection,
   build: Build,
-  { effect }: EffectRunner,
+  { effect, time }: EffectRunner & PassingTime,
 ): Promise<{ readonly offset: number; readonly endsAt: number } | null> {
   if (canPauseWrites(build)) return null
-  const endsAt = performance.now() + PAUSE_ALL_MS
+  const endsAt = time.elapsed() + PAUSE_ALL_MS
   // In one transaction, or the second question would wait, too. INFO there would be told to the replicas, and ROLE is not.
   const [, , , replies] = await effect('pause-all', () =>
     Promise.all([

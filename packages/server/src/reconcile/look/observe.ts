@@ -1,7 +1,8 @@
-import type { NodeReport, ShardReport } from '@fairlead/api'
+import { ApiError, type ShardReport, type ShardsReport } from '@fairlead/api'
 import {
   type ClusterNodeInfo,
   type InfoFields,
+  messageOf,
   numberOf,
   type ReplicationInfo,
   readClusterNodes,
@@ -17,29 +18,37 @@ import type {
   ClusterView,
   Disk,
   EngineState,
-  Seen,
-  SeenDatabase,
-  SeenShard,
+  ObservedDatabase,
+  ObservedGroup,
+  ObservedShard,
   Silence,
 } from '../../core/state/topology.ts'
+import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import { agentName } from '../../nodes/agent-name.ts'
+import { reportShards } from '../../nodes/report-shards.ts'
 import type { Clock, EngineConnections, HandoverRecords, NodeAgent, ShardRecords } from '../turn/ports.ts'
 import { countKeys } from './count-keys.ts'
 import { readEngineMemory } from './read-engine-memory.ts'
 import { readSaving } from './read-saving.ts'
 
 /** What a look needs. */
-export type Eyes = NodeAgent<'reportNode'> &
-  ShardRecords<'list'> &
+export type ObservingPorts = NodeAgent<'reportNode' | 'reportShards'> &
+  ShardRecords<'reservedBytes' | 'listOf'> &
   HandoverRecords<'last'> &
   EngineConnections &
   Clock
 
 /** Looks at everything a decision about the database may depend on. Throws AgentUnreachable. */
-export async function observe(database: Database, ports: Eyes, signal: AbortSignal): Promise<SeenDatabase> {
-  const report = await ports.agent.reportNode({}, { signal })
-  const everywhere = await ports.shards.list()
-  const records = everywhere.filter(({ databaseUid }) => databaseUid === database.uid)
+export async function observe(
+  database: Database,
+  ports: ObservingPorts,
+  signal: AbortSignal,
+): Promise<ObservedDatabase> {
+  const records = await ports.shards.listOf(database.uid)
+  const names = records.map(({ id }) => agentName(id))
+  const report = await reportShards(names, ports.agent, signal)
+  // Memory that is reserved for shards that have not received their data yet is not free for others.
+  const memoryFreeBytes = report.memoryFreeBytes - (await ports.shards.reservedBytes())
   const handovers = await ports.handovers.last(database.uid)
   const shards = await Promise.all(
     records.map(async (record) => ({
@@ -47,7 +56,7 @@ export async function observe(database: Database, ports: Eyes, signal: AbortSign
       shard: await observeShard(record, report, { database, records }, ports),
     })),
   )
-  const node = { memoryFreeBytes: memoryLeft(report, everywhere), diskFreeBytes: report.diskFreeBytes }
+  const node = { memoryFreeBytes, diskFreeBytes: report.diskFreeBytes }
   return {
     groups: database.groups.map(({ number, slots, primaryShard, history }) => ({
       group: number,
@@ -62,12 +71,10 @@ export async function observe(database: Database, ports: Eyes, signal: AbortSign
   }
 }
 
-/** What is kept free for shards that have not received their data yet is not free for anybody else. */
-function memoryLeft(report: NodeReport, records: readonly ShardRecord[]): number {
-  return report.memoryFreeBytes - records.reduce((sum, { reservedBytes }) => sum + reservedBytes, 0)
-}
-
-function describeHandover(last: Handover | undefined, now: number): Pick<Seen, 'handover' | 'standby'> {
+function describeHandover(
+  last: Handover | undefined,
+  now: number,
+): Pick<ObservedGroup, 'handover' | 'standby'> {
   if (last === undefined) return { handover: null, standby: null }
   const { from, to, released, closed, intendedAt, standby } = last
   // A clock that was set back meanwhile makes it old, not young: nothing then waits for as long as it was set back.
@@ -83,10 +90,10 @@ interface About {
 
 async function observeShard(
   record: ShardRecord,
-  report: NodeReport,
+  report: ShardsReport,
   about: About,
   ports: EngineConnections,
-): Promise<SeenShard> {
+): Promise<ObservedShard> {
   const found = report.shards.find(({ id }) => id === agentName(record.id))
   const mayAnswer = found?.state === 'running' || found?.state === 'stopping'
   const engine = mayAnswer ? await inspect(record, about, ports) : null
@@ -100,7 +107,7 @@ async function observeShard(
     follows: record.follows,
     leaving: record.leaving,
     process: found?.state ?? 'absent',
-    processWhy: found === undefined ? 'the agent knows nothing of it' : found.why || unanswered,
+    processWhy: found === undefined ? 'the agent does not know it' : found.why || unanswered,
     portTaken: found?.portTaken ?? false,
     failsToStart: found?.failsToStart ?? '',
     beganAfterDeath: found?.beganAfterDeath ?? false,
@@ -142,13 +149,16 @@ async function inspect(
     const view = readView(String(state ?? ''), readClusterNodes(String(nodes ?? '')), records)
     return readEngine(info, view, records)
   } catch (cause) {
-    return cause instanceof Error ? cause.message : String(cause)
+    // The agent is away, or this server has been replaced: nothing is known of the engine.
+    if (cause instanceof AgentUnreachable || cause instanceof ApiError) throw cause
+    return messageOf(cause)
   }
 }
 
 /**
- * After a full sync a primary holds its stream back until the follower has acknowledged something, which takes engines up to a second;
- * what it says then is "online,offset=0". After a partial one, it says that, too, and sends at once: who gave no full sync holds nothing back.
+ * After a full sync a primary holds its stream back until the follower has acknowledged something, which
+ * takes engines up to a second; it then reports "online,offset=0". After a partial sync it reports that, too,
+ * but sends at once: a primary that gave no full sync holds nothing back.
  */
 function heldBack(
   fields: InfoFields,

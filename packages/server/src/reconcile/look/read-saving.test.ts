@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type EngineConnection, readInfo } from '@fairlead/engine'
 import { expect, test } from 'vitest'
+import { until } from '../../../../../proof/until.ts'
 import { builds, startTestEngine } from '../../../test/engine.ts'
 import { readSaving } from './read-saving.ts'
 
@@ -28,18 +28,10 @@ async function look(admin: EngineConnection) {
 
 async function untilItMoves(admin: EngineConnection): Promise<void> {
   const seen = new Set<number>()
-  await until(async () => {
+  await until('the engine saves', async () => {
     const { progress } = await look(admin)
     if (progress?.of != null) expect(progress.of).toBe(KEYS)
     if (progress != null) seen.add(progress.done)
     return seen.size > 1
   })
-}
-
-async function until(check: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 15_000
-  while (!(await check())) {
-    if (performance.now() > deadline) throw new Error('it does not come')
-    await delay(20)
-  }
 }

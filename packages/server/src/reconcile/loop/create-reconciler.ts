@@ -1,40 +1,131 @@
+import { codeOf, messageOf } from '@fairlead/engine'
 import type { Logger } from 'pino'
-import { isUndoable } from '../../core/plan/judge.ts'
+import { isUndoable } from '../../core/plan/apply-deadlines.ts'
+import { bucketOf } from '../../core/state/bucket.ts'
+import { LeaseLost } from '../../leases/lease-lost.ts'
+import type { Leases } from '../../leases/leases-service.ts'
+import { StaleEpoch } from '../../nodes/agent-link.ts'
 import { observe } from '../look/observe.ts'
 import { giveUpAction, noteTrouble } from '../records/note-action.ts'
-import { createOrdersToServe } from '../turn/orders-to-serve.ts'
-import type { DatabaseRecords } from '../turn/ports.ts'
-import { createPreparations } from '../turn/preparations.ts'
-import { createTakeovers } from '../turn/take-over.ts'
-import { createTurnMemory } from '../turn/turn-memory.ts'
+import type { Records } from '../records/stored-records.ts'
+import type { ActionRecords, DatabaseRecords, ShardRecords, StreamSeen } from '../turn/ports.ts'
+import { realTime } from '../turn/time.ts'
+import { ENDPOINT_OF } from '../turn/turn-memory.ts'
+import { followOrders, type OrdersOnRecord } from './follow-orders.ts'
+import { type HearingPorts, hearChanges, type Listener } from './hear-changes.ts'
+import { createHeldPorts, type GivenPorts, type HeldPorts } from './held-ports.ts'
 import { type Loop, startLoop } from './loop.ts'
-import { reconcileDatabase } from './reconcile-database.ts'
+import { reconcileDatabase, type Turn } from './reconcile-database.ts'
 import type { TurnPorts } from './turn-ports.ts'
 
 /** Trouble this many times in a row (about 25 s) before the handover ends an upgrade: it is undone. */
 const GIVE_UP_AFTER = 9
 
-/** Starts to look after every database on record, and after each that it is nudged for. */
-export async function createReconciler(
-  given: Omit<TurnPorts, 'preparations' | 'takeovers' | 'ordersToServe'> &
-    DatabaseRecords<'list'> & { readonly log: Logger },
-): Promise<Loop> {
-  const memory = createTurnMemory()
-  const preparations = createPreparations()
-  const own = { takeovers: createTakeovers(), ordersToServe: createOrdersToServe() }
-  const ports = { ...given, preparations, ...own }
-  const loop = startLoop({
-    turn: (uid, signal) => reconcileDatabase(uid, ports, memory, signal),
-    trouble: (uid, cause, timesInARow) => meetTrouble(uid, cause, timesInARow, ports),
-    log: ports.log,
+/** What is there besides the ports of a turn. */
+interface ReconcilerDeps
+  extends DatabaseRecords<'listReserved'>,
+    ShardRecords<'databasesOf'>,
+    ActionRecords<'listActive'> {
+  readonly log: Logger
+  readonly leases: Leases
+  readonly recordsUnder: (databaseUid: number, epoch: number) => Records
+  /** Undefined: no other server takes orders. */
+  readonly orders: OrdersOnRecord | undefined
+  /** Its answers may take as long as it takes until something changes. */
+  readonly hearing: HearingPorts['agent']
+}
+
+/** The turns of all databases. Disposed of, it ends those that run and waits for them. */
+export interface Reconciler extends Loop {
+  /** Look at every database before long: something that concerns them all is another. */
+  nudgeAll(): Promise<void>
+}
+
+/** For so long the first turns wait for what the agent has seen. */
+const FIRST_WITHIN_MS = 1_000
+
+/** Starts to look after every database on record that this server holds, and after each that it is nudged for or given. */
+export async function createReconciler(given: GivenPorts & ReconcilerDeps): Promise<Reconciler> {
+  const { leases, databases, log, orders } = given
+  await using opened = new AsyncDisposableStack()
+  const held = opened.use(createHeldPorts(given, leases, given.recordsUnder))
+  const loop = opened.use(
+    startLoop({
+      turn: (uid, signal) => takeTurn(uid, held, leases, signal),
+      trouble: async (uid, cause, timesInARow) => meetTrouble(uid, cause, timesInARow, held.of(uid).ports),
+      log,
+    }),
+  )
+  const isOurs = (uid: number) => leases.heldEpoch(uid) !== undefined
+  const nudgeThose = async (isMeant: (uid: number) => boolean) => {
+    for (const { uid } of await databases.listReserved()) if (isMeant(uid)) loop.nudge(uid, 'watch')
+    for (const { databaseUid } of await given.actions.listActive())
+      if (isMeant(databaseUid)) loop.nudge(databaseUid)
+  }
+  const nudgeAll = () => nudgeThose(isOurs)
+  const changed = (uid: number) => isOurs(uid) && loop.nudge(uid)
+  const otherProxy = () => held.allAgain(ENDPOINT_OF)
+  // How far the primaries had come is on record, then, before any of them is found dead.
+  await startHearing(given, { changed, otherProxy }, opened)
+  leases.onTaken((buckets) => nudgeThose((uid) => buckets.has(bucketOf(uid))))
+  await nudgeAll()
+  // Those that are known have their turns.
+  const wake = { nudge: loop.nudge, nudgeAll: () => nudgeThose((uid) => isOurs(uid) && !loop.knows(uid)) }
+  if (orders !== undefined) opened.use(await followOrders(orders, wake, log))
+  const owned = opened.move()
+  return { nudge: loop.nudge, knows: loop.knows, nudgeAll, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+/** Resolves when the agent has told everything once, or cannot for now. */
+async function startHearing(
+  given: GivenPorts & ReconcilerDeps,
+  listener: Omit<Listener, 'asked'>,
+  opened: AsyncDisposableStack,
+): Promise<void> {
+  const end = new AbortController()
+  const asked = Promise.withResolvers<void>()
+  const { listReserved } = given.databases
+  const advanceHistories = (seen: readonly StreamSeen[]) => advanceHeld(seen, given)
+  const ports = {
+    ...{ agent: given.hearing, shards: given.shards, time: realTime, log: given.log },
+    databases: { listReserved, advanceHistories },
+  }
+  const hearing = hearChanges(ports, { ...listener, asked: asked.resolve }, end.signal)
+  opened.defer(async () => {
+    end.abort(new Error('the server stops'))
+    await hearing
   })
-  for (const { uid } of await ports.databases.list()) loop.nudge(uid)
-  return {
-    nudge: loop.nudge,
-    async [Symbol.asyncDispose]() {
-      await loop[Symbol.asyncDispose]()
-      await preparations[Symbol.asyncDispose]()
-    },
+  await Promise.race([asked.promise, realTime.pause(FIRST_WITHIN_MS, end.signal).catch(() => undefined)])
+}
+
+/** Of the databases that this server holds, each within its lease: the others are heard by the servers that hold them. */
+async function advanceHeld(
+  seen: readonly StreamSeen[],
+  { shards, leases, recordsUnder }: ReconcilerDeps,
+): Promise<void> {
+  for (const one of seen) {
+    const [uid] = await shards.databasesOf([one.shard])
+    const epoch = uid === undefined ? undefined : leases.heldEpoch(uid)
+    if (uid === undefined || epoch === undefined) continue
+    await recordsUnder(uid, epoch)
+      .databases.advanceHistories([one])
+      .catch((cause: unknown) => {
+        if (!(cause instanceof LeaseLost)) throw cause
+      })
+  }
+}
+
+/** A database that another server holds is gone from here. Its turns go on there, and here when it comes back. */
+async function takeTurn(uid: number, held: HeldPorts, leases: Leases, signal: AbortSignal): Promise<Turn> {
+  try {
+    return await leases.during(uid, async () => {
+      const { ports, memory } = held.of(uid)
+      return await reconcileDatabase(uid, ports, memory, signal)
+    })
+  } catch (cause) {
+    if (leases.heldEpoch(uid) === undefined || cause instanceof LeaseLost) return { next: 'gone' }
+    if (cause instanceof StaleEpoch) await leases.raise(uid)
+    throw cause
   }
 }
 
@@ -44,7 +135,9 @@ async function meetTrouble(
   timesInARow: number,
   ports: TurnPorts,
 ): Promise<void> {
-  const why = cause instanceof Error ? cause.message : String(cause)
+  // The store is away for all databases: none of them is to give up for that.
+  if (codeOf(cause) === 'STORE_AWAY') return
+  const why = messageOf(cause)
   const database = await ports.databases.get(uid)
   const action = await ports.actions.active(uid)
   if (database === undefined || action === undefined) return

@@ -1,18 +1,11 @@
 import { pino } from 'pino'
-import { expect, test } from 'vitest'
-import { startLoop } from './loop.ts'
+import { expect, test, vi } from 'vitest'
+import { until } from '../../../../../proof/until.ts'
+import { AT_ONCE, startLoop } from './loop.ts'
+import type { Turn } from './reconcile-database.ts'
 
 const log = pino({ level: 'silent' })
 const untrouble = async () => undefined
-
-/** Resolves when `check` holds; turns are made of promises and timers of a few ms. */
-async function until(check: () => boolean): Promise<void> {
-  const deadline = performance.now() + 5_000
-  while (!check()) {
-    if (performance.now() > deadline) throw new Error('not within 5 s')
-    await new Promise((resolve) => setTimeout(resolve, 1))
-  }
-}
 
 test('a database has one turn at a time, and a nudge in the middle of it brings another right after', async () => {
   let running = 0
@@ -27,11 +20,57 @@ test('a database has one turn at a time, and a nudge in the middle of it brings 
       if (turns === 1) loop.nudge(1)
       await new Promise((resolve) => setTimeout(resolve, 10))
       running -= 1
-      return { next: 'watch' }
+      return { next: 'watch', dueMs: Number.POSITIVE_INFINITY }
     },
   })
   loop.nudge(1)
-  await until(() => turns === 2)
+  await until('the turns come', () => turns === 2, { everyMs: 1 })
+})
+
+test.each([0, 10])(
+  'a nudge in a turn that finds the database gone is not lost: it came to this server since (%s ms)',
+  async (ms) => {
+    let turns = 0
+    await using loop = startLoop({
+      log,
+      trouble: untrouble,
+      turn: async () => {
+        turns += 1
+        if (turns > 1) return { next: 'watch', dueMs: Number.POSITIVE_INFINITY }
+        loop.nudge(1)
+        if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms))
+        return { next: 'gone' }
+      },
+    })
+    loop.nudge(1)
+    await until('the turns come', () => turns === 2, { everyMs: 1 })
+  },
+)
+
+test('a change that is heard right before a handover does not make it wait for a place', async () => {
+  const stop = new AbortController()
+  const stopped = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve()))
+  let handovers = 0
+  let others = 0
+  await using loop = startLoop({
+    log,
+    trouble: untrouble,
+    turn: async (uid): Promise<Turn> => {
+      if (uid === 1) handovers += 1
+      if (uid === 1 && handovers === 1) return { next: 'again', afterMs: 60_000, handsOver: true }
+      if (uid === 1) return { next: 'gone' }
+      others += 1
+      await stopped
+      return { next: 'gone' }
+    },
+  })
+  using _ = { [Symbol.dispose]: () => stop.abort() }
+  loop.nudge(1)
+  await until('it is to hand over', () => handovers === 1, { everyMs: 1 })
+  for (let other = 2; other < 2 * AT_ONCE; other += 1) loop.nudge(other)
+  await until('the others take all places of theirs', () => others === 28, { everyMs: 1 })
+  loop.nudge(1)
+  await until('it has its turn', () => handovers === 2, { everyMs: 1, withinMs: 2_000 })
 })
 
 test('trouble is tried again, later each time, and told each time', async () => {
@@ -47,32 +86,83 @@ test('trouble is tried again, later each time, and told each time', async () => 
     },
   })
   loop.nudge(1)
-  await until(() => at.length === 4)
+  await until('the turns come', () => at.length === 4, { everyMs: 1 })
   const pauses = at.slice(1).map((time, n) => time - (at[n] ?? 0))
   expect(troubles).toEqual([1, 2, 3])
   expect(pauses.toSorted((a, b) => a - b)).toEqual(pauses)
 })
 
-test('no more than eight databases have their turn at once, and every one gets its turn', async () => {
-  let running = 0
-  let most = 0
-  const seen = new Set<number>()
-  await using loop = startLoop({
-    log,
-    trouble: untrouble,
-    turn: async (uid) => {
-      running += 1
-      most = Math.max(most, running)
-      await new Promise((resolve) => setTimeout(resolve, 5))
-      running -= 1
-      seen.add(uid)
-      return { next: 'gone' }
+/** Turns that end when they are told to; `begun` has those that were begun, in order. */
+function heldTurns() {
+  const begun: number[] = []
+  const ends = new Map<number, (turn: Turn) => void>()
+  return {
+    begun,
+    turn: (uid: number) => {
+      begun.push(uid)
+      return new Promise<Turn>((resolve) => ends.set(uid, resolve))
     },
-  })
-  for (let uid = 1; uid <= 30; uid++) loop.nudge(uid)
-  await until(() => seen.size === 30)
-  expect(most).toBe(8)
+    end: (uid: number, turn: Turn = { next: 'gone' }) => ends.get(uid)?.(turn),
+    endAll: () => {
+      for (const end of ends.values()) end({ next: 'gone' })
+    },
+  }
+}
+
+test('where all places are taken, a handover goes on at once, work goes before watching, and every database gets its turn', async () => {
+  const held = heldTurns()
+  await using loop = startLoop({ log, trouble: untrouble, turn: held.turn })
+  await using _ended = { [Symbol.asyncDispose]: async () => held.endAll() }
+  for (let uid = 1; uid <= 40; uid++) loop.nudge(uid, 'watch')
+  await until('those that watch have their part', () => held.begun.length === 24, { everyMs: 1 })
+  for (let uid = 101; uid <= 140; uid++) loop.nudge(uid)
+  await until('the rest is for work', () => held.begun.length === AT_ONCE, { everyMs: 1 })
+  expect(held.begun.slice(24)).toEqual(Array.from({ length: AT_ONCE - 24 }, (_, n) => 101 + n))
+
+  held.end(101, { next: 'again', afterMs: 0, handsOver: true })
+  await until(
+    'the handover has its next turn beside them',
+    () => held.begun.filter((uid) => uid === 101).length === 2,
+  )
+  // One of those that watch waits for longer than this one, which is to do something by now.
+  loop.nudge(40)
+  held.end(1)
+  await until('a place is filled', () => held.begun.length >= AT_ONCE + 2)
+  expect(held.begun.slice(AT_ONCE).some((uid) => uid > 24 && uid < 40)).toBe(false)
+
+  const ending = setInterval(held.endAll, 1)
+  await using _stopped = { [Symbol.asyncDispose]: async () => clearInterval(ending) }
+  await until('every one had its turn', () => new Set(held.begun).size === 80, { everyMs: 1 })
 })
+
+test('a database that rests has its next turn when something that was put off is due, and at the latest between 40 and 60 s', async () => {
+  vi.useFakeTimers()
+  try {
+    const at: number[] = []
+    const dueMs = [1_000, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+    let chance = 0
+    await using _ = startedAt(1, {
+      ...{ log, trouble: untrouble, random: () => chance },
+      turn: async () => {
+        at.push(Date.now())
+        return { next: 'watch', dueMs: dueMs[at.length - 1] ?? Number.POSITIVE_INFINITY }
+      },
+    })
+    await vi.advanceTimersByTimeAsync(2_000)
+    chance = 0.999
+    await vi.advanceTimersByTimeAsync(120_000)
+    const pauses = at.slice(1).map((time, n) => time - (at[n] ?? 0))
+    expect(pauses.map((ms) => Math.round(ms / 1_000))).toEqual([1, 40, 60])
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+function startedAt(uid: number, deps: Parameters<typeof startLoop>[0]) {
+  const loop = startLoop(deps)
+  loop.nudge(uid)
+  return loop
+}
 
 test('disposing of it waits for the turn in hand and begins no other', async () => {
   let ended = 0
@@ -88,7 +178,7 @@ test('disposing of it waits for the turn in hand and begins no other', async () 
     },
   })
   loop.nudge(1)
-  await until(() => begun === 1)
+  await until('the turns come', () => begun === 1, { everyMs: 1 })
   await loop[Symbol.asyncDispose]()
   expect([begun, ended]).toEqual([1, 1])
 })

@@ -1,26 +1,40 @@
 import type { Logger } from 'pino'
 import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import type { Turn } from './reconcile-database.ts'
+import { createSlots, firstOf, type Queue } from './slots.ts'
 
 /** The turns of all databases. Disposed of, it ends those that run and waits for them. */
 export interface Loop extends AsyncDisposable {
-  /** Look at this database now. */
-  nudge(databaseUid: number): void
+  /** Look at this database now, or when its queue allows. Default: as for a change. */
+  nudge(databaseUid: number, queue?: Queue): void
+  /** Has it turns, now or later? */
+  knows(databaseUid: number): boolean
 }
 
-/** A database that nobody changes is looked at this often, for the sake of its shards. */
-const WATCH_EVERY_MS = 1_000
+/**
+ * The safety net: an unchanged database is looked at once in this time, at a moment of chance, so that those that were looked at together once are
+ * not for ever. Changes are heard (hear-changes.ts).
+ */
+const WATCH_MS = { least: 40_000, most: 60_000 }
 /** Trouble: tried again after 100 ms, then twice as long each time, at most 10 s. */
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 10_000
 /** Turns at once, over all databases: they wait for engines most of the time. */
-const AT_ONCE = 8
+export const AT_ONCE = 32
+/** Of these for one queue: whatever the others do, each goes on. Handovers wait for none. */
+const OF_QUEUE: Readonly<Record<Queue, number>> = {
+  handover: Number.POSITIVE_INFINITY,
+  action: 28,
+  watch: 24,
+}
 
 interface LoopDeps {
   readonly turn: (databaseUid: number, signal: AbortSignal) => Promise<Turn>
   /** Told of each failed turn. */
   readonly trouble: (databaseUid: number, cause: unknown, timesInARow: number) => Promise<void>
   readonly log: Logger
+  /** From 0 up to, but not including, 1. */
+  readonly random?: () => number
 }
 
 /**
@@ -31,46 +45,60 @@ export function startLoop(deps: LoopDeps): Loop {
   const stop = new AbortController()
   const entries = new Map<number, Entry>()
   const running = new Set<Promise<void>>()
-  const waiting: number[] = []
+  const slots = createSlots(AT_ONCE, OF_QUEUE)
 
-  const schedule = (uid: number, afterMs: number) => {
-    const entry = entries.get(uid) ?? { state: 'idle', failures: 0, timer: undefined }
+  const schedule = (uid: number, afterMs: number, queue: Queue) => {
+    const entry = entries.get(uid) ?? newEntry()
     entries.set(uid, entry)
     clearTimeout(entry.timer)
+    entry.next = queue
     if (stop.signal.aborted) return
-    entry.timer = setTimeout(() => begin(uid), afterMs)
+    entry.timer = setTimeout(() => ask(uid, entry, queue), afterMs)
   }
 
-  const begin = (uid: number) => {
+  const ask = (uid: number, entry: Entry, queue: Queue) => {
+    if (entry.state === 'running') entry.nudged = firstOf(entry.nudged, queue)
+    else slots.ask(uid, queue)
+    fill()
+  }
+
+  const fill = () => {
+    for (let next = slots.take(); next !== undefined; next = slots.take()) begin(next.uid, next.queue)
+  }
+
+  const begin = (uid: number, queue: Queue) => {
     const entry = entries.get(uid)
-    if (entry === undefined || stop.signal.aborted) return
-    if (entry.state !== 'idle') {
-      entry.state = 'again'
-      return
-    }
-    if (running.size >= AT_ONCE) {
-      if (!waiting.includes(uid)) waiting.push(uid)
-      return
-    }
+    if (entry === undefined || stop.signal.aborted) return slots.free(queue)
     entry.state = 'running'
+    entry.timer = undefined
+    entry.next = undefined
     const turn = take(uid, entry).finally(() => {
       running.delete(turn)
-      const next = waiting.shift()
-      if (next !== undefined) begin(next)
+      slots.free(queue)
+      fill()
     })
     running.add(turn)
   }
 
   const take = async (uid: number, entry: Entry) => {
-    const afterMs = await pauseAfter(uid, entry, deps, stop.signal)
-    const nudged = entry.state === 'again'
+    const next = await nextTurn(uid, entry, deps, stop.signal)
+    const { nudged } = entry
     entry.state = 'idle'
-    if (afterMs === undefined) entries.delete(uid)
-    else schedule(uid, nudged ? 0 : afterMs)
+    entry.nudged = undefined
+    if (nudged !== undefined) schedule(uid, 0, firstOf(nudged, next?.queue ?? nudged))
+    else if (next === undefined) entries.delete(uid)
+    else schedule(uid, next.afterMs, next.queue)
   }
 
   return {
-    nudge: (uid) => schedule(uid, 0),
+    nudge(uid, queue = 'action') {
+      const entry = entries.get(uid)
+      // Its turn may end before a timer would.
+      if (entry?.state === 'running') entry.nudged = firstOf(entry.nudged, queue)
+      // One that is to hand over keeps its place.
+      else schedule(uid, 0, firstOf(entry?.next, queue))
+    },
+    knows: (uid) => entries.has(uid),
     async [Symbol.asyncDispose]() {
       stop.abort(new Error('the server stops'))
       for (const { timer } of entries.values()) clearTimeout(timer)
@@ -79,18 +107,25 @@ export function startLoop(deps: LoopDeps): Loop {
   }
 }
 
-/** Takes one turn. Answers how long to wait before the next one; undefined when the database is gone. Never rejects. */
-async function pauseAfter(
+interface NextTurn {
+  readonly afterMs: number
+  readonly queue: Queue
+}
+
+/** Takes one turn. Answers when the next one comes; undefined when the database is gone. Never rejects. */
+async function nextTurn(
   uid: number,
   entry: Entry,
-  { turn: takeTurn, trouble, log }: LoopDeps,
+  { turn: takeTurn, trouble, log, random = Math.random }: LoopDeps,
   stop: AbortSignal,
-): Promise<number | undefined> {
+): Promise<NextTurn | undefined> {
   try {
     const turn = await takeTurn(uid, stop)
     entry.failures = 0
     if (turn.next === 'gone') return undefined
-    return turn.next === 'watch' ? WATCH_EVERY_MS : turn.afterMs
+    if (turn.next === 'again') return { afterMs: turn.afterMs, queue: turn.handsOver ? 'handover' : 'action' }
+    const watchMs = WATCH_MS.least + random() * (WATCH_MS.most - WATCH_MS.least)
+    return { afterMs: Math.min(watchMs, turn.dueMs), queue: 'watch' }
   } catch (cause) {
     if (stop.aborted) return undefined
     entry.failures += 1
@@ -98,7 +133,8 @@ async function pauseAfter(
     await trouble(uid, cause, entry.failures).catch((again: unknown) => {
       log.error({ database: uid, err: again }, 'trouble could not be noted')
     })
-    return Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (entry.failures - 1))
+    const afterMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (entry.failures - 1))
+    return { afterMs, queue: 'action' }
   }
 }
 
@@ -109,8 +145,15 @@ function describeTrouble(cause: unknown, database: number, timesInARow: number):
 }
 
 interface Entry {
-  /** `again`: nudged while its turn runs. */
-  state: 'idle' | 'running' | 'again'
+  state: 'idle' | 'running'
+  /** While its turn runs: another is to follow. */
+  nudged: Queue | undefined
+  /** In which queue its next turn is to come. */
+  next: Queue | undefined
   failures: number
   timer: NodeJS.Timeout | undefined
+}
+
+function newEntry(): Entry {
+  return { state: 'idle', nudged: undefined, next: undefined, failures: 0, timer: undefined }
 }

@@ -1,13 +1,18 @@
-import { createTurns } from '../turn/create-turns.ts'
+import { createTurns } from '@fairlead/engine'
 import type { Moves } from '../turn/step-context.ts'
+import type { Time } from '../turn/time.ts'
 
 /**
  * Roles move one after the other, and a turn begins no further move after some time. While a group is on its way to its handover, it
  * waits for the end of the turn: then a turn spends as long on moves as on looking. Else it goes on for a while; then pauses,
  * cancels and whatever else is new are heard.
  */
-export function oneAfterTheOther(lookedMs: number, isAll: boolean): Moves {
-  const now = performance.now()
+export function oneAfterTheOther(
+  lookedMs: number,
+  isAll: boolean,
+  { elapsed }: Pick<Time, 'elapsed'>,
+): Moves {
+  const now = elapsed()
   const deadline = now + (isAll ? MOVES_MS : lookedMs)
   const inTurn = createTurns()
   let moves = 0
@@ -15,7 +20,7 @@ export function oneAfterTheOther(lookedMs: number, isAll: boolean): Moves {
     waitUntil: isAll ? deadline : now,
     inTurn: (move) =>
       inTurn(async () => {
-        if (moves > 0 && performance.now() > deadline)
+        if (moves > 0 && elapsed() > deadline)
           return { kind: 'not yet', code: 'other_groups', why: 'other groups hand over first' }
         moves += 1
         return move()

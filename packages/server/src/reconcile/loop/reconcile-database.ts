@@ -1,43 +1,50 @@
+import { createTurns } from '@fairlead/engine'
+import { applyDeadlines, isUndoable } from '../../core/plan/apply-deadlines.ts'
 import { violations } from '../../core/plan/invariants.ts'
-import { isUndoable, judge } from '../../core/plan/judge.ts'
 import { planDatabase } from '../../core/plan/plan-database.ts'
 import type { Action } from '../../core/state/action.ts'
 import { type Database, steadyGoal } from '../../core/state/database.ts'
 import type { Lane } from '../../core/state/lane.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
-import { everything, leaveOf } from '../../core/state/orders.ts'
-import { findGroup, type Goal, type SeenDatabase, type Step } from '../../core/state/topology.ts'
-import { carryToFollowers } from '../carry-over/carry-to-followers.ts'
+import { allowedBy, unrestricted } from '../../core/state/orders.ts'
+import { findGroup, type Goal, type ObservedDatabase, type Step } from '../../core/state/topology.ts'
 import { keepWithinReach } from '../carry-over/keep-within-reach.ts'
 import { keepEndpoint } from '../clients/endpoints.ts'
 import { keepWritesGoing } from '../handover/keep-writes-going.ts'
 import { observe } from '../look/observe.ts'
 import { endReservations, keepHistory } from '../records/keep-records.ts'
-import { finishAction, giveUpAction, hasToWait, noteAction, warnOf } from '../records/note-action.ts'
+import { finishAction, giveUpAction, hasToWait, noteAction } from '../records/note-action.ts'
 import { noteObstacle } from '../records/note-obstacle.ts'
-import { tellOfHanging } from '../records/tell-of-loss.ts'
-import { tellOfStrangers } from '../records/tell-of-strangers.ts'
+import { reportHangingShards } from '../records/report-data-loss.ts'
+import { reportStrangers } from '../records/report-strangers.ts'
 import { keepLimits } from '../shards/keep-limits.ts'
 import { keepNodeTimeout } from '../shards/keep-node-timeout.ts'
 import { keepStreams } from '../shards/keep-streams.ts'
 import { keepSyncRoom } from '../shards/keep-sync-room.ts'
 import { keepShardCertificates } from '../shards/shard-certificates.ts'
 import { carryOut } from '../steps/carry-out.ts'
-import { createTurns } from '../turn/create-turns.ts'
 import type { Outcome } from '../turn/outcome.ts'
 import type { Moves } from '../turn/step-context.ts'
-import type { TurnMemory } from '../turn/turn-memory.ts'
+import { forOneTurn, type TurnMemory } from '../turn/turn-memory.ts'
 import { oneAfterTheOther } from './one-after-the-other.ts'
+import { resyncSettings, syncSettings } from './sync-settings.ts'
 import type { TurnPorts } from './turn-ports.ts'
+
+/** When nothing is to be done. */
+const atRest = { next: 'watch', dueMs: Number.POSITIVE_INFINITY } as const
 
 /** When to look at a database again. A throw means: with back-off. */
 export type Turn =
   | { readonly next: 'gone' }
-  /** Nothing to do: look now and then. */
-  | { readonly next: 'watch' }
-  | { readonly next: 'again'; readonly afterMs: number }
+  /** Nothing to do: look when something changes, and periodically; but in `dueMs` at the latest. */
+  | { readonly next: 'watch'; readonly dueMs: number }
+  /** `handsOver`: a role is about to move. */
+  | { readonly next: 'again'; readonly afterMs: number; readonly handsOver?: boolean }
 
-/** While something is on its way: engines answer within milliseconds, and an idle upgrade shall take seconds. */
+/**
+ * While something is in progress: engines answer within milliseconds, and the upgrade of an idle database is
+ * to take seconds.
+ */
 const SOON_MS = 15
 /** Clients that were let go ask this very process where the primary is now: they come first. */
 const AFTER_HANDOVER_MS = 50
@@ -55,73 +62,93 @@ export async function reconcileDatabase(
   memory: TurnMemory,
   signal: AbortSignal,
 ): Promise<Turn> {
+  const ofTurn = forOneTurn(memory)
+  const turn = await planTurn(uid, ports, ofTurn, signal)
+  const next = 'next' in turn ? turn : await act(turn, ports, ofTurn, signal)
+  return next.next === 'watch' ? { ...next, dueMs: Math.min(next.dueMs, ofTurn.dueMs()) } : next
+}
+
+/** The first half of a turn: it looks, keeps what needs no plan, and decides. Answers what is to be done, or when to look again. */
+export async function planTurn(
+  uid: number,
+  ports: TurnPorts,
+  memory: TurnMemory,
+  signal: AbortSignal,
+): Promise<TurnState | Turn> {
   const database = await ports.databases.get(uid)
   if (database === undefined) return { next: 'gone' }
   const action = await ports.actions.active(uid)
-  if (action === undefined && database.status === 'creation-failed') return { next: 'watch' }
+  if (action === undefined && database.status === 'creation-failed') return atRest
   if (action !== undefined && (await hasToWait(action, ports))) return { next: 'again', afterMs: QUEUED_MS }
 
-  const began = performance.now()
+  const began = ports.time.elapsed()
   const goal = action?.goal ?? steadyGoal(database)
   const seen = await observe(database, ports, signal)
   await keepHistory({ database, action }, seen, ports, memory)
   await endReservations(seen, ports)
-  if (goal.kind === 'keep') await keepLimits(database, seen, ports)
+  if (goal.kind === 'keep') await keepLimits(database, seen, ports, memory)
   await keepShardCertificates(database, seen, ports, memory)
   await keepSyncRoom(database, seen, ports, memory)
   await keepNodeTimeout(database, seen, ports, memory)
   await keepStreams(database, seen, ports, memory)
   await keepWithinReach(database, seen, ports, memory)
   await keepWritesGoing(database, seen, ports, memory)
-  await tellOfHanging(seen, { database, action }, ports, memory)
-  await tellOfStrangers(seen, { database, action }, ports, memory)
+  await reportHangingShards(seen, { database, action }, ports, memory)
+  await reportStrangers(seen, { database, action }, ports, memory)
   await keepEndpoint(database, goal, seen, ports, memory).catch((cause: unknown) => {
     // A database in service is looked after without its endpoint, too; one that comes or goes is done only with it.
     if (action !== undefined && action.kind !== 'upgrade') throw cause
-    ports.log.warn({ err: cause, database: uid }, 'the endpoint is not as it shall be')
+    ports.log.warn({ err: cause, database: uid }, 'the endpoint could not be brought to its wanted state')
   })
   const lanes = plan(database, action, goal, seen, ports, memory)
   await noteObstacle(database, lanes, ports)
   if (action !== undefined) await noteAction(action, seen, lanes, memory, ports)
-  return act({ began, database, action, goal, seen, lanes }, ports, memory, signal)
+  return { began, database, action, goal, seen, lanes }
 }
 
 function plan(
   { uid }: Database,
   action: Action | undefined,
   goal: Goal,
-  seen: SeenDatabase,
+  seen: ObservedDatabase,
   ports: TurnPorts,
   memory: TurnMemory,
 ): readonly Lane[] {
   const now = ports.now()
   const handedOverAt = action?.handedOverAt == null ? null : Date.parse(action.handedOverAt)
-  const leave = action === undefined ? everything : leaveOf(goal, action.orders, handedOverAt, now)
+  const allowed = action === undefined ? unrestricted : allowedBy(goal, action.orders, handedOverAt, now)
   const undoable = action !== undefined && isUndoable(seen, goal)
   const whatToDo = action?.kind === 'upgrade' ? RETRY : ''
-  return planDatabase(seen, goal, leave).map(({ group, verdict }) => ({
+  return planDatabase(seen, goal, allowed).map(({ group, verdict }) => ({
     group,
-    verdict: judge(verdict, memory.waitedMs(uid, group, verdict), findGroup(seen, group), undoable, whatToDo),
+    verdict: applyDeadlines(
+      verdict,
+      memory.waitedMs(uid, group, verdict),
+      findGroup(seen, group),
+      undoable,
+      whatToDo,
+    ),
   }))
 }
 
 /** A machine that is busy for a moment is the usual reason for a wait that has no end. */
-const RETRY = '; what was begun is undone. If the machine was busy, try again with the order retry'
+const RETRY = '; everything begun is undone. If the machine was busy, try again with the order retry'
 
 /** A turn, as it stands when its steps are chosen. */
-interface TurnState {
-  /** When the look began, by performance.now(). */
+export interface TurnState {
+  /** When the look began, by Time.elapsed. */
   readonly began: number
   readonly database: Database
   readonly action: Action | undefined
   readonly goal: Goal
-  readonly seen: SeenDatabase
+  readonly seen: ObservedDatabase
   readonly lanes: readonly Lane[]
 }
 
 type ActingTurn = TurnState & { readonly moves: Moves }
 
-async function act(
+/** The second half of a turn: it does what the lanes ask for, one thing in each group. Answers when to look again. */
+export async function act(
   turn: TurnState,
   ports: TurnPorts,
   memory: TurnMemory,
@@ -136,8 +163,11 @@ async function act(
     memory.forget(database.uid)
     return { next: 'again', afterMs: 0 }
   }
-  const hands = { ...turn, moves: oneAfterTheOther(performance.now() - began, lanes.every(isAtHandover)) }
-  const queues = Array.from({ length: STEPS_AT_ONCE }, createTurns)
+  const hands = {
+    ...turn,
+    moves: oneAfterTheOther(ports.time.elapsed() - began, lanes.every(isAtHandover), ports.time),
+  }
+  const queues = Array.from({ length: STEPS_AT_ONCE }, () => createTurns())
   const turns = await Promise.allSettled(
     lanes.map(
       async (lane, n) =>
@@ -146,10 +176,19 @@ async function act(
   )
   const failed = turns.find((turn) => turn.status === 'rejected')
   if (failed !== undefined) throw failed.reason
-  return { next: 'again', afterMs: Math.min(...turns.map((turn) => ('value' in turn ? turn.value : 0))) }
+  return {
+    next: 'again',
+    afterMs: Math.min(...turns.map((turn) => ('value' in turn ? turn.value : 0))),
+    handsOver: lanes.some(handsOver),
+  }
 }
 
-/** Over all groups: more would wait for the disk of the node longer than anybody waits for an answer. */
+/** Others wait for its next turn: clients, or the groups whose role has moved already. */
+function handsOver({ verdict }: Lane): boolean {
+  return verdict.kind === 'do' && ['hand-over', 'seal-handover'].includes(verdict.step.kind)
+}
+
+/** Over all groups: more would wait for the disk of the node longer than a command waits for an answer. */
 const STEPS_AT_ONCE = 16
 
 /** It has got as far as its handover, or has nothing to do before the others have. */
@@ -161,36 +200,14 @@ function isAtHandover({ verdict }: Lane): boolean {
 async function finish(turn: TurnState, ports: TurnPorts, memory: TurnMemory): Promise<Turn> {
   const { database, action } = turn
   if (action === undefined) {
-    await dressAnew(turn, ports, memory)
-    return { next: 'watch' }
+    await resyncSettings(turn, ports, memory)
+    return atRest
   }
-  if (action.kind === 'upgrade') await dressAll(turn, ports)
+  if (action.kind === 'upgrade') await syncSettings(turn, ports)
   await ports.effect('finish', () => finishAction(action, database, ports))
   memory.forget(database.uid)
   return { next: 'again', afterMs: 0 }
 }
-
-/** Before an upgrade counts as done: whoever may become primary one day has the users and settings that its primary has. */
-async function dressAll({ database, action, seen }: TurnState, ports: TurnPorts): Promise<void> {
-  const records = await ports.shards.listOf(database.uid)
-  for (const { group, recordedPrimary } of seen.groups) {
-    const primary = records.find(({ id }) => id === recordedPrimary)
-    const followers = records.filter((shard) => shard.group === group && shard !== primary)
-    if (primary === undefined) continue
-    const missing = await carryToFollowers({ database, primary, followers, action }, ports)
-    if (missing !== undefined && action !== undefined) await warnOf(action, missing.why, ports)
-  }
-}
-
-/** A process that started anew has forgotten what people set at run time: its primary has not. */
-async function dressAnew(turn: TurnState, ports: TurnPorts, memory: TurnMemory): Promise<void> {
-  const runs = turn.seen.groups.flatMap(({ shards }) => shards.map(({ engine }) => engine?.runId ?? ''))
-  const what = `users and settings of ${turn.database.uid}: ${runs.join(' ')}`
-  if (memory.isTime(what, DRESS_EVERY_MS)) await dressAll(turn, ports)
-}
-
-/** How far behind users may be that somebody adds at run time, should the primary die. */
-const DRESS_EVERY_MS = 60_000
 
 /** Does what one group's verdict asks for. Answers after how many milliseconds to look again. */
 async function actInLane(
@@ -260,18 +277,8 @@ async function doStep(
   if (broken.length > 0) throw new Error(`the plan would break an invariant: ${broken.join('; ')}`)
   const everybody = await ports.shards.listOf(database.uid)
   const members = everybody.filter((shard) => shard.group === group)
-  const context = {
-    database,
-    group,
-    seen: findGroup(seen, group),
-    everybody,
-    members,
-    action,
-    moves,
-    ports,
-    signal,
-  }
-  const outcome = await carryOut(step, context)
+  const about = { database, group, seen: findGroup(seen, group), everybody, members, action }
+  const outcome = await carryOut(step, { ...about, moves, ports, signal })
   ports.log.info(
     { database: database.uid, group, step: step.kind, why: step.why, outcome },
     'step carried out',

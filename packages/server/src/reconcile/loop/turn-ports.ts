@@ -1,4 +1,4 @@
-import type { Eyes } from '../look/observe.ts'
+import type { ObservingPorts } from '../look/observe.ts'
 import type { StepPorts } from '../steps/carry-out.ts'
 import type {
   ActionRecords,
@@ -11,7 +11,7 @@ import type {
 
 /** What a turn uses of the world, its steps included. Each function that it calls takes its part. */
 export type TurnPorts = StepPorts &
-  Eyes &
+  ObservingPorts &
   DatabaseRecords<'get' | 'setObstacle' | 'setHistories'> &
   ActionRecords<'get' | 'active' | 'listActive' | 'update' | 'finish'> &
   ShardRecords<'endReservations' | 'limitBefore' | 'setLimitBefore'> &

@@ -1,9 +1,9 @@
 import type { Action } from '../../core/state/action.ts'
-import type { Database, History } from '../../core/state/database.ts'
-import { isLinked, isLive, type LiveShard, type SeenDatabase } from '../../core/state/topology.ts'
+import { type Database, historyBefore } from '../../core/state/database.ts'
+import { isLinked, isLive, type ObservedDatabase } from '../../core/state/topology.ts'
 import type { DatabaseRecords, GroupHistory, ShardRecords } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
-import { type TellingPorts, tellOfReturn } from './tell-of-loss.ts'
+import { type ReportingPorts, reportRestartLoss } from './report-data-loss.ts'
 
 /**
  * How far each primary's history is, for the night when the primary is gone. Not while its role moves. A primary that has come
@@ -11,8 +11,8 @@ import { type TellingPorts, tellOfReturn } from './tell-of-loss.ts'
  */
 export async function keepHistory(
   about: { readonly database: Database; readonly action: Action | undefined },
-  { groups }: SeenDatabase,
-  ports: DatabaseRecords<'setHistories'> & TellingPorts,
+  { groups }: ObservedDatabase,
+  ports: DatabaseRecords<'setHistories'> & ReportingPorts,
   memory: TurnMemory,
 ): Promise<void> {
   const { database } = about
@@ -23,9 +23,9 @@ export async function keepHistory(
     const moves = handover !== null && !handover.released
     if (moves || primary === undefined || !isLive(primary)) continue
     const { role, loading, replid, offset, runId } = primary.engine
-    const before = beforeOf(primary.engine)
+    const { before } = historyBefore(primary.engine)
     if (role !== 'primary' || loading) continue
-    if (history !== null) await tellOfReturn(seen, history, about, ports)
+    if (history !== null) await reportRestartLoss(seen, history, about, ports)
     const advanced =
       history?.offset !== offset && memory.isTime(`history of ${database.uid}:${group}`, HISTORY_EVERY_MS)
     const isSame = history?.replid === replid && history.runId === runId
@@ -36,16 +36,15 @@ export async function keepHistory(
   if (news.length > 0) await ports.databases.setHistories(database.uid, news)
 }
 
-function beforeOf({ replid2, secondOffset }: LiveShard['engine']): History['before'] {
-  return secondOffset > 0 ? { replid: replid2, until: secondOffset } : undefined
-}
-
 /** A commit to disk; a replica that is further behind than this is not promoted in place of a dead primary. */
 const HISTORY_EVERY_MS = 1_000
 
-/** Who follows its primary has taken the memory that was kept free for it: from now on the node itself counts it. */
+/**
+ * A shard that follows its primary has taken the memory that was kept free for it: from now on the node
+ * itself counts it.
+ */
 export async function endReservations(
-  { groups }: SeenDatabase,
+  { groups }: ObservedDatabase,
   { shards }: ShardRecords<'endReservations'>,
 ): Promise<void> {
   const filled = groups.flatMap(({ recordedPrimary, shards: members }) => {

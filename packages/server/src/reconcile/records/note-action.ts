@@ -1,6 +1,6 @@
 import { foresee } from '../../core/dry-run/foresee.ts'
 import { type NamedStep, nameSteps } from '../../core/dry-run/name-steps.ts'
-import { whyNotBegin } from '../../core/requests/queue.ts'
+import { whyNotAdmitted } from '../../core/requests/admit-upgrade.ts'
 import {
   type Action,
   type ActionNews,
@@ -11,8 +11,8 @@ import {
 import type { Database } from '../../core/state/database.ts'
 import type { Lane } from '../../core/state/lane.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
-import type { Goal, SeenDatabase, Verdict } from '../../core/state/topology.ts'
-import { hasLeft, wayBack } from '../../core/state/way-back.ts'
+import type { Goal, ObservedDatabase, Verdict } from '../../core/state/topology.ts'
+import { hasHandedOver, wayBack } from '../../core/state/way-back.ts'
 import type { ActionRecords, Clock, Log } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
@@ -22,7 +22,7 @@ export async function hasToWait(
   ports: ActionRecords<'listActive' | 'update'> & Clock,
 ): Promise<boolean> {
   if (action.status !== 'queued') return false
-  const obstacle = whyNotBegin(action, await ports.actions.listActive())
+  const obstacle = whyNotAdmitted(action, await ports.actions.listActive())
   if (obstacle !== undefined) await note(action, ports, said(obstacle))
   return obstacle !== undefined
 }
@@ -30,7 +30,7 @@ export async function hasToWait(
 /** Writes down what an action does and waits for, where that changed: people follow it, and nothing else reads it. */
 export async function noteAction(
   action: Action,
-  seen: SeenDatabase,
+  seen: ObservedDatabase,
   lanes: readonly Lane[],
   memory: TurnMemory,
   ports: ActionRecords<'update'> & Clock,
@@ -53,7 +53,7 @@ export async function noteAction(
     progress: progressOf(action.progress, {
       stepsTaken: memory.stepsTaken(databaseUid),
       stepsToCome: toCome.length,
-      isMoved: goal.from === null || seen.groups.every((group) => hasLeft(group, goal)),
+      isMoved: goal.from === null || seen.groups.every((group) => hasHandedOver(group, goal)),
     }),
     pending: nameSteps(seen, toCome).reduce(onceAShard, []),
   })
@@ -70,8 +70,8 @@ function mostTelling(lanes: readonly Lane[]): Verdict {
   return lanes.toSorted((a, b) => rank(a) - rank(b))[0]?.verdict ?? { kind: 'done' }
 }
 
-function handedOver({ groups }: SeenDatabase, goal: Goal): boolean {
-  return !goal.undo && goal.from !== null && groups.every((group) => hasLeft(group, goal))
+function handedOver({ groups }: ObservedDatabase, goal: Goal): boolean {
+  return !goal.undo && goal.from !== null && groups.every((group) => hasHandedOver(group, goal))
 }
 
 /** The world failed us in this turn; it is tried again. */
@@ -80,7 +80,7 @@ export async function noteTrouble(
   why: string,
   ports: ActionRecords<'update'> & Clock,
 ): Promise<void> {
-  await note(action, ports, said({ code: 'trouble', why: `it is tried again after trouble: ${why}` }))
+  await note(action, ports, said({ code: 'trouble', why: `it failed and is tried again: ${why}` }))
 }
 
 /** The goal is reached: an upgrade takes effect on record, or was taken back and has failed; whole or not at all. */
@@ -92,7 +92,10 @@ export async function finishAction(
   await actions.finish(action, database, new Date(now()).toISOString())
 }
 
-/** The goal cannot or shall not be reached. From now on the action takes back what it began, and will end as failed. */
+/**
+ * The goal cannot be reached, or is not wanted any more. From now on the action takes back what it began, and
+ * will end as failed.
+ */
 export async function giveUpAction(
   action: Action,
   why: string,

@@ -9,8 +9,8 @@ export async function noteObstacle(
   { databases, log }: DatabaseRecords<'setObstacle'> & Log,
 ): Promise<void> {
   const stuck = lanes.find(({ verdict }) => verdict.kind === 'stuck')?.verdict
-  const now = stuck?.kind === 'stuck' ? stuck.why : ''
+  const now = stuck?.kind === 'stuck' ? stuck.why : null
   if (now === obstacle) return
-  if (now !== '') log.error({ database: uid, obstacle: now }, 'a person has to decide')
+  if (now !== null) log.error({ database: uid, obstacle: now }, 'a person has to decide')
   await databases.setObstacle(uid, now)
 }

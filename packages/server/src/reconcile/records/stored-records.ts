@@ -4,6 +4,7 @@ import { auditStore } from '../../audit/audit-store.ts'
 import { fairlead } from '../../core/identity/audit-record.ts'
 import type { Action } from '../../core/state/action.ts'
 import type { Database } from '../../core/state/database.ts'
+import { wayBackClosed } from '../../core/state/way-back.ts'
 import { databasesStore } from '../../databases/databases-store.ts'
 import { shardsStore } from '../../databases/shards-store.ts'
 import type { Db, Store } from '../../store/open-store.ts'
@@ -19,55 +20,105 @@ import type {
   ShardsOnRecord,
 } from '../turn/ports.ts'
 
+/** All records of the reconciler. */
 export type Records = DatabaseRecords<keyof DatabasesOnRecord> &
   ShardRecords<keyof ShardsOnRecord> &
   ActionRecords<keyof ActionsOnRecord> &
   HandoverRecords<keyof HandoversOnRecord> &
   AuditTrail
 
-/** The records of the reconciler, kept in the store. The only place of it that knows one. */
-export function storedRecords(store: Store): Records {
+/**
+ * The records of the reconciler, kept in the store. The only place of it that knows one. `fence` is the first statement of every
+ * transaction that writes: it throws where this server may not write any more.
+ */
+export function storedRecords(
+  store: Store,
+  fence: (within: Db) => Promise<void> = async () => undefined,
+): Records {
   const { db, transaction } = store
+  const write = <T>(work: (within: Db) => Promise<T>) =>
+    transaction(async (within) => {
+      await fence(within)
+      return work(within)
+    })
   return {
-    databases: {
-      ...databasesStore(db),
-      setHistories: (uid, histories) =>
-        transaction(async (within) => {
-          const databases = databasesStore(within)
-          for (const { group, history } of histories) await databases.setHistory(uid, group, history)
-        }),
-    },
-    shards: {
-      ...shardsStore(db),
-      insert: (shard, at) => transaction((within) => shardsStore(within).insert(shard, at)),
-      setNext: (id, { runs, follows, tlsPort }) =>
-        transaction(async (within) => {
-          const shards = shardsStore(within)
-          await shards.setRuns(id, runs)
-          await shards.setFollows(id, follows)
-          if (tlsPort !== null) await shards.setTlsPort(id, tlsPort)
-        }),
-    },
+    databases: databaseRecords(db, write),
+    shards: shardRecords(db, write),
     actions: {
-      ...actionsStore(db),
-      finish: (action, database, at) => transaction((within) => finish(within, action, database, at)),
+      get: (uid) => actionsStore(db).get(uid),
+      active: (databaseUid) => actionsStore(db).active(databaseUid),
+      listActive: () => actionsStore(db).listActive(),
+      update: (uid, news, at) => write((within) => actionsStore(within).update(uid, news, at)),
+      finish: (action, database, at) => write((within) => finish(within, action, database, at)),
     },
-    handovers: {
-      ...handoversStore(db),
-      certify: ({ id, databaseUid, group, to }, certificate) =>
-        transaction(async (within) => {
-          await databasesStore(within).setPrimary(databaseUid, group, to)
-          await handoversStore(within).certify(id, certificate)
-        }),
-    },
-    audit: { append: (event, at) => transaction((within) => auditStore(within).append(event, at)) },
+    handovers: handoverRecords(db, write),
+    audit: { append: (event, at) => write((within) => auditStore(within).append(event, at)) },
+  }
+}
+
+type Write = <T>(work: (within: Db) => Promise<T>) => Promise<T>
+
+function databaseRecords(db: Db, write: Write): DatabasesOnRecord {
+  const { listReserved, get, portsWithin } = databasesStore(db)
+  return {
+    ...{ listReserved, get, portsWithin },
+    setPrimary: (uid, group, shard) =>
+      write((within) => databasesStore(within).setPrimary(uid, group, shard)),
+    setHistories: (uid, histories) =>
+      write(async (within) => {
+        const databases = databasesStore(within)
+        for (const { group, history } of histories) await databases.setHistory(uid, group, history)
+      }),
+    advanceHistories: (seen) =>
+      write(async (within) => {
+        const databases = databasesStore(within)
+        for (const each of seen) await databases.advanceHistory(each)
+      }),
+    setEndpointPort: (uid, port) => write((within) => databasesStore(within).setEndpointPort(uid, port)),
+    setObstacle: (uid, obstacle) => write((within) => databasesStore(within).setObstacle(uid, obstacle)),
+  }
+}
+
+function shardRecords(db: Db, write: Write): ShardsOnRecord {
+  const { list, listOf, reservedBytes, databasesOf, limitBefore, portsWithin } = shardsStore(db)
+  return {
+    ...{ list, listOf, reservedBytes, databasesOf, limitBefore, portsWithin },
+    insert: (shard, at) => write((within) => shardsStore(within).insert(shard, at)),
+    setNext: (id, { runs, follows, tlsPort }) =>
+      write(async (within) => {
+        const shards = shardsStore(within)
+        await shards.setRuns(id, runs)
+        await shards.setFollows(id, follows)
+        if (tlsPort !== null) await shards.setTlsPort(id, tlsPort)
+      }),
+    setFollows: (id, follows) => write((within) => shardsStore(within).setFollows(id, follows)),
+    setLeaving: (id, leaving) => write((within) => shardsStore(within).setLeaving(id, leaving)),
+    endReservations: (ids) => write((within) => shardsStore(within).endReservations(ids)),
+    setLimitBefore: (id, before) => write((within) => shardsStore(within).setLimitBefore(id, before)),
+    remove: (id) => write((within) => shardsStore(within).remove(id)),
+  }
+}
+
+function handoverRecords(db: Db, write: Write): HandoversOnRecord {
+  const { open, last } = handoversStore(db)
+  return {
+    ...{ open, last },
+    intend: (intent) => write((within) => handoversStore(within).intend(intent)),
+    certify: ({ id, databaseUid, group, to }, certificate) =>
+      write(async (within) => {
+        await databasesStore(within).setPrimary(databaseUid, group, to)
+        await handoversStore(within).certify(id, certificate)
+      }),
+    release: (id) => write((within) => handoversStore(within).release(id)),
+    close: (id, certificate, at) => write((within) => handoversStore(within).close(id, certificate, at)),
   }
 }
 
 async function finish(db: Db, action: Action, database: Database, at: string): Promise<void> {
   const failed = action.error !== null
   const databases = databasesStore(db)
-  // Somebody may have taken it back, or turned it round, since this turn looked: then it has not reached its goal.
+  // A user may have taken it back, or turned it round, since this turn looked: then it has not reached its
+  // goal.
   const now = await actionsStore(db).get(action.uid)
   if (JSON.stringify(now?.goal) !== JSON.stringify(action.goal)) return
   const end = { status: failed ? 'failed' : 'done', progress: failed ? action.progress : 100 } as const
@@ -79,7 +130,7 @@ async function finish(db: Db, action: Action, database: Database, at: string): P
       ...{ holdReason: null, waitingFor: '' },
       needsPerson: false,
       pending: [],
-      ...(action.kind === 'upgrade' && { wayBack: { eligible: false, reason: 'it has ended' } }),
+      ...(action.kind === 'upgrade' && { wayBack: wayBackClosed('ended', 'it has ended') }),
     },
     at,
   )

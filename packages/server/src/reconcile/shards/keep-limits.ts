@@ -1,35 +1,50 @@
 import { type EngineConnection, EngineError, readInfo } from '@fairlead/engine'
-import { isAtLeast, type LimitOrder, limitOrders } from '../../core/plan/limit-orders.ts'
+import { isAtLeast, isOverLimit, type LimitOrder, limitOrders } from '../../core/plan/limit-orders.ts'
 import type { Database } from '../../core/state/database.ts'
 import { engineLimit, type Limits } from '../../core/state/engine-memory.ts'
-import { isLive, type Seen, type SeenDatabase, type SeenShard } from '../../core/state/topology.ts'
+import {
+  isLive,
+  type ObservedDatabase,
+  type ObservedGroup,
+  type ObservedShard,
+} from '../../core/state/topology.ts'
 import { agentName } from '../../nodes/agent-name.ts'
 import { readEngineMemory } from '../look/read-engine-memory.ts'
 import { ifItAnswers } from '../turn/engines.ts'
 import type { EffectRunner, EngineConnections, Log, NodeAgent } from '../turn/ports.ts'
-import { nextLimits } from '../turn/wish.ts'
+import { nextLimits } from '../turn/shard-spec.ts'
+import type { TurnMemory } from '../turn/turn-memory.ts'
 
 /**
- * What the database grants its shards is what their agents start them with, and what the engines keep: whoever changed what, on
- * record or by hand, and also in processes that were started before the record was changed. Nothing restarts for it.
+ * Keeps the limits of the database's record both in what agents start its shards with, and in the running
+ * engines. It corrects every difference: a changed record, a change by hand, and processes that are older
+ * than the record. Nothing restarts for it.
  */
 export async function keepLimits(
   database: Database,
-  { groups }: SeenDatabase,
+  { groups }: ObservedDatabase,
   ports: NodeAgent<'putLimits'> & EngineConnections & EffectRunner & Log,
+  memory: Pick<TurnMemory, 'again'>,
 ): Promise<void> {
   for (const group of groups)
     for (const shard of group.shards) {
       await keepNext(shard, nextLimits(database, group.shards.length), ports)
       if (!isLive(shard)) continue
-      const orders = limitOrders(shard.engine.memory, group.limits, group.shards.length > 1)
-      if (orders.length > 0) await tell(shard, database, orders, ports)
+      const isFollowed = group.shards.length > 1
+      const orders = limitOrders(shard.engine.memory, group.limits, isFollowed)
+      if (orders.length > 0) await sendLimits(shard, database, orders, ports)
+      // An engine that does not take its limit, and one whose data do not fit yet, are asked again.
+      if (orders.length > 0 || isOverLimit(shard.engine.memory, group.limits, isFollowed))
+        memory.again(`limit of shard ${shard.id}`)
     }
 }
 
-/** The next process of a shard: a start with less than its database grants would evict before anybody has seen it. */
+/**
+ * The next process of a shard: if it started with less than its database grants, it would evict keys before
+ * the next look.
+ */
 async function keepNext(
-  { id, leaving, next }: SeenShard,
+  { id, leaving, next }: ObservedShard,
   wanted: ReturnType<typeof nextLimits>,
   { agent, effect }: NodeAgent<'putLimits'> & EffectRunner,
 ): Promise<void> {
@@ -38,8 +53,8 @@ async function keepNext(
   await effect('put-limits', () => agent.putLimits({ params: { id: agentName(id) }, body: wanted }))
 }
 
-async function tell(
-  shard: SeenShard,
+async function sendLimits(
+  shard: ObservedShard,
   database: Database,
   orders: readonly LimitOrder[],
   ports: EngineConnections & EffectRunner & Log,
@@ -66,7 +81,7 @@ export async function setLimits(
 /** Raises the limit of an engine for a backlog that is about to become larger. */
 export async function makeRoom(
   engine: EngineConnection,
-  { shareBytes }: Pick<Seen['limits'], 'shareBytes'>,
+  { shareBytes }: Pick<ObservedGroup['limits'], 'shareBytes'>,
   backlogBytes: number,
   { effect }: EffectRunner,
 ): Promise<void> {

@@ -1,27 +1,31 @@
-import { settleNodeTimeouts } from '../../core/plan/node-timeout.ts'
+import { planNodeTimeouts } from '../../core/plan/node-timeout.ts'
 import type { Database } from '../../core/state/database.ts'
 import { NODE_TIMEOUT, NODE_TIMEOUTS_MS } from '../../core/state/node-timeouts.ts'
-import type { LiveShard, SeenDatabase } from '../../core/state/topology.ts'
+import type { LiveShard, ObservedDatabase } from '../../core/state/topology.ts'
 import { ifItAnswers } from '../turn/engines.ts'
 import type { EffectRunner, EngineConnections } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
 /**
- * Shards of a large cluster talk to each other less often: core/plan/node-timeout.ts says how often. A process begins with the shortest
- * timeout, and one that somebody has given another than ours keeps it. Nothing waits for a shard that does not answer.
+ * Shards of a large cluster talk to each other less often: core/plan/node-timeout.ts says how often. A
+ * process starts with the shortest timeout. A timeout that a person has set is kept. Nothing waits for a
+ * shard that does not answer.
  */
 export async function keepNodeTimeout(
   database: Database,
-  seen: SeenDatabase,
+  seen: ObservedDatabase,
   ports: EngineConnections & EffectRunner,
-  memory: Pick<TurnMemory, 'isTime' | 'again'>,
+  memory: Pick<TurnMemory, 'isTime' | 'untilTime' | 'again'>,
 ): Promise<void> {
   if (!database.cluster) return
-  const { shards, ms } = settleNodeTimeouts(seen)
+  const { shards, ms } = planNodeTimeouts(seen)
   const keyOf = ({ engine }: LiveShard) => `node timeout of ${engine.runId}, ${ms}`
   const due: LiveShard[] = []
-  for (const shard of shards)
+  for (const shard of shards) {
+    if (memory.untilTime(keyOf(shard), LOOK_EVERY_MS) > 0) continue
     if (due.length < MOST_IN_A_TURN && memory.isTime(keyOf(shard), LOOK_EVERY_MS)) due.push(shard)
+    else memory.again(keyOf(shard))
+  }
   await Promise.all(
     due.map(async (shard) => {
       const kept = await ifItAnswers(() => keep(shard, ms, database, ports))
@@ -46,5 +50,8 @@ async function keep(
 
 /** One that is told a shorter timeout pings many others at once. */
 const MOST_IN_A_TURN = 16
-/** For how long shards may have the timeout of another number of nodes that they had a moment before. */
-const LOOK_EVERY_MS = 60_000
+/**
+ * For how long shards may have the timeout of another number of nodes that they had a moment before; often enough that no turn of the safety net
+ * leaves it out.
+ */
+const LOOK_EVERY_MS = 30_000

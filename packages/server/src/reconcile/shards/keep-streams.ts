@@ -3,8 +3,8 @@ import {
   isHeldBack,
   isLive,
   type LiveShard,
-  type Seen,
-  type SeenDatabase,
+  type ObservedDatabase,
+  type ObservedGroup,
 } from '../../core/state/topology.ts'
 import { ifItAnswers } from '../turn/engines.ts'
 import type { EngineConnections } from '../turn/ports.ts'
@@ -17,7 +17,7 @@ import type { TurnMemory } from '../turn/turn-memory.ts'
  */
 export async function keepStreams(
   database: Database,
-  { groups }: SeenDatabase,
+  { groups }: ObservedDatabase,
   ports: EngineConnections<'connect' | 'acknowledge'>,
   memory: TurnMemory,
 ): Promise<void> {
@@ -26,10 +26,11 @@ export async function keepStreams(
     for (const follower of followers) {
       if (!memory.isTime(`stream to ${follower.id}`, ASK_EVERY_MS)) continue
       // One that does not answer is for the plan to see.
-      await ifItAnswers(() => ports.engines.acknowledge(database, follower.address))
+      await ifItAnswers(() => ports.engines.acknowledge(database, { id: follower.id, ...follower.address }))
     }
     if (primary === undefined || followers.length === 0 || primary.engine.offset > 0) continue
-    // Nothing was ever written, and nobody can tell "I have nothing" from no word at all: the question itself goes into the stream.
+    // Nothing was ever written, and "I have nothing" looks the same as no word at all: the question itself
+    // goes into the stream.
     await ifItAnswers(async () => {
       const connection = await ports.engines.connect(database, { id: primary.id, ...primary.address })
       await connection.call('WAIT', 1_000, 1)
@@ -37,7 +38,7 @@ export async function keepStreams(
   }
 }
 
-function heldBackIn({ shards }: Seen): {
+function heldBackIn({ shards }: ObservedGroup): {
   readonly primary: LiveShard | undefined
   readonly followers: readonly LiveShard[]
 } {

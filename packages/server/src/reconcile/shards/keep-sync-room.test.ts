@@ -9,7 +9,7 @@ import {
   readReplicaLimit,
 } from '../../core/carry-over/sync-room.ts'
 import type { Database } from '../../core/state/database.ts'
-import { isLive, type Seen, type SeenShard } from '../../core/state/topology.ts'
+import { isLive, type ObservedGroup, type ObservedShard } from '../../core/state/topology.ts'
 import { carrySettings } from '../carry-over/carry-settings.ts'
 import { readBaseline } from '../carry-over/read-settings.ts'
 import { createTurnMemory } from '../turn/turn-memory.ts'
@@ -96,12 +96,12 @@ function depsWith(admin: EngineConnection, limits = new Map<number, LimitBefore>
   }
 }
 
-function groupWith(runId: string, state: 'syncs' | 'lost its role'): Seen {
+function groupWith(runId: string, state: 'syncs' | 'lost its role'): ObservedGroup {
   const seen = groupOf(1)
   const [first, second] = seen.shards.filter(isLive)
   if (first === undefined || second === undefined) throw new Error('a group of two')
   const isPrimary = state === 'syncs'
-  const shards: readonly SeenShard[] = [
+  const shards: readonly ObservedShard[] = [
     { ...first, engine: { ...first.engine, runId, role: isPrimary ? 'primary' : 'replica' } },
     // The other one is not there: it takes its sync, or is a process that is not looked at here.
     { ...second, engine: null },

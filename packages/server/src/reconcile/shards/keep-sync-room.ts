@@ -10,7 +10,7 @@ import {
   writeReplicaLimit,
 } from '../../core/carry-over/sync-room.ts'
 import type { Database } from '../../core/state/database.ts'
-import { isLive, type LiveShard, type SeenDatabase } from '../../core/state/topology.ts'
+import { isLive, type LiveShard, type ObservedDatabase } from '../../core/state/topology.ts'
 import { agentName } from '../../nodes/agent-name.ts'
 import { ifItAnswers } from '../turn/engines.ts'
 import type { EffectRunner, EngineConnections, NodeAgent, ShardRecords } from '../turn/ports.ts'
@@ -19,14 +19,15 @@ import type { TurnMemory } from '../turn/turn-memory.ts'
 type SyncRoomPorts = EffectRunner & ShardRecords<'limitBefore' | 'setLimitBefore'> & NodeAgent<'readBaseline'>
 
 /**
- * While a follower takes a full sync, its primary may hold back more of what is written meanwhile than engines allow by themselves: they
- * drop a replica that is 256 MB behind, and a large database under load would never be synced. Each shard that feeds no sync, whatever it
- * was before, has the limit that it had, which is on record before another is set. A server that died in between is succeeded by one that knows
- * our limits by their size.
+ * While a follower takes a full sync, its primary may hold back more of what is written meanwhile than
+ * engines allow by default: they drop a replica that is 256 MB behind, and a large database under load would
+ * never be synced. A shard that feeds no sync, whatever it did before, gets its former limit back, which is
+ * on record before another one is set. If a server dies in between, the next one recognises our limits by
+ * their size.
  */
 export async function keepSyncRoom(
   database: Database,
-  seen: SeenDatabase,
+  seen: ObservedDatabase,
   ports: SyncRoomPorts & EngineConnections,
   memory: TurnMemory,
 ): Promise<void> {

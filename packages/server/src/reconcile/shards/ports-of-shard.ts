@@ -1,7 +1,7 @@
 import type { ShardRecord } from '../../core/state/database.ts'
 import type { Runs } from '../../core/state/goal.ts'
 import { BUS_DISTANCE } from '../../core/state/shard-addresses.ts'
-import type { Seen } from '../../core/state/topology.ts'
+import type { ObservedGroup } from '../../core/state/topology.ts'
 import { takenPorts } from '../../databases/taken-ports.ts'
 import type {
   DatabaseRecords,
@@ -18,8 +18,8 @@ type Ports = Pick<ShardRecord, 'port' | 'tlsPort'>
 /** What it takes to find a shard its TCP ports. */
 export type PlacingPorts = Placing &
   NodeAgent<'findFreePort'> &
-  ShardRecords<'list'> &
-  DatabaseRecords<'list'> &
+  ShardRecords<'portsWithin'> &
+  DatabaseRecords<'portsWithin'> &
   Log
 type PortContext = Pick<StepContext<PlacingPorts>, 'database' | 'ports' | 'signal'>
 /** `shardTls`: shards that are added from now on speak TLS to others, if nothing stands against it. */
@@ -32,7 +32,7 @@ export async function findPorts(isTls: boolean, context: PortContext): Promise<P
   if (port === null) throw noneIsFree(context)
   if (!isTls) return { port, tlsPort: null }
   const tlsPort = await findPort([], context, [port])
-  // A shard of a database of before does without: an upgrade of it counts on one port only.
+  // A shard of an older database stays without TLS: its upgrade counts on one port only.
   if (tlsPort === null && database.shardTls) throw noneIsFree(context)
   if (tlsPort === null)
     ports.log.warn({ database: database.uid }, 'no port is free for TLS: a shard stays plain')
@@ -69,10 +69,10 @@ export async function recordRuns(
   })
 }
 
-/** Members as they can be followed now: a process of before TLS speaks none, whatever its record says of the next one. */
+/** Members as they can be followed now: an older process speaks no TLS, whatever its record says of the next process. */
 export function asTheyRun(
   members: readonly ShardRecord[],
-  { shards }: Pick<Seen, 'shards'>,
+  { shards }: Pick<ObservedGroup, 'shards'>,
 ): readonly ShardRecord[] {
   const isPlain = (id: number) =>
     shards.some((seen) => seen.id === id && seen.process === 'running' && seen.certificate === null)
@@ -92,8 +92,10 @@ async function findPort(
   { ports, signal }: Pick<PortContext, 'ports' | 'signal'>,
   besides: readonly number[] = [],
 ): Promise<number | null> {
-  const except = [...(await takenPorts(ports)), ...besides]
-  const body = { ...ports.portRange, except, alsoFree: [...alsoFree] }
+  const { from, to } = ports.portRange
+  const range = { from, to: to + Math.max(0, ...alsoFree) }
+  const except = [...(await takenPorts(range, ports)), ...besides]
+  const body = { from, to, except, alsoFree: [...alsoFree] }
   return (await ports.agent.findFreePort({ body }, { signal })).port
 }
 

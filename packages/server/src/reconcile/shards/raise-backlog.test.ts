@@ -2,6 +2,7 @@ import { numberOf, readInfo } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { builds, startTestEngine } from '../../../test/engine.ts'
 import { engineLimit } from '../../core/state/engine-memory.ts'
+import { realTime } from '../turn/time.ts'
 import { setLimits } from './keep-limits.ts'
 import { raiseBacklog } from './raise-backlog.ts'
 
@@ -17,14 +18,14 @@ test.each(builds)(
       told.push(name)
       return carryOut()
     }
-    await raiseBacklog(engine.admin, limits, { effect }, new AbortController().signal)
+    await raiseBacklog(engine.admin, limits, { effect, time: realTime }, new AbortController().signal)
     expect(told).toEqual(['set-limit', 'raise-backlog'])
     const fields = readInfo(await engine.admin.info())
     expect(numberOf(fields, 'repl_backlog_size')).toBe(64 * MiB)
     expect(numberOf(fields, 'maxmemory')).toBe(engineLimit(10 * MiB, 64 * MiB))
 
-    // All is as it shall be: nobody is told anything more.
-    await raiseBacklog(engine.admin, limits, { effect }, new AbortController().signal)
+    // All settings are as wanted: no engine gets a command any more.
+    await raiseBacklog(engine.admin, limits, { effect, time: realTime }, new AbortController().signal)
     const log = { warn: () => undefined } as never
     await setLimits(engine.admin, limits, { effect, log })
     expect(told.length).toBe(2)

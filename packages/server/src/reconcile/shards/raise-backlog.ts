@@ -1,8 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { type EngineConnection, numberOf, readInfo } from '@fairlead/engine'
 import { backlogBytes } from '../../core/state/backlog-bytes.ts'
 import type { Limits } from '../../core/state/engine-memory.ts'
-import type { EffectRunner } from '../turn/ports.ts'
+import type { EffectRunner, PassingTime } from '../turn/ports.ts'
 import { makeRoom } from './keep-limits.ts'
 
 /** Over this time the write rate is taken. */
@@ -16,11 +15,11 @@ const SAMPLE_MS = 100
 export async function raiseBacklog(
   primary: EngineConnection,
   limits: Limits,
-  ports: EffectRunner,
+  ports: EffectRunner & PassingTime,
   signal: AbortSignal,
 ): Promise<void> {
   const before = readInfo(await primary.info())
-  await pause(SAMPLE_MS, undefined, { signal })
+  await ports.time.pause(SAMPLE_MS, signal)
   const after = readInfo(await primary.info())
   const written = numberOf(after, 'master_repl_offset') - numberOf(before, 'master_repl_offset')
   const wanted = backlogBytes({

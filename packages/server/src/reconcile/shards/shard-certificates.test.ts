@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { groupOf } from '../../../test/simulation/group.ts'
 import type { Database } from '../../core/state/database.ts'
-import type { Seen } from '../../core/state/topology.ts'
+import type { ObservedGroup } from '../../core/state/topology.ts'
 import { createEffect } from '../turn/effect.ts'
 import { keepShardCertificates } from './shard-certificates.ts'
 
@@ -33,7 +33,7 @@ async function putOn(certificates: readonly (string | null)[]): Promise<readonly
     effect: createEffect(() => undefined),
   }
   const group = groupOf(certificates.length - 1)
-  const shards: Seen['shards'] = group.shards.map((shard, n) => ({
+  const shards: ObservedGroup['shards'] = group.shards.map((shard, n) => ({
     ...shard,
     certificate: certificates[n] ?? null,
   }))

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
-import type { SeenDatabase } from '../../core/state/topology.ts'
+import type { ObservedDatabase } from '../../core/state/topology.ts'
 import { agentName } from '../../nodes/agent-name.ts'
 import type { ShardCertificate } from '../../tls/tls-service.ts'
 import type { Certifying, EffectRunner, NodeAgent } from '../turn/ports.ts'
@@ -20,7 +20,7 @@ export async function shardCertificate(
  */
 export async function keepShardCertificates(
   { uid }: Pick<Database, 'uid'>,
-  { groups }: SeenDatabase,
+  { groups }: ObservedDatabase,
   ports: NodeAgent<'putShardCertificate'> & EffectRunner & Certifying<'shards'>,
   memory: Pick<TurnMemory, 'isTime'>,
 ): Promise<void> {

@@ -28,13 +28,13 @@ function contextWith(answer: () => Promise<string>) {
 test.each([
   ['knows nothing of it', new EngineError('ERR Unknown node node-9')],
   ['has ended meanwhile', new EngineUnreachable('connection refused')],
-])('a node is forgotten by all who know it, and who %s is no obstacle', async (_, cause) => {
+])('a node is forgotten by all that know it, and a shard that %s is no obstacle', async (_, cause) => {
   const { context, asked } = contextWith(() => Promise.reject(cause))
   expect(await forgetNode(step, context)).toEqual({ kind: 'done' })
   expect(asked).toEqual(['1: CLUSTER FORGET node-9', '2: CLUSTER FORGET node-9'])
 })
 
-test('a node that somebody will not forget is trouble', async () => {
+test('a node that a shard refuses to forget is trouble', async () => {
   const { context } = contextWith(() => Promise.reject(new EngineError("ERR Can't forget my master!")))
   await expect(forgetNode(step, context)).rejects.toThrow("Can't forget my master")
 })

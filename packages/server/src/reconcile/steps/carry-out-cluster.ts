@@ -41,8 +41,8 @@ export async function assignSlots(
 }
 
 /**
- * Everybody forgets it within the minute in which they do not let each other remember. Who has ended meanwhile, or knows nothing of
- * it any more, has nothing to forget.
+ * All shards forget it within the minute in which they do not remind each other of it. A shard that has ended
+ * meanwhile, or does not know it any more, has nothing to forget.
  */
 export async function forgetNode(
   { node, shards }: Extract<Step, { kind: 'forget-node' }>,
@@ -59,13 +59,15 @@ export async function forgetNode(
 }
 
 /**
- * The others forget a follower before its process ends: each engine tries to reach each node that it knows and that is gone ten
- * times a second, and makes the beginnings of TLS for it. 64 that were gone at once left clients a twentieth of their writes, for as long
- * as all were not forgotten. What is left is for the plan (core/plan/plan-cluster.ts).
+ * The others forget a follower while its process ends: each engine tries ten times a second to reach each
+ * node that it knows and that is gone, and starts a TLS handshake for it. 64 that ended at once left clients
+ * a twentieth of their writes, until all were forgotten. What is left over is done by the plan
+ * (core/plan/plan-cluster.ts).
  *
- * It must not forget them in turn. For a minute an engine says with each ping what it was told to forget (redis since 7.2, valkey), and
- * whoever knows it obeys and says it, too; valkey 8.1 makes itself known again to those who forgot it. Where its process
- * took 12 s to end, all primaries forgot each other.
+ * The follower must not forget them in turn. For a minute an engine announces with each ping what it was told
+ * to forget (redis since 7.2, valkey), and each node that knows the sender obeys and announces it, too;
+ * valkey 8.1 makes itself known again to those that forgot it. When its process took 12 s to end, all
+ * primaries forgot each other.
  */
 export async function forgetFollower(
   id: number,

@@ -2,6 +2,7 @@ import type { ShardRecord } from '../../core/state/database.ts'
 import { runsOf } from '../../core/state/goal.ts'
 import { surgeBytes } from '../../core/state/surge-bytes.ts'
 import type { Step } from '../../core/state/topology.ts'
+import { isDeclined } from '../../nodes/agent-link.ts'
 import { agentName } from '../../nodes/agent-name.ts'
 import { whyStillRead } from '../clients/endpoints.ts'
 import { setLimits } from '../shards/keep-limits.ts'
@@ -23,12 +24,13 @@ import type {
   EndpointProxy,
   EngineConnections,
   NodeAgent,
+  PassingTime,
   Preparing,
   ShardRecords,
   Trying,
 } from '../turn/ports.ts'
+import { shardSpec } from '../turn/shard-spec.ts'
 import { member, type StepContext } from '../turn/step-context.ts'
-import { wishFor } from '../turn/wish.ts'
 import { forgetFollower } from './carry-out-cluster.ts'
 import { writeAnew } from './write-anew.ts'
 
@@ -43,13 +45,14 @@ export type ShardPorts = NodeAgent<'putShard' | 'removeShard' | 'endShardProcess
   Certifying<'shards'> &
   Preparing &
   EffectRunner &
+  PassingTime &
   Clock
 type ShardContext = StepContext<ShardPorts>
 
 /** The one node there is. */
 const THIS_NODE = { uid: 1, host: '127.0.0.1' }
 
-/** A new shard: on record first, so that whatever is started is known to somebody. */
+/** A new shard: on record first, so that no process is started without a record. What another database has under its number stays as it is. */
 export async function addShard(
   step: Extract<Step, { kind: 'add-shard' }>,
   context: ShardContext,
@@ -78,13 +81,24 @@ export async function addShard(
     }
     return ports.effect('record-shard', () => ports.shards.insert(row, new Date(ports.now()).toISOString()))
   })
-  await put(shard, [...members, shard], context)
+  try {
+    await put(shard, [...members, shard], context)
+  } catch (cause) {
+    if (!isDeclined(cause) || cause.code !== 'shard_of_another') throw cause
+    await ports.effect('remove-record', () => ports.shards.remove(shard.id))
+    return {
+      kind: 'not yet',
+      code: 'shard_of_another',
+      why: `number ${shard.id} belongs to a shard of another database, which the store does not know: the next one is tried`,
+    }
+  }
   return done
 }
 
 /**
- * The wish as it is on record, put again: for a process that is not there, or not the one that was asked for. The agent
- * first: killed in between, the record would say that all is well, and nobody would start it.
+ * The spec as it is on record, put again: for a process that is missing, or is not the wanted one. The agent
+ * first: if the server were killed in between, the record would say that all is well, and the process would
+ * never be started.
  */
 export async function startShard(
   step: Extract<Step, { kind: 'start-shard' }>,
@@ -115,7 +129,7 @@ export async function restartShard(
   return done
 }
 
-/** A primary that nobody can stand in for: it saves its data, and its next process loads them. */
+/** A primary that no other shard can replace: it saves its data, and its next process loads them. */
 export async function restartPrimary(
   step: Extract<Step, { kind: 'restart-primary' }>,
   context: ShardContext,
@@ -140,17 +154,18 @@ async function whyUnwritten(
   if (database.persistence !== 'aof' || engine === null) return undefined
   const what = `file of ${database.uid}:${id}, process ${engine.runId}`
   const written = ports.preparations.ask({ databaseUid: database.uid, what }, async (signal) =>
-    writeAnew(await ports.engines.connect(database, member(id, { members })), id, signal),
+    writeAnew(await ports.engines.connect(database, member(id, { members })), id, ports, signal),
   )
   if (written === 'ready') return undefined
   if (written.kind !== 'pending') return written
-  const why = `shard ${id} writes its append-only file anew before it restarts`
+  const why = `shard ${id} rewrites its append-only file before it restarts`
   return { kind: 'not yet', code: 'saving', why }
 }
 
 /**
  * The intent first and the record last: a shard that is on record may still run, and one that leaves stays gone. Its record goes
- * when a look has found that its agent knows nothing of it any more.
+ * when a look has found that its agent knows nothing of it any more. In cluster mode its agent is told before the others forget it: until then
+ * it may have to take over, and one that is forgotten can be told back into the cluster only after a minute.
  */
 export async function retireShard(
   step: Extract<Step, { kind: 'retire-shard' }>,
@@ -161,17 +176,17 @@ export async function retireShard(
   if (!shard.leaving) {
     const readers = await whyStillRead(database, shard, ports)
     if (readers !== undefined) return { kind: 'not yet', ...readers }
-    await ports.effect('record-leaving', () => ports.shards.setLeaving(step.shard))
+    await ports.effect('record-leaving', () => ports.shards.setLeaving(step.shard, true))
   } else if (seen.shards.find(({ id }) => id === step.shard)?.process === 'absent') {
     await ports.effect('forget-shard', () => ports.shards.remove(step.shard))
     const [last, ...others] = members.filter(({ id }) => id !== step.shard)
     if (last !== undefined && others.length === 0) await put(last, [last], context)
     return done
   }
-  if (database.cluster) await forgetFollower(step.shard, context)
   ports.engines.forget(step.shard)
   const params = { id: agentName(step.shard) }
   await ports.effect('remove-shard', () => ports.agent.removeShard({ params }))
+  if (database.cluster) await forgetFollower(step.shard, context)
   return { kind: 'not yet', code: 'shard_stopping', why: `shard ${step.shard} is being stopped` }
 }
 
@@ -212,7 +227,7 @@ async function put(
   members: readonly ShardRecord[],
   { database, seen, ports, signal }: ShardContext,
 ): Promise<void> {
-  const body = wishFor(shard, database, asTheyRun(members, seen), await shardCertificate(shard, ports))
+  const body = shardSpec(shard, database, asTheyRun(members, seen), await shardCertificate(shard, ports))
   await ports.trials.deliver(shard.runs, signal)
   await ports.effect('put-shard', () =>
     ports.agent.putShard({ params: { id: agentName(shard.id) }, body }, { signal }),

@@ -4,12 +4,12 @@ import type { Step } from '../../core/state/topology.ts'
 import { carryScripts } from '../carry-over/carry-scripts.ts'
 import { prepareToFollow } from '../handover/prepare-to-follow.ts'
 import { fence } from '../handover/stop-writes.ts'
-import { type TellingPorts, tellOfEmptyStart, tellOfPromotion } from '../records/tell-of-loss.ts'
-import { keepAsleepIfItDies } from '../shards/keep-asleep-if-it-dies.ts'
+import { type ReportingPorts, reportEmptyStart, reportPromotionLoss } from '../records/report-data-loss.ts'
+import { disableAutoRestart } from '../shards/disable-auto-restart.ts'
 import { toFollow } from '../shards/ports-of-shard.ts'
 import { ifItAnswers } from '../turn/engines.ts'
 import { done, lateOrder, type Outcome } from '../turn/outcome.ts'
-import type { EndpointProxy, OrdersGiven } from '../turn/ports.ts'
+import type { EndpointProxy, HandoverRecords, OrdersGiven } from '../turn/ports.ts'
 import { command, member, type StepContext } from '../turn/step-context.ts'
 import { ORDER_WITHIN_MS, readClock } from '../turn/take-over.ts'
 import { assignSlots, followInCluster, forgetNode, meetInCluster } from './carry-out-cluster.ts'
@@ -33,7 +33,8 @@ export type StepPorts = ShardPorts &
   ReleasingPorts &
   SealingPorts &
   TakingBackPorts &
-  TellingPorts &
+  ReportingPorts &
+  HandoverRecords<'last'> &
   OrdersGiven<'give'> &
   EndpointProxy<'takeScripts'>
 type Context = StepContext<StepPorts>
@@ -47,7 +48,7 @@ type Carrier<Kind extends Step['kind']> = (
 const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   'add-shard': addShard,
   'start-shard': async (step, context) => {
-    await tellOfEmptyStart(step, context)
+    await reportEmptyStart(step, context)
     return startShard(step, context)
   },
   'restart-shard': restartShard,
@@ -64,15 +65,18 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
     const runs = context.seen.shards.find(({ id }) => id === step.shard)?.revision
     // Another one is not promoted beside it while it may still carry out this order (may-serve.ts). Where there is no other, none is.
     const follows = context.members.length > 1 ? null : shard.follows
-    // A wish of another revision would restart the very process that is promoted.
-    if (runs === revisionOf(shard.runs)) await keepAsleepIfItDies({ ...shard, follows }, context)
+    // A spec of another revision would restart the very process that is promoted.
+    if (runs === revisionOf(shard.runs)) await disableAutoRestart({ ...shard, follows }, context)
+    // Its agent has just taken a spec, as it does not of one that it is told to end.
+    if (shard.leaving)
+      await context.ports.effect('record-staying', () => context.ports.shards.setLeaving(shard.id, false))
     if (follows !== shard.follows)
       await context.ports.effect('record-follows', () => context.ports.shards.setFollows(shard.id, follows))
     noteOrder(step.shard, context)
     const outcome = context.database.cluster
       ? await takeOver(step.shard, context)
       : await command(step.shard, context, 'REPLICAOF', 'NO', 'ONE')
-    if (outcome.kind === 'done') await tellOfPromotion(step.shard, context)
+    if (outcome.kind === 'done') await reportPromotionLoss(step.shard, context)
     return outcome
   },
   'take-back': async (step, context) => {
@@ -116,7 +120,7 @@ export function carryOut(step: Step, context: Context): Promise<Outcome> {
   return (carriers[step.kind] as Carrier<Step['kind']>)(step, context)
 }
 
-/** Told to serve outside of its handover, the heir of one that was interrupted may serve from here on. */
+/** Told to serve outside of its handover, the successor of one that was interrupted may serve from here on. */
 function noteOrder(shard: number, { database, group, seen, ports }: Context): void {
   if (shard === seen.handover?.to) ports.ordersToServe.give({ databaseUid: database.uid, group })
 }
@@ -130,10 +134,10 @@ async function followAlone(shard: number, primary: number, context: Context): Pr
 
 /** Of a shard whose primary is gone. One that stalls and wakes up later has to be asked again: others may stand in by then. */
 async function takeOver(shard: number, { database, members, ports }: Context): Promise<Outcome> {
-  const heir = await ports.engines.connect(database, member(shard, { members }))
-  const clock = await readClock(heir)
-  const until = performance.now() + ORDER_WITHIN_MS
-  const isTaken = await ports.takeovers.order(heir, { clock, until }, ports.effect)
+  const successor = await ports.engines.connect(database, member(shard, { members }))
+  const clock = await readClock(successor, ports.time)
+  const until = ports.time.elapsed() + ORDER_WITHIN_MS
+  const isTaken = await ports.takeovers.order(successor, { clock, until }, ports.effect)
   return isTaken ? done : lateOrder(shard)
 }
 

@@ -1,5 +1,5 @@
 import type { Handover } from '../../core/state/handover.ts'
-import type { Seen, Step } from '../../core/state/topology.ts'
+import type { ObservedGroup, Step } from '../../core/state/topology.ts'
 import { carryScripts } from '../carry-over/carry-scripts.ts'
 import { type CarryingPorts, carryToFollowers } from '../carry-over/carry-to-followers.ts'
 import { type HoldingPorts, holdClients, prepareClients } from '../clients/endpoints.ts'
@@ -10,8 +10,8 @@ import { listenOnTheBus } from '../handover/messages-on-the-bus.ts'
 import type { MovingGroup } from '../handover/move-role.ts'
 import { whyNotMapped } from '../handover/slot-map-gate.ts'
 import { countFullSyncs } from '../look/count-full-syncs.ts'
-import { tellOfRoom } from '../records/tell-of-room.ts'
-import { keepAsleepIfItDies } from '../shards/keep-asleep-if-it-dies.ts'
+import { reportLowMemory } from '../records/report-low-memory.ts'
+import { disableAutoRestart } from '../shards/disable-auto-restart.ts'
 import { setLimits } from '../shards/keep-limits.ts'
 import { toFollow } from '../shards/ports-of-shard.ts'
 import type { Outcome } from '../turn/outcome.ts'
@@ -21,6 +21,7 @@ import type {
   EngineConnections,
   NodeAgent,
   OrdersGiven,
+  PassingTime,
   Preparing,
   TakingOver,
 } from '../turn/ports.ts'
@@ -40,33 +41,35 @@ export type HandoverStepPorts = RecordingPorts &
   Certifying<'shards'> &
   Preparing &
   OrdersGiven<'give' | 'refused'> &
+  PassingTime &
   TakingOver
 
 /**
  * Moves the primary role from `from` to `to` without losing an acknowledged write: demote first, then promote.
  * Measured, with the reasons behind each word: docs/measurements/handover.md. In this order:
  *
- * 1. Beside the turns (preparations.ts), because nothing stops and it takes the longest: the stream really flows, to the heir and
- *    to its siblings. Users and settings of run time are carried over: the heir must be what the primary is to its clients.
+ * 1. Beside the turns (preparations.ts), because nothing stops and it takes the longest: the stream really flows, to the successor and
+ *    to its siblings. Users and settings of run time are carried over: the successor must be what the primary is to its clients.
  *    Clients of the endpoint get connections to it, and it gets their scripts. In the turn in which all that is done, the gates once more, and in
- *    cluster mode whether the group knows the heir, and it the slot map.
+ *    cluster mode whether the group knows the successor, and it the slot map.
  * 2. The intent is on record.
- * 3. What blocks is given up, where it is much (give-up-blocked.ts). Clients are held at the endpoint until all that they asked is answered, and in cluster mode until the heir has heard what they
- *    published. Then the pause: writes of those who connect to the shard itself wait at the primary.
+ * 3. What blocks is given up, where it is much (give-up-blocked.ts). Clients are held at the endpoint until all that they asked is answered, and in cluster mode until the successor has heard what they
+ *    published. Then the pause: writes of clients that connect to the shard itself wait at the primary.
  * 4. Equal: every follower has everything the primary has, offsets and number of keys. If that takes too long, the
  *    pause ends and nothing happened.
  * 5. The role moves (move-role.ts, move-role-in-cluster.ts): demote, then promote. The write stop ends. The endpoint
- *    takes its clients to the heir.
- * 6. The record of who serves, with the certificate; siblings follow; the old primary lets its clients go.
+ *    takes its clients to the successor.
+ * 6. The record of the new primary, with the certificate; siblings follow; the old primary lets its clients go.
  */
 export async function handOverPrimary(step: HandoverStep, context: HandoverContext): Promise<Outcome> {
   const { database, members, ports } = context
   const of = (id: number) => ports.engines.connect(database, member(id, { members }))
-  const [primary, heir] = [await of(step.from), await of(step.to)]
+  const [primary, successor] = [await of(step.from), await of(step.to)]
   const siblings = members.filter(({ id }) => id !== step.from && id !== step.to)
   const others = await Promise.all(siblings.map(({ id }) => of(id)))
 
-  const whyUnmapped = async () => (database.cluster ? await whyNotMapped(primary, heir, others) : undefined)
+  const whyUnmapped = async () =>
+    database.cluster ? await whyNotMapped(primary, successor, others) : undefined
   // Before anything else: it may take seconds, and others can be prepared meanwhile.
   const unmapped = await whyUnmapped()
   if (unmapped !== undefined) return { kind: 'not yet', ...unmapped }
@@ -76,26 +79,27 @@ export async function handOverPrimary(step: HandoverStep, context: HandoverConte
   const what = `handover of ${database.uid} from ${step.from} to ${step.to}, processes ${runs.join(' and ')}`
   const ask = () =>
     ports.preparations.ask({ databaseUid: database.uid, what }, (signal) =>
-      prepare(step, { primary, heir, others }, { ...context, signal }),
+      prepare(step, { primary, successor, others }, { ...context, signal }),
     )
   let prepared = ask()
-  while (isPending(prepared) && performance.now() < context.moves.waitUntil && !context.signal.aborted) {
-    await ports.preparations.change(context.moves.waitUntil - performance.now())
+  while (isPending(prepared) && ports.time.elapsed() < context.moves.waitUntil && !context.signal.aborted) {
+    await ports.preparations.change(context.moves.waitUntil - ports.time.elapsed())
     prepared = ask()
   }
   if (isPending(prepared)) return { ...prepared, kind: 'not yet' }
   if (prepared !== 'ready') return prepared
+  // The agent looks at the shard anew for it, and passes on what we say to engines meanwhile: not while writes stand still.
+  await disableAutoRestart(member(step.to, { members }), context)
   const [fullSyncsBefore, gate] = await Promise.all([
     countFullSyncs(database, members, ports),
-    passGate(primary, [heir, ...others], context.signal),
-    keepAsleepIfItDies(member(step.to, { members }), context),
+    passGate(primary, [successor, ...others], ports.time, context.signal),
   ])
   if (gate !== undefined) return { kind: 'not yet', ...gate }
   return context.moves.inTurn(async () => {
     ports.preparations.end(what)
     const still = await whyUnmapped()
     if (still !== undefined) return { kind: 'not yet', ...still }
-    return recordAndMove(step, { primary, heir, others, fullSyncsBefore }, context)
+    return recordAndMove(step, { primary, successor, others, fullSyncsBefore }, context)
   })
 }
 
@@ -103,36 +107,36 @@ function isPending(prepared: Prepared | Pending): prepared is Pending {
   return prepared !== 'ready' && prepared.kind === 'pending'
 }
 
-type Roles = Pick<MovingGroup, 'primary' | 'heir' | 'others'>
+type Roles = Pick<MovingGroup, 'primary' | 'successor' | 'others'>
 
-/** Most of step 1. Nothing has stopped yet, and nothing is different for anybody if it ends here. */
+/** Most of step 1. Nothing has stopped yet, and nothing has changed if it ends here. */
 async function prepare(
   step: HandoverStep,
-  { primary, heir, others }: Roles,
+  { primary, successor, others }: Roles,
   { database, members, action, ports, group, seen, signal }: HandoverContext,
 ): Promise<Prepared> {
-  const gate = await passGate(primary, [heir, ...others], signal)
+  const gate = await passGate(primary, [successor, ...others], ports.time, signal)
   if (gate !== undefined) return { kind: 'not yet', ...gate }
   const old = member(step.from, { members })
   const followers = members.filter(({ id }) => id !== step.from)
   const missing = await carryToFollowers({ database, primary: old, followers, action }, ports)
   if (missing !== undefined) return { kind: 'hopeless', ...missing }
   // They may have been given a larger backlog just now.
-  for (const follower of [heir, ...others]) await setLimits(follower, seen.limits, ports)
-  await tellOfRoom(step, { seen, action, ports })
-  const unreachable = await prepareClients(database, group, heir.address, ports)
+  for (const follower of [successor, ...others]) await setLimits(follower, seen.limits, ports)
+  await reportLowMemory(step, { seen, action, ports })
+  const unreachable = await prepareClients(database, group, successor.address, ports)
   if (unreachable !== undefined) {
     const why = `shard ${step.to} takes no clients of the endpoint: ${unreachable}`
     return { kind: 'not yet', code: 'clients_refused', why }
   }
-  await carryScripts(database, heir, { all: true }, ports)
+  await carryScripts(database, successor, { all: true }, ports)
   return 'ready'
 }
 
 /** Steps 2 to 6. */
 async function recordAndMove(
   step: HandoverStep,
-  { primary, heir, others, fullSyncsBefore }: Roles & Pick<Handover, 'fullSyncsBefore'>,
+  { primary, successor, others, fullSyncsBefore }: Roles & Pick<Handover, 'fullSyncsBefore'>,
   context: HandoverContext,
 ): Promise<Outcome> {
   const { database, members, seen, ports, group } = context
@@ -140,28 +144,28 @@ async function recordAndMove(
   using bus = await listenOnTheBus(step, primary, context)
   return await handOver(
     {
-      ...{ primary, heir, others, from: step.from, to: step.to, inCluster: database.cluster },
+      ...{ primary, successor, others, from: step.from, to: step.to, inCluster: database.cluster },
       build: member(step.from, { members }).runs.build,
       errorReplies: engineOf(step.to, seen)?.errorReplies ?? 0,
-      heirRecord: toFollow(step.to, context),
+      successorRecord: toFollow(step.to, context),
       orders: {
         give: () => ports.ordersToServe.give(ours),
         refused: () => ports.ordersToServe.refused(ours),
       },
     },
     {
-      ...{ effect: ports.effect, takeovers: ports.takeovers, now: ports.now },
+      ...{ effect: ports.effect, takeovers: ports.takeovers, now: ports.now, time: ports.time },
       clients: {
-        giveUpBlocked: () => giveUpBlocked(database, group, primary, ports),
-        hold: () => holdClients(database, group, heir.address, ports),
+        giveUpBlocked: () => giveUpBlocked(database, group, { id: step.from, connection: primary }, ports),
+        hold: () => holdClients(database, group, successor.address, ports),
         messagesArrived: async () => bus?.arrived(),
-        carryScripts: () => carryScripts(database, heir, { all: false }, ports),
+        carryScripts: () => carryScripts(database, successor, { all: false }, ports),
       },
       record: recordHandover(step, fullSyncsBefore, context),
     },
   )
 }
 
-function engineOf(shard: number, { shards }: Seen) {
+function engineOf(shard: number, { shards }: ObservedGroup) {
   return shards.find(({ id }) => id === shard)?.engine
 }

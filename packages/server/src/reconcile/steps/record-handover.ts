@@ -30,11 +30,11 @@ export function recordHandover(
 ): HandoverRecord {
   const { database, group, seen, action, ports } = context
   const { databases, handovers, effect, now, log } = ports
-  const [old, heir] = [from, to].map((shard) => seen.shards.find(({ id }) => id === shard)?.engine)
+  const [old, successor] = [from, to].map((shard) => seen.shards.find(({ id }) => id === shard)?.engine)
   const at = () => new Date(now()).toISOString()
   let handover: Handover | undefined
   const intended = () => {
-    if (handover === undefined) throw new Error('a handover is on record before anything of it')
+    if (handover === undefined) throw new Error('a handover is recorded before it starts')
     return handover
   }
   return {
@@ -66,9 +66,9 @@ export function recordHandover(
       if (action !== undefined) await warnOf(action, why, ports)
     },
     moved: (certificate) => effect('record-handover', () => handovers.certify(intended(), certificate)),
-    history: ({ replid, offset }) =>
+    history: (point) =>
       databases.setHistories(database.uid, [
-        { group, history: { replid, offset, runId: heir?.runId ?? null } },
+        { group, history: { ...point, runId: successor?.runId ?? null } },
       ]),
   }
 }

@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Build } from '@fairlead/api'
 import { connectEngine, type EngineConnection } from '@fairlead/engine'
 import { expect, test } from 'vitest'
+import { until } from '../../../../../proof/until.ts'
 import { ADMIN_PASSWORD, builds, startTestEngine, USER_PASSWORD } from '../../../test/engine.ts'
 import { databaseOf, shardOf } from '../../../test/records.ts'
 import { groupOf } from '../../../test/simulation/group.ts'
@@ -9,6 +9,7 @@ import { aloneFor } from '../../core/losses/lost-in-handover.ts'
 import { replicationOf } from '../handover/handover-gate.ts'
 import { createEffect } from '../turn/effect.ts'
 import { createTakeovers } from '../turn/take-over.ts'
+import { realTime } from '../turn/time.ts'
 import { releaseHandover } from './seal-handover.ts'
 
 const settings = ['masteruser fairlead', `masterauth ${ADMIN_PASSWORD}`, 'repl-diskless-sync-delay 0']
@@ -18,36 +19,39 @@ test.concurrent.each(builds)(
   async (build) => {
     await using one = await startTestEngine(build, settings)
     await using two = await startTestEngine(build, settings)
-    const [old, heir] = [one.admin, two.admin]
-    await follow(heir, old)
-    await until(async () => (await replicationOf(heir)).link === 'up')
+    const [old, successor] = [one.admin, two.admin]
+    await follow(successor, old)
+    await until('the engines agree', async () => (await replicationOf(successor)).link === 'up')
     await old.call('SET', 'both', 'have it')
-    await until(async () => (await replicationOf(heir)).offset === (await replicationOf(old)).offset)
-    await heir.call('REPLICAOF', 'NO', 'ONE')
-    const branched = await replicationOf(heir)
+    await until(
+      'the engines agree',
+      async () => (await replicationOf(successor)).offset === (await replicationOf(old)).offset,
+    )
+    await successor.call('REPLICAOF', 'NO', 'ONE')
+    const branched = await replicationOf(successor)
 
     two.signal('SIGSTOP')
-    await follow(old, heir)
+    await follow(old, successor)
     expect((await replicationOf(old)).link).toBe('down')
     expect(aloneFor(await replicationOf(old), branched)).toBe(0)
     two.signal('SIGCONT')
-    await until(async () => (await replicationOf(old)).link === 'up')
+    await until('the engines agree', async () => (await replicationOf(old)).link === 'up')
     expect(aloneFor(await replicationOf(old), branched)).toBe(0)
 
     await old.call('REPLICAOF', 'NO', 'ONE')
     const before = await replicationOf(old)
-    await follow(heir, old)
-    await until(async () => (await replicationOf(heir)).link === 'up')
-    await heir.call('REPLICAOF', 'NO', 'ONE')
-    const again = await replicationOf(heir)
+    await follow(successor, old)
+    await until('the engines agree', async () => (await replicationOf(successor)).link === 'up')
+    await successor.call('REPLICAOF', 'NO', 'ONE')
+    const again = await replicationOf(successor)
     await old.call('SET', 'alone', 'has it')
     two.signal('SIGSTOP')
-    await follow(old, heir)
+    await follow(old, successor)
     const wrote = await replicationOf(old)
     expect(aloneFor(wrote, again)).toBe(wrote.offset - before.offset)
     expect(aloneFor(wrote, again)).toBeGreaterThan(20)
     two.signal('SIGCONT')
-    await until(async () => (await replicationOf(old)).link === 'up')
+    await until('the engines agree', async () => (await replicationOf(old)).link === 'up')
     expect(aloneFor(await replicationOf(old), again)).toBeNull()
   },
 )
@@ -59,20 +63,20 @@ test.concurrent.each(
   async (build) => {
     await using one = await startTestEngine(build, settings)
     await using two = await startTestEngine(build, settings)
-    const [old, heir] = [one.admin, two.admin]
+    const [old, successor] = [one.admin, two.admin]
     using client = await connectEngine({
       address: old.address,
       login: { username: 'default', password: USER_PASSWORD },
       commandTimeoutMs: 20_000,
     })
-    const release = () => releaseHandover(2, contextOf(build, [old, heir]))
+    const release = () => releaseHandover(2, contextOf(build, [old, successor]))
     await old.call('CLIENT', 'PAUSE', 60_000, 'WRITE')
     const written = client.call('SET', 'late', 'write').catch((cause: Error) => cause.message)
-    await until(async () => (await old.info('clients')).includes('blocked_clients:1'))
+    await until('the engines agree', async () => (await old.info('clients')).includes('blocked_clients:1'))
     expect(await release()).toEqual({ kind: 'done' })
     expect(await old.info('clients')).toContain('blocked_clients:1')
 
-    await follow(old, heir)
+    await follow(old, successor)
     expect(await release()).toEqual({ kind: 'done' })
     expect(await written).toMatch(/^READONLY/)
   },
@@ -91,13 +95,13 @@ function contextOf(
     seen: { ...groupOf(1), handover },
     ports: {
       engines: { connect: async (_, { id }) => engines[id - 1] ?? unasked() },
-      databases: { list: unasked, setPrimary: async () => undefined, setEndpointPort: unasked },
-      shards: { list: unasked, listOf: unasked },
+      databases: { portsWithin: unasked, setPrimary: async () => undefined, setEndpointPort: unasked },
+      shards: { portsWithin: unasked, listOf: unasked },
       handovers: { open: async () => undefined, release: unasked },
       proxy: { putEndpoint: unasked, releaseEndpoint: unasked },
       agent: { findFreePort: unasked },
       tls: { current: unasked },
-      takeovers: createTakeovers(),
+      takeovers: createTakeovers(realTime),
       ...{ portRange: { from: 0, to: 0 }, inTurn: (work) => work(), effect: createEffect(() => undefined) },
     },
   }
@@ -105,12 +109,4 @@ function contextOf(
 
 async function follow(shard: EngineConnection, { address }: EngineConnection): Promise<void> {
   await shard.call('REPLICAOF', address.host, String(address.port))
-}
-
-async function until(check: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000
-  while (!(await check())) {
-    if (performance.now() > deadline) throw new Error('it does not come')
-    await delay(20)
-  }
 }

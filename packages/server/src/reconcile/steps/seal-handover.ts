@@ -2,13 +2,13 @@ import { readInfo, readReplication, replicationIn } from '@fairlead/engine'
 import { aloneFor, branchOf, lostInHandover, type OldPrimary } from '../../core/losses/lost-in-handover.ts'
 import type { Certificate } from '../../core/state/action.ts'
 import type { Handover } from '../../core/state/handover.ts'
-import type { SeenShard } from '../../core/state/topology.ts'
-import { type PointingPorts, settleEndpoint } from '../clients/endpoints.ts'
+import type { ObservedShard } from '../../core/state/topology.ts'
+import { type PointingPorts, restoreEndpoint } from '../clients/endpoints.ts'
 import { replicationOf } from '../handover/handover-gate.ts'
 import { resumePings } from '../handover/move-role-in-cluster.ts'
 import { letWritesGo } from '../handover/stop-writes.ts'
 import { countFullSyncs, fullSyncsSince } from '../look/count-full-syncs.ts'
-import { type TellingPorts, tellOfHandover } from '../records/tell-of-loss.ts'
+import { type ReportingPorts, reportHandoverLoss } from '../records/report-data-loss.ts'
 import { ifItAnswers } from '../turn/engines.ts'
 import { done, type Outcome } from '../turn/outcome.ts'
 import type {
@@ -29,19 +29,30 @@ export type ReleasingPorts = PointingPorts &
   HandoverRecords<'open' | 'release'> &
   TakingOver
 /** What it takes to close a handover that is on record. */
-export type SealingPorts = TellingPorts & EngineConnections & EffectRunner & HandoverRecords<'open' | 'close'>
+export type SealingPorts = ReportingPorts &
+  EngineConnections &
+  EffectRunner &
+  HandoverRecords<'open' | 'close'>
 type Releasing = Pick<
   StepContext<ReleasingPorts>,
   'database' | 'group' | 'members' | 'everybody' | 'seen' | 'ports'
 >
 type Sealing = Pick<StepContext<SealingPorts>, 'database' | 'group' | 'members' | 'action' | 'ports'>
 
-/** After an interruption: nobody is held any longer, and the store knows who serves. A dead process holds nobody. */
+/**
+ * After an interruption: no client is held any longer, and the store knows the primary. A dead process holds
+ * no client.
+ */
 export async function releaseHandover(primary: number, context: Releasing): Promise<Outcome> {
   const { database, group, members, everybody, seen, ports } = context
-  const heir = seen.shards.find(({ id }) => id === seen.handover?.to)
-  if (database.cluster && heir !== undefined && mayWakeUp(heir) && !ports.takeovers.areOver(heir.address)) {
-    const why = `shard ${heir.id} does not answer, and may still take over: until then writes wait`
+  const successor = seen.shards.find(({ id }) => id === seen.handover?.to)
+  if (
+    database.cluster &&
+    successor !== undefined &&
+    mayWakeUp(successor) &&
+    !ports.takeovers.areOver(successor.address)
+  ) {
+    const why = `shard ${successor.id} does not answer, and may still take over: until then writes wait`
     return { kind: 'not yet', code: 'shard_silent', why, afterMs: AGAIN_MS }
   }
   for (const shard of members) {
@@ -55,7 +66,7 @@ export async function releaseHandover(primary: number, context: Releasing): Prom
       if (database.cluster) await resumePings(connection)
     })
   }
-  await settleEndpoint(database, group, primary, everybody, ports)
+  await restoreEndpoint(database, group, primary, everybody, ports)
   await ports.effect('record-primary', () => ports.databases.setPrimary(database.uid, group, primary))
   const old = seen.shards.find(({ id }) => id === seen.handover?.from)
   if (database.cluster && old !== undefined && mayWakeUp(old)) {
@@ -72,7 +83,7 @@ export async function releaseHandover(primary: number, context: Releasing): Prom
 const AGAIN_MS = 250
 
 /** It runs and says nothing: what it was told before may still come. */
-function mayWakeUp({ process, engine }: SeenShard): boolean {
+function mayWakeUp({ process, engine }: ObservedShard): boolean {
   return engine === null && ['starting', 'running', 'stopping'].includes(process)
 }
 
@@ -87,7 +98,7 @@ export async function sealHandover(context: Sealing): Promise<Outcome> {
   if (certificate !== null) {
     const old = await ifItAnswers(() => lookAtOld(handover, context))
     const lost = lostInHandover(certificate, old, database.cluster)
-    if (lost !== undefined) await tellOfHandover(certificate, lost, context)
+    if (lost !== undefined) await reportHandoverLoss(certificate, lost, context)
   }
   const now = new Date(ports.now()).toISOString()
   await ports.effect('close-handover', () => ports.handovers.close(handover.id, certificate, now))
@@ -99,20 +110,20 @@ async function lookAtOld({ from, to, standby }: Handover, context: Sealing): Pro
   const { database, members, ports } = context
   if ([from, to].some((id) => !members.some((one) => one.id === id))) return null
   const connect = async (id: number) => ports.engines.connect(database, member(id, { members }))
-  const heir = await replicationOf(await connect(to))
+  const successor = await replicationOf(await connect(to))
   const fields = readInfo(await (await connect(from)).info())
   const old = replicationIn(fields)
-  if (heir.role !== 'primary' || old.role !== 'replica') return null
+  if (successor.role !== 'primary' || old.role !== 'replica') return null
   return {
     isSameProcess: fields['run_id'] === standby.runId,
-    alone: aloneFor(old, heir),
+    alone: aloneFor(old, successor),
   }
 }
 
 /**
- * The certificate of a handover that we did not see through, from what the engines themselves remember of it: the
- * replication id and offset at which their history branched. Null when the role did not move to the intended heir, or when one of
- * the two is gone; throws when one does not answer: nobody can vouch for it then.
+ * The certificate of an interrupted handover, from what the engines themselves remember of it: the
+ * replication id and offset at which their history branched. Null when the role did not move to the intended
+ * successor, or when one of the two is gone; throws when one does not answer: then there is no proof.
  */
 async function recoverCertificate(
   handover: Handover,
@@ -120,17 +131,17 @@ async function recoverCertificate(
 ): Promise<Certificate | null> {
   if ([handover.from, handover.to].some((id) => !members.some((one) => one.id === id))) return null
   const connect = async (id: number) => ports.engines.connect(database, member(id, { members }))
-  const heir = readReplication(await (await connect(handover.to)).info('replication'))
-  if (heir.role !== 'primary') return null
+  const successor = readReplication(await (await connect(handover.to)).info('replication'))
+  if (successor.role !== 'primary') return null
   const old = readReplication(await (await connect(handover.from)).info('replication'))
-  // One that has joined the history of its heir, in whichever way, has no offset of its own left.
-  const isJoined = old.replid === heir.replid
+  // One that has joined the history of its successor, in whichever way, has no offset of its own left.
+  const isJoined = old.replid === successor.replid
   return {
     from: handover.from,
     to: handover.to,
-    replid: heir.replid2,
-    offsetFrom: isJoined ? branchOf(old.replid2 === heir.replid2 ? old : heir) : old.offset,
-    offsetTo: branchOf(heir),
+    replid: successor.replid2,
+    offsetFrom: isJoined ? branchOf(old.replid2 === successor.replid2 ? old : successor) : old.offset,
+    offsetTo: branchOf(successor),
     keys: null,
     writeStopMs: ports.now() - Date.parse(handover.intendedAt),
     heldMs: null,

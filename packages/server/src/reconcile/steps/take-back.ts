@@ -1,24 +1,30 @@
 import { readClusterNodes } from '@fairlead/engine'
 import { slotsToTakeBack } from '../../core/plan/slots-to-take-back.ts'
 import type { Step } from '../../core/state/topology.ts'
-import type { TellingPorts } from '../records/tell-of-loss.ts'
-import { tellOfTakeBack } from '../records/tell-of-strangers.ts'
+import type { ReportingPorts } from '../records/report-data-loss.ts'
+import { reportTakeBack } from '../records/report-strangers.ts'
 import { lateOrder, type Outcome } from '../turn/outcome.ts'
-import type { EffectRunner, EngineConnections, TakingOver } from '../turn/ports.ts'
+import type { EffectRunner, EngineConnections, PassingTime, TakingOver } from '../turn/ports.ts'
 import { member, type StepContext } from '../turn/step-context.ts'
 import { ORDER_WITHIN_MS, readClock } from '../turn/take-over.ts'
 
 /** What it takes to give a shard the slots of its group again. */
-export type TakingBackPorts = TellingPorts & EngineConnections & EffectRunner & TakingOver
+export type TakingBackPorts = ReportingPorts & EngineConnections & EffectRunner & TakingOver & PassingTime
 
-/** The slots of a group go back to the shard that holds their data, from a node that is none of the group's. One script: all or nothing. */
+/**
+ * The slots of a group go back to the shard that holds their data, from a node outside the group. One script:
+ * all or nothing.
+ */
 export async function takeBack(
   { shard, slots }: Extract<Step, { kind: 'take-back' }>,
   context: Pick<StepContext<TakingBackPorts>, 'database' | 'everybody' | 'action' | 'ports'>,
 ): Promise<Outcome> {
   const { database, ports, everybody } = context
-  const heir = await ports.engines.connect(database, member(shard, { members: everybody }))
-  const [clock, nodes] = await Promise.all([readClock(heir), heir.call('CLUSTER', 'NODES')])
+  const successor = await ports.engines.connect(database, member(shard, { members: everybody }))
+  const [clock, nodes] = await Promise.all([
+    readClock(successor, ports.time),
+    successor.call('CLUSTER', 'NODES'),
+  ])
   const view = readClusterNodes(String(nodes))
   const own = view.find(({ myself }) => myself)
   const thief = view.find(({ id }) => id === own?.primary)
@@ -26,12 +32,12 @@ export async function takeBack(
     return {
       kind: 'not yet',
       code: 'cluster_view',
-      why: `shard ${shard} follows nobody that it knows any more`,
+      why: `shard ${shard} does not know the node that it follows any more`,
     }
-  const until = performance.now() + ORDER_WITHIN_MS
+  const until = ports.time.elapsed() + ORDER_WITHIN_MS
   const order = slotsToTakeBack(view, own.id, slots)
-  const isTaken = await ports.takeovers.order(heir, { clock, until }, ports.effect, order)
+  const isTaken = await ports.takeovers.order(successor, { clock, until }, ports.effect, order)
   if (!isTaken) return lateOrder(shard)
-  await tellOfTakeBack({ shard, slots, thief }, context)
+  await reportTakeBack({ shard, slots, thief }, context)
   return { kind: 'done' }
 }

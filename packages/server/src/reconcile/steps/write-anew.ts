@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { type EngineConnection, readInfo } from '@fairlead/engine'
+import type { PassingTime } from '../turn/ports.ts'
 import type { Prepared } from '../turn/preparations.ts'
 
 const LOOK_EVERY_MS = 20
@@ -11,6 +11,7 @@ const LOOK_EVERY_MS = 20
 export async function writeAnew(
   engine: Pick<EngineConnection, 'call' | 'info'>,
   shard: number,
+  { time }: PassingTime,
   signal: AbortSignal,
 ): Promise<Prepared> {
   const look = async () => readInfo(await engine.info('persistence'))
@@ -22,10 +23,10 @@ export async function writeAnew(
     seen = await look()
   }
   while (isWriting(seen)) {
-    await pause(LOOK_EVERY_MS, undefined, { signal })
+    await time.pause(LOOK_EVERY_MS, signal)
     seen = await look()
   }
   if (seen['aof_last_bgrewrite_status'] === 'ok') return 'ready'
-  const why = `shard ${shard} cannot write its append-only file anew, and nothing else would hold its data while it restarts`
+  const why = `shard ${shard} cannot rewrite its append-only file, and nothing else would hold its data while it restarts`
   return { kind: 'hopeless', code: 'save_failed', why }
 }

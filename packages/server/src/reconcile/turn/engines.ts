@@ -1,84 +1,159 @@
-import { connectEngine, type EngineAddress, type EngineConnection, EngineUnreachable } from '@fairlead/engine'
+import type { Address, Epoch } from '@fairlead/api'
+import { connectOver, type EngineConnection, EngineUnreachable, isSameAddress } from '@fairlead/engine'
+import { bucketOf } from '../../core/state/bucket.ts'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
+import { AgentUnreachable } from '../../nodes/agent-link.ts'
+import { agentName } from '../../nodes/agent-name.ts'
+import type { Tunnel } from '../../nodes/open-tunnel.ts'
 
-/** The administrative user that every shard has. */
-const ADMIN = 'fairlead'
+/** Names a shard, and where its engine listens. */
+export type ShardAt = Pick<ShardRecord, 'id' | 'host' | 'port'>
 
-/** Open connections to engines as their administrator, one a shard, opened when first needed. */
-export interface Engines extends Disposable {
-  /** Throws EngineUnreachable. A connection that broke is replaced at the next call. */
-  connect(database: Database, shard: Pick<ShardRecord, 'id' | 'host' | 'port'>): Promise<EngineConnection>
-  /** Subscribes to a shard channel, on a connection of its own, which is the caller's to close. Throws EngineUnreachable, EngineError. */
+/**
+ * Connections to engines as their administrator, one a shard, opened when first needed. All of them go through the agent of the node, which signs in. A command
+ * throws EngineError or EngineUnreachable for what the engine does; AgentUnreachable when the agent was away or stood still, and StaleEpoch when another server
+ * works on the database by now: neither says anything of the engine.
+ */
+export interface Engines {
+  /** Throws as a command does. A connection that broke is replaced at the next call. */
+  connect(database: Pick<Database, 'uid'>, shard: ShardAt): Promise<EngineConnection>
+  /** Subscribes to a shard channel, on a connection of its own, which is the caller's to close. Throws as above. */
   listen(
-    database: Database,
-    shard: Pick<ShardRecord, 'host' | 'port'>,
+    database: Pick<Database, 'uid'>,
+    shard: ShardAt,
     channel: string,
     onMessage: () => void,
   ): Promise<Disposable>
-  /** Has a replica tell its primary at once how far it is, on a connection of its own. Throws EngineUnreachable. */
-  acknowledge(database: Database, shard: Pick<ShardRecord, 'host' | 'port'>): Promise<void>
+  /** Has a replica tell its primary at once how far it is, on a connection of its own. Throws as above. */
+  acknowledge(database: Pick<Database, 'uid'>, shard: ShardAt): Promise<void>
   /** The number of the newest of a shard's clients: that of a connection which is opened for this. Throws as above. */
-  newestClient(database: Database, shard: Pick<ShardRecord, 'host' | 'port'>): Promise<number>
+  newestClient(database: Pick<Database, 'uid'>, shard: ShardAt): Promise<number>
   /** Closes the connection to a shard that is leaving. */
   forget(shardId: number): void
 }
 
+/** The connections that are open, over all turns. */
+export interface EnginePool extends Disposable {
+  /** Engines as a server reaches them that works under this epoch: over no connection of another one. */
+  under(epoch: Epoch): Engines
+}
+
+/** How engines are reached. */
+export interface WaysToEngines {
+  /** Throws EngineUnreachable, AgentUnreachable, StaleEpoch. */
+  open(shard: string, epoch: Epoch): Promise<Tunnel>
+  /** The present life of the agent. Throws AgentUnreachable, StaleEpoch. */
+  life(epoch: Epoch): Promise<string>
+}
+
 /** Connections to engines, one for each shard, opened when first asked for and kept. */
-export function createEngines(): Engines {
-  const open = new Map<number, EngineConnection>()
+export function createEnginePool(ways: WaysToEngines): EnginePool {
+  const kept = keepConnections()
+  const open: Open = async (shard, epoch, onMessage) => {
+    const { socket, life } = await ways.open(agentName(shard.id), epoch)
+    const address: Address = { host: shard.host, port: shard.port }
+    return blamingTheRightOne(connectOver(socket, { address, onMessage }), async () => {
+      if ((await ways.life(epoch)) !== life)
+        throw new AgentUnreachable('the agent was started again, or stood still, meanwhile')
+    })
+  }
+  return {
+    under: (epoch) => enginesUnder(epoch, kept, open),
+    [Symbol.dispose]: kept.forgetAll,
+  }
+}
+
+/** Opens another connection. */
+type Open = (shard: ShardAt, epoch: Epoch, onMessage?: () => void) => Promise<EngineConnection>
+
+/** One connection to each shard, with the epoch under which it was opened. */
+function keepConnections() {
+  const open = new Map<number, { readonly connection: EngineConnection; readonly epoch: number }>()
   const forget = (shardId: number) => {
-    open.get(shardId)?.[Symbol.dispose]()
+    open.get(shardId)?.connection[Symbol.dispose]()
     open.delete(shardId)
   }
   return {
-    async connect(database, { id, host, port }) {
-      const known = open.get(id)
-      if (known?.usable && isSame(known.address, { host, port })) return known
-      forget(id)
-      const login = { username: ADMIN, password: database.adminPassword }
-      const connection = await connectEngine({ address: { host, port }, login, connectTimeoutMs: 500 })
-      // Turns and preparations ask for the same shard at once: of two that were opened meanwhile, one would never be closed.
-      const other = open.get(id)
-      if (other?.usable && isSame(other.address, { host, port })) {
-        connection[Symbol.dispose]()
-        return other
-      }
-      forget(id)
-      open.set(id, connection)
-      return connection
+    forget,
+    forgetAll() {
+      for (const id of [...open.keys()]) forget(id)
     },
-    async listen({ adminPassword }, { host, port }, channel, onMessage) {
+    /** Undefined where there is none that can be used under this epoch. */
+    find({ id, host, port }: ShardAt, { epoch }: Epoch): EngineConnection | undefined {
+      const found = open.get(id)
+      const isOfUs = found?.connection.usable && found.epoch === epoch
+      return isOfUs && isSameAddress(found.connection.address, { host, port }) ? found.connection : undefined
+    },
+    put({ id }: ShardAt, { epoch }: Epoch, connection: EngineConnection) {
+      forget(id)
+      open.set(id, { connection, epoch })
+    },
+  }
+}
+
+function enginesUnder(epoch: Epoch, kept: ReturnType<typeof keepConnections>, open: Open): Engines {
+  const connectTo = async ({ uid }: Pick<Database, 'uid'>, shard: ShardAt, onMessage?: () => void) => {
+    if (bucketOf(uid) === epoch.bucket) return await open(shard, epoch, onMessage)
+    throw new Error(
+      `database ${uid} is not of bucket ${epoch.bucket}, under whose epoch it was to be reached`,
+    )
+  }
+  return {
+    async connect(database, shard) {
+      const before = kept.find(shard, epoch)
+      if (before !== undefined) return before
+      kept.forget(shard.id)
+      const connection = await connectTo(database, shard)
+      // Turns and preparations ask for the same shard at once: of two that were opened meanwhile, one would never be closed.
+      const other = kept.find(shard, epoch)
+      if (other === undefined) kept.put(shard, epoch, connection)
+      else connection[Symbol.dispose]()
+      return other ?? connection
+    },
+    async listen(database, shard, channel, onMessage) {
       await using stack = new AsyncDisposableStack()
-      const login = { username: ADMIN, password: adminPassword }
-      const listener = stack.use(
-        await connectEngine({ address: { host, port }, login, connectTimeoutMs: 500, onMessage }),
-      )
+      const listener = stack.use(await connectTo(database, shard, onMessage))
       await listener.call('SSUBSCRIBE', channel)
       stack.move()
       return listener
     },
-    async acknowledge({ adminPassword }, { host, port }) {
-      const login = { username: ADMIN, password: adminPassword }
-      using replica = await connectEngine({ address: { host, port }, login, connectTimeoutMs: 500 })
+    async acknowledge(database, shard) {
+      using replica = await connectTo(database, shard)
       // This one has no answer, on any engine: it gets that of the PING behind it, and the connection ends with it.
       const acknowledged = replica.call('REPLCONF', 'GETACK', '*')
       replica.call('PING').catch(() => undefined)
       await acknowledged
     },
-    async newestClient({ adminPassword }, { host, port }) {
-      const login = { username: ADMIN, password: adminPassword }
-      using connection = await connectEngine({ address: { host, port }, login, connectTimeoutMs: 500 })
+    async newestClient(database, shard) {
+      using connection = await connectTo(database, shard)
       return Number(await connection.call('CLIENT', 'ID'))
     },
-    forget,
-    [Symbol.dispose]() {
-      for (const id of [...open.keys()]) forget(id)
-    },
+    forget: kept.forget,
   }
 }
 
-function isSame(a: EngineAddress, b: EngineAddress): boolean {
-  return a.host === b.host && a.port === b.port
+/**
+ * A command without an answer says something of its engine only where the agent, which stands between, was there all the time: `checkAgent` throws
+ * where it was not.
+ */
+function blamingTheRightOne(connection: EngineConnection, checkAgent: () => Promise<void>): EngineConnection {
+  const checked = async <T>(answer: Promise<T>): Promise<T> => {
+    try {
+      return await answer
+    } catch (cause) {
+      if (cause instanceof EngineUnreachable) await checkAgent()
+      throw cause
+    }
+  }
+  return {
+    address: connection.address,
+    call: (command, ...args) => checked(connection.call(command, ...args)),
+    info: (...sections) => checked(connection.info(...sections)),
+    get usable() {
+      return connection.usable
+    },
+    [Symbol.dispose]: () => connection[Symbol.dispose](),
+  }
 }
 
 /** What an engine that may be dead was asked for; null when it gives no answer. Its errors are thrown. */

@@ -1,15 +1,15 @@
 /**
- * Which heirs have certainly not been told to serve: each open handover of this process is known from its intent on, and until its heir
+ * Which successors have certainly not been told to serve: each open handover of this process is known from its intent on, and until its successor
  * is told. In memory only: of a handover that a server before us began nothing is known.
  */
 export interface OrdersToServe {
-  /** A handover of this group is on record, by us. Its heir has been told nothing. */
+  /** A handover of this group is on record, by us. Its successor has been told nothing. */
   begin(group: GroupName): void
-  /** Called right before the heir is told: from here on it may serve, whatever the answer is. */
+  /** Called right before the successor is told: from here on it may serve, whatever the answer is. */
   give(group: GroupName): void
   /** The engine has answered that it does not carry the order out: it is not the primary. */
   refused(group: GroupName): void
-  /** May the heir of the group's open handover have been told? */
+  /** May the successor of the group's open handover have been told? */
   mayBeGiven(group: GroupName): boolean
 }
 

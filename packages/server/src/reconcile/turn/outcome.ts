@@ -18,6 +18,6 @@ export function lateOrder(shard: number): Outcome {
   return {
     kind: 'not yet',
     code: 'order_late',
-    why: `shard ${shard} did not come to its order in time`,
+    why: `shard ${shard} did not carry out its order in time`,
   }
 }

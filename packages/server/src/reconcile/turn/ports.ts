@@ -1,9 +1,11 @@
 import type { Logger } from 'pino'
 import type { LimitBefore } from '../../core/carry-over/sync-room.ts'
 import type { AuditEvent } from '../../core/identity/audit-record.ts'
+import type { Queued } from '../../core/requests/admit-upgrade.ts'
 import type { Action, ActionNews, Certificate } from '../../core/state/action.ts'
-import type { Database, History, ShardRecord } from '../../core/state/database.ts'
+import type { Database, History, Reserved, ShardPlace, ShardRecord } from '../../core/state/database.ts'
 import type { Handover } from '../../core/state/handover.ts'
+import type { PortRange } from '../../core/state/port-range.ts'
 import type { AgentLink } from '../../nodes/agent-link.ts'
 import type { ProxyLink } from '../../nodes/proxy-link.ts'
 import type { Tls } from '../../tls/tls-service.ts'
@@ -12,6 +14,7 @@ import type { Engines } from './engines.ts'
 import type { OrdersToServe } from './orders-to-serve.ts'
 import type { Preparations } from './preparations.ts'
 import type { Takeovers } from './take-over.ts'
+import type { Time } from './time.ts'
 import type { Trials } from './trials.ts'
 
 /*
@@ -44,7 +47,7 @@ export interface Preparing {
   readonly preparations: Pick<Preparations, 'ask' | 'end' | 'change'>
 }
 
-/** Which heirs have certainly not been told to serve. */
+/** Which successors have certainly not been told to serve. */
 export interface OrdersGiven<Use extends keyof OrdersToServe> {
   readonly ordersToServe: Pick<OrdersToServe, Use>
 }
@@ -71,9 +74,19 @@ export interface Placing {
   readonly inTurn: <T>(place: () => Promise<T>) => Promise<T>
 }
 
+/** Under which epoch this server holds a database, where several share a store. Throws LeaseLost where it does not. */
+export interface Holding {
+  readonly epochOf: (databaseUid: number) => number
+}
+
 /** Unix milliseconds. */
 export interface Clock {
   readonly now: () => number
+}
+
+/** Time that passes: how long something took, and waiting. */
+export interface PassingTime {
+  readonly time: Time
 }
 
 /** Where what happened is logged. */
@@ -108,12 +121,25 @@ export interface AuditTrail {
 
 /** Each change is on record when its promise resolves, whole or not at all. Times are ISO 8601 in UTC. */
 export interface DatabasesOnRecord {
-  list(): Promise<readonly Database[]>
+  /** Of all databases, what each takes. */
+  listReserved(): Promise<readonly Reserved[]>
+  /** Ports of endpoints, of all databases. */
+  portsWithin(range: PortRange): Promise<readonly number[]>
   get(uid: number): Promise<Database | undefined>
   setPrimary(uid: number, group: number, shard: number): Promise<void>
   setHistories(uid: number, histories: readonly GroupHistory[]): Promise<void>
+  /** The histories on record of these primaries reach further; not while their role moves, nor those that are others by now. */
+  advanceHistories(seen: readonly StreamSeen[]): Promise<void>
   setEndpointPort(uid: number, port: number): Promise<void>
-  setObstacle(uid: number, obstacle: string): Promise<void>
+  setObstacle(uid: number, obstacle: string | null): Promise<void>
+}
+
+/** How far the stream of a primary has come: the process of a shard, its history, and bytes of that. */
+export interface StreamSeen {
+  readonly shard: number
+  readonly runId: string
+  readonly replid: string
+  readonly offset: number
 }
 
 /** How far the history of a group's primary is known to reach. */
@@ -124,14 +150,21 @@ export interface GroupHistory {
 
 /** The shards in the store, as the reconciler reads and changes them. */
 export interface ShardsOnRecord {
-  list(): Promise<readonly ShardRecord[]>
+  /** Of all databases. */
+  list(): Promise<readonly ShardPlace[]>
+  /** Ports of shards, of all databases, those for TLS too. */
+  portsWithin(range: PortRange): Promise<readonly number[]>
+  /** What is kept free for shards that have not received their data yet, over all databases. */
+  reservedBytes(): Promise<number>
+  /** The databases of these shards, each once; of those that are not on record, none. */
+  databasesOf(ids: readonly number[]): Promise<readonly number[]>
   listOf(databaseUid: number): Promise<readonly ShardRecord[]>
   /** Throws when the port is taken on that node. */
   insert(shard: Omit<ShardRecord, 'id' | 'leaving'>, at: string): Promise<ShardRecord>
-  /** What its next process runs, whom it follows, and where it speaks TLS if it does. */
+  /** What its next process runs, the primary that it follows, and its TLS port if it has one. */
   setNext(id: number, next: Pick<ShardRecord, 'runs' | 'follows' | 'tlsPort'>): Promise<void>
   setFollows(id: number, follows: number | null): Promise<void>
-  setLeaving(id: number): Promise<void>
+  setLeaving(id: number, leaving: boolean): Promise<void>
   endReservations(ids: readonly number[]): Promise<void>
   limitBefore(id: number): Promise<LimitBefore | null>
   setLimitBefore(id: number, before: LimitBefore | null): Promise<void>
@@ -143,7 +176,7 @@ export interface ActionsOnRecord {
   get(uid: string): Promise<Action | undefined>
   /** The action that runs on a database, if one does. */
   active(databaseUid: number): Promise<Action | undefined>
-  listActive(): Promise<readonly Action[]>
+  listActive(): Promise<readonly (Queued & { readonly databaseUid: number })[]>
   update(uid: string, news: ActionNews, at: string): Promise<void>
   /** Ends an action, and its database is what its goal was; not if its goal is another one by now. */
   finish(action: Action, database: Database, at: string): Promise<void>
@@ -157,7 +190,7 @@ export interface HandoversOnRecord {
   last(databaseUid: number): Promise<ReadonlyMap<number, Handover>>
   /** Before anything stops. */
   intend(intent: Omit<Handover, 'id' | 'released' | 'closed' | 'certificate'>): Promise<Handover>
-  /** The role has moved: the certificate, and who serves. */
+  /** The role has moved: records the certificate, and the new primary. */
   certify(handover: Handover, certificate: Certificate): Promise<void>
   release(id: number): Promise<void>
   close(id: number, certificate: Certificate | null, at: string): Promise<void>

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { createPreparations, type Prepared } from './preparations.ts'
+import { realTime } from './time.ts'
 
 const of = (what: string, databaseUid = 1) => ({ what, databaseUid })
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a preparation goes on while nobody waits for it, and is ready until it is made use of', async () => {
+test('a preparation goes on while no caller waits for it, and stays ready until it is used', async () => {
   await using preparations = createPreparations()
   const work = Promise.withResolvers<Prepared>()
   let begun = 0
@@ -29,7 +30,7 @@ test('a preparation goes on while nobody waits for it, and is ready until it is 
 
 test('what was ready a second ago is not ready any more', async () => {
   let now = 0
-  await using preparations = createPreparations(() => now)
+  await using preparations = createPreparations({ ...realTime, elapsed: () => now })
   const ask = () => preparations.ask(of('a'), async () => 'ready')
   ask()
   await settled()
@@ -39,7 +40,7 @@ test('what was ready a second ago is not ready any more', async () => {
   expect(ask()).toMatchObject({ kind: 'pending' })
 })
 
-test('what is in the way is said once, and then it is begun anew', async () => {
+test('an obstacle is reported once, and then the preparation starts again', async () => {
   await using preparations = createPreparations()
   const answers: Prepared[] = [
     { kind: 'hopeless', code: 'users', why: 'user app cannot be carried' },
@@ -54,7 +55,7 @@ test('what is in the way is said once, and then it is begun anew', async () => {
   expect(ask()).toBe('ready')
 })
 
-test('trouble is thrown once, where somebody asks', async () => {
+test('trouble is thrown once, to the next caller', async () => {
   await using preparations = createPreparations()
   const ask = () => preparations.ask(of('a'), () => Promise.reject(new Error('no answer')))
   ask()
@@ -83,7 +84,7 @@ test('of one database four are in hand at once, and others are not held up by it
   expect(begun).toContain('e')
 })
 
-test('who waits for one is told when something has come of any, or when it takes too long', async () => {
+test('a caller that waits for one is told when any has ended, or when it takes too long', async () => {
   await using preparations = createPreparations()
   const work = Promise.withResolvers<Prepared>()
   const ask = () => preparations.ask(of('a'), () => work.promise)
@@ -98,7 +99,7 @@ test('who waits for one is told when something has come of any, or when it takes
   await preparations.change(1)
 })
 
-test('who ends them waits for those that run, and tells them', async () => {
+test('ending them aborts those that run, and waits for them', async () => {
   const preparations = createPreparations()
   let told = false
   preparations.ask(of('a'), async (signal) => {

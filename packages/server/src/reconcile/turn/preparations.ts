@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import type { Outcome } from './outcome.ts'
+import { realTime, type Time } from './time.ts'
 
 /** What comes of a preparation: ready, or what is in the way. */
 export type Prepared = Outcome | 'ready'
@@ -17,7 +17,7 @@ export interface Pending extends Obstacle {
 export interface Preparations extends AsyncDisposable {
   /**
    * How it stands with `what`: begun now, running, or what `prepare` has answered less than a second ago. Anything but 'ready' is
-   * answered, or thrown, once, and begun anew the next time. Of the same database a few are in hand at once.
+   * answered, or thrown, once, and started again the next time. A few of one database run at once.
    */
   ask(
     of: { readonly databaseUid: number; readonly what: string },
@@ -42,8 +42,8 @@ interface Entry {
   answeredAt: number
 }
 
-/** `now`: milliseconds that only rise. */
-export function createPreparations(now = () => performance.now()): Preparations {
+/** None is begun yet. */
+export function createPreparations({ elapsed: now, pause }: Time = realTime): Preparations {
   const stop = new AbortController()
   const entries = new Map<string, Entry>()
   let changed = Promise.withResolvers<void>()
@@ -94,7 +94,7 @@ export function createPreparations(now = () => performance.now()): Preparations 
     },
     async change(withinMs) {
       const enough = new AbortController()
-      const late = delay(withinMs, undefined, { signal: enough.signal }).catch(() => undefined)
+      const late = pause(withinMs, enough.signal).catch(() => undefined)
       await Promise.race([changed.promise, late])
       enough.abort()
     },

@@ -1,6 +1,6 @@
 import type { Action } from '../../core/state/action.ts'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
-import type { Seen } from '../../core/state/topology.ts'
+import type { ObservedGroup } from '../../core/state/topology.ts'
 import { done, type Outcome } from './outcome.ts'
 import type { EffectRunner, EngineConnections } from './ports.ts'
 
@@ -13,7 +13,7 @@ export interface StepContext<Ports> {
   /** Of all groups. */
   readonly everybody: readonly ShardRecord[]
   /** The group as the step was planned on. */
-  readonly seen: Seen
+  readonly seen: ObservedGroup
   readonly action: Action | undefined
   readonly moves: Moves
   readonly ports: Ports
@@ -23,7 +23,7 @@ export interface StepContext<Ports> {
 /** Groups prepare their handovers side by side; roles move one after the other. */
 export interface Moves {
   readonly inTurn: (move: () => Promise<Outcome>) => Promise<Outcome>
-  /** How long a step may wait for its preparation within the turn, by performance.now(). */
+  /** How long a step may wait for its preparation within the turn, by Time.elapsed. */
   readonly waitUntil: number
 }
 

@@ -6,6 +6,7 @@ import { replicationOf } from '../handover/handover-gate.ts'
 import { moveRoleInCluster } from '../handover/move-role-in-cluster.ts'
 import { createEffect } from './effect.ts'
 import { createTakeovers, readClock } from './take-over.ts'
+import { realTime } from './time.ts'
 
 const effect = createEffect(() => undefined)
 const streaming = ['repl-diskless-sync-delay 0', 'masteruser fairlead', `masterauth ${ADMIN_PASSWORD}`]
@@ -16,19 +17,19 @@ const everySlot = Array.from({ length: 16_384 }, (_, slot) => String(slot))
 async function startGroup(build: (typeof builds)[number]) {
   await using stack = new AsyncDisposableStack()
   const primary = stack.use(await startTestEngine(build, inCluster))
-  const heir = stack.use(await startTestEngine(build, inCluster))
+  const successor = stack.use(await startTestEngine(build, inCluster))
   await primary.admin.call('CLUSTER', 'ADDSLOTS', ...everySlot)
   const { host, port } = primary.admin.address
-  await heir.admin.call('CLUSTER', 'MEET', host, port)
+  await successor.admin.call('CLUSTER', 'MEET', host, port)
   const id = String(await primary.admin.call('CLUSTER', 'MYID'))
-  await until(async () => String(await heir.admin.call('CLUSTER', 'NODES')).includes(id))
-  await heir.admin.call('CLUSTER', 'REPLICATE', id)
-  await until(async () => (await replicationOf(heir.admin)).link === 'up')
-  // Each has to know the other as what it is, or the primary takes its heir for a stranger.
+  await until(async () => String(await successor.admin.call('CLUSTER', 'NODES')).includes(id))
+  await successor.admin.call('CLUSTER', 'REPLICATE', id)
+  await until(async () => (await replicationOf(successor.admin)).link === 'up')
+  // Each has to know the other as what it is, or the primary takes its successor for a stranger.
   await until(async () => String(await primary.admin.call('CLUSTER', 'NODES')).includes(`slave ${id}`))
-  await until(async () => String(await heir.admin.call('CLUSTER', 'NODES')).includes('0-16383'))
+  await until(async () => String(await successor.admin.call('CLUSTER', 'NODES')).includes('0-16383'))
   const owned = stack.move()
-  return { primary, heir, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return { primary, successor, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
 function until(check: () => Promise<boolean>) {
@@ -48,55 +49,55 @@ function roleOf({ admin }: TestEngine) {
 describe.each(builds)('$flavour $version', (build) => {
   test('an order to take over is carried out in its time, and refused by the engine itself when it is late', async () => {
     await using group = await startGroup(build)
-    const { primary, heir } = group
-    const takeovers = createTakeovers()
-    const clock = await readClock(heir.admin)
-    expect(await takeovers.order(heir.admin, { clock, until: clock.readAt - 1 }, effect)).toBe(false)
-    expect(await roleOf(heir)).toBe('replica')
+    const { primary, successor } = group
+    const takeovers = createTakeovers(realTime)
+    const clock = await readClock(successor.admin, realTime)
+    expect(await takeovers.order(successor.admin, { clock, until: clock.readAt - 1 }, effect)).toBe(false)
+    expect(await roleOf(successor)).toBe('replica')
 
     const times = { clock, until: performance.now() + 1_500 }
-    expect(await takeovers.order(heir.admin, times, effect)).toBe(true)
-    expect(await roleOf(heir)).toBe('primary')
+    expect(await takeovers.order(successor.admin, times, effect)).toBe(true)
+    expect(await roleOf(successor)).toBe('primary')
     await until(async () => (await roleOf(primary)) === 'replica')
   })
 
-  test('an old primary that resumes is told from one that had to copy everything anew', async () => {
+  test('an old primary that resumes is told from one that had to copy everything again', async () => {
     await using primary = await startTestEngine(build, streaming)
-    await using heir = await startTestEngine(build, streaming)
-    await follow(heir, primary)
-    await heir.admin.call('REPLICAOF', 'NO', 'ONE')
-    await follow(primary, heir)
-    expect(aloneFor(await replicationOf(primary.admin), await replicationOf(heir.admin))).toBe(0)
+    await using successor = await startTestEngine(build, streaming)
+    await follow(successor, primary)
+    await successor.admin.call('REPLICAOF', 'NO', 'ONE')
+    await follow(primary, successor)
+    expect(aloneFor(await replicationOf(primary.admin), await replicationOf(successor.admin))).toBe(0)
 
     // It is replaced and does not know: what it writes now is lost when it hears of it.
     await primary.admin.call('REPLICAOF', 'NO', 'ONE')
     await primary.admin.call('SET', 'written', 'after')
-    await follow(primary, heir)
-    expect(aloneFor(await replicationOf(primary.admin), await replicationOf(heir.admin))).toBeNull()
+    await follow(primary, successor)
+    expect(aloneFor(await replicationOf(primary.admin), await replicationOf(successor.admin))).toBeNull()
   })
 
   test('an order that waits in the socket of a stalled engine is void when the engine wakes up later', async () => {
     await using group = await startGroup(build)
-    const { heir } = group
-    const takeovers = createTakeovers()
-    const { address } = heir.admin
+    const { successor } = group
+    const takeovers = createTakeovers(realTime)
+    const { address } = successor.admin
     using second = await connectEngine({
       address,
       login: { username: 'fairlead', password: ADMIN_PASSWORD },
     })
-    const clock = await readClock(second)
-    heir.signal('SIGSTOP')
+    const clock = await readClock(second, realTime)
+    successor.signal('SIGSTOP')
     const ordered = takeovers.order(second, { clock, until: performance.now() + 100 }, effect)
     expect(takeovers.areOver(address)).toBe(false)
     await until(async () => takeovers.areOver(address))
-    heir.signal('SIGCONT')
+    successor.signal('SIGCONT')
     expect(await ordered).toBe(false)
-    expect(await roleOf(heir)).toBe('replica')
+    expect(await roleOf(successor)).toBe('replica')
   })
 
   test('what scripts write while the role moves is not lost, though some engines do not refuse it', async () => {
     await using group = await startGroup(build)
-    const { primary, heir } = group
+    const { primary, successor } = group
     const { address } = primary.admin
     using client = await connectEngine({
       address,
@@ -111,24 +112,28 @@ describe.each(builds)('$flavour $version', (build) => {
       for (;;) acknowledged = Number(await client.call('EVAL', count, 1, 'counted'))
     })().catch((cause: Error) => cause.message)
     await until(async () => acknowledged > 100)
-    const takeovers = createTakeovers()
+    const takeovers = createTakeovers(realTime)
     const move = () => {
       const terms = {
         others: [],
-        heirAt: heir.admin.address,
+        successorAt: successor.admin.address,
         build,
         errorReplies: 0,
         orders: { give: () => undefined, refused: () => undefined },
         until: performance.now() + 1_500,
       }
       return moveRoleInCluster(
-        { ...{ primary: primary.admin, heir: heir.admin }, ...terms, takeClients: async () => null },
-        { effect, takeovers },
+        {
+          ...{ primary: primary.admin, successor: successor.admin },
+          ...terms,
+          takeClients: async () => null,
+        },
+        { effect, takeovers, time: realTime },
       )
     }
     // A script may come between two looks, each time.
     await until(async () => 'replid' in (await move()))
     expect(await writing).toMatch(/^MOVED /)
-    expect(Number(await heir.admin.call('GET', 'counted'))).toBe(acknowledged)
+    expect(Number(await successor.admin.call('GET', 'counted'))).toBe(acknowledged)
   })
 })

@@ -8,7 +8,7 @@ import { replicationPath } from '../../core/state/replication-paths.ts'
 import type { AgentLink } from '../../nodes/agent-link.ts'
 import { ensureModules, type ModuleSource } from '../../nodes/ensure-modules.ts'
 import type { Tls } from '../../tls/tls-service.ts'
-import { modulesFor, nextLimits } from './wish.ts'
+import { modulesFor, nextLimits } from './shard-spec.ts'
 
 /** What is to be run is tried in a process of its own before a shard is asked for it. */
 export interface Trials {

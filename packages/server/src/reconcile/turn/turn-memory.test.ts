@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTurnMemory } from './turn-memory.ts'
+import { createTurnMemory, forOneTurn } from './turn-memory.ts'
 
 test('what is done now and then is done at once the first time, and again when its time is over', () => {
   let now = 5
@@ -9,6 +9,23 @@ test('what is done now and then is done at once the first time, and again when i
   expect(memory.isTime('put', 1_000)).toBe(false)
   now = 1_005
   expect(memory.isTime('put', 1_000)).toBe(true)
+})
+
+test('a turn knows how soon something is due that it has put off, or could not do', () => {
+  let now = 0
+  const memory = createTurnMemory(() => now)
+  const first = forOneTurn(memory)
+  expect(first.isTime('put', 10_000)).toBe(true)
+  expect(first.dueMs()).toBe(Number.POSITIVE_INFINITY)
+  now = 4_000
+  const second = forOneTurn(memory)
+  expect([second.isTime('put', 10_000), second.isTime('look', 60_000)]).toEqual([false, true])
+  expect(second.dueMs()).toBe(6_000)
+  second.again('look')
+  expect(second.dueMs()).toBe(1_000)
+  expect(memory.isTime('look', 60_000)).toBe(true)
+  memory.allAgain('pu')
+  expect([memory.isTime('put', 10_000), memory.isTime('look', 60_000)]).toEqual([true, false])
 })
 
 test('a wall clock that is set back an hour holds up nothing that is done now and then', async () => {
@@ -23,7 +40,7 @@ test('a wall clock that is set back an hour holds up nothing that is done now an
   }
 })
 
-test('waiting for one shard is counted while it stands still, and begins anew when it moves on', () => {
+test('waiting for one shard is counted while it stands still, and starts again at 0 when it makes progress', () => {
   let now = 0
   const memory = createTurnMemory(() => now)
   const wait = (shard: number, progress?: number) => ({

@@ -1,4 +1,4 @@
-import type { Told } from '../../core/plan/strangers-to-tell.ts'
+import type { Reported } from '../../core/plan/strangers-to-report.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import type { Verdict } from '../../core/state/topology.ts'
 
@@ -20,19 +20,26 @@ export interface TurnMemory {
   stepsTaken(databaseUid: number): number
   /** True at most once in `everyMs` for each `what`. */
   isTime(what: string, everyMs: number): boolean
+  /** For how long it is not time yet; 0: it is. */
+  untilTime(what: string, everyMs: number): number
   /** What it was time for was not done: it is time again at once. */
   again(what: string): void
+  /** For all that begin with these words. */
+  allAgain(words: string): void
   /** What was so before something was changed for a while. */
   readonly notes: Map<string, string>
   /** By database, the nodes in cluster mode that are its shards, or were. */
   readonly metNodes: Map<number, Set<string>>
-  /** By database, of which strangers in its cluster people were told, by performance.now(). */
-  readonly toldStrangers: Map<number, Told>
+  /** By database, of which strangers in its cluster people were told, by Time.elapsed. */
+  readonly reportedStrangers: Map<number, Reported>
   /** An action on it ended. */
   forget(databaseUid: number): void
 }
 
-/** Whoever waits looks again after a second at most, and a turn takes a few of them. */
+/** So begin the names of what is done now and then for an endpoint. */
+export const ENDPOINT_OF = 'endpoint of'
+
+/** A database that waits is looked at again after a second at most, and a turn takes a few seconds. */
 const MOST_BETWEEN_LOOKS_MS = 5_000
 
 /** `clock`: milliseconds that only rise; a machine's own time may be set back. */
@@ -41,10 +48,12 @@ export function createTurnMemory(clock = (): number => performance.now()): TurnM
   const steps = new Map<number, number>()
   const holds = new Map<number, Map<number, Obstacle | undefined>>()
   const times = new Map<string, number>()
+  const untilTime = (what: string, everyMs: number) =>
+    Math.max(0, (times.get(what) ?? Number.NEGATIVE_INFINITY) + everyMs - clock())
   return {
     notes: new Map(),
     metNodes: new Map(),
-    toldStrangers: new Map(),
+    reportedStrangers: new Map(),
     waitedMs(databaseUid, group, verdict) {
       const now = clock()
       const ofDatabase = of(waits, databaseUid)
@@ -64,17 +73,47 @@ export function createTurnMemory(clock = (): number => performance.now()): TurnM
     stepTaken: (databaseUid) => void steps.set(databaseUid, (steps.get(databaseUid) ?? 0) + 1),
     stepsTaken: (databaseUid) => steps.get(databaseUid) ?? 0,
     isTime(what, everyMs) {
-      const now = clock()
-      if (now - (times.get(what) ?? Number.NEGATIVE_INFINITY) < everyMs) return false
-      times.set(what, now)
+      if (untilTime(what, everyMs) > 0) return false
+      times.set(what, clock())
       return true
     },
+    untilTime,
     again: (what) => void times.delete(what),
+    allAgain(words) {
+      for (const what of times.keys()) if (what.startsWith(words)) times.delete(what)
+    },
     forget(databaseUid) {
       waits.delete(databaseUid)
       steps.delete(databaseUid)
       holds.delete(databaseUid)
     },
+  }
+}
+
+/** The same memory for one turn, which learns how soon there is something to do that it has put off. */
+export interface MemoryOfTurn extends TurnMemory {
+  /** In how many milliseconds; infinite: nothing was put off. */
+  dueMs(): number
+}
+
+/** What it was time for and could not be done is tried again so soon. */
+const TRY_AGAIN_MS = 1_000
+
+/** `isTime` that says no, and `again`, are what is put off. */
+export function forOneTurn(memory: TurnMemory): MemoryOfTurn {
+  let due = Number.POSITIVE_INFINITY
+  return {
+    ...memory,
+    isTime(what, everyMs) {
+      const left = memory.untilTime(what, everyMs)
+      if (left > 0) due = Math.min(due, left)
+      return memory.isTime(what, everyMs)
+    },
+    again(what) {
+      due = Math.min(due, TRY_AGAIN_MS)
+      memory.again(what)
+    },
+    dueMs: () => due,
   }
 }
 

@@ -1,0 +1,46 @@
+/**
+ * What does a database cost that is idle, and what do the others notice of it? One server with a simulated agent, whose simulated databases stand
+ * around one real; then, with --real, idle databases with engines. `npm run bench -- scale [--databases 10,100,1000,10000] [--rounds 5]
+ * [--idle-s 20] [--real 300] [--only simulated|real] [--quick] [--json]`.
+ */
+import { parseArgs } from 'node:util'
+import { measureReal } from './measure-real.ts'
+import { measureScale } from './measure-scale.ts'
+import { printJudged, printRuns } from './print-scale.ts'
+import { startFleet } from './start-fleet.ts'
+import { judgeReal, judgeScale, type ScaleRun } from './summarize-scale.ts'
+
+const { values: flags } = parseArgs({
+  options: {
+    databases: { type: 'string' },
+    rounds: { type: 'string' },
+    'idle-s': { type: 'string' },
+    real: { type: 'string', default: '300' },
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+})
+const counts = (flags.databases ?? (flags.quick ? '10,100' : '10,100,1000,10000')).split(',').map(whole)
+const rounds = whole(flags.rounds ?? (flags.quick ? '3' : '5'))
+const idleMs = whole(flags['idle-s'] ?? (flags.quick ? '5' : '20')) * 1_000
+const only = flags.only ?? (flags.quick ? 'simulated' : undefined)
+
+const runs: ScaleRun[] = []
+if (only !== 'real')
+  for (const count of counts) {
+    await using fleet = await startFleet(count)
+    runs.push(await measureScale(fleet, { rounds, idleMs }))
+    process.stderr.write(`${count} simulated databases: measured\n`)
+  }
+const real =
+  only === 'simulated' ? undefined : await measureReal({ databases: whole(flags.real), rounds, idleMs })
+const judged = [...(runs.length > 0 ? judgeScale(runs) : []), ...(real === undefined ? [] : judgeReal(real))]
+if (flags.json) process.stdout.write(`${JSON.stringify({ runs, real, judged })}\n`)
+else process.stdout.write(`${runs.length > 0 ? printRuns(runs) : ''}${printJudged(judged)}`)
+
+function whole(text: string): number {
+  const number = Number(text)
+  if (Number.isInteger(number) && number > 0) return number
+  throw new Error(`a whole number above 0 is expected, not ${text}`)
+}

@@ -1,0 +1,32 @@
+import Table from 'cli-table3'
+import type { Judged, ScaleRun } from './summarize-scale.ts'
+
+/** What is printed, as a table. */
+export function printRuns(runs: readonly ScaleRun[]): string {
+  const table = new Table({
+    head: [
+      ...['databases', 'accepted ms', 'noticed ms', 'upgrade s', 'idle % of a core', 'MB'],
+      ...['pages written/s', 'asked/s', 'page of 100 ms', 'whole list ms'],
+    ],
+    style: { head: [], border: [] },
+  })
+  for (const run of runs)
+    table.push([
+      ...[
+        run.databases,
+        Math.round(run.acceptedMs),
+        Math.round(run.noticedMs),
+        (run.upgradeMs / 1_000).toFixed(1),
+      ],
+      ...[(run.idleCores * 100).toFixed(1), Math.round(run.rssBytes / 1_024 / 1_024)],
+      ...[run.idlePagesASecond.toFixed(1), Math.round(run.idleCommandsASecond)],
+      ...[run.pageMs === null ? 'none' : run.pageMs.toFixed(1), run.listMs.toFixed(1)],
+    ])
+  return `${table.toString()}\n`
+}
+
+export function printJudged(judged: readonly Judged[]): string {
+  const table = new Table({ head: ['', 'measured', 'goal', ''], style: { head: [], border: [] } })
+  for (const { what, value, goal, met } of judged) table.push([what, value, goal, met ? 'met' : 'not met'])
+  return `${table.toString()}\n`
+}

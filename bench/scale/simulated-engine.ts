@@ -1,0 +1,126 @@
+import { createServer, type Socket } from 'node:net'
+import { type EngineConnection, EngineError, type Reply } from '@fairlead/engine'
+
+/** What one simulated engine says of itself where others say something else. */
+export interface EngineFace {
+  readonly port: number
+  readonly runId: string
+  readonly replid: string
+}
+
+/** Engines without processes, which answer as one real engine does. */
+export interface SimulatedEngines extends AsyncDisposable {
+  /** Listens for it. `face` is asked at each answer: a restart gives it another run id. */
+  listen(host: string, port: number, face: () => EngineFace): Promise<void>
+  /** How many commands were answered so far, and by how many engines. */
+  answered(): { readonly commands: number; readonly engines: number }
+}
+
+/** Commands that a real engine is asked once and for all; any other answers OK, and does nothing. */
+const READS =
+  /^(INFO|CONFIG GET|ACL (LIST|CAT|GETUSER|USERS|WHOAMI)|COMMAND|CLUSTER|MODULE LIST|CLIENT (LIST|ID|INFO)|MEMORY|DBSIZE|TIME|ROLE|FUNCTION (LIST|DUMP)|SCRIPT EXISTS|LATENCY)\b/
+
+/** `template` is the real engine, idle and of the same settings as all that are simulated. */
+export function createSimulatedEngines(template: EngineConnection): SimulatedEngines {
+  const servers: AsyncDisposable[] = []
+  const asked = new Set<number>()
+  let commands = 0
+  const known = new Map<string, Promise<string>>()
+  const ask = (words: readonly string[]) => {
+    const key = words.join('\0')
+    const reply = known.get(key) ?? askTemplate(template, words)
+    known.set(key, reply)
+    return reply
+  }
+  const answer = async (words: readonly string[], face: EngineFace): Promise<string> => {
+    commands += 1
+    const [name = ''] = words
+    if (!READS.test(words.join(' ').toUpperCase()))
+      return name.toUpperCase() === 'PING' ? '+PONG\r\n' : '+OK\r\n'
+    const reply = await ask(words)
+    if (name.toUpperCase() !== 'INFO') return reply
+    asked.add(face.port)
+    return withFace(reply, face)
+  }
+  return {
+    async listen(host, port, face) {
+      const server = createServer((socket) => serve(socket, (words) => answer(words, face())))
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      server.once('error', reject)
+      server.listen(port, host, resolve)
+      await promise
+      servers.push({ [Symbol.asyncDispose]: async () => void server.close() })
+    },
+    answered: () => ({ commands, engines: asked.size }),
+    async [Symbol.asyncDispose]() {
+      for (const server of servers) await server[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function askTemplate(template: EngineConnection, words: readonly string[]): Promise<string> {
+  const [name = '', ...rest] = words
+  try {
+    return encode(await template.call(name, ...rest))
+  } catch (cause) {
+    if (cause instanceof EngineError) return `-${cause.message}\r\n`
+    throw cause
+  }
+}
+
+/** In RESP2; a text is a bulk string, whatever it was. */
+function encode(reply: Reply): string {
+  if (reply === null) return '$-1\r\n'
+  if (typeof reply === 'number') return `:${reply}\r\n`
+  if (typeof reply === 'string') return `$${Buffer.byteLength(reply)}\r\n${reply}\r\n`
+  return `*${reply.length}\r\n${reply.map(encode).join('')}`
+}
+
+/** An INFO text with the process's own words in it. */
+function withFace(bulk: string, { port, runId, replid }: EngineFace): string {
+  const text = bulk
+    .slice(bulk.indexOf('\r\n') + 2, -2)
+    .replace(/^run_id:.*$/m, `run_id:${runId}\r`)
+    .replace(/^tcp_port:.*$/m, `tcp_port:${port}\r`)
+    .replace(/^master_replid:.*$/m, `master_replid:${replid}\r`)
+  return `$${Buffer.byteLength(text)}\r\n${text}\r\n`
+}
+
+/** One command after the other, in the order in which they came. */
+function serve(socket: Socket, answer: (words: readonly string[]) => Promise<string>): void {
+  let rest = ''
+  let last = Promise.resolve()
+  socket.setEncoding('latin1')
+  socket.on('error', () => undefined)
+  socket.on('data', (piece) => {
+    rest += String(piece)
+    for (;;) {
+      const command = takeCommand(rest)
+      if (command === undefined) return
+      rest = rest.slice(command.length)
+      last = last
+        .then(async () => void socket.write(await answer(command.words)))
+        .catch(() => void socket.destroy())
+    }
+  })
+}
+
+/** The first command of a text, a list of bulk strings; undefined while it is not all there. */
+export function takeCommand(
+  text: string,
+): { readonly words: readonly string[]; readonly length: number } | undefined {
+  const end = text.indexOf('\r\n')
+  if (end === -1) return undefined
+  const words: string[] = []
+  let at = end + 2
+  for (let count = Number(text.slice(1, end)); count > 0; count -= 1) {
+    const headEnd = text.indexOf('\r\n', at)
+    if (headEnd === -1) return undefined
+    const from = headEnd + 2
+    const to = from + Number(text.slice(at + 1, headEnd))
+    if (text.length < to + 2) return undefined
+    words.push(text.slice(from, to))
+    at = to + 2
+  }
+  return { words, length: at }
+}

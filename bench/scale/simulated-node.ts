@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import type { EndpointReport, EndpointSpec, ShardReport, ShardSpec } from '@fairlead/api'
+
+/** A database of one shard that is on record, and whose engine is simulated. */
+export interface SimulatedShard {
+  readonly shard: number
+  readonly databaseUid: number
+  readonly host: string
+  readonly port: number
+}
+
+/** How long a simulated process takes to come up. */
+const COMES_UP_IN_MS = 300
+
+/** All shards are like `template`, the report of a real one; `onThere` hears which new shard has just come up, when it has. */
+export function createSimulatedShards(template: ShardReport, onThere: (shard: string, at: number) => void) {
+  const shards = keepText<ShardReport>()
+  return {
+    add({ shard, host, port }: SimulatedShard): void {
+      const id = `s${shard}`
+      shards.set(id, { ...template, id, host, port, pid: pidOf(id), certificate: null })
+    },
+    has: shards.has,
+    get: shards.get,
+    /** A new shard is there some time later. */
+    put(id: string, { revision, build, host, port, memoryBytes, evictionPolicy }: ShardSpec): void {
+      const before = shards.get(id)
+      const wanted = { revision, build, host, port, memoryBytes, evictionPolicy }
+      if (before !== undefined) {
+        shards.set(id, { ...before, ...wanted })
+        return
+      }
+      const report = { ...template, ...wanted, id, pid: pidOf(id), certificate: null, startedAt: Date.now() }
+      shards.set(id, { ...report, state: 'starting' })
+      setTimeout(() => {
+        shards.set(id, report)
+        onThere(id, Date.now())
+      }, COMES_UP_IN_MS)
+    },
+    remove: shards.remove,
+    text: shards.text,
+  }
+}
+
+/** Endpoints that are told to a proxy, and serve no client. */
+export function createSimulatedEndpoints() {
+  const endpoints = keepText<EndpointReport | null>()
+  return {
+    /** Not yet put. */
+    add: (id: string) => endpoints.set(id, null),
+    has: endpoints.has,
+    get: endpoints.get,
+    put(id: string, { host, port, upstream, shards: routes }: EndpointSpec): EndpointReport {
+      const report: EndpointReport = {
+        ...{
+          id,
+          host,
+          port,
+          upstream,
+          shards: routes,
+          state: 'serving',
+          why: '',
+          connections: 0,
+          commands: 0,
+        },
+        ...{
+          heldMsTotal: 0,
+          heldMsLast: 0,
+          repoints: 0,
+          failedHolds: 0,
+          behind: [],
+          errors: 0,
+          lastError: '',
+        },
+      }
+      endpoints.set(id, report)
+      return report
+    },
+    remove: endpoints.remove,
+    text: endpoints.text,
+  }
+}
+
+/** Values by name, with all of them as they stand in a list of JSON: written anew when one has changed, since it may be asked for often. */
+function keepText<Value>() {
+  const values = new Map<string, Value>()
+  let text: string | undefined
+  return {
+    has: (id: string) => values.has(id),
+    get: (id: string) => values.get(id),
+    set(id: string, value: Value): void {
+      values.set(id, value)
+      text = undefined
+    },
+    remove(id: string): void {
+      values.delete(id)
+      text = undefined
+    },
+    text(): string {
+      text ??= [...values.values()]
+        .filter((one) => one !== null)
+        .map((one) => JSON.stringify(one))
+        .join()
+      return text
+    },
+  }
+}
+
+/** Above all that Linux gives to processes. */
+function pidOf(id: string): number {
+  return 4_194_304 + Number(id.slice(1))
+}
+
+/** Run and replication ids: those of the same words are the same in all processes of a measurement. */
+export function idOf(...words: readonly (string | number)[]): string {
+  return createHash('sha1').update(words.join(' ')).digest('hex')
+}

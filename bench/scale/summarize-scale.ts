@@ -1,0 +1,127 @@
+import { median } from '../auth/median.ts'
+
+/** What was measured with so many simulated databases; medians of the rounds. */
+export interface ScaleRun {
+  readonly databases: number
+  /** From POST to 200, for an upgrade of the real database. */
+  readonly acceptedMs: number
+  /** From the end of a step on the node to the end of its action. */
+  readonly noticedMs: number
+  /** The restart-upgrade of the real database. */
+  readonly upgradeMs: number
+  /** Of the idle server, in cores. */
+  readonly idleCores: number
+  readonly rssBytes: number
+  /** That the idle server wrote to its store. */
+  readonly idlePagesASecond: number
+  /** That it sent to simulated engines. */
+  readonly idleCommandsASecond: number
+  /** One page of GET /v1/bdbs; null where there are no pages. */
+  readonly pageMs: number | null
+  /** GET /v1/bdbs without a limit. */
+  readonly listMs: number
+}
+
+/** A goal, what there is of it, and whether it is met. */
+export interface Judged {
+  readonly what: string
+  readonly value: string
+  readonly goal: string
+  readonly met: boolean
+}
+
+const FLAT = 1.5
+const MOST_CORES = 0.05
+const MOST_RSS_BYTES = 400 * 1_024 * 1_024
+
+/** By the smallest and the largest of the runs, which must be there. What is flat takes at most 1.5 times as long in the largest. */
+export function judgeScale(runs: readonly ScaleRun[]): readonly Judged[] {
+  const sorted = runs.toSorted((a, b) => a.databases - b.databases)
+  const [least, most] = [sorted.at(0), sorted.at(-1)]
+  if (least === undefined || most === undefined) throw new Error('nothing was measured')
+  const flat = (what: string, pick: (run: ScaleRun) => number | null): readonly Judged[] => {
+    const [few, many] = [pick(least), pick(most)]
+    if (few === null || many === null || least === most) return []
+    const ratio = many / few
+    return [{ what, value: `${ratio.toFixed(2)} ×`, goal: `≤ ${FLAT} ×`, met: ratio <= FLAT }]
+  }
+  return [
+    ...flat('acceptance of an upgrade', ({ acceptedMs }) => acceptedMs),
+    ...flat('until a finished step is noticed', ({ noticedMs }) => Math.max(1, noticedMs)),
+    ...flat('restart-upgrade of the real database', ({ upgradeMs }) => upgradeMs),
+    ...flat('one page of GET /v1/bdbs', ({ pageMs }) => pageMs),
+    {
+      what: 'idle server, of a core',
+      value: `${(most.idleCores * 100).toFixed(1)} %`,
+      goal: `≤ ${MOST_CORES * 100} %`,
+      met: most.idleCores <= MOST_CORES,
+    },
+    {
+      what: 'memory of the idle server',
+      value: `${toMb(most.rssBytes)} MB`,
+      goal: `≤ ${toMb(MOST_RSS_BYTES)} MB`,
+      met: most.rssBytes <= MOST_RSS_BYTES,
+    },
+    {
+      what: 'pages written to the store by idle databases, a second',
+      value: most.idlePagesASecond.toFixed(1),
+      goal: '0',
+      met: most.idlePagesASecond === 0,
+    },
+  ]
+}
+
+/** With real engines: idle databases, and what is created beside bare engines. */
+export interface RealRun {
+  readonly databases: number
+  readonly serverCores: number
+  readonly agentCores: number
+  readonly aloneMs: readonly number[]
+  readonly amongMs: readonly number[]
+  /** Creation of so many databases, and the start of as many bare engines; in ms. */
+  readonly created: { readonly count: number; readonly ms: number; readonly bareMs: number }
+}
+
+const MOST_IDLE_CORES = 0.1
+const MOST_AMONG = 1.3
+const MOST_CREATION = 1.5
+
+export function judgeReal({
+  serverCores,
+  agentCores,
+  aloneMs,
+  amongMs,
+  created,
+}: RealRun): readonly Judged[] {
+  const idle = serverCores + agentCores
+  const among = median(amongMs) / median(aloneMs)
+  const creation = created.ms / created.bareMs
+  return [
+    {
+      what: 'idle server and agent, of a core',
+      value: `${(idle * 100).toFixed(1)} % (${(serverCores * 100).toFixed(1)} and ${(agentCores * 100).toFixed(1)})`,
+      goal: `≤ ${MOST_IDLE_CORES * 100} %`,
+      met: idle <= MOST_IDLE_CORES,
+    },
+    {
+      what: 'an upgrade among them, beside alone',
+      value: `${seconds(median(amongMs))} / ${seconds(median(aloneMs))} s, ${among.toFixed(2)} ×`,
+      goal: `≤ ${MOST_AMONG} ×`,
+      met: among <= MOST_AMONG,
+    },
+    {
+      what: `creation of ${created.count} databases, beside bare engines`,
+      value: `${seconds(created.ms)} / ${seconds(created.bareMs)} s, ${creation.toFixed(2)} ×`,
+      goal: `≤ ${MOST_CREATION} ×`,
+      met: creation <= MOST_CREATION,
+    },
+  ]
+}
+
+function toMb(bytes: number): number {
+  return Math.round(bytes / 1_024 / 1_024)
+}
+
+function seconds(ms: number): string {
+  return (ms / 1_000).toFixed(1)
+}

@@ -1,0 +1,62 @@
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** The kernel counts processor time in these. */
+const TICK_MS = 10
+
+/** What a process did in a time, as a share of one core, and the memory that it had at the end. */
+export interface Share {
+  readonly cores: number
+  readonly rssBytes: number
+}
+
+/** Watches processes for so long. */
+export async function watchProcesses(pids: readonly number[], forMs: number): Promise<readonly Share[]> {
+  const [began, before] = [performance.now(), pids.map(cpuMs)]
+  await pause(forMs)
+  const ms = performance.now() - began
+  return pids.map((pid, n) => ({ cores: (cpuMs(pid) - (before[n] ?? 0)) / ms, rssBytes: rssBytes(pid) }))
+}
+
+function cpuMs(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+}
+
+function rssBytes(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1_024
+}
+
+const HEADER_BYTES = 32
+const FRAME_HEADER_BYTES = 24
+
+/** A state of a write-ahead log of SQLite: how many pages were written since it began anew, and which beginning that was. */
+export interface WalState {
+  readonly salt: string
+  readonly frames: number
+}
+
+/** Reads it from outside (`file`: that of the store with -wal behind it), while a server has it open. */
+export function readWal(file: string): WalState {
+  const fd = openSync(file, 'r')
+  try {
+    const header = Buffer.alloc(HEADER_BYTES)
+    if (readSync(fd, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return { salt: '', frames: 0 }
+    const [pageBytes, salt] = [header.readUInt32BE(8), header.toString('hex', 16, 24)]
+    const frame = Buffer.alloc(FRAME_HEADER_BYTES)
+    let frames = 0
+    for (let at = HEADER_BYTES; ; at += FRAME_HEADER_BYTES + pageBytes, frames += 1) {
+      if (readSync(fd, frame, 0, FRAME_HEADER_BYTES, at) < FRAME_HEADER_BYTES) break
+      if (frame.toString('hex', 8, 16) !== salt) break // of an earlier beginning
+    }
+    return { salt, frames }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Pages written between two states; where the log has begun anew meanwhile, what it had before is not counted twice, and may be missing. */
+export function pagesBetween(before: WalState, after: WalState): number {
+  return before.salt === after.salt ? after.frames - before.frames : after.frames
+}

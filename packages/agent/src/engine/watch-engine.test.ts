@@ -1,0 +1,74 @@
+import type { Changes } from '@fairlead/api'
+import { expect, test } from 'vitest'
+import { connectAs, makeHome, makeSpec, until } from '../../test/agent-home.ts'
+import { engines } from '../../test/engines.ts'
+
+test('an agent tells of each engine what is different, and nothing of those that only go on', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const specs = await Promise.all(
+    engines.map(
+      async (engine, n) => [`s${n + 1}`, await makeSpec({ cluster: n % 2 === 1 }, engine)] as const,
+    ),
+  )
+  for (const [id, body] of specs) await home.client.putShard({ params: { id }, body })
+  for (const [id] of specs) await home.becomes(id, { state: 'running' })
+
+  let heard: Changes = await home.client.awaitChanges({ body: { boot: '', after: 0, waitMs: 0 } })
+  const next = async (waitMs: number) => {
+    heard = await home.client.awaitChanges({ body: { boot: heard.boot, after: heard.seq, waitMs } })
+    return heard
+  }
+  // What has just begun is still new. Memory, clients and counters of all of them move in all that time.
+  await until(async () => (await next(2_500)).shards.length === 0, { withinMs: 20_000 })
+  expect(heard).toMatchObject({ all: false, gone: [], offsets: [] })
+
+  const touched = new Set<string>()
+  for (const [id, spec] of specs) {
+    touched.add(id)
+    const told = async (what: () => Promise<unknown>) => {
+      await what()
+      // What was done to one may take it a while: a cluster counts its slots, a replica looks for its primary.
+      await until(async () => (await next(9_000)).shards.some((shard) => shard.id === id), {
+        withinMs: 9_500,
+      })
+      expect(heard.shards.filter((shard) => !touched.has(shard.id))).toEqual([])
+    }
+    using admin = await connectAs('fairlead', spec)
+    await told(() => admin.call('CONFIG', 'SET', 'maxmemory', 50_000_000))
+    if (spec.cluster) await told(() => admin.call('CLUSTER', 'ADDSLOTS', 7))
+    else await told(() => admin.call('REPLICAOF', '127.0.0.1', 1))
+  }
+}, 60_000)
+
+test('the streams of primaries are told when something was written, as far as they went when one dies', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const spec = await makeSpec({ onCrash: 'wait' })
+  await home.client.putShard({ params: { id: 's1' }, body: spec })
+  await home.becomes('s1', { state: 'running' })
+  const { adminPassword, userPassword } = spec
+  const replicaOf = { host: spec.host, port: spec.port }
+  const replica = await makeSpec({ adminPassword, userPassword, replicaOf })
+  await home.client.putShard({ params: { id: 's2' }, body: replica })
+  using admin = await connectAs('fairlead', spec)
+  const replication = async () => admin.info('replication')
+  await until(async () => (await replication()).includes('state=online'), { withinMs: 10_000 })
+
+  const told = async () =>
+    (await home.client.awaitChanges({ body: { boot: '', after: 0, waitMs: 0 } })).offsets
+  const offset = async () => Number(/master_repl_offset:(\d+)/.exec(await replication())?.[1])
+  await until(
+    async () => {
+      await admin.call('SET', 'key', 'value')
+      return (await told()).length > 0
+    },
+    { withinMs: 10_000 },
+  )
+  const last = await offset()
+  await until(async () => (await told()).some((seen) => seen.offset >= last), { withinMs: 10_000 })
+  const { pid } = await home.becomes('s1', { state: 'running' })
+  process.kill(pid ?? 0, 'SIGKILL')
+  await home.becomes('s1', { state: 'exited' })
+  expect(await told()).toMatchObject([{ id: 's1', offset: expect.any(Number) }])
+}, 40_000)

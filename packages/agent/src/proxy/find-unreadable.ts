@@ -1,0 +1,37 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeFolders } from './code-folders.ts'
+
+/**
+ * What other users cannot read of a program of Node and its code, as after a clone with `umask 077`, and the command that opens it; undefined: nothing that
+ * can be seen at once. `main`: its first file. What holds `home` is not opened by a command.
+ */
+export function findUnreadable(program: string, main: string, home: string): string | undefined {
+  const folders = codeFolders(main)
+  const files = [program, main, ...folders.map((each) => join(each, 'package.json'))]
+  const closed = [
+    ...folders.filter((each) => isClosed(each, 0o005)),
+    ...files.filter((each) => isClosed(each, 0o004)),
+  ]
+  const [first] = closed
+  if (first === undefined) return undefined
+  const isOpened = (path: string) => !isWithin(home, path)
+  const commands = closed
+    .filter((each) => isOpened(each) && !closed.some((other) => other !== each && isWithin(each, other)))
+    .map(quote)
+  const wayOut = commands.length === 0 ? '' : `; this opens it: chmod -R go+rX ${commands.join(' ')}`
+  return `other users cannot read ${first}${wayOut}`
+}
+
+function isClosed(path: string, right: number): boolean {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found !== undefined && (found.mode & right) !== right
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`)
+}
+
+function quote(path: string): string {
+  return /^[\w./@+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,56 @@
+import { lstatSync, mkdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { withoutWall } from '../engine/engine-wall.ts'
+import { shardFolder } from '../folder/shard-folder.ts'
+import { openDoors, withoutRootOf } from './doors.ts'
+import { serverFolder, writeNote } from './server-folder.ts'
+
+test.runIf(process.getuid?.() === 0)(
+  'doors that are asked for side by side lead to the socket that is there now, and nothing is said of it',
+  async () => {
+    const home = await mkdtemp(join(tmpdir(), 'doors-'))
+    const socket = join(home, 'run', 'agent.sock')
+    mkdirSync(dirname(socket))
+    const said: string[] = []
+    const logger = pino({ base: null }, { write: (line: string) => void said.push(line) })
+    try {
+      const doors = await openDoors(home, socket, logger)
+      const door = join(serverFolder(home).doors, 'agent.sock')
+      for (let restart = 0; restart < 10; restart += 1) {
+        const server = createServer()
+        await new Promise<void>((resolve) => server.listen(socket, resolve))
+        await Promise.all(Array.from({ length: 4 }, () => doors.keep()))
+        expect(lstatSync(door).ino).toBe(lstatSync(socket).ino)
+        await new Promise((resolve) => server.close(resolve))
+      }
+      expect(said).toEqual([])
+    } finally {
+      await rm(home, { recursive: true, force: true })
+    }
+  },
+)
+
+test.runIf(process.getuid?.() === 0)(
+  'without walls nothing that a server of another user asks for runs as root but what ran so before',
+  async () => {
+    const home = await mkdtemp(join(tmpdir(), 'doors-'))
+    try {
+      const wall = withoutRootOf(withoutWall('off'), home)
+      const start = { program: '/bin/true', args: [], modules: [] }
+      const command = (ranOutside: boolean) =>
+        wall.command(shardFolder(home, 'a-1'), { ...start, ranOutside })
+      expect(await command(false)).toMatchObject({ within: false })
+      // The server has moved in: it is another user.
+      await writeNote(join(home, 'store.db'))
+      await expect(command(false)).rejects.toThrow('start the server again')
+      expect(await command(true)).toMatchObject({ within: false })
+    } finally {
+      await rm(home, { recursive: true, force: true })
+    }
+  },
+)

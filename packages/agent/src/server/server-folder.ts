@@ -1,0 +1,83 @@
+import { randomBytes, randomInt } from 'node:crypto'
+import { chmod, chown, link, mkdir, open, readFile, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { codeOf, isServerUser, SERVER_USERS } from '@fairlead/engine'
+
+/**
+ * What belongs to a server that is a user of its own, where root has started us. `path` and all that lies in it directly are root's: what that user may
+ * write lies in `own` alone, and nothing there is opened, followed or run by root without a look at what it is.
+ */
+export interface ServerFolder {
+  readonly home: string
+  readonly path: string
+  /** The user's: the store, its key, the audit, modules, the operator's socket. */
+  readonly own: string
+  /** The sockets that the server may open: of the agent and of the proxy. */
+  readonly doors: string
+}
+
+/** The folder of the server under `home`. Touches nothing. */
+export function serverFolder(home: string): ServerFolder {
+  const path = join(resolve(home), 'server')
+  return { home: resolve(home), path, own: join(path, 'own'), doors: join(path, 'doors') }
+}
+
+/** Makes the folders, and answers as which user the server of this home runs: the one on record, else one by chance. Root only. */
+export async function openServerFolder({ path, own, doors }: ServerFolder): Promise<number> {
+  await mkdir(path, { recursive: true, mode: 0o700 })
+  const uid = await userOf(path)
+  await mkdir(own, { recursive: true, mode: 0o700 })
+  await chown(own, uid, uid)
+  // A server that was taken over could have closed it: it would be taken for one that cannot be a user of its own.
+  await chmod(own, 0o700)
+  await mkdir(doors, { recursive: true, mode: 0o700 })
+  // It is shown within the wall, and its sockets are the server's.
+  await chown(doors, 0, uid)
+  await chmod(doors, 0o710)
+  return uid
+}
+
+/** Agent and server may ask side by side: the first record stays. */
+async function userOf(path: string): Promise<number> {
+  const file = join(path, 'user')
+  const draft = `${file}-${randomBytes(8).toString('hex')}`
+  const before = Number(await readFile(file, 'utf8').catch(() => ''))
+  if (isServerUser(before)) return before
+  await writeFile(draft, `${SERVER_USERS.first + randomInt(SERVER_USERS.count)}\n`, {
+    mode: 0o600,
+    flush: true,
+  })
+  try {
+    await link(draft, file)
+  } catch (cause) {
+    if (codeOf(cause) !== 'EEXIST') throw cause
+  } finally {
+    await rm(draft, { force: true })
+  }
+  const uid = Number(await readFile(file, 'utf8'))
+  if (!isServerUser(uid)) throw new Error(`${file} names no user of a server: remove it`)
+  return uid
+}
+
+const NOTE = 'The store of this Fairlead is server/own/store.db'
+const noteText = `${NOTE}: the server is a user of its own.
+An older Fairlead cannot use it there. The way back: start this one once with FAIRLEAD_SERVER_WALL=off.
+`
+
+/** Does the store lie in `own`? A note in its old place says so: an older Fairlead would begin with an empty store there. */
+export async function isMovedIn({ home }: Pick<ServerFolder, 'home'>): Promise<boolean> {
+  try {
+    await using file = await open(join(home, 'store.db'), 'r')
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(NOTE.length), 0, NOTE.length, 0)
+    return buffer.toString('latin1', 0, bytesRead) === NOTE
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOENT') return false
+    throw cause
+  }
+}
+
+/** Writes the note to `path`, on disk when this resolves. */
+export async function writeNote(path: string): Promise<void> {
+  await rm(path, { force: true })
+  await writeFile(path, noteText, { mode: 0o600, flag: 'wx', flush: true })
+}

@@ -1,0 +1,160 @@
+import { lstatSync, readdirSync, statSync } from 'node:fs'
+import { chmod, lchown, link, open, rename, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { codeOf, isServerUser } from '@fairlead/engine'
+import { readOrNull } from '../process/read-or-null.ts'
+import { removeTree } from '../process/remove-tree.ts'
+import { isMovedIn, type ServerFolder, writeNote } from './server-folder.ts'
+import { takeTree } from './take-tree.ts'
+
+const STORE = 'store.db'
+/** What SQLite may have left beside it: without them the store lacks its last commits. They go first. */
+const BESIDE = ['store.db-wal', 'store.db-journal']
+/** Made anew with each opening. */
+const INDEX = 'store.db-shm'
+/** Of a server that runs no more: the command line takes the one that is there. */
+const OPERATOR = 'run/server.sock'
+const OTHERS = ['store.key', 'bootstrap.secret', 'audit', 'modules']
+/** SQLite's SQLITE_BUSY. */
+const BUSY = 5
+
+/** Sees each step when it is done: tests stop there, as a crash would. */
+type OnStep = () => void
+
+/**
+ * Gives what a server without a wall has kept to the one that runs as `uid`. Interrupted anywhere, all of it is there, and the next attempt goes on, in
+ * either direction: until the note stands in its old place, the store is whole there; from then on, it is whole in `own`. Root only. Throws when a server runs.
+ */
+export async function moveIn(
+  folder: ServerFolder,
+  uid: number,
+  onStep: OnStep = () => undefined,
+): Promise<void> {
+  const { home, own } = folder
+  if (!(await isMovedIn(folder))) {
+    if (isFile(join(home, STORE))) {
+      mustBeFree(join(home, STORE))
+      mustNotRun(folder, uid)
+      // Of an attempt that was broken off, or of before the last way back.
+      for (const name of [STORE, ...BESIDE, INDEX]) await removeTree(join(own, name))
+      onStep()
+      for (const name of [...BESIDE, STORE]) {
+        const place = join(home, name)
+        if (!isFile(place)) continue
+        await lchown(place, uid, uid)
+        await link(place, join(own, name))
+        onStep()
+      }
+      await sync(own)
+    }
+    await writeNote(join(home, `${STORE}.note`))
+    onStep()
+    await rename(join(home, `${STORE}.note`), join(home, STORE))
+    await sync(home)
+    onStep()
+  }
+  for (const name of [...BESIDE, INDEX, OPERATOR]) await rm(join(home, name), { force: true })
+  onStep()
+  for (const name of OTHERS) {
+    const place = join(home, name)
+    if (!isThere(place)) continue
+    await takeTree(place, uid)
+    onStep()
+    if (isThere(join(own, name))) await rename(join(own, name), join(own, `${name}.aside-${Date.now()}`))
+    await rename(place, join(own, name))
+    onStep()
+  }
+  await sync(own)
+}
+
+/**
+ * The way back, where there is no wall any more. What is there may have been made by a server that was taken over: plain files and folders only are taken. Throws when a server
+ * within a wall runs.
+ */
+export async function moveOut(folder: ServerFolder, onStep: OnStep = () => undefined): Promise<void> {
+  const { home, own } = folder
+  if (!isThere(own)) return
+  const { uid } = statSync(home)
+  mustNotRun(folder, lstatSync(own).uid)
+  if (await isMovedIn(folder)) {
+    const draft = join(home, `${STORE}.moving`)
+    await rm(draft, { force: true })
+    for (const name of BESIDE) await rm(join(home, name), { force: true })
+    onStep()
+    for (const name of BESIDE) await takeFile(join(own, name), join(home, name), uid)
+    onStep()
+    if (await takeFile(join(own, STORE), draft, uid)) await rename(draft, join(home, STORE))
+    // Nothing was ever kept there.
+    else await rm(join(home, STORE))
+    await sync(home)
+    onStep()
+  }
+  for (const name of [STORE, ...BESIDE, INDEX, basename(OPERATOR)]) await removeTree(join(own, name))
+  onStep()
+  for (const name of OTHERS) {
+    const place = join(home, name)
+    if (!isThere(join(own, name)) || isThere(place)) continue
+    await rename(join(own, name), place)
+    onStep()
+  }
+  // Also what an attempt before this one has moved.
+  for (const name of OTHERS) await takeTree(join(home, name), uid)
+  await sync(home)
+}
+
+/** By a name that is ours, which that user cannot put anything else at. False: no plain file is there. */
+async function takeFile(from: string, to: string, uid: number): Promise<boolean> {
+  try {
+    await link(from, to)
+  } catch (cause) {
+    // EPERM: a folder has one name only.
+    if (['ENOENT', 'EPERM'].includes(codeOf(cause))) return false
+    throw cause
+  }
+  if (!isFile(to)) {
+    await rm(to)
+    throw new Error(
+      `${from} is no plain file: what runs as the server's user has put it there. Take the store from a backup`,
+    )
+  }
+  await lchown(to, uid, uid)
+  await chmod(to, 0o600)
+  return true
+}
+
+/** A server without a wall holds the lock of its store. What it had not written into it yet is in it afterwards. */
+function mustBeFree(store: string): void {
+  const file = new DatabaseSync(store, { timeout: 2_000 })
+  try {
+    file.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT')
+  } catch (cause) {
+    if ((cause as { errcode?: number }).errcode === BUSY)
+      throw new Error(`another Fairlead server runs on ${store}`, { cause })
+    throw cause
+  } finally {
+    file.close()
+  }
+}
+
+function mustNotRun({ home }: ServerFolder, uid: number): void {
+  if (!isServerUser(uid)) return
+  const pid = readdirSync('/proc').find(
+    (name) => /^\d+$/.test(name) && readOrNull(() => statSync(`/proc/${name}`).uid) === uid,
+  )
+  if (pid !== undefined)
+    throw new Error(`another Fairlead server runs on ${home} (process ${pid}); stop it first`)
+}
+
+async function sync(folder: string): Promise<void> {
+  await using handle = await open(folder, 'r')
+  await handle.sync()
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+function isFile(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+}

@@ -1,0 +1,71 @@
+import type { Answer } from '../engine/ask-engine.ts'
+import { engineTarget } from '../engine/engine-config.ts'
+import type { ProcessRecord } from '../folder/shard-folder.ts'
+import { isAlive } from '../process/process-identity.ts'
+import type { Observation } from './decide-next.ts'
+import { describeShard } from './describe-shard.ts'
+import { seeSilence } from './see-silence.ts'
+import type { ShardWorkplace } from './shard-workplace.ts'
+import { stateToTell } from './state-to-tell.ts'
+import type { ShardState, Supervision } from './supervision.ts'
+
+/** At an engine that answers: what it says of itself, and the room at its port. Never throws for what the engine does. */
+export async function lookInside(
+  { engine, crowd, last, isSeen }: ShardState,
+  { probe }: ShardWorkplace,
+): Promise<void> {
+  if (last === null) return
+  if (!isSeen) await engine.look(probe, last)
+  await crowd.look(probe, last, engine.room())
+}
+
+/** After each look, and after each act: what is different is told to the server (changes.ts). */
+export function noteChanges({ state, place, changes, end }: Supervision): void {
+  if (end.signal.aborted) return
+  const { id } = place.folder
+  changes.shard(id, stateToTell(describeShard(id, state), state.engine.state()))
+  const grown = state.attention.grown(state.engine.stream())
+  if (grown !== null) changes.offset({ id, ...grown })
+}
+
+/** Is its process there, what does it say, and what is wanted of it? */
+export async function look(state: ShardState, place: ShardWorkplace): Promise<Observation> {
+  const { last } = state
+  const here = last?.identity && !last.ended && isAlive(last.identity)
+  const answer = here && last ? await ask(state, last, place) : 'gone'
+  state.silence = answer !== 'gone' && answer.kind === 'silent' ? answer.silence : null
+  return observationOf(state, answer)
+}
+
+/** The look with this answer. */
+export function observationOf(
+  { wanted, last, refusal }: ShardState,
+  answer: Observation['answer'],
+): Observation {
+  return {
+    now: Date.now(),
+    wanted: { order: wanted.order, gone: wanted.gone, onCrash: wanted.spec.onCrash },
+    last: last && { ...last, started: last.identity !== null, answered: last.answeredAt !== null },
+    answer,
+    refusedToStop: refusal && performance.now() < refusal.until ? refusal.why : null,
+  }
+}
+
+async function ask(state: ShardState, last: ProcessRecord, place: ShardWorkplace): Promise<Answer | 'gone'> {
+  const { folder, activity, silence: rules } = place
+  // Both at once: one that is busy from then on owes both answers, and is silent from then on.
+  const [answer, isSeen] = await Promise.all([
+    place.probe.ask(engineTarget(last.spec)),
+    last.answeredAt !== null && state.engine.look(place.probe, last),
+  ])
+  state.isSeen = isSeen
+  if (answer.kind !== 'silent') {
+    activity.forget()
+    state.toEnd = null
+    return answer
+  }
+  const { spec } = state.wanted
+  const ordered = state.toEnd === last.startedAt
+  const silence = await seeSilence({ last, spec, folder, forMs: answer.forMs, ordered, activity }, rules)
+  return silence === null ? 'gone' : { kind: 'silent', silence }
+}

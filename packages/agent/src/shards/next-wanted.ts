@@ -1,0 +1,18 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ShardReport, ShardSpec } from '@fairlead/api'
+import type { WantedRecord } from '../folder/shard-folder.ts'
+
+/**
+ * Merges a put into what was wanted: the same value when it changes nothing. A new order, and so a new
+ * process, when the revision differs, or when there is no process and nothing else would start one.
+ */
+export function nextWanted(wanted: WantedRecord, spec: ShardSpec, state: ShardReport['state']): WantedRecord {
+  const asleep = state === 'failed' || state === 'exited'
+  if (isDeepStrictEqual(spec, wanted.spec)) {
+    // A shard in its back-off starts by itself: the same spec again does not hurry it.
+    const stuck = state === 'failed' || (state === 'exited' && spec.onCrash === 'wait')
+    return stuck ? { ...wanted, order: wanted.order + 1 } : wanted
+  }
+  const anew = asleep || spec.revision !== wanted.spec.revision
+  return { ...wanted, spec, order: anew ? wanted.order + 1 : wanted.order }
+}

@@ -1,0 +1,16 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ShardSpec } from '@fairlead/api'
+import type { ProcessRecord } from '../folder/shard-folder.ts'
+
+/**
+ * Did this shard, before the next start, run without a wall with the very build and the modules that are wanted now? What a shard of before runs with comes
+ * back; but nothing that the server asks for today becomes a program of root. Only the agent writes such records.
+ */
+export function ranOutside(
+  last: Pick<ProcessRecord, 'spec' | 'answeredAt' | 'within' | 'ranOutside'> | null,
+  { build, modules }: Pick<ShardSpec, 'build' | 'modules'>,
+): boolean {
+  if (last === null || last.within === true) return false
+  const ran = last.answeredAt !== null || last.ranOutside === true
+  return ran && isDeepStrictEqual(last.spec.build, build) && isDeepStrictEqual(last.spec.modules, modules)
+}

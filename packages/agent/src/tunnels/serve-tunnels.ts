@@ -1,0 +1,72 @@
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import {
+  EPOCH_HEADER,
+  type EpochFence,
+  LIFE_HEADER,
+  Refusal,
+  readEpoch,
+  shardOfTunnel,
+  TUNNEL_PROTOCOL,
+} from '@fairlead/api'
+import { messageOf } from '@fairlead/engine'
+import type { Logger } from 'pino'
+import type { Tunnels } from './tunnels.ts'
+import type { LifeWatch } from './watch-life.ts'
+
+/** What a request for a tunnel is judged and answered with. */
+export interface TunnelParts {
+  readonly fence: EpochFence
+  readonly tunnels: Tunnels
+  readonly life: LifeWatch
+  readonly logger: Logger
+}
+
+/** Serves requests for tunnels (engine-tunnel.ts of the API) of an HTTP server, which has no other upgrades. */
+export function serveTunnels(server: Server, parts: TunnelParts): void {
+  // Of a server of Node's, it is a socket.
+  server.on('upgrade', (request, stream, head) => void take(request, stream as Socket, head, parts))
+}
+
+/** Never rejects. */
+async function take(
+  request: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+  { fence, tunnels, life, logger }: TunnelParts,
+): Promise<void> {
+  socket.on('error', () => undefined)
+  try {
+    life.look()
+    const shard = readShard(request)
+    const header = request.headers[EPOCH_HEADER]
+    if (typeof header !== 'string')
+      throw new Refusal('invalid_request', 'a tunnel needs the header Fairlead-Epoch')
+    const epoch = readEpoch(header)
+    await fence.admit(epoch)
+    if (head.length > 0) socket.unshift(head)
+    await tunnels.open({ shard, epoch }, socket, () => {
+      const upgrade = `connection: Upgrade\r\nupgrade: ${TUNNEL_PROTOCOL}\r\n${LIFE_HEADER}: ${life.life}`
+      socket.write(`HTTP/1.1 101 ${STATUS_CODES[101]}\r\n${upgrade}\r\n\r\n`)
+    })
+  } catch (cause) {
+    const refusal = cause instanceof Refusal ? cause : new Refusal('internal_error', messageOf(cause))
+    if (refusal.code === 'internal_error') logger.error({ err: cause }, 'a tunnel could not be opened')
+    refuse(socket, refusal)
+  }
+}
+
+/** Throws Refusal for a request that is for something else. */
+function readShard({ method, url = '', headers }: IncomingMessage): string {
+  const shard = shardOfTunnel(url)
+  if (method === 'POST' && shard !== undefined && headers.upgrade === TUNNEL_PROTOCOL) return shard
+  throw new Refusal('not_found', `there is no ${method} ${url} with an upgrade to ${headers.upgrade} here`)
+}
+
+function refuse(socket: Socket, { status, code, message }: Refusal): void {
+  const body = JSON.stringify({ error_code: code, message })
+  const head = `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n\r\n${body}`, () =>
+    socket.destroySoon(),
+  )
+}

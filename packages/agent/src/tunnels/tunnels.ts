@@ -1,0 +1,103 @@
+import type { Socket } from 'node:net'
+import { type Epoch, Refusal } from '@fairlead/api'
+import { type EngineAddress, type EngineLogin, EngineUnreachable, openSignedIn } from '@fairlead/engine'
+
+/** The connections through which servers speak to the engines of this node. Disposed of, they are all cut. */
+export interface Tunnels extends Disposable {
+  /**
+   * Connects a server to the engine of a shard: `answer` is called once the agent has signed in there, and then bytes go both ways. Throws Refusal unavailable when
+   * the engine gives no answer or the shard is not known, too_many_requests, stale_epoch when a higher epoch came meanwhile.
+   */
+  open(
+    to: { readonly shard: string; readonly epoch: Epoch },
+    server: Socket,
+    answer: () => void,
+  ): Promise<void>
+  /** Cuts those of the bucket that have a lower epoch: not a byte of theirs reaches an engine after this. */
+  cutBelow(epoch: Epoch): void
+  /** Cuts all of them. */
+  cutAll(): void
+}
+
+/** How the agent signs in to the engine of a shard; undefined: there is no such shard. */
+export type TargetOf = (
+  shard: string,
+) => { readonly address: EngineAddress; readonly login: EngineLogin } | undefined
+
+interface Tunnel {
+  readonly shard: string
+  readonly epoch: Epoch
+  readonly cut: AbortController
+}
+
+/** A frozen process accepts connections, and says nothing. */
+const CONNECT_WITHIN_MS = 500
+/** A server needs one, and for a moment a few more. */
+const MOST_OF_A_SHARD = 32
+
+/** There are none yet. `look` is called before bytes of a server are passed on: it may cut them all (watch-life.ts). */
+export function createTunnels(targetOf: TargetOf, look: () => void): Tunnels {
+  const open = new Set<Tunnel>()
+  const cut = (tunnels: Iterable<Tunnel>) => {
+    for (const tunnel of [...tunnels]) {
+      open.delete(tunnel)
+      tunnel.cut.abort()
+    }
+  }
+  return {
+    async open({ shard, epoch }, server, answer) {
+      const target = targetOf(shard)
+      if (target === undefined) throw new Refusal('unavailable', `there is no shard ${shard} here`)
+      if ([...open].filter((one) => one.shard === shard).length >= MOST_OF_A_SHARD)
+        throw new Refusal('too_many_requests', `shard ${shard} has ${MOST_OF_A_SHARD} tunnels already`)
+      if (server.destroyed) return
+      const tunnel = { shard, epoch, cut: new AbortController() }
+      open.add(tunnel)
+      const { signal } = tunnel.cut
+      server.once('close', () => cut([tunnel]))
+      try {
+        const engine = await openSignedIn({ ...target, withinMs: CONNECT_WITHIN_MS, signal })
+        engine.once('close', () => open.delete(tunnel))
+        answer()
+        join(server, engine, signal, look)
+      } catch (cause) {
+        const wasCut = signal.aborted
+        cut([tunnel])
+        if (wasCut) throw new Refusal('stale_epoch', 'the tunnel was cut before it was open')
+        if (cause instanceof EngineUnreachable) throw new Refusal('unavailable', cause.message, { cause })
+        throw cause
+      }
+    },
+    cutBelow({ bucket, epoch }) {
+      cut([...open].filter((one) => one.epoch.bucket === bucket && one.epoch.epoch < epoch))
+    },
+    cutAll: () => cut(open),
+    [Symbol.dispose]: () => cut(open),
+  }
+}
+
+/**
+ * Passes bytes both ways. What the one side does not take yet is read from the other no further: some 100 KB wait here at most. The end of
+ * one side is passed on behind its last byte. `cut` ends both: what has not been passed on by then is dropped. `look` comes before each byte of the server.
+ */
+function join(server: Socket, engine: Socket, cut: AbortSignal, look: () => void): void {
+  const pass = (from: Socket, to: Socket, before: () => void) => {
+    from.on('data', (chunk: Buffer) => {
+      before()
+      if (!cut.aborted && !to.write(chunk)) from.pause()
+    })
+    to.on('drain', () => from.resume())
+    from.on('end', () => to.end())
+    from.on('error', () => undefined)
+  }
+  cut.addEventListener('abort', () => {
+    server.destroy()
+    // What the kernel still has of it goes, too; but one that is being ended cannot be reset (libuv), and the process would never end.
+    if (engine.writableEnded) engine.destroy()
+    else engine.resetAndDestroy()
+  })
+  engine.once('close', () => server.destroySoon())
+  pass(server, engine, look)
+  pass(engine, server, () => undefined)
+  engine.resume()
+}

@@ -1,0 +1,20 @@
+import { type Static, Type } from 'typebox'
+
+/** Of a list in the order of its uids: at most `limit`, after the first `offset`. */
+export const PageQuery = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 10_000, description: 'At most so many; all when absent' }),
+    ),
+    offset: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 2_147_483_647,
+        default: 0,
+        description: 'Leave out the first so many',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type PageQuery = Static<typeof PageQuery>

@@ -1,0 +1,69 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { type Readable, Transform, type Writable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
+import type { PartCommand } from './server-command.ts'
+
+/** What a part says when it is ready is less than 1 KB. */
+const LONGEST_NEWS = 16 * 1024
+/** The channel of a part, in its own numbers. */
+const CHANNEL = 3
+
+/**
+ * Starts a part of the control plane, in a session of its own, with a channel for its news. One that is another user gets no terminal of ours, from which it could read what
+ * is typed there: what it says is copied, without what terminals take for orders. Of its channel the first line alone is read, and told as `message`.
+ */
+export function startPart({ program, args, env, isOther }: PartCommand): ChildProcess {
+  // Ctrl-C reaches the whole foreground group; only `up` acts on it and stops its parts in order.
+  if (!isOther)
+    return spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], detached: true, env })
+  const child = spawn(program, args, {
+    // Not 'ipc': Node believes the other end of such a channel, and ends this process for a line that is none of its own.
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    detached: true,
+    env: { ...env, NODE_CHANNEL_FD: String(CHANNEL), NODE_CHANNEL_SERIALIZATION_MODE: 'json' },
+  })
+  copy(child.stdout, process.stdout)
+  copy(child.stderr, process.stderr)
+  readNews(child.stdio[CHANNEL] as Readable, (news) => child.emit('message', news))
+  return child
+}
+
+/** Tells the first line that comes, if it is JSON and not too long. What comes later is read, so that the part can go on, and dropped. */
+function readNews(channel: Readable, tell: (news: unknown) => void): void {
+  let line = ''
+  let isOver = false
+  channel.setEncoding('utf8')
+  channel.on('error', () => undefined) // the part is gone
+  channel.on('data', (piece: string) => {
+    if (isOver) return
+    line += piece
+    const end = line.indexOf('\n')
+    isOver = end >= 0 || line.length > LONGEST_NEWS
+    const news = end < 0 || end > LONGEST_NEWS ? undefined : parse(line.slice(0, end))
+    if (isOver) line = ''
+    if (news !== undefined) tell(news)
+  })
+}
+
+/** Undefined: it is not JSON. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** No faster than it can be written: what is said may be without an end. */
+function copy(from: Readable | null, to: Writable): void {
+  const decoder = new StringDecoder('utf8')
+  const clean = new Transform({
+    transform: (piece: Buffer, _, done) => done(null, withoutOrders(decoder.write(piece))),
+  })
+  from?.pipe(clean).pipe(to, { end: false })
+}
+
+/** Without control characters, but for the ends of lines and tabs. */
+export function withoutOrders(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n\t]/gu, '?')
+}

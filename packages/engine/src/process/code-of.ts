@@ -1,0 +1,5 @@
+/** The code of an error of the system or of Node ("ENOENT"), or '' when what was thrown has none. */
+export function codeOf(cause: unknown): string {
+  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : ''
+  return typeof code === 'string' ? code : ''
+}

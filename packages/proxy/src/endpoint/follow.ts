@@ -1,0 +1,56 @@
+import { messageOf } from '@fairlead/engine'
+import type { Connection } from '../connection/connection.ts'
+import { endUnreached } from '../connection/end-connection.ts'
+import { isLate } from '../connection/is-late.ts'
+import { moveConnection, releaseConnection, resume } from '../handover/move-connection.ts'
+import { adopt, openLink } from '../handover/open-link.ts'
+import { targetOf, type UpstreamState } from './upstream-state.ts'
+
+/** How long a client may wait for an engine that cannot be reached. */
+const REACH_MS = 2_000
+/** Until when an engine has to be reached, on the clock that only rises. */
+export const reachBy = () => performance.now() + REACH_MS
+
+/** Gives a new connection its first link, or closes it with an error. */
+export async function openFirstLink(state: UpstreamState, connection: Connection): Promise<void> {
+  try {
+    const link = await openLink(connection, targetOf(state), reachBy())
+    if (connection.mode !== 'opening') return void link.socket.destroy()
+    adopt(connection, link)
+    if (!isLate(connection)) return serve(state, connection)
+    connection.mode = 'held'
+    await follow(state, connection)
+  } catch (cause) {
+    // A switch that began meanwhile opens it again.
+    if (connection.mode !== 'opening') return
+    const why = `no engine could be reached: ${messageOf(cause)}`
+    state.owner.onError(why)
+    endUnreached(connection, 'LOADING the database cannot be reached right now; try again', why)
+  }
+}
+
+/** Moves a connection that has not followed the last switch yet, on its own, after the others. */
+export async function follow(state: UpstreamState, connection: Connection): Promise<void> {
+  const { mode } = connection
+  if (state.isGoing || !isLate(connection) || (mode !== 'held' && mode !== 'opening')) return
+  connection.era = state.owner.era
+  const following = moveConnection(connection, targetOf(state), reachBy())
+  state.followers.add(following)
+  await following
+  state.followers.delete(following)
+  serve(state, connection)
+}
+
+/** It has its link. If another hold has begun meanwhile, it is held with the others. */
+function serve({ hold }: UpstreamState, connection: Connection): void {
+  if (connection.mode === 'closed') return
+  connection.mode = 'serving'
+  if (hold === null) resume(connection)
+  else hold.take(connection)
+}
+
+/** Lets a held connection go on: at the new address, if it has not followed the last switch yet. */
+export function proceed(state: UpstreamState, connection: Connection): void {
+  if (isLate(connection)) void follow(state, connection)
+  else void releaseConnection(connection, targetOf(state), reachBy())
+}

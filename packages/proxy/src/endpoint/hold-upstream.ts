@@ -1,0 +1,65 @@
+import type { HoldResult } from '@fairlead/api'
+import { isLate } from '../connection/is-late.ts'
+import { createHold, drainOf, type Hold } from '../handover/hold.ts'
+import { mayLetGo } from '../handover/may-let-go.ts'
+import { proceed } from './follow.ts'
+import { targetOf, type UpstreamState } from './upstream-state.ts'
+
+const ASK_AGAIN_MS = 100
+
+/** Milliseconds: for how long, and how long of that for the replies that are on their way. */
+export interface HoldTimes {
+  readonly deadlineMs: number
+  readonly drainMs?: number
+}
+
+/** Stops forwarding and waits until all replies are in. Where they do not come in time, the hold ends, and says why. */
+export async function holdUpstream(
+  state: UpstreamState,
+  { deadlineMs, drainMs = drainOf({ deadlineMs }) }: HoldTimes,
+): Promise<HoldResult> {
+  const { connections, longRequests } = state
+  if (state.following !== null) await state.following
+  if (state.hold === null) {
+    state.hold = createHold(connections, () => void giveUpIfServed(state))
+    state.givenUp.join()
+    for (const connection of connections) state.hold.take(connection)
+  }
+  state.hold.renew(deadlineMs)
+  const mine = state.hold
+  const result = await state.overdueReplies.drain(mine, drainMs, longRequests.gate.isClosed)
+  if (mine.unanswered().length > 0) longRequests.open(false)
+  if (!result.drained) giveUp(state)
+  return result
+}
+
+/** Ends the hold, if there is one: clients go on where they were. */
+export function letGo(state: UpstreamState): void {
+  if (state.hold === null) return
+  endHold(state, state.hold)
+  state.hold = null
+  // Not those that have yet to follow: where they are the role is not.
+  for (const connection of state.connections) if (!isLate(connection)) proceed(state, connection)
+}
+
+/** Counts a hold that is over. Returns how long it was, in milliseconds. */
+export function endHold({ seen }: UpstreamState, ended: Hold): number {
+  const heldMs = ended.end()
+  seen.heldMsLast = heldMs
+  seen.heldMsTotal += heldMs
+  return heldMs
+}
+
+function giveUp(state: UpstreamState): void {
+  if (state.switching !== null || state.hold === null) return
+  state.seen.failedHolds += 1
+  letGo(state)
+}
+
+/** The time of a hold is over without a switch. Where writes would be refused, clients wait on. */
+async function giveUpIfServed(state: UpstreamState): Promise<void> {
+  const mine = state.hold
+  const isOver = mine === null || (await mayLetGo(state.connections, targetOf(state), mine))
+  if (state.hold !== mine || mine === null) return
+  isOver ? giveUp(state) : mine.renew(ASK_AGAIN_MS)
+}

@@ -1,0 +1,91 @@
+import { type Address, Refusal, type SwitchResult } from '@fairlead/api'
+import type { Connection } from '../connection/connection.ts'
+import { forEachLimited } from '../connection/for-each-limited.ts'
+import { endPublishBarrier } from '../handover/end-publish-barrier.ts'
+import { type Hold, OWN_HOLD } from '../handover/hold.ts'
+import { type Arranged, moveFirst } from '../handover/move-all.ts'
+import { moveConnection, resume } from '../handover/move-connection.ts'
+import { meet, type Others } from '../listen/others.ts'
+import { follow, proceed, reachBy } from './follow.ts'
+import { endHold, holdUpstream } from './hold-upstream.ts'
+import { targetOf, type UpstreamState } from './upstream-state.ts'
+
+/** For connections whose clients wait for nothing. */
+const FOLLOW_AT_ONCE = 8
+
+/** Where to, the other threads of the endpoint (they move at the same time), and the generation of the cursors that are given there. */
+export interface Goal {
+  readonly to: Address
+  readonly others: Others | undefined
+  readonly generation: number | undefined
+}
+
+/** Moves everything to another address, in a hold. Throws a refusal if there is none and commands are not answered in time. */
+export async function switchUpstream(state: UpstreamState, goal: Goal): Promise<SwitchResult> {
+  const hold = await heldFor(state)
+  // A connection that still follows the last switch has to arrive there before it can go on from there.
+  state.isGoing = true
+  while (state.followers.size > 0) await Promise.all(state.followers)
+  pointTo(state, goal)
+  const arranged = hold.arranged()
+  const { first, asking, impatient } = arranged
+  const later = state.connections.size - first.length - asking.length
+  await moveTogether(state, arranged, goal.others)
+  state.isGoing = false
+  state.hold = null
+  state.longRequests.open(true)
+  for (const connection of first) resume(connection)
+  for (const connection of [...impatient, ...hold.lately()]) proceed(state, connection)
+  await forEachLimited(asking, (connection) => follow(state, connection))
+  const heldMs = endHold(state, hold)
+  state.following = letOthersFollow(state, arranged, goal.others)
+  const closed = [...first, ...asking].filter(({ mode }) => mode === 'closed').length
+  return { moved: first.length + asking.length - closed, later, closed, heldMs }
+}
+
+/** The hold that there is, or one of its own. */
+async function heldFor(state: UpstreamState): Promise<Hold> {
+  if (state.hold !== null) return state.hold
+  const { drained, why } = await holdUpstream(state, OWN_HOLD)
+  if (drained && state.hold !== null) return state.hold
+  throw new Refusal('order_not_applicable', `the endpoint cannot be held: ${why}`)
+}
+
+/** From now on new links go to the new address. */
+function pointTo(state: UpstreamState, { to, generation }: Goal): void {
+  state.address = to
+  state.cursors.begin(generation ?? state.generations.take())
+  state.switchedMs = performance.now()
+  state.seen.repoints += 1
+}
+
+/** Those that were asked nothing just now, at one moment, on all threads. */
+async function moveTogether(
+  state: UpstreamState,
+  { first, listening }: Arranged,
+  others: Others | undefined,
+): Promise<void> {
+  const { owner, barrier } = state
+  owner.era += 1
+  for (const connection of first) connection.era = owner.era
+  const move = (connection: Connection) => moveConnection(connection, targetOf(state), reachBy())
+  await moveFirst(first, move, targetOf(state))
+  await meet(others?.allThere(), owner.onError)
+  barrier.isOn = listening.length > 0 || others !== undefined
+}
+
+/** The others follow while clients are served. Nothing is published before all subscribers are there. */
+async function letOthersFollow(
+  state: UpstreamState,
+  { listening, later }: Arranged,
+  others: Others | undefined,
+): Promise<void> {
+  const followOne = (connection: Connection) => follow(state, connection)
+  await forEachLimited(listening, followOne)
+  await Promise.all(state.followers)
+  await meet(others?.allListen(), state.owner.onError)
+  state.barrier.isOn = false
+  for (const connection of state.connections) endPublishBarrier(connection)
+  state.following = null
+  void forEachLimited(later, followOne, FOLLOW_AT_ONCE)
+}

@@ -1,0 +1,51 @@
+import type { Address, EndpointSpec, SwitchResult } from '@fairlead/api'
+import type { Connection, Owner } from '../connection/connection.ts'
+import type { PublishBarrier } from '../connection/publish-barrier.ts'
+import type { CursorGenerations } from '../handover/cursor-generations.ts'
+import type { CursorsNow } from '../handover/cursors-now.ts'
+import type { GivenUp } from '../handover/given-up.ts'
+import type { Hold } from '../handover/hold.ts'
+import type { LongRequests } from '../handover/long-requests.ts'
+import type { Target } from '../handover/open-link.ts'
+import type { OverdueReplies } from '../handover/overdue-replies.ts'
+import type { Seen } from '../listen/seen.ts'
+
+/**
+ * An upstream is, by what of it is not null:
+ *
+ * - *serving*: requests go to the engine at `address`.
+ * - *held* (`hold`): no request begins. It ends by a switch, by `release`, or when its time is over and the engine still serves.
+ * - *switching* (`switching`): held, and its connections go to another address. While `isGoing`, all of them move at once, and none on
+ *   its own.
+ * - *following* (`following`): clients are served at the new address; connections without a waiting client still move there, one after
+ *   the other. A new hold waits until all subscribers have arrived.
+ *
+ * Every connection has its own mode (connection/connection.ts), and an `era`: one of an earlier era than the owner's has not followed
+ * the last switch yet.
+ */
+export interface UpstreamState {
+  address: Address
+  readonly tls: EndpointSpec['upstreamTls']
+  readonly connections: Set<Connection>
+  /** Connections that move on their own. */
+  readonly followers: Set<Promise<void>>
+  readonly owner: Owner
+  readonly seen: Seen
+  readonly longRequests: LongRequests
+  readonly overdueReplies: OverdueReplies
+  readonly givenUp: GivenUp
+  readonly generations: CursorGenerations
+  readonly cursors: CursorsNow
+  readonly barrier: PublishBarrier
+  hold: Hold | null
+  isGoing: boolean
+  switching: Promise<SwitchResult> | null
+  following: Promise<void> | null
+  /** When the last switch was, on the clock that only rises. */
+  switchedMs: number
+}
+
+/** Where a new link of `state` goes. */
+export function targetOf({ address, tls, cursors }: UpstreamState): Target {
+  return { ...address, tls, cursors }
+}

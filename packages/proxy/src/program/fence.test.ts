@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createClient, EPOCH_HEADER, proxyOperations } from '@fairlead/api'
+import { expect, test } from 'vitest'
+import { runProxy, socketTransport } from '../../test/run-proxy.ts'
+import { dial, freePort, makeEndpointSpec, newest, startEngine } from '../../test/stage.ts'
+
+const stale = { status: 412, code: 'stale_epoch' }
+
+test('orders of a lower epoch are refused, by the next proxy too, and clients notice nothing of them', async () => {
+  await using proxy = await runProxy()
+  await using engine = await startEngine(newest)
+  await using elsewhere = await startEngine(newest)
+  const transport = socketTransport(join(proxy.home, 'proxy.sock'))
+  /** A client that names an epoch with each request. */
+  const under = (epoch: string) =>
+    createClient(proxyOperations, (request) =>
+      transport({ ...request, headers: { ...request.headers, [EPOCH_HEADER]: epoch } }),
+    )
+  const params = { id: 'bdb-1' }
+  const spec = makeEndpointSpec(await freePort(), engine.port)
+  const upstream = { host: '127.0.0.1', port: elsewhere.port }
+  const refused = async () => {
+    const old = under('1:4')
+    const orders = [
+      () => old.putEndpoint({ params, body: { ...spec, upstream } }),
+      () => old.holdEndpoint({ params, body: { deadlineMs: 60_000 } }),
+      () => old.switchEndpoint({ params, body: { upstream } }),
+      () => old.releaseEndpoint({ params, body: {} }),
+      () => old.prepareEndpoint({ params, body: { upstream } }),
+      () => old.giveUpBlocked({ params, body: {} }),
+      () => old.takeScripts({ params, body: { upstream, all: true } }),
+      () => old.removeEndpoint({ params }),
+      () => old.reportProxy({}),
+      // A server of before epochs cannot know whether it has been replaced.
+      () => proxy.client.holdEndpoint({ params, body: { deadlineMs: 60_000 } }),
+    ]
+    for (const order of orders) await expect(order()).rejects.toMatchObject(stale)
+    await using client = await dial(spec.port)
+    await client.ask('PING', '+PONG\r\n')
+    expect((await proxy.client.reportProxy({})).endpoints).toMatchObject([
+      { state: 'serving', upstream: { port: engine.port }, repoints: 0 },
+    ])
+  }
+  await proxy.client.putEndpoint({ params, body: spec })
+  await under('1:5').putEndpoint({ params, body: spec })
+  expect(JSON.parse(await readFile(join(proxy.home, 'epochs.json'), 'utf8'))).toEqual({ '1': 5 })
+  await refused()
+  proxy.process().kill('SIGKILL')
+  await proxy.start()
+  await refused()
+  await under('2:1').removeEndpoint({ params: { id: 'bdb-2' } })
+  expect(await under('1:5').holdEndpoint({ params, body: { deadlineMs: 5_000 } })).toMatchObject({
+    drained: true,
+  })
+})

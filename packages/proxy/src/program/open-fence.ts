@@ -1,0 +1,24 @@
+import { readFile } from 'node:fs/promises'
+import { createEpochFence, type EpochFence, type KeptEpochs, readKeptEpochs } from '@fairlead/api'
+import { codeOf } from '@fairlead/engine'
+import type { Log } from '../listen/cut-log.ts'
+import { replaceFile } from '../listen/replace-file.ts'
+
+/**
+ * The fence of a proxy, which keeps the highest epochs at `path`. Where that file is damaged it begins anew, and the log says so: each
+ * server that works here says its epoch with its next request.
+ */
+export async function openFence(path: string, log: Log): Promise<EpochFence> {
+  const kept = await readKept(path)
+  if (kept === null) log('the epochs of servers cannot be read; they are kept anew', { path })
+  return createEpochFence(kept ?? {}, (epochs) => replaceFile(path, JSON.stringify(epochs)))
+}
+
+async function readKept(path: string): Promise<KeptEpochs | null> {
+  try {
+    return readKeptEpochs(await readFile(path, 'utf8'))
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOENT') return {}
+    throw cause
+  }
+}

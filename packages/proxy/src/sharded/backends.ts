@@ -1,0 +1,175 @@
+import { encodeCommand } from '@fairlead/engine'
+import type { ClientSide } from '../connection/connection.ts'
+import { createConnection } from '../connection/create-connection.ts'
+import { takeRequests } from '../forwarding/forward-requests.ts'
+import { nextTurnOf } from '../forwarding/turns.ts'
+import { nowDoing } from '../heartbeat/breadcrumb.ts'
+import { type ConnectionState, freshState, isSubscribed } from '../remembered/connection-state.ts'
+import { endRouter } from './close-router.ts'
+import { finish, give, isHeldBack, orderReplies } from './order-replies.ts'
+import { flushOutgoing } from './outgoing.ts'
+import {
+  type Backend,
+  createBackend,
+  makePendingReply,
+  type PendingReply,
+  type Router,
+  steerRouter,
+} from './router.ts'
+
+/** The backend to `group`; a new one is made to remember what the client has said of itself. */
+export function backendFor(router: Router, group: number): Backend {
+  const backend = router.backends[group]
+  if (backend !== undefined) return backend
+  const upstream = router.shards.upstreams[group]
+  if (upstream === undefined) throw new Error(`there is no group ${group}`)
+  const opened = createBackend(router, group, (self) =>
+    createConnection(clientSideOf(self), router.visitor, upstream.owner),
+  )
+  opened.connection.state = carriedOver(router.defaultBackend?.connection.state ?? freshState)
+  router.backends[group] = opened
+  if (group === DEFAULT_GROUP) router.defaultBackend = opened
+  upstream.add(opened.connection)
+  return opened
+}
+
+/** The backend of the group that serves `slot`; below 0, of a request without a key: the default one. */
+export function backendOfSlot(router: Router, slot: number): Backend {
+  return backendFor(router, slot < 0 ? DEFAULT_GROUP : (router.shards.slots[slot] ?? DEFAULT_GROUP))
+}
+
+/** The group that is asked what belongs to no slot. */
+export const DEFAULT_GROUP = 0
+
+/** All that does not belong to one group. */
+function carriedOver(state: ConnectionState): ConnectionState {
+  const { subscribed, subscribedBytes } = freshState
+  return { ...state, subscribed, subscribedBytes, watches: false, transaction: null, unmovable: undefined }
+}
+
+/** Where a backend's connection believes its client to be. */
+function clientSideOf(self: () => Backend): ClientSide {
+  return {
+    get writableNeedDrain() {
+      const backend = self()
+      return isHeldBack(backend) || backend.router.client.writableNeedDrain
+    },
+    write(bytes) {
+      const backend = self()
+      // Only what it ends with is a text.
+      if (typeof bytes === 'string') backend.lastWords = bytes
+      else orderReplies(backend, bytes)
+      return !isHeldBack(backend) && !backend.router.client.writableNeedDrain
+    },
+    isPaused: () => self().paused,
+    pause: () => pause(self(), true),
+    resume: () => pause(self(), false),
+    destroy: () => lose(self()),
+    destroySoon: () => lose(self()),
+  } as ClientSide
+}
+
+function pause(backend: Backend, isPaused: boolean): void {
+  backend.paused = isPaused
+  steerRouter(backend.router)
+}
+
+/**
+ * The backend connection closed. Requests that were certainly not executed get an error reply; otherwise the
+ * client connection is closed.
+ */
+function lose(backend: Backend): void {
+  const { router, group, lastWords, connection } = backend
+  if (router.closed) return
+  const { state } = connection
+  const isMissed =
+    isSubscribed(state) || state.watches || state.transaction !== null || state.tracking.length > 0
+  const isUntouched = backend.pending.size === 0 && backend.parts.length === 0
+  if (isMissed || state.unmovable !== undefined || !(isUntouched || connection.isUnreached)) {
+    endRouter(router, lastWords === '' ? undefined : lastWords.slice(1).trimEnd(), connection.cutBecause)
+    return
+  }
+  if (router.backends[group] === backend) router.backends[group] = undefined
+  // Of a request that is answered here the rest has nowhere to go.
+  if (router.rest === backend) router.rest = 'nowhere'
+  const error = Buffer.from(lastWords)
+  for (
+    let pendingReply = backend.pending.first();
+    pendingReply !== undefined;
+    pendingReply = backend.pending.first()
+  )
+    answerInstead(backend, pendingReply, error)
+  flushOutgoing(router)
+  router.onReplies()
+}
+
+function answerInstead(backend: Backend, pendingReply: PendingReply, error: Buffer): void {
+  if (pendingReply.take === null) {
+    give(backend, pendingReply, error, 0, error.length)
+    finish(backend, pendingReply)
+    return
+  }
+  backend.pending.shift()
+  pendingReply.take(error)
+}
+
+/** Forwards what the backends were given. */
+export function flushBackends(router: Router): void {
+  for (const backend of router.touched) {
+    const [first, ...others] = backend.unsent
+    backend.unsent = []
+    if (first === undefined) continue
+    takeRequests(backend.connection, others.length === 0 ? first : Buffer.concat([first, ...others]))
+  }
+  router.touched.clear()
+}
+
+/** Gives a backend bytes of the client, which are forwarded with the others of the same chunk. */
+export function pass(backend: Backend, bytes: Buffer): void {
+  backend.unsent.push(bytes)
+  backend.router.touched.add(backend)
+}
+
+/**
+ * Asks the engine of a backend on behalf of the endpoint: the words of a command, or its bytes. The reply, an error or not, as it
+ * came.
+ */
+export async function ask(
+  backend: Backend,
+  command: readonly (string | Uint8Array)[] | Buffer,
+): Promise<Buffer> {
+  const { promise, resolve } = Promise.withResolvers<Buffer>()
+  backend.pending.push(makePendingReply({ take: resolve }))
+  await feed(backend, Buffer.isBuffer(command) ? command : encodeCommand(command))
+  return promise
+}
+
+/** As much as is read of a client at a time. */
+export const LARGEST_FED_BYTES = 64 * 1024
+
+/**
+ * Forwards a request at once or, a long one, in pieces as it would have come from its client: to find the end of one with 170,000 words takes a
+ * tenth of a second. Nothing else may be given to the backend meanwhile.
+ */
+export async function feed(backend: Backend, request: Buffer): Promise<void> {
+  const { router, connection } = backend
+  pass(backend, request.subarray(0, LARGEST_FED_BYTES))
+  flushBackends(router)
+  for (let at = LARGEST_FED_BYTES; at < request.length; at += LARGEST_FED_BYTES) {
+    await nextTurn(router)
+    if (router.closed) return
+    nowDoing('splits a request over the groups for', router.visitor.crumb)
+    takeRequests(connection, request.subarray(at, at + LARGEST_FED_BYTES))
+  }
+}
+
+/** Others have their turn. */
+export async function nextTurn({ visitor, shards }: Router): Promise<void> {
+  await nextTurnOf(shards.allowance, 'splits a request over the groups for', visitor.crumb)
+}
+
+/** Asks without waiting; what the engine answers does not matter. */
+export function mention(backend: Backend, words: readonly string[]): void {
+  backend.pending.push(makePendingReply({ take: () => undefined }))
+  pass(backend, encodeCommand(words))
+}

@@ -1,0 +1,98 @@
+import { type Address, type EndpointShard, type EndpointSpec, type HoldResult, Refusal } from '@fairlead/api'
+import { isSameAddress, SLOTS } from '@fairlead/engine'
+import type { Upstream } from '../endpoint/upstream.ts'
+import { firstNotDrained } from '../handover/first-not-drained.ts'
+import type { Seen } from '../listen/seen.ts'
+import { DEFAULT_GROUP } from './backends.ts'
+
+/** The groups of a sharded database, each behind an upstream of its own. A slot is that of a range which was wanted of its group, wherever it is now. */
+export interface GroupsOfEndpoint {
+  readonly upstreams: readonly Upstream[]
+  /** By slot, the number of its group among `upstreams`. */
+  readonly slots: Uint16Array
+  /** Throws a refusal when no group has the slot. */
+  upstreamOf(slot: number): Upstream
+  /** Without a slot, all. */
+  concerned(slot: number | undefined): readonly Upstream[]
+  /** The first slot of a group, by its number among `upstreams`. */
+  firstSlotOf(group: number): number
+  /** The ranges that were wanted, with the addresses that their groups have now. */
+  shardsNow(): EndpointShard[]
+  /** The address of the first group now. */
+  home(): Address
+}
+
+/** Throws a refusal when the slots are not all there, each once. */
+export function createGroups(
+  wanted: EndpointSpec,
+  createOne: (address: Address) => Upstream,
+): GroupsOfEndpoint {
+  const ranges = wanted.shards ?? []
+  const upstreams = distinctUpstreams(ranges).map(createOne)
+  const groups = ranges.map(({ upstream }) =>
+    upstreams.findIndex(({ address }) => isSameAddress(address, upstream)),
+  )
+  const upstreamOf = (slot: number): Upstream => {
+    const range = ranges.findIndex(({ first, last }) => first <= slot && slot <= last)
+    const upstream = upstreams[groups[range] ?? -1]
+    if (upstream === undefined) throw new Refusal('not_found', `no group has the slot ${slot}`)
+    return upstream
+  }
+  return {
+    upstreams,
+    slots: slotsOf(ranges, groups),
+    upstreamOf,
+    concerned: (slot) => (slot === undefined ? upstreams : [upstreamOf(slot)]),
+    firstSlotOf: (group) => ranges[groups.indexOf(group)]?.first ?? 0,
+    shardsNow: () =>
+      ranges.map(({ first, last }, n) => ({
+        ...{ first, last },
+        upstream: upstreams[groups[n] ?? -1]?.address ?? wanted.upstream,
+      })),
+    home: () => upstreams[DEFAULT_GROUP]?.address ?? wanted.upstream,
+  }
+}
+
+function distinctUpstreams(ranges: readonly EndpointShard[]): readonly EndpointSpec['upstream'][] {
+  const all = ranges.map(({ upstream }) => upstream)
+  return all.filter((address, n) => all.findIndex((other) => isSameAddress(address, other)) === n)
+}
+
+function slotsOf(ranges: readonly EndpointShard[], groups: readonly number[]): Uint16Array {
+  const slots = new Uint16Array(SLOTS)
+  let filled = 0
+  for (const [n, { first, last }] of ranges.entries()) {
+    slots.fill(groups[n] ?? 0, first, last + 1)
+    filled += Math.max(0, last + 1 - first)
+  }
+  const sorted = ranges.toSorted((a, b) => a.first - b.first)
+  const isGapless = sorted.every(({ first }, n) => first === (sorted[n - 1]?.last ?? -1) + 1)
+  if (filled !== SLOTS || !isGapless)
+    throw new Refusal('order_not_applicable', 'the shards must hold each slot from 0 to 16383 once')
+  return slots
+}
+
+/** Of holds of several groups. */
+export function allHeld(results: readonly HoldResult[]): HoldResult {
+  return {
+    drained: results.every(({ drained }) => drained),
+    ms: Math.max(...results.map(({ ms }) => ms)),
+    ...firstNotDrained(results),
+    late: results.reduce((sum, { late }) => sum + late, 0),
+    tries: Math.max(...results.map(({ tries = 0 }) => tries)),
+    cut: results.reduce((sum, { cut = 0 }) => sum + cut, 0),
+  }
+}
+
+/** Of several groups, together. */
+export function allSeen(all: readonly Seen[]): Seen {
+  const total = (of: (seen: Seen) => number) => all.reduce((sum, seen) => sum + of(seen), 0)
+  return {
+    errors: total(({ errors }) => errors),
+    lastError: all.find(({ lastError }) => lastError !== '')?.lastError ?? '',
+    repoints: total(({ repoints }) => repoints),
+    failedHolds: total(({ failedHolds }) => failedHolds),
+    heldMsTotal: total(({ heldMsTotal }) => heldMsTotal),
+    heldMsLast: Math.max(...all.map(({ heldMsLast }) => heldMsLast)),
+  }
+}

@@ -1,0 +1,40 @@
+import type { Router } from './router.ts'
+
+/** Larger ones are not worth copying. */
+const LARGEST_COPIED_BYTES = 64 * 1024
+
+/** Queues bytes for the client, with what else is queued before the next `flushOutgoing`. */
+export function queueForClient(router: Router, chunk: Buffer, from: number, to: number): void {
+  const { run } = router
+  if (run !== null && run.chunk === chunk && run.to === from) {
+    run.to = to
+    return
+  }
+  endRun(router)
+  router.run = { chunk, from, to }
+}
+
+function endRun(router: Router): void {
+  const { run } = router
+  if (run === null) return
+  router.outgoing.push(run.chunk.subarray(run.from, run.to))
+  router.outgoingBytes += run.to - run.from
+  router.run = null
+}
+
+/** Writes what is queued. Replies of several backends are many small pieces, which are cheaper to copy than to write. */
+export function flushOutgoing(router: Router): void {
+  endRun(router)
+  const { outgoing, outgoingBytes, client } = router
+  const [first] = outgoing
+  if (first === undefined) return
+  router.outgoing = []
+  router.outgoingBytes = 0
+  if (outgoing.length === 1) client.write(first)
+  else if (outgoingBytes <= LARGEST_COPIED_BYTES) client.write(Buffer.concat(outgoing, outgoingBytes))
+  else {
+    client.cork()
+    for (const bytes of outgoing) client.write(bytes)
+    client.uncork()
+  }
+}

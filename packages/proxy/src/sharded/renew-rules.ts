@@ -1,0 +1,27 @@
+import { isTurnOver } from '../forwarding/turns.ts'
+import { ask, backendFor, DEFAULT_GROUP, nextTurn } from './backends.ts'
+import { readCommandRules } from './command-rules.ts'
+import { doExclusively } from './exclusive.ts'
+import type { Router } from './router.ts'
+import type { Routed } from './send-request.ts'
+
+/** Asks an engine for its commands. Until the answer, and for users that may not ask, a standard table is used. */
+export function renewRules(router: Router): Routed {
+  if (router.pending.size > 0) return 'wait'
+  const { shards } = router
+  shards.areRulesOld = false
+  doExclusively(router, false, async () => {
+    try {
+      const answer = await ask(backendFor(router, DEFAULT_GROUP), ['COMMAND'])
+      shards.rules = await readCommandRules(answer, async () => {
+        if (isTurnOver()) await nextTurn(router)
+      })
+    } catch {
+      // It may not ask, or not yet: perhaps it signs in, or another client may.
+      shards.areRulesOld = true
+      router.triedRules = true
+    }
+    return null
+  })
+  return 'wait'
+}

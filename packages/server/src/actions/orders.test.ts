@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { adminPassword, startControlPlane } from '../../test/control-plane.ts'
+import { type Database, steadyGoal } from '../core/state/database.ts'
+import { databasesStore, type NewDatabase } from '../databases/databases-store.ts'
+import { shardsStore } from '../databases/shards-store.ts'
+import { actionsStore } from './actions-store.ts'
+
+const at = '2026-11-21T12:00:00.000Z'
+const now81 = { build: { flavour: 'valkey', version: '8.1.1' }, restartNonce: 0, modules: [] } as const
+const then = { ...now81, build: { flavour: 'valkey', version: '8.0.1' } } as const
+const sharded: NewDatabase = {
+  ...then,
+  ...{ name: 'sharded', clientsKnowShards: false, shardTls: false, tls: false, endpointPort: null },
+  ...{ memoryBytes: 0, replicas: 0, persistence: 'disabled', aofFsync: 'everysec', snapshots: [] },
+  ...{ evictionPolicy: 'noeviction', groups: 2, cluster: true, createdAt: at },
+  ...{ adminPassword: 'a-secret-of-ours', userPassword: 'a-secret-of-theirs' },
+}
+
+test('an upgrade is finalized as soon as its last handover is on record, whatever its turn waits for; not before', async () => {
+  await using fairlead = await startControlPlane()
+  const auth = await fairlead.signIn('admin', adminPassword)
+  const primaries: number[] = []
+  const handOver = (group: number) =>
+    fairlead.withStore(async ({ db }) => databasesStore(db).setPrimary(1, group, primaries[group] ?? 0))
+  await fairlead.withStore(async ({ db }) => {
+    const database: Database = await databasesStore(db).insert(sharded)
+    for (const [port, group] of [0, 0, 1, 1].entries()) {
+      const runs = port % 2 === 0 ? then : now81
+      const shard = {
+        databaseUid: 1,
+        group,
+        nodeUid: 1,
+        host: '127.0.0.1',
+        port: 30_000 + port,
+        tlsPort: null,
+      }
+      const { id } = await shardsStore(db).insert({ ...shard, runs, follows: null, reservedBytes: 0 }, at)
+      if (runs === now81) primaries.push(id)
+      else await databasesStore(db).setPrimary(1, group, id)
+    }
+    const goal = { ...steadyGoal(database), ...now81, from: then }
+    await actionsStore(db).insert({ uid: 'up', databaseUid: 1, kind: 'upgrade', goal }, at)
+    await actionsStore(db).update('up', { status: 'running', holdReason: 'cluster_view' }, at)
+  })
+  const finalize = () => fairlead.send('POST', '/v1/actions/up/finalize', { auth })
+
+  expect(await finalize()).toMatchObject({ status: 409, body: { error_code: 'order_not_applicable' } })
+  await handOver(0)
+  expect((await finalize()).status).toBe(409)
+  await handOver(1)
+  expect((await finalize()).status).toBe(200)
+  await fairlead.withStore(async ({ db }) => {
+    const action = await actionsStore(db).get('up')
+    expect([action?.orders.finalize, typeof action?.handedOverAt]).toEqual([true, 'string'])
+  })
+  expect((await finalize()).status).toBe(409)
+})

@@ -1,0 +1,31 @@
+import type { Obstacle } from '../state/obstacle.ts'
+
+/** Upgrades that run at once, over all databases. Those that wait for a person or for the time do not count. */
+export const UPGRADES_AT_ONCE = 8
+
+/** What the queue knows of an action. Words are as on record: what they are does not matter here, but for some of them. */
+export interface Queued {
+  readonly uid: string
+  readonly kind: string
+  readonly status: string
+  readonly step: string
+  readonly needsPerson: boolean
+  readonly createdAt: string
+}
+
+/** Why a queued upgrade may not begin yet; undefined when it may. First come, first served. */
+export function whyNotAdmitted(action: Queued, active: readonly Queued[]): Obstacle | undefined {
+  if (action.status !== 'queued' || action.kind !== 'upgrade') return undefined
+  const upgrades = active.filter(({ kind, uid }) => kind === 'upgrade' && uid !== action.uid)
+  const busy = upgrades.filter(
+    ({ status, step, needsPerson }) => status === 'running' && step !== 'hold' && !needsPerson,
+  )
+  const before = upgrades.filter((other) => other.status === 'queued' && isBefore(other, action))
+  if (busy.length + before.length < UPGRADES_AT_ONCE) return undefined
+  const why = `${busy.length} other upgrade(s) run and ${before.length} are ahead in the queue; at most ${UPGRADES_AT_ONCE} run at once`
+  return { code: 'queued', why }
+}
+
+function isBefore(a: Queued, b: Queued): boolean {
+  return a.createdAt === b.createdAt ? a.uid < b.uid : a.createdAt < b.createdAt
+}

@@ -1,0 +1,73 @@
+import type { Build } from '@fairlead/api'
+import { compareVersions, matchesVersion } from '@fairlead/engine'
+import type { Refused } from '../state/refused.ts'
+
+/** A build of the catalogue. */
+export interface OfferedBuild extends Build {
+  /** Holes through which clients run code in its engines, where the cluster refuses such builds. Absent: none. */
+  readonly refusedFor?: readonly string[]
+}
+
+/**
+ * The build that a request names: "8.1.1", "8.1" (the newest of it), "valkey-8.1"; absent: the newest of the flavour.
+ *
+ * Without a flavour in the request it is `flavour`; where that is null (creation), valkey if there is any, else what
+ * there is. Of several, it is the newest that is not refused for its holes, if there is one. Refused with the list of
+ * what the catalogue has.
+ */
+export function resolveBuild(
+  requested: string | undefined,
+  flavour: string | null,
+  catalogue: readonly OfferedBuild[],
+): { readonly build: Build } | Refused {
+  const [, named, version] = /^(?:([a-z]+)-)?(.+)$/.exec(requested ?? '') ?? []
+  const ofFlavour = named ?? flavour ?? defaultFlavour(catalogue, version)
+  const matching = catalogue
+    .filter(
+      (build) =>
+        build.flavour === ofFlavour && (version === undefined || matchesVersion(build.version, version)),
+    )
+    .toSorted((a, b) => compareVersions(b.version, a.version))
+  const newest = matching.find(({ refusedFor = [] }) => refusedFor.length === 0) ?? matching[0]
+  if (newest !== undefined) return { build: { flavour: newest.flavour, version: newest.version } }
+
+  const asked = version === undefined ? `${ofFlavour} in any version` : `${ofFlavour} ${version}`
+  return {
+    refused: 'invalid_version',
+    message: `engine_version: there is no build of ${asked} here. There is: ${listBuilds(catalogue)}`,
+  }
+}
+
+/** Valkey, unless only another flavour has the version asked for. */
+function defaultFlavour(catalogue: readonly Build[], version: string | undefined): string {
+  const fitting = catalogue.filter((build) => version === undefined || matchesVersion(build.version, version))
+  return fitting.find((build) => build.flavour === 'valkey')?.flavour ?? fitting[0]?.flavour ?? 'valkey'
+}
+
+/**
+ * What stands against beginning to use this build: holes that `before` (what a database runs now; undefined: nothing yet) does not
+ * have. Undefined: nothing does. Names the builds that are sound.
+ */
+export function resolveHoles(
+  target: Build,
+  before: Build | undefined,
+  catalogue: readonly OfferedBuild[],
+): Refused | undefined {
+  const holesOf = (build: Build | undefined) =>
+    catalogue.find((one) => one.flavour === build?.flavour && one.version === build.version)?.refusedFor ?? []
+  const had = holesOf(before)
+  const holes = holesOf(target).filter((id) => !had.includes(id))
+  if (holes.length === 0) return undefined
+  const sound = catalogue.filter(({ refusedFor = [] }) => refusedFor.length === 0)
+  const { flavour, version } = target
+  const others = sound.length === 0 ? 'every build here has such holes' : `sound here: ${listBuilds(sound)}`
+  return {
+    refused: 'insecure_version',
+    message: `engine_version: through known holes of ${flavour} ${version} (${holes.join(', ')}) clients can run code in the engine; ${others}. fairlead engines fetch ${flavour} brings the newest; unsound_engines_allowed of PUT /v1/cluster runs it all the same`,
+  }
+}
+
+export function listBuilds(catalogue: readonly Build[]): string {
+  if (catalogue.length === 0) return 'nothing yet (try: fairlead engines fetch valkey 8.1)'
+  return catalogue.map(({ flavour, version }) => `${flavour} ${version}`).join(', ')
+}

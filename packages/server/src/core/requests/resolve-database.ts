@@ -1,0 +1,40 @@
+import type { Build } from '@fairlead/api'
+import type { Module } from '../modules/module.ts'
+import type { Runs } from '../state/goal.ts'
+import type { Refused } from '../state/refused.ts'
+import type { ModuleTraits } from './module-rules.ts'
+import { type OfferedBuild, resolveBuild, resolveHoles } from './resolve-build.ts'
+import { type NewModuleEntry, resolveNewModules } from './resolve-modules.ts'
+
+/**
+ * The build and modules for the shards of a new database. Without a version: the newest that its modules
+ * allow. Refused with every obstacle in the message; the code is the first one's.
+ */
+export function resolveDatabase(
+  request: ModuleTraits & {
+    readonly engineVersion: string | undefined
+    readonly modules: readonly NewModuleEntry[]
+  },
+  builds: readonly OfferedBuild[],
+  catalogue: readonly Module[],
+): Pick<Runs, 'build' | 'modules'> | Refused {
+  const modulesOn = (build: Build) =>
+    resolveNewModules(request.modules, { build, traits: request, catalogue })
+  const allowed = soundFirst(builds.filter((build) => 'modules' in modulesOn(build)))
+  const choice = request.engineVersion === undefined && allowed.length > 0 ? allowed : builds
+  const target = resolveBuild(request.engineVersion, null, choice)
+  if ('refused' in target) return target
+  const insecure = resolveHoles(target.build, undefined, builds)
+  if (insecure !== undefined) return insecure
+  const resolved = modulesOn(target.build)
+  if ('modules' in resolved) return { build: target.build, modules: resolved.modules }
+  const [first] = resolved.obstacles
+  const message = resolved.obstacles.map((obstacle) => obstacle.message).join('; ')
+  return { refused: first?.refused ?? 'invalid_request', message }
+}
+
+/** The sound ones, where there are any: of whatever flavour. */
+function soundFirst(builds: readonly OfferedBuild[]): readonly OfferedBuild[] {
+  const sound = builds.filter(({ refusedFor = [] }) => refusedFor.length === 0)
+  return sound.length > 0 ? sound : builds
+}

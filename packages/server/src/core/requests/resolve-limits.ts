@@ -1,0 +1,107 @@
+import type { Module } from '../modules/module.ts'
+import { isAtLeast, mayEvictAnything } from '../plan/limit-orders.ts'
+import type { Action } from '../state/action.ts'
+import type { Database } from '../state/database.ts'
+import { limitsOf } from '../state/engine-memory.ts'
+import type { Refused } from '../state/refused.ts'
+import { dataBytes } from '../state/surge-bytes.ts'
+import { isLive, type ObservedDatabase } from '../state/topology.ts'
+import { obstacleOfCapabilities } from './module-rules.ts'
+
+/** Bytes of all groups together, 0 is unlimited. What is undefined stays. */
+export interface LimitsRequest {
+  readonly memoryBytes: number | undefined
+  readonly evictionPolicy: string | undefined
+}
+
+export interface LimitsSubject {
+  readonly database: Database
+  /** That runs on it. */
+  readonly action: Pick<Action, 'uid' | 'kind'> | undefined
+  readonly seen: ObservedDatabase
+  readonly catalogue: readonly Module[]
+}
+
+/** The limits that a database will have, in bytes; `change`: they differ from those that it has. */
+export interface NewLimits {
+  readonly memoryBytes: number
+  readonly evictionPolicy: string
+  readonly change: boolean
+}
+
+/**
+ * Other limits for a database, or why not. While an upgrade runs its memory may be raised: that is the way out for one that needs
+ * more on another build. Anything else waits for its end, and nothing else is said then.
+ */
+export function resolveLimits(request: LimitsRequest, subject: LimitsSubject): NewLimits | Refused {
+  const { database } = subject
+  const memoryBytes = request.memoryBytes ?? database.memoryBytes
+  const evictionPolicy = request.evictionPolicy ?? database.evictionPolicy
+  const hasOtherPolicy = evictionPolicy !== database.evictionPolicy
+  const change = memoryBytes !== database.memoryBytes || hasOtherPolicy
+  const wanted = { memoryBytes, evictionPolicy, change }
+  if (!change) return wanted
+  const raises = isAtLeast(memoryBytes, database.memoryBytes)
+  // What else stands in the way is seen in the midst of that change, and may be over with it.
+  const running = busy(subject, raises && !hasOtherPolicy)
+  if (running !== undefined) return running
+  const obstacles = [
+    ...(hasOtherPolicy ? strangeToModules(subject, evictionPolicy) : []),
+    ...(raises ? lackOfMemory(subject, wanted) : lackOfRoom(subject, wanted)),
+  ]
+  const [first] = obstacles
+  if (first === undefined) return wanted
+  return { refused: first.refused, message: obstacles.map(({ message }) => message).join('; ') }
+}
+
+function busy({ database, action }: LimitsSubject, onlyRaises: boolean): Refused | undefined {
+  if (action === undefined || (action.kind === 'upgrade' && onlyRaises)) return undefined
+  const besides = action.kind === 'upgrade' ? '; meanwhile memory_size can be raised, and nothing else' : ''
+  const message = `another change of database ${database.uid} is in progress: action ${action.uid} (${action.kind}) runs; try again when it has ended${besides}`
+  return { refused: 'db_busy', message }
+}
+
+function strangeToModules(
+  { database, catalogue }: LimitsSubject,
+  evictionPolicy: string,
+): readonly Refused[] {
+  const used = catalogue.filter(({ uid }) => database.modules.some((module) => module.uid === uid))
+  return used.flatMap((module) => obstacleOfCapabilities(module, { ...database, evictionPolicy }) ?? [])
+}
+
+/** What is more now must be there: each shard may fill it. */
+function lackOfMemory({ database, seen }: LimitsSubject, wanted: NewLimits): readonly Refused[] {
+  const [before, after] = [limitsOf(database), limitsOf({ ...database, ...wanted })]
+  const shards = seen.groups.reduce((sum, group) => sum + group.shards.length, 0)
+  const needed = after.shareBytes === 0 ? 0 : (after.shareBytes - before.shareBytes) * shards
+  const free = Math.min(...seen.groups.map(({ node }) => node.memoryFreeBytes))
+  if (needed <= free) return []
+  const message = `memory_size: ${shards} shard(s) would need ${mb(needed)} MB more, and the node has ${mb(free)} MB free`
+  return [{ refused: 'insufficient_resources', message }]
+}
+
+/**
+ * A limit below the data's size would refuse writes at once, or evict keys; only databases whose policy may
+ * evict any key accept that.
+ */
+function lackOfRoom({ database, seen }: LimitsSubject, wanted: NewLimits): readonly Refused[] {
+  if (mayEvictAnything(wanted.evictionPolicy)) return []
+  const silent = seen.groups.find(({ shards }) => !shards.some(isLive))
+  if (silent !== undefined)
+    return [
+      {
+        refused: 'unavailable',
+        message: `no shard of group ${silent.group} reports how much it holds; try again`,
+      },
+    ]
+  const { shareBytes } = limitsOf({ ...database, ...wanted })
+  const largest = Math.max(...seen.groups.map(dataBytes))
+  if (largest <= shareBytes) return []
+  const enough = Math.ceil((largest * database.groups.length) / MB) * MB
+  const where = database.groups.length === 1 ? '' : ' in its fullest group'
+  const message = `memory_size: the database uses ${mb(largest)} MB${where}, and would have ${mb(shareBytes)} MB there; send ${enough} or more, or delete keys first (only under a policy allkeys-… would they be evicted)`
+  return [{ refused: 'memory_size_too_small', message }]
+}
+
+const MB = 1_000_000
+const mb = (bytes: number) => (bytes < 100 * MB ? Math.round(bytes / 1e5) / 10 : Math.round(bytes / MB))

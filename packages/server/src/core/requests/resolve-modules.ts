@@ -1,0 +1,245 @@
+import type { Build } from '@fairlead/api'
+import { compareVersions } from '@fairlead/engine'
+import type { Module } from '../modules/module.ts'
+import { splitArgs } from '../modules/module-args.ts'
+import type { UsedModule } from '../state/goal.ts'
+import type { Refused } from '../state/refused.ts'
+import { type ModuleTraits, obstacleOfCapabilities, obstacleOfVersions } from './module-rules.ts'
+
+/** One entry of a request to upgrade modules. Either set of keys of the specification names the module, or both. */
+export interface ModuleEntry {
+  /** Where it stands in the request, for messages: "modules[0]". */
+  readonly place: string
+  /** Uid of the module that the database has. */
+  readonly currentModule: string | undefined
+  readonly moduleName: string | undefined
+  readonly currentVersion: string | undefined
+  /** Uid; undefined: the newest version that the engine allows. */
+  readonly newModule: string | undefined
+  /** Undefined: as they are. Empty: none. */
+  readonly newArgs: readonly string[] | undefined
+}
+
+/** One entry of the modules of a database that is to be created. */
+export interface NewModuleEntry {
+  readonly place: string
+  readonly uid: string | undefined
+  readonly name: string | undefined
+  /** Undefined: the newest that the engine allows. */
+  readonly semanticVersion: string | undefined
+  /** Undefined: those of the module's package. */
+  readonly args: readonly string[] | undefined
+}
+
+/** What a request for modules is judged by. */
+export interface ModuleScene {
+  /** What the database will run. */
+  readonly build: Build
+  readonly traits: ModuleTraits
+  readonly catalogue: readonly Module[]
+}
+
+/** What a database will have, by name; or every obstacle, in the order of docs/modules.md, over all entries. */
+export type ResolvedModules =
+  | { readonly modules: readonly UsedModule[] }
+  | { readonly obstacles: readonly Refused[] }
+
+/**
+ * The modules of a database after an upgrade. `latest`: those that no entry names rise to their newest version, too.
+ * Unchanged modules must still support the engine.
+ */
+export function resolveModules(
+  current: readonly UsedModule[],
+  entries: readonly ModuleEntry[],
+  latest: boolean,
+  scene: ModuleScene,
+): ResolvedModules {
+  const named = entries.map((entry) => ({ entry, used: findUsed(entry, current, scene) }))
+  const unclear = named.flatMap(({ used }) => ('refused' in used ? [used] : []))
+  const doubles = doublesOf(named)
+  if (unclear.length + doubles.length > 0) return { obstacles: inOrder([...unclear, ...doubles]) }
+  return collect(
+    current.map((used) => {
+      const entry = named.find((one) => one.used === used)?.entry
+      if (entry !== undefined) return raise(used, entry, scene)
+      return latest ? raise(used, newest(used), scene) : keep(used, scene)
+    }),
+  )
+}
+
+/** The modules of a database that is to be created. */
+export function resolveNewModules(entries: readonly NewModuleEntry[], scene: ModuleScene): ResolvedModules {
+  const resolved = collect(entries.map((entry) => resolveNew(entry, scene)))
+  if ('obstacles' in resolved) return resolved
+  const double = resolved.modules.find(
+    ({ name }, n) => n !== resolved.modules.findIndex((one) => one.name === name),
+  )
+  if (double === undefined) return resolved
+  return { obstacles: [conflict(`module_list names ${double.name} twice: a database has a module once`)] }
+}
+
+/** A wanted module, or the obstacles. */
+type Resolved = { readonly module: UsedModule } | { readonly obstacles: readonly Refused[] }
+
+function collect(resolved: readonly Resolved[]): ResolvedModules {
+  const obstacles = resolved.flatMap((one) => ('obstacles' in one ? one.obstacles : []))
+  if (obstacles.length > 0) return { obstacles: inOrder(obstacles) }
+  const modules = resolved.flatMap((one) => ('module' in one ? [one.module] : []))
+  return { modules: modules.toSorted((a, b) => (a.name < b.name ? -1 : 1)) }
+}
+
+/** Which module of the database an entry means. What it says twice must agree. */
+function findUsed(
+  entry: ModuleEntry,
+  current: readonly UsedModule[],
+  { catalogue }: ModuleScene,
+): UsedModule | Refused {
+  const { place, currentModule, moduleName, currentVersion } = entry
+  if (currentModule === undefined && moduleName === undefined)
+    return invalid(`${place} names no module: send current_module, or module_name`)
+  const used = current.find(
+    ({ uid, name }) => uid === currentModule || (currentModule === undefined && name === moduleName),
+  )
+  if (used === undefined) return explainUnused(entry, current, catalogue)
+  if (moduleName !== undefined && moduleName !== used.name)
+    return conflict(`${place}: current_module is ${used.name}, and module_name is ${moduleName}`)
+  if (currentVersion !== undefined && currentVersion !== used.semanticVersion)
+    return invalid(
+      `${place}.current_semantic_version is ${currentVersion}, and the database has ${used.name} ${used.semanticVersion}`,
+    )
+  return used
+}
+
+function explainUnused(
+  { place, currentModule, moduleName }: ModuleEntry,
+  current: readonly UsedModule[],
+  catalogue: readonly Module[],
+): Refused {
+  const known = catalogue.find(({ uid, name }) => uid === currentModule || name === moduleName)
+  const asked = currentModule ?? moduleName ?? ''
+  if (known === undefined) return missing(`${place}: there is no module ${asked} in the cluster`)
+  const has = current.map(({ name, semanticVersion, uid }) => `${name} ${semanticVersion} (${uid})`)
+  return invalid(
+    `${place}: the database does not have ${known.name}${currentModule === undefined ? '' : ` ${known.semanticVersion}`}; it has ${has.join(', ') || 'no modules'}`,
+  )
+}
+
+function doublesOf(named: readonly { readonly used: UsedModule | Refused }[]): readonly Refused[] {
+  const uses = named.flatMap(({ used }) => ('refused' in used ? [] : [used]))
+  const doubles = uses.filter((used, n) => uses.indexOf(used) !== n)
+  return doubles.map(({ name }) => conflict(`modules names ${name} twice: send one entry for it`))
+}
+
+/** What `latest_with_modules` asks of a module that no entry names. */
+function newest({ name }: UsedModule): ModuleEntry {
+  const nothing = { currentModule: undefined, currentVersion: undefined, newArgs: undefined }
+  return { place: name, moduleName: name, newModule: undefined, ...nothing }
+}
+
+function raise(used: UsedModule, { place, newModule, newArgs }: ModuleEntry, scene: ModuleScene): Resolved {
+  const to = newModule === undefined ? newestAllowed(used.name, scene) : find(place, newModule, used, scene)
+  if ('refused' in to) return { obstacles: [to] }
+  const obstacles = [
+    ...(compareVersions(to.semanticVersion, used.semanticVersion) < 0 ? [downgrade(used, to)] : []),
+    ...obstaclesTo(to, to.uid === used.uid ? null : scene.traits, scene.build),
+  ]
+  if (obstacles.length > 0) return { obstacles }
+  return { module: use(to, newArgs ?? used.args) }
+}
+
+function find(place: string, uid: string, used: UsedModule, { catalogue }: ModuleScene): Module | Refused {
+  const module = catalogue.find((one) => one.uid === uid)
+  if (module === undefined) return missing(`${place}.new_module: there is no module ${uid} in the cluster`)
+  if (module.name === used.name) return module
+  return invalid(`${place}.new_module is ${module.name}, which is no version of ${used.name}`)
+}
+
+/** It stays: what it can do was asked for when it came. Only the engine may change under it. */
+function keep(used: UsedModule, { build, catalogue }: ModuleScene): Resolved {
+  const module = catalogue.find(({ uid }) => uid === used.uid)
+  if (module === undefined)
+    return { obstacles: [missing(`${used.name} ${used.semanticVersion} is not in the cluster any more`)] }
+  const obstacles = obstaclesTo(module, null, build)
+  return obstacles.length > 0 ? { obstacles } : { module: used }
+}
+
+function resolveNew(entry: NewModuleEntry, scene: ModuleScene): Resolved {
+  const module = findNew(entry, scene)
+  if ('refused' in module) return { obstacles: [module] }
+  const obstacles = obstaclesTo(module, scene.traits, scene.build)
+  if (obstacles.length > 0) return { obstacles }
+  return { module: use(module, entry.args ?? splitArgs(module.commandLineArgs) ?? []) }
+}
+
+function findNew(
+  { place, uid, name, semanticVersion }: NewModuleEntry,
+  scene: ModuleScene,
+): Module | Refused {
+  if (uid === undefined && name === undefined)
+    return invalid(`${place} names no module: send module_name, or module_id`)
+  if (uid === undefined && semanticVersion === undefined) return newestAllowed(name ?? '', scene)
+  const module = scene.catalogue.find(
+    (one) =>
+      (uid === undefined || one.uid === uid) &&
+      (name === undefined || one.name === name) &&
+      (semanticVersion === undefined || one.semanticVersion === semanticVersion),
+  )
+  if (module !== undefined) return module
+  const asked = [name, semanticVersion, uid].filter((word) => word !== undefined).join(' ')
+  return missing(`${place}: there is no module ${asked} in the cluster`)
+}
+
+/** The newest version that may run there; where none may, the newest, for its obstacle to be told. */
+function newestAllowed(name: string, { catalogue, build }: ModuleScene): Module | Refused {
+  const versions = catalogue
+    .filter((module) => module.name === name)
+    .toSorted((a, b) => compareVersions(b.semanticVersion, a.semanticVersion))
+  const allowed = versions.find((module) => obstacleOfVersions(module, build) === undefined) ?? versions[0]
+  return allowed ?? missing(`there is no module ${name} in the cluster`)
+}
+
+/** `traits` null: what the database uses of it was asked for before. */
+function obstaclesTo(module: Module, traits: ModuleTraits | null, build: Build): readonly Refused[] {
+  const obstacles = [
+    obstacleOfVersions(module, build),
+    traits === null ? undefined : obstacleOfCapabilities(module, traits),
+  ]
+  return obstacles.filter((obstacle) => obstacle !== undefined)
+}
+
+function use({ uid, name, semanticVersion, sha256 }: Module, args: readonly string[]): UsedModule {
+  return { uid, name, semanticVersion, sha256, args }
+}
+
+function downgrade(used: UsedModule, to: Module): Refused {
+  return {
+    refused: 'module_downgrade_unsupported',
+    message: `${to.name} ${to.semanticVersion} is older than the ${used.semanticVersion} that the database has`,
+  }
+}
+
+function invalid(message: string): Refused {
+  return { refused: 'invalid_request', message }
+}
+
+function conflict(message: string): Refused {
+  return { refused: 'conflicting_fields', message }
+}
+
+function missing(message: string): Refused {
+  return { refused: 'missing_module', message }
+}
+
+const ORDER: readonly Refused['refused'][] = [
+  'invalid_request',
+  'conflicting_fields',
+  'missing_module',
+  'module_downgrade_unsupported',
+  'engine_incompatible_version',
+  'engine_pack_incompatible_version',
+  'unsupported_module_capabilities',
+]
+
+function inOrder(obstacles: readonly Refused[]): readonly Refused[] {
+  return obstacles.toSorted((a, b) => ORDER.indexOf(a.refused) - ORDER.indexOf(b.refused))
+}

@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import { goalOf, runningAction } from '../../../test/simulation/group.ts'
+import { type Action, undoGoal } from '../state/action.ts'
+import { noOrders } from '../state/orders.ts'
+import { wayBackClosed } from '../state/way-back.ts'
+import { type Order, resolveOrder } from './resolve-order.ts'
+
+const running = runningAction
+const { goal } = running
+const handedOver = { ...running, handedOverAt: '2026-11-21T12:00:00.000Z' }
+const taking = { ...running, goal: undoGoal(goal), error: 'rolled back: asked for by ada' }
+const supervised = { ...running, goal: goalOf({ policy: { ...goal.policy, supervised: true } }) }
+const blocked = {
+  ...handedOver,
+  wayBack: wayBackClosed('standby_unlinked', 'the standby, shard 1, is not linked right now'),
+}
+
+describe('an order', () => {
+  const cases: readonly (readonly [string, Action, Order, object])[] = [
+    ['pauses what runs', running, 'pause', { orders: { paused: true } }],
+    [
+      'resumes what is paused',
+      { ...running, orders: { ...noOrders, paused: true } },
+      'resume',
+      { orders: { paused: false } },
+    ],
+    ['lets a supervised upgrade pass its stop', supervised, 'resume', { orders: { proceed: true } }],
+    [
+      'cancels before a handover',
+      running,
+      'cancel',
+      { goal: undoGoal(goal), error: 'cancelled: asked for by ada' },
+    ],
+    [
+      'cancels after it, which is a rollback',
+      handedOver,
+      'cancel',
+      {
+        ...{ goal: undoGoal(goal), handedOverAt: null },
+        error: 'cancelled after the handover, and rolled back: asked for by ada',
+      },
+    ],
+    ['rolls back', handedOver, 'rollback', { error: 'rolled back: asked for by ada' }],
+    [
+      'rolls back what has waited for a person, and waits for none any more',
+      { ...handedOver, holdReason: 'until_finalized', needsPerson: true },
+      'rollback',
+      { holdReason: 'taken_back', needsPerson: false },
+    ],
+    [
+      'rolls back before a handover, and says so',
+      { ...running, orders: { ...noOrders, paused: true } },
+      'rollback',
+      {
+        ...{ goal: undoGoal(goal), orders: { paused: false } },
+        error: 'rolled back before the handover: asked for by ada',
+        holdReason: 'taken_back',
+        waitingFor: 'it is being taken back: rollback was asked for by ada',
+      },
+    ],
+    ['turns round what is being taken back', taking, 'rollback', { goal, error: null }],
+    ['finalizes after the last handover', handedOver, 'finalize', { orders: { finalize: true } }],
+    ['to retry changes nothing but that it is tried now', running, 'retry', {}],
+  ]
+  test.for(cases)('%s', ([, action, order, change]) => {
+    expect(resolveOrder(action, order, 'ada')).toMatchObject(change)
+    expect(resolveOrder(action, order, 'ada')).not.toHaveProperty('refused')
+  })
+
+  const refusals: readonly (readonly [string, Action, Order, string, RegExp])[] = [
+    [
+      'paused twice',
+      { ...running, orders: { ...noOrders, paused: true } },
+      'pause',
+      'order_not_applicable',
+      /paused/,
+    ],
+    ['resumed while it runs', running, 'resume', 'order_not_applicable', /neither paused/],
+    ['finalized before a handover', running, 'finalize', 'order_not_applicable', /handed over/],
+    [
+      'finalized while taken back',
+      { ...handedOver, goal: taking.goal },
+      'finalize',
+      'order_not_applicable',
+      /handed over/,
+    ],
+    ['cancelled while taken back', taking, 'cancel', 'order_not_applicable', /already/],
+    [
+      'rolled back without a way back',
+      blocked,
+      'rollback',
+      'rollback_not_possible',
+      /shard 1, is not linked/,
+    ],
+    ['given to a creation', { ...running, kind: 'create' }, 'pause', 'order_not_applicable', /create/],
+  ]
+  test.for(refusals)('is refused when %s', ([, action, order, code, words]) => {
+    expect(resolveOrder(action, order, 'ada')).toEqual({
+      refused: code,
+      message: expect.stringMatching(words),
+    })
+  })
+})
+
+test('taking back what is being taken back leads forward again: both ends are kept', () => {
+  const back = undoGoal(goal)
+  expect(undoGoal(back)).toMatchObject({
+    build: goal.build,
+    restartNonce: goal.restartNonce,
+    from: goal.from,
+  })
+})

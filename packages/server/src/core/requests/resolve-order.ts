@@ -1,0 +1,78 @@
+import { type Action, undoGoal } from '../state/action.ts'
+import type { Refused } from '../state/refused.ts'
+
+/** What people may say about an upgrade that runs. `retry` of one that has ended is another matter: a new action. */
+export type Order = 'pause' | 'resume' | 'cancel' | 'rollback' | 'finalize' | 'retry'
+
+/** What an order changes of an action. Empty: look again at once. */
+export type OrderedChange = Partial<
+  Pick<Action, 'goal' | 'orders' | 'error' | 'handedOverAt' | 'waitingFor' | 'holdReason' | 'needsPerson'>
+>
+
+/**
+ * The change that an order makes to a running upgrade, or the reason why it makes none. `by` is the name of
+ * the user who gave it.
+ *
+ * Taking back is the same plan with the old revision as the goal (undoGoal), at any moment; so is turning
+ * round.
+ */
+export function resolveOrder(action: Action, order: Order, by: string): OrderedChange | Refused {
+  const { goal, orders } = action
+  if (action.kind !== 'upgrade') return notApplicable(`a ${action.kind} takes no orders; only upgrades do`)
+  switch (order) {
+    case 'pause':
+      return orders.paused ? notApplicable('it is paused already') : { orders: { ...orders, paused: true } }
+    case 'resume':
+      if (orders.paused) return { orders: { ...orders, paused: false } }
+      if (goal.policy.supervised && !orders.proceed && !goal.undo)
+        return { orders: { ...orders, proceed: true } }
+      return notApplicable('it is neither paused nor stopped for supervision')
+    case 'finalize':
+      if (goal.undo || action.handedOverAt === null)
+        return notApplicable('there is nothing to finalize before every group has handed over')
+      return orders.finalize
+        ? notApplicable('it is being finalized already')
+        : { orders: { ...orders, finalize: true } }
+    case 'cancel':
+      return goal.undo ? notApplicable('it is being taken back already') : takeBack(action, order, by)
+    case 'rollback':
+      return goal.undo ? turnRound(action) : takeBack(action, order, by)
+    case 'retry':
+      return {}
+  }
+}
+
+function takeBack(action: Action, order: 'cancel' | 'rollback', by: string): OrderedChange | Refused {
+  const { goal, orders, wayBack } = action
+  if (wayBack !== null && !wayBack.eligible)
+    return {
+      refused: 'rollback_not_possible',
+      message: `the upgrade cannot be taken back: ${wayBack.reason}`,
+    }
+  return {
+    goal: undoGoal(goal),
+    orders: { ...orders, paused: false, finalize: false },
+    error: `${describeTakenBack(action, order)}: asked for by ${by}`,
+    handedOverAt: null,
+    holdReason: 'taken_back',
+    waitingFor: `it is being taken back: ${order} was asked for by ${by}`,
+    needsPerson: false,
+  }
+}
+
+/** What was asked for, and what that came to. */
+function describeTakenBack({ handedOverAt, goal }: Action, order: 'cancel' | 'rollback'): string {
+  if (order === 'cancel')
+    return handedOverAt === null ? 'cancelled' : 'cancelled after the handover, and rolled back'
+  if (handedOverAt !== null) return 'rolled back'
+  return goal.groups === 1 ? 'rolled back before the handover' : 'rolled back before the last handover'
+}
+
+/** The upgrade as it was accepted, once more: whatever has been taken back until now is done again. */
+function turnRound({ asked, orders }: Action): OrderedChange {
+  return { goal: asked, orders: { ...orders, paused: false }, error: null, handedOverAt: null }
+}
+
+function notApplicable(message: string): Refused {
+  return { refused: 'order_not_applicable', message }
+}

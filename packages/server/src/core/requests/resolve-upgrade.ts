@@ -1,0 +1,226 @@
+import type { Build } from '@fairlead/api'
+import { compareVersions } from '@fairlead/engine'
+import type { Module } from '../modules/module.ts'
+import { type Goal, type Policy, revisionOf, runsOf, type UsedModule } from '../state/goal.ts'
+import type { Refused } from '../state/refused.ts'
+import { readsFilesOf, replicationPath } from '../state/replication-paths.ts'
+import { losesStandby } from '../state/way-back.ts'
+import { obstacleInOneCluster } from './cluster-pairs.ts'
+import { type OfferedBuild, resolveBuild, resolveHoles } from './resolve-build.ts'
+import { type ModuleEntry, type ResolvedModules, resolveModules } from './resolve-modules.ts'
+
+/** An upgrade as it was asked for, after the vendor's spellings were folded into ours. */
+export interface UpgradeRequest {
+  readonly forceRestart: boolean
+  readonly keepEngineVersion: boolean
+  /** The newest engine that the modules allow, and the newest modules that it allows. */
+  readonly latestWithModules: boolean
+  readonly preserveRoles: boolean
+  readonly swapRoles: boolean
+  readonly engineVersion: string | undefined
+  /** The data of a database that is neither replicated nor persistent may go. */
+  readonly mayDiscard: boolean
+  /** The data may go, whatever the database is. */
+  readonly forceDiscard: boolean
+  readonly policy: Policy
+  readonly modules: readonly ModuleEntry[]
+}
+
+/** What there is on the nodes and in the catalogue of modules. */
+export interface Catalogue {
+  readonly builds: readonly OfferedBuild[]
+  readonly modules: readonly Module[]
+}
+
+/** What the rules need to know of the database. */
+export interface UpgradeSubject {
+  readonly build: Build
+  readonly restartNonce: number
+  readonly modules: readonly UsedModule[]
+  readonly groups: number
+  readonly cluster: boolean
+  readonly replicas: number
+  readonly persistence: Goal['persistence']
+  readonly evictionPolicy: string
+  readonly primaries: readonly number[]
+  /** Why a further shard would find no memory on the node; null when it would, and when that is not known. */
+  readonly lackOfMemory: string | undefined
+  /** Why a further shard in each group would find no port on the node; null when it would. */
+  readonly lackOfPorts: string | undefined
+}
+
+/**
+ * Turns a request into a closed goal, or refuses. `change` is false when nothing would change.
+ *
+ * Every obstacle is found, not just the first: the code is the first one's, the message names them all.
+ */
+export function resolveUpgrade(
+  request: UpgradeRequest,
+  subject: UpgradeSubject,
+  catalogue: Catalogue,
+): { readonly goal: Goal; readonly change: boolean } | Refused {
+  const target = resolveTarget(request, subject, catalogue)
+  const discard = mayDiscard(request, subject)
+  const build = 'refused' in target ? subject.build : target.build
+  const resolved = resolveTargetModules(request, subject, build, catalogue)
+  const obstacles = [
+    ...contradictions(request),
+    ...('obstacles' in resolved ? resolved.obstacles : []),
+    ...('refused' in target
+      ? [target]
+      : [...obstaclesTo(target.build, subject, discard), ...holesIn(target.build, subject, catalogue)]),
+  ]
+  const [first] = obstacles
+  if (first !== undefined)
+    return { refused: first.refused, message: obstacles.map(({ message }) => message).join('; ') }
+  if ('refused' in target || 'obstacles' in resolved) throw new Error('a refusal without an obstacle')
+
+  const { groups, cluster, replicas, persistence, primaries } = subject
+  const from = runsOf(subject)
+  const runs = {
+    build: target.build,
+    restartNonce: from.restartNonce + (request.forceRestart ? 1 : 0),
+    modules: resolved.modules,
+  }
+  const change = revisionOf(runs) !== revisionOf(from)
+  // What is upgraded in place, or begins empty, does so where it is.
+  if (change && !discard && subject.lackOfMemory === undefined && subject.lackOfPorts !== undefined)
+    return {
+      refused: 'insufficient_resources',
+      message: `${subject.lackOfPorts}: each group is upgraded through a further shard`,
+    }
+  return {
+    change,
+    goal: {
+      kind: 'keep',
+      ...runs,
+      from,
+      groups,
+      cluster,
+      replicas,
+      persistence,
+      homes: primaries,
+      preserveRoles: request.preserveRoles,
+      undo: false,
+      discard,
+      inPlace: replicas === 0 && persistence !== 'disabled',
+      policy: request.policy,
+    },
+  }
+}
+
+/** A database may stay where it is, and go wherever no hole is that it does not have today. */
+function holesIn(target: Build, subject: UpgradeSubject, { builds }: Catalogue): readonly Refused[] {
+  const insecure = resolveHoles(target, subject.build, builds)
+  return insecure === undefined ? [] : [insecure]
+}
+
+/** Only a database that is neither replicated nor persistent takes the first of the two flags. */
+function mayDiscard({ mayDiscard, forceDiscard }: UpgradeRequest, subject: UpgradeSubject): boolean {
+  return forceDiscard || (mayDiscard && isFleeting(subject))
+}
+
+function isFleeting({ replicas, persistence }: UpgradeSubject): boolean {
+  return replicas === 0 && persistence === 'disabled'
+}
+
+function resolveTarget(request: UpgradeRequest, subject: UpgradeSubject, catalogue: Catalogue) {
+  const { keepEngineVersion, engineVersion } = request
+  const { build } = subject
+  if (keepEngineVersion) return keepTarget(build, engineVersion)
+  const notOlder = catalogue.builds.filter(
+    (one) => one.flavour !== build.flavour || compareVersions(one.version, build.version) >= 0,
+  )
+  if (engineVersion !== undefined) {
+    // A sound build that is older is no target. One that is asked for is refused as what it is.
+    const found = resolveBuild(engineVersion, build.flavour, notOlder)
+    return 'build' in found ? found : resolveBuild(engineVersion, build.flavour, catalogue.builds)
+  }
+  const allowed = notOlder.filter(
+    (one) => 'modules' in resolveTargetModules(request, subject, one, catalogue),
+  )
+  // Where the modules allow none, the newest is what their obstacles are told of.
+  return resolveBuild(undefined, build.flavour, allowed.some(isOf(build)) ? allowed : notOlder)
+}
+
+function isOf({ flavour }: Build): (build: Build) => boolean {
+  return (build) => build.flavour === flavour
+}
+
+function resolveTargetModules(
+  { modules, latestWithModules }: UpgradeRequest,
+  subject: UpgradeSubject,
+  build: Build,
+  catalogue: Catalogue,
+): ResolvedModules {
+  const scene = { build, traits: subject, catalogue: catalogue.modules }
+  return resolveModules(subject.modules, modules, latestWithModules, scene)
+}
+
+/** Keeping the version and naming it too is no contradiction, as long as it is the same one. */
+function keepTarget(build: Build, engineVersion: string | undefined): { readonly build: Build } | Refused {
+  if (engineVersion === undefined || !('refused' in resolveBuild(engineVersion, build.flavour, [build])))
+    return { build }
+  return {
+    refused: 'conflicting_fields',
+    message: `keep_engine_version asks for ${build.flavour} ${build.version} and engine_version for ${engineVersion}: send one of them`,
+  }
+}
+
+function contradictions(request: UpgradeRequest): Refused[] {
+  const pairs: readonly (readonly [boolean, string])[] = [
+    [request.preserveRoles && request.swapRoles, 'preserve_roles and swap_roles'],
+    [request.preserveRoles && request.forceDiscard, 'preserve_roles and force_discard'],
+    [request.latestWithModules && request.keepEngineVersion, 'latest_with_modules and keep_engine_version'],
+    [
+      request.latestWithModules && request.engineVersion !== undefined,
+      'latest_with_modules and engine_version',
+    ],
+  ]
+  return pairs
+    .filter(([both]) => both)
+    .map(([, fields]) => ({
+      refused: 'conflicting_fields',
+      message: `${fields} contradict each other: send one of them`,
+    }))
+}
+
+function obstaclesTo(target: Build, subject: UpgradeSubject, discard: boolean): Refused[] {
+  const { build } = subject
+  const obstacles: Refused[] = []
+  if (target.flavour === build.flavour && compareVersions(target.version, build.version) < 0) {
+    obstacles.push({
+      refused: 'engine_downgrade_unsupported',
+      message: `engine_version: ${target.flavour} ${target.version} is older than the ${build.version} that the database runs`,
+    })
+  }
+  // What begins empty does so group by group, too.
+  const mix = subject.cluster ? obstacleInOneCluster(build, target) : undefined
+  if (mix !== undefined) obstacles.push({ refused: 'upgrade_path_unsupported', message: mix })
+  if (discard) return obstacles
+  // Modules only rise, which their own rules see to: here it is the engines'.
+  const path = replicationPath(build, target).obstacle
+  if (path !== undefined) {
+    obstacles.push({
+      refused: 'upgrade_path_unsupported',
+      message: `${path}; force_discard would start with an empty database`,
+    })
+  }
+  if (isFleeting(subject) && subject.lackOfMemory !== undefined) {
+    obstacles.push({
+      refused: 'upgrade_would_discard_data',
+      message: `${subject.lackOfMemory}, and the database is neither replicated nor persistent: only may_discard_data could upgrade it, and it would start empty`,
+    })
+  } else if (subject.lackOfMemory !== undefined && !readsFilesOf(build, target)) {
+    obstacles.push({
+      refused: 'insufficient_resources',
+      message: `${subject.lackOfMemory}, and ${target.flavour} ${target.version} does not read the files of ${build.flavour} ${build.version}: no shard could be upgraded in place`,
+    })
+  } else if (subject.lackOfMemory !== undefined && subject.replicas > 0 && losesStandby(build, target)) {
+    obstacles.push({
+      refused: 'insufficient_resources',
+      message: `${subject.lackOfMemory}, and ${build.flavour} ${build.version} does not execute every command that ${target.flavour} ${target.version} sends: an old shard could not be the standby of one that is upgraded in place`,
+    })
+  }
+  return obstacles
+}

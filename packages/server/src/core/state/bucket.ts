@@ -1,0 +1,35 @@
+/** Databases share that many leases: their renewal costs the same, however many databases there are. */
+const BUCKETS = 256
+
+/** What is to be done by one server of all, each by a bucket of its own. */
+export const singletons = { 'seal the audit': BUCKETS } as const
+/** The name of one. */
+export type Singleton = keyof typeof singletons
+
+/** All leases there are. */
+export const ALL_BUCKETS = BUCKETS + Object.keys(singletons).length
+
+/** The bucket of a database. Its uid is never given twice. */
+export function bucketOf(databaseUid: number): number {
+  return databaseUid % BUCKETS
+}
+
+/** For how long PostgreSQL keeps a bucket for its holder. */
+export const LEASE_MS = 15_000
+/** The holder stops that much earlier than others may begin. */
+const MARGIN_MS = 3_000
+
+/** Until when a server may rely on a lease that it asked for at `sentAt`, by its own clock, which only rises: PostgreSQL counts from later on. */
+export function goodUntil(sentAt: number): number {
+  return sentAt + LEASE_MS - MARGIN_MS
+}
+
+/**
+ * How many more buckets a server should have that holds `held`; less than 0: so many too many. One more than its share is left where it is, so that
+ * none goes back and forth.
+ */
+export function bucketsToTake(held: number, servers: number): number {
+  const share = Math.ceil(ALL_BUCKETS / Math.max(1, servers))
+  if (held < share) return share - held
+  return Math.min(0, share + 1 - held)
+}

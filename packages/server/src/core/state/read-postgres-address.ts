@@ -1,0 +1,51 @@
+/** Where a PostgreSQL database is, and as which user we come there. */
+export interface PostgresAddress {
+  /** A name, an address, or the folder of a Unix socket. */
+  readonly host: string
+  readonly port: number
+  readonly database: string
+  readonly user: string
+  /** Null: plain, which is taken for this machine only. `rootCertificate`: a file in PEM; null: the authorities of this system. */
+  readonly tls: { readonly rootCertificate: string | null } | null
+}
+
+const form = '`postgres://user@host:5432/database`'
+const known = new Set(['sslmode', 'sslrootcert', 'host'])
+
+/**
+ * Reads `postgres://user@host[:port]/database[?sslmode=verify-full|disable][&sslrootcert=FILE][&host=/FOLDER]`, with libpq's words. TLS with a certificate
+ * that is checked is the rule; `disable` is taken for loopback and Unix sockets only, where it is the default. Any fault ends in `fault`.
+ */
+export function readPostgresAddress(text: string, fault: (sentence: string) => never): PostgresAddress {
+  const url = URL.parse(text)
+  if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol))
+    return fault(`must be like ${form}`)
+  if (url.password !== '')
+    return fault(
+      'must not have a password, which other programs would see: put it into FAIRLEAD_STORE_PASSWORD_FILE',
+    )
+  const query = new Map(url.searchParams)
+  const unknown = [...query.keys()].find((name) => !known.has(name))
+  if (unknown !== undefined)
+    return fault(`has \`${unknown}\`, which we do not know; known are ${[...known].join(', ')}`)
+  const host = query.get('host') ?? decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1')
+  const [user, database] = [decodeURIComponent(url.username), decodeURIComponent(url.pathname.slice(1))]
+  if (host === '' || user === '' || database === '' || database.includes('/'))
+    return fault(`must be like ${form}`)
+  const port = url.port === '' ? 5432 : Number(url.port)
+  const place = { host, port, database, user }
+  const isHere = host.startsWith('/') || isLoopback(host)
+  const mode = query.get('sslmode') ?? (isHere ? 'disable' : 'verify-full')
+  if (mode === 'verify-full') return { ...place, tls: { rootCertificate: query.get('sslrootcert') ?? null } }
+  if (mode !== 'disable')
+    return fault('must have sslmode=verify-full: other modes do not know to which server they speak')
+  if (!isHere)
+    return fault(
+      `has sslmode=disable, but ${host} is not this machine: passwords of databases would cross the network`,
+    )
+  return { ...place, tls: null }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+}

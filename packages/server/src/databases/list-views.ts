@@ -1,0 +1,56 @@
+import type { ActionsStore } from '../actions/actions-store.ts'
+import type { Action } from '../core/state/action.ts'
+import type { Database, ShardRecord } from '../core/state/database.ts'
+import type { DatabasesStore } from './databases-store.ts'
+import type { ShardsStore } from './shards-store.ts'
+
+/** Which databases a list has, by uid; `only` these, unless null. Without a limit, all. */
+export interface ViewsQuery {
+  readonly limit?: number
+  readonly offset?: number
+  readonly only: readonly number[] | null
+}
+
+/** A DatabaseView of the service. */
+interface View {
+  readonly database: Database
+  readonly shards: readonly ShardRecord[]
+  readonly action: Action | undefined
+}
+
+interface Stores {
+  readonly databases: Pick<DatabasesStore, 'page'>
+  readonly shards: Pick<ShardsStore, 'listOfEach'>
+  readonly actions: Pick<ActionsStore, 'activeOf'>
+}
+
+/** Read at once: a list of all is put together from pieces, and others have their turn between them. */
+const PIECE = 500
+
+/** Costs three queries for each piece of it, whatever there is besides. One that is deleted meanwhile may be missing, no other. */
+export async function listViews(
+  { limit = Number.POSITIVE_INFINITY, offset = 0, only }: ViewsQuery,
+  stores: Stores,
+): Promise<readonly View[]> {
+  const views: View[] = []
+  for (;;) {
+    const wanted = Math.min(PIECE, limit - views.length)
+    if (wanted === 0) return views
+    const last = views.at(-1)?.database.uid
+    const place = last === undefined ? { after: 0, offset } : { after: last, offset: 0 }
+    const piece = await stores.databases.page({ ...place, limit: wanted, only })
+    views.push(...(await viewsOf(piece, stores)))
+    if (piece.length < wanted) return views
+  }
+}
+
+async function viewsOf(databases: readonly Database[], stores: Stores): Promise<readonly View[]> {
+  const uids = databases.map(({ uid }) => uid)
+  const shards = await stores.shards.listOfEach(uids)
+  const actions = await stores.actions.activeOf(uids)
+  return databases.map((database) => ({
+    database,
+    shards: shards.get(database.uid) ?? [],
+    action: actions.get(database.uid),
+  }))
+}

@@ -1,0 +1,114 @@
+import { messageOf } from '@fairlead/engine'
+import type { Logger } from 'pino'
+import { bucketOf, type Singleton, singletons } from '../core/state/bucket.ts'
+import type { Db, Store } from '../store/open-store.ts'
+import { type BucketHolder, createBucketHolder } from './bucket-holder.ts'
+import { LeaseLost } from './lease-lost.ts'
+import { leasesStore } from './leases-store.ts'
+
+/** Which databases this server looks after, where several share a store. Disposed of, it hands them back: others take them within a second. */
+export interface Leases extends AsyncDisposable {
+  /** The epoch under which this server holds a database; undefined: another one may. It may be relied on for `forMs`, by this machine's clock. */
+  heldEpoch(databaseUid: number, forMs?: number): number | undefined
+  /** As `heldEpoch`. Throws LeaseLost. */
+  epochOf(databaseUid: number, forMs?: number): number
+  /** An agent has seen a higher epoch of its bucket: where this server holds it all the same, its store was put back to an older state. */
+  raise(databaseUid: number): Promise<void>
+  /** The epoch under which it is held, by this server or another. */
+  knownEpoch(databaseUid: number): Promise<number>
+  /** Since when this server holds it, by this machine's clock: no server before it has done anything after that. Throws LeaseLost. */
+  heldSince(databaseUid: number): number
+  isOurs(what: Singleton): boolean
+  /** The first statement of a transaction that writes for a database under `epoch`: it is committed only while that holds. Throws LeaseLost. */
+  fence(databaseUid: number, epoch: number): (within: Db) => Promise<void>
+  /** Work on a database, which a bucket is not handed back in the midst of. */
+  during<T>(databaseUid: number, work: () => Promise<T>): Promise<T>
+  /** Called with the buckets that this server takes, from now on. */
+  onTaken(listener: (buckets: ReadonlySet<number>) => Promise<void>): void
+}
+
+const LOOK_EVERY_MS = 1_000
+const RENEW_EVERY_MS = 5_000
+
+interface LeasesDeps {
+  readonly store: Store
+  readonly log: Pick<Logger, 'info' | 'warn'>
+  /** Milliseconds that only rise. */
+  readonly elapsed?: () => number
+}
+
+/** Takes this server's share of the buckets, and keeps it. On a store that is not shared that is all, for ever. */
+export async function createLeases(deps: LeasesDeps): Promise<Leases> {
+  const { store, log, elapsed = () => performance.now() } = deps
+  const holder = createBucketHolder({ store, log, elapsed })
+  const find = (uid: number, forMs?: number) => {
+    const one = holder.find(bucketOf(uid), forMs)
+    if (one === undefined) throw new LeaseLost(uid)
+    return one
+  }
+  if (store.isShared) await holder.renew()
+  await holder.look()
+  const beat = store.isShared ? startBeat(holder, log) : undefined
+  return {
+    heldEpoch: (uid, forMs) => holder.find(bucketOf(uid), forMs)?.epoch,
+    epochOf: (uid, forMs) => find(uid, forMs).epoch,
+    raise: (uid) => holder.raise(bucketOf(uid)),
+    knownEpoch: async (uid) =>
+      holder.find(bucketOf(uid))?.epoch ?? (await leasesStore(store.db, store).epochOf(bucketOf(uid))),
+    heldSince: (uid) => find(uid).since,
+    isOurs: (what) => holder.find(singletons[what]) !== undefined,
+    fence: (uid, epoch) => async (within) => {
+      const isHeld = await leasesStore(within, store).isHeld({ bucket: bucketOf(uid), epoch })
+      if (!isHeld) throw new LeaseLost(uid)
+    },
+    async during(uid, work) {
+      using _working = holder.beginWork(bucketOf(uid)) ?? lost(uid)
+      return await work()
+    },
+    onTaken: holder.onTaken,
+    async [Symbol.asyncDispose]() {
+      await beat?.[Symbol.asyncDispose]()
+      await holder.leave()
+    },
+  }
+}
+
+function lost(uid: number): never {
+  throw new LeaseLost(uid)
+}
+
+/** A look at what is free each second, one after the other; a renewal every five, which waits for nothing: PostgreSQL may have lost the one before. */
+function startBeat({ look, renew }: BucketHolder, log: Pick<Logger, 'warn'>): AsyncDisposable {
+  const running = new Set<Promise<void>>()
+  let said = ''
+  const tell = (cause: unknown) => {
+    const why = messageOf(cause)
+    if (why !== said) log.warn({ why }, 'leases could not be looked after')
+    said = why
+  }
+  let isLooking = false
+  const run = (work: Promise<void>) => {
+    const done = work
+      .then(() => {
+        said = ''
+      }, tell)
+      .finally(() => running.delete(done))
+    running.add(done)
+    return done
+  }
+  const looking = setInterval(() => {
+    if (isLooking) return
+    isLooking = true
+    void run(look()).finally(() => {
+      isLooking = false
+    })
+  }, LOOK_EVERY_MS)
+  const renewing = setInterval(() => void run(renew()), RENEW_EVERY_MS)
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(looking)
+      clearInterval(renewing)
+      await Promise.all(running)
+    },
+  }
+}

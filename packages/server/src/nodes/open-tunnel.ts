@@ -1,0 +1,76 @@
+import { type IncomingMessage, request } from 'node:http'
+import type { Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import {
+  ApiError,
+  EPOCH_HEADER,
+  type Epoch,
+  type ErrorCode,
+  LIFE_HEADER,
+  printEpoch,
+  TUNNEL_PROTOCOL,
+  tunnelPath,
+} from '@fairlead/api'
+import { EngineUnreachable } from '@fairlead/engine'
+import { AgentUnreachable, StaleEpoch } from './agent-link.ts'
+
+/** A way to the engine of a shard, through the agent of its node. */
+export interface Tunnel {
+  /** The agent has signed in to the engine at its other end. */
+  readonly socket: Socket
+  /** The life of the agent in which it was opened. */
+  readonly life: string
+}
+
+/** The agent gives an engine 500 ms to take the login. */
+const ANSWER_WITHIN_MS = 2_500
+
+/**
+ * Asks the agent at a Unix socket for a tunnel to the engine of a shard (engine-tunnel.ts of the API). Throws EngineUnreachable when the agent says
+ * that the engine gives no answer, StaleEpoch, AgentUnreachable when the agent gives none or knows of no tunnels, and ApiError.
+ */
+export function openTunnel(agentSocket: string, shard: string, epoch: Epoch): Promise<Tunnel> {
+  const { promise, resolve, reject } = Promise.withResolvers<Tunnel>()
+  const headers = { connection: 'Upgrade', upgrade: TUNNEL_PROTOCOL, [EPOCH_HEADER]: printEpoch(epoch) }
+  const path = tunnelPath(shard)
+  const asked = request({ socketPath: agentSocket, method: 'POST', path, headers, agent: false })
+  const late = setTimeout(
+    () => asked.destroy(new Error(`no tunnel within ${ANSWER_WITHIN_MS} ms`)),
+    ANSWER_WITHIN_MS,
+  )
+  asked.on('upgrade', (response, stream, head) => {
+    clearTimeout(late)
+    // What http gives is the socket that it has opened.
+    const socket = stream as Socket
+    if (head.length > 0) socket.unshift(head)
+    resolve({ socket, life: String(response.headers[LIFE_HEADER]) })
+  })
+  asked.on('response', (response) => {
+    refusalOf(response)
+      .then(reject, (cause: unknown) => reject(unreachable(cause)))
+      .finally(() => clearTimeout(late))
+  })
+  asked.on('error', (cause) => {
+    clearTimeout(late)
+    reject(unreachable(cause))
+  })
+  asked.end()
+  return promise
+}
+
+function unreachable(cause: unknown): AgentUnreachable {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new AgentUnreachable(`the agent does not answer: ${why}`, { cause })
+}
+
+async function refusalOf(response: IncomingMessage): Promise<Error> {
+  const { error_code: code, message } = JSON.parse(await text(response)) as {
+    error_code: ErrorCode
+    message: string
+  }
+  if (code === 'unavailable') return new EngineUnreachable(message)
+  if (code === 'stale_epoch') return new StaleEpoch(message)
+  if (code === 'not_found')
+    return new AgentUnreachable('the agent is of an older version, and has to be started again')
+  return new ApiError(response.statusCode ?? 0, code, message)
+}

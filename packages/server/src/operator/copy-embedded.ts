@@ -1,0 +1,33 @@
+import { existsSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { stateFolder } from '../sockets.ts'
+import { copyStore } from '../store/copy-store.ts'
+import { openStore } from '../store/open-store.ts'
+import { createSecretBox, readStoreKey, type SecretBox } from '../store/secret-box.ts'
+import { storePlace } from '../store/store-place.ts'
+
+/**
+ * Copies the embedded store of this home to the PostgreSQL of `config`, and puts the file aside, so that no server goes on from it. Databases serve
+ * meanwhile. Answers how many rows, and where the file is now. Throws when a server runs, or the PostgreSQL database has been used.
+ */
+export async function copyEmbedded(
+  config: Config,
+): Promise<{ readonly rows: number; readonly aside: string }> {
+  if (config.store === undefined) throw new Error('FAIRLEAD_STORE says where to copy to; it is not set')
+  const folder = stateFolder(config.home)
+  const file = join(folder, 'store.db')
+  const aside = `${file}.copied`
+  if (!existsSync(file)) throw new Error(`there is no store at ${file}`)
+  if (existsSync(aside)) throw new Error(`${aside} is there already: a store was copied before`)
+  const box = createSecretBox(config.storeKey ?? readStoreKey(join(folder, 'store.key')))
+  const rows = await copyBetween(file, config, folder, () => box)
+  renameSync(file, aside)
+  return { rows, aside }
+}
+
+async function copyBetween(file: string, config: Config, folder: string, readBox: () => SecretBox) {
+  await using near = await openStore(file, readBox)
+  await using far = await openStore(storePlace(config, folder), readBox)
+  return await copyStore(near, far)
+}

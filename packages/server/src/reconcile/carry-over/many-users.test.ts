@@ -1,0 +1,58 @@
+import type { EngineConnection, Reply } from '@fairlead/engine'
+import { expect, test } from 'vitest'
+import { compareSettings } from './carry-settings.ts'
+
+/** An engine that says this of its users, and of its commands. */
+function engineOf(users: readonly string[], commands: number): EngineConnection {
+  const replies: Readonly<Record<string, Reply>> = {
+    ACL: users,
+    CONFIG: [],
+    MODULE: [],
+    COMMAND: Array.from({ length: commands }, (_, n) => [`c${n}`, 1, [], 0, 0, 0, ['@read', '@write']]),
+  }
+  return {
+    address: { host: '127.0.0.1', port: 1 },
+    usable: true,
+    call: (command) => Promise.resolve(replies[command] ?? null),
+    info: () => Promise.resolve(''),
+    [Symbol.dispose]: () => undefined,
+  }
+}
+
+/** Milliseconds of this process's processor time in its longest turn, while `work` went on. */
+async function longestTurn(work: Promise<unknown>): Promise<number> {
+  let longest = 0
+  let isOver = false
+  void work.finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    const before = process.cpuUsage()
+    await new Promise((resolve) => setImmediate(resolve))
+    const { user, system } = process.cpuUsage(before)
+    longest = Math.max(longest, (user + system) / 1_000)
+  }
+  return longest
+}
+
+test('an engine that was taken over does not stall the server with what it says of its users', async () => {
+  const rules = Array.from({ length: 400 }, (_, n) => `${n % 2 === 0 ? '+' : '-'}c${n}`).join(' ')
+  const users = Array.from({ length: 100 }, (_, n) => `user u${n} on ${rules} (+@all -@read ${rules})`)
+  const huge = `user huge on ${'~a '.repeat(300_000)}${'(+@all) '.repeat(20_000)}`
+  const build = { flavour: 'valkey', version: '9.1.2' } as const
+  const compared = compareSettings({
+    from: engineOf([...users, huge], 3_000),
+    fromBuild: build,
+    to: engineOf(users.slice(1), 3_000),
+    toBuild: build,
+    inCluster: false,
+    baseline: {},
+  })
+  const longest = await longestTurn(compared)
+  expect(await compared).toEqual([
+    'user huge: its rules are longer than 1 MB, and are not read',
+    'user u0 is missing or has other rights on 127.0.0.1:1',
+  ])
+  // All at once it was seconds.
+  expect(longest).toBeLessThan(250)
+})

@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer as createPlain } from 'node:net'
+import { createServer } from 'node:tls'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeAuthority, makeEndpointCertificate } from '../../tls/make-certificate.ts'
+import type { TlsPair } from '../../tls/tls-store.ts'
+import { probeAsClient } from './observer.ts'
+
+let authority: TlsPair
+let stranger: TlsPair
+beforeAll(async () => {
+  authority = await makeAuthority(Date.now())
+  stranger = await makeAuthority(Date.now())
+})
+const opened = new AsyncDisposableStack()
+afterAll(() => opened.disposeAsync())
+
+/** Where something answers OK to all that it is asked, once it has shown this certificate. */
+async function serve({ cert, key }: TlsPair) {
+  const server = opened.use(
+    createServer({ cert, key }, (socket) => {
+      socket.on('error', () => undefined)
+      socket.on('data', (chunk) => {
+        for (const _ of chunk.toString().matchAll(/^\*\d+\r$/gm)) socket.write('+OK\r\n')
+      })
+    }),
+  )
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return { host: '127.0.0.1', port }
+}
+
+test('a check of a database trusts its authority, and no other', async () => {
+  const at = await serve(await makeEndpointCertificate(authority, ['127.0.0.1'], Date.now()))
+  const trust = (ca: string) => ({ ca: [ca], checksHost: true })
+  expect(await probeAsClient(at, 'x', trust(authority.cert))).toEqual({ found: 'served', why: '' })
+  expect(await probeAsClient(at, 'x', trust(stranger.cert))).toEqual({
+    found: 'no engine answers',
+    why: expect.stringMatching(/certificate/),
+  })
+  expect((await probeAsClient(at, 'x', null)).found).toBe('no engine answers')
+})
+
+test('the host must be proved, but where an operator alone knows how clients call it', async () => {
+  const own = await makeEndpointCertificate(stranger, ['db.example.org'], Date.now())
+  const at = await serve(own)
+  expect(await probeAsClient(at, 'x', { ca: [stranger.cert], checksHost: true })).toMatchObject({
+    why: expect.stringMatching(/does not match/),
+  })
+  // The certificates that its clients trust are not known: the certificate itself has to do.
+  expect((await probeAsClient(at, 'x', { ca: [authority.cert, own.cert], checksHost: false })).found).toBe(
+    'served',
+  )
+})
+
+test('a port on which nothing listens is told from one on which no engine answers', async () => {
+  const gone = createPlain().listen(0, '127.0.0.1')
+  await once(gone, 'listening')
+  const { port } = gone.address() as AddressInfo
+  gone.close()
+  await once(gone, 'close')
+  expect(await probeAsClient({ host: '127.0.0.1', port }, 'x', null)).toMatchObject({ found: 'no listener' })
+})

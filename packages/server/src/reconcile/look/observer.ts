@@ -1,0 +1,60 @@
+import type { Address } from '@fairlead/api'
+import { connectEngine, type EngineTls, EngineUnreachable, NotOurs } from '@fairlead/engine'
+import type { Database } from '../../core/state/database.ts'
+import type { ObservedDatabase } from '../../core/state/topology.ts'
+import type { ClientProbe } from '../../endpoints/endpoints-service.ts'
+import type { Reach, Reaches } from '../turn/reach.ts'
+import { type ObservingPorts, observe } from './observe.ts'
+
+/** What services may know of the world without touching it. */
+export interface Observer {
+  look(database: Database): Promise<ObservedDatabase>
+  /** Connects as a client of the database would. */
+  probeAsClient(address: Address, password: string, tls: EngineTls | null): Promise<ClientProbe>
+}
+
+const LOOK_WITHIN_MS = 5_000
+/** A client that gets no answer for this long calls it a failure, too. */
+const PROBE_WITHIN_MS = 2_000
+
+/** Looks with the connections of the reconciler; a look that takes too long rejects. */
+export function createObserver(
+  ports: Omit<ObservingPorts, keyof Reach> & {
+    readonly reachUnder: Reaches['under']
+    readonly knownEpoch: (databaseUid: number) => Promise<number>
+  },
+): Observer {
+  return {
+    async look(database) {
+      const signal = AbortSignal.timeout(LOOK_WITHIN_MS)
+      // Another server may hold it: it looks, and orders nothing.
+      const reach = ports.reachUnder(database.uid, await ports.knownEpoch(database.uid))
+      return await observe(database, { ...ports, ...reach }, signal)
+    },
+    probeAsClient,
+  }
+}
+
+/** Any answer will do: one that refuses the login comes from an engine that serves. */
+export async function probeAsClient(
+  { host, port }: Address,
+  password: string,
+  tls: EngineTls | null,
+): Promise<ClientProbe> {
+  try {
+    using _ = await connectEngine({
+      address: { host, port },
+      login: { username: 'default', password },
+      connectTimeoutMs: PROBE_WITHIN_MS,
+      ...(tls !== null && { tls }),
+    })
+    return { found: 'served', why: '' }
+  } catch (cause) {
+    if (!(cause instanceof EngineUnreachable)) return { found: 'served', why: '' }
+    // A process of another user that has the port is no endpoint, and was told no password.
+    const { cause: reason } = cause
+    const isRefused = reason instanceof Error && 'code' in reason && reason.code === 'ECONNREFUSED'
+    const isUnbound = reason instanceof NotOurs || isRefused
+    return { found: isUnbound ? 'no listener' : 'no engine answers', why: cause.message }
+  }
+}

@@ -1,0 +1,48 @@
+import { messageOf } from '@fairlead/engine'
+import type { Logger } from 'pino'
+
+/** Where orders are read. */
+export interface OrdersOnRecord {
+  /** Databases with orders after number `seq`, in the order of their numbers. */
+  orderedAfter(seq: number): Promise<readonly { readonly uid: number; readonly seq: number }[]>
+}
+
+const LOOK_EVERY_MS = 500
+/** The level is read, not the edge alone: whatever has been missed goes on by then. */
+const ALL_EVERY_MS = 30_000
+
+/** Wakes the turns of databases for which other servers have taken orders, from now on, and all with `nudgeAll` now and then, until it is disposed of. */
+export async function followOrders(
+  { orderedAfter }: OrdersOnRecord,
+  {
+    nudge,
+    nudgeAll,
+  }: { readonly nudge: (databaseUid: number) => void; readonly nudgeAll: () => Promise<void> },
+  log: Pick<Logger, 'warn'>,
+): Promise<AsyncDisposable> {
+  let seen = (await orderedAfter(0)).at(-1)?.seq ?? 0
+  let looking: Promise<void> | undefined
+  let allAt = performance.now()
+  const look = async () => {
+    for (const { uid, seq } of await orderedAfter(seen)) {
+      seen = seq
+      nudge(uid)
+    }
+    if (performance.now() - allAt < ALL_EVERY_MS) return
+    allAt = performance.now()
+    await nudgeAll()
+  }
+  const timer = setInterval(() => {
+    looking ??= look()
+      .catch((cause: unknown) => log.warn({ why: messageOf(cause) }, 'orders could not be looked for'))
+      .finally(() => {
+        looking = undefined
+      })
+  }, LOOK_EVERY_MS)
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer)
+      await looking
+    },
+  }
+}

@@ -1,0 +1,112 @@
+import { type Changes, digestOfMarks } from '@fairlead/api'
+import { messageOf } from '@fairlead/engine'
+import { AgentUnreachable } from '../../nodes/agent-link.ts'
+import { isUnknownTo } from '../../nodes/report-shards.ts'
+import type { DatabaseRecords, Log, NodeAgent, PassingTime, ShardRecords } from '../turn/ports.ts'
+
+/** What hearing needs. */
+export type HearingPorts = NodeAgent<'awaitChanges'> &
+  ShardRecords<'databasesOf'> &
+  DatabaseRecords<'advanceHistories' | 'listReserved'> &
+  PassingTime &
+  Log
+
+/** What follows from what was heard. */
+export interface Listener {
+  /** Something about the shards of this database is different. */
+  changed(databaseUid: number): unknown
+  /** Another process is the proxy of the node, and has started: its endpoints are those of its file. */
+  otherProxy(): void
+  /** After each answer, and each time that there was none. */
+  asked(): void
+}
+
+/** An answer comes this soon, also where nothing has changed: the connection is known to live. */
+const WAIT_MS = 20_000
+/** How soon an agent that is away is asked again. */
+const AWAY_MS = { first: 50, last: 1_000 }
+/** An agent of a version that tells nothing: databases are looked at this often. */
+const DEAF_MS = 1_000
+
+/** Hears what the agent has found out since, until `signal` is aborted. Never rejects. */
+export async function hearChanges(
+  ports: HearingPorts,
+  listener: Listener,
+  signal: AbortSignal,
+): Promise<void> {
+  const heard: Heard = { boot: '', seq: 0, marks: new Map(), proxy: undefined }
+  let awayMs = AWAY_MS.first
+  while (!signal.aborted) {
+    try {
+      const asked = { boot: heard.boot, after: heard.seq, waitMs: WAIT_MS }
+      await take(await ports.agent.awaitChanges({ body: asked }, { signal }), heard, ports, listener)
+      listener.asked()
+      awayMs = AWAY_MS.first
+    } catch (cause) {
+      if (signal.aborted) return
+      const isDeaf = isUnknownTo(cause)
+      if (isDeaf) await lookAtAll(ports, listener)
+      else if (!(cause instanceof AgentUnreachable)) forget(cause, heard, ports)
+      listener.asked()
+      await ports.time.pause(isDeaf ? DEAF_MS : awayMs, signal).catch(() => undefined)
+      awayMs = Math.min(AWAY_MS.last, awayMs * 2)
+    }
+  }
+}
+
+interface Heard {
+  boot: string
+  seq: number
+  /** By the agent's name of a shard. */
+  readonly marks: Map<string, string>
+  /** The proxy's process. */
+  proxy: number | null | undefined
+}
+
+/** The agent was understood, and what follows was not done, or it was not understood: all is asked for anew, and counts as changed. */
+function forget(cause: unknown, heard: Heard, { log }: Log): void {
+  log.warn({ err: cause, why: messageOf(cause) }, 'what an agent has found out cannot be dealt with')
+  heard.seq = 0
+  heard.marks.clear()
+}
+
+async function lookAtAll({ databases }: HearingPorts, listener: Listener): Promise<void> {
+  for (const { uid } of await databases.listReserved()) listener.changed(uid)
+}
+
+async function take(news: Changes, heard: Heard, ports: HearingPorts, listener: Listener): Promise<void> {
+  const changed = new Set([...different(news, heard)])
+  // First: a turn that finds the primary dead is to know how far it had come.
+  const streams = news.offsets.map(({ id, ...stream }) => ({ shard: shardId(id), ...stream }))
+  if (streams.length > 0) await ports.databases.advanceHistories(streams)
+  const ids = [...changed].map(shardId).filter(Number.isSafeInteger)
+  for (const uid of await ports.shards.databasesOf(ids)) listener.changed(uid)
+  const { state, pid } = news.proxy
+  if (state === 'running' && heard.proxy !== pid) {
+    const isFirst = heard.proxy === undefined
+    heard.proxy = pid
+    listener.otherProxy()
+    if (!isFirst) await lookAtAll(ports, listener)
+  }
+  heard.boot = news.boot
+  const isComplete = digestOfMarks(heard.marks.values()) === news.digest
+  if (!isComplete && news.all) throw new Error('the digest of an agent is not that of what it has listed')
+  heard.seq = isComplete ? news.seq : 0
+}
+
+/** The shards whose mark is another than before; what is heard is kept. */
+function* different({ all, shards, gone }: Changes, { marks }: Heard): Generator<string> {
+  const listed = new Set(shards.map(({ id }) => id))
+  const left = all ? [...marks.keys()].filter((id) => !listed.has(id)) : gone
+  for (const id of left) if (marks.delete(id)) yield id
+  for (const { id, mark } of shards) {
+    if (marks.get(id) === mark) continue
+    marks.set(id, mark)
+    yield id
+  }
+}
+
+/** What it is on record as. */
+function shardId(name: string): number {
+  return Number(name.slice(1))
+}

@@ -1,0 +1,50 @@
+/** Whose turn comes first: a handover that has begun; then what is in progress, or has changed; then the safety net. */
+export type Queue = 'handover' | 'action' | 'watch'
+
+const inOrder: readonly Queue[] = ['handover', 'action', 'watch']
+
+/** Places for work on databases, and those that wait for one. A database waits in one queue at most. */
+export interface Slots {
+  /** It waits; one that does already goes to the queue that comes first. */
+  ask(uid: number, queue: Queue): void
+  /** The next one, with its place taken; undefined: none waits, or there is no place. */
+  take(): { readonly uid: number; readonly queue: Queue } | undefined
+  /** A place that was taken from this queue is free again. */
+  free(queue: Queue): void
+}
+
+/** `atOnce` places in all, at most `ofQueue` of them for each queue. Where a queue has no bound of its own, it has no need of a place. */
+export function createSlots(atOnce: number, ofQueue: Readonly<Record<Queue, number>>): Slots {
+  const waiting: Record<Queue, Set<number>> = { handover: new Set(), action: new Set(), watch: new Set() }
+  const taken: Record<Queue, number> = { handover: 0, action: 0, watch: 0 }
+  const mayBegin = (queue: Queue) => {
+    if (!Number.isFinite(ofQueue[queue])) return true
+    return taken[queue] < ofQueue[queue] && taken.handover + taken.action + taken.watch < atOnce
+  }
+  return {
+    ask(uid, queue) {
+      const known = inOrder.find((each) => waiting[each].has(uid))
+      if (known !== undefined && firstOf(known, queue) === known) return
+      if (known !== undefined) waiting[known].delete(uid)
+      waiting[queue].add(uid)
+    },
+    take() {
+      for (const queue of inOrder) {
+        const [uid] = waiting[queue]
+        if (uid === undefined || !mayBegin(queue)) continue
+        waiting[queue].delete(uid)
+        taken[queue] += 1
+        return { uid, queue }
+      }
+      return undefined
+    },
+    free(queue) {
+      taken[queue] -= 1
+    },
+  }
+}
+
+/** Of two queues the one that comes first. */
+export function firstOf(a: Queue | undefined, b: Queue): Queue {
+  return a !== undefined && inOrder.indexOf(a) <= inOrder.indexOf(b) ? a : b
+}

@@ -1,0 +1,41 @@
+import type { Action } from '../../core/state/action.ts'
+import type { Database } from '../../core/state/database.ts'
+import type { ObservedDatabase } from '../../core/state/topology.ts'
+import { carryToFollowers } from '../carry-over/carry-to-followers.ts'
+import { warnOf } from '../records/note-action.ts'
+import type { TurnMemory } from '../turn/turn-memory.ts'
+import type { TurnPorts } from './turn-ports.ts'
+
+interface About {
+  readonly database: Database
+  readonly action: Action | undefined
+  readonly seen: ObservedDatabase
+}
+
+/**
+ * Before an upgrade counts as done: every shard that may become primary gets the users and settings of its
+ * primary.
+ */
+export async function syncSettings({ database, action, seen }: About, ports: TurnPorts): Promise<void> {
+  const records = await ports.shards.listOf(database.uid)
+  for (const { group, recordedPrimary } of seen.groups) {
+    const primary = records.find(({ id }) => id === recordedPrimary)
+    const followers = records.filter((shard) => shard.group === group && shard !== primary)
+    if (primary === undefined) continue
+    const missing = await carryToFollowers({ database, primary, followers, action }, ports)
+    if (missing !== undefined && action !== undefined) await warnOf(action, missing.why, ports)
+  }
+}
+
+/** A restarted process has lost its settings of run time; its primary still has them. */
+export async function resyncSettings(turn: About, ports: TurnPorts, memory: TurnMemory): Promise<void> {
+  const runs = turn.seen.groups.flatMap(({ shards }) => shards.map(({ engine }) => engine?.runId ?? ''))
+  const what = `users and settings of ${turn.database.uid}: ${runs.join(' ')}`
+  if (memory.isTime(what, RESYNC_EVERY_MS)) await syncSettings(turn, ports)
+}
+
+/**
+ * Often enough that no turn of the safety net leaves it out: so old the users of a follower are at most, compared with those that were added at run
+ * time, should the primary die.
+ */
+const RESYNC_EVERY_MS = 30_000

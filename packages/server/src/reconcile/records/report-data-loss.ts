@@ -1,0 +1,173 @@
+import { type AuditType, fairlead } from '../../core/identity/audit-record.ts'
+import { hasBrokenHistory } from '../../core/losses/broken-history.ts'
+import { lostBytes } from '../../core/losses/lost-bytes.ts'
+import { lostWith } from '../../core/losses/lost-with.ts'
+import { isEmptyDisk } from '../../core/plan/kept-on-disk.ts'
+import type { Action, Certificate } from '../../core/state/action.ts'
+import type { Database, History } from '../../core/state/database.ts'
+import {
+  type EngineState,
+  isLive,
+  type ObservedDatabase,
+  type ObservedGroup,
+  type ObservedShard,
+} from '../../core/state/topology.ts'
+import { mayHaveOldValues } from '../../core/state/way-back.ts'
+import type { ActionRecords, AuditTrail, Clock, HandoverRecords, Log, OrdersGiven } from '../turn/ports.ts'
+import type { StepContext } from '../turn/step-context.ts'
+import type { TurnMemory } from '../turn/turn-memory.ts'
+import { warnOf } from './note-action.ts'
+
+/** For people: the log, the audit, and the action if one runs. */
+export type ReportingPorts = ActionRecords & AuditTrail & OrdersGiven<'mayBeGiven'> & Clock & Log
+type ReportingContext<Ports = ReportingPorts> = Pick<
+  StepContext<Ports>,
+  'action' | 'database' | 'group' | 'seen' | 'ports'
+>
+
+/**
+ * A replica was promoted because its primary was gone, not because it was handed the role: what the primary had
+ * acknowledged and not yet sent is lost. That is what asynchronous replication allows, and it is said.
+ */
+export async function reportPromotionLoss(
+  shard: number,
+  { action, seen, database, group, ports }: ReportingContext<ReportingPorts & HandoverRecords<'last'>>,
+): Promise<void> {
+  const lost = lostWith(seen, ports.ordersToServe.mayBeGiven({ databaseUid: database.uid, group }))
+  // It has stepped down for another one, and steps up again.
+  if (lost === null || lost === shard) return
+  const successor = seen.shards.find(({ id }) => id === shard)
+  const gone = seen.shards.find(({ id }) => id === lost)
+  const { handover } = seen
+  const when = handover === null ? '' : ` in the handover from shard ${handover.from} to shard ${handover.to}`
+  const offset = successor?.engine?.offset ?? 0
+  const bytes = successor?.engine == null ? null : lostBytes(seen.history, successor.engine)
+  const words =
+    `shard ${shard} was promoted in place of shard ${lost}, which was gone${when}` +
+    `${gone === undefined ? '' : ` (${gone.processWhy})`}: writes that it had acknowledged and not yet sent,` +
+    ` after offset ${offset}, ${areLost(bytes)}` +
+    (await oldValuesOf(successor, gone, { database, group, ports }))
+  const details = { shard: String(shard), instead_of: String(lost), ...detailOf(bytes) }
+  await reportEvent({ type: 'bdb_primary_replaced', words, details }, { database, action }, ports)
+}
+
+/** Redis before 6.2 keeps the old value of what a newer primary has set with a time to live, and says so nowhere. */
+async function oldValuesOf(
+  successor: ObservedShard | undefined,
+  gone: ObservedShard | undefined,
+  { database, group, ports }: Pick<ReportingContext<HandoverRecords<'last'>>, 'database' | 'group' | 'ports'>,
+): Promise<string> {
+  if (successor === undefined || gone === undefined || !mayHaveOldValues(successor, gone)) return ''
+  const moved = (await ports.handovers.last(database.uid)).get(group)
+  const since = moved === undefined ? 'it followed a newer primary' : moved.intendedAt
+  const { flavour, version } = successor.wanted.build
+  return `. It runs ${flavour} ${version}, which does not carry out a SET with a time to live of a newer primary: keys that were set with one since ${since} may have older values, or be missing`
+}
+
+/**
+ * A primary died without a replica to replace it, and serves again with the data on its disk. With
+ * `appendfsync always` that was all that it had acknowledged, and nothing is reported.
+ */
+export async function reportRestartLoss(
+  seen: ObservedGroup,
+  known: History,
+  about: { readonly database: Database; readonly action: Action | undefined },
+  ports: ReportingPorts,
+): Promise<void> {
+  const { persistence, aofFsync } = about.database
+  const primary = seen.shards.find(({ id }) => id === seen.recordedPrimary)
+  if (primary === undefined || !isLive(primary) || !hasBrokenHistory(primary, known)) return
+  if (persistence === 'aof' && aofFsync === 'always') return
+  const bytes =
+    lostBytes(known, primary.engine) ?? (beganEmpty(primary.engine, persistence) ? known.offset : null)
+  const words =
+    `shard ${primary.id} died as a primary without a replica to replace it, and serves again with what was on its disk` +
+    ` (data_persistence: ${persistence}): writes that it had acknowledged and not yet saved, up to offset ${known.offset} and beyond, ${areLost(bytes)}`
+  const details = { shard: String(primary.id), persistence, ...detailOf(bytes) }
+  await reportEvent({ type: 'bdb_primary_lost_memory', words, details }, about, ports)
+}
+
+/** Nothing is kept on disk, and its process continues no former history. */
+function beganEmpty({ replid2 }: EngineState, persistence: Database['persistence']): boolean {
+  return persistence === 'disabled' && /^0*$/.test(replid2)
+}
+
+/** A process hangs, and is not ended by itself: people must hear of that, also when there is no action. Said once an hour. */
+export async function reportHangingShards(
+  { groups }: ObservedDatabase,
+  about: { readonly database: Database; readonly action: Action | undefined },
+  ports: ReportingPorts,
+  memory: TurnMemory,
+): Promise<void> {
+  for (const { id, processWhy, silence } of groups.flatMap(({ shards }) => shards)) {
+    if (silence?.hung !== true) continue
+    if (!memory.isTime(`hanging of ${id} since ${silence.startedAt}`, REPORT_EVERY_MS)) continue
+    const details = { shard: String(id), why: processWhy }
+    await reportEvent({ type: 'bdb_shard_hung', words: `shard ${id} ${processWhy}`, details }, about, ports)
+  }
+}
+
+const REPORT_EVERY_MS = 60 * 60 * 1_000
+
+/** `lost`: bytes of the stream; null: the number is not known. */
+export async function reportHandoverLoss(
+  { from, to, offsetTo }: Certificate,
+  lost: number | null,
+  { action, database, ports }: Omit<ReportingContext, 'seen'>,
+): Promise<void> {
+  const howMuch =
+    lost === null ? 'if it had acknowledged any: how many is not known' : `${lost} bytes of its stream`
+  const words =
+    `in the handover from shard ${from} to shard ${to}, shard ${from} went on serving after it was replaced:` +
+    ` writes that it acknowledged after offset ${offsetTo} are lost, ${howMuch}`
+  const details = { shard: String(to), instead_of: String(from), bytes: lost === null ? 'unknown' : lost }
+  await reportEvent({ type: 'bdb_handover_lost_writes', words, details }, { database, action }, ports)
+}
+
+/**
+ * A primary whose append-only file is gone is started all the same, for no other shard holds any data. An
+ * empty database would have such a file. (With another `appendfsync` than always it is reported as any
+ * return.)
+ */
+export async function reportEmptyStart(
+  { shard, follow }: { readonly shard: number; readonly follow: number | null },
+  { action, seen, database, ports }: ReportingContext,
+): Promise<void> {
+  const { persistence, aofFsync } = database
+  const started = seen.shards.find(({ id }) => id === shard)
+  if (follow !== null || persistence !== 'aof' || aofFsync !== 'always') return
+  if (started === undefined || !isEmptyDisk(started) || seen.history === null) return
+  const words =
+    `shard ${shard}, the last primary, serves again with an empty disk: its append-only file is gone, and no other shard` +
+    ` holds data; all that it had acknowledged is lost, ${seen.history.offset} bytes of its stream`
+  const details = { shard: String(shard), persistence, ...detailOf(seen.history.offset) }
+  await reportEvent({ type: 'bdb_primary_lost_memory', words, details }, { database, action }, ports)
+}
+
+/** The record is up to a second old: where nothing of it is missing, something that is younger may be. */
+function areLost(bytes: number | null): string {
+  if (bytes === null) return 'are lost; how many is not known'
+  return bytes === 0
+    ? 'are lost if there were any; nothing on record is missing'
+    : `are lost; of what was on record, ${bytes} bytes of its stream`
+}
+
+function detailOf(bytes: number | null): { readonly lost_bytes?: string } {
+  return bytes === null ? {} : { lost_bytes: String(bytes) }
+}
+
+/** For people: the log, the audit, and the action if one runs. */
+export async function reportEvent(
+  {
+    type,
+    words,
+    details,
+  }: { readonly type: AuditType; readonly words: string; readonly details: Record<string, string | number> },
+  { database, action }: { readonly database: Database; readonly action: Action | undefined },
+  ports: ReportingPorts,
+): Promise<void> {
+  ports.log.error({ database: database.uid, ...details }, words)
+  if (action !== undefined) await warnOf(action, words, ports)
+  const at = new Date(ports.now()).toISOString()
+  await ports.audit.append({ type, by: fairlead, databaseUid: database.uid, details }, at)
+}

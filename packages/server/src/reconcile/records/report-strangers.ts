@@ -1,0 +1,90 @@
+import { findStrangers, nameStranger, type Stranger } from '../../core/plan/strangers.ts'
+import { noneReported, strangersToReport } from '../../core/plan/strangers-to-report.ts'
+import type { Action } from '../../core/state/action.ts'
+import type { Database, SlotRange } from '../../core/state/database.ts'
+import { readSlotRanges, writeSlotRanges } from '../../core/state/slot-ranges.ts'
+import { type ClusterNode, isAt, isLive, type ObservedDatabase } from '../../core/state/topology.ts'
+import type { PassingTime } from '../turn/ports.ts'
+import type { StepContext } from '../turn/step-context.ts'
+import type { TurnMemory } from '../turn/turn-memory.ts'
+import { type ReportingPorts, reportEvent } from './report-data-loss.ts'
+
+/**
+ * A node is in the cluster that is no shard of the database, and never was: people must hear of it, also when
+ * there is no action. Reported once an hour for each, and for many as a number
+ * (core/plan/strangers-to-report.ts). A former shard is forgotten without a report. After its restart the
+ * server remembers no stranger, and takes any node without slots for a former shard.
+ */
+export async function reportStrangers(
+  seen: ObservedDatabase,
+  about: { readonly database: Database; readonly action: Action | undefined },
+  ports: ReportingPorts & PassingTime,
+  memory: TurnMemory,
+): Promise<void> {
+  const { uid } = about.database
+  if (!about.database.cluster) return
+  const strangers = findStrangers(seen).filter(({ former }) => !former)
+  const met = meet(seen, strangers, memory.metNodes.get(uid))
+  memory.metNodes.set(uid, met)
+  const unknown = strangers.filter(({ node, slots }) => slots !== '' || !met.has(node))
+  const { named, more, reported } = strangersToReport(
+    unknown,
+    memory.reportedStrangers.get(uid) ?? noneReported,
+    ports.time.elapsed(),
+  )
+  memory.reportedStrangers.set(uid, reported)
+  for (const stranger of named) await reportEvent(newsOf(stranger), about, ports)
+  if (more > 0) await reportEvent(newsOfMore(more), about, ports)
+}
+
+/** Shards, and whatever stands at the address of one: it is what is left of a process of ours, or does not answer us yet. */
+function meet(
+  { groups }: ObservedDatabase,
+  strangers: readonly Stranger[],
+  met = new Set(strangers.filter(({ slots }) => slots === '').map(({ node }) => node)),
+): Set<string> {
+  const records = groups.flatMap(({ shards }) => shards)
+  for (const { engine } of records.filter(isLive))
+    for (const node of engine.cluster?.nodes ?? [])
+      if (node.id === engine.cluster?.id || records.some((shard) => isAt(node.address, shard)))
+        met.add(node.id)
+  // An engine may make up as many as it likes. The oldest are forgotten, and at worst told of once more.
+  return met.size <= MOST_MET ? met : new Set([...met].slice(-MOST_MET))
+}
+
+const MOST_MET = 1_000
+
+function newsOfMore(count: number) {
+  const words =
+    `${count} more nodes are in the cluster and are no shards of the database:` +
+    ' every shard is told to forget them (docs/strangers.md)'
+  return { type: 'bdb_stranger_in_cluster', words, details: { more: String(count) } } as const
+}
+
+function newsOf(stranger: Stranger) {
+  const { node, address, slots, followedBy } = stranger
+  const claims = slots === '' ? 'without slots' : `with slots ${writeSlotRanges(readSlotRanges(slots))}`
+  const words =
+    `${nameStranger(stranger)}, ${claims}, is in the cluster and is no shard of the database:` +
+    ' every shard is told to forget it (docs/strangers.md)'
+  const details = {
+    ...{ node, address: `${address.host}:${address.port}`, slots },
+    ...(followedBy.length > 0 && { followed_by: followedBy.join(' ') }),
+  }
+  return { type: 'bdb_stranger_in_cluster', words, details } as const
+}
+
+/** What the other node has acknowledged meanwhile was never ours. */
+export async function reportTakeBack(
+  { shard, slots, thief }: { readonly shard: number; readonly slots: SlotRange; readonly thief: ClusterNode },
+  { database, action, ports }: Pick<StepContext<ReportingPorts>, 'database' | 'action' | 'ports'>,
+): Promise<void> {
+  const from = nameStranger({ node: thief.id, address: thief.address })
+  const range = writeSlotRanges([slots])
+  const words =
+    `shard ${shard} has taken slots ${range} back from ${from}, with the data that it held;` +
+    ' what that node has acknowledged meanwhile is not in it'
+  const address = `${thief.address.host}:${thief.address.port}`
+  const details = { shard: String(shard), slots: range, node: thief.id, address }
+  await reportEvent({ type: 'bdb_slots_taken_back', words, details }, { database, action }, ports)
+}

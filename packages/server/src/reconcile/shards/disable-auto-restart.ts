@@ -1,0 +1,30 @@
+import type { ShardRecord } from '../../core/state/database.ts'
+import { agentName } from '../../nodes/agent-name.ts'
+import type { Certifying, EffectRunner, NodeAgent } from '../turn/ports.ts'
+import { shardSpec } from '../turn/shard-spec.ts'
+import type { StepContext } from '../turn/step-context.ts'
+import { asTheyRun } from './ports-of-shard.ts'
+import { shardCertificate } from './shard-certificates.ts'
+
+type SpecContext = Pick<
+  StepContext<NodeAgent<'putShard'> & EffectRunner & Certifying<'shards'>>,
+  'database' | 'everybody' | 'seen' | 'ports' | 'signal'
+>
+
+/**
+ * Before a replica becomes primary: should its process die before the agent hears of its role, it is not
+ * restarted by itself. In cluster mode it would come back as an empty primary, and empty the shard that still
+ * has the data.
+ */
+export async function disableAutoRestart(
+  shard: ShardRecord,
+  { database, everybody, seen, ports, signal }: SpecContext,
+): Promise<void> {
+  const group = everybody.filter((one) => one.group === shard.group)
+  const members = asTheyRun(group, seen)
+  const spec = shardSpec(shard, database, members, await shardCertificate(shard, ports))
+  const body = { ...spec, onCrash: 'wait' as const }
+  await ports.effect('put-shard', () =>
+    ports.agent.putShard({ params: { id: agentName(shard.id) }, body }, { signal }),
+  )
+}

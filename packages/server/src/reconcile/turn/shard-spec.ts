@@ -1,0 +1,58 @@
+import type { ShardSpec } from '@fairlead/api'
+import { LEAST_BACKLOG_BYTES } from '../../core/state/backlog-bytes.ts'
+import type { Database, ShardRecord } from '../../core/state/database.ts'
+import { engineLimit, limitsOf } from '../../core/state/engine-memory.ts'
+import { type Runs, revisionOf } from '../../core/state/goal.ts'
+import type { ShardCertificate } from '../../tls/tls-service.ts'
+
+/**
+ * What the agent is asked to run for a shard. `members` are all shards of its group, itself included; `certificate` is that of the database's
+ * shards, if this one speaks TLS to others.
+ */
+export function shardSpec(
+  shard: ShardRecord,
+  database: Database,
+  members: readonly ShardRecord[],
+  certificate: ShardCertificate | null,
+): ShardSpec {
+  const primary = members.find(({ id }) => id === shard.follows)
+  return {
+    build: shard.runs.build,
+    revision: revisionOf(shard.runs),
+    host: shard.host,
+    port: shard.port,
+    replicaOf: primary === undefined ? null : followed(primary),
+    cluster: database.cluster,
+    tls: certificate === null || shard.tlsPort === null ? null : { port: shard.tlsPort, certificate },
+    // What lies on its disk may be of the build before, whatever its primary runs by now: its own snapshot, or the copy of a full sync.
+    rdbVersionCheck: 'relaxed',
+    // A primary that came back empty would empty its replicas: with others in the group, the server decides.
+    onCrash: primary === undefined && members.length > 1 ? 'wait' : 'restart',
+    ...nextLimits(database, members.length),
+    persistence: database.persistence,
+    aofFsync: database.aofFsync,
+    snapshots: [...database.snapshots],
+    backlogBytes: LEAST_BACKLOG_BYTES,
+    modules: modulesFor(shard.runs),
+    adminPassword: database.adminPassword,
+    userPassword: database.userPassword,
+  }
+}
+
+function followed({ host, port, tlsPort }: ShardRecord): ShardSpec['replicaOf'] {
+  return tlsPort === null ? { host, port } : { host, port, tlsPort }
+}
+
+/** What a process loads at its start. */
+export function modulesFor({ modules }: Runs): ShardSpec['modules'] {
+  return modules.map(({ sha256, name, args }) => ({ sha256, name, args: [...args] }))
+}
+
+/** With what a process begins, in a group of so many. Alone it has no backlog; one that it gets later is seen (keep-limits.ts). */
+export function nextLimits(
+  database: Database,
+  members: number,
+): Pick<ShardSpec, 'memoryBytes' | 'evictionPolicy'> {
+  const { shareBytes, evictionPolicy } = limitsOf(database)
+  return { memoryBytes: engineLimit(shareBytes, members > 1 ? LEAST_BACKLOG_BYTES : 0), evictionPolicy }
+}

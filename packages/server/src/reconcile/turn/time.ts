@@ -1,0 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Time as it passes, whatever is done to the clock of the machine. */
+export interface Time {
+  /** Milliseconds that only rise, from some moment before this process began its work. */
+  readonly elapsed: () => number
+  /** Resolves after so many milliseconds. Rejects when the signal is aborted before that. */
+  readonly pause: (ms: number, signal?: AbortSignal) => Promise<void>
+}
+
+/** That of this machine. `elapsed` was 0 when this process began. */
+export const realTime: Time = {
+  elapsed: () => performance.now(),
+  pause: (ms, signal) => delay(ms, undefined, { signal }),
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, closeSync, openSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { messageOf } from '@fairlead/engine'
+import BetterSqlite from 'better-sqlite3'
+import { Kysely, SqliteDialect } from 'kysely'
+import { migrate } from './migrate.ts'
+import { rememberStatements } from './remember-statements.ts'
+import { sealedColumns } from './sealed-columns.ts'
+import { createSecretBox, readStoreKey, type SecretBox } from './secret-box.ts'
+import type { Store } from './store.ts'
+import type { Tables } from './tables.ts'
+
+/**
+ * Opens the embedded store in `file`, made if it is not there, and brings its schema up to date.
+ *
+ * Secrets of databases are sealed in it with what `readBox` gives, once the file is ours; unless told, by the key in store.key beside it.
+ *
+ * The file is locked for the life of the process: there is one server on an embedded store, and the kernel lets the
+ * lock go when it is killed. Every commit is on disk before it counts. Throws when another server holds the file, or
+ * when a newer Fairlead wrote it.
+ */
+export async function openEmbedded(
+  file: string,
+  readBox: () => SecretBox = () => boxBeside(file),
+): Promise<Store> {
+  if (file !== ':memory:') keepPrivate(file)
+  const sqlite = new BetterSqlite(file, { timeout: 2_000 })
+  try {
+    sqlite.pragma('locking_mode = EXCLUSIVE')
+    sqlite.pragma('journal_mode = WAL')
+    sqlite.pragma('synchronous = FULL')
+    sqlite.pragma('foreign_keys = ON')
+    sqlite.exec('begin immediate; commit')
+  } catch (cause) {
+    sqlite.close()
+    throw explain(cause, file)
+  }
+
+  const box = readBoxOf(sqlite, readBox)
+  const db = new Kysely<Tables>({
+    dialect: new SqliteDialect({ database: rememberStatements(sqlite) }),
+    plugins: [sealedColumns(box)],
+  })
+  try {
+    await migrate(db)
+  } catch (cause) {
+    await db.destroy()
+    throw cause
+  }
+  const countChanges = sqlite.prepare('select total_changes()').pluck()
+  return {
+    db,
+    isShared: false,
+    changes: () => countChanges.get() as number,
+    async rewrite() {
+      sqlite.exec('vacuum')
+      sqlite.pragma('wal_checkpoint(TRUNCATE)')
+    },
+    transaction: (work) => db.transaction().execute(work).catch(explainFullDisk),
+    [Symbol.asyncDispose]: () => db.destroy(),
+  }
+}
+
+function readBoxOf(sqlite: BetterSqlite.Database, readBox: () => SecretBox): SecretBox {
+  try {
+    return readBox()
+  } catch (cause) {
+    sqlite.close()
+    throw cause
+  }
+}
+
+/** A store in memory has a key of its own. */
+function boxBeside(file: string): SecretBox {
+  return createSecretBox(
+    file === ':memory:' ? randomBytes(32) : readStoreKey(join(dirname(file), 'store.key')),
+  )
+}
+
+/**
+ * It holds the databases' secrets, and so does what SQLite writes beside it, with the mode that the file has then: it is the owner's only
+ * before SQLite opens it, whatever the umask. Files of an earlier Fairlead are corrected.
+ */
+function keepPrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (cause) {
+    if (!isCode(cause, 'EEXIST')) throw explain(cause, file)
+  }
+  for (const each of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
+    try {
+      chmodSync(each, 0o600)
+    } catch (cause) {
+      if (!isCode(cause, 'ENOENT')) throw explain(cause, file)
+    }
+  }
+}
+
+function isCode(cause: unknown, code: string): boolean {
+  return cause instanceof Error && 'code' in cause && cause.code === code
+}
+
+/** On a full disk SQLite rolls back by itself, and Kysely's own rollback then hides why. */
+function explainFullDisk(cause: unknown): never {
+  if (!(cause instanceof Error) || !cause.message.includes('no transaction is active')) throw cause
+  throw Object.assign(new Error('the store could not be written: its disk is full', { cause }), {
+    code: 'SQLITE_FULL',
+  })
+}
+
+function explain(cause: unknown, file: string): Error {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (code.startsWith('SQLITE_BUSY')) return new Error(`another Fairlead server runs on ${file}`, { cause })
+  return new Error(`the store ${file} cannot be opened: ${messageOf(cause)}`, { cause })
+}

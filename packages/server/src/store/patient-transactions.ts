@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { messageOf } from '@fairlead/engine'
+import type { Transaction } from 'kysely'
+import { isConflict, StoreAway } from './postgres-trouble.ts'
+import type { Db } from './store.ts'
+import type { Tables } from './tables.ts'
+
+/** As long as PostgreSQL takes to restart. Then the caller is told. */
+const PATIENCE_MS = 5_000
+const AGAIN_AFTER_MS = 100
+
+type Work<T> = (db: Transaction<Tables>) => Promise<T>
+
+/** Transactions that outlast a PostgreSQL that is away for a moment. Disposed of, it takes its marks out of the store. */
+export interface PatientTransactions extends AsyncDisposable {
+  /**
+   * Runs `work` whole or not at all, and for as long as that is safe again: where others were in the way, or PostgreSQL went away. `work` does
+   * nothing but read and write the store. Throws StoreAway: nothing was changed; or, where a commit was sent, it may have been.
+   */
+  run<T>(work: Work<T>): Promise<T>
+}
+
+/**
+ * Each transaction leaves a mark, by which it is known whether it was committed when the answer was lost. Its number in PostgreSQL
+ * does not say: after a crash, another one may be given the same. Those of one process that run at once have a mark each.
+ */
+export function patientTransactions(db: Db): PatientTransactions {
+  const process = randomUUID()
+  const free: string[] = []
+  let made = 0
+  let marked = 0
+  return {
+    async run(work) {
+      made += free.length === 0 ? 1 : 0
+      const name = free.pop() ?? `commit:${process}:${made}`
+      try {
+        return await runPatiently(db, work, () => {
+          marked += 1
+          return { name, value: marked }
+        })
+      } finally {
+        free.push(name)
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      const own = db.deleteFrom('counters').where('name', 'like', `commit:${process}:%`)
+      await own.execute().catch((cause: unknown) => {
+        // A row that is left harms nothing.
+        if (!(cause instanceof StoreAway)) throw cause
+      })
+    },
+  }
+}
+
+/** A row of `counters`. */
+interface Mark {
+  readonly name: string
+  readonly value: number
+}
+
+/** What may have been committed: its mark, and what its caller is to be given then. */
+interface Sent<T> {
+  readonly mark: Mark
+  readonly value: T
+}
+
+async function runPatiently<T>(db: Db, work: Work<T>, nextMark: () => Mark): Promise<T> {
+  const until = performance.now() + PATIENCE_MS
+  let sent: Sent<T> | undefined
+  for (;;) {
+    let done: Sent<T> | undefined
+    try {
+      const mark = nextMark()
+      return await db.transaction().execute(async (within) => {
+        // One that was cut off has ended by now: this one has its turn.
+        if (sent !== undefined && (await isThere(within, sent.mark))) return sent.value
+        await leave(within, mark)
+        const value = await work(within)
+        done = { mark, value }
+        return value
+      })
+    } catch (cause) {
+      if (!isConflict(cause) && !(cause instanceof StoreAway)) throw cause
+      if (cause instanceof StoreAway && cause.isCommitSent) sent = done ?? sent
+      if (performance.now() > until) throw new StoreAway(messageOf(cause), cause, sent !== undefined)
+      await delay(AGAIN_AFTER_MS)
+    }
+  }
+}
+
+async function isThere(db: Db, { name, value }: Mark): Promise<boolean> {
+  const row = await db.selectFrom('counters').select('value').where('name', '=', name).executeTakeFirst()
+  return row?.value === value
+}
+
+async function leave(db: Db, mark: Mark): Promise<void> {
+  const row = db.insertInto('counters').values(mark)
+  await row.onConflict((on) => on.column('name').doUpdateSet({ value: mark.value })).execute()
+}

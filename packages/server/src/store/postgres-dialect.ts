@@ -1,0 +1,82 @@
+import {
+  CompiledQuery,
+  type Dialect,
+  type Driver,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+} from 'kysely'
+import type pg from 'pg'
+import { asTrouble, StoreAway } from './postgres-trouble.ts'
+
+/** Of the lock that transactions take, of all servers. Any number that others are unlikely to take. */
+const WRITING = 4_620_710_326_847
+
+/**
+ * PostgreSQL for Kysely, in two ways as an embedded store is: transactions come one after the other, and what is in the way of one is a
+ * StoreAway, which says whether a COMMIT was sent.
+ */
+export function postgresDialect(pool: pg.Pool): Dialect {
+  const dialect = new PostgresDialect({ pool: watched(pool) })
+  return {
+    createAdapter: () => dialect.createAdapter(),
+    createQueryCompiler: () => dialect.createQueryCompiler(),
+    createIntrospector: (db) => dialect.createIntrospector(db),
+    createDriver: () => oneAfterTheOther(dialect.createDriver()),
+  }
+}
+
+/** `pool`, whose errors say what they are. A connection that has had one is not used again. */
+function watched(pool: pg.Pool): PostgresPool {
+  return {
+    options: pool.options,
+    end: () => pool.end(),
+    async connect() {
+      const client = await pool.connect().catch(rethrow)
+      let trouble: StoreAway | undefined
+      const query = async (sql: string, parameters: readonly unknown[]) => {
+        try {
+          return await client.query(sql, [...parameters])
+        } catch (cause) {
+          const known = asTrouble(cause)
+          if (known instanceof StoreAway) trouble = known
+          throw known
+        }
+      }
+      return { query, release: () => client.release(trouble) } as unknown as PostgresPoolClient // without cursors, of which there are none
+    },
+  }
+}
+
+function rethrow(cause: unknown): never {
+  throw asTrouble(cause)
+}
+
+function oneAfterTheOther(driver: Driver): Driver {
+  return {
+    init: () => driver.init(),
+    acquireConnection: () => driver.acquireConnection(),
+    releaseConnection: (connection) => driver.releaseConnection(connection),
+    async rollbackTransaction(connection) {
+      try {
+        await driver.rollbackTransaction(connection)
+      } catch (cause) {
+        // It is rolled back with its connection. What was in the way before is what the caller is to hear.
+        if (!(cause instanceof StoreAway)) throw cause
+      }
+    },
+    destroy: () => driver.destroy(),
+    async beginTransaction(connection, settings) {
+      await driver.beginTransaction(connection, settings)
+      await connection.executeQuery(CompiledQuery.raw(`select pg_advisory_xact_lock(${WRITING})`))
+    },
+    async commitTransaction(connection) {
+      try {
+        await driver.commitTransaction(connection)
+      } catch (cause) {
+        if (!(cause instanceof StoreAway)) throw cause
+        throw new StoreAway(cause.message, cause.cause, true)
+      }
+    },
+  }
+}

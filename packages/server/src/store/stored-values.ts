@@ -1,0 +1,105 @@
+import {
+  ActionState,
+  Build,
+  type HoldReason,
+  HoldReasonOrNull,
+  holdReasons,
+  RollbackObstacleOrNull,
+} from '@fairlead/api'
+import { Type } from 'typebox'
+import { oneOf } from './stored-column.ts'
+
+/* What JSON columns of more than one table hold. Values that earlier versions did not write may be absent. */
+
+const UsedModule = Type.Object({
+  uid: Type.String(),
+  name: Type.String(),
+  semanticVersion: Type.String(),
+  sha256: Type.String(),
+  args: Type.Array(Type.String()),
+})
+
+/** Modules as a database, a shard and a goal have them. */
+export const StoredModules = Type.Array(UsedModule)
+
+const Runs = Type.Object({ build: Build, restartNonce: Type.Integer(), modules: StoredModules })
+
+/** A goal. What earlier versions did not know, migrations have added. */
+export const StoredGoal = Type.Object({
+  kind: oneOf('keep', 'remove'),
+  build: Build,
+  restartNonce: Type.Integer(),
+  modules: StoredModules,
+  from: Type.Union([Runs, Type.Null()]),
+  groups: Type.Integer({ minimum: 1 }),
+  cluster: Type.Boolean(),
+  replicas: Type.Integer({ minimum: 0 }),
+  persistence: oneOf('disabled', 'aof', 'snapshot'),
+  homes: Type.Array(Type.Integer()),
+  preserveRoles: Type.Boolean(),
+  undo: Type.Boolean(),
+  discard: Type.Boolean(),
+  inPlace: Type.Boolean(),
+  policy: Type.Object({
+    parallel: Type.Integer({ minimum: 0 }),
+    canary: Type.Boolean(),
+    supervised: Type.Boolean(),
+    rollbackWindow: Type.Union([Type.Integer({ minimum: 0 }), Type.Literal('until-finalized')]),
+  }),
+})
+
+/** What people have said about an action. */
+export const StoredOrders = Type.Object({
+  paused: Type.Boolean(),
+  proceed: Type.Boolean(),
+  finalize: Type.Boolean(),
+})
+
+/** Steps to come. */
+export const StoredPending = Type.Array(
+  Type.Object({ shard: Type.String(), kind: Type.String(), why: Type.String() }),
+)
+
+/** `keys` and `heldMs` came later than the others. */
+export const StoredCertificate = Type.Object({
+  from: Type.Integer(),
+  to: Type.Integer(),
+  replid: Type.String(),
+  offsetFrom: Type.Number(),
+  offsetTo: Type.Number(),
+  keys: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
+  writeStopMs: Type.Number(),
+  heldMs: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
+  recovered: Type.Boolean(),
+  fullSyncs: Type.Union([Type.Number(), Type.Null()]),
+  at: Type.String(),
+})
+
+/** What changed of an action: any of these. */
+export const StoredChange = Type.Partial(
+  Type.Object({
+    status: oneOf('queued', 'running', 'done', 'failed'),
+    progress: Type.Number(),
+    step: ActionState,
+    holdReason: HoldReasonOrNull,
+    waitingFor: Type.String(),
+    needsPerson: Type.Boolean(),
+    error: Type.Union([Type.String(), Type.Null()]),
+    undo: Type.Boolean(),
+    paused: Type.Boolean(),
+    eligible: Type.Boolean(),
+    rollbackObstacle: RollbackObstacleOrNull,
+    reason: Type.String(),
+    warnings: Type.String(),
+  }),
+)
+
+/** Whether an upgrade can be taken back. Earlier versions wrote no obstacle. */
+export const StoredWayBack = Type.Object({
+  eligible: Type.Boolean(),
+  obstacle: Type.Optional(RollbackObstacleOrNull),
+  reason: Type.String(),
+})
+
+/** Why an action may wait. The compiler does not know the keys of a table as such. */
+export const storedHoldReasons = Object.keys(holdReasons) as HoldReason[]

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto'
+import BetterSqlite from 'better-sqlite3'
+import pg from 'pg'
+import { inject } from 'vitest'
+import type { PostgresAddress } from '../src/core/state/read-postgres-address.ts'
+import { openStore, type Store, type StorePlace } from '../src/store/open-store.ts'
+import { createSecretBox } from '../src/store/secret-box.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Where tests of the project on PostgreSQL have theirs; undefined in the others. */
+    readonly postgres: PostgresAddress | undefined
+  }
+}
+
+const key = randomBytes(32)
+const places = new Map<string, PostgresAddress>()
+
+/** Whether this project has its stores in PostgreSQL. */
+export const isOnPostgres = inject('postgres') !== undefined
+
+/** The store of `file` (`:memory:`: a new one each time): that file, or a database of the PostgreSQL of this project. */
+export async function openTestStore(file: string): Promise<Store> {
+  const place = await testStorePlace(file)
+  return typeof place === 'string' ? openStore(place) : openStore(place, () => createSecretBox(key))
+}
+
+/** Where that is. */
+export async function testStorePlace(file: string): Promise<StorePlace> {
+  const server = inject('postgres')
+  if (server === undefined) return file
+  const known = places.get(file)
+  if (known !== undefined && file !== ':memory:') return { address: known, passwordFile: null }
+  const database = `test_${randomBytes(8).toString('hex')}`
+  await runOn(server, `create database ${database}`)
+  const address = { ...server, database }
+  places.set(file, address)
+  return { address, passwordFile: null }
+}
+
+/** Changes a store behind its back. */
+export async function tamperWith(place: StorePlace, statements: string): Promise<void> {
+  if (typeof place === 'string') new BetterSqlite(place).exec(statements).close()
+  else await runOn(place.address, statements)
+}
+
+async function runOn({ host, port, database, user }: PostgresAddress, statements: string): Promise<void> {
+  const client = new pg.Client({ host, port, database, user })
+  await client.connect()
+  try {
+    await client.query(statements)
+  } finally {
+    await client.end()
+  }
+}

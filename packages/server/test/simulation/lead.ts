@@ -1,0 +1,153 @@
+/** Leads an action on the tests' world to its end, turn by turn: steps are carried out by the code that ships. */
+
+import { EngineError, EngineUnreachable } from '@fairlead/engine'
+import { applyDeadlines, isUndoable } from '../../src/core/plan/apply-deadlines.ts'
+import { planDatabase } from '../../src/core/plan/plan-database.ts'
+import { allowedBy } from '../../src/core/state/orders.ts'
+import {
+  findGroup,
+  type ObservedDatabase,
+  type ObservedGroup,
+  type Step,
+  type Verdict,
+} from '../../src/core/state/topology.ts'
+import { hasHandedOver } from '../../src/core/state/way-back.ts'
+import { act, planTurn, type TurnState } from '../../src/reconcile/loop/reconcile-database.ts'
+import type { Action } from './action.ts'
+import { write } from './clients.ts'
+import { gossip } from './gossip.ts'
+import { look } from './look.ts'
+import { Died, type Server, startServer } from './server.ts'
+import { arrive, type World } from './world.ts'
+
+/** What a look has shown, and what was decided on it. */
+export interface Moment {
+  readonly seen: ObservedDatabase
+  readonly now: number
+  readonly lanes: ReturnType<typeof planDatabase>
+}
+
+export interface Watch {
+  /** Before anything of a turn is carried out. */
+  readonly moment?: (moment: Moment, action: Action) => void
+  /** Of each lane that is to do one, on what the plan has seen, before any of them is carried out. */
+  readonly step?: (group: ObservedGroup, step: Step, moment: Moment, action: Action) => void
+  /** What people and accidents do, before each look. */
+  readonly events?: (action: Action) => void
+  /** After how many moments, before and after effects of the next turn, the server is killed. */
+  readonly effects?: () => number
+  /** What dies with the server, in that very moment. */
+  readonly death?: (action: Action) => void
+  /** The first half of a turn, too, is the one that ships: it takes longer. Otherwise the world is looked at as it is. */
+  readonly isWhole?: boolean
+}
+
+export type End = { readonly kind: 'done' | 'stuck'; readonly why: string }
+
+const TURN_MS = 500
+const MOST_TURNS = 1_500
+/** An obstacle that lasted so many turns is one that nothing but a person ends. */
+const PATIENCE = 60
+
+/** Leads it to its end. Throws when there is none. */
+export async function lead(action: Action, watch: Watch = {}): Promise<End> {
+  const { world } = action
+  const start = () => startServer(action, () => watch.death?.(action))
+  let waited = 0
+  let server = start()
+  for (let turn = 0; turn < MOST_TURNS; turn++) {
+    watch.events?.(action)
+    if (server.isDead()) server = start()
+    const dieSometime = () => server.dieAfter(watch.effects?.() ?? Number.POSITIVE_INFINITY)
+    if (watch.isWhole) dieSometime()
+    const planned = await unlessTrouble(() => (watch.isWhole ? planWhole(server) : plan(action, server)))
+    if (planned !== undefined) {
+      const moment = { ...planned, now: world.time.elapsed() }
+      watch.moment?.(moment, action)
+      const blocked = moment.lanes.map(({ verdict }) => verdict).find(({ kind }) => kind === 'stuck')
+      waited = blocked === undefined ? 0 : waited + 1
+      if (waited > PATIENCE && blocked !== undefined && 'why' in blocked)
+        return { kind: 'stuck', why: blocked.why }
+      for (const { group, step } of stepsOf(moment)) {
+        watch.step?.(findGroup(moment.seen, group), step, moment, action)
+        action.steps.push({ group, step })
+      }
+      if (!watch.isWhole) dieSometime()
+      await unlessTrouble(() => act(planned, server.ports, server.memory, new AbortController().signal))
+    }
+    if (action.ended !== null) return await rest(action)
+    await pass(world)
+  }
+  throw new Error(`the plan never ends: ${JSON.stringify((await plan(action, server)).lanes)}`)
+}
+
+/** What is done stays done, whatever is still on its way. */
+async function rest(action: Action): Promise<End> {
+  for (let n = 0; n < 15; n++) await pass(action.world)
+  const { lanes } = await plan(
+    action,
+    startServer(action, () => undefined),
+  )
+  const undone = lanes.find(({ verdict }) => verdict.kind !== 'done')
+  if (undone !== undefined) throw new Error(`it was done, and is not any more: ${JSON.stringify(undone)}`)
+  return { kind: 'done', why: '' }
+}
+
+/** Half a second between two turns. */
+async function pass(world: World): Promise<void> {
+  await world.time.pause(TURN_MS)
+  write(world)
+  arrive(world)
+  gossip(world)
+  write(world)
+  if (world.fault !== null) throw new Error(world.fault)
+}
+
+/** Undefined: the server was killed, or an engine did not answer, or declines. The next turn looks again. */
+async function unlessTrouble<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work()
+  } catch (cause) {
+    if ([Died, EngineError, EngineUnreachable].some((kind) => cause instanceof kind)) return undefined
+    throw cause
+  }
+}
+
+/** The world as it is, and what is to be done: planTurn without what keeps records and settings, and with a look that costs no command. */
+async function plan(action: Action, { ports, memory }: Server): Promise<TurnState> {
+  const { world, goal, orders } = action
+  const seen = look(world)
+  const now = ports.now()
+  if (!goal.undo && seen.groups.every((group) => hasHandedOver(group, goal))) action.handedOverAt ??= now
+  const undoable = isUndoable(seen, goal)
+  const lanes = planDatabase(seen, goal, allowedBy(goal, orders, action.handedOverAt, now)).map(
+    ({ group, verdict }) => ({
+      group,
+      verdict: applyDeadlines(verdict, memory.waitedMs(1, group, verdict), findGroup(seen, group), undoable),
+    }),
+  )
+  const database = await ports.databases.get(1)
+  if (database === undefined) throw new Error('there is no database')
+  const began = ports.time.elapsed()
+  return { began, database, action: await ports.actions.active(1), goal, seen, lanes }
+}
+
+async function planWhole({ ports, memory }: Server): Promise<TurnState> {
+  const turn = await planTurn(1, ports, memory, new AbortController().signal)
+  if ('next' in turn) throw new Error('the action was not begun')
+  return turn
+}
+
+/** A step for each lane that is to do one; none when the turn gives the action up. */
+function stepsOf({ lanes }: Moment): readonly { readonly group: number; readonly step: Step }[] {
+  if (lanes.some(({ verdict }) => verdict.kind === 'hopeless')) return []
+  return lanes.flatMap(({ group, verdict }) => {
+    const step = stepOf(verdict)
+    return step === undefined ? [] : [{ group, step }]
+  })
+}
+
+function stepOf(verdict: Verdict): Step | undefined {
+  if (verdict.kind === 'do') return verdict.step
+  return verdict.kind === 'stuck' ? verdict.retry : undefined
+}

@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { enginesFolder } from './engines-folder.ts'
+
+/** The process of an engine of a test's own, in a folder of its own. Disposing of it kills it, hung or not, and removes the folder. */
+export interface EngineProcess extends AsyncDisposable {
+  readonly folder: string
+  /** The one that runs, or ran last. */
+  readonly child: ChildProcess
+  readonly hasEnded: boolean
+  /** Resolves when it has ended. */
+  ended(): Promise<void>
+  /** Once it has ended: this build in the same folder, with what it is now to be configured with; absent: the file as it is. */
+  startAgain(build: string, lines?: readonly string[]): Promise<void>
+  /** All that it has said since its folder was made. */
+  log(): Promise<string>
+}
+
+/** What is started of a build, and with what. */
+export interface EngineStart {
+  readonly program?: 'server' | 'sentinel'
+  /** Of its configuration file, which it may write anew. */
+  readonly lines: readonly string[]
+  /** Words behind the file: they count more than its lines. */
+  readonly args?: readonly string[]
+}
+
+/** Starts `build` ("valkey-8.1.1"); whether it answers, or ends with a complaint in its log, is for the caller to see. */
+export async function spawnEngine(
+  build: string,
+  { program = 'server', lines, args = [] }: EngineStart,
+): Promise<EngineProcess> {
+  const folder = await mkdtemp(join(tmpdir(), 'fairlead-engine-'))
+  const conf = join(folder, `${program}.conf`)
+  const start = async (of: string, next: readonly string[] | undefined): Promise<ChildProcess> => {
+    if (next !== undefined) await writeFile(conf, [...next, ''].join('\n'), { mode: 0o600 })
+    await using log = await open(join(folder, 'log'), 'a')
+    const file = join(enginesFolder(), of, 'bin', `${of.slice(0, of.lastIndexOf('-'))}-${program}`)
+    const child = spawn(file, [conf, ...args], { cwd: folder, stdio: ['ignore', log.fd, log.fd] })
+    // Also when the tests die of an error: nothing of them goes on.
+    const kill = () => child.kill('SIGKILL')
+    process.once('exit', kill)
+    child.once('exit', () => process.off('exit', kill))
+    return child
+  }
+  let child = await start(build, [`dir ${folder}`, ...lines])
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
+  const ended = async () => {
+    if (!hasEnded()) await once(child, 'exit')
+  }
+  return {
+    folder,
+    get child() {
+      return child
+    },
+    get hasEnded() {
+      return hasEnded()
+    },
+    ended,
+    async startAgain(next, others) {
+      child = await start(next, others && [`dir ${folder}`, ...others])
+    },
+    log: () => readFile(join(folder, 'log'), 'utf8'),
+    async [Symbol.asyncDispose]() {
+      const end = ended()
+      child.kill('SIGKILL')
+      await end
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
