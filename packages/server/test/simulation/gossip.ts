@@ -1,6 +1,6 @@
 /** What engines in cluster mode tell each other, for the planner's tests. It arrives late and in any order. */
 import { type Engine, follow } from './engines.ts'
-import { liveOf, type Member, membersOf, type Team, type World } from './world.ts'
+import { liveOf, type Member, memberOf, membersOf, type Team, type World } from './world.ts'
 
 export function gossip(world: World): void {
   if (!world.cluster) return
@@ -8,6 +8,7 @@ export function gossip(world: World): void {
   for (const member of everybody) {
     if (member.engine !== null && world.pick(2) === 0) listen(member, member.engine, everybody)
   }
+  for (const { engine } of everybody) if (engine !== null) giveUpGreetings(world, engine)
   for (const team of world.teams) hearOfOwner(world, team)
 }
 
@@ -23,6 +24,11 @@ function listen(member: Member, engine: Engine, everybody: readonly Member[]): v
   }
   engine.known = known
   engine.greeted = new Set([...engine.greeted].filter((id) => !known.has(id)))
+}
+
+/** A node that left is greeted until the time for handshakes is over (cluster-node-timeout). */
+function giveUpGreetings(world: World, engine: Engine): void {
+  engine.greeted = new Set([...engine.greeted].filter((id) => memberOf(world, id) !== undefined))
 }
 
 /** A node that lost its slots to another one steps down and follows it, and so do its followers. */
