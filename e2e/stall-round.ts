@@ -57,14 +57,7 @@ export async function stallInUpgrades(round: Round): Promise<Aftermath> {
   await using direct = await loadOn(fairlead, uid, 'sharded')
   const moreOfBoth = () => Promise.all([endpoint, direct].map((load) => load.untilAcked(load.acked() + 200)))
   await moreOfBoth()
-  const actions: Action[] = []
-  while (linesOf(log).length < stalls.length) {
-    if (actions.length > stalls.length)
-      throw new Error(`of ${JSON.stringify(stalls)}, only ${linesOf(log).length} came`)
-    const body = { engine_version: pair.to, force_restart: actions.length > 0 }
-    const upgrade = await api.upgradeDatabase({ params: { uid }, body })
-    actions.push(await fairlead.untilEnded(upgrade.action_uid, 150_000))
-  }
+  const actions = await upgradeUntilStalled(fairlead, { uid, log, to: pair.to, stalls })
   const whole = [...Array(groups).fill('primary'), ...Array(groups).fill('replica')].join()
   await until(
     'one primary and one replica a group',
@@ -81,6 +74,22 @@ export async function stallInUpgrades(round: Round): Promise<Aftermath> {
     stalled: linesOf(log),
     told: logs.filter(({ type }) => losses.includes(type)).map((entry) => JSON.stringify(entry)),
   }
+}
+
+/** Upgrades, and restarts, until every stall has come. */
+async function upgradeUntilStalled(
+  fairlead: Fairlead,
+  { uid, log, to, stalls }: Pick<Round, 'stalls'> & { uid: number; log: string; to: string },
+): Promise<readonly Action[]> {
+  const actions: Action[] = []
+  while (linesOf(log).length < stalls.length) {
+    if (actions.length > stalls.length)
+      throw new Error(`of ${JSON.stringify(stalls)}, only ${linesOf(log).length} came`)
+    const body = { engine_version: to, force_restart: actions.length > 0 }
+    const upgrade = await fairlead.api.upgradeDatabase({ params: { uid }, body })
+    actions.push(await fairlead.untilEnded(upgrade.action_uid, 150_000))
+  }
+  return actions
 }
 
 const losses = ['bdb_primary_replaced', 'bdb_primary_lost_memory', 'bdb_handover_lost_writes']

@@ -1,5 +1,5 @@
 import type { Action, Body, createDatabase, upgradeDatabase } from '@fairlead/api'
-import { type Load, startLoad, type Verdict } from '@fairlead/ledger'
+import { type LedgerReport, type Load, startLoad, type Verdict } from '@fairlead/ledger'
 import { type Afterwards, goThroughUpgrade } from './go-through-upgrade.ts'
 import type { Fairlead } from './start-fairlead.ts'
 import { watchFullSyncs } from './watch-full-syncs.ts'
@@ -114,15 +114,22 @@ export async function upgradeUnderLoad(fairlead: Fairlead, options: LoadedUpgrad
     to: `${after.engine} ${after.engine_version}`,
     action: lastOf(actions),
     certificates,
+    fullSyncs,
+    writeStopsMs: certificates.map(({ write_stop_ms }) => write_stop_ms),
+    clientGapsMs,
+    ...summarize(report, verdicts),
+  }
+}
+
+/** What clients were told, and what is there of it: the worst of all places counts. */
+function summarize(report: LedgerReport, verdicts: readonly Verdict[]) {
+  return {
     acked: report.acked,
     lost: Math.max(...verdicts.map(({ lost }) => lost)),
     duplicated: Math.max(...verdicts.map(({ duplicated }) => duplicated)),
     errors: Object.values(report.errors).reduce((sum, count) => sum + count, 0),
     reconnects: report.reconnects,
     errorKinds: report.errors,
-    fullSyncs,
-    writeStopsMs: certificates.map(({ write_stop_ms }) => write_stop_ms),
-    clientGapsMs,
     ackedPerSecond: Math.round(report.acked / report.seconds),
     examples: verdicts.flatMap(({ examples }) => examples),
   }

@@ -26,8 +26,8 @@ export interface HostileClient extends Disposable {
 const LAST = 'the-last-word'
 const last = encodeCommand(['PING', LAST])
 
-/** A client that has not signed in. */
-export async function enter({ port, ca }: Door): Promise<HostileClient> {
+/** `gone` rejects when the connection is closed. */
+async function open({ port, ca }: Door) {
   const to = { host: '127.0.0.1', port }
   const socket =
     ca === null ? connect({ ...to, noDelay: true }) : connectTls({ ...to, ca, servername: 'localhost' })
@@ -37,6 +37,12 @@ export async function enter({ port, ca }: Door): Promise<HostileClient> {
   gone.catch(() => undefined)
   socket.on('error', () => undefined)
   await Promise.race([once(socket, ca === null ? 'connect' : 'secureConnect'), gone])
+  return { socket, gone }
+}
+
+/** A client that has not signed in. */
+export async function enter(door: Door): Promise<HostileClient> {
+  const { socket, gone } = await open(door)
   let tail = ''
   let lineEnds = 0
   let onData: () => unknown = () => undefined

@@ -76,18 +76,31 @@ export async function loadDatabase(fairlead: Fairlead, wanted: DatabaseToLoad): 
     },
     async verdict() {
       await load.stop()
-      const verdicts = [await load.readBack()]
-      for (const { role, port } of await api.listDatabaseShards({ params: { uid } }))
-        if (role === 'slave') verdicts.push(await load.readBack({ address: { host: '127.0.0.1', port } }))
-      const worst = (of: (one: Checked) => number) => Math.max(...verdicts.map(of))
-      return {
-        acked: verdicts[0]?.acked ?? 0,
-        unknown: verdicts[0]?.unknown ?? 0,
-        lost: worst(({ lost }) => lost),
-        duplicated: worst(({ duplicated }) => duplicated),
-      }
+      const replicas = (await api.listDatabaseShards({ params: { uid } })).filter(
+        ({ role }) => role === 'slave',
+      )
+      return readEverywhere(
+        load,
+        replicas.map(({ port }) => port),
+      )
     },
     [Symbol.asyncDispose]: () => load[Symbol.asyncDispose](),
+  }
+}
+
+/** What is lost or doubled anywhere counts. */
+async function readEverywhere(load: Load, replicaPorts: readonly number[]): Promise<Checked> {
+  const atPrimaries = await load.readBack()
+  const verdicts = [atPrimaries]
+  for (const port of replicaPorts)
+    verdicts.push(await load.readBack({ address: { host: '127.0.0.1', port } }))
+  const worst = (of: (one: Checked) => number) => Math.max(...verdicts.map(of))
+  const { acked, unknown } = atPrimaries
+  return {
+    acked,
+    unknown,
+    lost: worst(({ lost }) => lost),
+    duplicated: worst(({ duplicated }) => duplicated),
   }
 }
 

@@ -44,18 +44,6 @@ export async function measureStops(versions: Versions, { rounds, say }: Rounds):
   }
   // Only counters tell of a write that was carried out twice. The comparators write keys, so these are not compared.
   for (const groups of [1, 3]) counting.push(await fairleadHandovers(versions, { groups, kind: 'incr' }))
-
-  const stopsOf = (runs: readonly { readonly writeStopsMs: readonly number[] }[] = []) =>
-    runs.flatMap(({ writeStopsMs }) => writeStopsMs)
-  const told = (name: string, runs: readonly FairleadHandovers[]) => ({
-    name,
-    handovers: stopsOf(runs).length,
-    ledger_ms: spread(stopsOf(runs)),
-    calm_ms: spread(runs.map(({ calmMs }) => calmMs)),
-    certificate_ms: spread(runs.flatMap(({ certifiedMs }) => certifiedMs)),
-    full_syncs: runs.reduce((sum, { fullSyncs }) => sum + fullSyncs, 0),
-    ...sums(runs),
-  })
   return {
     goals: judgeStops({
       single: stopsOf(ours.single),
@@ -78,6 +66,22 @@ export async function measureStops(versions: Versions, { rounds, say }: Rounds):
       ],
     },
     ...sums([...ours.single, ...ours.sharded, ...counting]),
+  }
+}
+
+function stopsOf(runs: readonly { readonly writeStopsMs: readonly number[] }[] = []): readonly number[] {
+  return runs.flatMap(({ writeStopsMs }) => writeStopsMs)
+}
+
+function told(name: string, runs: readonly FairleadHandovers[]) {
+  return {
+    name,
+    handovers: stopsOf(runs).length,
+    ledger_ms: spread(stopsOf(runs)),
+    calm_ms: spread(runs.map(({ calmMs }) => calmMs)),
+    certificate_ms: spread(runs.flatMap(({ certifiedMs }) => certifiedMs)),
+    full_syncs: runs.reduce((sum, { fullSyncs }) => sum + fullSyncs, 0),
+    ...sums(runs),
   }
 }
 

@@ -35,16 +35,11 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
   const disk = await readDataOnDisk(folder.data, last)
   const appendonly = decideAppendonly(spec, disk)
   const logFrom = await prepareFolder(folder, spec, appendonly.atStart)
-  const sameOrder = last !== null && last.order === order
   const startedAt = Date.now()
   const outside = ranOutside(last, spec)
   const record: ProcessRecord = {
-    order,
-    spec,
-    identity: null,
-    startedAt,
-    answeredAt: null,
-    proven: sameOrder && last.proven,
+    ...{ order, spec, logFrom, ...historyOf(last, order) },
+    ...{ identity: null, startedAt, answeredAt: null, stoppingAt: null, ended: null },
     appendonly: appendonly.atStart,
     appendonlyLater: appendonly.later,
     aofFrom: startedAt,
@@ -55,12 +50,6 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
       died: last !== null && !disk.stoppedCleanly && (last.answeredAt !== null || last.before.died === true),
     },
     ...(outside && { ranOutside: true }),
-    logFrom,
-    stoppingAt: null,
-    ended: null,
-    crashes: sameOrder ? last.crashes : 0,
-    streak: sameOrder ? last.streak : 0,
-    ...(sameOrder && last.unanswered && { unanswered: last.unanswered }),
   }
   // Recorded before the process exists: an agent that dies in between looks for it by its folder.
   await place.save(record)
@@ -71,18 +60,25 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
     await place.save({ ...asDied(record, messageOf(cause)), proven: false })
     return
   }
-  let within: boolean
-  try {
-    const program = await findProgram(place.builds, spec.build)
-    const engine = { program, modules: spec.modules, ranOutside: outside }
-    const child = await startProcess(folder, engine, place.wall)
-    place.child = child
-    within = child.within
-  } catch (cause) {
-    await place.save(asDied(record, messageOf(cause)))
-    return
-  }
-  await place.save({ ...record, identity: place.child.identity, ...(within && { within: true }) })
+  const started = await launch(place, record).catch((cause: unknown) => asDied(record, messageOf(cause)))
+  await place.save(started)
+}
+
+/** The record of the process that it has started. */
+async function launch(place: ShardWorkplace, record: ProcessRecord): Promise<ProcessRecord> {
+  const { build, modules } = record.spec
+  const program = await findProgram(place.builds, build)
+  const engine = { program, modules, ranOutside: record.ranOutside === true }
+  const child = await startProcess(place.folder, engine, place.wall)
+  place.child = child
+  return { ...record, identity: child.identity, ...(child.within && { within: true }) }
+}
+
+/** What the processes of the same order leave to the next one; another order begins anew. */
+function historyOf(last: ProcessRecord | null, order: number) {
+  if (last === null || last.order !== order) return { proven: false, crashes: 0, streak: 0 }
+  const { proven, crashes, streak, unanswered } = last
+  return { proven, crashes, streak, ...(unanswered && { unanswered }) }
 }
 
 /** Notes the first answer of a process and its settings, and sets what had to wait until it has loaded its data. */

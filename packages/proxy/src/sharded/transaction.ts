@@ -38,11 +38,7 @@ export function queueCommand(
       return { kind: 'outside' }
     case 'EXEC':
       if (backend === null && !broken) return { kind: 'bind', slot: router.watchedSlot }
-      return end(
-        router,
-        transaction,
-        errorReply('EXECABORT Transaction discarded because of previous errors.'),
-      )
+      return end(router, transaction, aborted)
     case 'DISCARD':
       // What is watched is forgotten with it, by the engine that watches.
       if (backend === null && router.watchedSlot >= 0) return { kind: 'bind', slot: router.watchedSlot }
@@ -55,12 +51,7 @@ export function queueCommand(
       return say(router, name === 'MULTI' ? nested : watchInside)
     default:
   }
-  if (isSpecial)
-    return spoil(
-      router,
-      transaction,
-      errorReply(`ERR ${name} cannot be part of a transaction in a sharded database`),
-    )
+  if (isSpecial) return spoil(router, transaction, notInTransaction(name))
   const slot = key === null ? -1 : hashSlot(key)
   const bound = backend === null ? router.watchedSlot : transaction.slot
   if (isStray || (slot >= 0 && bound >= 0 && slot !== bound)) return spoil(router, transaction, crossSlot)
@@ -85,6 +76,9 @@ const nestedMulti = encodeCommand(['MULTI'])
 
 const queued = Buffer.from('+QUEUED\r\n')
 const nested = errorReply('ERR MULTI calls can not be nested')
+const aborted = errorReply('EXECABORT Transaction discarded because of previous errors.')
+const notInTransaction = (name: string) =>
+  errorReply(`ERR ${name} cannot be part of a transaction in a sharded database`)
 const watchInside = errorReply('ERR WATCH inside MULTI is not allowed')
 
 function end(router: Router, { backend }: Transaction, reply: Buffer): Queueing {

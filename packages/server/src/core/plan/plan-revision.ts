@@ -77,34 +77,43 @@ function planNewSuccessor({ seen, goal, primary, replicas }: Group): Verdict {
   const noDisk = lackOfDisk(seen, primary)
   if (noDisk !== undefined) return { kind: 'hopeless', ...noDisk }
   const lacking = lackOfMemory(seen)
-  if (lacking === undefined) {
-    return act({
-      kind: 'add-shard',
-      runs: goal,
-      follow: primary.id,
-      why: `a surge shard on ${revisionOf(goal)} proves the target before anything old is touched`,
-    })
-  }
-  const replica = replicas[0]
+  if (lacking !== undefined) return planWithoutSurge(lacking.why, { goal, primary, replica: replicas[0] })
+  return act({
+    kind: 'add-shard',
+    runs: goal,
+    follow: primary.id,
+    why: `a surge shard on ${revisionOf(goal)} proves the target before anything old is touched`,
+  })
+}
+
+/** Where there is no room for one shard more: one that is there is upgraded in place, if its build and files allow it. */
+function planWithoutSurge(
+  lack: string,
+  {
+    goal,
+    primary,
+    replica,
+  }: Pick<Group, 'goal' | 'primary'> & { readonly replica: ObservedShard | undefined },
+): Verdict {
   if (!readsFilesOf((replica ?? primary).wanted.build, goal.build))
     return {
       kind: 'hopeless',
       code: 'node_room',
-      why: `${lacking.why}, and ${revisionOf(goal)} does not read the files of ${revisionOf(primary.wanted)}: no shard can be upgraded in place`,
+      why: `${lack}, and ${revisionOf(goal)} does not read the files of ${revisionOf(primary.wanted)}: no shard can be upgraded in place`,
     }
-  if (replica !== undefined && losesStandby(replica.wanted.build, goal.build))
+  if (replica === undefined) return planInPlace(lack, { goal, primary })
+  if (losesStandby(replica.wanted.build, goal.build))
     return {
       kind: 'hopeless',
       code: 'node_room',
-      why: `${lacking.why}, and ${revisionOf(replica.wanted)} does not execute every command that ${revisionOf(goal)} sends: an old shard could not be the standby of one that is upgraded in place`,
+      why: `${lack}, and ${revisionOf(replica.wanted)} does not execute every command that ${revisionOf(goal)} sends: an old shard could not be the standby of one that is upgraded in place`,
     }
-  if (replica === undefined) return planInPlace(lacking.why, { goal, primary })
   return act({
     kind: 'restart-shard',
     shard: replica.id,
     runs: goal,
     follow: primary.id,
-    why: `${lacking.why}, so a replica is upgraded in place`,
+    why: `${lack}, so a replica is upgraded in place`,
   })
 }
 

@@ -1,7 +1,7 @@
 import type { Build } from '@fairlead/api'
 import { compareVersions } from '@fairlead/engine'
 import type { Module } from '../modules/module.ts'
-import { type Goal, type Policy, revisionOf, runsOf, type UsedModule } from '../state/goal.ts'
+import { type Goal, type Policy, type Runs, revisionOf, runsOf, type UsedModule } from '../state/goal.ts'
 import type { Refused } from '../state/refused.ts'
 import { readsFilesOf, replicationPath } from '../state/replication-paths.ts'
 import { losesStandby } from '../state/way-back.ts'
@@ -75,7 +75,6 @@ export function resolveUpgrade(
     return { refused: first.refused, message: obstacles.map(({ message }) => message).join('; ') }
   if ('refused' in target || 'obstacles' in resolved) throw new Error('a refusal without an obstacle')
 
-  const { groups, cluster, replicas, persistence, primaries } = subject
   const from = runsOf(subject)
   const runs = {
     build: target.build,
@@ -89,23 +88,35 @@ export function resolveUpgrade(
       refused: 'insufficient_resources',
       message: `${subject.lackOfPorts}: each group is upgraded through a further shard`,
     }
+  return { change, goal: goalOf(runs, { request, subject, from, discard }) }
+}
+
+/** All that an upgrade was asked for, and what it does not change: nothing is read from the request later. */
+function goalOf(
+  runs: Runs,
+  asked: {
+    readonly request: UpgradeRequest
+    readonly subject: UpgradeSubject
+    readonly from: Runs
+    readonly discard: boolean
+  },
+): Goal {
+  const { request, subject, from, discard } = asked
+  const { groups, cluster, replicas, persistence, primaries } = subject
   return {
-    change,
-    goal: {
-      kind: 'keep',
-      ...runs,
-      from,
-      groups,
-      cluster,
-      replicas,
-      persistence,
-      homes: primaries,
-      preserveRoles: request.preserveRoles,
-      undo: false,
-      discard,
-      inPlace: replicas === 0 && persistence !== 'disabled',
-      policy: request.policy,
-    },
+    kind: 'keep',
+    ...runs,
+    from,
+    groups,
+    cluster,
+    replicas,
+    persistence,
+    homes: primaries,
+    preserveRoles: request.preserveRoles,
+    undo: false,
+    discard,
+    inPlace: replicas === 0 && persistence !== 'disabled',
+    policy: request.policy,
   }
 }
 
