@@ -1,7 +1,7 @@
 /**
  * What does a database cost that is idle, and what do the others notice of it? One server with a simulated agent, whose simulated databases stand
  * around one real; then, with --real, idle databases with engines. `npm run bench -- scale [--databases 10,100,1000,10000] [--rounds 5]
- * [--idle-s 20] [--real 300] [--only simulated|real] [--quick] [--json]`.
+ * [--idle-s 70] [--real 300] [--only simulated|real] [--quick] [--json]`.
  */
 import { parseArgs } from 'node:util'
 import { measureReal } from './measure-real.ts'
@@ -23,7 +23,7 @@ const { values: flags } = parseArgs({
 })
 const counts = (flags.databases ?? (flags.quick ? '10,100' : '10,100,1000,10000')).split(',').map(whole)
 const rounds = whole(flags.rounds ?? (flags.quick ? '3' : '5'))
-const idleMs = whole(flags['idle-s'] ?? (flags.quick ? '5' : '20')) * 1_000
+const idleMs = whole(flags['idle-s'] ?? (flags.quick ? '5' : '70')) * 1_000
 const only = flags.only ?? (flags.quick ? 'simulated' : undefined)
 
 const runs: ScaleRun[] = []

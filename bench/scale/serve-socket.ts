@@ -12,12 +12,10 @@ export type Answer = (request: {
   body(): Promise<string>
 }) => Promise<string | { readonly behind: string } | undefined>
 
-/** Where the engine of a tunnel listens that is simulated, and the headers that the answer has. */
+/** Speaks for the engine at the end of a tunnel that is simulated, and the headers that the answer has. */
 export type Tunnel = (
   path: string,
-) => Promise<
-  { readonly host: string; readonly port: number; readonly headers: readonly string[] } | undefined
->
+) => Promise<{ speak(socket: Socket): void; readonly headers: readonly string[] } | undefined>
 
 /** HTTP on a Unix socket: what `answer` has no answer for goes to the socket `behind`, unread, and its answer comes back. */
 export async function serveSocket(
@@ -80,15 +78,20 @@ async function serveTunnel(
   { head, behind, tunnel }: { readonly head: Buffer; readonly behind: string; readonly tunnel: Tunnel },
 ): Promise<void> {
   const own = await tunnel(url)
-  const onward = own === undefined ? connect(behind) : connect(own.port, own.host)
+  if (own !== undefined) {
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\n${own.headers.join('\r\n')}\r\n\r\n`)
+    if (head.length > 0) socket.unshift(head)
+    own.speak(socket)
+    return
+  }
+  const onward = connect(behind)
   for (const [one, other] of [
     [socket, onward],
     [onward, socket],
   ] as const)
     one.on('error', () => undefined).once('close', () => void other.destroy())
   const headers = rawHeaders.map((word, n) => (n % 2 === 0 ? `${word}: ` : `${word}\r\n`)).join('')
-  if (own === undefined) onward.write(`${method} ${url} HTTP/1.1\r\n${headers}\r\n`)
-  else socket.write(`HTTP/1.1 101 Switching Protocols\r\n${own.headers.join('\r\n')}\r\n\r\n`)
+  onward.write(`${method} ${url} HTTP/1.1\r\n${headers}\r\n`)
   onward.write(head)
   socket.pipe(onward)
   onward.pipe(socket)

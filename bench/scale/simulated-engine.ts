@@ -1,4 +1,4 @@
-import { createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { type EngineConnection, EngineError, type Reply } from '@fairlead/engine'
 
 /** What one simulated engine says of itself where others say something else. */
@@ -9,11 +9,11 @@ export interface EngineFace {
 }
 
 /** Engines without processes, which answer as one real engine does. */
-export interface SimulatedEngines extends AsyncDisposable {
-  /** Listens for it. `face` is asked at each answer: a restart gives it another run id. */
-  listen(host: string, port: number, face: () => EngineFace): Promise<void>
-  /** How many commands were answered so far, and by how many engines. */
-  answered(): { readonly commands: number; readonly engines: number }
+export interface SimulatedEngines {
+  /** Answers on this socket as the engine with that face. */
+  speak(socket: Socket, face: EngineFace): void
+  /** How many commands were answered so far, by how many engines, and how many sockets are open. */
+  answered(): { readonly commands: number; readonly engines: number; readonly tunnels: number }
 }
 
 /** Commands that a real engine is asked once and for all; any other answers OK, and does nothing. */
@@ -22,7 +22,7 @@ const READS =
 
 /** `template` is the real engine, idle and of the same settings as all that are simulated. */
 export function createSimulatedEngines(template: EngineConnection): SimulatedEngines {
-  const servers: AsyncDisposable[] = []
+  const open = new Set<Socket>()
   const asked = new Set<number>()
   let commands = 0
   const known = new Map<string, Promise<string>>()
@@ -43,18 +43,12 @@ export function createSimulatedEngines(template: EngineConnection): SimulatedEng
     return withFace(reply, face)
   }
   return {
-    async listen(host, port, face) {
-      const server = createServer((socket) => serve(socket, (words) => answer(words, face())))
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      server.once('error', reject)
-      server.listen(port, host, resolve)
-      await promise
-      servers.push({ [Symbol.asyncDispose]: async () => void server.close() })
+    speak(socket, face) {
+      open.add(socket)
+      socket.once('close', () => open.delete(socket))
+      serve(socket, (words) => answer(words, face))
     },
-    answered: () => ({ commands, engines: asked.size }),
-    async [Symbol.asyncDispose]() {
-      for (const server of servers) await server[Symbol.asyncDispose]()
-    },
+    answered: () => ({ commands, engines: asked.size, tunnels: open.size }),
   }
 }
 
@@ -90,10 +84,9 @@ function withFace(bulk: string, { port, runId, replid }: EngineFace): string {
 function serve(socket: Socket, answer: (words: readonly string[]) => Promise<string>): void {
   let rest = ''
   let last = Promise.resolve()
-  socket.setEncoding('latin1')
   socket.on('error', () => undefined)
-  socket.on('data', (piece) => {
-    rest += String(piece)
+  socket.on('data', (piece: Buffer) => {
+    rest += piece.toString('latin1')
     for (;;) {
       const command = takeCommand(rest)
       if (command === undefined) return

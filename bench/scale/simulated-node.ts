@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { EndpointReport, EndpointSpec, ShardReport, ShardSpec } from '@fairlead/api'
+import type { ChangeLog } from '../../packages/agent/src/shards/changes.ts'
 
 /** A database of one shard that is on record, and whose engine is simulated. */
 export interface SimulatedShard {
@@ -12,9 +13,27 @@ export interface SimulatedShard {
 /** How long a simulated process takes to come up. */
 const COMES_UP_IN_MS = 300
 
-/** All shards are like `template`, the report of a real one; `onThere` hears which new shard has just come up, when it has. */
-export function createSimulatedShards(template: ShardReport, onThere: (shard: string, at: number) => void) {
-  const shards = keepText<ShardReport>()
+/**
+ * All shards are like `template`, the report of a real one; `onThere` hears which new shard has just come up, when it has. What is different is told
+ * to `changes`.
+ */
+export function createSimulatedShards(
+  template: ShardReport,
+  changes: Pick<ChangeLog, 'shard' | 'gone'>,
+  onThere: (shard: string, at: number) => void,
+) {
+  const kept = keepText<ShardReport>()
+  const shards = {
+    ...kept,
+    set(id: string, report: ShardReport): void {
+      kept.set(id, report)
+      changes.shard(id, JSON.stringify(report))
+    },
+    remove(id: string): void {
+      kept.remove(id)
+      changes.gone(id)
+    },
+  }
   return {
     add({ shard, host, port }: SimulatedShard): void {
       const id = `s${shard}`

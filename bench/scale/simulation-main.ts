@@ -14,6 +14,7 @@ import {
   idOf,
   type SimulatedShard,
 } from './simulated-node.ts'
+import { type ToldChanges, tellChanges } from './tell-changes.ts'
 
 const { SCALE_HOME: home = '', SCALE_BEHIND: behind = '' } = process.env
 
@@ -25,6 +26,7 @@ interface Simulated {
   readonly shards: ReturnType<typeof createSimulatedShards>
   readonly endpoints: ReturnType<typeof createSimulatedEndpoints>
   readonly engines: SimulatedEngines
+  readonly changes: ToldChanges
   /** Of the databases that are simulated, and of their template. */
   readonly adminPassword: string
   readonly template: string
@@ -47,29 +49,18 @@ async function simulate({ template, shards: wanted }: Simulation): Promise<void>
   const { memoryFreeBytes, diskFreeBytes, shards: there } = await realReport()
   const found = there.find(({ id }) => id === template)
   if (found === undefined) throw new Error(`there is no shard ${template}`)
-  const [endpoints, shards] = [
-    createSimulatedEndpoints(),
-    createSimulatedShards(found, (shard, at) => {
-      lastUp = { shard, at }
-    }),
-  ]
+  const changes = await tellChanges(real.agent)
+  const endpoints = createSimulatedEndpoints()
+  const shards = createSimulatedShards(found, changes.log, (shard, at) => {
+    lastUp = { shard, at }
+  })
   const engines = createSimulatedEngines(connection)
   for (const one of wanted) {
     shards.add(one)
     endpoints.add(`db${one.databaseUid}`)
-    await listen(`s${one.shard}`, one, engines)
   }
   const free = { memoryFreeBytes, diskFreeBytes }
-  simulated = { shards, endpoints, engines, adminPassword: wish.adminPassword, template, free }
-}
-
-async function listen(
-  id: string,
-  { host, port }: Pick<ShardSpec, 'host' | 'port'>,
-  engines: SimulatedEngines,
-): Promise<void> {
-  const face = { port, runId: idOf('run', id), replid: idOf('history', id) }
-  await engines.listen(host, port, () => face)
+  simulated = { shards, endpoints, engines, changes, adminPassword: wish.adminPassword, template, free }
 }
 
 let reporting: Promise<string> | null = null
@@ -87,7 +78,8 @@ const answerAgent: Answer = async ({ method, path, body }) => {
     return JSON.stringify({ ...simulated?.engines.answered(), lastUp })
   }
   if (simulated === null) return undefined
-  const { shards } = simulated
+  const { shards, changes } = simulated
+  if (path === '/agent/changes') return JSON.stringify(await changes.log.await(JSON.parse(await body())))
   if (path === '/agent/report/shards') return reportShards(await body(), simulated)
   if (path === '/agent/report') return withMore(await realReport(), 'shards', shards.text())
   const [, id = '', part] = /^\/agent\/shards\/([^/]+)(?:\/(.+))?$/.exec(path) ?? []
@@ -107,15 +99,10 @@ function reportShards(text: string, { shards, free }: Simulated) {
 }
 
 /** A shard of a simulated database is a simulated one, and has the password of all. */
-async function putShard(
-  id: string,
-  body: () => Promise<string>,
-  { shards, engines, adminPassword }: Simulated,
-) {
+async function putShard(id: string, body: () => Promise<string>, { shards, adminPassword }: Simulated) {
   const text = await body()
   const spec = JSON.parse(text) as ShardSpec
   if (spec.adminPassword !== adminPassword) return { behind: text }
-  if (!shards.has(id)) await listen(id, spec, engines)
   shards.put(id, spec)
   return JSON.stringify(shards.get(id))
 }
@@ -147,18 +134,19 @@ function withMore<Name extends string>(
 }
 
 const openTunnel: Tunnel = async (path) => {
-  const shard = simulated?.shards.get(shardOfTunnel(path) ?? '')
-  if (shard === undefined) return undefined
+  const id = shardOfTunnel(path) ?? ''
+  const [shard, engines] = [simulated?.shards.get(id), simulated?.engines]
+  if (shard === undefined || engines === undefined) return undefined
   const { life } = JSON.parse(await getText(real.agent, '/agent/life')) as { readonly life: string }
   const headers = ['connection: Upgrade', `upgrade: ${TUNNEL_PROTOCOL}`, `${LIFE_HEADER}: ${life}`]
-  return { host: shard.host, port: shard.port, headers }
+  const face = { port: shard.port, runId: idOf('run', id), replid: idOf('history', id) }
+  return { headers, speak: (socket) => engines.speak(socket, face) }
 }
 
 const agent = await serveSocket(join(home, 'run', 'agent.sock'), real.agent, answerAgent, openTunnel)
 const proxy = await serveSocket(join(home, 'proxy', 'proxy.sock'), real.proxy, answerProxy)
 process.once('SIGTERM', () => {
-  void Promise.allSettled([agent[Symbol.asyncDispose](), proxy[Symbol.asyncDispose]()]).then(() =>
-    process.exit(0),
-  )
+  const all = [agent, proxy, ...(simulated === null ? [] : [simulated.changes])]
+  void Promise.allSettled(all.map((one) => one[Symbol.asyncDispose]())).then(() => process.exit(0))
 })
 process.send?.({ url: '' })

@@ -9,6 +9,7 @@ import { observe } from '../look/observe.ts'
 import { giveUpAction, noteTrouble } from '../records/note-action.ts'
 import type { Records } from '../records/stored-records.ts'
 import type { ActionRecords, DatabaseRecords, ShardRecords, StreamSeen } from '../turn/ports.ts'
+import type { Reaches } from '../turn/reach.ts'
 import { realTime } from '../turn/time.ts'
 import { ENDPOINT_OF } from '../turn/turn-memory.ts'
 import { followOrders, type OrdersOnRecord } from './follow-orders.ts'
@@ -29,6 +30,7 @@ interface ReconcilerDeps
   readonly log: Logger
   readonly leases: Leases
   readonly recordsUnder: (databaseUid: number, epoch: number) => Records
+  readonly reaches: Pick<Reaches, 'work' | 'rest'>
   /** Undefined: no other server takes orders. */
   readonly orders: OrdersOnRecord | undefined
   /** Its answers may take as long as it takes until something changes. */
@@ -51,7 +53,7 @@ export async function createReconciler(given: GivenPorts & ReconcilerDeps): Prom
   const held = opened.use(createHeldPorts(given, leases, given.recordsUnder))
   const loop = opened.use(
     startLoop({
-      turn: (uid, signal) => takeTurn(uid, held, leases, signal),
+      turn: (uid, signal) => takeTurn(uid, { held, ...given }, signal),
       trouble: async (uid, cause, timesInARow) => meetTrouble(uid, cause, timesInARow, held.of(uid).ports),
       log,
     }),
@@ -116,9 +118,25 @@ async function advanceHeld(
 }
 
 /** A database that another server holds is gone from here. Its turns go on there, and here when it comes back. */
-async function takeTurn(uid: number, held: HeldPorts, leases: Leases, signal: AbortSignal): Promise<Turn> {
+async function takeTurn(uid: number, given: TakingTurns, signal: AbortSignal): Promise<Turn> {
+  const turn = await takeOurTurn(uid, given, signal)
+  // What is in progress keeps its connections from turn to turn; so does what has met trouble.
+  if (turn.next !== 'again') given.reaches.rest(uid)
+  return turn
+}
+
+interface TakingTurns extends Pick<ReconcilerDeps, 'leases' | 'reaches'> {
+  readonly held: HeldPorts
+}
+
+async function takeOurTurn(
+  uid: number,
+  { held, leases, reaches }: TakingTurns,
+  signal: AbortSignal,
+): Promise<Turn> {
   try {
     return await leases.during(uid, async () => {
+      reaches.work(uid)
       const { ports, memory } = held.of(uid)
       return await reconcileDatabase(uid, ports, memory, signal)
     })

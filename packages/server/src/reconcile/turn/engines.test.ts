@@ -83,3 +83,44 @@ test('an engine is blamed for a missing answer only while its agent was there an
   }
   await expect(ask(replace)).rejects.toBeInstanceOf(StaleEpoch)
 })
+
+const many = (count: number) => Array.from({ length: count }, (_, n) => ({ ...shard, id: n + 1 }))
+
+test('connections of a database that rests are closed when nothing is asked; while it is worked on, they stay', async () => {
+  using tunnels = await startTunnels()
+  using pool = createEnginePool(tunnels.ways, { idleMs: 30, most: 100 })
+  const engines = pool.under(epoch)
+  pool.work(database.uid)
+  const kept = await engines.connect(database, shard)
+  const resting = await pool.under({ bucket: 2, epoch: 3 }).connect({ uid: 2 }, { ...shard, id: 2 })
+  await expect.poll(() => resting.usable).toBe(false)
+  expect(kept.usable).toBe(true)
+  pool.rest(database.uid)
+  await expect.poll(() => tunnels.opened.size).toBe(0)
+  expect(await (await engines.connect(database, shard)).call('PING')).toBe('PONG')
+})
+
+test('databases that rest have so many connections at most; what is under way is not cut', async () => {
+  using tunnels = await startTunnels({ isSilent: true })
+  using pool = createEnginePool(tunnels.ways, { idleMs: 60_000, most: 3 })
+  const engines = pool.under(epoch)
+  pool.work(database.uid)
+  const connections = await Promise.all(many(8).map((one) => engines.connect(database, one)))
+  expect(connections.every(({ usable }) => usable)).toBe(true)
+  const [asked] = connections
+  const answer = asked?.call('PING').catch((cause: unknown) => cause)
+  pool.rest(database.uid)
+  expect(connections.filter(({ usable }) => usable)).toHaveLength(3)
+  expect(asked?.usable).toBe(true)
+  tunnels.cut()
+  expect(await answer).toBeInstanceOf(EngineUnreachable)
+})
+
+test('an engine is not blamed for a connection that was closed for rest', async () => {
+  using tunnels = await startTunnels()
+  using pool = createEnginePool(tunnels.ways, { idleMs: 1, most: 100 })
+  const connection = await pool.under(epoch).connect(database, shard)
+  await expect.poll(() => connection.usable).toBe(false)
+  await expect(connection.call('PING')).rejects.toBeInstanceOf(AgentUnreachable)
+  await expect(connection.info()).rejects.toBeInstanceOf(AgentUnreachable)
+})

@@ -1,10 +1,11 @@
 import type { Address, Epoch } from '@fairlead/api'
-import { connectOver, type EngineConnection, EngineUnreachable, isSameAddress } from '@fairlead/engine'
+import { connectOver, type EngineConnection, EngineUnreachable } from '@fairlead/engine'
 import { bucketOf } from '../../core/state/bucket.ts'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
 import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import { agentName } from '../../nodes/agent-name.ts'
 import type { Tunnel } from '../../nodes/open-tunnel.ts'
+import { type KeptConnections, keepConnections, type RestBounds } from './kept-connections.ts'
 
 /** Names a shard, and where its engine listens. */
 export type ShardAt = Pick<ShardRecord, 'id' | 'host' | 'port'>
@@ -36,6 +37,9 @@ export interface Engines {
 export interface EnginePool extends Disposable {
   /** Engines as a server reaches them that works under this epoch: over no connection of another one. */
   under(epoch: Epoch): Engines
+  /** See KeptConnections. */
+  readonly work: KeptConnections['work']
+  readonly rest: KeptConnections['rest']
 }
 
 /** How engines are reached. */
@@ -46,9 +50,9 @@ export interface WaysToEngines {
   life(epoch: Epoch): Promise<string>
 }
 
-/** Connections to engines, one for each shard, opened when first asked for and kept. */
-export function createEnginePool(ways: WaysToEngines): EnginePool {
-  const kept = keepConnections()
+/** Connections to engines, one for each shard, opened when first asked for and kept while its database is worked on. */
+export function createEnginePool(ways: WaysToEngines, bounds?: RestBounds): EnginePool {
+  const kept = keepConnections(bounds)
   const open: Open = async (shard, epoch, onMessage) => {
     const { socket, life } = await ways.open(agentName(shard.id), epoch)
     const address: Address = { host: shard.host, port: shard.port }
@@ -59,39 +63,15 @@ export function createEnginePool(ways: WaysToEngines): EnginePool {
   }
   return {
     under: (epoch) => enginesUnder(epoch, kept, open),
-    [Symbol.dispose]: kept.forgetAll,
+    ...{ work: kept.work, rest: kept.rest },
+    [Symbol.dispose]: kept[Symbol.dispose],
   }
 }
 
 /** Opens another connection. */
 type Open = (shard: ShardAt, epoch: Epoch, onMessage?: () => void) => Promise<EngineConnection>
 
-/** One connection to each shard, with the epoch under which it was opened. */
-function keepConnections() {
-  const open = new Map<number, { readonly connection: EngineConnection; readonly epoch: number }>()
-  const forget = (shardId: number) => {
-    open.get(shardId)?.connection[Symbol.dispose]()
-    open.delete(shardId)
-  }
-  return {
-    forget,
-    forgetAll() {
-      for (const id of [...open.keys()]) forget(id)
-    },
-    /** Undefined where there is none that can be used under this epoch. */
-    find({ id, host, port }: ShardAt, { epoch }: Epoch): EngineConnection | undefined {
-      const found = open.get(id)
-      const isOfUs = found?.connection.usable && found.epoch === epoch
-      return isOfUs && isSameAddress(found.connection.address, { host, port }) ? found.connection : undefined
-    },
-    put({ id }: ShardAt, { epoch }: Epoch, connection: EngineConnection) {
-      forget(id)
-      open.set(id, { connection, epoch })
-    },
-  }
-}
-
-function enginesUnder(epoch: Epoch, kept: ReturnType<typeof keepConnections>, open: Open): Engines {
+function enginesUnder(epoch: Epoch, kept: KeptConnections, open: Open): Engines {
   const connectTo = async ({ uid }: Pick<Database, 'uid'>, shard: ShardAt, onMessage?: () => void) => {
     if (bucketOf(uid) === epoch.bucket) return await open(shard, epoch, onMessage)
     throw new Error(
@@ -106,9 +86,9 @@ function enginesUnder(epoch: Epoch, kept: ReturnType<typeof keepConnections>, op
       const connection = await connectTo(database, shard)
       // Turns and preparations ask for the same shard at once: of two that were opened meanwhile, one would never be closed.
       const other = kept.find(shard, epoch)
-      if (other === undefined) kept.put(shard, epoch, connection)
-      else connection[Symbol.dispose]()
-      return other ?? connection
+      if (other === undefined) return kept.put(database.uid, shard, epoch, connection)
+      connection[Symbol.dispose]()
+      return other
     },
     async listen(database, shard, channel, onMessage) {
       await using stack = new AsyncDisposableStack()

@@ -3,7 +3,7 @@ import { bucketOf } from '../../core/state/bucket.ts'
 import { type AgentLink, connectAgent } from '../../nodes/agent-link.ts'
 import { openTunnel } from '../../nodes/open-tunnel.ts'
 import { connectProxy, type ProxyLink } from '../../nodes/proxy-link.ts'
-import { createEnginePool, type Engines } from './engines.ts'
+import { createEnginePool, type EnginePool, type Engines } from './engines.ts'
 
 /** What is outside of this server and has to do with one database, under one epoch: once another server has taken over, all of it refuses. */
 export interface Reach {
@@ -12,8 +12,8 @@ export interface Reach {
   readonly engines: Engines
 }
 
-/** Gives each turn its reach. Disposed of, it closes the connections to engines. */
-export interface Reaches extends Disposable {
+/** Gives each turn its reach, and is told of its beginning and of the rest after it. Disposed of, it closes the connections to engines. */
+export interface Reaches extends Disposable, Pick<EnginePool, 'work' | 'rest'> {
   /** `epoch`: of the bucket of the database. */
   under(databaseUid: number, epoch: number): Reach
 }
@@ -51,6 +51,7 @@ export function createReaches({
       const { agent, proxy } = links(epoch)
       return { agent, proxy, engines: pool.under(epoch) }
     },
+    ...{ work: pool.work, rest: pool.rest },
     [Symbol.dispose]: () => pool[Symbol.dispose](),
   }
 }
