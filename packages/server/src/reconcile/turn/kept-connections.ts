@@ -106,8 +106,8 @@ interface UsedConnection extends EngineConnection {
 }
 
 /**
- * Who holds one that was closed for rest, and asks on it, learns nothing of the engine: AgentUnreachable is thrown, as for a tunnel that broke. The next turn opens
- * another one.
+ * A question on a connection that was closed for rest says nothing of the engine: it throws AgentUnreachable, as for a tunnel that broke. The next turn opens
+ * another connection.
  */
 function countUse(connection: EngineConnection): UsedConnection {
   const state = { usedAt: performance.now(), pending: 0, isClosed: false }
