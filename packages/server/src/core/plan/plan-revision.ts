@@ -1,19 +1,17 @@
 import { revisionOf } from '../state/goal.ts'
 import { act, awaitShard, type Group, isReady } from '../state/group.ts'
-import type { Obstacle } from '../state/obstacle.ts'
 import { obstacleToReplication, readsFilesOf } from '../state/replication-paths.ts'
 import { planRoom } from '../state/successor-memory.ts'
-import { surgeBytes } from '../state/surge-bytes.ts'
 import {
   type Goal,
   isLinked,
   isLive,
   type LiveShard,
-  type ObservedGroup,
   type ObservedShard,
   type Verdict,
 } from '../state/topology.ts'
 import { losesStandby, whyDiverged } from '../state/way-back.ts'
+import { lackOfDisk, lackOfMemory } from './node-room.ts'
 import { planKeptBy, retire } from './plan-durability.ts'
 
 /** The primary runs another revision than the goal's: it hands over to a shard that does not. */
@@ -146,27 +144,6 @@ function planInPlace(lacking: string, { goal, primary }: Pick<Group, 'goal' | 'p
     why: `${lacking}; it has no replica, so it restarts in place and loads its data from disk`,
   })
 }
-
-/** A surge shard needs the primary's data once more, with room to receive it. Without it a replica can stand in. */
-function lackOfMemory(seen: ObservedGroup): Obstacle | undefined {
-  const { node } = seen
-  const bytes = surgeBytes(seen)
-  if (node.memoryFreeBytes >= bytes) return undefined
-  const why = `a surge shard needs ${megabytes(bytes)} MB of memory and the node has ${megabytes(node.memoryFreeBytes)} MB free`
-  return { code: 'node_room', why }
-}
-
-/** Every way needs it: a surge shard writes its files, and a replica saves its data before it restarts. */
-function lackOfDisk({ node }: ObservedGroup, { engine }: LiveShard): Obstacle | undefined {
-  const bytes = engine.usedMemoryBytes * 2 + SPARE_DISK_BYTES
-  if (node.diskFreeBytes >= bytes) return undefined
-  const why = `the upgrade needs ${megabytes(bytes)} MB of disk and the node has ${megabytes(node.diskFreeBytes)} MB free`
-  return { code: 'node_room', why }
-}
-
-const SPARE_DISK_BYTES = 96 * 1024 * 1024
-
-const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024)
 
 /**
  * The certificate of the last handover is complete once every follower resumed the stream. One that cannot is not

@@ -1,0 +1,24 @@
+import type { Obstacle } from '../state/obstacle.ts'
+import { surgeBytes } from '../state/surge-bytes.ts'
+import type { LiveShard, ObservedGroup } from '../state/topology.ts'
+
+/** A surge shard needs the primary's data once more, with room to receive it. Without it a replica can stand in. */
+export function lackOfMemory(seen: ObservedGroup): Obstacle | undefined {
+  const { node } = seen
+  const bytes = surgeBytes(seen)
+  if (node.memoryFreeBytes >= bytes) return undefined
+  const why = `a surge shard needs ${megabytes(bytes)} MB of memory and the node has ${megabytes(node.memoryFreeBytes)} MB free`
+  return { code: 'node_room', why }
+}
+
+/** Each kind of upgrade needs room on the disk: a surge shard writes its files, and a replica saves its data before it restarts. */
+export function lackOfDisk({ node }: ObservedGroup, { engine }: LiveShard): Obstacle | undefined {
+  const bytes = engine.usedMemoryBytes * 2 + SPARE_DISK_BYTES
+  if (node.diskFreeBytes >= bytes) return undefined
+  const why = `the upgrade needs ${megabytes(bytes)} MB of disk and the node has ${megabytes(node.diskFreeBytes)} MB free`
+  return { code: 'node_room', why }
+}
+
+const SPARE_DISK_BYTES = 96 * 1024 * 1024
+
+const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024)
