@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { createControlPlane, loadConfig } from '@fairlead/server'
 import { type LogFn, type Logger, pino } from 'pino'
 import { type ProcessIdentity, signalProcess } from '../packages/agent/src/process/process-identity.ts'
-import { announce, untilStopped } from '../packages/cli/src/until-stopped.ts'
+import { announce, untilStopped } from '../packages/cli/src/parts/until-stopped.ts'
 import { createStalls } from './stall.ts'
 
 const {

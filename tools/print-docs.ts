@@ -34,7 +34,7 @@ function printErrors(): string {
     .toSorted(([, a], [, b]) => a.status - b.status)
     .map(([code, { status, meaning }]) => `| \`${code}\` | ${status} | ${meaning} | ${whereFrom(code)} |`)
   return `${[
-    '<!-- Printed by `npm run docs` from packages/api/src/errors.ts. Do not edit. -->',
+    '<!-- Printed by `npm run docs` from packages/api/src/contract/errors.ts. Do not edit. -->',
     '# Errors',
     '',
     'Every error answer is `{"error_code": …, "message": …}`. The code is stable and names the kind of error; the message',
@@ -48,7 +48,7 @@ function printErrors(): string {
 
 function printHoldReasons(): string {
   return `${[
-    '<!-- Printed by `npm run docs` from packages/api/src/hold-reasons.ts and rollback-obstacles.ts. Do not edit. -->',
+    '<!-- Printed by `npm run docs` from packages/api/src/contract/hold-reasons.ts and rollback-obstacles.ts. Do not edit. -->',
     '# Why an action waits',
     '',
     'An action that waits says why in `hold_reason`, a code for programs, and in `waiting_for`, a sentence for people. The sentence may change',

@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { nodeFlags as nodeFlagsOf } from '../../packages/cli/src/node-flags.ts'
+import { nodeFlags as nodeFlagsOf } from '../../packages/cli/src/parts/node-flags.ts'
 import { runProxy } from '../../packages/proxy/test/run-proxy.ts'
 import { freePort, makeEndpointSpec } from '../../packages/proxy/test/stage.ts'
 import { enginesFolder } from '../../proof/engines-folder.ts'

@@ -1,7 +1,7 @@
 /** The server as it is, as the user that starts it: its agent is a simulated one, which root has not built a wall around. */
 import { createControlPlane, loadConfig } from '@fairlead/server'
 import { pino } from 'pino'
-import { announce, untilStopped } from '../../packages/cli/src/until-stopped.ts'
+import { announce, untilStopped } from '../../packages/cli/src/parts/until-stopped.ts'
 
 const stopped = untilStopped()
 const config = loadConfig(process.env)

@@ -7,8 +7,8 @@ import { addModulesCommands } from './commands/modules.ts'
 import { addOperatorCommands } from './commands/operator.ts'
 import { runServer } from './commands/server.ts'
 import { runUp } from './commands/up.ts'
-import { giveUpRoot } from './give-up-root.ts'
-import { withoutOrders } from './start-part.ts'
+import { giveUpRoot } from './home/give-up-root.ts'
+import { withoutOrders } from './parts/start-part.ts'
 
 /**
  * Runs one command line and returns the exit code: 0, 1 when the command failed, 2 when it or the configuration is

@@ -1,9 +1,9 @@
 import { createAgent, createBuildFinder } from '@fairlead/agent'
 import { agentSocket, type Config, softwareVersion } from '@fairlead/server'
-import { createLog } from '../create-log.ts'
-import { openHome } from '../open-home.ts'
-import { proxyProgram } from '../proxy-program.ts'
-import { announce, untilStopped } from '../until-stopped.ts'
+import { openHome } from '../home/open-home.ts'
+import { createLog } from '../parts/create-log.ts'
+import { proxyProgram } from '../parts/proxy-program.ts'
+import { announce, untilStopped } from '../parts/until-stopped.ts'
 
 /** Linux gives those below to root alone. */
 const FIRST_HIGH_PORT = 1_024

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isAlive, signalProcess, stopAllShards } from '@fairlead/agent'
 import type { Config } from '@fairlead/server'
-import { createLog } from '../create-log.ts'
-import { upFile } from '../up-file.ts'
+import { upFile } from '../home/up-file.ts'
+import { createLog } from '../parts/create-log.ts'
 
 const ENDS_WITHIN_MS = 60_000
 /** Each process saves its data first: that takes about 5 to 10 s a GiB. */

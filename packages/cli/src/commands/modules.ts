@@ -4,9 +4,9 @@ import { basename, resolve } from 'node:path'
 import { type Module, moduleCapabilities } from '@fairlead/api'
 import { connectOperator } from '@fairlead/server'
 import { type Command, InvalidArgumentError } from 'commander'
-import { type ModuleFacts, packModule } from '../pack-module.ts'
-import { say } from '../say.ts'
+import { type ModuleFacts, packModule } from './pack-module.ts'
 import { printTable } from './print-table.ts'
+import { say } from './say.ts'
 
 /**
  * Adds `modules pack`, which needs nothing but a file, and `modules upload`, `list` and `rm`, which speak to the server of

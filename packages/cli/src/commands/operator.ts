@@ -7,10 +7,10 @@ import {
   verifyAuditOf,
 } from '@fairlead/server'
 import { Argument, type Command } from 'commander'
-import { say } from '../say.ts'
-import { asServerCommand } from '../server-command.ts'
-import { startPart, withoutOrders } from '../start-part.ts'
+import { asServerCommand } from '../parts/server-command.ts'
+import { startPart, withoutOrders } from '../parts/start-part.ts'
 import { printTable } from './print-table.ts'
+import { say } from './say.ts'
 
 /**
  * Adds what the operator of the machine may do without signing in: `audit verify`, `keys list`, `keys

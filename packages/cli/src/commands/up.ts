@@ -1,11 +1,11 @@
 import type { Config } from '@fairlead/server'
-import { createLog } from '../create-log.ts'
-import { keepPart, ownCommand } from '../keep-part.ts'
-import { openHome } from '../open-home.ts'
-import { serverCommand } from '../server-command.ts'
-import { untilStopped } from '../until-stopped.ts'
-import { upFile } from '../up-file.ts'
-import { describeReady } from './server.ts'
+import { openHome } from '../home/open-home.ts'
+import { upFile } from '../home/up-file.ts'
+import { createLog } from '../parts/create-log.ts'
+import { keepPart, ownCommand } from '../parts/keep-part.ts'
+import { describeReady } from '../parts/ready.ts'
+import { serverCommand } from '../parts/server-command.ts'
+import { untilStopped } from '../parts/until-stopped.ts'
 
 /**
  * Runs agent and server as processes of their own, in the foreground, and starts either again when it dies. Ends on

@@ -1,0 +1,250 @@
+import { type Static, Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+import { readLife } from './engine-tunnel.ts'
+import { ProxyState } from './proxy-state.ts'
+import { putLimits, ShardId } from './put-limits.ts'
+import { putShardCertificate, ShardCertificate } from './put-shard-certificate.ts'
+import { Build, Sha256, ShardReport, ShardSpec } from './shard-report.ts'
+import { awaitChanges, reportShards } from './watch-operations.ts'
+
+/**
+ * The small API between the server and the agent of a node. It is declarative: the server sends the shard
+ * that it wants; the agent makes it so and reports the actual state. On one machine it uses a Unix socket
+ * that only the owner of FAIRLEAD_HOME can reach, so it has no permissions.
+ */
+
+/** An engine build that a node can start; `source` says where its program was found. */
+export const FoundBuild = Type.Object({
+  flavour: Type.String(),
+  version: Type.String(),
+  source: Type.Enum(['path', 'folder']),
+  /** The server program on that node. */
+  program: Type.String(),
+  /** The version of the package of Debian, or of one like it, that it came from; absent when that is not known. */
+  package: Type.Optional(Type.String()),
+})
+export type FoundBuild = Static<typeof FoundBuild>
+
+/** What an agent says of its node and its shards at one moment; sizes are in bytes. */
+export const NodeReport = Type.Object({
+  uid: Type.Integer(),
+  host: Type.String(),
+  cores: Type.Integer(),
+  memoryTotalBytes: Type.Integer(),
+  memoryFreeBytes: Type.Integer(),
+  diskFreeBytes: Type.Integer(),
+  shards: Type.Array(ShardReport),
+  /** SHA-256 of each module file that is there and whole, sorted. */
+  modules: Type.Array(Type.String()),
+  proxy: ProxyState,
+  /** Why engines are started without a wall; null: they are within one. Absent in reports of older agents. */
+  noWall: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+})
+export type NodeReport = Static<typeof NodeReport>
+
+/** Server → agent. A look at every process, taken when it is asked for. */
+export const reportNode = operation({
+  method: 'GET',
+  path: '/agent/report',
+  summary: 'Report the node and its shards',
+  since: '0.1.0',
+  permission: null,
+  ok: NodeReport,
+  errors: [],
+})
+
+/**
+ * Server → agent. Idempotent: the same shard again changes nothing. The agent starts and restarts its process from
+ * then on. A shard never goes to another database, whose administrator has another password.
+ */
+export const putShard = operation({
+  method: 'PUT',
+  path: '/agent/shards/:id',
+  summary: 'Want this shard. Answers as soon as the spec is recorded; the report shows the result',
+  since: '0.1.0',
+  permission: null,
+  fenced: true,
+  params: ShardId,
+  body: ShardSpec,
+  ok: ShardReport,
+  errors: ['unavailable', 'shard_of_another'],
+})
+
+/** Server → agent. The agent ends the process and deletes the folder, after it has answered. */
+export const removeShard = operation({
+  method: 'DELETE',
+  path: '/agent/shards/:id',
+  summary: 'Want this shard gone, with its data. Idempotent; gone when the report no longer lists it',
+  since: '0.1.0',
+  permission: null,
+  fenced: true,
+  params: ShardId,
+  ok: Type.Object({ id: Type.String() }),
+  errors: [],
+})
+
+/** Server → agent. `startedAt` (Unix milliseconds) names the process, so that a later one is never meant. */
+export const endShardProcess = operation({
+  method: 'POST',
+  path: '/agent/shards/:id/end',
+  summary:
+    'End the process that was started then, because another shard can take its place: killed once it has hung for long enough. Void as soon as it answers',
+  since: '0.1.0',
+  permission: null,
+  fenced: true,
+  params: ShardId,
+  body: Type.Object({ startedAt: Type.Integer() }, { additionalProperties: false }),
+  ok: ShardReport,
+  errors: ['unavailable'],
+})
+
+/** Server → agent. What CONFIG GET * said first: what differs from it now was set at run time. */
+export const readBaseline = operation({
+  method: 'GET',
+  path: '/agent/shards/:id/baseline',
+  summary:
+    'The settings with which the last process of a shard began, secrets left out; null: there are none',
+  since: '0.1.0',
+  permission: null,
+  params: ShardId,
+  ok: Type.Object({
+    /** CONFIG GET *, asked when the process first answered: what differs now was set at run time. */
+    settings: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()]),
+  }),
+  errors: [],
+})
+
+/** Server → agent. A file that was asked before and has not changed is not started again. */
+export const listBuilds = operation({
+  method: 'GET',
+  path: '/agent/builds',
+  summary: 'Look for engine builds on PATH and in the folder of builds, asking each new file for its version',
+  since: '0.1.0',
+  permission: null,
+  ok: Type.Array(FoundBuild),
+  errors: [],
+})
+
+/** Server → agent. A port that is free at this moment; another process may take it before it is used. */
+export const findFreePort = operation({
+  method: 'POST',
+  path: '/agent/free-port',
+  summary: 'The first port of a range on which no process listens',
+  since: '0.1.0',
+  permission: null,
+  body: Type.Object(
+    {
+      from: Type.Integer(),
+      to: Type.Integer(),
+      except: Type.Array(Type.Integer()),
+      /** Ports at these distances above it must be free too: the bus of cluster mode is 10,000 above. */
+      alsoFree: Type.Array(Type.Integer(), { maxItems: 16 }),
+    },
+    { additionalProperties: false },
+  ),
+  ok: Type.Object({ port: Type.Union([Type.Integer(), Type.Null()]) }),
+  errors: [],
+})
+
+/** What a shard would be started with. The agent chooses port and passwords, and nothing of it stays. */
+export const TrialRequest = Type.Object(
+  {
+    build: Build,
+    cluster: Type.Boolean(),
+    ...Type.Pick(ShardSpec, [
+      'persistence',
+      'memoryBytes',
+      'evictionPolicy',
+      'aofFsync',
+      'snapshots',
+      'backlogBytes',
+      'rdbVersionCheck',
+      'modules',
+    ]).properties,
+    /** It must be able to speak TLS with this certificate; absent: it need not. */
+    certificate: Type.Optional(ShardCertificate),
+    /** Run in order as the administrative user, once the build has loaded its modules. Each has 2 s to be answered. */
+    selfTest: Type.Array(
+      Type.Object({
+        command: Type.Array(Type.String(), { minItems: 1 }),
+        /** What is to be answered; without it, anything but an error. */
+        reply: Type.Optional(Type.Unknown()),
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type TrialRequest = Static<typeof TrialRequest>
+
+/** How a trial went. */
+export const TrialResult = Type.Object({
+  ok: Type.Boolean(),
+  /** Why not, with the engine's own last words; empty when it did. */
+  why: Type.String(),
+  /** From the start of the process until it answered, or until that was given up. */
+  startMs: Type.Integer(),
+  /** What the engine says of itself; empty when it never answered. */
+  version: Type.String(),
+  /** Another process had taken its port meanwhile: on another one it may pass. */
+  portTaken: Type.Optional(Type.Boolean()),
+})
+export type TrialResult = Static<typeof TrialResult>
+
+/** Server → agent. Answers when the trial has ended and all of it is removed again. */
+export const tryBuild = operation({
+  method: 'POST',
+  path: '/agent/trials',
+  summary:
+    'Start a build as a shard would be, write and read a key, run a self-test, end it. Takes up to 15 s and 2 s for each command of the test; two are made at a time',
+  since: '0.1.0',
+  permission: null,
+  body: TrialRequest,
+  ok: TrialResult,
+  errors: [],
+})
+
+const ModuleHash = Type.Object({ sha256: Sha256 })
+
+/** Server → agent. The bytes are hashed before they count as this file. */
+export const putModule = operation({
+  method: 'PUT',
+  path: '/agent/modules/:sha256',
+  summary: 'Keep this module file. It is there whole, or not at all; putting it again is no error',
+  since: '0.1.0',
+  permission: null,
+  params: ModuleHash,
+  upload: 'octets',
+  ok: ModuleHash,
+  errors: [],
+})
+
+/** Server → agent. Refuses with `module_in_use` while a shard of the node has it. */
+export const removeModule = operation({
+  method: 'DELETE',
+  path: '/agent/modules/:sha256',
+  summary: 'Drop this module file, unless a shard has it. Of a file that is not there: no error',
+  since: '0.1.0',
+  permission: null,
+  params: ModuleHash,
+  ok: ModuleHash,
+  errors: ['module_in_use'],
+})
+
+/** All that a server can ask of an agent, over its Unix socket. */
+export const agentOperations = {
+  reportNode,
+  readLife,
+  reportShards,
+  awaitChanges,
+  putShard,
+  putLimits,
+  putShardCertificate,
+  removeShard,
+  endShardProcess,
+  readBaseline,
+  listBuilds,
+  findFreePort,
+  tryBuild,
+  putModule,
+  removeModule,
+}

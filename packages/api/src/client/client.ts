@@ -1,0 +1,151 @@
+import type { ErrorCode } from '../contract/errors.ts'
+import type { Operation, Output, Pieces, Sent } from '../contract/operation.ts'
+import { ApiError } from './api-error.ts'
+import { followStream } from './follow-stream.ts'
+import { formType, formWith } from './form-file.ts'
+import type { Chunks, StreamTransport } from './stream-transport.ts'
+
+/**
+ * Sends one request to the server of the operations. Implementations: fetch below, a Unix socket in the
+ * server.
+ */
+export type Transport = (request: {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  /** A file goes out piece by piece, without a length. */
+  readonly body?: string | Pieces
+  readonly signal?: AbortSignal
+}) => Promise<{ readonly status: number; readonly text: string }>
+
+/**
+ * A function for each operation: it takes params, query and body, and answers as the operation does. It throws
+ * ApiError for refusals.
+ */
+export type Client<Operations extends Readonly<Record<string, Operation>>> = {
+  readonly [Name in keyof Operations]: (
+    input: Sent<Operations[Name]>,
+    options?: { readonly signal?: AbortSignal },
+  ) => Answer<Operations[Name]>
+}
+/** A stream is resumed by itself where it broke off; see followStream for what it throws. */
+type Answer<Op extends Operation> = Op extends { readonly stream: true }
+  ? AsyncIterable<Output<Op>>
+  : Promise<Output<Op>>
+
+/**
+ * A typed client of `operations`: one function an operation, no generated code.
+ *
+ * `token` is asked for before each request, so that it may be renewed. Throws ApiError on an error answer, and what
+ * the transport throws when there is no answer. Operations that answer a stream need `streamTransport`.
+ */
+export function createClient<Operations extends Readonly<Record<string, Operation>>>(
+  operations: Operations,
+  transport: Transport,
+  token?: () => string | undefined,
+  streamTransport?: StreamTransport,
+): Client<Operations> {
+  const authorization = () => {
+    const bearer = token?.()
+    return bearer === undefined ? undefined : { authorization: `Bearer ${bearer}` }
+  }
+  const follow = (op: Operation) => (input: Parts, options?: { readonly signal?: AbortSignal }) => {
+    if (streamTransport === undefined) throw new Error('this client was made without a transport for streams')
+    return followStream(async (lastSeq) => {
+      const { status, chunks } = await streamTransport({
+        path: fillPath(op.path, input),
+        headers: {
+          accept: 'text/event-stream',
+          ...(lastSeq !== undefined && { 'last-event-id': String(lastSeq) }),
+          ...authorization(),
+        },
+        ...(options?.signal && { signal: options.signal }),
+      })
+      if (status === 200) return chunks
+      throw readError(op, status, await textOf(chunks))
+    }, options?.signal)
+  }
+  const call =
+    (op: Operation) =>
+    async (input: Parts, options?: { readonly signal?: AbortSignal }): Promise<unknown> => {
+      const { status, text } = await transport({
+        method: op.method,
+        path: fillPath(op.path, input),
+        headers: {
+          accept: 'application/json',
+          ...contentType(op),
+          ...authorization(),
+        },
+        ...bodyOf(op, input),
+        ...(options?.signal && { signal: options.signal }),
+      })
+      if (status === 200) return JSON.parse(text)
+      throw readError(op, status, text)
+    }
+  // Each function is made from the operation of the same name, so the mapped type holds.
+  return Object.fromEntries(
+    Object.entries(operations).map(([name, op]) => [name, op.stream === true ? follow(op) : call(op)]),
+  ) as unknown as Client<Operations>
+}
+
+/** Speaks HTTP to `baseUrl` with fetch. Each request has `timeoutMs` to be answered. */
+export function fetchTransport(baseUrl: string, timeoutMs = 10_000): Transport {
+  return async ({ method, path, headers, body, signal }) => {
+    const deadline = AbortSignal.timeout(timeoutMs)
+    const response = await fetch(new URL(path, baseUrl), {
+      method,
+      headers,
+      ...(typeof body === 'string' && { body }),
+      ...(typeof body === 'object' && { body: ReadableStream.from(body), duplex: 'half' }),
+      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+    })
+    return { status: response.status, text: await response.text() }
+  }
+}
+
+interface Parts {
+  readonly params?: Readonly<Record<string, unknown>>
+  readonly query?: Readonly<Record<string, unknown>>
+  readonly body?: unknown
+  readonly file?: Pieces
+}
+
+function contentType({ body, upload }: Operation): Readonly<Record<string, string>> {
+  if (body !== undefined) return { 'content-type': 'application/json' }
+  if (upload === undefined) return {}
+  return { 'content-type': upload === 'octets' ? 'application/octet-stream' : formType }
+}
+
+function bodyOf({ body, upload }: Operation, input: Parts): { readonly body?: string | Pieces } {
+  if (body !== undefined) return { body: JSON.stringify(input.body ?? {}) }
+  if (upload === undefined || input.file === undefined) return {}
+  return { body: upload === 'octets' ? input.file : formWith(upload, input.file) }
+}
+
+function fillPath(path: string, { params = {}, query = {} }: Parts): string {
+  const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])))
+  const search = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString()
+  return search === '' ? filled : `${filled}?${search}`
+}
+
+function readError(op: Operation, status: number, text: string): ApiError {
+  try {
+    const { error_code, message } = JSON.parse(text) as { error_code: ErrorCode; message: string }
+    return new ApiError(status, error_code, message)
+  } catch {
+    // Not our error object: something between us and the server answered.
+    return new ApiError(
+      status,
+      'internal_error',
+      `${op.method} ${op.path} answered ${status}: ${text.slice(0, 200)}`,
+    )
+  }
+}
+
+async function textOf(chunks: Chunks): Promise<string> {
+  let text = ''
+  for await (const chunk of chunks) text += chunk
+  return text
+}

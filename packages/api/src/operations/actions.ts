@@ -1,0 +1,268 @@
+import { type Static, Type } from 'typebox'
+import { ActionState } from '../contract/action-state.ts'
+import { HoldReasonOrNull } from '../contract/hold-reasons.ts'
+import { operation, StreamQuery } from '../contract/operation.ts'
+import { RollbackObstacleOrNull } from '../contract/rollback-obstacles.ts'
+import { DatabaseUid } from './databases.ts'
+
+/** What a lossless move of the primary role left behind as proof. Offsets are bytes of the replication stream. */
+export const Certificate = Type.Object({
+  from: Type.String({ description: 'Shard that was primary' }),
+  to: Type.String({ description: 'Shard that is primary now' }),
+  replid: Type.String({ description: 'Replication id both shared when the writes stood still' }),
+  offset_from: Type.Integer({ description: 'Frozen offset of the demoted shard' }),
+  offset_to: Type.Integer({
+    description:
+      'Where the history of the promoted shard branched off, as that shard reports it. If it is lower than offset_from, the difference is lost',
+  }),
+  keys: Type.Union([Type.Integer(), Type.Null()], {
+    description:
+      'Keys that both held at that point, over all databases; null where a crash made counting impossible',
+  }),
+  write_stop_ms: Type.Number({
+    description:
+      'From the pause of the old primary to the promotion of the new one: no shard of the group took writes. By the server’s clock',
+  }),
+  held_ms: Type.Union([Type.Number(), Type.Null()], {
+    description:
+      'How long clients of the endpoint waited: from before the pause until the new primary served them, by the proxy’s clock, so never less than write_stop_ms; null without an endpoint, and if control plane or proxy died during the handover',
+  }),
+  recovered: Type.Boolean({
+    description: 'Reconstructed after a crash of the control plane: write_stop_ms is then an upper bound',
+  }),
+  full_syncs: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Full syncs that the handover caused; null until every follower is linked again',
+  }),
+  at: Type.String(),
+})
+export type Certificate = Static<typeof Certificate>
+
+const PendingOp = Type.Object({
+  op_name: Type.String(),
+  status_code: Type.Enum(['due', 'waiting', 'planned']),
+  status_description: Type.String({ description: 'Why this step' }),
+  heartbeat: Type.Optional(
+    Type.Integer({ description: 'Of the present step: when its action last changed, in unix seconds' }),
+  ),
+  progress: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 100,
+      description: 'Of a planned step: 0. Not known for a step that is being carried out',
+    }),
+  ),
+})
+const PendingOps = Type.Record(Type.String(), PendingOp, {
+  description: 'By uid of the shard; new: a shard that does not exist yet',
+})
+
+/** Identifies an action, in paths. */
+export const ActionUid = Type.String({ minLength: 1, maxLength: 64 })
+const ActionName = Type.Enum([
+  'SMCreateBDB',
+  'SMUpgradeBDB',
+  'SMDeleteBDB',
+  'SMUploadModule',
+  'SMDeleteModule',
+])
+const Status = Type.Enum(['pending', 'active', 'completed', 'failed'])
+const StatusV2 = Type.Enum(['queued', 'running', 'completed', 'failed'])
+const Progress = Type.Number({ minimum: 0, maximum: 100 })
+const WaitingFor = Type.String({
+  description: 'What it waits for and why, for people; empty when it does not wait',
+})
+const NeedsPerson = Type.Boolean({
+  description: 'True while only a person can remove the obstacle',
+})
+
+const Paused = Type.Boolean({
+  description: 'A user has paused it: nothing new begins until it is resumed',
+})
+const RollbackEligible = Type.Boolean({
+  description: 'Of an upgrade: can it be taken back without loss, right now? Watched while it runs',
+})
+const RollbackReason = Type.String({ description: 'Why it can, or the obstacle, for people' })
+const Warnings = Type.Array(Type.String(), {
+  description:
+    'Other things that people must know: losses that no handover caused, settings that were not carried over',
+})
+
+/** A long operation: what it does, how far it is, what it waits for and why, and what it proved. */
+export const Action = Type.Object({
+  action_uid: Type.String(),
+  name: ActionName,
+  status: Status,
+  progress: Progress,
+  object_name: Type.String(),
+  state: ActionState,
+  hold_reason: HoldReasonOrNull,
+  waiting_for: WaitingFor,
+  needs_person: NeedsPerson,
+  pending_ops: PendingOps,
+  certificates: Type.Array(Certificate),
+  warnings: Warnings,
+  paused: Paused,
+  rollback_eligible: Type.Optional(RollbackEligible),
+  rollback_obstacle: Type.Optional(RollbackObstacleOrNull),
+  rollback_reason: Type.Optional(RollbackReason),
+  error: Type.Optional(Type.String()),
+  heartbeat: Type.Integer({ description: 'When it last changed, in unix seconds' }),
+  creation_time: Type.String(),
+  last_changed_time: Type.String(),
+})
+export type Action = Static<typeof Action>
+
+/** The same action in the second form of the wider API. */
+export const ActionV2 = Type.Object({
+  action_uid: Type.String(),
+  action_type: Type.Literal('state-machine'),
+  name: ActionName,
+  status: StatusV2,
+  progress: Progress,
+  creation_time: Type.Integer({ description: 'Unix seconds' }),
+  additional_info: Type.Object({
+    object_type: Type.Enum(['bdb', 'module']),
+    object_uid: Type.String(),
+    pending_ops: PendingOps,
+    error: Type.Optional(Type.String()),
+    hold_reason: HoldReasonOrNull,
+    description: Type.String({
+      description: 'What it waits for and why, or the reason of the present step; empty when it has ended',
+    }),
+  }),
+})
+export type ActionV2 = Static<typeof ActionV2>
+
+/** One thing that people see change. Applied in order, those of type `action` make up the action. */
+export const ActionEvent = Type.Union([
+  Type.Object(
+    {
+      seq: Type.Integer({ description: 'Rises over all actions' }),
+      type: Type.Literal('action'),
+      time: Type.String(),
+      status: Type.Optional(Status),
+      progress: Type.Optional(Progress),
+      state: Type.Optional(ActionState),
+      hold_reason: Type.Optional(HoldReasonOrNull),
+      waiting_for: Type.Optional(WaitingFor),
+      needs_person: Type.Optional(NeedsPerson),
+      error: Type.Optional(Type.String()),
+      undo: Type.Optional(
+        Type.Boolean({ description: 'From now on it undoes what it began, and will end as failed' }),
+      ),
+      paused: Type.Optional(Paused),
+      rollback_eligible: Type.Optional(RollbackEligible),
+      rollback_obstacle: Type.Optional(RollbackObstacleOrNull),
+      rollback_reason: Type.Optional(RollbackReason),
+      warnings: Type.Optional(Warnings),
+    },
+    { description: 'The fields that changed' },
+  ),
+  Type.Object(
+    {
+      seq: Type.Integer(),
+      type: Type.Literal('handover'),
+      time: Type.String(),
+      certificate: Certificate,
+    },
+    { description: 'When the primary role has moved, and again when the full syncs it caused are counted' },
+  ),
+])
+export type ActionEvent = Static<typeof ActionEvent>
+
+/** Ours: there may be thousands of actions. */
+const Limit = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: 1_000, default: 200, description: 'The newest so many' }),
+)
+const Offset = Type.Optional(
+  Type.Integer({ minimum: 0, maximum: 100_000, default: 0, description: 'After the newest so many' }),
+)
+const ListQuery = Type.Object(
+  { status: Type.Optional(Status), limit: Limit, offset: Offset },
+  { additionalProperties: false },
+)
+const ListQueryV2 = Type.Object(
+  { status: Type.Optional(StatusV2), limit: Limit, offset: Offset },
+  { additionalProperties: false },
+)
+
+/** GET /v1/actions: a page of all actions, the newest first, under `state-machines` as the wider API has them. */
+export const listActions = operation({
+  method: 'GET',
+  path: '/v1/actions',
+  summary: 'List the actions, the newest first',
+  since: '0.1.0',
+  permission: 'view_status_of_cluster_action',
+  query: ListQuery,
+  ok: Type.Object({
+    actions: Type.Array(Type.Never(), { description: 'Tasks of the wider API: there are none here' }),
+    'state-machines': Type.Array(Action),
+  }),
+  errors: [],
+})
+
+/** GET /v1/actions/:uid: one action in its first form; refuses with `action_not_exist`. */
+export const getAction = operation({
+  method: 'GET',
+  path: '/v1/actions/:uid',
+  summary: 'Show an action: progress, what it waits for, certificates',
+  since: '0.1.0',
+  permission: 'view_status_of_cluster_action',
+  params: Type.Object({ uid: ActionUid }),
+  ok: Action,
+  errors: ['action_not_exist'],
+})
+
+/** GET /v1/actions/bdb/:uid: as `listActions`, for one database; refuses with `db_not_exist`. */
+export const listDatabaseActions = operation({
+  method: 'GET',
+  path: '/v1/actions/bdb/:uid',
+  summary: 'List the actions of a database, the newest first',
+  since: '0.1.0',
+  permission: 'view_status_of_cluster_action',
+  params: Type.Object({ uid: DatabaseUid }),
+  query: ListQuery,
+  ok: Type.Array(Action),
+  errors: ['db_not_exist'],
+})
+
+/** GET /v2/actions: a page of all actions in the second form, the newest first. */
+export const listActionsV2 = operation({
+  method: 'GET',
+  path: '/v2/actions',
+  summary: 'List the actions in their second form, the newest first',
+  since: '0.1.0',
+  permission: 'view_status_of_cluster_action',
+  query: ListQueryV2,
+  ok: Type.Array(ActionV2),
+  errors: [],
+})
+
+/** GET /v2/actions/:uid: one action in the second form; refuses with `action_not_exist`. */
+export const getActionV2 = operation({
+  method: 'GET',
+  path: '/v2/actions/:uid',
+  summary: 'Show an action in its second form',
+  since: '0.1.0',
+  permission: 'view_status_of_cluster_action',
+  params: Type.Object({ uid: ActionUid }),
+  ok: ActionV2,
+  errors: ['action_not_exist'],
+})
+
+/**
+ * GET /v1/actions/:uid/events: a stream of the events of an action that ends with the action. The query says from
+ * which `seq` on.
+ */
+export const followAction = operation({
+  method: 'GET',
+  path: '/v1/actions/:uid/events',
+  summary: 'Follow an action live, from its beginning or from the last received event, to its end',
+  since: '0.1.0',
+  permission: 'view_status_of_cluster_action',
+  params: Type.Object({ uid: ActionUid }),
+  query: StreamQuery,
+  stream: true,
+  ok: ActionEvent,
+  errors: ['action_not_exist'],
+})

@@ -1,0 +1,92 @@
+import { Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+import { Password } from './passwords.ts'
+
+/** Life of a token in seconds, as the wider API has it. */
+const Ttl = Type.Integer({
+  minimum: 1,
+  maximum: 86_400,
+  default: 300,
+  description: 'Life of the token, in seconds',
+})
+
+/** Specification §2.1, with the `ttl` that clients of the same API elsewhere send. */
+export const JwtAuthorize = Type.Object(
+  {
+    username: Type.String({ minLength: 1, maxLength: 256, description: 'Name or e-mail of the user' }),
+    password: Password,
+    ttl: Type.Optional(Ttl),
+  },
+  { additionalProperties: false },
+)
+
+/** Specification §2.2. */
+export const AccessToken = Type.Object({
+  access_token: Type.String({
+    description: 'The token (JWT) to send as `Authorization: Bearer …` or `JWT …`',
+  }),
+})
+
+/** Specification §4.1. */
+export const authorizeUser = operation({
+  method: 'POST',
+  path: '/v1/users/authorize',
+  summary: 'Authorize a user: a name and a password for a token',
+  since: '0.1.0',
+  permission: null,
+  body: JwtAuthorize,
+  ok: AccessToken,
+  errors: ['invalid_credentials', 'password_expired', 'too_many_requests'],
+})
+
+/**
+ * POST /v1/users/refresh_jwt: a valid token in the header, and a new one in the answer; `ttl` in seconds. The old
+ * token stays valid.
+ */
+export const refreshToken = operation({
+  method: 'POST',
+  path: '/v1/users/refresh_jwt',
+  summary: 'A new token for a valid one; the old one stays valid until its end',
+  since: '0.1.0',
+  permission: 'signed_in',
+  body: Type.Object({ ttl: Type.Optional(Ttl) }, { additionalProperties: false }),
+  ok: AccessToken,
+  errors: [],
+})
+
+/**
+ * POST /v1/users/logout: revokes the token that the request carries; refuses with `invalid_request` when it carries
+ * none.
+ */
+export const logOut = operation({
+  method: 'POST',
+  path: '/v1/users/logout',
+  summary: 'End the token that the request is sent with, before its time',
+  since: '0.1.0',
+  permission: 'signed_in',
+  ok: Type.Object({ logged_out: Type.Literal(true) }),
+  errors: ['invalid_request'],
+})
+
+/** RFC 7517: what others need to verify our tokens by themselves. */
+export const getJwks = operation({
+  method: 'GET',
+  path: '/.well-known/jwks.json',
+  summary: 'The public keys that tokens are verified with, the next one among them',
+  since: '0.1.0',
+  permission: null,
+  cacheSeconds: 300,
+  ok: Type.Object({
+    keys: Type.Array(
+      Type.Object({
+        kty: Type.Literal('OKP'),
+        crv: Type.Literal('Ed25519'),
+        x: Type.String(),
+        kid: Type.String(),
+        use: Type.Literal('sig'),
+        alg: Type.Literal('EdDSA'),
+      }),
+    ),
+  }),
+  errors: [],
+})

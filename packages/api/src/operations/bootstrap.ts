@@ -1,0 +1,68 @@
+import { Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+import { Password } from './passwords.ts'
+
+/** GET /v1/bootstrap: `idle` until the cluster is created, then `completed`. Open to callers without a token. */
+export const getBootstrap = operation({
+  method: 'GET',
+  path: '/v1/bootstrap',
+  summary: 'Say whether the cluster has been created, and what is needed of this node before that',
+  since: '0.1.0',
+  permission: null,
+  ok: Type.Object({
+    bootstrap_status: Type.Object({
+      state: Type.Enum(['idle', 'completed'], { description: 'idle: waits for create_cluster' }),
+      end_time: Type.Optional(Type.String()),
+    }),
+    local_node_info: Type.Optional(
+      Type.Object({
+        software_version: Type.String(),
+        cores: Type.Integer(),
+        total_memory: Type.Integer({ description: 'Bytes' }),
+        supported_database_versions: Type.Array(
+          Type.Object({ db_type: Type.String(), version: Type.String() }),
+        ),
+      }),
+    ),
+  }),
+  errors: [],
+})
+
+/**
+ * POST /v1/bootstrap/create_cluster: open to callers without a token; the bootstrap secret in the body is the
+ * permission.
+ */
+export const createCluster = operation({
+  method: 'POST',
+  path: '/v1/bootstrap/create_cluster',
+  summary: 'Create the cluster with its first user, an admin. Works once, and needs the secret',
+  since: '0.1.0',
+  permission: null,
+  body: Type.Object(
+    {
+      action: Type.Optional(Type.Literal('create_cluster')),
+      bootstrap_secret: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 256,
+          description:
+            'Needed where the cluster waits: printed when the server starts, or FAIRLEAD_BOOTSTRAP_SECRET',
+        }),
+      ),
+      cluster: Type.Object(
+        { name: Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$' }) },
+        { additionalProperties: false },
+      ),
+      credentials: Type.Object(
+        {
+          username: Type.String({ minLength: 1, maxLength: 256, pattern: '^[^\\s&<>":\\x00-\\x1f\\x7f]+$' }),
+          password: Password,
+        },
+        { additionalProperties: false },
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  ok: Type.Object({ action: Type.Literal('create_cluster'), name: Type.String() }),
+  errors: ['cluster_already_exists', 'forbidden', 'password_not_complex', 'too_many_requests'],
+})

@@ -1,0 +1,71 @@
+import { Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+
+/** The names of the wider API, which also answers keys; this one never does. */
+export const TlsCertificates = Type.Object({
+  ca_cert: Type.String({
+    description: 'Ours: the authority that signs the certificates of Fairlead, PEM; clients are to trust it',
+  }),
+  proxy_cert: Type.String({
+    description: 'The certificate that endpoints of databases show their clients, PEM',
+  }),
+})
+
+const CertificateName = Type.Enum(['proxy'], {
+  description: 'The certificate that endpoints of databases show',
+})
+
+/** GET /v1/cluster/certificates: the certificates as PEM, never a private key. */
+export const getCertificates = operation({
+  method: 'GET',
+  path: '/v1/cluster/certificates',
+  summary: 'Show the TLS certificates of the cluster, without their keys',
+  since: '0.1.0',
+  permission: 'view_cluster_info',
+  ok: TlsCertificates,
+  errors: [],
+})
+
+/**
+ * PUT /v1/cluster/update_cert: takes a certificate and its key as PEM; refuses with `invalid_certificate` when they
+ * cannot serve.
+ */
+export const updateCertificate = operation({
+  method: 'PUT',
+  path: '/v1/cluster/update_cert',
+  summary:
+    'Give endpoints a TLS certificate of your own; open connections stay, new ones get the new certificate',
+  since: '0.1.0',
+  permission: 'update_cluster',
+  body: Type.Object(
+    {
+      name: CertificateName,
+      key: Type.String({
+        maxLength: 32_768,
+        description: 'The private key, PEM, not encrypted; no answer contains it',
+      }),
+      certificate: Type.String({
+        maxLength: 65_536,
+        description: 'PEM: the certificate, followed by the certificates of its signers, in order',
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  ok: TlsCertificates,
+  errors: ['invalid_certificate'],
+})
+
+/**
+ * DELETE /v1/cluster/certificates/:certificate_name: endpoints go back to a certificate that the cluster signs
+ * itself.
+ */
+export const deleteCertificate = operation({
+  method: 'DELETE',
+  path: '/v1/cluster/certificates/:certificate_name',
+  summary: 'Remove your own TLS certificate: endpoints show one that the authority of the cluster signed',
+  since: '0.1.0',
+  permission: 'update_cluster',
+  params: Type.Object({ certificate_name: CertificateName }),
+  ok: TlsCertificates,
+  errors: [],
+})

@@ -1,0 +1,97 @@
+import { type Static, Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+
+const EngineBuild = Type.Object({
+  engine: Type.String({ description: 'Flavour: valkey, redis, redict' }),
+  engine_version: Type.String({ description: 'Full version' }),
+  source: Type.Enum(['path', 'folder'], {
+    description: 'Found on PATH, or in the folder of unpacked builds',
+  }),
+  latest: Type.Boolean({ description: 'The newest of its flavour here' }),
+  package: Type.Optional(Type.String({ description: 'Version of its package, if known' })),
+  insecure: Type.Boolean({
+    description:
+      'Ours: through one of its known holes clients can run code in the engine. New databases do not run it unless unsound_engines_allowed of /v1/cluster says so',
+  }),
+  known_holes: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      what: Type.String(),
+      reach: Type.Enum(['code', 'crash', 'other'], {
+        description:
+          'What a client, or an attacker who reaches the port, can do: run code in the engine, end it, or something less',
+      }),
+    }),
+    { description: 'Ours: by the table of this version of Fairlead, newest first' },
+  ),
+})
+
+/**
+ * GET /v1/engine_versions: the builds that the agent finds on its node; `unavailable` while the agent does not
+ * answer.
+ */
+export const listEngineVersions = operation({
+  method: 'GET',
+  path: '/v1/engine_versions',
+  summary: 'List the engine builds that can be started here',
+  since: '0.1.0',
+  permission: 'view_cluster_info',
+  ok: Type.Array(EngineBuild),
+  errors: ['unavailable'],
+})
+
+export const Node = Type.Object({
+  uid: Type.Integer(),
+  addr: Type.String(),
+  status: Type.Enum(['active', 'down']),
+  cores: Type.Integer(),
+  total_memory: Type.Integer({ description: 'Bytes that shards may use on this node' }),
+  free_memory: Type.Integer({ description: 'Bytes still free for shards' }),
+  free_disk: Type.Integer({ description: 'Bytes free where shards keep their data' }),
+  engine_wall: Type.Boolean({
+    description:
+      'Ours: engines and modules are started within a wall, and see nothing of Fairlead outside of it',
+  }),
+  engine_wall_missing: Type.String({ description: 'Ours: why they are not; empty when they are' }),
+  shard_count: Type.Integer(),
+  shard_list: Type.Array(Type.Integer()),
+  software_version: Type.String(),
+  supported_database_versions: Type.Array(Type.Object({ db_type: Type.String(), version: Type.String() })),
+})
+export type Node = Static<typeof Node>
+
+/** GET /v1/nodes: one entry for each machine with an agent. */
+export const listNodes = operation({
+  method: 'GET',
+  path: '/v1/nodes',
+  summary: 'List the nodes',
+  since: '0.1.0',
+  permission: 'view_all_nodes_info',
+  ok: Type.Array(Node),
+  errors: [],
+})
+
+/**
+ * GET /healthz: for load balancers and supervisors, without a token; 503 `unavailable` says that the server is not
+ * ready.
+ */
+export const getHealth = operation({
+  method: 'GET',
+  path: '/healthz',
+  summary: 'Answers 200 when the server is ready: the store is open and the agent answers',
+  since: '0.1.0',
+  permission: null,
+  ok: Type.Object({ status: Type.Literal('ok') }),
+  errors: ['unavailable'],
+})
+
+/** GET /openapi.json: the OpenAPI 3.1 document of all operations, printed from the same tables that serve them. */
+export const getOpenApi = operation({
+  method: 'GET',
+  path: '/openapi.json',
+  summary: 'This document',
+  since: '0.1.0',
+  permission: null,
+  ok: Type.Unknown(),
+  errors: [],
+})

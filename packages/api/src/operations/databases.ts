@@ -1,0 +1,288 @@
+import { type Static, Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+import { PageQuery } from '../contract/page.ts'
+
+/** What an engine evicts when it has reached `maxmemory`: the values of its `maxmemory-policy`. */
+export const EvictionPolicy = Type.Enum([
+  'noeviction',
+  'allkeys-lru',
+  'allkeys-lfu',
+  'allkeys-random',
+  'volatile-lru',
+  'volatile-lfu',
+  'volatile-random',
+  'volatile-ttl',
+])
+export const DataPersistence = Type.Enum(['disabled', 'aof', 'snapshot'])
+export const AofPolicy = Type.Enum(['appendfsync-every-sec', 'appendfsync-always'])
+export const SnapshotPolicy = Type.Array(
+  Type.Object(
+    {
+      secs: Type.Integer({ minimum: 1, maximum: 604_800 }),
+      writes: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+    },
+    { additionalProperties: false },
+  ),
+  { maxItems: 8 },
+)
+/** "8.1", "8.1.1", "valkey-8.1": see core/requests/resolve-build.ts of the server. */
+export const EngineVersion = Type.String({
+  pattern: '^([a-z]+-)?[0-9]+(\\.[0-9]+){0,2}$',
+  maxLength: 40,
+  description: 'A version like "8.1", "8.1.1" or "valkey-8.1"; the newest when absent',
+})
+/** Identifies a database, in paths and bodies.. */
+export const DatabaseUid = Type.Integer({
+  minimum: 1,
+  maximum: 2_147_483_647,
+  description: 'Identifier of the database',
+})
+
+const DatabaseStatus = Type.Enum([
+  'pending',
+  'active',
+  'active-change-pending',
+  'delete-pending',
+  'creation-failed',
+  'recovery',
+])
+
+/** One address of a database. Until the endpoint process exists there is one for each primary shard, in the order of slots. */
+export const Endpoint = Type.Object({
+  uid: Type.String(),
+  dns_name: Type.String(),
+  port: Type.Integer(),
+  addr: Type.Array(Type.String()),
+  addr_type: Type.Enum(['internal', 'external']),
+})
+
+/** Arguments as one line, split at spaces as the engines do, or word by word. */
+export const ModuleArgs = Type.Union([
+  Type.String({ maxLength: 4096 }),
+  Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 256 }),
+])
+
+/** A module as a database has it. */
+export const DatabaseModule = Type.Object({
+  module_id: Type.String({ description: 'Uid in the catalogue' }),
+  module_name: Type.String(),
+  semantic_version: Type.String(),
+  module_args: Type.Optional(
+    Type.String({ description: 'They may contain secrets: shown only to users with view_redis_pass' }),
+  ),
+})
+
+/** Specification §2.6, with those fields of the wider API that are true here. Never a field that we do not honour. */
+export const Database = Type.Object({
+  uid: DatabaseUid,
+  name: Type.String(),
+  type: Type.Literal('redis', { description: 'The protocol spoken: RESP' }),
+  status: DatabaseStatus,
+  status_reason: Type.String({
+    description: 'What only a person can remove, with `status` recovery or a running action; empty otherwise',
+  }),
+  engine: Type.String({ description: 'Flavour of the engine: valkey, redis, …' }),
+  engine_version: Type.String({ description: 'Full version of the engine' }),
+  version: Type.String({ description: 'Full version of the engine' }),
+  memory_size: Type.Integer({
+    description:
+      'Memory for the clients of all primaries together in bytes; 0 is unlimited. What replication takes comes on top, and replicas have as much again',
+  }),
+  replication: Type.Boolean(),
+  sharding: Type.Boolean(),
+  shards_count: Type.Integer(),
+  shard_list: Type.Array(Type.Integer()),
+  data_persistence: DataPersistence,
+  aof_policy: AofPolicy,
+  snapshot_policy: SnapshotPolicy,
+  eviction_policy: EvictionPolicy,
+  module_list: Type.Array(DatabaseModule),
+  endpoints: Type.Array(Endpoint),
+  port: Type.Integer({ description: 'Port of the first endpoint; 0 while there is none' }),
+  oss_cluster: Type.Boolean(),
+  tls_mode: Type.Enum(['enabled', 'disabled'], { description: 'enabled: clients speak TLS to the endpoint' }),
+  crdt: Type.Boolean(),
+  crdt_guid: Type.String(),
+  authentication_engine_pass: Type.Optional(
+    Type.String({
+      description: 'Password of the database user `default`; shown only to users with view_redis_pass',
+    }),
+  ),
+  action_uid: Type.Optional(Type.String({ description: 'The action that runs on the database now' })),
+  created_time: Type.String(),
+  last_changed_time: Type.String(),
+})
+export type Database = Static<typeof Database>
+
+const CreateDatabaseRequest = Type.Object(
+  {
+    name: Type.String({
+      pattern: '^[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$',
+      maxLength: 63,
+      description:
+        'At most 63 letters, digits, - and _, of which the first and the last are a letter or a digit',
+    }),
+    memory_size: Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description:
+        'Memory for the clients of all primaries together in bytes; 0 is unlimited. What replication takes comes on top, and replicas have as much again. Refused if the node has not enough memory besides that of other databases',
+    }),
+    engine_version: Type.Optional(EngineVersion),
+    replication: Type.Optional(Type.Boolean({ default: false })),
+    data_persistence: Type.Optional(Type.Enum(['disabled', 'aof', 'snapshot'], { default: 'disabled' })),
+    aof_policy: Type.Optional(AofPolicy),
+    snapshot_policy: Type.Optional(SnapshotPolicy),
+    eviction_policy: Type.Optional(EvictionPolicy),
+    authentication_engine_pass: Type.Optional(
+      Type.String({
+        minLength: 8,
+        maxLength: 256,
+        pattern: '^[\\x21-\\x7e]+$',
+        description: '8 to 256 printable ASCII characters without spaces; generated when absent',
+      }),
+    ),
+    authentication_redis_pass: Type.Optional(
+      Type.String({ minLength: 8, maxLength: 256, pattern: '^[\\x21-\\x7e]+$', description: 'Alias' }),
+    ),
+    redis_version: Type.Optional(EngineVersion),
+    port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535, description: '0: chosen by Fairlead' })),
+    sharding: Type.Optional(
+      Type.Boolean({ description: 'Cluster mode. True when shards_count is above 1 and this is absent' }),
+    ),
+    shards_count: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 64,
+        default: 1,
+        description: 'Primaries, each with a range of slots',
+      }),
+    ),
+    oss_cluster: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Of a sharded database: clients speak the cluster protocol to its shards. Without it they do not see the shards: the endpoint routes their requests',
+      }),
+    ),
+    tls_mode: Type.Optional(
+      Type.Enum(['enabled', 'disabled', 'replica_ssl'], {
+        default: 'disabled',
+        description:
+          'enabled: clients speak TLS to the endpoint, and nothing else. replica_ssl is understood and not available',
+      }),
+    ),
+    module_list: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            module_name: Type.Optional(Type.String({ description: 'This, or module_id' })),
+            module_id: Type.Optional(Type.String({ description: 'Uid in the catalogue' })),
+            semantic_version: Type.Optional(
+              Type.String({ description: 'The newest that the engine allows, when absent' }),
+            ),
+            module_args: Type.Optional(ModuleArgs),
+          },
+          { additionalProperties: false },
+        ),
+        { maxItems: 16, description: 'Modules can be added at creation only' },
+      ),
+    ),
+    type: Type.Optional(Type.Enum(['redis', 'memcached'])),
+  },
+  { additionalProperties: false },
+)
+
+/** POST /v1/bdbs: answers when the database is recorded; its shards are started afterwards. */
+export const createDatabase = operation({
+  method: 'POST',
+  path: '/v1/bdbs',
+  summary: 'Create a database',
+  since: '0.1.0',
+  permission: 'create_bdb',
+  body: CreateDatabaseRequest,
+  ok: Database,
+  errors: [
+    'name_already_exists',
+    'invalid_version',
+    'insecure_version',
+    'port_unavailable',
+    'field_not_available',
+    'conflicting_fields',
+    'insufficient_resources',
+    'memory_size_too_small',
+    'missing_module',
+    'engine_incompatible_version',
+    'engine_pack_incompatible_version',
+    'unsupported_module_capabilities',
+    'unavailable',
+  ],
+})
+
+/** GET /v1/bdbs: the databases that the caller's roles let it see, in the order of their uids; pages count those only. */
+export const listDatabases = operation({
+  method: 'GET',
+  path: '/v1/bdbs',
+  summary: 'List the databases, by uid',
+  since: '0.1.0',
+  permission: 'view_all_bdbs_info',
+  query: PageQuery,
+  ok: Type.Array(Database),
+  errors: [],
+})
+
+/** GET /v1/bdbs/:uid: refuses with `db_not_exist`. */
+export const getDatabase = operation({
+  method: 'GET',
+  path: '/v1/bdbs/:uid',
+  summary: 'Show a database',
+  since: '0.1.0',
+  permission: 'view_bdb_info',
+  params: Type.Object({ uid: DatabaseUid }),
+  ok: Database,
+  errors: ['db_not_exist'],
+})
+
+/**
+ * DELETE /v1/bdbs/:uid: removes shards and data for good; refuses with `db_busy` while an action holds the database.
+ */
+export const deleteDatabase = operation({
+  method: 'DELETE',
+  path: '/v1/bdbs/:uid',
+  summary: 'Delete a database with all its data',
+  since: '0.1.0',
+  permission: 'delete_bdb',
+  params: Type.Object({ uid: DatabaseUid }),
+  ok: Type.Object({ uid: DatabaseUid, action_uid: Type.String() }),
+  errors: ['db_not_exist', 'db_busy'],
+})
+
+/** A shard as the wider API shows it. Numbers of uids follow that API: the shard's own and the node's are strings. */
+export const Shard = Type.Object({
+  uid: Type.String(),
+  bdb_uid: DatabaseUid,
+  node_uid: Type.String(),
+  role: Type.Enum(['master', 'slave']),
+  assigned_slots: Type.String(),
+  status: Type.Enum(['active', 'inactive']),
+  /** `busy`: it does not answer, because it works. `timeout`: it does not answer and does nothing. */
+  detailed_status: Type.Enum(['ok', 'busy', 'down', 'loading', 'timeout', 'unknown']),
+  /** The reason, and what Fairlead does about it (an addition of ours); '' when the status is ok. */
+  status_reason: Type.String(),
+  engine: Type.String(),
+  engine_version: Type.String(),
+  port: Type.Integer(),
+})
+export type Shard = Static<typeof Shard>
+
+/** GET /v1/bdbs/:uid/shards: the engine processes of a database, with their roles and states. */
+export const listDatabaseShards = operation({
+  method: 'GET',
+  path: '/v1/bdbs/:uid/shards',
+  summary: 'List the shards of a database',
+  since: '0.1.0',
+  permission: 'view_bdb_info',
+  params: Type.Object({ uid: DatabaseUid }),
+  ok: Type.Array(Shard),
+  errors: ['db_not_exist'],
+})

@@ -1,0 +1,110 @@
+import { Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+import { DatabaseUid } from './databases.ts'
+
+const OfDatabase = Type.Object({ uid: DatabaseUid })
+
+/**
+ * GET /v1/bdbs/:uid/availability: `available`, or one of two refusals that say whether the port or the shard behind
+ * it fails.
+ */
+export const getAvailability = operation({
+  method: 'GET',
+  path: '/v1/bdbs/:uid/availability',
+  summary:
+    'Can clients use the database now? Asked as a client would: a connection to its endpoint, and a PING',
+  since: '0.1.0',
+  permission: 'view_bdb_info',
+  params: OfDatabase,
+  ok: Type.Object({ available: Type.Literal(true) }),
+  errors: ['db_not_exist', 'bdb_unavailable_shard_unreachable', 'bdb_unavailable_port_unbound'],
+})
+
+/** How an endpoint fares, since its process started. */
+export const EndpointStats = Type.Object({
+  port: Type.Integer(),
+  state: Type.Enum(['serving', 'held', 'failed']),
+  why: Type.String({
+    description:
+      'Of `failed`: why it cannot listen. Else when and why the proxy before this one died, if it did',
+  }),
+  connections: Type.Integer({ description: 'Clients, now' }),
+  commands: Type.Integer({ description: 'Requests forwarded' }),
+  held_ms_total: Type.Number({ description: 'How long clients were held, altogether' }),
+  held_ms_last: Type.Number(),
+  repoints: Type.Integer({ description: 'Number of its moves to another shard' }),
+  failed_holds: Type.Integer({ description: 'Holds that ended without a move' }),
+  errors: Type.Integer(),
+  last_error: Type.String(),
+  doubted: Type.Integer({
+    description:
+      'Of a sharded database: redirects of slots that were not followed. Some are usual while roles move',
+  }),
+  doubted_last: Type.String({
+    description: 'Why the last of them was not followed; empty if there was none',
+  }),
+})
+
+/**
+ * GET /v1/bdbs/:uid/endpoint/stats: as its proxy counts; refuses with `unavailable` while the proxy does not answer.
+ */
+export const getEndpointStats = operation({
+  method: 'GET',
+  path: '/v1/bdbs/:uid/endpoint/stats',
+  summary: 'Ours: the state of the endpoint of a database',
+  since: '0.1.0',
+  permission: 'view_endpoint_stats',
+  params: OfDatabase,
+  ok: EndpointStats,
+  errors: ['db_not_exist', 'endpoint_not_exist', 'unavailable'],
+})
+
+/** A client of an endpoint, and the connections to shards behind which it is. */
+const EndpointClient = Type.Object({
+  client: Type.String({ description: 'Address and port of the client' }),
+  via: Type.Array(
+    Type.Object({
+      address: Type.String({
+        description: 'As the shard knows it: `addr` in its CLIENT LIST, the client in its slow log',
+      }),
+      shard: Type.String({ description: 'Address and port of that shard' }),
+    }),
+    { description: 'Of a sharded database one for each group that it has asked something' },
+  ),
+  connected_at: Type.String({ description: 'ISO 8601' }),
+  name: Type.String({ description: 'The name that it has set with CLIENT SETNAME; else empty' }),
+  user: Type.String({ description: 'The user as which it has signed in' }),
+  held: Type.Boolean({ description: 'It waits for a handover' }),
+})
+
+/**
+ * GET /v1/bdbs/:uid/endpoint/clients: client addresses as the proxy sees them, beside the addresses that the shards
+ * see instead.
+ */
+export const listEndpointClients = operation({
+  method: 'GET',
+  path: '/v1/bdbs/:uid/endpoint/clients',
+  summary:
+    'Ours: list the clients of the endpoint of a database, with their addresses as the shards see them',
+  since: '0.1.0',
+  permission: 'view_endpoint_stats',
+  params: OfDatabase,
+  query: Type.Object(
+    {
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
+      via: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 100,
+          description: 'Only the client whose `via` has this `address`',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  ok: Type.Object({
+    connections: Type.Integer({ description: 'All clients, listed or not' }),
+    clients: Type.Array(EndpointClient, { description: 'The oldest connection first' }),
+  }),
+  errors: ['db_not_exist', 'endpoint_not_exist', 'unavailable'],
+})

@@ -1,0 +1,43 @@
+import { type Static, Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+
+const Time = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?(Z|[+-]\\d{2}:\\d{2}))?$',
+  description: 'ISO 8601, as 2026-11-21T12:00:00Z',
+})
+
+/** One record of the audit. */
+export const LogEntry = Type.Object({
+  uid: Type.Integer({ description: 'Numbers run without a gap' }),
+  time: Type.String(),
+  type: Type.String(),
+  severity: Type.Enum(['INFO', 'WARNING']),
+  originator: Type.String({ description: 'Name of the user who did it; empty: Fairlead itself' }),
+  user_uid: Type.Optional(Type.Integer()),
+  address: Type.Optional(Type.String()),
+  bdb_uid: Type.Optional(Type.Integer()),
+  details: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
+  hash: Type.String({ description: 'SHA-256 over this record and the hash of the one before it' }),
+})
+export type LogEntry = Static<typeof LogEntry>
+
+/** GET /v1/logs: a page of the audit between two times, in the order of its records or the reverse. */
+export const listLogs = operation({
+  method: 'GET',
+  path: '/v1/logs',
+  summary: 'List what was done, and by which user: logins, users, roles, refusals, modules, databases',
+  since: '0.1.0',
+  permission: 'view_logged_events',
+  query: Type.Object(
+    {
+      stime: Type.Optional(Time),
+      etime: Type.Optional(Time),
+      order: Type.Optional(Type.Enum(['asc', 'desc'], { default: 'asc' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
+      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0 })),
+    },
+    { additionalProperties: false },
+  ),
+  ok: Type.Array(LogEntry),
+  errors: [],
+})

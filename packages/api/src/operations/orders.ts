@@ -1,0 +1,60 @@
+import { Type } from 'typebox'
+import type { ErrorCode } from '../contract/errors.ts'
+import { operation } from '../contract/operation.ts'
+import { Action, ActionUid } from './actions.ts'
+
+/** What people may say about a running action. Ours: the wider API has nothing like it. */
+function order<const Name extends string>(name: Name, summary: string, errors: readonly ErrorCode[]) {
+  return operation({
+    method: 'POST',
+    path: `/v1/actions/:uid/${name}` as const,
+    summary,
+    since: '0.1.0',
+    permission: 'update_bdb_with_action',
+    params: Type.Object({ uid: ActionUid }),
+    ok: Action,
+    errors: ['action_not_exist', ...errors],
+  })
+}
+
+/**
+ * POST …/pause: an order to an upgrade. Answers with the action; refuses when the action has ended or is no upgrade.
+ */
+export const pauseAction = order(
+  'pause',
+  'Begin nothing new in an upgrade. Faults are still repaired, and a handover that has begun is completed',
+  ['action_ended', 'order_not_applicable'],
+)
+/** POST …/resume: takes a pause back, or lets a supervised upgrade pass its stop. */
+export const resumeAction = order(
+  'resume',
+  'Go on after a pause, or after the stop of a supervised upgrade',
+  ['action_ended', 'order_not_applicable'],
+)
+/**
+ * POST …/cancel: undoes an upgrade at any stage; refuses with `rollback_not_possible` when that would lose writes.
+ */
+export const cancelAction = order(
+  'cancel',
+  'Take an upgrade back at any point: before a handover everything begun is undone, afterwards it is rolled back',
+  ['action_ended', 'order_not_applicable', 'rollback_not_possible'],
+)
+/** POST …/rollback: refuses with `rollback_not_possible` when the old primaries lack writes. */
+export const rollbackAction = order(
+  'rollback',
+  'Hand the primary roles back to the old primaries, without loss. If the upgrade is being taken back: turn it forward again',
+  ['action_ended', 'order_not_applicable', 'rollback_not_possible'],
+)
+/** POST …/finalize: ends the rollback window early; afterwards no rollback without loss is possible. */
+export const finalizeAction = order('finalize', 'End the rollback window: the old primaries are given up', [
+  'action_ended',
+  'order_not_applicable',
+])
+/**
+ * POST …/retry: of an action that is stuck or failed. Answers with the action that goes on, which may be a new one.
+ */
+export const retryAction = order(
+  'retry',
+  'Try the blocked step again at once; for a failed upgrade: begin it again, as a new action',
+  ['order_not_applicable', 'db_busy'],
+)

@@ -1,0 +1,73 @@
+import { Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+
+/** Any text: what a new one must look like is a setting of the cluster, not a shape. */
+export const Password = Type.String({ minLength: 1, maxLength: 256, description: 'Password of the user' })
+
+/** Of `PUT` and `POST`; a wrong one counts as a failed login. */
+export const OldPassword = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description:
+    'A valid password of that user. Needed if callers who are no admins change their own password in a request with a token',
+})
+
+const Username = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 256,
+    description: 'The user whose password it is; without it, the caller. Only admins may name another user',
+  }),
+)
+
+const NewPassword = Type.Object(
+  {
+    username: Username,
+    new_password: Password,
+    old_password: Type.Optional(OldPassword),
+  },
+  { additionalProperties: false },
+)
+const Done = Type.Object({
+  username: Type.String(),
+  passwords: Type.Integer({ description: 'How many valid passwords the user has now' }),
+})
+const shared = ['unauthorized_action', 'user_not_exist', 'invalid_credentials'] as const
+const ofNew = ['password_not_complex', 'new_password_same_as_current'] as const
+
+/** PUT /v1/users/password: an expired password, sent as Basic, is good enough for this one. */
+export const setPassword = operation({
+  method: 'PUT',
+  path: '/v1/users/password',
+  summary: 'Replace all passwords of a user by one; signs the user out everywhere',
+  since: '0.1.0',
+  permission: 'signed_in',
+  admitsExpired: true,
+  body: NewPassword,
+  ok: Done,
+  errors: [...shared, ...ofNew],
+})
+
+/** POST /v1/users/password: both passwords sign in until one is removed; refuses with `too_many_passwords`. */
+export const addPassword = operation({
+  method: 'POST',
+  path: '/v1/users/password',
+  summary: 'Add a password that is valid beside the others, to change it without a gap',
+  since: '0.1.0',
+  permission: 'signed_in',
+  body: NewPassword,
+  ok: Done,
+  errors: [...shared, ...ofNew, 'too_many_passwords'],
+})
+
+/** DELETE /v1/users/password: the body names the password to remove; refuses with `cannot_delete_last_password`. */
+export const removePassword = operation({
+  method: 'DELETE',
+  path: '/v1/users/password',
+  summary: 'Remove one of several passwords; signs the user out everywhere',
+  since: '0.1.0',
+  permission: 'signed_in',
+  body: Type.Object({ username: Username, old_password: Password }, { additionalProperties: false }),
+  ok: Done,
+  errors: [...shared, 'cannot_delete_last_password'],
+})

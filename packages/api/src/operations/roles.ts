@@ -1,0 +1,128 @@
+import { type Static, Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+import { PageQuery } from '../contract/page.ts'
+import { managements } from '../contract/permissions.ts'
+
+/** Identifies a role. The roles that come with the managements have the lowest numbers. */
+export const RoleUid = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
+/** One of the seven sets of permissions, by its name. */
+export const ManagementName = Type.Enum([...managements])
+const RoleName = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  pattern: '^[A-Za-z0-9_ \\[\\]()@,.;#-]+$',
+  description: 'Letters, digits, spaces and _ [ ] ( ) @ , . ; # -',
+})
+
+const Resources = Type.Array(
+  Type.Object(
+    {
+      type: Type.Literal('db'),
+      uids: Type.Array(
+        Type.String({
+          pattern: '^[1-9][0-9]{0,9}$',
+          description: 'The uid of a database as a text, like "1"',
+        }),
+        { minItems: 1, maxItems: 1_000 },
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  {
+    maxItems: 1,
+    description:
+      'Limits db_member and db_viewer to these databases; empty: all. Such a role creates no database',
+  },
+)
+
+/** A role as the API answers it; without `resources` it is good for all databases. */
+export const Role = Type.Object({
+  uid: RoleUid,
+  name: Type.String(),
+  management: ManagementName,
+  resources: Resources,
+})
+export type Role = Static<typeof Role>
+
+const params = Type.Object({ uid: RoleUid })
+
+/** GET /v1/roles: the built-in roles and those that were created. */
+export const listRoles = operation({
+  method: 'GET',
+  path: '/v1/roles',
+  summary: 'List the roles',
+  since: '0.1.0',
+  permission: 'view_all_roles_info',
+  query: PageQuery,
+  ok: Type.Array(Role),
+  errors: [],
+})
+
+/** GET /v1/roles/:uid: refuses with `role_not_exist`. */
+export const getRole = operation({
+  method: 'GET',
+  path: '/v1/roles/:uid',
+  summary: 'Show a role',
+  since: '0.1.0',
+  permission: 'view_role_info',
+  params,
+  ok: Role,
+  errors: ['role_not_exist'],
+})
+
+/**
+ * POST /v1/roles: a role may be limited to databases; refuses with `unsupported_resource` where its management cannot
+ * be.
+ */
+export const createRole = operation({
+  method: 'POST',
+  path: '/v1/roles',
+  summary: 'Create a role',
+  since: '0.1.0',
+  permission: 'create_role',
+  body: Type.Object(
+    { name: RoleName, management: ManagementName, resources: Type.Optional(Resources) },
+    { additionalProperties: false },
+  ),
+  ok: Role,
+  errors: ['name_already_exists', 'unsupported_resource', 'unauthorized_action'],
+})
+
+/** PUT /v1/roles/:uid: changes the fields that are sent; the tokens of all users with this role end. */
+export const updateRole = operation({
+  method: 'PUT',
+  path: '/v1/roles/:uid',
+  summary: 'Change a role, and with it what its users may do; signs them out',
+  since: '0.1.0',
+  permission: 'update_role',
+  params,
+  body: Type.Object(
+    {
+      name: Type.Optional(RoleName),
+      management: Type.Optional(ManagementName),
+      resources: Type.Optional(Resources),
+    },
+    { additionalProperties: false },
+  ),
+  ok: Role,
+  errors: [
+    'role_not_exist',
+    'name_already_exists',
+    'unsupported_resource',
+    'role_is_built_in',
+    'change_last_admin_role_not_allowed',
+    'unauthorized_action',
+  ],
+})
+
+/** DELETE /v1/roles/:uid: refuses for built-in roles, and with `role_in_use` while a user has it. */
+export const deleteRole = operation({
+  method: 'DELETE',
+  path: '/v1/roles/:uid',
+  summary: 'Delete a role that no user has',
+  since: '0.1.0',
+  permission: 'delete_role',
+  params,
+  ok: Type.Object({ uid: RoleUid }),
+  errors: ['role_not_exist', 'role_is_built_in', 'role_in_use', 'unauthorized_action'],
+})

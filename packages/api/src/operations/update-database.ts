@@ -1,0 +1,49 @@
+import { Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+import { Database, DatabaseUid, EvictionPolicy } from './databases.ts'
+
+/**
+ * PUT /v1/bdbs/:uid: changes the fields that are sent. With `dry_run` it answers with the result and changes nothing.
+ */
+export const updateDatabase = operation({
+  method: 'PUT',
+  path: '/v1/bdbs/:uid',
+  summary:
+    'Change a running database, without a restart: in force within about a second. memory_size may be raised while an upgrade runs',
+  since: '0.1.0',
+  permission: 'update_bdb',
+  params: Type.Object({ uid: DatabaseUid }),
+  query: Type.Object(
+    {
+      dry_run: Type.Optional(
+        Type.Enum(['', 'true', 'false'], {
+          description: 'Change nothing: answer with the database as it would be',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  body: Type.Object(
+    {
+      memory_size: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: Number.MAX_SAFE_INTEGER,
+          description:
+            'Memory for the clients of all primaries together in bytes; 0 is unlimited. Below what is used: only under a policy allkeys-…, which evicts then',
+        }),
+      ),
+      eviction_policy: Type.Optional(EvictionPolicy),
+    },
+    { additionalProperties: false },
+  ),
+  ok: Database,
+  errors: [
+    'db_not_exist',
+    'db_busy',
+    'memory_size_too_small',
+    'insufficient_resources',
+    'unsupported_module_capabilities',
+    'unavailable',
+  ],
+})

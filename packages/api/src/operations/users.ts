@@ -1,0 +1,177 @@
+import { type Static, Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+import { PageQuery } from '../contract/page.ts'
+import { OldPassword, Password } from './passwords.ts'
+import { ManagementName, RoleUid } from './roles.ts'
+
+const UserUid = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Identifier of the user' })
+const UserName = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  pattern: '^[^\\s&<>":\\x00-\\x1f\\x7f]+$',
+  description: 'Characters other than spaces, & < > " and :',
+})
+const Email = Type.String({
+  maxLength: 256,
+  pattern: '^[^\\s&<>":@\\x00-\\x1f\\x7f]+@[^\\s&<>":@\\x00-\\x1f\\x7f]+$',
+})
+
+/** A user as the API answers it, without passwords. */
+export const User = Type.Object({
+  uid: UserUid,
+  name: Type.String(),
+  email: Type.Optional(Type.String({ description: 'Signs in as well as the name' })),
+  role: Type.Enum([...ManagementName.enum], { description: 'The most powerful management of its roles' }),
+  role_uids: Type.Array(RoleUid),
+  auth_method: Type.Literal('regular'),
+  status: Type.Enum(['active', 'locked', 'password_expired', 'disabled']),
+  password_issue_date: Type.String({ description: 'Of the newest password' }),
+  last_login: Type.Optional(Type.Integer({ description: 'Unix seconds' })),
+})
+export type User = Static<typeof User>
+
+/** The alert settings of the wider API, as far as they apply here: no alerts are sent. */
+const noAlerts = {
+  auth_method: Type.Optional(Type.Literal('regular')),
+  email_alerts: Type.Optional(Type.Literal(false, { description: 'Alerts are not sent yet' })),
+  cluster_email_alerts: Type.Optional(Type.Literal(false)),
+  bdbs_email_alerts: Type.Optional(Type.Array(Type.String(), { maxItems: 0 })),
+}
+const roleFields = {
+  role: Type.Optional(
+    Type.Enum([...ManagementName.enum], { description: 'The built-in role of this management' }),
+  ),
+  role_uids: Type.Optional(Type.Array(RoleUid, { minItems: 1, maxItems: 32, uniqueItems: true })),
+}
+
+const params = Type.Object({ uid: UserUid })
+const roleErrors = ['conflicting_fields', 'role_not_exist', 'unauthorized_action'] as const
+const loginErrors = ['name_already_exists', 'email_already_exists'] as const
+
+/** GET /v1/users: without passwords and their hashes. */
+export const listUsers = operation({
+  method: 'GET',
+  path: '/v1/users',
+  summary: 'List the users',
+  since: '0.1.0',
+  permission: 'view_all_users_info',
+  query: PageQuery,
+  ok: Type.Array(User),
+  errors: [],
+})
+
+/** GET /v1/users/:uid: without the permission, callers see themselves only. */
+export const getUser = operation({
+  method: 'GET',
+  path: '/v1/users/:uid',
+  summary: 'Show a user',
+  since: '0.1.0',
+  permission: 'view_user_info',
+  ownWithout: true,
+  params,
+  ok: User,
+  errors: ['user_not_exist'],
+})
+
+/** POST /v1/users: the password keeps the rules of the cluster, or is refused with `password_not_complex`. */
+export const createUser = operation({
+  method: 'POST',
+  path: '/v1/users',
+  summary: 'Create a user',
+  since: '0.1.0',
+  permission: 'create_new_user',
+  body: Type.Object(
+    {
+      name: Type.Optional(UserName),
+      email: Type.Optional(Email),
+      password: Password,
+      ...roleFields,
+      ...noAlerts,
+    },
+    {
+      additionalProperties: false,
+      description: 'Name or e-mail is needed; the role is db_viewer by default',
+    },
+  ),
+  ok: User,
+  errors: ['password_not_complex', ...loginErrors, ...roleErrors, 'too_many_requests'],
+})
+
+/**
+ * PUT /v1/users/:uid: changes the fields that are sent; a new password, other roles and `disabled` end the user's
+ * tokens.
+ */
+export const updateUser = operation({
+  method: 'PUT',
+  path: '/v1/users/:uid',
+  summary: 'Change a user. Users may change their own name and password',
+  since: '0.1.0',
+  permission: 'update_user',
+  ownWithout: true,
+  params,
+  body: Type.Object(
+    {
+      name: Type.Optional(UserName),
+      email: Type.Optional(Email),
+      password: Type.Optional(Password),
+      old_password: Type.Optional(OldPassword),
+      disabled: Type.Optional(Type.Boolean({ description: 'Keeps the user out until it is false again' })),
+      ...roleFields,
+      ...noAlerts,
+    },
+    { additionalProperties: false, description: 'A new password unlocks the user' },
+  ),
+  ok: User,
+  errors: [
+    'user_not_exist',
+    'invalid_credentials',
+    'password_not_complex',
+    'new_password_same_as_current',
+    'change_last_admin_role_not_allowed',
+    ...loginErrors,
+    ...roleErrors,
+  ],
+})
+
+/** DELETE /v1/users/:uid: refuses with `change_last_admin_role_not_allowed` when no admin would be left. */
+export const deleteUser = operation({
+  method: 'DELETE',
+  path: '/v1/users/:uid',
+  summary: 'Delete a user',
+  since: '0.1.0',
+  permission: 'delete_user',
+  params,
+  ok: Type.Object({ uid: UserUid }),
+  errors: ['user_not_exist', 'change_last_admin_role_not_allowed', 'unauthorized_action'],
+})
+
+const PermissionsByRole = Type.Record(
+  Type.String(),
+  Type.Object({
+    api_permissions: Type.Array(Type.String()),
+    ui_permissions: Type.Array(Type.String(), { description: 'None: the console asks the API' }),
+  }),
+)
+
+/** GET /v1/users/permissions: all seven managements, each with its permissions. */
+export const listPermissions = operation({
+  method: 'GET',
+  path: '/v1/users/permissions',
+  summary: 'What each management may do',
+  since: '0.1.0',
+  permission: 'signed_in',
+  ok: PermissionsByRole,
+  errors: [],
+})
+
+/** GET /v1/users/permissions/:role: the permissions of the management that the path names. */
+export const listPermissionsOfRole = operation({
+  method: 'GET',
+  path: '/v1/users/permissions/:role',
+  summary: 'What one management may do',
+  since: '0.1.0',
+  permission: 'signed_in',
+  params: Type.Object({ role: ManagementName }),
+  ok: PermissionsByRole,
+  errors: [],
+})

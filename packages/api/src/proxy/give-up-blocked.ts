@@ -1,0 +1,28 @@
+import { Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+import { EndpointId, Slot } from './endpoint-id.ts'
+
+/**
+ * Server → proxy. Answers with the proxy's own addresses of the links to unblock; refuses with `not_found` when it
+ * does not serve the endpoint.
+ */
+export const giveUpBlocked = operation({
+  method: 'POST',
+  path: '/proxy/endpoints/:id/give-up',
+  summary:
+    'Before a hold: the connections to shards on which only a blocking command is under way, if they are many. What the shard is then made to give up (CLIENT UNBLOCK … ERROR) waits for the hold, and is asked again',
+  since: '0.1.0',
+  permission: null,
+  fenced: true,
+  params: EndpointId,
+  body: Type.Object(
+    {
+      /** Of a sharded database only the group that holds this slot. */
+      slot: Type.Optional(Slot),
+    },
+    { additionalProperties: false },
+  ),
+  /** Our own ends of them, as the shard's CLIENT LIST names these. */
+  ok: Type.Object({ addresses: Type.Array(Type.String()) }),
+  errors: ['not_found'],
+})

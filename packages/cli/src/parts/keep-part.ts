@@ -1,0 +1,81 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { nodeFlags } from './node-flags.ts'
+import { type Ready, readyOf } from './ready.ts'
+import type { PartCommand } from './server-command.ts'
+import { startPart } from './start-part.ts'
+
+/** A part of the control plane that is kept running as a process of its own. Disposing of it stops the process. */
+export interface Part extends AsyncDisposable {
+  /** What the first process said when it was ready. */
+  readonly ready: Ready
+}
+
+/** Deaths in a row make the pause before the next start longer; a life of a minute clears the count. */
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 10_000
+const HEALTHY_AFTER_MS = 60_000
+const READY_WITHIN_MS = 30_000
+const STOPS_WITHIN_MS = 20_000
+
+/** `fairlead <name>` as this program is run itself, by the same user. */
+export function ownCommand(name: string, env: NodeJS.ProcessEnv): PartCommand {
+  const args = [...nodeFlags(name), ...process.execArgv, process.argv[1] ?? '', name]
+  return { program: process.execPath, args, env, isOther: false }
+}
+
+/**
+ * Starts `fairlead <name>` and waits until it is ready; starts it again when it dies later, after a pause that grows to 10 s, and never gives up:
+ * the other part, and with it all databases, would be left alone for the sake of this one. Throws when the first process does not become ready:
+ * it has said on stderr why.
+ */
+export async function keepPart(name: 'agent' | 'server', command: PartCommand, log: Logger): Promise<Part> {
+  const stop = new AbortController()
+  let child = startPart(command)
+  const ready = await untilReady(child, name)
+
+  const keep = async () => {
+    let deaths = 0
+    for (;;) {
+      const startedAt = performance.now()
+      await untilEnded(child)
+      if (stop.signal.aborted) return
+      deaths = performance.now() - startedAt > HEALTHY_AFTER_MS ? 1 : deaths + 1
+      const afterMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (deaths - 1))
+      const how = child.signalCode ?? `exit code ${child.exitCode}`
+      log.error({ name, deaths, how, afterMs }, 'a part of the control plane died; databases run on')
+      await pause(afterMs, undefined, { signal: stop.signal }).catch(() => undefined)
+      if (stop.signal.aborted) return
+      child = startPart(command)
+    }
+  }
+  const keeping = keep()
+
+  return {
+    ready,
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      child.kill('SIGTERM')
+      const late = setTimeout(() => child.kill('SIGKILL'), STOPS_WITHIN_MS)
+      await keeping
+      clearTimeout(late)
+    },
+  }
+}
+
+async function untilReady(child: ChildProcess, name: string): Promise<Part['ready']> {
+  const deadline = AbortSignal.timeout(READY_WITHIN_MS)
+  const [news] = await Promise.race([
+    once(child, 'message', { signal: deadline }),
+    once(child, 'exit', { signal: deadline }).then(() => {
+      throw new Error(`the ${name} did not start`)
+    }),
+  ])
+  return readyOf(news)
+}
+
+async function untilEnded(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+}

@@ -1,0 +1,38 @@
+import type { Config } from '@fairlead/server'
+import { withoutOrders } from './start-part.ts'
+
+/** What a server says when it is ready. */
+export interface Ready {
+  readonly url?: string | undefined
+  readonly generatedPassword?: string | undefined
+  readonly bootstrapSecret?: string | undefined
+  /** What the operator has to do before any user can sign in. */
+  readonly next?: string | undefined
+}
+
+/** What people need to go on: where the API is, and, on the first start, how to get in. */
+export function describeReady(
+  { adminUsername }: Config,
+  { url = '', generatedPassword, bootstrapSecret, next }: Ready,
+): string {
+  const ready = `Fairlead is ready at ${url}`
+  const secret = bootstrapSecret ?? 'as in FAIRLEAD_BOOTSTRAP_SECRET'
+  if (next === 'create')
+    return `${ready}\nIt waits to be created: POST ${url}/v1/bootstrap/create_cluster   bootstrap_secret: ${secret}`
+  if (generatedPassword === undefined) return ready
+  return `${ready}\nFirst user: ${adminUsername}   password: ${generatedPassword}   (it is shown only this once)`
+}
+
+/** The news of a part, as it may be shown: it may be another user. */
+export function readyOf(news: unknown): Ready {
+  const text = (name: keyof Ready): string | undefined => {
+    const value = (news as Readonly<Record<string, unknown>> | null)?.[name]
+    return typeof value === 'string' ? withoutOrders(value) : undefined
+  }
+  return {
+    url: text('url'),
+    generatedPassword: text('generatedPassword'),
+    bootstrapSecret: text('bootstrapSecret'),
+    next: text('next'),
+  }
+}
