@@ -17,6 +17,8 @@ export interface HeldBucket {
 
 /** The buckets of this server, as it knows them. */
 export interface BucketHolder {
+  /** This server, as the store knows it. */
+  readonly me: string
   /** Undefined where it may not be relied on for `forMs`. */
   find(bucket: number, forMs?: number): HeldBucket | undefined
   /** While it is not disposed of, the bucket is not handed back. Undefined: no work is to be begun on it. */
@@ -55,6 +57,7 @@ export function createBucketHolder({ store, log, elapsed }: Deps): BucketHolder 
   const held = new Map<number, Held>()
   const listeners: ((buckets: ReadonlySet<number>) => Promise<void>)[] = []
   return {
+    me,
     find(bucket, forMs = 0) {
       const one = held.get(bucket)
       return one !== undefined && elapsed() + forMs < one.goodUntil ? one : undefined
@@ -91,7 +94,7 @@ export function createBucketHolder({ store, log, elapsed }: Deps): BucketHolder 
       }
       await leases.see(me)
     },
-    raise: (bucket) => raise(held.get(bucket), bucket, store),
+    raise: (bucket) => raise(me, held.get(bucket), bucket, store),
     async leave() {
       held.clear()
       await leases.leave(me).catch((cause: unknown) => {
@@ -102,8 +105,8 @@ export function createBucketHolder({ store, log, elapsed }: Deps): BucketHolder 
   }
 }
 
-async function raise(one: Held | undefined, bucket: number, store: Store): Promise<void> {
-  const raised = one && (await raiseEpoch(store, { bucket, epoch: one.epoch }))
+async function raise(me: string, one: Held | undefined, bucket: number, store: Store): Promise<void> {
+  const raised = one && (await raiseEpoch(store, me, { bucket, epoch: one.epoch }))
   if (one !== undefined && raised !== undefined) one.epoch = raised
 }
 

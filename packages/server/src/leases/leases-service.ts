@@ -58,8 +58,8 @@ export async function createLeases(deps: LeasesDeps): Promise<Leases> {
     heldSince: (uid) => find(uid).since,
     isOurs: (what) => holder.find(singletons[what]) !== undefined,
     fence: (uid, epoch) => async (within) => {
-      const isHeld = await leasesStore(within, store).isHeld({ bucket: bucketOf(uid), epoch })
-      if (!isHeld) throw new LeaseLost(uid)
+      const claimed = { bucket: bucketOf(uid), epoch }
+      if (!(await leasesStore(within, store).isHeld(holder.me, claimed))) throw new LeaseLost(uid)
     },
     async during(uid, work) {
       using _working = holder.beginWork(bucketOf(uid)) ?? lost(uid)

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import { LEASE_MS } from '../core/state/bucket.ts'
 import type { Db, Store } from '../store/open-store.ts'
@@ -25,10 +26,15 @@ export interface LeasesStore {
   leave(me: string): Promise<void>
   /** The epoch of its last holder. */
   epochOf(bucket: number): Promise<number>
-  /** Is it still held under this epoch? In a transaction this is so until its end. */
-  isHeld(claimed: Claimed): Promise<boolean>
+  /** Is it still held by this server, under this epoch? In a transaction this is so until its end. */
+  isHeld(me: string, claimed: Claimed): Promise<boolean>
 }
 
+/**
+ * An epoch rises by a step of chance: a PostgreSQL that fails over to a replica without the last second may give a bucket away once more, and then
+ * agents and proxies can tell the two holders apart.
+ */
+const MOST_STEP = 1_000
 /** Longer than any server runs. */
 const FOR_EVER = Number.MAX_SAFE_INTEGER
 
@@ -57,9 +63,10 @@ export function leasesStore(db: Db, { isShared }: Pick<Store, 'isShared'>): Leas
       return Number((await count.executeTakeFirstOrThrow()).count)
     },
     async claim(me, most) {
+      const step = isShared ? randomInt(1, MOST_STEP + 1) : 1
       return await db
         .updateTable('buckets')
-        .set((eb) => ({ holder: me, epoch: eb('epoch', '+', 1), expires_at: until }))
+        .set((eb) => ({ holder: me, epoch: eb('epoch', '+', step), expires_at: until }))
         .where('bucket', 'in', free().select('bucket').orderBy('bucket').limit(most))
         .returning(claimed)
         .execute()
@@ -85,10 +92,10 @@ export function leasesStore(db: Db, { isShared }: Pick<Store, 'isShared'>): Leas
       const row = db.selectFrom('buckets').select('epoch').where('bucket', '=', bucket)
       return Math.max(1, (await row.executeTakeFirstOrThrow()).epoch)
     },
-    async isHeld({ bucket, epoch }) {
+    async isHeld(me, { bucket, epoch }) {
       const row = db.selectFrom('buckets').select('bucket').where('bucket', '=', bucket)
-      const held = await row.where('epoch', '=', epoch).where('expires_at', '>', now).executeTakeFirst()
-      return held !== undefined
+      const own = row.where('holder', '=', me).where('epoch', '=', epoch)
+      return (await own.where('expires_at', '>', now).executeTakeFirst()) !== undefined
     },
   }
 }

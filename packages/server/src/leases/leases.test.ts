@@ -114,6 +114,29 @@ test.runIf(isOnPostgres)(
   },
 )
 
+test.runIf(isOnPostgres)(
+  'after a failover that lost the last claim, of two servers under one epoch the one that the store does not know writes nothing',
+  async () => {
+    await using store = await openTestStore(':memory:')
+    await using lost = await createLeases({ store, log })
+    const epoch = lost.epochOf(7)
+    // The replica has not seen the claim, and gave the bucket to another server: by chance with the same epoch.
+    await sql`update buckets set holder = 'other' where bucket = 7`.execute(store.db)
+    await expect(write(store, lost, 7, epoch, 'late')).rejects.toThrow(LeaseLost)
+    expect(await settingsOf(store)).toEqual([])
+  },
+)
+
+test.runIf(isOnPostgres)('holders of one bucket after the same one have different epochs', async () => {
+  const epochs = new Set<number>()
+  for (let n = 0; n < 4; n += 1) {
+    await using store = await openTestStore(':memory:')
+    await using leases = await createLeases({ store, log })
+    epochs.add(leases.epochOf(7))
+  }
+  expect(epochs.size).toBeGreaterThan(1)
+})
+
 async function write(store: Store, leases: Leases, uid: number, epoch: number, value: string): Promise<void> {
   await store.transaction(async (db) => {
     await leases.fence(uid, epoch)(db)

@@ -8,9 +8,13 @@ const STEP = 1_000
  * Where agents and proxies have seen a higher epoch than this server has, which holds the bucket: its store is older than what runs. In one
  * transaction that proves the lease, the epoch becomes a higher one. Answers it; undefined: the bucket is not held under this one.
  */
-export async function raiseEpoch(store: Store, { bucket, epoch }: Claimed): Promise<number | undefined> {
+export async function raiseEpoch(
+  store: Store,
+  me: string,
+  { bucket, epoch }: Claimed,
+): Promise<number | undefined> {
   return await store.transaction(async (db) => {
-    if (!(await leasesStore(db, store).isHeld({ bucket, epoch }))) return undefined
+    if (!(await leasesStore(db, store).isHeld(me, { bucket, epoch }))) return undefined
     const raised = epoch + STEP
     await db.updateTable('buckets').set({ epoch: raised }).where('bucket', '=', bucket).execute()
     return raised
