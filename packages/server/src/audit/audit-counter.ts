@@ -8,40 +8,75 @@ import { auditStore } from './audit-store.ts'
  * core/identity/audit-tally.ts.
  */
 export interface AuditCounter {
-  /** Takes an event; in the transaction of what it is about. What is only counted writes nothing. */
-  note(db: Db, event: AuditEvent): Promise<void>
-  /** As `note`, of what belongs to no change of the store. */
+  /**
+   * Runs `work` whole or not at all, as a transaction of the store does, which may begin it anew. It notes its events; each of them counts once. What is
+   * only counted writes nothing.
+   */
+  transaction<T>(work: (db: Db, note: Note) => Promise<T>): Promise<T>
+  /** Notes an event that belongs to no change of the store. */
   record(event: AuditEvent): Promise<void>
   /** Writes what was counted in an hour that is over; with `all`, in this one too. */
   flush(all: boolean): Promise<void>
 }
 
+/** Writes an event down in a transaction, or only counts it. */
+export type Note = (event: AuditEvent) => Promise<void>
+
 /** Counts are in memory: a server that is killed loses up to nine tenths of a count, never the first events of a kind. */
 export function createAuditCounter(store: Store, now: () => number): AuditCounter {
   let tally = newTally(now())
-  const takeRest = (all: boolean): readonly AuditEvent[] => {
-    if (!all && !isOver(tally, now())) return []
-    const rest = restOf(tally)
+  /** What was counted in an hour that is over, and is not on record yet. */
+  let unwritten: readonly AuditEvent[] = []
+  const endHour = (all: boolean) => {
+    if (!all && !isOver(tally, now())) return
+    unwritten = [...unwritten, ...restOf(tally)]
     tally = newTally(now())
-    return rest
   }
-  const take = (event: AuditEvent): readonly AuditEvent[] => {
+  const count = (event: AuditEvent): readonly AuditEvent[] => {
     if (!isCounted(event)) return [event]
-    const rest = takeRest(false)
+    endHour(false)
     const counted = countEvent(tally, event, now())
     tally = counted.tally
-    return counted.record === null ? rest : [...rest, counted.record]
+    return counted.record === null ? [] : [counted.record]
   }
   const write = async (db: Db, events: readonly AuditEvent[]) => {
     const at = new Date(now()).toISOString()
     for (const event of events) await auditStore(db).append(event, at)
   }
-  const writeAlone = async (events: readonly AuditEvent[]) => {
-    if (events.length > 0) await store.transaction((db) => write(db, events))
+  /** Of several transactions at once, one writes it. Where that fails, a later one does. */
+  const withUnwritten = async <T>(work: (events: readonly AuditEvent[]) => Promise<T>): Promise<T> => {
+    const own = unwritten
+    unwritten = []
+    try {
+      return await work(own)
+    } catch (cause) {
+      unwritten = [...own, ...unwritten]
+      throw cause
+    }
+  }
+  const transaction: AuditCounter['transaction'] = (work) => {
+    const known = new Map<string, readonly AuditEvent[]>()
+    return withUnwritten((rest) =>
+      store.transaction(async (db) => {
+        await write(db, rest)
+        return work(db, async (event) => {
+          const key = JSON.stringify(event)
+          const records = known.get(key) ?? count(event)
+          known.set(key, records)
+          await write(db, records)
+        })
+      }),
+    )
   }
   return {
-    note: (db, event) => write(db, take(event)),
-    record: (event) => writeAlone(take(event)),
-    flush: (all) => writeAlone(takeRest(all)),
+    transaction,
+    async record(event) {
+      const records = count(event)
+      if (records.length > 0) await transaction((db) => write(db, records))
+    },
+    async flush(all) {
+      endHour(all)
+      if (unwritten.length > 0) await transaction(async () => undefined)
+    },
   }
 }

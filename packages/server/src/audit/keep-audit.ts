@@ -1,9 +1,10 @@
 import type { Logger } from 'pino'
-import { fairlead } from '../core/identity/audit-record.ts'
+import { type AuditRecord, fairlead } from '../core/identity/audit-record.ts'
 import type { Retention } from '../core/identity/audit-retention.ts'
 import type { Store } from '../store/open-store.ts'
 import type { AuditCounter } from './audit-counter.ts'
 import type { AuditFiles } from './audit-files.ts'
+import { auditSegmentsStore } from './audit-segments-store.ts'
 import { auditStore } from './audit-store.ts'
 import { sealAudit } from './seal-audit.ts'
 import { printHead } from './verify-audit.ts'
@@ -29,20 +30,29 @@ interface Deps {
   readonly log: Logger
 }
 
-/** Looks whether what was signed last is still there, and says so where it is not; then looks after the audit until it is disposed of. */
+/**
+ * Looks whether what was signed last is still there, at the start and before the next is signed, and says so where it is not; looks after the audit until
+ * it is disposed of.
+ */
 export async function keepAudit(deps: Deps): Promise<AuditKeeper> {
   const { store, files, counter, retention, now, log } = deps
   const audit = auditStore(store.db)
   let turn = Promise.resolve()
-  let signed = 0
+  let signed: Pick<AuditRecord, 'seq' | 'hash'> | undefined
   let sealedAtMs = Number.NEGATIVE_INFINITY
   let saidOn = dayOf(now())
 
-  const sign = async () => {
+  const sign = async (): Promise<void> => {
     const last = await audit.last()
-    if (last === undefined || last.seq === signed) return
+    if (last === undefined || last.hash === signed?.hash) return
+    // A PostgreSQL that failed over to a replica may have lost it, while this server went on.
+    if (signed !== undefined && !(await isThere(store, signed))) {
+      await reportLost(deps)
+      signed = undefined
+      return await sign()
+    }
     await files.writeCheckpoint({ seq: last.seq, hash: last.hash, at: new Date(now()).toISOString() })
-    signed = last.seq
+    signed = last
   }
   const sayDaily = async () => {
     const today = dayOf(now())
@@ -101,8 +111,12 @@ async function reportLost({ store, files, now, log }: Deps): Promise<void> {
   )
 }
 
-async function isThere({ db }: Store, { seq, hash }: { readonly seq: number; readonly hash: string }) {
-  return (await auditStore(db).get(seq))?.hash === hash
+/** In the store, or sealed since: verifyAudit reads those files. */
+async function isThere({ db }: Store, { seq, hash }: Pick<AuditRecord, 'seq' | 'hash'>): Promise<boolean> {
+  const record = await auditStore(db).get(seq)
+  if (record !== undefined) return record.hash === hash
+  const segment = (await auditSegmentsStore(db).list()).find(({ first, last }) => first <= seq && seq <= last)
+  return segment !== undefined && (seq < segment.last || segment.head === hash)
 }
 
 const dayOf = (ms: number) => Math.floor(ms / DAY_MS)

@@ -137,3 +137,45 @@ test('the head is signed as it moves, and said in the log once a day', async () 
   expect(lines.length).toBe(1)
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ auditHead: (await verify()).head })
 })
+
+test('a head that was signed, and is gone while the server runs, is said and kept: a store may fail over to an older one', async () => {
+  const lines: string[] = []
+  const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) })
+  const counter = createAuditCounter(store, now)
+  await live(1)
+  await using keeper = await keepAudit({
+    ...{ store, files, counter, now, log, isToSeal: () => false },
+    retention: { days: 90, sealedBytes: 1e9 },
+  })
+  const { head: lost } = await verify()
+  // The last three records are gone, and others take their numbers.
+  await store.db.deleteFrom('audit').where('seq', '>', 7).execute()
+  await store.db.updateTable('counters').set({ value: 7 }).where('name', '=', 'audit').execute()
+  await live(1)
+  await keeper.tend()
+  const missing = (await auditStore(store.db).listAfter(0, 100)).filter(
+    ({ type }) => type === 'audit_head_missing',
+  )
+  expect(missing.map(({ details }) => details?.['head'])).toEqual([lost])
+  expect(lines.length).toBe(1)
+  expect((await files.readCheckpoints()).lost.map(({ seq }) => seq)).toEqual([10])
+  await keeper.tend()
+  expect(lines.length).toBe(1)
+})
+
+test('a head that was sealed since it was signed is there', async () => {
+  const lines: string[] = []
+  const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) })
+  const counter = createAuditCounter(store, now)
+  await live(1)
+  await using keeper = await keepAudit({
+    ...{ store, files, counter, now, log, isToSeal: () => true },
+    retention: { days: 5, sealedBytes: 1e9 },
+  })
+  nowMs += 30 * DAY_MS
+  await live(1, 1)
+  await keeper.tend()
+  expect(segments()).toEqual(['records-1-10.jsonl.gz'])
+  expect(lines).toEqual([])
+  expect((await verify()).fault).toBeUndefined()
+})

@@ -105,9 +105,9 @@ export function createLogins(deps: {
     const phc = await hashing.find(password, phcs, { source, known })
     const fits = passwords.find((one) => one.phc === phc)
     if (!known && fits === undefined) budgets.noteWrong(source, lockout)
-    const outcome = await store.transaction(async (db) => {
+    const outcome = await counter.transaction(async (db, note) => {
       const concluded = await conclude(db, { name, by, source, user, fits, confirms }, now())
-      for (const event of concluded.events) await counter.note(db, event)
+      for (const event of concluded.events) await note(event)
       return concluded
     })
     identities.forget(outcome.user.uid)

@@ -54,7 +54,7 @@ export function createSessions(deps: {
           'Authorization: there is no token to end; the request came with a password',
         )
       }
-      await store.transaction(async (db) => {
+      await counter.transaction(async (db, note) => {
         const revoked = revokedTokensStore(db)
         await revoked.removeEnded(new Date(now() - KEPT_MS).toISOString())
         await revoked.insert({
@@ -62,7 +62,7 @@ export function createSessions(deps: {
           userUid: user.uid,
           expiresAt: new Date(token.expiresAtMs).toISOString(),
         })
-        await counter.note(db, { type: 'logged_out', by: actorOf(caller) })
+        await note({ type: 'logged_out', by: actorOf(caller) })
       })
       identities.forget(user.uid)
     },
