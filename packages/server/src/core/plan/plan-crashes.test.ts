@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Action } from '../../../test/simulation/action.ts'
 import type { Pick } from '../../../test/simulation/engines.ts'
 import { lead, type Moment } from '../../../test/simulation/lead.ts'
-import { runsOf } from '../../../test/simulation/runs.ts'
+import { propertyWithinMs, runsOf } from '../../../test/simulation/runs.ts'
 import { beginUpgrade, expectReached, expectSound, shapes } from '../../../test/simulation/upgrade.ts'
 import { kill, membersOf, stall } from '../../../test/simulation/world.ts'
 import type { ObservedGroup, Step } from '../state/topology.ts'
@@ -25,7 +25,7 @@ describe('when the server is killed again and again, between any two of its effe
       }),
       some,
     )
-  }, 120_000)
+  }, propertyWithinMs)
 })
 
 test('a whole turn as it ships, with its look and its records, leads to the same end', async () => {
@@ -59,7 +59,7 @@ describe('when engines are killed as well,', () => {
       ),
       runsOf(80),
     )
-  }, 120_000)
+  }, propertyWithinMs)
 })
 
 describe('when followers stall as well, and shards that are told to take over do so late,', () => {
