@@ -14,18 +14,22 @@ const some = runsOf(40)
 const done = { kind: 'done', why: '' }
 
 describe('when the server is killed again and again, between any two of its effects,', () => {
-  test('an upgrade ends as if nothing had been, with every write, and never with two that take writes', async () => {
-    await fc.assert(
-      fc.asyncProperty(shapes, fc.integer({ min: 5, max: 60 }), async (shape, deaths) => {
-        const { action, pick } = beginUpgrade(shape)
-        expect(await lead(action, { step: soundAndReleased, effects: dying(pick, deaths) })).toEqual(done)
-        expectReached(action)
-        const primaries = action.world.teams.map(({ recorded }) => recorded)
-        if (shape.preserveRoles) expect(primaries).toEqual(action.asked.homes)
-      }),
-      some,
-    )
-  }, propertyWithinMs)
+  test(
+    'an upgrade ends as if nothing had been, with every write, and never with two that take writes',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(shapes, fc.integer({ min: 5, max: 60 }), async (shape, deaths) => {
+          const { action, pick } = beginUpgrade(shape)
+          expect(await lead(action, { step: soundAndReleased, effects: dying(pick, deaths) })).toEqual(done)
+          expectReached(action)
+          const primaries = action.world.teams.map(({ recorded }) => recorded)
+          if (shape.preserveRoles) expect(primaries).toEqual(action.asked.homes)
+        }),
+        some,
+      )
+    },
+    propertyWithinMs,
+  )
 })
 
 test('a whole turn as it ships, with its look and its records, leads to the same end', async () => {
@@ -41,25 +45,29 @@ test('a whole turn as it ships, with its look and its records, leads to the same
 })
 
 describe('when engines are killed as well,', () => {
-  test('an upgrade still ends, and loses only data whose every copy died', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        shapes,
-        fc.integer({ min: 1, max: 4 }),
-        fc.nat({ max: 20 }),
-        async (shape, kills, deaths) => {
-          const { action, pick } = beginUpgrade(shape)
-          const end = await lead(action, {
-            step: expectSound,
-            effects: dying(pick, deaths),
-            events: killing(pick, kills),
-          })
-          if (end.kind === 'done') expectReached(action)
-        },
-      ),
-      runsOf(80),
-    )
-  }, propertyWithinMs)
+  test(
+    'an upgrade still ends, and loses only data whose every copy died',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          shapes,
+          fc.integer({ min: 1, max: 4 }),
+          fc.nat({ max: 20 }),
+          async (shape, kills, deaths) => {
+            const { action, pick } = beginUpgrade(shape)
+            const end = await lead(action, {
+              step: expectSound,
+              effects: dying(pick, deaths),
+              events: killing(pick, kills),
+            })
+            if (end.kind === 'done') expectReached(action)
+          },
+        ),
+        runsOf(80),
+      )
+    },
+    propertyWithinMs,
+  )
 })
 
 describe('when followers stall as well, and shards that are told to take over do so late,', () => {
