@@ -8,6 +8,8 @@ const ASK_WITHIN_MS = 1_000
 const ASK_AGAIN_MS = 30_000
 /** One that has answered is not asked again for this long. */
 const ASK_EVERY_MS = 1_000
+/** Clients speak with it: where one has taken it over, it has no more of the agent than that. Ten thousand endpoints take a third. */
+const MOST_BYTES = 16 << 20
 
 export type ProxyAnswer = 'answers' | { readonly silentMs: number }
 
@@ -27,8 +29,9 @@ export function createProxyProbe(socketPath: string): ProxyProbe {
   /** The pid of the process that answers the open question; null: it failed. */
   let open: Promise<number | null> | null = null
   const ask = async (): Promise<number | null> => {
+    // What it answers may be anything.
     const asked = client.reportProxy({}).then(
-      (report) => report.pid,
+      (report: { readonly pid?: unknown } | null) => (typeof report?.pid === 'number' ? report.pid : null),
       () => null,
     )
     open = asked
@@ -73,11 +76,17 @@ function socketTransport(socketPath: string): Transport {
       response.setEncoding('utf8')
       response.on('data', (part: string) => {
         text += part
+        if (text.length > MOST_BYTES) response.destroy(new Error('its answer is too long'))
       })
       response.on('error', reject)
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
     })
     sent.on('error', reject)
+    // It takes up another protocol (101): without this the request would never end, not by its deadline either.
+    sent.on('upgrade', (_response, stream) => {
+      stream.destroy()
+      reject(new Error('its answer is none'))
+    })
     sent.end()
     return promise
   }

@@ -7,6 +7,8 @@ export type ProxyLink = Client<typeof proxyOperations>
 
 /** A proxy answers from memory; the longest is a hold, which has its own deadline of milliseconds. */
 const ANSWER_WITHIN_MS = 5_000
+/** Clients speak with it: where one has taken it over, it has no more of this process than that. Ten thousand endpoints take a third. */
+const MOST_BYTES = 16 << 20
 
 /** The proxy of a node gave no answer: its agent starts it again, and clients come back to the same address. */
 export class ProxyUnreachable extends AgentUnreachable {}
@@ -19,6 +21,7 @@ export function connectProxy(
 ): ProxyLink {
   const unreachable = (cause: Error) =>
     new ProxyUnreachable(`the endpoint does not answer: ${cause.message}`, { cause })
-  const transport = socketTransport(socketPath, { withinMs: ANSWER_WITHIN_MS, unreachable })
+  const bounds = { withinMs: ANSWER_WITHIN_MS, mostBytes: MOST_BYTES }
+  const transport = socketTransport(socketPath, { ...bounds, unreachable })
   return createClient(operations, underEpoch(transport, epoch))
 }

@@ -1,14 +1,26 @@
-import { request } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import type { Transport } from '@fairlead/api'
 
+/** A report of ten thousand shards is a fifth of this. */
+const MOST_BYTES = 64 << 20
+
 /**
- * Speaks HTTP through a Unix socket. Each request has `withinMs` to be answered; where there is no answer, what
- * `unreachable` makes of the cause is thrown.
+ * Speaks HTTP through a Unix socket. Each request has `withinMs` to be answered; where there is no answer, or one that is longer than
+ * `mostBytes` (64 MB unless told), what `unreachable` makes of the cause is thrown. The process at the other end is not trusted: it may
+ * speak with strangers, as the proxy does.
  */
 export function socketTransport(
   socketPath: string,
-  { withinMs, unreachable }: { readonly withinMs: number; readonly unreachable: (cause: Error) => Error },
+  {
+    withinMs,
+    unreachable,
+    mostBytes = MOST_BYTES,
+  }: {
+    readonly withinMs: number
+    readonly unreachable: (cause: Error) => Error
+    readonly mostBytes?: number
+  },
 ): Transport {
   return ({ method, path, headers, body, signal }) =>
     new Promise((resolve, reject) => {
@@ -23,16 +35,33 @@ export function socketTransport(
           signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
         },
         (response) => {
-          const chunks: Buffer[] = []
-          response.on('data', (chunk: Buffer) => chunks.push(chunk))
-          response.on('error', fail)
-          response.on('end', () =>
-            resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
+          readText(response, mostBytes).then(
+            (text) => resolve({ status: response.statusCode ?? 0, text }),
+            fail,
           )
         },
       )
       sent.on('error', fail)
+      // It takes up another protocol (101), which was not asked for: without this the request would never end, not by its deadline either.
+      sent.on('upgrade', (_response, stream) => {
+        stream.destroy()
+        fail(new Error('its answer is none (101)'))
+      })
       if (typeof body === 'object') pipeline(body, sent).catch(fail)
       else sent.end(body)
     })
+}
+
+function readText(response: IncomingMessage, mostBytes: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > mostBytes) response.destroy(new Error(`its answer is longer than ${mostBytes} bytes`))
+      else chunks.push(chunk)
+    })
+    response.on('error', reject)
+    response.on('end', () => resolve(Buffer.concat(chunks).toString()))
+  })
 }

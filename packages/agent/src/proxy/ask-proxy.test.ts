@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../../test/agent-home.ts'
+import { createProxyProbe } from './ask-proxy.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ask-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const json = (text: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n${text}`
+
+/** What a proxy that was taken over may answer. */
+const answers: Readonly<Record<string, (socket: Socket) => unknown>> = {
+  nothing: (socket) => socket.end(json('null')),
+  'another pid': (socket) => socket.end(json('{"pid":[7]}')),
+  'another protocol': (socket) =>
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+  // Node could not make one string of it: that was the end of the agent.
+  'a text without end': (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n\r\n')
+    const bytes = Buffer.alloc(1 << 20, 'x')
+    const pour = () => {
+      while (!socket.destroyed && socket.write(bytes));
+    }
+    socket.on('drain', pour)
+    pour()
+  },
+}
+
+for (const [name, answer] of Object.entries(answers))
+  test(`a proxy that answers ${name} has not answered, and is asked again`, async () => {
+    const path = join(folder, `${Math.random()}.sock`)
+    let hostile = true
+    let asked = 0
+    let closed = 0
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        closed += 1
+      })
+      socket.once('data', () => {
+        asked += 1
+        if (hostile) answer(socket)
+        else socket.end(json('{"pid":7}'))
+      })
+    })
+    await once(server.listen(path), 'listening')
+    try {
+      const probe = createProxyProbe(path)
+      expect(await probe.ask(7)).toHaveProperty('silentMs')
+      await until(() => closed === asked, { withinMs: 20_000 })
+      hostile = false
+      await until(async () => (await probe.ask(7)) === 'answers', { withinMs: 20_000 })
+    } finally {
+      await new Promise((resolve) => server.close(resolve))
+    }
+  })

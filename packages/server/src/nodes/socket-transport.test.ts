@@ -1,0 +1,90 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { agentOperations, proxyOperations } from '@fairlead/api'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connectAgent } from './agent-link.ts'
+import { connectProxy } from './proxy-link.ts'
+import { socketTransport } from './socket-transport.ts'
+
+/** What a process that was taken over may answer, and how that is told. */
+const answers: Readonly<Record<string, readonly [(socket: Socket) => void, string]>> = {
+  'with another protocol': [
+    (socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n')
+    },
+    'its answer is none',
+  ],
+  'without end': [
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n')
+      pour(socket, Buffer.alloc(1 << 20, 'x'))
+    },
+    'longer than',
+  ],
+  'more than it has announced': [
+    (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{}'),
+    '',
+  ],
+  'by half a head': [(socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-le'), ''],
+  'what is no HTTP': [(socket) => socket.end('+PONG\r\n'), ''],
+}
+
+function pour(socket: Socket, bytes: Buffer): void {
+  const go = () => {
+    while (!socket.destroyed && socket.write(bytes));
+  }
+  socket.on('drain', go)
+  go()
+}
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'transport-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+/** At a Unix socket of its own, whatever it is asked. */
+async function answerWith(answer: (socket: Socket) => void) {
+  const path = join(folder, `${Math.random()}.sock`)
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.once('data', () => answer(socket))
+  })
+  await once(server.listen(path), 'listening')
+  return {
+    path,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+describe('a process that answers', () => {
+  for (const [name, [answer, words]] of Object.entries(answers))
+    test(`${name} has given no answer, and that is known`, async () => {
+      await using other = await answerWith(answer)
+      const agent = connectAgent(agentOperations, other.path)
+      await expect(agent.reportNode({})).rejects.toMatchObject({
+        name: 'AgentUnreachable',
+        message: expect.stringContaining(words),
+      })
+      const proxy = connectProxy(proxyOperations, other.path)
+      await expect(proxy.reportProxy({})).rejects.toThrow(words)
+    })
+})
+
+test('an answer as long as is allowed is read', async () => {
+  const text = 'x'.repeat(1 << 20)
+  await using other = await answerWith((socket) => socket.end(`HTTP/1.1 200 OK\r\n\r\n${text}`))
+  const bounds = { withinMs: 20_000, unreachable: (cause: Error) => cause }
+  const ask = (mostBytes: number) =>
+    socketTransport(other.path, { ...bounds, mostBytes })({ method: 'GET', path: '/', headers: {} })
+  expect(await ask(1 << 20)).toEqual({ status: 200, text })
+  await expect(ask((1 << 20) - 1)).rejects.toThrow('longer than')
+})
