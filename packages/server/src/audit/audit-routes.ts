@@ -33,7 +33,8 @@ function toWire({ seq, at, type, by, databaseUid, details, hash }: AuditRecord):
     originator: by.name,
     ...(by.uid !== null && { user_uid: by.uid }),
     ...(by.address !== null && { address: by.address }),
-    ...(databaseUid !== undefined && { bdb_uid: databaseUid }),
+    // Stores of before may have what a refused request has named, like Infinity: it does not close the rest of the page.
+    ...(Number.isSafeInteger(databaseUid) && { bdb_uid: databaseUid }),
     details: details ?? {},
     hash,
   }

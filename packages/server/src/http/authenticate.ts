@@ -20,8 +20,9 @@ export function authenticate(identify: Identify, onRefused: OnRefused) {
       if (operation.method !== 'GET') admitChange(caller)
       return
     }
-    const databaseUid = isAboutDatabase(operation) ? uidOf(request) : undefined
-    return refuse(caller, operation.permission ?? '', databaseUid)
+    const uid = isAboutDatabase(operation) ? uidOf(request) : undefined
+    // The path has not been validated yet: what is no number of a database is not put on record as one.
+    return refuse(caller, operation.permission ?? '', Number.isSafeInteger(uid) ? uid : undefined)
   }
   const refuse = async (caller: Caller, permission: string, databaseUid: number | undefined) => {
     await onRefused(caller, permission, databaseUid)

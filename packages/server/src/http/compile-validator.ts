@@ -1,5 +1,6 @@
 import { Ajv } from 'ajv'
 import { describeFaults } from './describe-faults.ts'
+import { describeUnfit } from './describe-unfit.ts'
 
 /**
  * Bodies are taken as they are: no coercion, nothing dropped in silence (Fastify's own compiler does both). Paths and
@@ -27,10 +28,9 @@ export function compileValidator({ schema, httpPart }: { schema: object; httpPar
   return (value: unknown) => {
     // Nearly every request has no query where none is taken: looking is cheaper than validating.
     if (takesNothing && Object.keys(value as object).length === 0) return { value }
-    if (validate(value)) return { value }
-    return {
-      error: new InvalidInput(describeFaults(validate.errors ?? [], httpPart)),
-    }
+    if (!validate(value)) return { error: new InvalidInput(describeFaults(validate.errors ?? [], httpPart)) }
+    const unfit = describeUnfit(value)
+    return unfit.length === 0 ? { value } : { error: new InvalidInput(unfit) }
   }
 }
 
