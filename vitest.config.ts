@@ -24,7 +24,7 @@ const byTheClock = [
 /** They are about PostgreSQL. */
 const onlyOnPostgres = [
   'packages/server/src/operator/copy-embedded.test.ts',
-  'packages/server/src/store/{copy-store,open-postgres}.test.ts',
+  'packages/server/src/store/{copy-store,open-postgres,prove-postgres}.test.ts',
 ]
 
 /** Done a second time with the state in PostgreSQL: what reads and writes it, not what takes its time elsewhere (hashing, packages, TLS). */
@@ -33,7 +33,7 @@ const onPostgres = [
   'packages/server/src/audit/{flood,seal-audit}.test.ts',
   'packages/server/src/{cluster,databases,leases,roles,users}/**/*.test.ts',
   'packages/server/src/sessions/login-lanes.test.ts',
-  'packages/server/src/http/secrets.test.ts',
+  'packages/server/src/http/{secrets,hostile}.test.ts',
   ...onlyOnPostgres,
 ]
 

@@ -8,6 +8,7 @@ import { migrate } from './migrate.ts'
 import { patientTransactions } from './patient-transactions.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import { StoreAway } from './postgres-trouble.ts'
+import { isOpenToAll, ProvingClient } from './prove-postgres.ts'
 import { sealedColumns } from './sealed-columns.ts'
 import type { SecretBox } from './secret-box.ts'
 import type { Store } from './store.ts'
@@ -36,7 +37,10 @@ const IDLE_IN_TRANSACTION_MS = 10_000
  */
 export async function openPostgres(place: PostgresPlace, readBox: () => SecretBox): Promise<Store> {
   if (place.passwordFile !== null) await readFile(place.passwordFile)
-  const pool = new pg.Pool(poolOptions(place))
+  const pool = new pg.Pool({
+    ...poolOptions(place),
+    ...((await isOpenToAll(place.address)) && { Client: ProvingClient }),
+  })
   // The statement that runs is told, too, and the next takes another connection.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))

@@ -8,6 +8,7 @@ import {
 } from 'kysely'
 import type pg from 'pg'
 import { asTrouble, StoreAway } from './postgres-trouble.ts'
+import { connectProven } from './prove-postgres.ts'
 
 /** Of the lock that transactions take, of all servers. Any number that others are unlikely to take. */
 const WRITING = 4_620_710_326_847
@@ -32,7 +33,7 @@ function watched(pool: pg.Pool): PostgresPool {
     options: pool.options,
     end: () => pool.end(),
     async connect() {
-      const client = await pool.connect().catch(rethrow)
+      const client = await connectProven(pool).catch(rethrow)
       let trouble: StoreAway | undefined
       const query = async (sql: string, parameters: readonly unknown[]) => {
         try {

@@ -28,22 +28,42 @@ export function readPostgresAddress(text: string, fault: (sentence: string) => n
   const unknown = [...query.keys()].find((name) => !known.has(name))
   if (unknown !== undefined)
     return fault(`has \`${unknown}\`, which we do not know; known are ${[...known].join(', ')}`)
-  const host = query.get('host') ?? decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1')
-  const [user, database] = [decodeURIComponent(url.username), decodeURIComponent(url.pathname.slice(1))]
-  if (host === '' || user === '' || database === '' || database.includes('/'))
-    return fault(`must be like ${form}`)
+  if (query.size !== url.searchParams.size || url.hash !== '')
+    return fault('has a setting twice, or a `#`: only one of them would count')
+  const [user, database, named] = [url.username, url.pathname.slice(1), url.hostname].map(decode)
+  const folder = query.get('host')
+  if (folder !== undefined && !folder.startsWith('/'))
+    return fault('has `host`, which must be the folder of a Unix socket, like /var/run/postgresql')
+  const host = folder ?? named?.replace(/^\[(.*)\]$/, '$1')
   const port = url.port === '' ? 5432 : Number(url.port)
+  if (!host || !user || !database || database.includes('/') || port === 0)
+    return fault(`must be like ${form}`)
   const place = { host, port, database, user }
   const isHere = host.startsWith('/') || isLoopback(host)
   const mode = query.get('sslmode') ?? (isHere ? 'disable' : 'verify-full')
-  if (mode === 'verify-full') return { ...place, tls: { rootCertificate: query.get('sslrootcert') ?? null } }
+  if (mode === 'verify-full') {
+    if (host.startsWith('/')) return fault('has sslmode=verify-full, but there is no TLS on a Unix socket')
+    return { ...place, tls: { rootCertificate: query.get('sslrootcert') ?? null } }
+  }
   if (mode !== 'disable')
     return fault('must have sslmode=verify-full: other modes do not know to which server they speak')
   if (!isHere)
     return fault(
       `has sslmode=disable, but ${host} is not this machine: passwords of databases would cross the network`,
     )
+  if (query.has('sslrootcert'))
+    return fault('has `sslrootcert`, but speaks no TLS: set sslmode=verify-full, or leave it out')
   return { ...place, tls: null }
+}
+
+/** Undefined for what is no text, and for control characters: PostgreSQL ends a name at the character NUL, and reads on. */
+function decode(text: string): string | undefined {
+  try {
+    const decoded = decodeURIComponent(text)
+    return /\p{Cc}/u.test(decoded) ? undefined : decoded
+  } catch {
+    return undefined
+  }
 }
 
 function isLoopback(host: string): boolean {
