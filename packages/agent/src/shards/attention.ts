@@ -4,6 +4,8 @@ import type { Stream } from '../engine/watch-engine.ts'
 export interface Attention {
   /** The server asks for it. True: the last look is too old for that. */
   ask(): boolean
+  /** The connection to its engine has ended: it may have died. True: look now. False: that was so a moment ago, and the next look is soon enough. */
+  ended(): boolean
   /** A look begins, at a shard that is as it was before or not. True: it is to be a thorough one, with disk and log. */
   look(isSettled: boolean): boolean
   /** How long to rest after it, where `restMs` would do otherwise. */
@@ -15,6 +17,8 @@ export interface Attention {
 /** For so long after the server has asked. */
 const ASKED_FOR_MS = 2_000
 const ASKED_MS = 250
+/** An engine may end its connections as fast as they are opened: it is not to turn the loop of the agent. */
+const ENDED_MS = 500
 /** After the last change a save may still be on its way to the disk, and its words to the log. */
 const CHANGED_FOR_MS = 3_000
 /** Otherwise disk and log are looked at this often. */
@@ -22,7 +26,10 @@ const THOROUGH_EVERY_MS = 5_000
 
 /** Of a shard that was never looked at. */
 export function createAttention(clock = (): number => performance.now()): Attention {
-  const at = { asked: -ASKED_FOR_MS, looked: -ASKED_MS, changed: clock(), thorough: -THOROUGH_EVERY_MS }
+  const at = {
+    ...{ asked: -ASKED_FOR_MS, looked: -ASKED_MS, ended: -ENDED_MS },
+    ...{ changed: clock(), thorough: -THOROUGH_EVERY_MS },
+  }
   let told: Stream | null = null
   const isAsked = (now: number) => now - at.asked < ASKED_FOR_MS
   return {
@@ -31,6 +38,12 @@ export function createAttention(clock = (): number => performance.now()): Attent
       const isOld = !isAsked(now) && now - at.looked > ASKED_MS
       at.asked = now
       return isOld
+    },
+    ended() {
+      const now = clock()
+      if (now - at.ended < ENDED_MS) return false
+      at.ended = now
+      return true
     },
     look(isSettled) {
       const now = clock()

@@ -140,7 +140,9 @@ function openWorkplace(
   state: ShardState,
   signal: AbortSignal,
 ): ShardWorkplace {
-  const probe = createProbe(() => state.wake())
+  const probe = createProbe(() => {
+    if (state.attention.ended()) state.wake()
+  })
   return {
     ...{ folder, builds, modules, wall, silence, stopWithinMs, probe, signal, activity: watchActivity() },
     child: null,

@@ -1,0 +1,33 @@
+import { connectEngine } from '@fairlead/engine'
+import { expect, test } from 'vitest'
+import { connectAs, makeHome, makeSpec } from '../../test/agent-home.ts'
+import { createAttention } from './attention.ts'
+
+test('the end of a connection is looked at when it comes, and one that ends again and again now and then', () => {
+  let now = 10_000
+  const attention = createAttention(() => now)
+  let looks = 0
+  for (let ended = 0; ended < 1_000; ended += 1) {
+    if (attention.ended()) looks += 1
+    now += 2
+  }
+  expect(looks).toBe(4)
+  now += 500
+  expect(attention.ended()).toBe(true)
+})
+
+test('an engine that ends the agent’s connections as they come does not turn the agent', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const spec = await makeSpec()
+  await home.client.putShard({ params: { id: 's1' }, body: spec })
+  await home.becomes('s1', { state: 'running' })
+  using admin = await connectAs('fairlead', spec)
+  await admin.call('ACL', 'SETUSER', 'killer', 'on', 'nopass', '+@all')
+  using killer = await connectEngine({ address: spec, login: { username: 'killer', password: '' } })
+  const began = performance.now()
+  let kills = 0
+  while (kills < 40) kills += Number(await killer.call('CLIENT', 'KILL', 'USER', 'fairlead'))
+  // Each is opened by another look. Without a pause between these it takes a twentieth; a machine under load takes longer.
+  expect(performance.now() - began).toBeGreaterThan(800)
+})
