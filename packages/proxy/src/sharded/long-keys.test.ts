@@ -47,3 +47,30 @@ test('a long answer of all groups is told whole, and no message stands in the mi
   }
   expect([lists, scanner.error]).toEqual([1, undefined])
 })
+
+test('a long answer to SCAN is told whole, in its place, and with a cursor that goes on at the next group', async () => {
+  await using other = await dial(cluster.port)
+  for (const key of keyOf) {
+    other.socket.write(encodeCommand(['SET', `{${key}}scan${'s'.repeat(KEY_BYTES)}`, 'v']))
+    await other.gets('+OK\r\n')
+  }
+  await using client = await dial(cluster.port)
+  const found = new Set<string>()
+  let answers = 0
+  for (let cursor = '0', isFirst = true; isFirst || cursor !== '0'; isFirst = false) {
+    client.send(
+      `PING\r\nSCAN ${cursor} COUNT 1000\r\nCLIENT REPLY SKIP\r\nSCAN ${cursor} COUNT 1000\r\nECHO end\r\n`,
+    )
+    await until(() => client.text().endsWith('$3\r\nend\r\n'), undefined, 20_000)
+    const text = client.text()
+    await client.gets(text)
+    const answer = text.slice('+PONG\r\n'.length, -'$3\r\nend\r\n'.length)
+    const parsed = parseReply(Buffer.from(answer, 'latin1'))
+    if (!Array.isArray(parsed) || !Array.isArray(parsed[1])) throw new Error(answer.slice(0, 100))
+    cursor = String(parsed[0])
+    for (const key of parsed[1]) found.add(String(key).slice(0, 20))
+    answers += 1
+    expect(answers).toBeLessThan(100)
+  }
+  for (const key of keyOf) expect(found).toContain(`{${key}}scan${'s'.repeat(KEY_BYTES)}`.slice(0, 20))
+})

@@ -184,8 +184,8 @@ export async function random(router: Router, request: Buffer): Promise<Buffer> {
 }
 const DOLLAR = 0x24
 
-/** SCAN: one group after the other. Its cursor is theirs, times the number of groups, plus the group. */
-export async function scan(router: Router, request: Buffer): Promise<Buffer> {
+/** SCAN: one group after the other. Its cursor is theirs, times the number of groups, plus the group. Tells a long answer itself: it may have any COUNT. */
+export async function scan(router: Router, request: Buffer, isSilent: boolean): Promise<Buffer | null> {
   const [name, given] = readWords(request, 2)
   const text = given?.toString('latin1') ?? ''
   if (name === undefined || given === undefined || !/^\d{1,20}$/.test(text)) return toHome(router, request)
@@ -198,7 +198,11 @@ export async function scan(router: Router, request: Buffer): Promise<Buffer> {
   const [, head = '', next = '0'] = /^(\*2\r\n)\$\d+\r\n(\d+)\r\n/.exec(reply.toString('latin1', 0, 64)) ?? []
   const length = head.length + `$${next.length}\r\n${next}\r\n`.length
   const after = nextCursor(BigInt(next), group, groups)
-  return Buffer.concat([Buffer.from(`${head}$${after.length}\r\n${after}\r\n`), reply.subarray(length)])
+  const parts = [Buffer.from(`${head}$${after.length}\r\n${after}\r\n`), reply.subarray(length)]
+  if (reply.length <= LARGEST_AT_ONCE_BYTES) return Buffer.concat(parts)
+  // It is not copied once more, and not written all at once.
+  if (!isSilent) await tellInTurns(router, parts)
+  return null
 }
 
 /** The request with another word instead of its second one. Both words lie in its bytes. */
