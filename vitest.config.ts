@@ -24,15 +24,15 @@ const byTheClock = [
 /** They are about PostgreSQL. */
 const onlyOnPostgres = [
   'packages/server/src/operator/copy-embedded.test.ts',
-  'packages/server/src/store/{copy-store,open-postgres,prove-postgres}.test.ts',
+  'packages/server/src/store/{copy-store,open-postgres,postgres-access,postgres-blows,postgres-cuts,prove-postgres}.test.ts',
 ]
 
 /** Done a second time with the state in PostgreSQL: what reads and writes it, not what takes its time elsewhere (hashing, packages, TLS). */
 const onPostgres = [
-  'packages/server/src/actions/{actions,action-events-store,orders}.test.ts',
-  'packages/server/src/audit/{flood,seal-audit}.test.ts',
+  'packages/server/src/actions/{actions,action-events-store,follow,orders}.test.ts',
+  'packages/server/src/audit/{audit-counter,flood,seal-audit}.test.ts',
   'packages/server/src/{cluster,databases,leases,roles,users}/**/*.test.ts',
-  'packages/server/src/sessions/login-lanes.test.ts',
+  'packages/server/src/sessions/{judged-tries,login-lanes}.test.ts',
   'packages/server/src/http/{secrets,hostile}.test.ts',
   ...onlyOnPostgres,
 ]

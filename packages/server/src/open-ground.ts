@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { agentOperations, proxyOperations } from '@fairlead/api'
-import { knowUsersOfPorts, lockFile, messageOf, usersOfPortsFile } from '@fairlead/engine'
+import { knowUsersOfPorts, lockFile, usersOfPortsFile } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { createLeases } from './leases/leases-service.ts'
@@ -51,7 +51,7 @@ async function openOnceThere(
       return await openStore(place, readBox)
     } catch (cause) {
       if (!(cause instanceof StoreAway)) throw cause
-      const why = `${cause.message}: ${messageOf(cause.cause)}`
+      const why = cause.message
       if (why !== said) log.warn({ why }, 'the server waits for its store')
       said = why
     }

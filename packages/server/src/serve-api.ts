@@ -25,6 +25,7 @@ import { rolesRoutes } from './roles/roles-routes.ts'
 import { createIdentify } from './sessions/identify.ts'
 import { sessionsRoutes } from './sessions/sessions-routes.ts'
 import { createSessions } from './sessions/sessions-service.ts'
+import { tellOfCommits } from './store/tell-of-commits.ts'
 import { tlsRoutes } from './tls/tls-routes.ts'
 import { upgradesRoutes } from './upgrades/upgrades-routes.ts'
 import { createUpgrades } from './upgrades/upgrades-service.ts'
@@ -50,7 +51,7 @@ export function serveApi(ground: Ground, identity: Identity, reconciling: Reconc
     hostNames: config.hostNames,
     mostConnections: config.mostConnections ?? mostByFiles(readFileLimit()),
   })
-  const mount = mountOn(http)
+  const mount = mountOn(http, tellOfCommits)
   mountIdentity(mount, ground, identity)
   mountDatabases(mount, ground, reconciling)
   tlsRoutes(mount, reconciling.tls, reconciling.nudgeAll)

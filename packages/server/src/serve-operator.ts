@@ -9,6 +9,7 @@ import { createHttp } from './http/create-http.ts'
 import { mountOn } from './http/mount.ts'
 import { operatorModulesRoutes } from './modules/modules-routes.ts'
 import { operatorRoutes } from './operator/operator-routes.ts'
+import { tellOfCommits } from './store/tell-of-commits.ts'
 import { operatorTlsRoutes } from './tls/tls-routes.ts'
 
 /** The API of the operator's socket, with all its operations mounted; it does not listen yet. The caller closes it. */
@@ -18,7 +19,7 @@ export function serveOperator(
   { modules, tls }: Reconciling,
 ): FastifyInstance {
   const local = createHttp({ identify: nobody, onRefused: async () => undefined, log })
-  const mount = mountOn(local)
+  const mount = mountOn(local, tellOfCommits)
   operatorRoutes(mount, { audit, passwords, keys })
   operatorModulesRoutes(mount, modules)
   operatorTlsRoutes(mount, tls)

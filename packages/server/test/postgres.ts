@@ -1,6 +1,7 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, chown, cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,42 +11,123 @@ import type { PostgresAddress } from '../src/core/state/read-postgres-address.ts
 import { otherUid } from './other-user.ts'
 import { findIn, type PostgresPrograms, postgresHere } from './postgres-here.ts'
 
-/** A real PostgreSQL of this test's own, on a Unix socket. Disposing of it ends it, and leaves nothing. */
+/** A real PostgreSQL of this test's own, on a Unix socket, and on a port of loopback where it was given one. Disposing of it ends it, and leaves nothing. */
 export interface TestPostgres extends AsyncDisposable {
+  /** Of its socket. */
+  readonly folder: string
+  /** It reads its settings from a file here that is written to it, as its user. */
+  write(file: string, text: string): Promise<void>
   /** A new, empty database. */
   makeDatabase(): Promise<PostgresAddress>
   /** Runs `sql` as its superuser, in `database` where it is given. */
   run(sql: string, database?: string): Promise<readonly Record<string, unknown>[]>
-  /** `fast`: sessions are ended; `immediate`: as a crash; `frozen`: it is stopped (SIGSTOP). */
-  stop(how: 'fast' | 'immediate' | 'frozen'): Promise<void>
+  /** `fast`: sessions are ended; `immediate`: as a crash; `killed`: by kill -9; `frozen`: it is stopped (SIGSTOP). */
+  stop(how: Stop): Promise<void>
   /** Runs it again, or goes on. */
   start(): Promise<void>
+  /** Another one that follows this one, whose socket is in the folder `through`, asynchronously. */
+  follow(through: string): Promise<TestReplica>
 }
+
+/** It reads only until it takes over. */
+export interface TestReplica extends Pick<TestPostgres, 'folder' | 'run'>, AsyncDisposable {
+  takeOver(): Promise<void>
+}
+
+type Stop = 'fast' | 'immediate' | 'killed' | 'frozen'
 
 const run = promisify(execFile)
 const SUPERUSER = 'postgres'
 /** It refuses to run as root. */
 const identity = process.getuid?.() === 0 ? { uid: otherUid, gid: otherUid } : {}
 
-/** Starts one. `programs`: as postgresHere finds them, unless told. */
-export async function startPostgres(programs = postgresHere()): Promise<TestPostgres> {
+/** Starts one. `tcp`: it listens on loopback, too, at the port of its addresses. */
+export async function startPostgres({ tcp = false }: { readonly tcp?: boolean } = {}): Promise<TestPostgres> {
+  const programs = postgresHere()
   if (programs === null) throw new Error('no PostgreSQL on this machine: apt-get install postgresql')
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-postgres-'))
   if (process.getuid?.() === 0) await chown(folder, otherUid, otherUid)
   await chmod(folder, 0o700)
   const data = join(folder, 'data')
+  const port = tcp ? await freePort() : undefined
   const { bin, environment } = await reachable(programs, folder)
-  const place = { ...identity, cwd: folder, env: { ...process.env, ...environment } }
+  const place = {
+    ...identity,
+    cwd: folder,
+    env: { ...process.env, ...environment },
+    stdio: 'ignore' as const,
+  }
   const wishes = ['-U', SUPERUSER, '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C']
-  await run(join(bin, 'initdb'), ['-D', data, ...wishes], place)
-  await writeFile(join(data, 'postgresql.auto.conf'), settings(folder))
-  let server: ChildProcess | undefined
-  const address = (database: string): PostgresAddress => ({
-    ...{ host: folder, port: 5432, database, user: SUPERUSER },
-    tls: null,
-  })
-  const ask = async (sql: string, database = 'postgres') => {
-    const client = new pg.Client(address(database) as pg.ClientConfig)
+  await run(join(bin, 'initdb'), ['-D', data, ...wishes], { ...identity, cwd: folder, env: place.env })
+  await writeFile(join(data, 'postgresql.auto.conf'), settings(folder, port))
+  const ask = askAt(folder, port)
+  const { start, stop } = processOf(() => spawn(join(bin, 'postgres'), ['-D', data], place), ask)
+  await start()
+  let made = 0
+  return {
+    folder,
+    async makeDatabase() {
+      made += 1
+      const database = `fairlead_${made}`
+      await ask(`create database ${database}`)
+      return addressAt(folder, database, port)
+    },
+    async write(file, text) {
+      await writeFile(join(data, file), text, { mode: 0o600 })
+      if (process.getuid?.() === 0) await chown(join(data, file), otherUid, otherUid)
+    },
+    run: ask,
+    stop,
+    start,
+    follow: (through) => startReplica(through, { bin, place, folder: join(folder, 'replica') }),
+    async [Symbol.asyncDispose]() {
+      await stop('immediate')
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Its folder lies in that of the other, and goes with it. */
+async function startReplica(
+  through: string,
+  { bin, place, folder }: { readonly bin: string; readonly place: SpawnOptions; readonly folder: string },
+): Promise<TestReplica> {
+  const data = join(folder, 'data')
+  await mkdir(folder, { mode: 0o700 })
+  if (process.getuid?.() === 0) await chown(folder, otherUid, otherUid)
+  const from = ['-h', through, '-U', SUPERUSER, '-D', data, '-R', '-c', 'fast', '-X', 'stream']
+  await run(join(bin, 'pg_basebackup'), from, { ...identity, cwd: folder, env: place.env })
+  const socket = ['-c', `unix_socket_directories=${folder}`]
+  const ask = askAt(folder)
+  const { start, stop } = processOf(() => spawn(join(bin, 'postgres'), ['-D', data, ...socket], place), ask)
+  await start()
+  return {
+    folder,
+    run: ask,
+    takeOver: async () => void (await ask('select pg_promote()')),
+    [Symbol.asyncDispose]: () => stop('immediate'),
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+type Ask = TestPostgres['run']
+
+function addressAt(folder: string, database: string, port = 5432): PostgresAddress {
+  return { host: folder, port, database, user: SUPERUSER, tls: null }
+}
+
+function askAt(folder: string, port?: number): Ask {
+  return async (sql, database = 'postgres') => {
+    const client = new pg.Client(addressAt(folder, database, port) as pg.ClientConfig)
     client.on('error', () => undefined)
     await client.connect()
     try {
@@ -54,33 +136,31 @@ export async function startPostgres(programs = postgresHere()): Promise<TestPost
       await client.end()
     }
   }
-  const start = async () => {
-    if (server?.kill('SIGCONT') === true) return
-    server = spawn(join(bin, 'postgres'), ['-D', data], { ...place, stdio: 'ignore' })
-    await until('PostgreSQL answers', () => answers(() => ask('select 1')), { withinMs: 30_000 })
-  }
-  const stop = async (how: 'fast' | 'immediate' | 'frozen') => {
-    if (server === undefined) return
-    if (how === 'frozen') return void server.kill('SIGSTOP')
-    server.kill('SIGCONT')
-    server.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT')
-    if (server.exitCode === null && server.signalCode === null) await once(server, 'exit')
-    server = undefined
-  }
-  await start()
-  let made = 0
+}
+
+const signals = { fast: 'SIGINT', immediate: 'SIGQUIT', killed: 'SIGKILL' } as const
+
+/** One process, which a test ends and starts again. */
+function processOf(begin: () => ChildProcess, ask: Ask): Pick<TestPostgres, 'start' | 'stop'> {
+  let server: ChildProcess | undefined
+  const hasEnded = () => server === undefined || server.exitCode !== null || server.signalCode !== null
   return {
-    async makeDatabase() {
-      made += 1
-      await ask(`create database fairlead_${made}`)
-      return address(`fairlead_${made}`)
+    async start() {
+      if (server?.kill('SIGCONT') === true) return
+      const answersOrBegins = async () => {
+        // What was killed leaves children, and while one of them is there no other begins.
+        if (hasEnded()) server = begin()
+        return answers(() => ask('select 1'))
+      }
+      await until('PostgreSQL answers', answersOrBegins, { withinMs: 30_000 })
     },
-    run: ask,
-    stop,
-    start,
-    async [Symbol.asyncDispose]() {
-      await stop('immediate')
-      await rm(folder, { recursive: true, force: true })
+    async stop(how) {
+      if (server === undefined) return
+      if (how === 'frozen') return void server.kill('SIGSTOP')
+      server.kill('SIGCONT')
+      server.kill(signals[how])
+      if (!hasEnded()) await once(server, 'exit')
+      server = undefined
     },
   }
 }
@@ -95,9 +175,10 @@ async function reachable({ folder: bin, tree, environment }: PostgresPrograms, f
   return { bin: found.folder, environment: found.environment }
 }
 
-function settings(folder: string): string {
+function settings(folder: string, port: number | undefined): string {
   const lines = {
-    listen_addresses: "''",
+    listen_addresses: port === undefined ? "''" : "'127.0.0.1'",
+    port: String(port ?? 5432),
     unix_socket_directories: `'${folder}'`,
     fsync: 'off',
     max_connections: '60',

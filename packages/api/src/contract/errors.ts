@@ -135,6 +135,11 @@ export const errors = {
   },
   bdb_unavailable_port_unbound: { status: 503, meaning: 'No process listens at the address of the database' },
   unavailable: { status: 503, meaning: 'A part of the cluster does not answer right now; try again' },
+  outcome_unknown: {
+    status: 503,
+    meaning:
+      'A part of the cluster stopped answering after the change was written, or while it was: it may have been done. Look, before you ask for it again',
+  },
 } as const satisfies Record<string, { readonly status: number; readonly meaning: string }>
 
 /** `error_code` of an answer: a key of the table of errors. */

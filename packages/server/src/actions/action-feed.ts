@@ -47,6 +47,11 @@ export function createActionFeed(store: Store): ActionFeed {
       return
     }
     const heard = await events.heardAfter(seen.seq, PAGE)
+    // A PostgreSQL that failed over to a replica may lack the newest events: their numbers are given again.
+    if (heard.length === 0 && store.isShared && (await events.lastNumber()) < seen.seq) {
+      seen = undefined
+      return
+    }
     for (const uid of new Set(heard.map(({ actionUid }) => actionUid))) wake(uid)
     const isAll = heard.length < PAGE
     seen = { seq: heard.at(-1)?.seq ?? seen.seq, changes: isAll ? changes : -1, atMs: isAll ? atMs : 0 }

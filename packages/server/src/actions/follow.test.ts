@@ -1,7 +1,8 @@
 import { createClient, fetchStreamTransport, fetchTransport, operations, Refusal } from '@fairlead/api'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openTestStore } from '../../test/open-test-store.ts'
+import { isOnPostgres, openTestStore } from '../../test/open-test-store.ts'
+import { databaseOf } from '../../test/records.ts'
 import type { Caller } from '../core/identity/access.ts'
 import type { ActionNews, Certificate } from '../core/state/action.ts'
 import { steadyGoal } from '../core/state/database.ts'
@@ -268,3 +269,50 @@ test('while nothing happens a comment says so', async () => {
     break
   }
 })
+
+test.runIf(isOnPostgres)(
+  'whichever server is asked, what another one writes is told, each event once and in order',
+  async () => {
+    await using one = await openTestStore('shared')
+    await using other = await openTestStore('shared')
+    const { uid } = await databasesStore(one.db).insert({ ...databaseOf({ name: 'shared' }), groups: 1 })
+    const action = { uid: 'a', databaseUid: uid, kind: 'upgrade', goal: steadyGoal(databaseOf()) } as const
+    await actionsStore(one.db).insert(action, at)
+    const signal = AbortSignal.timeout(20_000)
+    const followers = [one, other].map((asked) =>
+      collect(createActions({ store: asked }).follow('a', 0, signal)),
+    )
+    for (let n = 1; n < 50; n += 1)
+      await actionsStore((n % 2 === 0 ? one : other).db).update('a', { waitingFor: `turn ${n}` }, at)
+    await actionsStore(other.db).update('a', { status: 'done' }, at)
+    for (const seen of await Promise.all(followers))
+      expect(seen.map(({ seq }) => seq)).toEqual(Array.from({ length: 51 }, (_, n) => n + 1))
+  },
+)
+
+test.runIf(isOnPostgres)(
+  'who follows an action hears of its end also where a failover has lost the events that were told last',
+  async () => {
+    await update({ step: 'wait' })
+    const { uid } = await databasesStore(store.db).insert({ ...databaseOf({ name: 'other' }), groups: 1 })
+    const other = { uid: 'b', databaseUid: uid, kind: 'upgrade', goal: steadyGoal(databaseOf()) } as const
+    await actionsStore(store.db).insert(other, at)
+    const signal = AbortSignal.timeout(20_000)
+    const actions = createActions({ store })
+    const seen: number[] = []
+    for await (const { seq } of actions.follow('a', 0, signal)) {
+      seen.push(seq)
+      if (seq !== 2) continue
+      // All that was written is seen by then: this one comes last.
+      for await (const event of actions.follow('b', 0, signal)) {
+        if (event.seq > 3) break
+        await actionsStore(store.db).update('b', { step: 'wait' }, at)
+      }
+      // The replica has the first event only, and its numbers are given again.
+      await store.db.deleteFrom('action_events').where('seq', '>', 1).execute()
+      await store.db.updateTable('counters').set({ value: 1 }).where('name', '=', 'action_event').execute()
+      await update({ status: 'done' })
+    }
+    expect([seen, signal.aborted]).toEqual([[1, 2], false])
+  },
+)

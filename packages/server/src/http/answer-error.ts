@@ -58,7 +58,23 @@ const noHttp: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'the request did not end in time',
 }
 
-function explain(error: unknown, request: FastifyRequest, log: Logger): { code: ErrorCode; message: string } {
+interface Answer {
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+const mayBeDone = 'what was asked for may have been done: look, before it is asked for again'
+
+function explain(error: unknown, request: FastifyRequest, log: Logger): Answer {
+  const { code, isCommitSent } = error as { code?: string; isCommitSent?: boolean }
+  const after = code === 'FAILED_AFTER_COMMIT' ? (error as Error).cause : undefined
+  const answer = explainOne(after ?? error, request, log)
+  const isUnknown = after !== undefined || isCommitSent === true
+  if (!isUnknown || answer.code !== 'unavailable') return answer
+  return { code: 'outcome_unknown', message: `${answer.message.split(';')[0]}; ${mayBeDone}` }
+}
+
+function explainOne(error: unknown, request: FastifyRequest, log: Logger): Answer {
   if (error instanceof Refusal) return { code: error.code, message: error.message }
   if (error instanceof InvalidInput) return { code: 'invalid_request', message: error.message }
 

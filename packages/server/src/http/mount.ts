@@ -30,8 +30,11 @@ type Answer<Op extends Operation> = Op extends { readonly stream: true }
 /** Serves an operation of the contract with a handler, whose input has been checked and whose answer is. */
 export type Mount = <Op extends Operation>(op: Op, handler: Handler<Op>) => void
 
+/** What the work of a request runs in. */
+export type Around = <T>(work: () => Promise<T>) => Promise<T>
+
 /** Binds contract operations to their handlers: validation, permission and answer shape come from the contract. */
-export function mountOn(app: FastifyInstance): Mount {
+export function mountOn(app: FastifyInstance, around: Around = (work) => work()): Mount {
   const stopping = new AbortController()
   app.addHook('preClose', async () => stopping.abort())
   return (op, handler) => {
@@ -52,16 +55,14 @@ export function mountOn(app: FastifyInstance): Mount {
         void reply.header('cache-control', cacheControl)
         const waitPreference = op.waits && waitPreferenceOf(request, reply, stopping.signal)
         using _ = waitPreference && !waitPreference.isAsync ? await app.places.take(request) : null
-        const answer = await handler(
-          {
-            ...{ params: request.params, query: request.query, body: request.body },
-            ...(op.upload && { file: fileOf(request, op.upload) }),
-            ...(waitPreference && { waitPreference }),
-          } as Input<typeof op>,
-          // The hook in authenticate.ts has refused every request without a caller where the operation needs
-          // one.
-          (request.caller ?? visitorOf(request)) as Asker<typeof op>,
-        )
+        const input = {
+          ...{ params: request.params, query: request.query, body: request.body },
+          ...(op.upload && { file: fileOf(request, op.upload) }),
+          ...(waitPreference && { waitPreference }),
+        } as Input<typeof op>
+        // The hook in authenticate.ts has refused every request without a caller where the operation needs one.
+        const asker = (request.caller ?? visitorOf(request)) as Asker<typeof op>
+        const answer = await around(() => handler(input, asker))
         // By its type, that is what the handler of such an operation answers.
         return op.stream === true ? await app.streams.answer(request, reply, answer as EventStream) : answer
       },

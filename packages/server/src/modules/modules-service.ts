@@ -8,6 +8,7 @@ import type { Settings } from '../core/identity/settings.ts'
 import type { Module } from '../core/modules/module.ts'
 import type { ModuleAction } from '../core/modules/module-action.ts'
 import type { Db, Store } from '../store/open-store.ts'
+import { StoreAway } from '../store/postgres-trouble.ts'
 import { moduleActionsStore } from './module-actions-store.ts'
 import type { ModuleFiles } from './module-files.ts'
 import { modulesStore } from './modules-store.ts'
@@ -60,7 +61,8 @@ export async function createModules(deps: {
         return recordAction(db, 'upload', module, by, at())
       })
     } catch (cause) {
-      await dropUnused(module.sha256)
+      // Where it may be on record the file stays: the next start takes away what nothing uses.
+      if (!(cause instanceof StoreAway)) await dropUnused(module.sha256)
       throw cause
     }
   }

@@ -10,6 +10,7 @@ import { sealedColumns } from './sealed-columns.ts'
 import { createSecretBox, readStoreKey, type SecretBox } from './secret-box.ts'
 import type { Store } from './store.ts'
 import type { Tables } from './tables.ts'
+import { noteCommit } from './tell-of-commits.ts'
 
 /**
  * Opens the embedded store in `file`, made if it is not there, and brings its schema up to date.
@@ -57,7 +58,11 @@ export async function openEmbedded(
       sqlite.exec('vacuum')
       sqlite.pragma('wal_checkpoint(TRUNCATE)')
     },
-    transaction: (work) => db.transaction().execute(work).catch(explainFullDisk),
+    async transaction(work) {
+      const value = await db.transaction().execute(work).catch(explainFullDisk)
+      noteCommit()
+      return value
+    },
     [Symbol.asyncDispose]: () => db.destroy(),
   }
 }

@@ -1,25 +1,15 @@
-import { readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { rootCertificates } from 'node:tls'
 import { Kysely } from 'kysely'
 import pg from 'pg'
-import type { PostgresAddress } from '../core/state/read-postgres-address.ts'
 import { migrate } from './migrate.ts'
 import { patientTransactions } from './patient-transactions.ts'
+import { accessOf, type PostgresPlace } from './postgres-access.ts'
 import { postgresDialect } from './postgres-dialect.ts'
-import { StoreAway } from './postgres-trouble.ts'
-import { isOpenToAll, ProvingClient } from './prove-postgres.ts'
+import { asTrouble, StoreAway } from './postgres-trouble.ts'
+import { connectProven, isOpenToAll, ProvingClient } from './prove-postgres.ts'
 import { sealedColumns } from './sealed-columns.ts'
 import type { SecretBox } from './secret-box.ts'
 import type { Store } from './store.ts'
 import type { Tables } from './tables.ts'
-
-/** A PostgreSQL database, and how it lets us in. */
-export interface PostgresPlace {
-  readonly address: PostgresAddress
-  /** A file, read anew for each connection, so that the password can be changed without a restart; null: none is given. */
-  readonly passwordFile: string | null
-}
 
 const MOST_CONNECTIONS = 10
 const CONNECT_MS = 5_000
@@ -36,7 +26,6 @@ const IDLE_IN_TRANSACTION_MS = 10_000
  * while PostgreSQL is not there.
  */
 export async function openPostgres(place: PostgresPlace, readBox: () => SecretBox): Promise<Store> {
-  if (place.passwordFile !== null) await readFile(place.passwordFile)
   const pool = new pg.Pool({
     ...poolOptions(place),
     ...((await isOpenToAll(place.address)) && { Client: ProvingClient }),
@@ -46,6 +35,7 @@ export async function openPostgres(place: PostgresPlace, readBox: () => SecretBo
   pool.on('connect', (client) => client.on('error', () => undefined))
   const db = new Kysely<Tables>({ dialect: postgresDialect(pool), plugins: [sealedColumns(readBox())] })
   try {
+    await comeIn(pool)
     await migrate(db)
   } catch (cause) {
     await db.destroy()
@@ -68,15 +58,19 @@ export async function openPostgres(place: PostgresPlace, readBox: () => SecretBo
   }
 }
 
-function poolOptions({ address, passwordFile }: PostgresPlace): pg.PoolConfig {
-  const { host, port, database, user, tls } = address
+/** Says at once what is in the way; later connections are tried for again. */
+async function comeIn(pool: pg.Pool): Promise<void> {
+  const client = await connectProven(pool).catch((cause: unknown) => {
+    throw asTrouble(cause)
+  })
+  client.release()
+}
+
+function poolOptions(place: PostgresPlace): pg.PoolConfig {
+  const { host, port, database, user } = place.address
   return {
     ...{ host, port, database, user },
-    ...(passwordFile !== null && { password: async () => (await readFile(passwordFile, 'utf8')).trim() }),
-    ssl: tls !== null && {
-      ca: tls.rootCertificate === null ? [...rootCertificates] : readFileSync(tls.rootCertificate),
-      minVersion: 'TLSv1.2',
-    },
+    ...accessOf(place),
     application_name: 'fairlead',
     max: MOST_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_MS,
@@ -95,12 +89,21 @@ function getTypeParser(oid: number, format?: 'text' | 'binary') {
   return pg.types.getTypeParser(oid, format)
 }
 
-/** What PostgreSQL says on the way in (a wrong password, no such database) names neither the server nor the variable. */
+/**
+ * What PostgreSQL says on the way in (a wrong password, no such database) names neither the server nor the variable, and does not pass by itself: it is no
+ * StoreAway at the start.
+ */
 function explain(cause: unknown, { address }: PostgresPlace): unknown {
-  const own = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause
-  if (own instanceof StoreAway) return own
-  if (!(own instanceof pg.DatabaseError)) return cause
+  const away = cause instanceof StoreAway ? cause : causeOf(cause)
+  const own = away instanceof StoreAway && away.isRefusal ? away.cause : away
+  if (!(own instanceof pg.DatabaseError)) return own
   const { user, host, port, database } = address
   const place = `${database} of PostgreSQL at ${host}:${port}`
   return new Error(`FAIRLEAD_STORE: ${user} cannot use the database ${place}: ${own.message}`, { cause })
+}
+
+/** Of what a migration wraps: what was in the way of it. */
+function causeOf(cause: unknown): unknown {
+  const inner = cause instanceof Error ? cause.cause : undefined
+  return inner instanceof StoreAway || inner instanceof pg.DatabaseError ? inner : cause
 }

@@ -1,5 +1,6 @@
 import { openEmbedded } from './open-embedded.ts'
-import { openPostgres, type PostgresPlace } from './open-postgres.ts'
+import { openPostgres } from './open-postgres.ts'
+import type { PostgresPlace } from './postgres-access.ts'
 import type { SecretBox } from './secret-box.ts'
 import type { Db as DbOfStore, Store as OpenedStore } from './store.ts'
 

@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '@fairlead/engine'
 import type { Transaction } from 'kysely'
+import { AGAIN_AFTER_MS, PATIENCE_MS } from './patient-reads.ts'
 import { isConflict, StoreAway } from './postgres-trouble.ts'
 import type { Db } from './store.ts'
 import type { Tables } from './tables.ts'
-
-/** As long as PostgreSQL takes to restart. Then the caller is told. */
-const PATIENCE_MS = 5_000
-const AGAIN_AFTER_MS = 100
+import { noteCommit } from './tell-of-commits.ts'
 
 type Work<T> = (db: Transaction<Tables>) => Promise<T>
 
@@ -35,10 +33,12 @@ export function patientTransactions(db: Db): PatientTransactions {
       made += free.length === 0 ? 1 : 0
       const name = free.pop() ?? `commit:${process}:${made}`
       try {
-        return await runPatiently(db, work, () => {
+        const value = await runPatiently(db, work, () => {
           marked += 1
           return { name, value: marked }
         })
+        noteCommit()
+        return value
       } finally {
         free.push(name)
       }

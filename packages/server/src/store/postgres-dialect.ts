@@ -7,11 +7,19 @@ import {
   type PostgresPoolClient,
 } from 'kysely'
 import type pg from 'pg'
+import { patientReads } from './patient-reads.ts'
 import { asTrouble, StoreAway } from './postgres-trouble.ts'
 import { connectProven } from './prove-postgres.ts'
 
 /** Of the lock that transactions take, of all servers. Any number that others are unlikely to take. */
 const WRITING = 4_620_710_326_847
+
+/**
+ * A transaction takes its turn. A commit that is answered is on disk, whatever else the database, or its user, is set to; what waits for replicas is
+ * left as it is.
+ */
+const takeTurn = `select pg_advisory_xact_lock(${WRITING}), case current_setting('synchronous_commit')
+  when 'off' then set_config('synchronous_commit', 'local', true) end`
 
 /**
  * PostgreSQL for Kysely, in two ways as an embedded store is: transactions come one after the other, and what is in the way of one is a
@@ -23,7 +31,7 @@ export function postgresDialect(pool: pg.Pool): Dialect {
     createAdapter: () => dialect.createAdapter(),
     createQueryCompiler: () => dialect.createQueryCompiler(),
     createIntrospector: (db) => dialect.createIntrospector(db),
-    createDriver: () => oneAfterTheOther(dialect.createDriver()),
+    createDriver: () => patientReads(oneAfterTheOther(dialect.createDriver())),
   }
 }
 
@@ -36,6 +44,8 @@ function watched(pool: pg.Pool): PostgresPool {
       const client = await connectProven(pool).catch(rethrow)
       let trouble: StoreAway | undefined
       const query = async (sql: string, parameters: readonly unknown[]) => {
+        // Nothing waits behind a statement that gets no answer: what is rolled back is so with its connection.
+        if (trouble !== undefined) throw trouble
         try {
           return await client.query(sql, [...parameters])
         } catch (cause) {
@@ -68,8 +78,9 @@ function oneAfterTheOther(driver: Driver): Driver {
     },
     destroy: () => driver.destroy(),
     async beginTransaction(connection, settings) {
-      await driver.beginTransaction(connection, settings)
-      await connection.executeQuery(CompiledQuery.raw(`select pg_advisory_xact_lock(${WRITING})`))
+      // Whatever the database is set to: what a transaction reads is what there is once it has its turn, and not before.
+      await driver.beginTransaction(connection, { ...settings, isolationLevel: 'read committed' })
+      await connection.executeQuery(CompiledQuery.raw(takeTurn))
     },
     async commitTransaction(connection) {
       try {

@@ -1,3 +1,4 @@
+import { messageOf } from '@fairlead/engine'
 import pg from 'pg'
 
 /** PostgreSQL is not there, or cannot do it now. Nothing was changed, unless a commit was sent. */
@@ -10,6 +11,11 @@ export class StoreAway extends Error {
   constructor(message: string, cause: unknown, isCommitSent = false) {
     super(message, { cause })
     this.isCommitSent = isCommitSent
+  }
+
+  /** It is there, and does not let us in: that passes when a person has mended it. */
+  get isRefusal(): boolean {
+    return this.cause instanceof pg.DatabaseError && isRefusal(this.cause.code ?? '')
   }
 }
 
@@ -31,6 +37,11 @@ const away: ReadonlySet<string> = new Set([
   '58030', // its disk fails
 ])
 
+/** SQLSTATE: a password, an entry of pg_hba.conf, a database or a right that is missing. */
+function isRefusal(code: string): boolean {
+  return code.startsWith('28') || code === '3D000' || code === '42501'
+}
+
 /** Whether `cause` is a rollback because of other transactions. */
 export function isConflict(cause: unknown): boolean {
   return cause instanceof pg.DatabaseError && conflicts.has(cause.code ?? '')
@@ -42,9 +53,10 @@ export function isConflict(cause: unknown): boolean {
  */
 export function asTrouble(cause: unknown): unknown {
   if (cause instanceof StoreAway) return cause
-  if (!(cause instanceof pg.DatabaseError)) return new StoreAway('PostgreSQL does not answer', cause)
+  if (!(cause instanceof pg.DatabaseError))
+    return new StoreAway(`PostgreSQL does not answer: ${messageOf(cause)}`, cause)
   const code = cause.code ?? ''
-  if (code.startsWith('08') || code.startsWith('57P') || away.has(code))
+  if (code.startsWith('08') || code.startsWith('57P') || away.has(code) || isRefusal(code))
     return new StoreAway(`PostgreSQL cannot do it now: ${cause.message}`, cause)
   return cause
 }
