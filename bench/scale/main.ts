@@ -1,11 +1,13 @@
 /**
  * What does a database cost that is idle, and what do the others notice of it? One server with a simulated agent, whose simulated databases stand
  * around one real; then, with --real, idle databases with engines. `npm run bench -- scale [--databases 10,100,1000,10000] [--rounds 5]
- * [--idle-s 70] [--real 300] [--only simulated|real] [--quick] [--json]`.
+ * [--idle-s 70] [--real 300] [--only simulated|real] [--store sqlite|postgres]
+ * [--quick] [--json]`.
  */
 import { parseArgs } from 'node:util'
 import { measureReal } from './measure-real.ts'
 import { measureScale } from './measure-scale.ts'
+import { stores } from './open-fleet-store.ts'
 import { printJudged, printRuns } from './print-scale.ts'
 import { startFleet } from './start-fleet.ts'
 import { judgeReal, judgeScale, type ScaleRun } from './summarize-scale.ts'
@@ -17,6 +19,7 @@ const { values: flags } = parseArgs({
     'idle-s': { type: 'string' },
     real: { type: 'string', default: '300' },
     only: { type: 'string' },
+    store: { type: 'string', default: 'sqlite' },
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
@@ -24,14 +27,16 @@ const { values: flags } = parseArgs({
 const counts = (flags.databases ?? (flags.quick ? '10,100' : '10,100,1000,10000')).split(',').map(whole)
 const rounds = whole(flags.rounds ?? (flags.quick ? '3' : '5'))
 const idleMs = whole(flags['idle-s'] ?? (flags.quick ? '5' : '70')) * 1_000
+const store = stores.find((each) => each === flags.store)
+if (store === undefined) throw new Error(`--store is one of ${stores.join(', ')}, not ${flags.store}`)
 const only = flags.only ?? (flags.quick ? 'simulated' : undefined)
 
 const runs: ScaleRun[] = []
 if (only !== 'real')
   for (const count of counts) {
-    await using fleet = await startFleet(count)
+    await using fleet = await startFleet(count, store)
     runs.push(await measureScale(fleet, { rounds, idleMs }))
-    process.stderr.write(`${count} simulated databases: measured\n`)
+    process.stderr.write(`${printRuns(runs.slice(-1))}`)
   }
 const real =
   only === 'simulated' ? undefined : await measureReal({ databases: whole(flags.real), rounds, idleMs })

@@ -26,7 +26,11 @@ export async function measureReal({
 }): Promise<RealRun> {
   const counted = Math.min(COUNTED, databases)
   const bareMs = await startBare(counted)
-  await using fairlead = await startFairlead({ env: { FAIRLEAD_PORT_RANGE: `${PORTS.from}-${PORTS.to}` } })
+  const env = {
+    FAIRLEAD_PORT_RANGE: `${PORTS.from}-${PORTS.to}`,
+    NODE_OPTIONS: process.env['SCALE_NODE_OPTIONS'] ?? '',
+  }
+  await using fairlead = await startFairlead({ env })
   const one = await create('upgraded', fairlead)
   const aloneMs = await upgrades(one, rounds, fairlead)
   const ms = await createMany('counted', counted, fairlead)

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { median } from '../auth/median.ts'
 import type { Fleet } from './start-fleet.ts'
 import type { ScaleRun } from './summarize-scale.ts'
-import { pagesBetween, readWal, watchProcesses } from './watch-process.ts'
+import { watchProcesses } from './watch-process.ts'
 
 /** After its start a server looks at all it has; this long without news of that it is idle. */
 const QUIET_MS = 2_000
-const SETTLES_WITHIN_MS = 120_000
+const SETTLES_WITHIN_MS = 300_000
 const PAGE = 100
 const PAGES = 9
 
@@ -17,10 +17,11 @@ export async function measureScale(
 ): Promise<ScaleRun> {
   await settle(fleet)
   const { commands } = await fleet.simulation()
-  const wal = readWal(`${fleet.store}-wal`)
+  const written = await fleet.store.count()
   const [idle] = await watchProcesses([fleet.server.pid], idleMs)
-  const idlePages = pagesBetween(wal, readWal(`${fleet.store}-wal`))
-  const asked = (await fleet.simulation()).commands - commands
+  const idleWrites = await written()
+  const after = await fleet.simulation()
+  const asked = after.commands - commands
   const upgrades: { readonly acceptedMs: number; readonly tookMs: number }[] = []
   const noticed: number[] = []
   for (let round = 0; round < rounds; round += 1) {
@@ -34,8 +35,9 @@ export async function measureScale(
     upgradeMs: median(upgrades.map(({ tookMs }) => tookMs)),
     idleCores: idle?.cores ?? 0,
     rssBytes: idle?.rssBytes ?? 0,
-    idlePagesASecond: (idlePages * 1_000) / idleMs,
+    idleWritesASecond: (idleWrites * 1_000) / idleMs,
     idleCommandsASecond: (asked * 1_000) / idleMs,
+    tunnels: after.tunnels,
     pageMs: await pageMs(fleet, `/v1/bdbs?limit=${PAGE}`),
     listMs: (await pageMs(fleet, '/v1/bdbs')) ?? 0,
   }

@@ -6,7 +6,7 @@ export function printRuns(runs: readonly ScaleRun[]): string {
   const table = new Table({
     head: [
       ...['databases', 'accepted ms', 'noticed ms', 'upgrade s', 'idle % of a core', 'MB'],
-      ...['pages written/s', 'asked/s', 'page of 100 ms', 'whole list ms'],
+      ...['written/s', 'asked/s', 'tunnels', 'page of 100 ms', 'whole list ms'],
     ],
     style: { head: [], border: [] },
   })
@@ -19,7 +19,7 @@ export function printRuns(runs: readonly ScaleRun[]): string {
         (run.upgradeMs / 1_000).toFixed(1),
       ],
       ...[(run.idleCores * 100).toFixed(1), Math.round(run.rssBytes / 1_024 / 1_024)],
-      ...[run.idlePagesASecond.toFixed(1), Math.round(run.idleCommandsASecond)],
+      ...[run.idleWritesASecond.toFixed(1), Math.round(run.idleCommandsASecond), run.tunnels],
       ...[run.pageMs === null ? 'none' : run.pageMs.toFixed(1), run.listMs.toFixed(1)],
     ])
   return `${table.toString()}\n`

@@ -3,7 +3,8 @@ import { actionsStore } from '../../packages/server/src/actions/actions-store.ts
 import { steadyGoal } from '../../packages/server/src/core/state/database.ts'
 import { databasesStore } from '../../packages/server/src/databases/databases-store.ts'
 import { shardsStore } from '../../packages/server/src/databases/shards-store.ts'
-import { type Db, openStore } from '../../packages/server/src/store/open-store.ts'
+import { type Db, openStore, type StorePlace } from '../../packages/server/src/store/open-store.ts'
+import { createSecretBox, readStoreKey } from '../../packages/server/src/store/secret-box.ts'
 import { idOf, type SimulatedShard } from './simulated-node.ts'
 
 /** Of this machine alone, and not where other programs listen. */
@@ -13,11 +14,12 @@ const FIRST_ENDPOINT_PORT = 40_000
 
 /** Puts so many databases of one shard each on record, all like that of `template` (a uid), as their creation has left that. No server may run on `home`. */
 export async function putDatabases(
-  home: string,
+  { home, place }: { readonly home: string; readonly place: StorePlace },
   template: number,
   count: number,
 ): Promise<readonly SimulatedShard[]> {
-  await using store = await openStore(join(home, 'store.db'))
+  const readBox = () => createSecretBox(readStoreKey(join(home, 'store.key')))
+  await using store = await openStore(place, readBox)
   return await store.transaction(async (db) => {
     const shards: SimulatedShard[] = []
     for (let n = 0; n < count; n += 1) shards.push(await putDatabase(db, template, n))

@@ -85,6 +85,8 @@ function serve(socket: Socket, answer: (words: readonly string[]) => Promise<str
   let rest = ''
   let last = Promise.resolve()
   socket.on('error', () => undefined)
+  // HTTP has let it stay open one way.
+  socket.on('end', () => void socket.end())
   socket.on('data', (piece: Buffer) => {
     rest += piece.toString('latin1')
     for (;;) {

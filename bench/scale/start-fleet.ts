@@ -9,6 +9,7 @@ import { pino } from 'pino'
 import { claimPorts } from '../../proof/claim-ports.ts'
 import { enginesFolder } from '../../proof/engines-folder.ts'
 import { adminPassword, type Part, startPart } from '../../proof/start-fairlead.ts'
+import { type FleetStore, openFleetStore, type StoreKind } from './open-fleet-store.ts'
 import { putDatabases } from './put-databases.ts'
 import { getText } from './serve-socket.ts'
 import type { SimulatedShard } from './simulated-node.ts'
@@ -16,8 +17,7 @@ import type { SimulatedShard } from './simulated-node.ts'
 /** A server with a simulated agent, behind which a real one stands for the databases that are real. */
 export interface Fleet extends AsyncDisposable {
   readonly server: Part
-  /** The file of its store. */
-  readonly store: string
+  readonly store: FleetStore
   readonly url: string
   readonly token: string
   readonly api: Client<typeof operations>
@@ -29,20 +29,21 @@ export interface Fleet extends AsyncDisposable {
   untilEnded(actionUid: string | undefined): Promise<Action>
 }
 
-/** Of engines that are simulated, and when the last new one of them came up (Unix ms). */
+/** Of engines that are simulated, the tunnels to them, and when the last new one of them came up (Unix ms). */
 interface Simulation {
   readonly commands: number
   readonly engines: number
+  readonly tunnels: number
   readonly lastUp: { readonly shard: string; readonly at: number } | null
 }
 
 const ENDS_WITHIN_MS = 600_000
-/** A server looks at a database once a second, and keeps its history as often. */
+/** The history of a database is on record with its first turn. */
 const HISTORY_MS = 2_500
 const main = join(import.meta.dirname, '../../packages/cli/src/main.ts')
 
 /** Starts it with two real databases, one of which the simulated ones, so many, are like. Disposing of it ends and removes all. */
-export async function startFleet(count: number): Promise<Fleet> {
+export async function startFleet(count: number, kind: StoreKind): Promise<Fleet> {
   await using opened = new AsyncDisposableStack()
   const [home, behind] = [await makeFolder(opened), await makeFolder(opened)]
   const ports = opened.use(await claimPorts())
@@ -59,19 +60,23 @@ export async function startFleet(count: number): Promise<Fleet> {
   }
   opened.use(await startPart([main, 'agent'], { ...env, FAIRLEAD_HOME: behind }))
   opened.use(await startPart([program('simulation')], { SCALE_HOME: home, SCALE_BEHIND: behind }))
-  const server = opened.use(await startPart([program('server')], { ...env, FAIRLEAD_HOME: home }))
+  const store = await openFleetStore(kind, home, opened)
+  const flags = process.env['SCALE_NODE_OPTIONS'] ?? ''
+  const server = opened.use(
+    await startPart([program('server')], { ...env, ...store.env, FAIRLEAD_HOME: home, NODE_OPTIONS: flags }),
+  )
   const { api, token } = await signIn(() => server.url())
   const untilEnded = (actionUid: string | undefined) => waitForEnd(api, actionUid)
   const [template, real] = [await create('template', api), await create('real', api)]
   const [shard] = await api.listDatabaseShards({ params: { uid: template } })
   await pause(HISTORY_MS)
   await server.end('SIGTERM')
-  const simulated = await putDatabases(home, template, count)
+  const simulated = await putDatabases({ home, place: store.place }, template, count)
   await simulate(join(home, 'run', 'agent.sock'), { template: `s${shard?.uid}`, shards: simulated })
   await server.start()
   const owned = opened.move()
   return {
-    ...{ server, store: join(home, 'store.db'), api, token, real, simulated, untilEnded },
+    ...{ server, store, api, token, real, simulated, untilEnded },
     get url() {
       return server.url()
     },

@@ -9,7 +9,7 @@ import { pagesBetween, readWal } from './watch-process.ts'
 
 const run = (more: Partial<ScaleRun> = {}): ScaleRun => ({
   ...{ databases: 10, acceptedMs: 20, noticedMs: 100, upgradeMs: 1_500, idleCores: 0.03, rssBytes: 200e6 },
-  ...{ idlePagesASecond: 0, idleCommandsASecond: 10, pageMs: 5, listMs: 5, ...more },
+  ...{ idleWritesASecond: 0, idleCommandsASecond: 10, tunnels: 0, pageMs: 5, listMs: 5, ...more },
 })
 const metBy = (runs: readonly ScaleRun[]) => judgeScale(runs).map(({ met }) => met)
 
@@ -22,7 +22,7 @@ test('what is flat is judged by the smallest and the largest number of databases
 })
 
 test('an idle server that writes, or takes too much of the machine, misses its goals', () => {
-  const busy = run({ idleCores: 0.051, rssBytes: 420e6, idlePagesASecond: 0.1 })
+  const busy = run({ idleCores: 0.051, rssBytes: 420e6, idleWritesASecond: 0.1 })
   expect(judgeScale([busy])).toMatchObject([
     { value: '5.1 %', met: false },
     { value: '401 MB', met: false },

@@ -2,6 +2,7 @@ import { chmod } from 'node:fs/promises'
 import {
   type agentOperations,
   awaitChanges,
+  describeNode,
   EPOCH_HEADER,
   type ErrorCode,
   endShardProcess,
@@ -63,6 +64,7 @@ export async function serveAgent(
   serveTunnels(app.server, parts)
   const mount = mountOn(app, parts)
   mount(reportNode, handlers.reportNode)
+  mount(describeNode, handlers.describeNode)
   mount(readLife, handlers.readLife)
   mount(reportShards, handlers.reportShards)
   mount(awaitChanges, handlers.awaitChanges)

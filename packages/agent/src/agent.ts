@@ -1,6 +1,6 @@
 import { access, mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { type NodeReport, type ProxyState, Refusal } from '@fairlead/api'
+import { type NodeFacts, type NodeReport, type ProxyState, Refusal } from '@fairlead/api'
 import type { Logger } from 'pino'
 import { type AgentHandlers, serveAgent } from './agent-http.ts'
 import type { BuildsOfNode } from './builds/builds-of-node.ts'
@@ -92,18 +92,15 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
 
   const watch = stack.use(watchNode({ read: (pids) => readNode(home, config.memoryLimitBytes, pids) }))
   const resources = () => watch.resources(shards.pids())
+  const describe = async (): Promise<NodeFacts> => ({
+    ...{ uid: config.nodeUid, host: config.host, ...(await resources()) },
+    modules: await modules.list(),
+    proxy: proxy?.report() ?? noProxy,
+    noWall: wall.missing,
+  })
   const report = async (): Promise<NodeReport> => {
     const reports = shards.report()
-    const now = await resources()
-    return {
-      uid: config.nodeUid,
-      host: config.host,
-      ...now,
-      shards: reports,
-      modules: await modules.list(),
-      proxy: proxy?.report() ?? noProxy,
-      noWall: wall.missing,
-    }
+    return { ...(await describe()), shards: reports }
   }
   const trials = stack.use(
     await openTrials({ home, builds, modules, wall, logger, takenPorts: () => shards.ports() }),
@@ -117,7 +114,7 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   )
   const fence = await openFence(home, logger, tunnels.cutBelow)
   const parts = { fence, tunnels, life, logger }
-  const handlers = answerWith(config, { shards, modules, trials, report, life, changes, resources })
+  const handlers = answerWith(config, { shards, modules, trials, report, describe, life, changes, resources })
   stack.use(await serveAgent(config.socketPath, parts, handlers))
   await doors.keep()
   logger.info({ socket: config.socketPath, shards: shards.report().length }, 'agent is up')
@@ -138,6 +135,7 @@ interface Answering {
   readonly modules: ModuleFiles
   readonly trials: Trials
   readonly report: () => Promise<NodeReport>
+  readonly describe: () => Promise<NodeFacts>
   readonly life: Pick<LifeWatch, 'life'>
   readonly changes: ChangeLog
   readonly resources: () => Promise<NodeResources>
@@ -145,10 +143,11 @@ interface Answering {
 
 function answerWith(
   { builds, host }: AgentConfig,
-  { shards, modules, trials, report, life, changes, resources }: Answering,
+  { shards, modules, trials, report, describe, life, changes, resources }: Answering,
 ): AgentHandlers {
   return {
     reportNode: report,
+    describeNode: describe,
     readLife: async () => ({ life: life.life }),
     async reportShards({ body }) {
       const { memoryFreeBytes, diskFreeBytes } = await resources()

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { type Changes, digestOfMarks, type ProxyState, type SeenOffset } from '@fairlead/api'
+import { type Changes, createDigest, type ProxyState, type SeenOffset } from '@fairlead/api'
 
 /** What looks at shards and proxy have found out, numbered in order, for those that wait for it. */
 export interface ChangeLog extends Disposable {
@@ -39,10 +39,11 @@ interface Told {
 /** A log without an entry, with a boot of its own. */
 export function createChangeLog(proxy: ProxyState): ChangeLog {
   const boot = randomUUID()
-  const shards = new Map<string, Entry>()
+  const marked = keepMarks()
+  const { shards } = marked
   const gone = new Map<string, number>()
   const offsets = new Map<string, SeenOffset & { readonly seq: number }>()
-  const latest = { seq: 1, proxy, proxySeq: 1, offsetSeq: 0, forgotten: 0 }
+  const latest = { seq: 1, proxy, proxySeq: 1, shardSeq: 0, offsetSeq: 0, forgotten: 0 }
   const waiting = new Set<(isOffset: boolean) => void>()
 
   const tell = (isOffset = false) => {
@@ -51,32 +52,31 @@ export function createChangeLog(proxy: ProxyState): ChangeLog {
   const since = (after: number): Changes => {
     const all = after === 0 || after < latest.forgotten
     const [from, { seq, proxy: state }] = [all ? 0 : after, latest]
-    return { boot, seq, all, proxy: state, ...listSince(from, { shards, gone, offsets }) }
+    return {
+      ...{ boot, seq, all, proxy: state, digest: marked.digest() },
+      ...listSince(from, { shards, gone, offsets }),
+    }
   }
   const isTold = (after: number) =>
-    after > 0 && after >= Math.max(latest.proxySeq, ...newest(shards), ...gone.values(), latest.forgotten)
+    after > 0 && after >= Math.max(latest.proxySeq, latest.shardSeq, latest.forgotten)
 
   return {
     shard(id, state) {
       if (shards.get(id)?.state === state) return
       latest.seq += 1
+      latest.shardSeq = latest.seq
       const mark = createHash('sha1').update(`${id} ${state}`).digest('hex').slice(0, 12)
-      // Deleted first: the newest stands last.
-      shards.delete(id)
-      shards.set(id, { state, mark, seq: latest.seq })
+      marked.set(id, { state, mark, seq: latest.seq })
       gone.delete(id)
       tell()
     },
     gone(id) {
       offsets.delete(id)
-      if (!shards.delete(id)) return
+      if (!marked.delete(id)) return
       latest.seq += 1
+      latest.shardSeq = latest.seq
       gone.set(id, latest.seq)
-      const [oldest] = gone
-      if (gone.size > MOST_GONE && oldest !== undefined) {
-        gone.delete(oldest[0])
-        latest.forgotten = oldest[1]
-      }
+      latest.forgotten = forgetOldest(gone) ?? latest.forgotten
       tell()
     },
     offset(seen) {
@@ -100,23 +100,46 @@ export function createChangeLog(proxy: ProxyState): ChangeLog {
   }
 }
 
-/** What came after that number, and the digest of all. */
+/** Where more are remembered than are to be: the number of the oldest, which is forgotten. */
+function forgetOldest(gone: Map<string, number>): number | undefined {
+  const [oldest] = gone
+  if (gone.size <= MOST_GONE || oldest === undefined) return undefined
+  gone.delete(oldest[0])
+  return oldest[1]
+}
+
+/** The last state of each shard, with the digest of all marks. */
+function keepMarks() {
+  const shards = new Map<string, Entry>()
+  const digest = createDigest()
+  const drop = (id: string) => {
+    const before = shards.get(id)
+    if (before !== undefined) digest.toggle(before.mark)
+    return shards.delete(id)
+  }
+  return {
+    shards: shards as ReadonlyMap<string, Entry>,
+    digest: digest.text,
+    set(id: string, entry: Entry) {
+      drop(id)
+      digest.toggle(entry.mark)
+      shards.set(id, entry)
+    },
+    delete: drop,
+  }
+}
+
+/** What came after that number. */
 function listSince(
   after: number,
   { shards, gone, offsets }: Told,
-): Pick<Changes, 'digest' | 'shards' | 'gone' | 'offsets'> {
+): Pick<Changes, 'shards' | 'gone' | 'offsets'> {
   const isNew = ({ seq }: { readonly seq: number }) => seq > after
   return {
-    digest: digestOfMarks([...shards.values()].map(({ mark }) => mark)),
     shards: [...shards].filter(([, entry]) => isNew(entry)).map(([id, { mark }]) => ({ id, mark })),
     gone: [...gone].filter(([, seq]) => isNew({ seq })).map(([id]) => id),
     offsets: [...offsets.values()].filter(isNew).map(({ seq: _, ...seen }) => seen),
   }
-}
-
-function newest(shards: ReadonlyMap<string, Entry>): readonly number[] {
-  const last = [...shards.values()].at(-1)
-  return last === undefined ? [] : [last.seq]
 }
 
 /** Resolves a moment after a change; of offsets alone, after a while. */

@@ -25,22 +25,38 @@ export const FoundBuild = Type.Object({
 })
 export type FoundBuild = Static<typeof FoundBuild>
 
-/** What an agent says of its node and its shards at one moment; sizes are in bytes. */
-export const NodeReport = Type.Object({
+const ofNode = {
   uid: Type.Integer(),
   host: Type.String(),
   cores: Type.Integer(),
   memoryTotalBytes: Type.Integer(),
   memoryFreeBytes: Type.Integer(),
   diskFreeBytes: Type.Integer(),
-  shards: Type.Array(ShardReport),
   /** SHA-256 of each module file that is there and whole, sorted. */
   modules: Type.Array(Type.String()),
   proxy: ProxyState,
   /** Why engines are started without a wall; null: they are within one. Absent in reports of older agents. */
   noWall: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-})
+}
+
+/** What an agent says of its node at one moment, but for its shards; sizes are in bytes. */
+export const NodeFacts = Type.Object(ofNode)
+export type NodeFacts = Static<typeof NodeFacts>
+
+/** The same with its shards: as large as these are many. */
+export const NodeReport = Type.Object({ ...ofNode, shards: Type.Array(ShardReport) })
 export type NodeReport = Static<typeof NodeReport>
+
+/** Server → agent. What concerns one database is never asked of all shards: this, and `reportShards`, in place of `reportNode`. */
+export const describeNode = operation({
+  method: 'GET',
+  path: '/agent/node',
+  summary: 'Describe the node, without its shards',
+  since: '0.1.0',
+  permission: null,
+  ok: NodeFacts,
+  errors: [],
+})
 
 /** Server → agent. A look at every process, taken when it is asked for. */
 export const reportNode = operation({
@@ -233,6 +249,7 @@ export const removeModule = operation({
 /** All that a server can ask of an agent, over its Unix socket. */
 export const agentOperations = {
   reportNode,
+  describeNode,
   readLife,
   reportShards,
   awaitChanges,

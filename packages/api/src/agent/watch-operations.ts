@@ -80,10 +80,26 @@ export const awaitChanges = operation({
 
 /** Of marks in any order: each is 12 hexadecimal digits. */
 export function digestOfMarks(marks: Iterable<string>): string {
+  const digest = createDigest()
+  for (const mark of marks) digest.toggle(mark)
+  return digest.text()
+}
+
+/** A digest that is kept while marks come and go. */
+export interface Digest {
+  /** A mark that is not in it comes in; one that is in it goes. */
+  toggle(mark: string): void
+  text(): string
+}
+
+/** Of no marks. */
+export function createDigest(): Digest {
   let [high, low] = [0, 0]
-  for (const mark of marks) {
-    high ^= Number.parseInt(mark.slice(0, 6), 16)
-    low ^= Number.parseInt(mark.slice(6, 12), 16)
+  return {
+    toggle(mark) {
+      high ^= Number.parseInt(mark.slice(0, 6), 16)
+      low ^= Number.parseInt(mark.slice(6, 12), 16)
+    },
+    text: () => `${high.toString(16)} ${low.toString(16)}`,
   }
-  return `${high.toString(16)} ${low.toString(16)}`
 }

@@ -42,7 +42,7 @@ function databasesWith(listed: readonly Module[], portRange = { from: 10_000, to
   const report = { memoryTotalBytes: 1e9, memoryFreeBytes: 1e9, cores: 2 }
   const nodes = {
     ...{ isFree: async () => true, builds: async () => [{ ...build, path: '' }] },
-    list: async () => [{ uid: 1, report }],
+    describe: async () => report,
   } as unknown as Nodes
   const inTurn = createTurns()
   const modules = { list: async () => listed }

@@ -147,8 +147,8 @@ export function createDatabases(deps: DatabasesDeps): Databases {
 
     async shards(uid) {
       const { groups } = await find(databases, uid)
-      const reports = (await nodes.list()).flatMap(({ report }) => report?.shards ?? [])
       const records = await shards.listOf(uid)
+      const reports = await nodes.reportsOf(records.map(({ id }) => id))
       return groups.flatMap((group) => shardViews(group, records, reports))
     },
 
@@ -225,12 +225,12 @@ async function refuseTakenPort(
 /** Why the node has no room for it. Throws Refusal unavailable when no agent answers. */
 async function lackOfMemory(
   request: Pick<DatabaseRequest, 'memoryBytes' | 'replicas'>,
-  places: { readonly databases: DatabasesStore; readonly nodes: Pick<Nodes, 'list'> },
+  places: { readonly databases: DatabasesStore; readonly nodes: Pick<Nodes, 'describe'> },
 ): Promise<Refused | undefined> {
   if (request.memoryBytes === 0) return undefined
-  const [node] = await places.nodes.list()
-  if (node?.report == null) throw new Refusal('unavailable', 'the agent does not answer right now; try again')
-  const { memoryTotalBytes: totalBytes, memoryFreeBytes: freeBytes } = node.report
+  const node = await places.nodes.describe()
+  if (node === null) throw new Refusal('unavailable', 'the agent does not answer right now; try again')
+  const { memoryTotalBytes: totalBytes, memoryFreeBytes: freeBytes } = node
   return refuseLackOfMemory(request, await places.databases.promisedBytes(), { totalBytes, freeBytes })
 }
 
@@ -240,8 +240,8 @@ async function warnOfCrowd(
   { groups, replicas }: Pick<DatabaseRequest, 'groups' | 'replicas'>,
   { actions, nodes, now }: { readonly actions: ActionsStore; readonly nodes: Nodes; readonly now: string },
 ): Promise<void> {
-  const [node] = await nodes.list()
-  const warning = crowdedCluster(groups * (1 + replicas), node?.report?.cores)
+  const node = await nodes.describe()
+  const warning = crowdedCluster(groups * (1 + replicas), node?.cores)
   const action = warning === undefined ? undefined : await actions.active(uid)
   if (warning !== undefined && action !== undefined)
     await actions.update(action.uid, { warnings: [warning] }, now)

@@ -35,7 +35,7 @@ async function databaseWith(look: () => Promise<unknown> = async () => undefined
     shardTls: true,
     nodes: {
       builds: async () => [{ flavour: 'valkey', version: '8.1.1', path: '' }],
-      list: async () => [{ uid: 1, report: { memoryTotalBytes: 1e9, memoryFreeBytes: 1e9 } }],
+      describe: async () => ({ memoryTotalBytes: 1e9, memoryFreeBytes: 1e9 }),
     } as unknown as Nodes,
     modules: { list: async () => [] },
     inTurn: (place) => place(),

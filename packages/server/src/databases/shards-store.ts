@@ -49,6 +49,12 @@ export function shardsStore(db: Db) {
         .where('id', '=', id)
         .execute()
     },
+    /** Those of them for which something is kept free. */
+    async withReservation(ids: readonly number[]): Promise<readonly number[]> {
+      if (ids.length === 0) return []
+      const query = db.selectFrom('shards').select('id').where('id', 'in', ids)
+      return (await query.where('reserved_bytes', '>', 0).execute()).map(({ id }) => id)
+    },
     /** They hold their data now: nothing has to be kept free for them any more. */
     async endReservations(ids: readonly number[]): Promise<void> {
       await db

@@ -16,7 +16,7 @@ function endpointsWith(
   const reportProxy = async () => ({ endpoints: [{ id: 'db7', why: '' }] })
   const proxy = { listClients, reportProxy } as unknown as ProxyLink
   const agent = {
-    reportNode: async () => ({ proxy: died ? { diedBefore: died } : {} }),
+    describeNode: async () => ({ proxy: died ? { diedBefore: died } : {} }),
   } as unknown as AgentLink
   return createEndpoints({
     databases: { get: async () => view },

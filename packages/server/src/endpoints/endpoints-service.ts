@@ -2,7 +2,7 @@ import { type Address, ApiError, type ClientList, type EndpointReport, Refusal }
 import type { EngineTls } from '@fairlead/engine'
 import { ENDPOINT_HOST, endpointName } from '../core/state/endpoint-name.ts'
 import type { Databases, DatabaseView } from '../databases/databases-service.ts'
-import type { AgentLink } from '../nodes/agent-link.ts'
+import { type Describing, describeNode } from '../nodes/describe-node.ts'
 import { type ProxyLink, ProxyUnreachable } from '../nodes/proxy-link.ts'
 import type { Tls, TlsNow } from '../tls/tls-service.ts'
 
@@ -33,7 +33,7 @@ export interface ClientProbe {
 export function createEndpoints(deps: {
   readonly databases: Pick<Databases, 'get'>
   readonly proxy: ProxyLink
-  readonly agent: Pick<AgentLink, 'reportNode'>
+  readonly agent: Describing
   readonly probeAsClient: (address: Address, password: string, tls: EngineTls | null) => Promise<ClientProbe>
   readonly tls: Pick<Tls, 'current'>
 }): Endpoints {
@@ -74,9 +74,9 @@ export function createEndpoints(deps: {
 }
 
 /** Why the proxy before the one that serves now died; empty when none did, or the agent does not answer. */
-async function whyBegunAnew(agent: Pick<AgentLink, 'reportNode'>): Promise<string> {
-  const report = await agent.reportNode({}).catch(() => null)
-  const died = report?.proxy.diedBefore
+async function whyBegunAnew(agent: Describing): Promise<string> {
+  const node = await describeNode(agent).catch(() => null)
+  const died = node?.proxy.diedBefore
   return died === undefined
     ? ''
     : `the previous proxy process died at ${new Date(died.at).toISOString()}: ${died.why}`

@@ -1,5 +1,6 @@
 import type { Pieces } from '@fairlead/api'
 import type { AgentLink } from './agent-link.ts'
+import { type Describing, describeNode } from './describe-node.ts'
 
 /** Where the files of modules are read. */
 export interface ModuleSource {
@@ -12,14 +13,14 @@ export interface ModuleSource {
  * longer answers. Throws what the link throws; what was copied before stays.
  */
 export async function ensureModules(
-  agent: Pick<AgentLink, 'reportNode' | 'putModule'>,
+  agent: Describing & Pick<AgentLink, 'putModule'>,
   files: ModuleSource,
   hashes: readonly string[],
   signal?: AbortSignal,
 ): Promise<void> {
   if (hashes.length === 0) return
   const options = signal && { signal }
-  const { modules } = await agent.reportNode({}, options)
+  const { modules } = await describeNode(agent, signal)
   for (const sha256 of new Set(hashes)) {
     if (modules.includes(sha256)) continue
     await agent.putModule({ params: { sha256 }, file: files.open(sha256) }, options)

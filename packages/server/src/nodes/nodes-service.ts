@@ -1,7 +1,10 @@
-import { type FoundBuild, type NodeReport, Refusal } from '@fairlead/api'
+import { type FoundBuild, type NodeFacts, type NodeReport, Refusal, type ShardReport } from '@fairlead/api'
 import { type KnownHole, knownHoles, runsForeignCode } from '@fairlead/engine'
 import type { Settings } from '../core/identity/settings.ts'
 import { type AgentLink, AgentUnreachable, isDeclined } from './agent-link.ts'
+import { agentName } from './agent-name.ts'
+import { describeNode } from './describe-node.ts'
+import { reportShards } from './report-shards.ts'
 
 /** A build with what is known of its holes. */
 export interface JudgedBuild extends FoundBuild {
@@ -14,6 +17,10 @@ export interface JudgedBuild extends FoundBuild {
 export interface Nodes {
   /** Every node with its agent's report; null where the agent does not answer. One node until there are more. */
   list(): Promise<readonly { readonly uid: number; readonly report: NodeReport | null }[]>
+  /** The node where a database would be, without its shards; null when its agent does not answer. */
+  describe(): Promise<NodeFacts | null>
+  /** What agents say of these shards; of those whose agent does not answer, nothing. */
+  reportsOf(shardIds: readonly number[]): Promise<readonly ShardReport[]>
   /** The engine builds of the cluster. Throws Refusal unavailable when no agent answers. */
   builds(): Promise<readonly JudgedBuild[]>
   /** Can this port be listened on, on the node where a database would be? Throws Refusal unavailable. */
@@ -24,6 +31,9 @@ export interface Nodes {
   dropModule(sha256: string): Promise<void>
 }
 
+/** People wait for it. */
+const REPORTS_WITHIN_MS = 5_000
+
 /** The only node there is: server and agent on one machine. */
 const THIS_NODE = 1
 
@@ -32,9 +42,15 @@ export function createNodes(
   agent: AgentLink,
   settings: () => Promise<Pick<Settings, 'unsoundEnginesAllowed'>>,
 ): Nodes {
-  const report = () => orNull(agent.reportNode({}))
+  const describe = () => orNull(describeNode(agent))
   return {
-    list: async () => [{ uid: THIS_NODE, report: await report() }],
+    list: async () => [{ uid: THIS_NODE, report: await orNull(agent.reportNode({})) }],
+    describe,
+    async reportsOf(shardIds) {
+      if (shardIds.length === 0) return []
+      const asked = reportShards(shardIds.map(agentName), agent, AbortSignal.timeout(REPORTS_WITHIN_MS))
+      return (await orNull(asked))?.shards ?? []
+    },
     async builds() {
       const builds = await orNull(agent.listBuilds({}))
       if (builds === null) throw new Refusal('unavailable', 'the agent does not answer right now; try again')
@@ -47,7 +63,7 @@ export function createNodes(
       if (found === null) throw new Refusal('unavailable', 'the agent does not answer right now; try again')
       return found.port !== null
     },
-    ready: async () => (await report()) !== null,
+    ready: async () => (await describe()) !== null,
     async dropModule(sha256) {
       await agent.removeModule({ params: { sha256 } }).catch((cause: unknown) => {
         if (!(cause instanceof AgentUnreachable) && !isDeclined(cause)) throw cause

@@ -49,7 +49,9 @@ export function recordsOf(action: Action, refuse: () => void): RecordsInMemory {
       list: () => alive(records),
       portsWithin: ({ from, to }) =>
         alive(() => records().flatMap(({ port }) => (port >= from && port <= to ? [port] : []))),
+      countPortsWithin: () => alive(() => 0),
       reservedBytes: () => alive(() => 0),
+      withReservation: () => alive(() => []),
       databasesOf: () => unasked(),
       listOf: () => alive(records),
       insert: ({ group, runs, follows }) =>
@@ -83,6 +85,7 @@ function databasesOf(
   return {
     listReserved: () => alive(() => [databaseIn(action)]),
     portsWithin: () => alive(() => []),
+    countPortsWithin: () => alive(() => 0),
     get: () => alive(() => databaseIn(action)),
     setPrimary: (_, group, shard) => alive(() => void Object.assign(team(group), { recorded: shard })),
     setHistories: (_, news) =>

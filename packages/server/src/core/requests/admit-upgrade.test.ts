@@ -21,6 +21,7 @@ test('an upgrade begins while fewer than so many run, and waits with the reason 
   expect(whyNotAdmitted(mine, [mine, ...others(UPGRADES_AT_ONCE, {})])).toEqual({
     code: 'queued',
     why: expect.stringMatching(/8 other upgrade\(s\) run/),
+    places: 1,
   })
 })
 

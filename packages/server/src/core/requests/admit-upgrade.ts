@@ -13,8 +13,14 @@ export interface Queued {
   readonly createdAt: string
 }
 
+/** Others go first. */
+export interface NotAdmitted extends Obstacle {
+  /** How many have to end or to begin to wait before it may begin. */
+  readonly places: number
+}
+
 /** Why a queued upgrade may not begin yet; undefined when it may. First come, first served. */
-export function whyNotAdmitted(action: Queued, active: readonly Queued[]): Obstacle | undefined {
+export function whyNotAdmitted(action: Queued, active: readonly Queued[]): NotAdmitted | undefined {
   if (action.status !== 'queued' || action.kind !== 'upgrade') return undefined
   const upgrades = active.filter(({ kind, uid }) => kind === 'upgrade' && uid !== action.uid)
   const busy = upgrades.filter(
@@ -23,7 +29,7 @@ export function whyNotAdmitted(action: Queued, active: readonly Queued[]): Obsta
   const before = upgrades.filter((other) => other.status === 'queued' && isBefore(other, action))
   if (busy.length + before.length < UPGRADES_AT_ONCE) return undefined
   const why = `${busy.length} other upgrade(s) run and ${before.length} are ahead in the queue; at most ${UPGRADES_AT_ONCE} run at once`
-  return { code: 'queued', why }
+  return { code: 'queued', why, places: busy.length + before.length + 1 - UPGRADES_AT_ONCE }
 }
 
 function isBefore(a: Queued, b: Queued): boolean {

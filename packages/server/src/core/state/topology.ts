@@ -4,6 +4,7 @@ import type { History, SlotRange } from './database.ts'
 import type { Limits } from './engine-memory.ts'
 import type { Goal, Runs } from './goal.ts'
 import type { Obstacle } from './obstacle.ts'
+import type { Saving } from './saving.ts'
 
 /** What is seen of a database at one moment: the whole input of every decision. */
 export interface ObservedDatabase {
@@ -143,6 +144,8 @@ export interface EngineState {
   readonly replid2: string
   readonly secondOffset: number
   readonly offset: number
+  /** Another text after writes: PINGs of the engine are in `offset`, too. Absent: not known. */
+  readonly writes?: string
   readonly usedMemoryBytes: number
   readonly memory: EngineMemory
   /** Over all its databases. */
@@ -171,24 +174,6 @@ export interface EngineMemory {
   readonly dataBytes: number
   /** Of `dataBytes`, what the connections of clients take. */
   readonly clientBytes: number
-}
-
-/** Of its snapshots. */
-export interface Saving {
-  /** `failed`: the last one was not written. */
-  readonly state: 'idle' | 'writing' | 'failed'
-  /** When this process wrote its last one, Unix milliseconds in whole seconds; null: none yet. */
-  readonly lastAt: number | null
-  /** Of the file that it writes now, snapshot or append-only file; null or absent: it writes none. */
-  readonly progress?: FileProgress | null
-}
-
-/** How far the writing of a file has come. */
-export interface FileProgress {
-  /** Keys written so far; of an engine that does not tell (before 6.2), seconds. It moves while the file grows. */
-  readonly done: number
-  /** Keys altogether; null of an engine that does not tell. */
-  readonly of: number | null
 }
 
 /** What a process in cluster mode knows of the cluster. Its view lags behind: gossip takes up to some seconds. */

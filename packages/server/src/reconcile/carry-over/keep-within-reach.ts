@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type EngineConnection, EngineError, printable } from '@fairlead/engine'
 import { usersToLimit } from '../../core/carry-over/within-reach.ts'
 import type { Database } from '../../core/state/database.ts'
@@ -23,7 +24,7 @@ export async function keepWithinReach(
     // While another build is on its way, it is not known which words the process has.
     if (!isLive(shard) || shard.engine.loading || shard.revision !== revisionOf(shard.wanted)) continue
     if (!memory.isTime(`reach of ${shard.engine.runId}`, LOOK_EVERY_MS)) continue
-    await ifItAnswers(() => limit(shard, database, ports))
+    await ifItAnswers(() => limit(shard, database, ports, memory))
   }
 }
 
@@ -32,26 +33,42 @@ export async function keepWithinReach(
  */
 const LOOK_EVERY_MS = 30_000
 
+/**
+ * What the judgement of its users hangs on: the process, its modules, and the lines of its users. Where all are as they were, it is not asked for its commands again, which
+ * are hundreds of kilobytes.
+ */
+async function describeUsers(connection: EngineConnection, runId: string): Promise<string> {
+  const hash = createHash('sha256').update(
+    `${runId} ${JSON.stringify(await connection.call('MODULE', 'LIST'))}`,
+  )
+  for (const line of await readUserLines(connection)) hash.update(`\n${line}`)
+  return hash.digest('base64')
+}
+
 async function limit(
-  { id, address, wanted }: LiveShard,
+  { id, address, wanted, engine }: LiveShard,
   database: Database,
   ports: EngineConnections & EffectRunner & Log,
+  { notes }: Pick<TurnMemory, 'notes'>,
 ): Promise<void> {
-  const engine = await ports.engines.connect(database, { id, ...address })
-  const limited = await limitUsers(engine, wanted.build, ports)
-  if (limited.length > 0)
+  const connection = await ports.engines.connect(database, { id, ...address })
+  const [note, judged] = [`users within reach at ${id}`, await describeUsers(connection, engine.runId)]
+  if (notes.get(note) === judged) return
+  const limited = await limitUsers(connection, wanted.build, ports)
+  if (limited?.length === 0) notes.set(note, judged)
+  if (limited !== undefined && limited.length > 0)
     ports.log.warn(
       { database: database.uid, shard: id, users: limited },
       'users may no longer use what reaches beyond their database or connection (MIGRATE, RESTORE-ASKING, SCRIPT DEBUG, CLIENT PAUSE, KILL and UNBLOCK)',
     )
 }
 
-/** Answers the names of the users that had more, 50 at most. Throws EngineUnreachable. */
+/** Answers the names of the users that had more, 50 at most; undefined when the engine refuses to limit them. Throws EngineUnreachable. */
 export async function limitUsers(
   engine: EngineConnection,
   build: Parameters<typeof readAclDialect>[1],
   { effect, log }: EffectRunner & Log,
-): Promise<readonly string[]> {
+): Promise<readonly string[] | undefined> {
   const lines = await readUserLines(engine)
   const dialect = await readAclDialect(engine, build)
   const users = await inPieces(usersToLimit(lines, dialect))
@@ -65,7 +82,7 @@ export async function limitUsers(
   } catch (cause) {
     if (!(cause instanceof EngineError)) throw cause
     log.warn({ err: cause, port: engine.address.port }, 'an engine does not limit its users')
-    return []
+    return undefined
   }
 }
 

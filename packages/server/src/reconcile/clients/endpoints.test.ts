@@ -29,8 +29,8 @@ function keeper() {
   let count = 0
   let shards: readonly ShardRecord[] = []
   const ports: Parameters<typeof keepEndpoint>[3] = {
-    shards: { portsWithin: unasked, listOf: async () => shards },
-    databases: { portsWithin: unasked, setEndpointPort: unasked },
+    shards: { portsWithin: unasked, countPortsWithin: unasked, listOf: async () => shards },
+    databases: { portsWithin: unasked, countPortsWithin: unasked, setEndpointPort: unasked },
     agent: { findFreePort: unasked },
     tls: { current: async () => ({ ca: 'authority', proxy: certificate }) },
     proxy: {

@@ -5,7 +5,7 @@ import type { Goal } from '../../core/state/goal.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import { pauseAfter } from '../../core/state/pause-after.ts'
 import type { ObservedDatabase } from '../../core/state/topology.ts'
-import { takenPorts } from '../../databases/taken-ports.ts'
+import { findPortWithin, type PartOfPorts } from '../../databases/taken-ports.ts'
 import { ProxyUnreachable } from '../../nodes/proxy-link.ts'
 import type { TlsNow } from '../../tls/tls-service.ts'
 import type {
@@ -29,8 +29,8 @@ const AGAIN_MS = 10_000
 
 type PlacingPorts = Placing &
   NodeAgent<'findFreePort'> &
-  DatabaseRecords<'portsWithin' | 'setEndpointPort'> &
-  ShardRecords<'portsWithin' | 'listOf'> &
+  DatabaseRecords<'portsWithin' | 'countPortsWithin' | 'setEndpointPort'> &
+  ShardRecords<'portsWithin' | 'countPortsWithin' | 'listOf'> &
   EffectRunner
 /** What puts an endpoint where it belongs. */
 export type PointingPorts = PlacingPorts & EndpointProxy<'putEndpoint'> & Certifying<'current'>
@@ -138,13 +138,11 @@ function addressOf({ host, port }: Address): Address {
 /** Placed like shards: one after the other, so that a port is on record before the next is looked for. */
 async function givePort({ uid }: Database, ports: PlacingPorts): Promise<number> {
   return ports.inTurn(async () => {
-    const { port } = await ports.agent.findFreePort({
-      body: { ...ports.portRange, except: [...(await takenPorts(ports.portRange, ports))], alsoFree: [] },
-    })
-    if (port === null)
-      throw new Error(
-        `no port from ${ports.portRange.from} to ${ports.portRange.to} is free for an endpoint (FAIRLEAD_PORT_RANGE)`,
-      )
+    const { portRange, agent } = ports
+    const findFree = async (body: PartOfPorts) => (await agent.findFreePort({ body })).port
+    const port = await findPortWithin(portRange, { alsoFree: [], besides: [] }, ports, findFree)
+    const range = `${portRange.from} to ${portRange.to}`
+    if (port === null) throw new Error(`no port from ${range} is free for an endpoint (FAIRLEAD_PORT_RANGE)`)
     await ports.effect('record-endpoint', () => ports.databases.setEndpointPort(uid, port))
     return port
   })

@@ -201,6 +201,7 @@ function readEngine(text: string, cluster: ClusterView | null, records: readonly
     replid2: replication.replid2,
     secondOffset: replication.secondOffset,
     offset: replication.offset,
+    writes: `${fields['rdb_changes_since_last_save']} ${fields['rdb_last_save_time']}`,
     usedMemoryBytes: numberOf(fields, 'used_memory'),
     memory: readEngineMemory(fields),
     keys: countKeys(fields),

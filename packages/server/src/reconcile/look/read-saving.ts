@@ -1,5 +1,5 @@
 import { type InfoFields, numberOf } from '@fairlead/engine'
-import type { FileProgress, Saving } from '../../core/state/topology.ts'
+import type { FileProgress, Saving } from '../../core/state/saving.ts'
 
 /** What INFO says of the snapshots of an engine, and of the file that it writes now. */
 export function readSaving(fields: InfoFields): Saving {

@@ -17,6 +17,8 @@ import { type HearingPorts, hearChanges, type Listener } from './hear-changes.ts
 import { createHeldPorts, type GivenPorts, type HeldPorts } from './held-ports.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { reconcileDatabase, type Turn } from './reconcile-database.ts'
+import { shareQueue, withQueue } from './shared-queue.ts'
+import type { Queue } from './slots.ts'
 import type { TurnPorts } from './turn-ports.ts'
 
 /** Trouble this many times in a row (about 25 s) before the handover ends an upgrade: it is undone. */
@@ -50,7 +52,9 @@ const FIRST_WITHIN_MS = 1_000
 export async function createReconciler(given: GivenPorts & ReconcilerDeps): Promise<Reconciler> {
   const { leases, databases, log, orders } = given
   await using opened = new AsyncDisposableStack()
-  const held = opened.use(createHeldPorts(given, leases, given.recordsUnder))
+  const queue = shareQueue(given.actions.listActive)
+  const recordsUnder = (uid: number, epoch: number) => withQueue(given.recordsUnder(uid, epoch), queue)
+  const held = opened.use(createHeldPorts(given, leases, recordsUnder))
   const loop = opened.use(
     startLoop({
       turn: (uid, signal) => takeTurn(uid, { held, ...given }, signal),
@@ -59,18 +63,22 @@ export async function createReconciler(given: GivenPorts & ReconcilerDeps): Prom
     }),
   )
   const isOurs = (uid: number) => leases.heldEpoch(uid) !== undefined
-  const nudgeThose = async (isMeant: (uid: number) => boolean) => {
-    for (const { uid } of await databases.listReserved()) if (isMeant(uid)) loop.nudge(uid, 'watch')
+  const nudgeActive = async (isMeant: (uid: number) => boolean) => {
     for (const { databaseUid } of await given.actions.listActive())
       if (isMeant(databaseUid)) loop.nudge(databaseUid)
   }
+  const nudgeThose = async (isMeant: (uid: number) => boolean) => {
+    for (const { uid } of await databases.listReserved()) if (isMeant(uid)) loop.nudge(uid, 'watch')
+    await nudgeActive(isMeant)
+  }
   const nudgeAll = () => nudgeThose(isOurs)
-  const changed = (uid: number) => isOurs(uid) && loop.nudge(uid)
+  const changed = (uid: number, queue: Queue) => isOurs(uid) && loop.nudge(uid, queue)
   const otherProxy = () => held.allAgain(ENDPOINT_OF)
   // How far the primaries had come is on record, then, before any of them is found dead.
   await startHearing(given, { changed, otherProxy }, opened)
   leases.onTaken((buckets) => nudgeThose((uid) => buckets.has(bucketOf(uid))))
-  await nudgeAll()
+  await nudgeThose((uid) => isOurs(uid) && !loop.knows(uid))
+  await nudgeActive(isOurs)
   // Those that are known have their turns.
   const wake = { nudge: loop.nudge, nudgeAll: () => nudgeThose((uid) => isOurs(uid) && !loop.knows(uid)) }
   if (orders !== undefined) opened.use(await followOrders(orders, wake, log))

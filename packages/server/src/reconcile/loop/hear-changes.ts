@@ -1,8 +1,10 @@
-import { type Changes, digestOfMarks } from '@fairlead/api'
+import type { Changes } from '@fairlead/api'
 import { messageOf } from '@fairlead/engine'
 import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import { isUnknownTo } from '../../nodes/report-shards.ts'
 import type { DatabaseRecords, Log, NodeAgent, PassingTime, ShardRecords } from '../turn/ports.ts'
+import { createMarks, type Marks } from './marks.ts'
+import type { Queue } from './slots.ts'
 
 /** What hearing needs. */
 export type HearingPorts = NodeAgent<'awaitChanges'> &
@@ -13,8 +15,8 @@ export type HearingPorts = NodeAgent<'awaitChanges'> &
 
 /** What follows from what was heard. */
 export interface Listener {
-  /** Something about the shards of this database is different. */
-  changed(databaseUid: number): unknown
+  /** Something about the shards of this database is different, or is told for the first time (`watch`). */
+  changed(databaseUid: number, queue: Queue): unknown
   /** Another process is the proxy of the node, and has started: its endpoints are those of its file. */
   otherProxy(): void
   /** After each answer, and each time that there was none. */
@@ -34,7 +36,7 @@ export async function hearChanges(
   listener: Listener,
   signal: AbortSignal,
 ): Promise<void> {
-  const heard: Heard = { boot: '', seq: 0, marks: new Map(), proxy: undefined }
+  const heard: Heard = { boot: '', seq: 0, marks: createMarks(), proxy: undefined }
   let awayMs = AWAY_MS.first
   while (!signal.aborted) {
     try {
@@ -58,7 +60,7 @@ interface Heard {
   boot: string
   seq: number
   /** By the agent's name of a shard. */
-  readonly marks: Map<string, string>
+  readonly marks: Marks
   /** The proxy's process. */
   proxy: number | null | undefined
 }
@@ -71,16 +73,18 @@ function forget(cause: unknown, heard: Heard, { log }: Log): void {
 }
 
 async function lookAtAll({ databases }: HearingPorts, listener: Listener): Promise<void> {
-  for (const { uid } of await databases.listReserved()) listener.changed(uid)
+  for (const { uid } of await databases.listReserved()) listener.changed(uid, 'watch')
 }
 
 async function take(news: Changes, heard: Heard, ports: HearingPorts, listener: Listener): Promise<void> {
   const changed = new Set([...different(news, heard)])
+  // All that there is comes as new to a server that has just been started: what is in progress, and users' orders, do not wait behind it.
+  const queue = heard.boot === '' ? 'watch' : 'action'
   // First: a turn that finds the primary dead is to know how far it had come.
   const streams = news.offsets.map(({ id, ...stream }) => ({ shard: shardId(id), ...stream }))
   if (streams.length > 0) await ports.databases.advanceHistories(streams)
   const ids = [...changed].map(shardId).filter(Number.isSafeInteger)
-  for (const uid of await ports.shards.databasesOf(ids)) listener.changed(uid)
+  for (const uid of await ports.shards.databasesOf(ids)) listener.changed(uid, queue)
   const { state, pid } = news.proxy
   if (state === 'running' && heard.proxy !== pid) {
     const isFirst = heard.proxy === undefined
@@ -89,7 +93,7 @@ async function take(news: Changes, heard: Heard, ports: HearingPorts, listener: 
     if (!isFirst) await lookAtAll(ports, listener)
   }
   heard.boot = news.boot
-  const isComplete = digestOfMarks(heard.marks.values()) === news.digest
+  const isComplete = heard.marks.digest() === news.digest
   if (!isComplete && news.all) throw new Error('the digest of an agent is not that of what it has listed')
   heard.seq = isComplete ? news.seq : 0
 }
@@ -97,12 +101,10 @@ async function take(news: Changes, heard: Heard, ports: HearingPorts, listener: 
 /** The shards whose mark is another than before; what is heard is kept. */
 function* different({ all, shards, gone }: Changes, { marks }: Heard): Generator<string> {
   const listed = new Set(shards.map(({ id }) => id))
-  const left = all ? [...marks.keys()].filter((id) => !listed.has(id)) : gone
+  const left = all ? [...marks.ids()].filter((id) => !listed.has(id)) : gone
   for (const id of left) if (marks.delete(id)) yield id
   for (const { id, mark } of shards) {
-    if (marks.get(id) === mark) continue
-    marks.set(id, mark)
-    yield id
+    if (marks.set(id, mark)) yield id
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import type { Turn } from './reconcile-database.ts'
+import { createSafetyNet, REST_MS } from './safety-net.ts'
 import { createSlots, firstOf, type Queue } from './slots.ts'
 
 /** The turns of all databases. Disposed of, it ends those that run and waits for them. */
@@ -11,11 +12,6 @@ export interface Loop extends AsyncDisposable {
   knows(databaseUid: number): boolean
 }
 
-/**
- * The safety net: an unchanged database is looked at once in this time, at a moment of chance, so that those that were looked at together once are
- * not for ever. Changes are heard (hear-changes.ts).
- */
-const WATCH_MS = { least: 40_000, most: 60_000 }
 /** Trouble: tried again after 100 ms, then twice as long each time, at most 10 s. */
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 10_000
@@ -33,8 +29,6 @@ interface LoopDeps {
   /** Told of each failed turn. */
   readonly trouble: (databaseUid: number, cause: unknown, timesInARow: number) => Promise<void>
   readonly log: Logger
-  /** From 0 up to, but not including, 1. */
-  readonly random?: () => number
 }
 
 /**
@@ -46,14 +40,18 @@ export function startLoop(deps: LoopDeps): Loop {
   const entries = new Map<number, Entry>()
   const running = new Set<Promise<void>>()
   const slots = createSlots(AT_ONCE, OF_QUEUE)
+  const net = createSafetyNet((uid) => schedule(uid, 0, 'watch'))
 
   const schedule = (uid: number, afterMs: number, queue: Queue) => {
     const entry = entries.get(uid) ?? newEntry()
     entries.set(uid, entry)
     clearTimeout(entry.timer)
+    net.remove(uid)
     entry.next = queue
     if (stop.signal.aborted) return
-    entry.timer = setTimeout(() => ask(uid, entry, queue), afterMs)
+    // Thousands may rest, and each of them for long: one timer is enough for these.
+    if (afterMs >= REST_MS) net.add(uid)
+    else entry.timer = setTimeout(() => ask(uid, entry, queue), afterMs)
   }
 
   const ask = (uid: number, entry: Entry, queue: Queue) => {
@@ -69,9 +67,7 @@ export function startLoop(deps: LoopDeps): Loop {
   const begin = (uid: number, queue: Queue) => {
     const entry = entries.get(uid)
     if (entry === undefined || stop.signal.aborted) return slots.free(queue)
-    entry.state = 'running'
-    entry.timer = undefined
-    entry.next = undefined
+    Object.assign(entry, { state: 'running', timer: undefined, next: undefined } satisfies Partial<Entry>)
     const turn = take(uid, entry).finally(() => {
       running.delete(turn)
       slots.free(queue)
@@ -101,6 +97,7 @@ export function startLoop(deps: LoopDeps): Loop {
     knows: (uid) => entries.has(uid),
     async [Symbol.asyncDispose]() {
       stop.abort(new Error('the server stops'))
+      net[Symbol.dispose]()
       for (const { timer } of entries.values()) clearTimeout(timer)
       await Promise.allSettled(running)
     },
@@ -116,7 +113,7 @@ interface NextTurn {
 async function nextTurn(
   uid: number,
   entry: Entry,
-  { turn: takeTurn, trouble, log, random = Math.random }: LoopDeps,
+  { turn: takeTurn, trouble, log }: LoopDeps,
   stop: AbortSignal,
 ): Promise<NextTurn | undefined> {
   try {
@@ -124,8 +121,7 @@ async function nextTurn(
     entry.failures = 0
     if (turn.next === 'gone') return undefined
     if (turn.next === 'again') return { afterMs: turn.afterMs, queue: turn.handsOver ? 'handover' : 'action' }
-    const watchMs = WATCH_MS.least + random() * (WATCH_MS.most - WATCH_MS.least)
-    return { afterMs: Math.min(watchMs, turn.dueMs), queue: 'watch' }
+    return { afterMs: turn.dueMs, queue: 'watch' }
   } catch (cause) {
     if (stop.aborted) return undefined
     entry.failures += 1

@@ -52,8 +52,6 @@ const AFTER_HANDOVER_MS = 50
 const HELD_MS = 250
 /** A person has to act: no hurry. */
 const LATER_MS = 5_000
-/** What has to happen somewhere else first. */
-const QUEUED_MS = 500
 
 /** One turn: look, decide, do one thing in each group, look again. Every decision is in core/. */
 export async function reconcileDatabase(
@@ -79,7 +77,8 @@ export async function planTurn(
   if (database === undefined) return { next: 'gone' }
   const action = await ports.actions.active(uid)
   if (action === undefined && database.status === 'creation-failed') return atRest
-  if (action !== undefined && (await hasToWait(action, ports))) return { next: 'again', afterMs: QUEUED_MS }
+  const queuedMs = action && (await hasToWait(action, ports))
+  if (queuedMs !== undefined) return { next: 'again', afterMs: queuedMs }
 
   const began = ports.time.elapsed()
   const goal = action?.goal ?? steadyGoal(database)

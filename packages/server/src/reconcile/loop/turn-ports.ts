@@ -14,7 +14,7 @@ export type TurnPorts = StepPorts &
   ObservingPorts &
   DatabaseRecords<'get' | 'setObstacle' | 'setHistories'> &
   ActionRecords<'get' | 'active' | 'listActive' | 'update' | 'finish'> &
-  ShardRecords<'endReservations' | 'limitBefore' | 'setLimitBefore'> &
+  ShardRecords<'withReservation' | 'endReservations' | 'limitBefore' | 'setLimitBefore'> &
   NodeAgent<'putLimits' | 'putShardCertificate' | 'readBaseline'> &
   EndpointProxy<'removeEndpoint'> &
   EngineConnections<'connect' | 'acknowledge'>

@@ -26,12 +26,16 @@ export async function keepHistory(
     const { before } = historyBefore(primary.engine)
     if (role !== 'primary' || loading) continue
     if (history !== null) await reportRestartLoss(seen, history, about, ports)
-    const advanced =
-      history?.offset !== offset && memory.isTime(`history of ${database.uid}:${group}`, HISTORY_EVERY_MS)
+    const key = `history of ${database.uid}:${group}`
+    const writes = primary.engine.writes && `${runId} ${primary.engine.writes}`
+    // Where nothing was written since, the PINGs of the engine are all that has been added.
+    const isIdle = writes !== undefined && memory.notes.get(key) === writes
+    const advanced = history?.offset !== offset && !isIdle && memory.isTime(key, HISTORY_EVERY_MS)
     const isSame = history?.replid === replid && history.runId === runId
     const another = !isSame || history.before?.until !== before?.until
-    if (another || advanced)
-      news.push({ group, history: { replid, offset, runId, ...(before && { before }) } })
+    if (!another && !advanced) continue
+    news.push({ group, history: { replid, offset, runId, ...(before && { before }) } })
+    if (writes !== undefined) memory.notes.set(key, writes)
   }
   if (news.length > 0) await ports.databases.setHistories(database.uid, news)
 }
@@ -45,11 +49,13 @@ const HISTORY_EVERY_MS = 1_000
  */
 export async function endReservations(
   { groups }: ObservedDatabase,
-  { shards }: ShardRecords<'endReservations'>,
+  { shards }: ShardRecords<'withReservation' | 'endReservations'>,
 ): Promise<void> {
   const filled = groups.flatMap(({ recordedPrimary, shards: members }) => {
     const primary = members.find(({ id }) => id === recordedPrimary)
     return members.filter((shard) => shard === primary || (primary !== undefined && isLinked(shard, primary)))
   })
-  if (filled.length > 0) await shards.endReservations(filled.map(({ id }) => id))
+  // A database at rest has none, and writes nothing.
+  const kept = await shards.withReservation(filled.map(({ id }) => id))
+  if (kept.length > 0) await shards.endReservations(kept)
 }

@@ -1,6 +1,6 @@
 import { foresee } from '../../core/dry-run/foresee.ts'
 import { type NamedStep, nameSteps } from '../../core/dry-run/name-steps.ts'
-import { whyNotAdmitted } from '../../core/requests/admit-upgrade.ts'
+import { UPGRADES_AT_ONCE, whyNotAdmitted } from '../../core/requests/admit-upgrade.ts'
 import {
   type Action,
   type ActionNews,
@@ -16,16 +16,20 @@ import { hasHandedOver, wayBack } from '../../core/state/way-back.ts'
 import type { ActionRecords, Clock, Log } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
-/** Whether others go first. Why is noted in the action. */
+/** After how many milliseconds to ask again whether others still go first; undefined: it is its turn. Why is noted in the action. */
 export async function hasToWait(
   action: Action,
   ports: ActionRecords<'listActive' | 'update'> & Clock,
-): Promise<boolean> {
-  if (action.status !== 'queued') return false
-  const obstacle = whyNotAdmitted(action, await ports.actions.listActive())
-  if (obstacle !== undefined) await note(action, ports, said(obstacle))
-  return obstacle !== undefined
+): Promise<number | undefined> {
+  if (action.status !== 'queued') return undefined
+  const obstacle = whyNotAdmitted(action, await ports.actions.listActive(action.uid))
+  if (obstacle === undefined) return undefined
+  await note(action, ports, said(obstacle))
+  // The next few look often. A thousand that wait behind them are no burden to those that run.
+  return Math.min(QUEUED_MS.most, QUEUED_MS.least * Math.ceil(obstacle.places / UPGRADES_AT_ONCE))
 }
+
+const QUEUED_MS = { least: 500, most: 10_000 }
 
 /** Writes down what an action does and waits for, where that changed: people follow it, and nothing else reads it. */
 export async function noteAction(

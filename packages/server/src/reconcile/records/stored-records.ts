@@ -59,9 +59,9 @@ export function storedRecords(
 type Write = <T>(work: (within: Db) => Promise<T>) => Promise<T>
 
 function databaseRecords(db: Db, write: Write): DatabasesOnRecord {
-  const { listReserved, get, portsWithin } = databasesStore(db)
+  const { listReserved, get, portsWithin, countPortsWithin } = databasesStore(db)
   return {
-    ...{ listReserved, get, portsWithin },
+    ...{ listReserved, get, portsWithin, countPortsWithin },
     setPrimary: (uid, group, shard) =>
       write((within) => databasesStore(within).setPrimary(uid, group, shard)),
     setHistories: (uid, histories) =>
@@ -80,9 +80,11 @@ function databaseRecords(db: Db, write: Write): DatabasesOnRecord {
 }
 
 function shardRecords(db: Db, write: Write): ShardsOnRecord {
-  const { list, listOf, reservedBytes, databasesOf, limitBefore, portsWithin } = shardsStore(db)
+  const { list, listOf, reservedBytes, withReservation, databasesOf, limitBefore } = shardsStore(db)
+  const { portsWithin, countPortsWithin } = shardsStore(db)
   return {
-    ...{ list, listOf, reservedBytes, databasesOf, limitBefore, portsWithin },
+    ...{ list, listOf, reservedBytes, withReservation, databasesOf, limitBefore },
+    ...{ portsWithin, countPortsWithin },
     insert: (shard, at) => write((within) => shardsStore(within).insert(shard, at)),
     setNext: (id, { runs, follows, tlsPort }) =>
       write(async (within) => {

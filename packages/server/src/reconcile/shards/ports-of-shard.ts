@@ -2,7 +2,7 @@ import type { ShardRecord } from '../../core/state/database.ts'
 import type { Runs } from '../../core/state/goal.ts'
 import { BUS_DISTANCE } from '../../core/state/shard-addresses.ts'
 import type { ObservedGroup } from '../../core/state/topology.ts'
-import { takenPorts } from '../../databases/taken-ports.ts'
+import { findPortWithin } from '../../databases/taken-ports.ts'
 import type {
   DatabaseRecords,
   EffectRunner,
@@ -18,8 +18,8 @@ type Ports = Pick<ShardRecord, 'port' | 'tlsPort'>
 /** What it takes to find a shard its TCP ports. */
 export type PlacingPorts = Placing &
   NodeAgent<'findFreePort'> &
-  ShardRecords<'portsWithin'> &
-  DatabaseRecords<'portsWithin'> &
+  ShardRecords<'portsWithin' | 'countPortsWithin'> &
+  DatabaseRecords<'portsWithin' | 'countPortsWithin'> &
   Log
 type PortContext = Pick<StepContext<PlacingPorts>, 'database' | 'ports' | 'signal'>
 /** `shardTls`: shards that are added from now on speak TLS to others, if nothing stands against it. */
@@ -92,11 +92,12 @@ async function findPort(
   { ports, signal }: Pick<PortContext, 'ports' | 'signal'>,
   besides: readonly number[] = [],
 ): Promise<number | null> {
-  const { from, to } = ports.portRange
-  const range = { from, to: to + Math.max(0, ...alsoFree) }
-  const except = [...(await takenPorts(range, ports)), ...besides]
-  const body = { from, to, except, alsoFree: [...alsoFree] }
-  return (await ports.agent.findFreePort({ body }, { signal })).port
+  return await findPortWithin(
+    ports.portRange,
+    { alsoFree, besides },
+    ports,
+    async (body) => (await ports.agent.findFreePort({ body }, { signal })).port,
+  )
 }
 
 function noneIsFree({ ports: { portRange } }: { readonly ports: Pick<Placing, 'portRange'> }): Error {

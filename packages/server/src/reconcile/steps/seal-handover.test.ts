@@ -95,8 +95,11 @@ function contextOf(
     seen: { ...groupOf(1), handover },
     ports: {
       engines: { connect: async (_, { id }) => engines[id - 1] ?? unasked() },
-      databases: { portsWithin: unasked, setPrimary: async () => undefined, setEndpointPort: unasked },
-      shards: { portsWithin: unasked, listOf: unasked },
+      databases: {
+        ...{ portsWithin: unasked, countPortsWithin: unasked },
+        ...{ setPrimary: async () => undefined, setEndpointPort: unasked },
+      },
+      shards: { portsWithin: unasked, countPortsWithin: unasked, listOf: unasked },
       handovers: { open: async () => undefined, release: unasked },
       proxy: { putEndpoint: unasked, releaseEndpoint: unasked },
       agent: { findFreePort: unasked },

@@ -125,6 +125,7 @@ export interface DatabasesOnRecord {
   listReserved(): Promise<readonly Reserved[]>
   /** Ports of endpoints, of all databases. */
   portsWithin(range: PortRange): Promise<readonly number[]>
+  countPortsWithin(range: PortRange): Promise<number>
   get(uid: number): Promise<Database | undefined>
   setPrimary(uid: number, group: number, shard: number): Promise<void>
   setHistories(uid: number, histories: readonly GroupHistory[]): Promise<void>
@@ -154,8 +155,11 @@ export interface ShardsOnRecord {
   list(): Promise<readonly ShardPlace[]>
   /** Ports of shards, of all databases, those for TLS too. */
   portsWithin(range: PortRange): Promise<readonly number[]>
+  countPortsWithin(range: PortRange): Promise<number>
   /** What is kept free for shards that have not received their data yet, over all databases. */
   reservedBytes(): Promise<number>
+  /** Those of them for which something is kept free. */
+  withReservation(ids: readonly number[]): Promise<readonly number[]>
   /** The databases of these shards, each once; of those that are not on record, none. */
   databasesOf(ids: readonly number[]): Promise<readonly number[]>
   listOf(databaseUid: number): Promise<readonly ShardRecord[]>
@@ -176,7 +180,8 @@ export interface ActionsOnRecord {
   get(uid: string): Promise<Action | undefined>
   /** The action that runs on a database, if one does. */
   active(databaseUid: number): Promise<Action | undefined>
-  listActive(): Promise<readonly (Queued & { readonly databaseUid: number })[]>
+  /** Of all databases; with `including`, the uid of an action that is active, also as they were a moment ago, when it was already. */
+  listActive(including?: string): Promise<readonly (Queued & { readonly databaseUid: number })[]>
   update(uid: string, news: ActionNews, at: string): Promise<void>
   /** Ends an action, and its database is what its goal was; not if its goal is another one by now. */
   finish(action: Action, database: Database, at: string): Promise<void>
