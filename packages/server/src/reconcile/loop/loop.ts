@@ -49,7 +49,7 @@ export function startLoop(deps: LoopDeps): Loop {
     net.remove(uid)
     entry.next = queue
     if (stop.signal.aborted) return
-    // Thousands may rest, and each of them for long: one timer is enough for these.
+    // Thousands may rest, and each of them for long: one timer is enough for these. What was put off for so long is no deadline: it comes with a later look.
     if (afterMs >= REST_MS) net.add(uid)
     else entry.timer = setTimeout(() => ask(uid, entry, queue), afterMs)
   }
