@@ -17,6 +17,7 @@ import * as historyBefore from './migrations/0015-history-before.ts'
 import * as leases from './migrations/0016-leases.ts'
 import * as pathsOfOneDatabase from './migrations/0017-paths-of-one-database.ts'
 import * as indexesOfOne from './migrations/0018-indexes-of-one.ts'
+import * as largeNumbers from './migrations/0019-large-numbers.ts'
 import type { Db } from './store.ts'
 
 /** Numbered, forward only. The name is the order. */
@@ -39,6 +40,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0016-leases': leases,
   '0017-paths-of-one-database': pathsOfOneDatabase,
   '0018-indexes-of-one': indexesOfOne,
+  '0019-large-numbers': largeNumbers,
 }
 
 /** Brings the schema of `db` up to date. Throws when a newer Fairlead wrote it, or a migration fails: then it is as it was before that one. */
