@@ -291,7 +291,7 @@ test.runIf(isOnPostgres)(
 )
 
 test.runIf(isOnPostgres)(
-  'who follows an action hears of its end also where a failover has lost the events that were told last',
+  'a follower of an action hears of its end also where a failover has lost the events that were told last',
   async () => {
     await update({ step: 'wait' })
     const { uid } = await databasesStore(store.db).insert({ ...databaseOf({ name: 'other' }), groups: 1 })
