@@ -18,6 +18,8 @@ export async function copyEmbedded(
   const folder = stateFolder(config.home)
   const file = join(folder, 'store.db')
   const aside = `${file}.copied`
+  if (!existsSync(file) && existsSync(aside))
+    throw new Error(`it was copied before: the store that it was is ${aside}`)
   if (!existsSync(file)) throw new Error(`there is no store at ${file}`)
   if (existsSync(aside)) throw new Error(`${aside} is there already: a store was copied before`)
   const box = createSecretBox(config.storeKey ?? readStoreKey(join(folder, 'store.key')))

@@ -1,30 +1,43 @@
 import { sql } from 'kysely'
 import type { Db, Store } from './open-store.ts'
+import { createTableDigest, type TableDigest } from './table-digest.ts'
 import type { Tables } from './tables.ts'
 
 /** All but leases and servers, which belong to the store that they are in. Those with references come after what they refer to. */
-const tables = [
+export const copiedTables = [
   ...(['counters', 'users', 'logins', 'login_lanes', 'passwords', 'roles', 'user_roles'] as const),
   ...(['signing_keys', 'tls_certificates', 'revoked_tokens', 'settings', 'audit', 'audit_segments'] as const),
   ...(['databases', 'groups', 'shards', 'actions', 'action_events', 'handovers'] as const),
   ...(['modules', 'module_actions'] as const),
 ] satisfies readonly (keyof Tables)[]
+type Table = (typeof copiedTables)[number]
 
 const PAGE = 500
+/** A server that was seen so lately may run. As long as a lease. */
+const SEEN_MS = 15_000
+
+/** How far a walk of a table has come: its numbers of rows on SQLite, their places on PostgreSQL. */
+const walks = {
+  embedded: { place: sql`rowid`, start: sql`0` },
+  postgres: { place: sql`ctid`, start: sql`'(0,0)'::tid` },
+} as const
+type Walk = keyof typeof walks
 
 /**
  * Copies all rows of `from`, which has no server, into `to`, in one transaction; sealed ones as they are. Answers how many. Throws when `to` has
- * been used, or when not all rows have arrived.
+ * been used, or when not everything has arrived as it was. What was copied before, and is as it was, is not copied again: nothing tells an answer that was lost.
  */
 export async function copyStore(from: Store, to: Store): Promise<number> {
   const [near, epochs] = [from.db.withoutPlugins(), await from.db.selectFrom('buckets').selectAll().execute()]
   return await to.transaction(async (within) => {
     const far = within.withoutPlugins()
-    await refuseUsed(far)
-    for (const table of tables.toReversed())
+    await refuseServed(far)
+    const used = await findUsed(far)
+    if (used !== undefined) return await countSame(near, far, used)
+    for (const table of copiedTables.toReversed())
       await sql`delete from ${sql.table(table)} where ${isOurs(table)}`.execute(far)
     let rows = 0
-    for (const table of tables) rows += await copyTable(table, near, far)
+    for (const table of copiedTables) rows += await copyTable(table, near, far)
     for (const { bucket, epoch } of epochs)
       await far
         .updateTable('buckets')
@@ -36,36 +49,74 @@ export async function copyStore(from: Store, to: Store): Promise<number> {
 }
 
 /** The marks of transactions that run are not copied, and not removed. */
-function isOurs(table: keyof Tables) {
+function isOurs(table: Table) {
   return table === 'counters' ? sql`name not like 'commit:%'` : sql`1 = 1`
 }
 
-/** A fresh store has roles, and nothing that a user has made. */
-async function refuseUsed(db: Db): Promise<void> {
-  for (const table of ['users', 'databases', 'audit'] as const)
-    if ((await count(db, table)) > 0) throw new Error(`the PostgreSQL database is in use: it has ${table}`)
+async function refuseServed(far: Db): Promise<void> {
+  const seen = sql<{ name: string }>`select name from servers
+    where seen_at > extract(epoch from clock_timestamp()) * 1000 - ${SEEN_MS}`
+  const [server] = (await seen.execute(far)).rows
+  if (server !== undefined)
+    throw new Error(
+      `a server (${server.name}) uses the PostgreSQL database, or did a moment ago; stop it first`,
+    )
 }
 
-async function copyTable(table: keyof Tables, near: Db, far: Db): Promise<number> {
-  for (let offset = 0; ; offset += PAGE) {
-    const page = sql<Record<string, unknown>>`select * from ${sql.table(table)} where ${isOurs(table)}
-      order by rowid limit ${PAGE} offset ${offset}`
-    const { rows } = await page.execute(near)
-    if (rows.length === 0) break
+/** A fresh store has roles, and nothing that a user has made. */
+async function findUsed(db: Db): Promise<Table | undefined> {
+  for (const table of ['users', 'databases', 'audit'] as const) {
+    const some = await db.selectFrom(table).select(sql<number>`1`.as('one')).limit(1).execute()
+    if (some.length > 0) return table
+  }
+  return undefined
+}
+
+/** An earlier copy may have been ended after it was done, and before its file was put aside. */
+async function countSame(near: Db, far: Db, used: Table): Promise<number> {
+  let rows = 0
+  for (const table of copiedTables) {
+    const [here, there] = [await digestOf(table, near, 'embedded'), await digestOf(table, far, 'postgres')]
+    if (here.text() !== there.text()) throw new Error(`the PostgreSQL database is in use: it has ${used}`)
+    rows += here.rows()
+  }
+  return rows
+}
+
+async function copyTable(table: Table, near: Db, far: Db): Promise<number> {
+  const here = createTableDigest()
+  for await (const rows of pagesOf(table, near, 'embedded')) {
+    for (const row of rows) here.add(row)
     // The same columns: both stores have been brought up to date by this Fairlead.
     await far
       .insertInto(table)
       .values(rows as never)
       .execute()
   }
-  const [there, arrived] = [await count(near, table), await count(far, table)]
-  if (there !== arrived) throw new Error(`${arrived} of ${there} rows of ${table} have arrived`)
-  return there
+  const there = await digestOf(table, far, 'postgres')
+  if (there.text() !== here.text())
+    throw new Error(`${table} has not arrived as it was: ${there.rows()} of ${here.rows()} rows`)
+  return here.rows()
 }
 
-async function count(db: Db, table: keyof Tables): Promise<number> {
-  const counted = sql<{
-    rows: number
-  }>`select count(*) as rows from ${sql.table(table)} where ${isOurs(table)}`
-  return Number((await counted.execute(db)).rows[0]?.rows)
+async function digestOf(table: Table, db: Db, walk: Walk): Promise<TableDigest> {
+  const digest = createTableDigest()
+  for await (const rows of pagesOf(table, db, walk)) for (const row of rows) digest.add(row)
+  return digest
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+/** Each page goes on where the one before has ended: the last one costs what the first does. */
+async function* pagesOf(table: Table, db: Db, walk: Walk): AsyncGenerator<readonly Row[]> {
+  const { place, start } = walks[walk]
+  for (let after: unknown; ; ) {
+    const from = after === undefined ? start : walk === 'postgres' ? sql`${after}::tid` : sql`${after}`
+    const page = sql<Row & { walked: unknown }>`select ${place} as walked, * from ${sql.table(table)}
+      where ${isOurs(table)} and ${place} > ${from} order by ${place} limit ${PAGE}`
+    const { rows } = await page.execute(db)
+    if (rows.length === 0) return
+    after = rows.at(-1)?.walked
+    yield rows.map(({ walked: _, ...row }) => row)
+  }
 }
