@@ -36,6 +36,8 @@ export function errorsOf(operation: Operation): readonly ErrorCode[] {
         : []),
       ...accessErrors(operation),
       ...operation.errors,
+      // The store may be away, before a change is written or after it.
+      ...(operation.method === 'GET' ? [] : (['unavailable', 'outcome_unknown'] as const)),
       ...(operation.fenced ? (['stale_epoch'] as const) : []),
       'internal_error',
     ]),

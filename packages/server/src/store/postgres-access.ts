@@ -16,7 +16,7 @@ export interface PostgresPlace {
 const TOO_OPEN = 0o027
 
 /**
- * How we prove who we are, and how PostgreSQL does. The password is read for each connection, the authority once. Throws where a file is missing, is
+ * How this server and PostgreSQL prove themselves to each other. The password is read for each connection, the authority once. Throws where a file is missing, is
  * not what it should be, or is open to others.
  */
 export function accessOf({ address, passwordFile }: PostgresPlace): Pick<pg.PoolConfig, 'password' | 'ssl'> {
