@@ -1,9 +1,6 @@
 /** Leads an action on the tests' world to its end, turn by turn: steps are carried out by the code that ships. */
 
 import { EngineError, EngineUnreachable } from '@fairlead/engine'
-import { applyDeadlines, isUndoable } from '../../src/core/plan/apply-deadlines.ts'
-import { planDatabase } from '../../src/core/plan/plan-database.ts'
-import { allowedBy } from '../../src/core/state/orders.ts'
 import {
   findGroup,
   type ObservedDatabase,
@@ -12,7 +9,7 @@ import {
   type Verdict,
 } from '../../src/core/state/topology.ts'
 import { hasHandedOver } from '../../src/core/state/way-back.ts'
-import { act, planTurn, type TurnState } from '../../src/reconcile/loop/reconcile-database.ts'
+import { act, planLanes, planTurn, type TurnState } from '../../src/reconcile/loop/reconcile-database.ts'
 import type { Action } from './action.ts'
 import { write } from './clients.ts'
 import { gossip } from './gossip.ts'
@@ -24,7 +21,7 @@ import { arrive, type World } from './world.ts'
 export interface Moment {
   readonly seen: ObservedDatabase
   readonly now: number
-  readonly lanes: ReturnType<typeof planDatabase>
+  readonly lanes: TurnState['lanes']
 }
 
 export interface Watch {
@@ -113,23 +110,20 @@ async function unlessTrouble<T>(work: () => Promise<T>): Promise<T | undefined> 
   }
 }
 
-/** The world as it is, and what is to be done: planTurn without what keeps records and settings, and with a look that costs no command. */
+/**
+ * What is to be done, decided by the code that ships, on the world as it is: a look that costs no command and no moment, and none of the
+ * records and settings that planTurn keeps.
+ */
 async function plan(action: Action, { ports, memory }: Server): Promise<TurnState> {
-  const { world, goal, orders } = action
+  const { world, goal } = action
+  const began = ports.time.elapsed()
   const seen = look(world)
   const now = ports.now()
   if (!goal.undo && seen.groups.every((group) => hasHandedOver(group, goal))) action.handedOverAt ??= now
-  const undoable = isUndoable(seen, goal)
-  const lanes = planDatabase(seen, goal, allowedBy(goal, orders, action.handedOverAt, now)).map(
-    ({ group, verdict }) => ({
-      group,
-      verdict: applyDeadlines(verdict, memory.waitedMs(1, group, verdict), findGroup(seen, group), undoable),
-    }),
-  )
-  const database = await ports.databases.get(1)
+  const [database, recorded] = [await ports.databases.get(1), await ports.actions.get('')]
   if (database === undefined) throw new Error('there is no database')
-  const began = ports.time.elapsed()
-  return { began, database, action: await ports.actions.active(1), goal, seen, lanes }
+  const turn = { began, database, action: recorded, goal, seen }
+  return { ...turn, lanes: planLanes(turn, memory, now) }
 }
 
 async function planWhole({ ports, memory }: Server): Promise<TurnState> {

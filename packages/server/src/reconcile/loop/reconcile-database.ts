@@ -95,25 +95,23 @@ export async function planTurn(
   await reportHangingShards(seen, { database, action }, ports, memory)
   await reportStrangers(seen, { database, action }, ports, memory)
   await keepEndpoint(database, goal, seen, ports, memory).catch((cause: unknown) => {
-    // A database in service is looked after without its endpoint, too; one that comes or goes is done only with it.
+    // A turn of a database in service goes on without its endpoint; a creation or a removal waits for it.
     if (action !== undefined && action.kind !== 'upgrade') throw cause
     ports.log.warn({ err: cause, database: uid }, 'the endpoint could not be brought to its wanted state')
   })
-  const lanes = plan(database, action, goal, seen, ports, memory)
+  const lanes = planLanes({ database, action, goal, seen }, memory, ports.now())
   await noteObstacle(database, lanes, ports)
   if (action !== undefined) await noteAction(action, seen, lanes, memory, ports)
   return { began, database, action, goal, seen, lanes }
 }
 
-function plan(
-  { uid }: Database,
-  action: Action | undefined,
-  goal: Goal,
-  seen: ObservedDatabase,
-  ports: TurnPorts,
-  memory: TurnMemory,
+/** What each group is to do next: the plan, within the orders of people, and with the deadlines of what is waited for. Nothing is changed. */
+export function planLanes(
+  { database, action, goal, seen }: Pick<TurnState, 'database' | 'action' | 'goal' | 'seen'>,
+  memory: Pick<TurnMemory, 'waitedMs'>,
+  now: number,
 ): readonly Lane[] {
-  const now = ports.now()
+  const { uid } = database
   const handedOverAt = action?.handedOverAt == null ? null : Date.parse(action.handedOverAt)
   const allowed = action === undefined ? unrestricted : allowedBy(goal, action.orders, handedOverAt, now)
   const undoable = action !== undefined && isUndoable(seen, goal)
