@@ -36,7 +36,7 @@ test('all shards are stopped with their data saved, and come back with the next 
   using client = await connectAs('default', specs.back)
   expect(await client.call('GET', 'key')).toBe('value')
   const waits = await home.becomes('waits', { state: 'exited', crashes: 0 })
-  expect(waits.why).toBe('was stopped with all others; waits for the server to put it again')
+  expect(waits.why).toBe('was stopped with all others; waits until the server orders its start')
   await home.client.putShard({ params: { id: 'waits' }, body: specs.waits })
   await home.becomes('waits', { state: 'running' })
 })

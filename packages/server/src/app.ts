@@ -20,7 +20,7 @@ export interface ControlPlane extends AsyncDisposable {
   readonly bootstrapSecret: string | undefined
 }
 
-/** What the control plane takes from outside, besides its configuration. */
+/** What the control plane takes from outside, in addition to its configuration. */
 export interface World {
   /** Unix milliseconds. */
   readonly now: () => number

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { isServerOfRoot, isServerUser } from '@fairlead/engine'
 
 /**
- * Where the server of this home keeps what it has. One that has given root up has a folder of its own, which is also where it works (agent/src/server/); no path of
- * FAIRLEAD_HOME but that one can be written by it. Otherwise it is FAIRLEAD_HOME.
+ * Where the server of this home keeps what it has. One that has given root up has a folder of its own, which is also where it works
+ * (agent/src/server/); no path of FAIRLEAD_HOME but that one can be written by it. Otherwise it is FAIRLEAD_HOME.
  */
 export function stateFolder(home: string): string {
   return isServerOfRoot() ? ownFolder(home) : home
@@ -26,8 +26,8 @@ export function operatorSocket(home: string): string {
 }
 
 /**
- * Where the server of this home listens for the operator of the machine. A server that has given root up may have put anything at that path, a link to another socket of root's too:
- * the answer is the very socket that was looked at, for the life of this process.
+ * Where the server of this home listens for the operator of the machine. A server that has given root up may have put anything at that
+ * path, a link to another socket of root's too: the answer is the very socket that was looked at, for the life of this process.
  */
 export function findOperatorSocket(home: string): string {
   const own = join(ownFolder(home), OPERATOR)

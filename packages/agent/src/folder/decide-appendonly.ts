@@ -32,13 +32,13 @@ export function decideAppendonly(
     return {
       atStart: false,
       later: null,
-      why: 'a replica resumes from the snapshot; the server switches the AOF on later',
+      why: 'a replica resumes from the snapshot; the server switches the append-only file on later',
     }
   if (disk.aof && disk.aofComplete && (wantsAof || !disk.stoppedCleanly))
-    return { atStart: true, later: wantsAof ? null : false, why: 'the AOF holds every write' }
+    return { atStart: true, later: wantsAof ? null : false, why: 'the append-only file holds every write' }
   if (disk.snapshot)
     return { atStart: false, later: wantsAof ? true : null, why: 'the snapshot is the newest data' }
   if (disk.aof)
-    return { atStart: true, later: wantsAof ? null : false, why: 'there is nothing but an older AOF' }
+    return { atStart: true, later: wantsAof ? null : false, why: 'there is only an older append-only file' }
   return { atStart: wantsAof, later: null, why: 'there is no data yet' }
 }

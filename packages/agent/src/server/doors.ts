@@ -14,8 +14,9 @@ export interface Doors {
 }
 
 /**
- * The doors of a home are further names (hard links) of sockets that root or the proxy has made, in a folder where only root may write: they belong to the server's user, who can reach
- * no other name of theirs. Where root has not started us, there is no such user, and nothing happens.
+ * The doors of a home are further names (hard links) of sockets that root or the proxy has made, in a folder where only root may write:
+ * they belong to the server's user, who can reach no other name of theirs. Where root has not started us, there is no such user, and
+ * nothing happens.
  */
 export async function openDoors(home: string, agentSocket: string, logger: Logger): Promise<Doors> {
   if (process.geteuid?.() !== 0) return { keep: () => Promise.resolve() }
@@ -53,8 +54,9 @@ export async function openDoors(home: string, agentSocket: string, logger: Logge
 }
 
 /**
- * Where the server is a user of its own and there are no walls any more, nothing that the server asks for becomes a program of root: neither its modules nor an engine, which writes files where
- * its administrator says. What ran so before comes back. The server has to be started again first: then it is root, too, and has taken its things along.
+ * Where the server is a user of its own and there are no walls any more, nothing that the server asks for becomes a program of root:
+ * neither its modules nor an engine, which writes files where its administrator says. What ran so before comes back. The server has to
+ * be started again first: then it is root, too, and has taken its things along.
  */
 export function withoutRootOf(wall: EngineWall, home: string): EngineWall {
   if (wall.missing === null || process.geteuid?.() !== 0) return wall

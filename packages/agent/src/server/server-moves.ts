@@ -69,8 +69,8 @@ export async function moveIn(
 }
 
 /**
- * The way back, where there is no wall any more. What is there may have been made by a server that was taken over: plain files and folders only are taken. Throws when a server
- * within a wall runs.
+ * The way back, where there is no wall any more. What is there may have been made by a server that was taken over: plain files and
+ * folders only are taken. Throws when a server within a wall runs.
  */
 export async function moveOut(folder: ServerFolder, onStep: OnStep = () => undefined): Promise<void> {
   const { home, own } = folder

@@ -41,8 +41,9 @@ const WITHIN_MS = 20_000
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /**
- * Finds the place of the server of a home, and brings there what it keeps. Where root has started us on a home of root, it is a user of its own behind a wall, which sees its code, the system's programs, `server/own`,
- * and the sockets of agent and proxy. Otherwise it is the user that we are. Throws when a server runs on that home, and where it would be root again only because something fails.
+ * Finds the place of the server of a home, and brings there what it keeps. Where root has started us on a home of root, it is a user of
+ * its own behind a wall, which sees its code, the system's programs, `server/own`, and the sockets of agent and proxy. Otherwise it is
+ * the user that we are. Throws when a server runs on that home, and where it would be root again only because something fails.
  */
 export async function placeServer(server: ServerProgram): Promise<ServerPlace> {
   const { home, program, args } = server

@@ -6,8 +6,9 @@ import { removeTree } from '../process/remove-tree.ts'
 const MOST_DEEP = 4
 
 /**
- * Makes `uid` the owner of what is at `path`: a plain file, or a folder with all that is in it. Links, pipes and the like are removed, and folders that lie deeper than a server
- * makes any: none of them is ours. It goes by way of open folders, so that no link leads out. Nothing there is right.
+ * Makes `uid` the owner of what is at `path`: a plain file, or a folder with all that is in it. Links, pipes and the like are removed,
+ * and folders that lie deeper than a server makes any: none of them is ours. It goes by way of open folders, so that no link leads out.
+ * If nothing is there, that is fine.
  */
 export async function takeTree(path: string, uid: number, deep = 0): Promise<void> {
   const found = await lstat(path).catch(unlessGone)

@@ -125,7 +125,7 @@ test.for<[string, Observation, object]>([
   [
     'one whose data others may have newer waits for the server',
     observation({ last: died, answer: 'gone', now: 9e12 }, 'wait'),
-    { kind: 'rest', state: 'exited', why: 'signal SIGSEGV; waits for the server to put it again' },
+    { kind: 'rest', state: 'exited', why: 'signal SIGSEGV; waits until the server orders its start' },
   ],
   ['until it is put again', observation({ last: died, answer: 'gone' }, 'wait', 2), { kind: 'start' }],
   [
@@ -146,7 +146,7 @@ test.for<[string, Observation, object]>([
   [
     'but not one that waits for the server',
     observation({ last: stopped, answer: 'gone' }, 'wait'),
-    { kind: 'rest', state: 'exited', why: 'was stopped; waits for the server to put it again' },
+    { kind: 'rest', state: 'exited', why: 'was stopped; waits until the server orders its start' },
   ],
   [
     'a stop for a new process is followed by its start',

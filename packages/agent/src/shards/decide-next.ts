@@ -97,7 +97,7 @@ function decideEnded(
   const rest = { kind: 'rest', afterMs: SETTLED_MS } as const
   if (ended.how === 'died' && !last.proven) return { ...rest, state: 'failed', why: ended.why }
   if (wanted.onCrash === 'wait')
-    return { ...rest, state: 'exited', why: `${ended.why}; waits for the server to put it again` }
+    return { ...rest, state: 'exited', why: `${ended.why}; waits until the server orders its start` }
   if (ended.how === 'stopped') return { kind: 'start', why: 'it was stopped together with the agent' }
   const backOff = backOffMs(last.streak)
   // Bounded, for the clock may have been set back meanwhile.

@@ -28,7 +28,7 @@ test('a shard whose data others may have newer waits for the server when it has 
   const { pid } = await home.becomes('a-1', { state: 'running' })
   process.kill(pid ?? 0, 'SIGKILL')
   const exited = await home.becomes('a-1', { state: 'exited', crashes: 1 })
-  expect(exited.why).toBe('signal SIGKILL; waits for the server to put it again')
+  expect(exited.why).toBe('signal SIGKILL; waits until the server orders its start')
 
   const put = await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   expect([put.state, put.crashes]).toEqual(['starting', 0])

@@ -25,8 +25,9 @@ const oneUser: UsersOfPorts = {
 
 /**
  * Keeps the table for server, proxy and this process (engine/src/users-of-ports.ts): an engine that takes the port of another which has died is
- * known by its user, and told nothing. A shard is the user that its folder belongs to, and the one that its process is. What cannot be told is left out, and judged as if there
- * were no table: to refuse an engine wrongly is worse. Where root has not started us, all engines are one user, and there is none.
+ * known by its user, and told nothing. A shard is the user that its folder belongs to, and the one that its process is. What cannot be
+ * told is left out, and judged as if there were no table: to refuse an engine wrongly is worse. Where root has not started us, all
+ * engines are one user, and there is none.
  */
 export async function keepUsersOfPorts(
   home: string,

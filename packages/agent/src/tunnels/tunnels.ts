@@ -5,8 +5,9 @@ import { type EngineAddress, type EngineLogin, EngineUnreachable, openSignedIn }
 /** The connections through which servers speak to the engines of this node. Disposed of, they are all cut. */
 export interface Tunnels extends Disposable {
   /**
-   * Connects a server to the engine of a shard: `answer` is called once the agent has signed in there, and then bytes go both ways. Throws Refusal unavailable when
-   * the engine gives no answer or the shard is not known, too_many_requests, stale_epoch when a higher epoch came meanwhile.
+   * Connects a server to the engine of a shard: `answer` is called once the agent has signed in there, and then bytes go both ways.
+   * Throws Refusal unavailable when the engine gives no answer or the shard is not known, too_many_requests, stale_epoch when a higher
+   * epoch came meanwhile.
    */
   open(
     to: { readonly shard: string; readonly epoch: Epoch },

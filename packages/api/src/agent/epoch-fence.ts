@@ -1,7 +1,7 @@
 import { Refusal } from '../contract/errors.ts'
 
-/** Work on databases is shared by servers in so many parts. */
-const BUCKETS = 256
+/** Databases are divided into so many parts, by their uid: servers share them part by part, and each part has an epoch. */
+export const BUCKETS = 256
 /** Under which epoch a request is made, as `<bucket>:<epoch>`. Agents and proxies keep to the highest that they have seen. */
 export const EPOCH_HEADER = 'fairlead-epoch'
 

@@ -16,7 +16,7 @@ export const HoldResult = Type.Object({
   drained: Type.Boolean(),
   /** From the beginning of the hold until then. */
   ms: Type.Number(),
-  /** Absent when it is drained, and from a proxy of before there was one. */
+  /** Absent when it is drained, and from a proxy older than this field. */
   code: Type.Optional(HoldObstacle),
   why: Type.String(),
   /** Connections that wait only for their own clients; they follow when those have read, or sent, what is theirs. */

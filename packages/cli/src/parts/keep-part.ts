@@ -28,7 +28,7 @@ export function ownCommand(name: string, env: NodeJS.ProcessEnv): PartCommand {
 
 /**
  * Starts `fairlead <name>` and waits until it is ready; starts it again when it dies later, after a pause that grows to 10 s, and never gives up:
- * the other part, and with it all databases, would be left alone for the sake of this one. Throws when the first process does not become ready:
+ * otherwise the failure of one part would stop the other, and with it the supervision of all databases. Throws when the first process does not become ready:
  * it has said on stderr why.
  */
 export async function keepPart(name: 'agent' | 'server', command: PartCommand, log: Logger): Promise<Part> {

@@ -16,12 +16,13 @@ export interface PartCommand {
 
 /** Linux gives those below to root alone. */
 const FIRST_HIGH_PORT = 1_024
-/** What the server, as another user, is told of our environment, besides its own settings: nothing that may be secret. */
+/** What the server, as another user, gets of our environment in addition to its own settings: nothing that may be secret. */
 const TOLD = ['PATH', 'TZ', 'LANG', 'LC_ALL', 'NODE_COMPILE_CACHE']
 
 /**
- * How the server is started: as a user of its own where that can be (agent/src/server/), and what it keeps is brought there before; otherwise as this one, and if that is root, the log
- * says why. `main` is the program of the command line, `flags` are Node's, and `env` is the environment.
+ * How the server is started: as a user of its own where that can be (agent/src/server/), and what it keeps is brought there before;
+ * otherwise as this one, and if that is root, the log says why. `main` is the program of the command line, `flags` are Node's, and `env`
+ * is the environment.
  */
 export async function serverCommand(
   config: Config,

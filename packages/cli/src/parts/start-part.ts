@@ -9,8 +9,9 @@ const LONGEST_NEWS = 16 * 1024
 const CHANNEL = 3
 
 /**
- * Starts a part of the control plane, in a session of its own, with a channel for its news. One that is another user gets no terminal of ours, from which it could read what
- * is typed there: what it says is copied, without what terminals take for orders. Of its channel the first line alone is read, and told as `message`.
+ * Starts a part of the control plane, in a session of its own, with a channel for its news. One that is another user gets no terminal of
+ * ours, from which it could read what is typed there: what it says is copied, without what terminals take for orders. Of its channel the
+ * first line alone is read, and told as `message`.
  */
 export function startPart({ program, args, env, isOther }: PartCommand): ChildProcess {
   // Ctrl-C reaches the whole foreground group; only `up` acts on it and stops its parts in order.

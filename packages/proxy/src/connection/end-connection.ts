@@ -2,7 +2,7 @@ import type { Connection } from './connection.ts'
 import { countSubscribed } from './kept-subscriptions.ts'
 import { countKept } from './kept-transactions.ts'
 
-/** Ends it after the client has got everything, with a last error if there is one. `why`: for the log, if it is not the client's wish. */
+/** Ends it after the client has got everything, with a last error if there is one. `why`: for the log; '' if the client itself ended the connection. */
 export function endConnection(connection: Connection, error?: string, why = error): void {
   if (connection.mode === 'closed') return
   if (error !== undefined) connection.client.write(`-${error}\r\n`)

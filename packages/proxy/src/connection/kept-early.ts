@@ -10,7 +10,10 @@ const SMALL_BYTES = 64 * 1024
 const PIECE_BYTES = 128
 const thread = { bytes: 0 }
 
-/** Counts a piece that is to be kept of a link that is being made ready. False: there is no room for it, and the link is closed, as if its engine had ended it. */
+/**
+ * Counts a piece that is to be kept of a link that is being made ready. False: there is no room for it, and the link is closed, as if its
+ * engine had ended it.
+ */
 export function mayKeepEarly(link: Link, bytes: number): boolean {
   if (link.socket.destroyed) return false
   const costs = bytes + PIECE_BYTES

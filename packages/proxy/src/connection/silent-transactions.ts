@@ -28,7 +28,7 @@ export function isSilentlyOpen({ ahead }: Connection): boolean {
   return ahead.silent && ahead.inTransaction
 }
 
-/** Its link is about to be closed, or is of no more use to it: now it can be asked something again. */
+/** Its link is about to be closed, or is not used any more: a question can be sent again. */
 export function leaveSilently(connection: Connection, link: Link): void {
   if (isSilentlyOpen(connection)) link.socket.write(DISCARD)
 }

@@ -81,7 +81,7 @@ export interface HoldTimes {
   readonly slot?: number
 }
 
-/** How an endpoint fares that is open; held means that some of its clients are. */
+/** The state of an open endpoint; held means that some of its clients are. */
 export type EndpointView = Omit<EndpointReport, 'id' | 'state' | 'why'> & { readonly isHeld: boolean }
 
 /** How an endpoint differs from the usual one: all of it may be left out. */

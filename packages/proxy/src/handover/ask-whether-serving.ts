@@ -29,7 +29,7 @@ export async function askWhetherServing(
   return best
 }
 
-/** `reading`: a client that may run no scripts is answered all the same, and what becomes of writes it is not told. */
+/** `reading`: a client that may run no scripts is answered too, and what becomes of writes it is not told. */
 async function askAs(target: Place, login: readonly Buffer[] | null): Promise<Serving | 'reading'> {
   const signIn = login === null ? [] : [encodeCommand(['AUTH', ...login])]
   const request = Buffer.concat([...signIn, SCRIPT, PING])

@@ -121,7 +121,10 @@ async function untilTold(
   clearInterval(clients)
 }
 
-/** The connections that may not be quiet yet. They are looked at one after the other: to look at all of them for each answer would be thousands times thousands. */
+/**
+ * The connections that may not be quiet yet. They are looked at one after the other: to look at all of them for each answer would be
+ * thousands times thousands.
+ */
 function createSuspects() {
   const suspects = new Set<Connection>()
   const isBusy = (each: Connection) => each.mode !== 'opening' && each.mode !== 'held' && !noticeQuiet(each)

@@ -22,8 +22,9 @@ import {
 /** The connections of an upstream whose replies did not come in time for a hold, the last times. */
 export interface OverdueReplies {
   /**
-   * Waits so long for the replies. Where they did not come, the result says how often the same connection was in the way, in a row. `isOverdue`: holds have failed for minutes, whichever client was in the way. Then those whose replies do not
-   * come, though the engine answers others, are closed, so that this hold does not fail for them.
+   * Waits so long for the replies. Where they did not come, the result says how often the same connection was in the way, in a row.
+   * `isOverdue`: holds have failed for minutes, whichever client was in the way. Then those whose replies do not come, though the engine
+   * answers others, are closed, so that this hold does not fail for them.
    */
   drain(
     hold: Pick<Hold, 'drained' | 'unanswered' | 'ms'>,

@@ -55,7 +55,7 @@ function tell(what: string, { loop, turnMs, cpuMs, doing }: LoopTurns): void {
   try {
     writeSync(LOG_FILE, `${line}\n`)
   } catch {
-    // The disk is full, or the log is not read: the agent is told all the same.
+    // The disk is full, or the log is not read: the agent is told in any case.
   }
 }
 

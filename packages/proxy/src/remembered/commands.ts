@@ -75,7 +75,7 @@ export const notedNames: Readonly<Record<string, number>> = {
 /** The commands that are looked into, for the request scanner. */
 export const table: CommandTable = makeCommandTable(notedNames)
 
-/** A command of transactions with so many arguments that every engine refuses it. Not EXEC: it ends the transaction all the same. */
+/** A command of transactions with so many arguments that every engine refuses it. Not EXEC: it ends the transaction in any case. */
 export function isMisformed({ name, args }: Command): boolean {
   if (name === 'WATCH') return args.length === 0
   return withoutArguments.has(name) && args.length > 0

@@ -88,7 +88,7 @@ export function createLookout(deps: {
         const group = leavingGroup(view, slot)
         return group < 0 ? { kind: 'held' } : { kind: 'leaving', group }
       } catch (cause) {
-        return { kind: 'unknown', why: `where slot ${slot} is cannot be asked: ${messageOf(cause)}` }
+        return { kind: 'unknown', why: `it cannot be asked where slot ${slot} is: ${messageOf(cause)}` }
       }
     },
     [Symbol.dispose]() {

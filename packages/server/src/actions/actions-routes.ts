@@ -21,7 +21,7 @@ export function actionsRoutes(mount: Mount, actions: Actions): void {
     const view = await actions.get(uid)
     if (!maySee(view, caller)) {
       const what = view.of === 'module' ? 'the catalogue' : `database ${view.action.databaseUid}`
-      throw new Refusal('forbidden', `the action is about ${what}, which is not yours to see`)
+      throw new Refusal('forbidden', `the action is about ${what}, which your role may not see`)
     }
     return view
   }

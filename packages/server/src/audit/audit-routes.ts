@@ -19,7 +19,7 @@ function readTime(field: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const time = new Date(text)
   if (Number.isNaN(time.getTime())) {
-    throw new Refusal('invalid_request', `${field}: is no time; write it as 2026-11-21T12:00:00Z`)
+    throw new Refusal('invalid_request', `${field}: is not a time; write it as 2026-11-21T12:00:00Z`)
   }
   return time.toISOString()
 }

@@ -1,3 +1,4 @@
+import { createTurns } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import { type AuditRecord, fairlead } from '../core/identity/audit-record.ts'
 import type { Retention } from '../core/identity/audit-retention.ts'
@@ -31,13 +32,13 @@ interface Deps {
 }
 
 /**
- * Looks whether what was signed last is still there, at the start and before the next is signed, and says so where it is not; looks after the audit until
- * it is disposed of.
+ * Checks that the record that was signed last is still there, at the start and before the next is signed, and reports if it is not; maintains the audit
+ * until it is disposed of.
  */
 export async function keepAudit(deps: Deps): Promise<AuditKeeper> {
   const { store, files, counter, retention, now, log } = deps
   const audit = auditStore(store.db)
-  let turn = Promise.resolve()
+  const inTurn = createTurns()
   let signed: Pick<AuditRecord, 'seq' | 'hash'> | undefined
   let sealedAtMs = Number.NEGATIVE_INFINITY
   let saidOn = dayOf(now())
@@ -71,12 +72,7 @@ export async function keepAudit(deps: Deps): Promise<AuditKeeper> {
     await sign()
     await sayDaily()
   }
-  /** One after the other. */
-  const tend = () => {
-    const done = turn.then(look)
-    turn = done.catch(() => undefined) // its caller gets the failure; the next one starts afresh
-    return done
-  }
+  const tend = () => inTurn(look)
 
   await reportLost(deps)
   await tend()
@@ -89,7 +85,7 @@ export async function keepAudit(deps: Deps): Promise<AuditKeeper> {
     tend,
     async [Symbol.asyncDispose]() {
       clearInterval(timer)
-      await turn
+      await inTurn(async () => undefined) // what has begun
       await counter.flush(true)
       await sign()
     },
@@ -97,7 +93,12 @@ export async function keepAudit(deps: Deps): Promise<AuditKeeper> {
 }
 
 /** A record that this cluster signed and that is not there: the store is an older one, or was changed behind its back. */
-async function reportLost({ store, files, now, log }: Deps): Promise<void> {
+async function reportLost({
+  store,
+  files,
+  now,
+  log,
+}: Pick<Deps, 'store' | 'files' | 'now' | 'log'>): Promise<void> {
   const { last } = await files.readCheckpoints()
   if (last === null || (await isThere(store, last))) return
   log.error({ auditHead: printHead(last), signedAt: last.at }, 'the audit was cut off or rewritten')

@@ -108,7 +108,7 @@ function pass({ seq, hash }: Link, walk: Walk): void {
   walk.wanted.delete(printHead(walk.last))
 }
 
-/** Heads within what is gone can be met no more. What this cluster signed is covered by the head after them. */
+/** Heads of records that are gone cannot be checked any more. What this cluster signed is covered by the head after them. */
 function forget({ first, last, file }: AuditSegment, { wanted, asked }: Walk): void {
   for (const head of wanted) {
     const seq = Number(head.split(':')[0])

@@ -24,7 +24,7 @@ export interface Cluster {
    */
   create(name: string, admin: FirstUser, by: Actor, secret: string | undefined): Promise<void>
   /**
-   * Creates the cluster where there is none, unless an operator is to do so. Returns the password when it had to be generated, to be shown once.
+   * Creates the cluster where there is none, unless an operator is to do so. Returns the password if it was generated; it is shown once.
    */
   ensure(
     name: string,

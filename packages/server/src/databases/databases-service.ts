@@ -92,7 +92,7 @@ interface DatabasesDeps {
   readonly nudge: (databaseUid: number) => void
   /** Both ends belong to it. */
   readonly portRange: PortRange
-  /** What a request may ask for, besides those. */
+  /** What a request may ask for in addition. */
   readonly askedPorts: PortRange
   /** Shards of new databases in cluster mode speak TLS to each other. */
   readonly shardTls: boolean
@@ -206,7 +206,7 @@ function refuseStrangePort(port: number | null, [asked, own]: readonly [PortRang
   if (port === null || [asked, own].some(({ from, to }) => port >= from && port <= to)) return
   throw new Refusal(
     'port_unavailable',
-    `port: ${port} may not be asked for; send one from ${asked.from} to ${asked.to}, or 0 to be given one`,
+    `port: ${port} may not be asked for; send one from ${asked.from} to ${asked.to}, or 0 to get a free one`,
   )
 }
 
@@ -219,7 +219,7 @@ async function refuseTakenPort(
   const isTaken =
     (await takenPorts({ from: port, to: port }, places)).length > 0 || !(await places.nodes.isFree(port))
   if (isTaken)
-    throw new Refusal('port_unavailable', `port: ${port} is taken; send another one, or 0 to be given one`)
+    throw new Refusal('port_unavailable', `port: ${port} is taken; send another one, or 0 to get a free one`)
 }
 
 /** Why the node has no room for it. Throws Refusal unavailable when no agent answers. */

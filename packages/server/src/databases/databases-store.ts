@@ -46,7 +46,7 @@ export interface DatabasesStore {
   insert(database: NewDatabase): Promise<Database>
   setStatus(uid: number, status: DatabaseStatus, now: string): Promise<void>
   setObstacle(uid: number, obstacle: string | null): Promise<void>
-  /** Takes over what an upgrade led to. */
+  /** Records the result of an upgrade. */
   setRuns(uid: number, runs: Runs, now: string): Promise<void>
   setLimits(uid: number, limits: Pick<Database, 'memoryBytes' | 'evictionPolicy'>, now: string): Promise<void>
   setEndpointPort(uid: number, port: number): Promise<void>

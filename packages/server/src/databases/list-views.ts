@@ -27,7 +27,7 @@ interface Stores {
 /** Read at once: a list of all is put together from pieces, and others have their turn between them. */
 const PIECE = 500
 
-/** Costs three queries for each piece of it, whatever there is besides. One that is deleted meanwhile may be missing, no other. */
+/** Costs three queries for each piece of it, however many databases there are. One that is deleted meanwhile may be missing, no other. */
 export async function listViews(
   { limit = Number.POSITIVE_INFINITY, offset = 0, only }: ViewsQuery,
   stores: Stores,

@@ -16,7 +16,7 @@ export interface Endpoints {
   /** Throws Refusal endpoint_not_exist of a database whose clients know its shards, unavailable when the proxy is away. */
   stats(uid: number): Promise<EndpointReport>
   /**
-   * Lists the clients; at most so many, and only the one behind `via`, if that is named. Throws as `stats`
+   * Lists the clients: at most `limit`, or only the one behind `via` if that is given. Throws as `stats`
    * does.
    */
   clients(uid: number, which: { readonly limit: number; readonly via?: string }): Promise<ClientList>

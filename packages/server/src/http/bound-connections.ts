@@ -23,7 +23,7 @@ interface Guest {
   readonly exchanges: Set<Exchange>
 }
 
-/** How many connections the API may have with so many files: half of those that are not reserved. */
+/** How many connections the API may have with this many files: half of those that are not reserved. */
 export function mostByFiles(files: number): number {
   return Math.max(16, Math.min(MOST_USEFUL, Math.floor((files - RESERVED_FILES) / 2)))
 }

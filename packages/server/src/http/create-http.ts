@@ -28,7 +28,7 @@ export function createHttp(deps: {
   readonly placeLimits?: PlaceLimits
   /** From where a request comes. By its address unless told. */
   readonly sourceOf?: SourceOf
-  /** Names that requests may be sent to, besides `localhost` and addresses. Without it they are not looked at. */
+  /** Names that requests may be sent to, in addition to `localhost` and addresses. Without it they are not looked at. */
   readonly hostNames?: readonly string[]
   /** Connections at a time, see boundConnections. Without it they are not counted. */
   readonly mostConnections?: number

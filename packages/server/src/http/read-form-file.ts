@@ -6,8 +6,7 @@ import type { FastifyRequest } from 'fastify'
 const limits = { files: 2, fields: 2, parts: 3, fieldSize: 1_000, fileSize: Number.MAX_SAFE_INTEGER }
 
 /**
- * The file of a form, as it comes. Throws a Refusal while it is read: where the form has no such file, has anything
- * besides, or breaks off.
+ * The file of a form, as it comes. Throws a Refusal while it is read: if the form has no such file, has other fields, or breaks off.
  */
 export async function* readFormFile(request: FastifyRequest, { field, missing }: FormFile): Pieces {
   if (!request.isMultipart()) {

@@ -3,6 +3,6 @@ export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
 
   constructor(databaseUid: number) {
-    super(`another server looks after database ${databaseUid}`)
+    super(`another server works on database ${databaseUid}`)
   }
 }

@@ -6,13 +6,13 @@ import { type BucketHolder, createBucketHolder } from './bucket-holder.ts'
 import { LeaseLost } from './lease-lost.ts'
 import { leasesStore } from './leases-store.ts'
 
-/** Which databases this server looks after, where several share a store. Disposed of, it hands them back: others take them within a second. */
+/** Which databases this server works on, where several share a store. Disposed of, it hands them back: others take them within a second. */
 export interface Leases extends AsyncDisposable {
   /** The epoch under which this server holds a database; undefined: another one may. It may be relied on for `forMs`, by this machine's clock. */
   heldEpoch(databaseUid: number, forMs?: number): number | undefined
   /** As `heldEpoch`. Throws LeaseLost. */
   epochOf(databaseUid: number, forMs?: number): number
-  /** An agent has seen a higher epoch of its bucket: where this server holds it all the same, its store was put back to an older state. */
+  /** An agent has seen a higher epoch of its bucket: if this server still holds the bucket, its store was restored to an older state. */
   raise(databaseUid: number): Promise<void>
   /** The epoch under which it is held, by this server or another. */
   knownEpoch(databaseUid: number): Promise<number>
@@ -37,7 +37,7 @@ interface LeasesDeps {
   readonly elapsed?: () => number
 }
 
-/** Takes this server's share of the buckets, and keeps it. On a store that is not shared that is all, for ever. */
+/** Takes this server's share of the buckets, and keeps it. On a store that is not shared, this server holds all buckets, without end. */
 export async function createLeases(deps: LeasesDeps): Promise<Leases> {
   const { store, log, elapsed = () => performance.now() } = deps
   const holder = createBucketHolder({ store, log, elapsed })
@@ -83,7 +83,7 @@ function startBeat({ look, renew }: BucketHolder, log: Pick<Logger, 'warn'>): As
   let said = ''
   const tell = (cause: unknown) => {
     const why = messageOf(cause)
-    if (why !== said) log.warn({ why }, 'leases could not be looked after')
+    if (why !== said) log.warn({ why }, 'leases could not be renewed')
     said = why
   }
   let isLooking = false

@@ -68,7 +68,7 @@ function wallOf(report: NodeReport | null) {
   return { engine_wall: missing === null, engine_wall_missing: missing ?? '' }
 }
 
-/** Which shards this user may know of: all, or those of the databases that its roles are limited to. */
+/** Which shards this user may see: all, or those of the databases that its roles are limited to. */
 async function seesShards(
   user: Principal,
   databases: Pick<Databases, 'shardsOf'>,

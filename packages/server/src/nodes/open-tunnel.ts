@@ -11,7 +11,7 @@ import {
   TUNNEL_PROTOCOL,
   tunnelPath,
 } from '@fairlead/api'
-import { EngineUnreachable } from '@fairlead/engine'
+import { EngineUnreachable, messageOf } from '@fairlead/engine'
 import { AgentUnreachable, StaleEpoch } from './agent-link.ts'
 
 /** A way to the engine of a shard, through the agent of its node. */
@@ -59,8 +59,7 @@ export function openTunnel(agentSocket: string, shard: string, epoch: Epoch): Pr
 }
 
 function unreachable(cause: unknown): AgentUnreachable {
-  const why = cause instanceof Error ? cause.message : String(cause)
-  return new AgentUnreachable(`the agent does not answer: ${why}`, { cause })
+  return new AgentUnreachable(`the agent does not answer: ${messageOf(cause)}`, { cause })
 }
 
 async function refusalOf(response: IncomingMessage): Promise<Error> {

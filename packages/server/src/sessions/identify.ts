@@ -76,7 +76,13 @@ export function createIdentify(deps: IdentifyDeps): Identify {
 type ByPassword = (login: Login, visitor: Visitor, admitsExpired: boolean) => Promise<Caller>
 
 /** Callers with a name and a password. What was right is remembered, until something about the user changes. */
-function createByPassword({ store, identities, logins, sourceOf, now }: IdentifyDeps): ByPassword {
+function createByPassword({
+  store,
+  identities,
+  logins,
+  sourceOf,
+  now,
+}: Omit<IdentifyDeps, 'tokens'>): ByPassword {
   const settings = createExpiringCache<'all', Settings>({ forMs: SETTINGS_REMEMBERED_MS, most: 1, now })
   const right = createExpiringCache<string, RightPassword>({
     forMs: PASSWORD_REMEMBERED_MS,

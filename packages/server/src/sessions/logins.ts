@@ -114,7 +114,7 @@ export function createLogins(deps: {
     return { ...outcome, fits }
   }
 
-  /** The parameters have changed since it was hashed, and now the password is at hand. */
+  /** The parameters have changed since it was hashed, and now the password is known. */
   const renew = async (password: string, { id, phc }: Password): Promise<void> => {
     await passwordsStore(store.db).rehash(id, await hashing.hash(password, phc))
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { codeOf } from '@fairlead/engine'
+import { codeOf, createTurns } from '@fairlead/engine'
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import type { Logger } from 'pino'
 import { auditStore } from '../audit/audit-store.ts'
@@ -61,7 +61,6 @@ export async function createSigningKeys(deps: {
 }): Promise<SigningKeys> {
   const { store, box, now, rotateEveryMs } = deps
   let keys: readonly LoadedKey[] = []
-  let turn = Promise.resolve()
 
   const read = async (): Promise<readonly LoadedKey[]> => {
     const known = new Map(keys.map((key) => [key.kid, key]))
@@ -78,11 +77,7 @@ export async function createSigningKeys(deps: {
     keys = await read()
   }
   /** Changes follow each other: two at once would plan from the same keys. */
-  const inTurn = (work: () => Promise<void>) => {
-    const done = turn.then(work)
-    turn = done.catch(() => undefined) // its caller gets the failure; the next one starts afresh
-    return done
-  }
+  const inTurn = createTurns()
   const tend = () => inTurn(() => change(fairlead))
 
   await signingKeysStore(store.db, box).sealAll()
@@ -108,7 +103,7 @@ export async function createSigningKeys(deps: {
     rotate: (by, dropAll) => inTurn(() => change(by, { dropAll })),
     async [Symbol.asyncDispose]() {
       clearInterval(timer)
-      await turn
+      await inTurn(async () => undefined) // what has begun
     },
   }
 }

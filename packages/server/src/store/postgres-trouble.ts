@@ -26,7 +26,7 @@ const conflicts: ReadonlySet<string> = new Set([
   '55P03', // lock not available in time
 ])
 
-/** SQLSTATE, besides class 08 (connections) and 57P (it ends, or begins). */
+/** SQLSTATE, in addition to class 08 (connections) and 57P (PostgreSQL stops, or starts). */
 const away: ReadonlySet<string> = new Set([
   '25006', // read-only: a replica, or what was the primary
   '25P03', // idle in a transaction for too long

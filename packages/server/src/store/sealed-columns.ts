@@ -10,8 +10,8 @@ const documents: ReadonlySet<string> = new Set(['modules', 'goal', 'asked'])
 const SEALED = 'sealed '
 
 /**
- * Seals secrets of databases on their way into the store, and opens them on their way out: what reads and writes rows does not
- * know of it. What lies there open is read as it is (sealAll puts an end to it). Reading throws when a secret does not open.
+ * Seals secrets of databases on their way into the store, and opens them on their way out: the code that reads and writes rows does not
+ * notice. What lies there open is read as it is (sealAll puts an end to it). Reading throws when a secret does not open.
  */
 export function sealedColumns(box: SecretBox): KyselyPlugin {
   const seal = (column: string, value: unknown) => {

@@ -24,7 +24,7 @@ export interface Upgrades {
   startModules(uid: number, request: UpgradeRequest, by: Actor): Promise<UpgradedModules>
   /**
    * The database when the action that runs on it has reached its goal. Throws Refusal upgrade_failed when it
-   * has not, and unavailable when `signal` aborts; the upgrade goes on all the same.
+   * has not, and unavailable when `signal` aborts; the upgrade goes on in any case.
    */
   untilDone(view: DatabaseView, signal: AbortSignal): Promise<DatabaseView>
   /**
@@ -109,7 +109,7 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
 
 /** The goal that a request leads to from what is seen now. Throws Refusal when it leads to none. */
 async function resolve(
-  { databases, nodes, modules, look }: UpgradesDeps,
+  { databases, nodes, modules, look }: Pick<UpgradesDeps, 'databases' | 'nodes' | 'modules' | 'look'>,
   { database }: DatabaseView,
   request: UpgradeRequest,
 ) {

@@ -101,7 +101,7 @@ export function createUsers(deps: UsersDeps): Users {
 
 /** The whole of a change: what the caller may not, an old password that is wrong, and names that are taken are refused. */
 async function updateUser(
-  { store, passwords, logins, now }: UsersDeps,
+  { store, passwords, logins, now }: Pick<UsersDeps, 'store' | 'passwords' | 'logins' | 'now'>,
   uid: number,
   { password, oldPassword, ...request }: UserRequest,
   caller: Caller,

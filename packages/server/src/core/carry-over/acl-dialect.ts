@@ -1,7 +1,7 @@
 import type { Build } from '@fairlead/api'
 import type { CommandTable } from './command-rights.ts'
 
-/** What a build knows of the language of access rules. */
+/** Which words of access rules a build knows. */
 export interface AclDialect {
   readonly build: Build
   readonly commands: CommandTable

@@ -26,8 +26,8 @@ export interface LimitBefore {
 
 /**
  * While a follower takes a full sync, its primary holds back what is written meanwhile. How much it may hold back then, in bytes: three
- * quarters of the memory that the node has free (without what is reserved for the followers), shared with the other groups that sync; but never less than engines allow by themselves.
- * Null while no follower takes one, is on its way to one, or is still far behind.
+ * quarters of the memory that the node has free (without what is reserved for the followers), shared with the other groups that sync;
+ * but never less than engines allow by themselves. Null while no follower takes one, is on its way to one, or is still far behind.
  */
 export function syncRoom(group: ObservedGroup, groups: readonly ObservedGroup[]): number | null {
   if (!isSyncing(group)) return null

@@ -1,4 +1,5 @@
 import type { Build, TrialResult } from '@fairlead/api'
+import { megabytes } from '../plan/node-room.ts'
 import { backlogBytes } from '../state/backlog-bytes.ts'
 import { type Goal, revisionOf, type UsedModule } from '../state/goal.ts'
 import { replicationPath } from '../state/replication-paths.ts'
@@ -19,7 +20,7 @@ export interface UpgradePlan {
   readonly handovers: number
   /** What clients see: the median and the longest that was measured for this kind of handover. */
   readonly writeStopMs: { readonly typical: number; readonly longest: number }
-  /** How long the database is away besides; 0: not at all. */
+  /** For how much longer the database does not serve; 0: not at all. */
   readonly outageMs: number
   readonly memoryNeededBytes: number
   readonly memoryFreeBytes: number
@@ -198,5 +199,3 @@ export function lackOfMemoryFor(seen: ObservedDatabase): string | undefined {
   if (free >= needed) return undefined
   return `surge shards need ${megabytes(needed)} MB of memory and the node has ${megabytes(free)} MB free`
 }
-
-const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024)

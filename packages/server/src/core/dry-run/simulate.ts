@@ -123,7 +123,7 @@ export function applyStep(
   }
 }
 
-/** The steps that change one shard and nothing besides. */
+/** The steps that change one shard only. */
 type ShardStep = Exclude<
   Extract<Step, { shard: number }>,
   { kind: 'retire-shard' | 'record-primary' | 'fence' | 'meet' }

@@ -212,7 +212,7 @@ function holdsAnything(shard: ObservedShard): boolean {
 function isBehindDisk(shard: LiveShard, seen: ObservedGroup): boolean {
   const last = seen.shards.find(({ id }) => id === seen.recordedPrimary)
   if (shard.engine.streamed || last === undefined || last === shard || isLive(last)) return false
-  // Beside one that ran until then, and holds no more, it is as good as that one.
+  // Compared with a shard that ran until then and holds no more, it is as good.
   const hasPeer = seen.shards.some(
     ({ engine }) =>
       engine?.streamed === true &&

@@ -21,4 +21,5 @@ export function lackOfDisk({ node }: ObservedGroup, { engine }: LiveShard): Obst
 
 const SPARE_DISK_BYTES = 96 * 1024 * 1024
 
-const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024)
+/** Rounded to whole mebibytes, for messages. */
+export const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024)

@@ -13,8 +13,8 @@ const JOINS_SECONDS = 10
 const MOST_YOUNG = 16
 
 /**
- * `cluster-node-timeout` of a cluster of so many nodes, in milliseconds. Each node pings each other one twice in that time, so the work grows with
- * the square of their number: the first of the steps whose pings are not too many, else the last one. An engine does not let gossip
+ * `cluster-node-timeout` of a cluster of so many nodes, in milliseconds. Each node pings each other node twice in that time, so the work grows with
+ * the square of their number: the first of the steps with few enough pings, or the last step. An engine does not let gossip
  * bring back a node that it was told to forget for a minute: what is said of nodes should not be older than that.
  */
 export function nodeTimeout(nodes: number): number {

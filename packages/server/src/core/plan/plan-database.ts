@@ -26,7 +26,7 @@ import { rationGreetings } from './ration-greetings.ts'
  *
  * Each group is planned by itself (plan-group.ts). This function shares out what they have in common. The
  * first group is the canary. No other group hands over before all are ready to. No group finalizes before all
- * have handed over, so that all can go back. Roles move one after the other (the caller sees to that). At
+ * have handed over, so that all can go back. Roles move one after the other (the caller makes sure of that). At
  * most the allowed number of shards is in work at once; groups that have begun come first. The memory of the
  * node is given out once.
  */
@@ -67,7 +67,7 @@ function chooseStage(
   const waitsForCanary = goal.policy.canary && !goal.undo && canary !== undefined && canary !== group
   if (waitsForCanary && isNotUpgraded(canary, goal)) {
     const why = `group ${canary.group} goes first; this one begins when it has handed over`
-    // One that began before the canary fell back comes as far as its surge shard: that is in hand until it is ready, and the canary may wait for it.
+    // One that began before the canary fell back gets its surge shard: this work goes on until the shard is ready, and the canary may wait for it.
     return { stage: hasBegun(group, goal) ? 'surge' : 'repair', held: held('group', 'canary', why) }
   }
   if (!allowed.mayHandOver) {

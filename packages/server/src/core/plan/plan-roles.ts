@@ -19,7 +19,7 @@ import { hasStrangersData, planLostSlots, planTakeBack } from './plan-take-back.
  * Sees to it that a group has exactly one primary and that the others follow it. The table at the end of
  * docs/measurements/handover.md as code: observed roles decide, a recorded intent only breaks ties.
  *
- * Returns the primary when there is nothing to settle, else the verdict for this turn.
+ * Returns the primary when the roles are right, otherwise the verdict for this turn.
  */
 export function planRoles(seen: ObservedGroup, goal: Goal): { readonly primary: LiveShard } | Verdict {
   const live = seen.shards.filter(isLive)
@@ -149,8 +149,8 @@ function planMissingPrimary(seen: ObservedGroup, live: readonly LiveShard[], goa
 
 /**
  * Is a follower that cannot be promoted now waited for, before `successor` is? Where no shard that answers holds what is on record, each may be the
- * one that does. Else it is one that is known to hold more than the successor: it is being stopped, and answers still, or comes back
- * with more on its disk; and one that has only just fallen silent, for less time than clients take for a failure. That one may be busy
+ * one that does. Otherwise it is known to hold more than the successor: it is being stopped and still answers, or comes back with more
+ * on its disk; and one that has only just fallen silent, for less time than clients take for a failure. That one may be busy
  * for a moment, and hold a little more.
  */
 function isAwaited(shard: ObservedShard, successor: LiveShard | undefined): boolean {
@@ -202,7 +202,7 @@ function planSilent(
     kind: 'end-process',
     shard: id,
     startedAt: silence.startedAt,
-    why: `it hangs (${processWhy}), and ${holder} holds what is known of its history`,
+    why: `it hangs (${processWhy}), and ${holder} holds its history as far as it is known`,
   })
 }
 

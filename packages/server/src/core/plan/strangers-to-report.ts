@@ -1,6 +1,6 @@
 import type { Stranger } from './strangers.ts'
 
-/** When people were told of strangers in the cluster of one database, in milliseconds that only rise. */
+/** When strangers in the cluster of one database were reported, in milliseconds that only rise. */
 export interface Reported {
   /** By node. */
   readonly ofNodes: ReadonlyMap<string, number>

@@ -29,9 +29,9 @@ export function refuseTinyMemory(wanted: {
 }
 
 /**
- * Why the node has no room for a database beside `reserved` bytes, which others were promised, or undefined. Every shard may fill what its database was promised, so what others were
- * promised is not free, also while they are empty. Databases without a limit promise nothing, and are not refused: what they use is seen
- * in `freeBytes`.
+ * Why the node has no room for a database beside `reserved` bytes, which others were promised, or undefined. Every shard may fill what
+ * its database was promised, so what others were promised is not free, also while they are empty. Databases without a limit promise
+ * nothing, and are not refused: what they use is seen in `freeBytes`.
  */
 export function refuseLackOfMemory(
   wanted: MemoryPromise,

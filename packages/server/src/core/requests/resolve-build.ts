@@ -63,7 +63,7 @@ export function resolveHoles(
   const others = sound.length === 0 ? 'every build here has such holes' : `sound here: ${listBuilds(sound)}`
   return {
     refused: 'insecure_version',
-    message: `engine_version: through known holes of ${flavour} ${version} (${holes.join(', ')}) clients can run code in the engine; ${others}. fairlead engines fetch ${flavour} brings the newest; unsound_engines_allowed of PUT /v1/cluster runs it all the same`,
+    message: `engine_version: through known holes of ${flavour} ${version} (${holes.join(', ')}) clients can run code in the engine; ${others}. fairlead engines fetch ${flavour} brings the newest; unsound_engines_allowed of PUT /v1/cluster allows it`,
   }
 }
 

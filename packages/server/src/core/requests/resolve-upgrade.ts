@@ -150,7 +150,7 @@ function resolveTarget(request: UpgradeRequest, subject: UpgradeSubject, catalog
   const allowed = notOlder.filter(
     (one) => 'modules' in resolveTargetModules(request, subject, one, catalogue),
   )
-  // Where the modules allow none, the newest is what their obstacles are told of.
+  // If the modules allow no build, their obstacles are reported for the newest one.
   return resolveBuild(undefined, build.flavour, allowed.some(isOf(build)) ? allowed : notOlder)
 }
 

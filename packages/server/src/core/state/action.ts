@@ -27,7 +27,7 @@ export interface Action {
   readonly handedOverAt: string | null
   /** Of an upgrade that runs, as last seen; null before its first turn and of other actions. */
   readonly wayBack: WayBack | null
-  /** What people must know besides: losses that no handover caused, settings that could not be carried over. */
+  /** Warnings for people: losses that no handover caused, settings that could not be carried over. */
   readonly warnings: readonly string[]
   /** 0 to 100; only rises. */
   readonly progress: number

@@ -1,12 +1,11 @@
-/** Databases share that many leases: their renewal costs the same, however many databases there are. */
-const BUCKETS = 256
+import { BUCKETS } from '@fairlead/api'
 
 /** What is to be done by one server of all, each by a bucket of its own. */
 export const singletons = { 'seal the audit': BUCKETS } as const
 /** The name of one. */
 export type Singleton = keyof typeof singletons
 
-/** All leases there are. */
+/** All leases there are: their renewal costs the same, however many databases share them. */
 export const ALL_BUCKETS = BUCKETS + Object.keys(singletons).length
 
 /** The bucket of a database. Its uid is never given twice. */
@@ -25,7 +24,7 @@ export function goodUntil(sentAt: number): number {
 }
 
 /**
- * How many more buckets a server should have that holds `held`; less than 0: so many too many. One more than its share is left where it is, so that
+ * How many more buckets a server should have that holds `held`; less than 0: it has that many too many. One more than its share is left where it is, so that
  * none goes back and forth.
  */
 export function bucketsToTake(held: number, servers: number): number {

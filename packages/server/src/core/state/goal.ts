@@ -15,7 +15,7 @@ export interface Goal {
   readonly groups: number
   /** The engines' cluster mode. */
   readonly cluster: boolean
-  /** Replicas of each group, besides its primary. */
+  /** Replicas of each group, its primary not counted. */
   readonly replicas: number
   readonly persistence: 'disabled' | 'aof' | 'snapshot'
   /** The shards that were primaries when the goal was accepted; none while a database is created. */

@@ -1,7 +1,7 @@
 import type { Certificate } from './action.ts'
 import type { Standby } from './topology.ts'
 
-/** A handover on record: the intent before the first command, then what it led to. */
+/** A handover on record: the intent before the first command, then the result. */
 export interface Handover {
   readonly id: number
   readonly databaseUid: number

@@ -11,7 +11,7 @@ interface Format {
   readonly sends: number
   /** The highest format that a replica reads, of those that its flavour shares with redis up to 11. */
   readonly reads: number
-  /** Formats that it reads besides when told `rdb-version-check relaxed`, as long as only classic types are in them. */
+  /** Formats that it also reads when told `rdb-version-check relaxed`, as long as only classic types are in them. */
   readonly readsRelaxed?: readonly number[]
 }
 

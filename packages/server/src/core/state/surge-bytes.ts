@@ -6,8 +6,8 @@ import { isLive, type ObservedGroup } from './topology.ts'
 const MOST_OF_LIMIT = 2
 
 /**
- * What the data of a group takes in memory now, in bytes, without backlogs: in the fullest of its shards that answer. An engine may say
- * anything, and so much is kept free for its successor: no more than its limit may come to.
+ * What the data of a group takes in memory now, in bytes, without backlogs: in the fullest of its shards that answer. An engine may
+ * report any number, and this much memory is kept free for its successor: so it counts only up to the engine's limit.
  */
 export function dataBytes({ shards, limits }: Pick<ObservedGroup, 'shards' | 'limits'>): number {
   const told = Math.max(0, ...shards.filter(isLive).map(({ engine }) => engine.memory.dataBytes))

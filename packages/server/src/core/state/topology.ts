@@ -270,9 +270,9 @@ export type Step = (
 ) & { readonly why: string }
 
 /**
- * What to do now. `wait`: nothing, look again; as long as its `progress` moves, waiting has no end. `hold`: nothing stands in the way but a person, the time or another
- * group has to say go. `stuck`: only a person can resolve it; `retry` is tried now and then. `hopeless`: the goal cannot
- * be reached; nothing old was touched, or all of it can be undone.
+ * What to do now. `wait`: nothing, look again; as long as its `progress` moves, waiting has no end. `hold`: nothing stands in the way
+ * but a person, the time or another group has to say go. `stuck`: only a person can resolve it; `retry` is tried now and then.
+ * `hopeless`: the goal cannot be reached; nothing old was touched, or all of it can be undone.
  */
 export type Verdict =
   | { readonly kind: 'done' }

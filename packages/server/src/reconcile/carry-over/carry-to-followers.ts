@@ -55,5 +55,5 @@ export async function carryToFollowers(
   return users.length === 0 ? undefined : { code: 'users', why: printable(users.join('; '), LONGEST) }
 }
 
-/** Of what is told of users. */
+/** Limit for what is reported about users. */
 const LONGEST = 2_000

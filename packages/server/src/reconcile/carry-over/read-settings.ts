@@ -61,7 +61,7 @@ async function readCommands(engine: EngineConnection, build: Build): Promise<Acl
   return { build, commands: commandTable(commands.filter(({ name }) => !traps.has(name))) }
 }
 
-/** Lines of HTTP, by which redis 6 knows a browser that was led to it. It lists them as commands, and in the rights of users. */
+/** Lines of HTTP, by which redis 6 recognizes a browser that a web page sent to it. It lists them as commands, and in the rights of users. */
 const traps: ReadonlySet<string> = new Set(['host:', 'post'])
 
 /** An entry of COMMAND: the name first, categories in the 7th place; since redis 7, subcommands in the 10th. */

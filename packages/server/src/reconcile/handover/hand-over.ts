@@ -104,8 +104,7 @@ async function finishHandover(
   ports: HandoverPorts,
 ): Promise<void> {
   const { effect, record, now } = ports
-  // A shard that replaces the new primary, should it die this very second, must hold its history, not the old
-  // one.
+  // If the new primary dies in this very second, the shard that replaces it must hold its history, not the old one.
   const { replid, offset, replid2, secondOffset } = await replicationOf(successor)
   if (replid2 !== moved.replid)
     throw new Error(

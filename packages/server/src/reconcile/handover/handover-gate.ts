@@ -16,7 +16,7 @@ const FLOWS_WITHIN_MS = 50
  * behind twice. A sibling counts as much as the successor: one that is far behind could not resume at the new
  * primary.
  *
- * Undefined when the gate is open, else the obstacle. Stops nothing.
+ * Undefined when the gate is open, otherwise the obstacle. Stops nothing.
  */
 export async function passGate(
   primary: EngineConnection,

@@ -25,7 +25,7 @@ const NEVER_S = 3_600
 /**
  * In cluster mode an engine cannot be demoted by command. The successor takes over at equal offsets (`CLUSTER FAILOVER
  * TAKEOVER`: one message, no vote, and none of a vote's delays; docs/measurements/handover.md, finding 3), and the old primary,
- * paused until then, steps down when it hears of it. Killed in between, it hears of it all the same.
+ * paused until then, steps down when it hears of it. If the server is killed in between, the shard still hears of it.
  *
  * The gate before has seen that the successor knows the whole slot map: a successor that does not would take over only what it
  * believes its primary to own, and the rest of the data would be deleted (finding 4).

@@ -22,7 +22,7 @@ export async function prepareToFollow(
   return { host, port }
 }
 
-/** The process is asked, not the record: it may be one of before, whose successor will. */
+/** The process is asked, not the record: it may be an older process without TLS, and only the next one has it. */
 async function speaksTls(shard: EngineConnection): Promise<boolean> {
   const reply = await shard.call('CONFIG', 'GET', 'tls-port')
   return Array.isArray(reply) && Number(reply[1] ?? 0) > 0

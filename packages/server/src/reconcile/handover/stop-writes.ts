@@ -16,8 +16,8 @@ const REFUSAL = 'min-replicas-to-write'
 
 /**
  * Stops writes at a primary and then has a `look`, which is sent behind the order on the same connection and does not
- * wait for its answer: what it sees of the primary is what stands still. On engines of any age. Since redis 6.2 they wait (CLIENT PAUSE … WRITE). Before, a pause
- * would hold our own commands too, and its end would carry out what it held: there, writes are refused instead
+ * wait for its answer: what it sees of the primary is what stands still. On engines of any age. Since redis 6.2 they wait (CLIENT PAUSE
+ * … WRITE). Before, a pause would hold our own commands too, and its end would carry out what it held: there, writes are refused instead
  * (NOREPLICAS), with a setting that `letWritesGo` takes back.
  */
 export async function stopWrites<T>(

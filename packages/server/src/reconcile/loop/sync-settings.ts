@@ -35,7 +35,6 @@ export async function resyncSettings(turn: About, ports: TurnPorts, memory: Turn
 }
 
 /**
- * Often enough that no turn of the safety net leaves it out: so old the users of a follower are at most, compared with those that were added at run
- * time, should the primary die.
+ * Often enough that no turn of the safety net leaves it out: if the primary dies, the users of a follower are at most this old.
  */
 const RESYNC_EVERY_MS = 30_000

@@ -6,8 +6,8 @@ import type { TurnMemory } from '../turn/turn-memory.ts'
 import { type ReportingPorts, reportRestartLoss } from './report-data-loss.ts'
 
 /**
- * How far each primary's history is, for the night when the primary is gone. Not while its role moves. A primary that has come
- * back from the dead has another one: that is told before it is on record.
+ * Records each primary's replication offset, so that a failover can tell which replica is current. Not while its role moves. A primary that was
+ * started again has another history: the possible loss is reported before that history is recorded.
  */
 export async function keepHistory(
   about: { readonly database: Database; readonly action: Action | undefined },

@@ -113,7 +113,7 @@ export async function giveUpAction(
   )
 }
 
-/** People must know this besides. Said once. */
+/** A warning, which is shown with the action. Each is added once. */
 export async function warnOf(
   action: Action,
   warning: string,

@@ -125,7 +125,7 @@ export async function reportHandoverLoss(
 }
 
 /**
- * A primary whose append-only file is gone is started all the same, for no other shard holds any data. An
+ * A primary whose append-only file is gone is started, because no other shard holds any data. An
  * empty database would have such a file. (With another `appendfsync` than always it is reported as any
  * return.)
  */

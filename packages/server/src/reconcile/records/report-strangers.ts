@@ -48,7 +48,7 @@ function meet(
     for (const node of engine.cluster?.nodes ?? [])
       if (node.id === engine.cluster?.id || records.some((shard) => isAt(node.address, shard)))
         met.add(node.id)
-  // An engine may make up as many as it likes. The oldest are forgotten, and at worst told of once more.
+  // An engine may make up as many as it likes. The oldest are forgotten: at worst they are reported a second time.
   return met.size <= MOST_MET ? met : new Set([...met].slice(-MOST_MET))
 }
 

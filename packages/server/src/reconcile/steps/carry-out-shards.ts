@@ -89,7 +89,7 @@ export async function addShard(
     return {
       kind: 'not yet',
       code: 'shard_of_another',
-      why: `number ${shard.id} belongs to a shard of another database, which the store does not know: the next one is tried`,
+      why: `on the node, number ${shard.id} belongs to a shard of another database that is not on record: the next number is tried`,
     }
   }
   return done

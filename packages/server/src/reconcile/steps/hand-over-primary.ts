@@ -50,11 +50,12 @@ export type HandoverStepPorts = RecordingPorts &
  *
  * 1. Beside the turns (preparations.ts), because nothing stops and it takes the longest: the stream really flows, to the successor and
  *    to its siblings. Users and settings of run time are carried over: the successor must be what the primary is to its clients.
- *    Clients of the endpoint get connections to it, and it gets their scripts. In the turn in which all that is done, the gates once more, and in
- *    cluster mode whether the group knows the successor, and it the slot map.
+ *    Clients of the endpoint get connections to it, and it gets their scripts. In the turn that completes this, the gates are checked once
+ *    more, and in cluster mode also that the group knows the successor, and that the successor knows the slot map.
  * 2. The intent is on record.
- * 3. What blocks is given up, where it is much (give-up-blocked.ts). Clients are held at the endpoint until all that they asked is answered, and in cluster mode until the successor has heard what they
- *    published. Then the pause: writes of clients that connect to the shard itself wait at the primary.
+ * 3. Blocking commands are given up, if there are many (give-up-blocked.ts). Clients are held at the endpoint until all that they asked is
+ *    answered, and in cluster mode until the successor has heard what they published. Then the pause: writes of clients that connect to
+ *    the shard itself wait at the primary.
  * 4. Equal: every follower has everything the primary has, offsets and number of keys. If that takes too long, the
  *    pause ends and nothing happened.
  * 5. The role moves (move-role.ts, move-role-in-cluster.ts): demote, then promote. The write stop ends. The endpoint

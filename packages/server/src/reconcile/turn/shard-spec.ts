@@ -48,7 +48,7 @@ export function modulesFor({ modules }: Runs): ShardSpec['modules'] {
   return modules.map(({ sha256, name, args }) => ({ sha256, name, args: [...args] }))
 }
 
-/** With what a process begins, in a group of so many. Alone it has no backlog; one that it gets later is seen (keep-limits.ts). */
+/** The role with which a process starts, in a group of this many shards. Alone it has no backlog; one that it gets later is seen (keep-limits.ts). */
 export function nextLimits(
   database: Database,
   members: number,

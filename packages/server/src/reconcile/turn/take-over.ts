@@ -16,7 +16,7 @@ export interface ClockReading {
 
 /**
  * A takeover takes all slots that the successor believes its primary to have. `drop`: those that the successor forgets the owner of before, so
- * that they stay where they are. `add`: those that it takes besides.
+ * that they stay where they are. `add`: those that it takes in addition.
  */
 export interface SlotsOfOrder {
   readonly drop: readonly SlotRange[]

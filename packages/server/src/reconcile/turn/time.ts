@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 export interface Time {
   /** Milliseconds that only rise, from some moment before this process began its work. */
   readonly elapsed: () => number
-  /** Resolves after so many milliseconds. Rejects when the signal is aborted before that. */
+  /** Resolves after this many milliseconds. Rejects when the signal is aborted before that. */
   readonly pause: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 

@@ -61,7 +61,7 @@ async function widenActions(db: Kysely<unknown>): Promise<void> {
   }
 }
 
-/** A goal of before, with what it has now: also one that was running when Fairlead itself was upgraded. */
+/** A goal written before this migration, with the fields that goals have now: also one that was running when Fairlead itself was upgraded. */
 function widenGoal(row: {
   goal: string
   flavour: string | null

@@ -34,7 +34,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await widenGoals(db)
 }
 
-/** Goals of before, also of actions that were running when Fairlead itself was upgraded: without modules. */
+/** Goals written before this migration, also of actions that were running when Fairlead itself was upgraded: without modules. */
 async function widenGoals(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ uid: string; goal: string; asked: string }>`
     select uid, goal, asked from actions`.execute(db)

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** Clients of a database may speak TLS; there is an authority, and a certificate for endpoints. Those of before speak plain. */
+/** Clients of a database may speak TLS; there is an authority, and a certificate for endpoints. Older databases do not use TLS. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('databases')

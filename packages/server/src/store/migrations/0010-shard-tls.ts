@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** Shards of a sharded database may speak TLS to each other. Those of before speak plain, and go on to. */
+/** Shards of a sharded database may speak TLS to each other. Older databases do not use TLS, and this does not change. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('databases')

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** Logins are counted by source: a lock holds for the source that failed. What a user has of before counts for strangers. */
+/** Logins are counted by source: a lock holds for the source that failed. Failures counted before this migration count as those of strangers. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('login_lanes')

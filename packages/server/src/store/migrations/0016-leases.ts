@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Which server looks after which databases, where several share a store; and which databases have changed since. */
+/** Which server works on which databases, where several share a store; and which databases have changed since. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('buckets')
