@@ -17,8 +17,8 @@ export interface HeldBucket {
 
 /** The buckets of this server, as it knows them. */
 export interface BucketHolder {
-  /** This server, as the store knows it. */
-  readonly me: string
+  /** Of this server, in the store. */
+  readonly name: string
   /** Undefined where it may not be relied on for `forMs`. */
   find(bucket: number, forMs?: number): HeldBucket | undefined
   /** While it is not disposed of, the bucket is not handed back. Undefined: no work is to be begun on it. */
@@ -31,7 +31,7 @@ export interface BucketHolder {
   raise(bucket: number): Promise<void>
   /** Others may take all of them at once. */
   leave(): Promise<void>
-  /** Called with the buckets that are taken, from now on. */
+  /** Called with the buckets that are taken, or can be relied on again, from now on. */
   onTaken(listener: (buckets: ReadonlySet<number>) => Promise<void>): void
 }
 
@@ -55,9 +55,14 @@ export function createBucketHolder({ store, log, elapsed }: Deps): BucketHolder 
   const me = `${hostname()}:${process.pid}:${randomUUID()}`
   const leases = leasesStore(store.db, store)
   const held = new Map<number, Held>()
+  /** Nothing is done with them any more; others cannot take them yet. */
+  const givenUp = new Set<number>()
   const listeners: ((buckets: ReadonlySet<number>) => Promise<void>)[] = []
+  const tell = async (buckets: ReadonlySet<number>) => {
+    for (const listener of listeners) await listener(buckets)
+  }
   return {
-    me,
+    name: me,
     find(bucket, forMs = 0) {
       const one = held.get(bucket)
       return one !== undefined && elapsed() + forMs < one.goodUntil ? one : undefined
@@ -73,28 +78,22 @@ export function createBucketHolder({ store, log, elapsed }: Deps): BucketHolder 
       }
     },
     async look() {
-      const staying = [...held.values()].filter(({ isLeaving }) => !isLeaving)
-      const wanted = bucketsToTake(staying.length, store.isShared ? await leases.countServers() : 1)
-      for (const one of wanted < 0 ? staying.slice(wanted) : []) one.isLeaving = true
-      const idle = [...held].filter(([, one]) => one.isLeaving && one.working === 0).map(([bucket]) => bucket)
-      for (const bucket of idle) held.delete(bucket)
-      await leases.handBack(me, idle)
+      await leases.shorten()
+      const wanted = bucketsToTake(staying(held).length, store.isShared ? await leases.countServers() : 1)
+      for (const bucket of giveUp(held, -wanted)) givenUp.add(bucket)
+      await leases.handBack(me, [...givenUp])
+      givenUp.clear()
       if (wanted <= 0 || (await leases.countFree()) === 0) return
       const taken = await take(wanted, held, { me, store, elapsed })
       log.info({ taken: taken.size, held: held.size }, 'leases were taken')
-      for (const listener of listeners) await listener(taken)
+      await tell(taken)
     },
     async renew() {
-      const sentAt = elapsed()
-      const before = [...held]
-      const renewed = new Map((await leases.renew(me)).map(({ bucket, epoch }) => [bucket, epoch]))
-      for (const [bucket, one] of before) {
-        if (renewed.get(bucket) === one.epoch) one.goodUntil = Math.max(one.goodUntil, goodUntil(sentAt))
-        else if (held.get(bucket) === one) held.delete(bucket)
-      }
+      const again = await renew(held, { me, store, elapsed })
       await leases.see(me)
+      if (again.size > 0) await tell(again)
     },
-    raise: (bucket) => raise(me, held.get(bucket), bucket, store),
+    raise: (bucket) => raise(held.get(bucket), bucket, me, store),
     async leave() {
       held.clear()
       await leases.leave(me).catch((cause: unknown) => {
@@ -105,15 +104,48 @@ export function createBucketHolder({ store, log, elapsed }: Deps): BucketHolder 
   }
 }
 
-async function raise(me: string, one: Held | undefined, bucket: number, store: Store): Promise<void> {
+async function raise(one: Held | undefined, bucket: number, me: string, store: Store): Promise<void> {
   const raised = one && (await raiseEpoch(store, me, { bucket, epoch: one.epoch }))
   if (one !== undefined && raised !== undefined) one.epoch = raised
+}
+
+function staying(held: ReadonlyMap<number, Held>): readonly Held[] {
+  return [...held.values()].filter(({ isLeaving }) => !isLeaving)
+}
+
+/** Lets `tooMany` more of them go. Answers those on which nothing is done any more: they are not held from here on. */
+function giveUp(held: Map<number, Held>, tooMany: number): readonly number[] {
+  for (const one of tooMany > 0 ? staying(held).slice(-tooMany) : []) one.isLeaving = true
+  const idle = [...held].filter(([, one]) => one.isLeaving && one.working === 0).map(([bucket]) => bucket)
+  for (const bucket of idle) held.delete(bucket)
+  return idle
+}
+
+type Taking = Pick<Deps, 'store' | 'elapsed'> & { readonly me: string }
+
+/** Answers those that could not be relied on until now: the store has kept them all the same. */
+async function renew(held: Map<number, Held>, { me, store, elapsed }: Taking): Promise<ReadonlySet<number>> {
+  const sentAt = elapsed()
+  const before = [...held]
+  const renewed = await leasesStore(store.db, store).renew(me, [...held.keys()])
+  const epochs = new Map(renewed.map(({ bucket, epoch }) => [bucket, epoch]))
+  const again = new Set<number>()
+  for (const [bucket, one] of before) {
+    if (epochs.get(bucket) !== one.epoch) {
+      if (held.get(bucket) === one) held.delete(bucket)
+    } else {
+      const wasOver = one.goodUntil <= elapsed()
+      one.goodUntil = Math.max(one.goodUntil, goodUntil(sentAt))
+      if (wasOver && elapsed() < one.goodUntil) again.add(bucket)
+    }
+  }
+  return again
 }
 
 async function take(
   most: number,
   held: Map<number, Held>,
-  { me, store, elapsed }: Pick<Deps, 'store' | 'elapsed'> & { readonly me: string },
+  { me, store, elapsed }: Taking,
 ): Promise<ReadonlySet<number>> {
   const sentAt = elapsed()
   const taken = await store.transaction((db) => leasesStore(db, store).claim(me, most))

@@ -23,7 +23,7 @@ export interface Leases extends AsyncDisposable {
   fence(databaseUid: number, epoch: number): (within: Db) => Promise<void>
   /** Work on a database, which a bucket is not handed back in the midst of. */
   during<T>(databaseUid: number, work: () => Promise<T>): Promise<T>
-  /** Called with the buckets that this server takes, from now on. */
+  /** Called with the buckets that this server takes, or can rely on again, from now on. */
   onTaken(listener: (buckets: ReadonlySet<number>) => Promise<void>): void
 }
 
@@ -58,8 +58,8 @@ export async function createLeases(deps: LeasesDeps): Promise<Leases> {
     heldSince: (uid) => find(uid).since,
     isOurs: (what) => holder.find(singletons[what]) !== undefined,
     fence: (uid, epoch) => async (within) => {
-      const claimed = { bucket: bucketOf(uid), epoch }
-      if (!(await leasesStore(within, store).isHeld(holder.me, claimed))) throw new LeaseLost(uid)
+      const isHeld = await leasesStore(within, store).isHeld(holder.name, { bucket: bucketOf(uid), epoch })
+      if (!isHeld) throw new LeaseLost(uid)
     },
     async during(uid, work) {
       using _working = holder.beginWork(bucketOf(uid)) ?? lost(uid)

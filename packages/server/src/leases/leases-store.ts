@@ -17,24 +17,30 @@ export interface LeasesStore {
   countServers(): Promise<number>
   /** How many buckets are free. */
   countFree(): Promise<number>
+  /**
+   * Where the clock of PostgreSQL was set back, or another machine's counts since a failover, leases would last for as long as it was ahead, also those of servers that are
+   * gone: none lasts longer than one that is given now.
+   */
+  shorten(): Promise<void>
   /** Takes up to `most` free buckets. Call it in a transaction, so that what is fenced in others has ended. */
   claim(me: string, most: number): Promise<readonly Claimed[]>
-  /** Prolongs all that this server still holds, and answers them. */
-  renew(me: string): Promise<readonly Claimed[]>
+  /** Prolongs those of `buckets` that this server still holds, and answers them. What it does not know that it holds, runs out. */
+  renew(me: string, buckets: readonly number[]): Promise<readonly Claimed[]>
   /** Others may take them at once. */
   handBack(me: string, buckets: readonly number[]): Promise<void>
   leave(me: string): Promise<void>
   /** The epoch of its last holder. */
   epochOf(bucket: number): Promise<number>
-  /** Is it still held by this server, under this epoch? In a transaction this is so until its end. */
+  /** Does this server still hold it under this epoch? In a transaction this is so until its end. */
   isHeld(me: string, claimed: Claimed): Promise<boolean>
 }
 
 /**
- * An epoch rises by a step of chance: a PostgreSQL that fails over to a replica without the last second may give a bucket away once more, and then
- * agents and proxies can tell the two holders apart.
+ * By how much an epoch rises at most when a bucket is claimed. By chance, so that a server whose store was put back to an older state (a backup, a replica that lacked the last
+ * second) does not get the very epoch of one that still works: the one with the lower is refused, and raises it if it is the holder (raise-epoch.ts).
  */
-const MOST_STEP = 1_000
+const MOST_STEP = 256
+
 /** Longer than any server runs. */
 const FOR_EVER = Number.MAX_SAFE_INTEGER
 
@@ -50,35 +56,34 @@ export function leasesStore(db: Db, { isShared }: Pick<Store, 'isShared'>): Leas
     isShared ? db.selectFrom('buckets').where('expires_at', '<=', now) : db.selectFrom('buckets')
   const claimed = ['bucket', 'epoch'] as const
   return {
-    async see(me) {
-      await db
-        .insertInto('servers')
-        .values({ name: me, seen_at: now })
-        .onConflict((on) => on.column('name').doUpdateSet({ seen_at: now }))
-        .execute()
-    },
+    see: (me) => see(db, me, now),
     countServers: () => countServers(db, now),
+    async shorten() {
+      if (isShared) await shorten(db, { now, until })
+    },
     async countFree() {
       const count = free().select((eb) => eb.fn.countAll<number>().as('count'))
       return Number((await count.executeTakeFirstOrThrow()).count)
     },
     async claim(me, most) {
-      const step = isShared ? randomInt(1, MOST_STEP + 1) : 1
       return await db
         .updateTable('buckets')
-        .set((eb) => ({ holder: me, epoch: eb('epoch', '+', step), expires_at: until }))
+        .set({ holder: me, epoch: nextEpoch(), expires_at: until })
         .where('bucket', 'in', free().select('bucket').orderBy('bucket').limit(most))
         .returning(claimed)
         .execute()
     },
-    renew: async (me) =>
-      await db
+    async renew(me, buckets) {
+      if (buckets.length === 0) return []
+      return await db
         .updateTable('buckets')
         .set({ expires_at: until })
         .where('holder', '=', me)
+        .where('bucket', 'in', [...buckets])
         .where('expires_at', '>', now)
         .returning(claimed)
-        .execute(),
+        .execute()
+    },
     async handBack(me, buckets) {
       if (buckets.length === 0) return
       const own = db.updateTable('buckets').set({ holder: null, expires_at: 0 }).where('holder', '=', me)
@@ -93,11 +98,30 @@ export function leasesStore(db: Db, { isShared }: Pick<Store, 'isShared'>): Leas
       return Math.max(1, (await row.executeTakeFirstOrThrow()).epoch)
     },
     async isHeld(me, { bucket, epoch }) {
-      const row = db.selectFrom('buckets').select('bucket').where('bucket', '=', bucket)
-      const own = row.where('holder', '=', me).where('epoch', '=', epoch)
-      return (await own.where('expires_at', '>', now).executeTakeFirst()) !== undefined
+      const own = db.selectFrom('buckets').select('bucket').where('holder', '=', me)
+      const row = own.where('bucket', '=', bucket)
+      const held = await row.where('epoch', '=', epoch).where('expires_at', '>', now).executeTakeFirst()
+      return held !== undefined
     },
   }
+}
+
+async function see(db: Db, name: string, now: RawBuilder<number>): Promise<void> {
+  const server = db.insertInto('servers').values({ name, seen_at: now })
+  await server.onConflict((on) => on.column('name').doUpdateSet({ seen_at: now })).execute()
+}
+
+/** The first one is 1: before a second one, agents and proxies also hear servers that know of no epochs. */
+function nextEpoch(): RawBuilder<number> {
+  return sql<number>`case when epoch = 0 then 1 else epoch + ${sql.lit(randomInt(1, MOST_STEP + 1))} end`
+}
+
+async function shorten(
+  db: Db,
+  { now, until }: { readonly now: RawBuilder<number>; readonly until: RawBuilder<number> },
+): Promise<void> {
+  await db.updateTable('buckets').set({ expires_at: until }).where('expires_at', '>', until).execute()
+  await db.updateTable('servers').set({ seen_at: now }).where('seen_at', '>', now).execute()
 }
 
 async function countServers(db: Db, now: RawBuilder<number>): Promise<number> {

@@ -6,7 +6,7 @@ const STEP = 1_000
 
 /**
  * Where agents and proxies have seen a higher epoch than this server has, which holds the bucket: its store is older than what runs. In one
- * transaction that proves the lease, the epoch becomes a higher one. Answers it; undefined: the bucket is not held under this one.
+ * transaction that proves the lease of `me`, the epoch becomes a higher one. Answers it; undefined: `me` does not hold the bucket under this one.
  */
 export async function raiseEpoch(
   store: Store,

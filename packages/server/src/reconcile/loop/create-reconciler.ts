@@ -4,7 +4,6 @@ import { isUndoable } from '../../core/plan/apply-deadlines.ts'
 import { bucketOf } from '../../core/state/bucket.ts'
 import { LeaseLost } from '../../leases/lease-lost.ts'
 import type { Leases } from '../../leases/leases-service.ts'
-import { StaleEpoch } from '../../nodes/agent-link.ts'
 import { observe } from '../look/observe.ts'
 import { giveUpAction, noteTrouble } from '../records/note-action.ts'
 import type { Records } from '../records/stored-records.ts'
@@ -14,11 +13,12 @@ import { realTime } from '../turn/time.ts'
 import { ENDPOINT_OF } from '../turn/turn-memory.ts'
 import { followOrders, type OrdersOnRecord } from './follow-orders.ts'
 import { type HearingPorts, hearChanges, type Listener } from './hear-changes.ts'
-import { createHeldPorts, type GivenPorts, type HeldPorts } from './held-ports.ts'
+import { createHeldPorts, type GivenPorts } from './held-ports.ts'
 import { type Loop, startLoop } from './loop.ts'
-import { reconcileDatabase, type Turn } from './reconcile-database.ts'
+import { reconcileDatabase } from './reconcile-database.ts'
 import { shareQueue, withQueue } from './shared-queue.ts'
 import type { Queue } from './slots.ts'
+import { takeTurn } from './take-turn.ts'
 import type { TurnPorts } from './turn-ports.ts'
 
 /** Trouble this many times in a row (about 25 s) before the handover ends an upgrade: it is undone. */
@@ -50,14 +50,23 @@ const FIRST_WITHIN_MS = 1_000
 
 /** Starts to look after every database on record that this server holds, and after each that it is nudged for or given. */
 export async function createReconciler(given: GivenPorts & ReconcilerDeps): Promise<Reconciler> {
-  const { leases, databases, log, orders } = given
+  const { leases, databases, log, orders, reaches } = given
   await using opened = new AsyncDisposableStack()
   const queue = shareQueue(given.actions.listActive)
   const recordsUnder = (uid: number, epoch: number) => withQueue(given.recordsUnder(uid, epoch), queue)
   const held = opened.use(createHeldPorts(given, leases, recordsUnder))
   const loop = opened.use(
     startLoop({
-      turn: (uid, signal) => takeTurn(uid, { held, ...given }, signal),
+      async turn(uid, signal) {
+        const turn = await takeTurn(uid, leases, () => {
+          reaches.work(uid)
+          const { ports, memory } = held.of(uid)
+          return reconcileDatabase(uid, ports, memory, signal)
+        })
+        // What is in progress keeps its connections from turn to turn; so does what has met trouble.
+        if (turn.next !== 'again') reaches.rest(uid)
+        return turn
+      },
       trouble: async (uid, cause, timesInARow) => meetTrouble(uid, cause, timesInARow, held.of(uid).ports),
       log,
     }),
@@ -122,36 +131,6 @@ async function advanceHeld(
       .catch((cause: unknown) => {
         if (!(cause instanceof LeaseLost)) throw cause
       })
-  }
-}
-
-/** A database that another server holds is gone from here. Its turns go on there, and here when it comes back. */
-async function takeTurn(uid: number, given: TakingTurns, signal: AbortSignal): Promise<Turn> {
-  const turn = await takeOurTurn(uid, given, signal)
-  // What is in progress keeps its connections from turn to turn; so does what has met trouble.
-  if (turn.next !== 'again') given.reaches.rest(uid)
-  return turn
-}
-
-interface TakingTurns extends Pick<ReconcilerDeps, 'leases' | 'reaches'> {
-  readonly held: HeldPorts
-}
-
-async function takeOurTurn(
-  uid: number,
-  { held, leases, reaches }: TakingTurns,
-  signal: AbortSignal,
-): Promise<Turn> {
-  try {
-    return await leases.during(uid, async () => {
-      reaches.work(uid)
-      const { ports, memory } = held.of(uid)
-      return await reconcileDatabase(uid, ports, memory, signal)
-    })
-  } catch (cause) {
-    if (leases.heldEpoch(uid) === undefined || cause instanceof LeaseLost) return { next: 'gone' }
-    if (cause instanceof StaleEpoch) await leases.raise(uid)
-    throw cause
   }
 }
 

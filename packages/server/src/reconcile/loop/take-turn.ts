@@ -1,0 +1,24 @@
+import { LeaseLost } from '../../leases/lease-lost.ts'
+import type { Leases } from '../../leases/leases-service.ts'
+import { StaleEpoch } from '../../nodes/agent-link.ts'
+import type { Turn } from './reconcile-database.ts'
+
+/** A renewal is awaited. */
+const LEASE_AGAIN_MS = 500
+
+/** A database that another server holds is gone from here. Its turns go on there, and here when it comes back. */
+export async function takeTurn(
+  uid: number,
+  leases: Pick<Leases, 'heldEpoch' | 'during' | 'raise'>,
+  turn: () => Promise<Turn>,
+): Promise<Turn> {
+  try {
+    return await leases.during(uid, turn)
+  } catch (cause) {
+    if (leases.heldEpoch(uid) === undefined) return { next: 'gone' }
+    // It may have been too short for an effect, and be prolonged by now. If it is lost, the next renewal says so.
+    if (cause instanceof LeaseLost) return { next: 'again', afterMs: LEASE_AGAIN_MS }
+    if (cause instanceof StaleEpoch) await leases.raise(uid)
+    throw cause
+  }
+}
