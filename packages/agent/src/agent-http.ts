@@ -101,6 +101,8 @@ function mountOn(app: FastifyInstance, parts: TunnelParts) {
           response: { 200: op.ok },
         },
         onRequest: (request) => passFence(op, request, parts),
+        // Another server may have come while the body was waited for: that of one that was stopped in the midst of it.
+        preHandler: (request) => passFence(op, request, parts),
         // The schemas above have checked the parts, so they are what the operation says.
         handler: (request: FastifyRequest, reply: FastifyReply) =>
           handler(

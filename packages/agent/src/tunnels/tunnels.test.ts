@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { agentOperations, createClient, EPOCH_HEADER } from '@fairlead/api'
 import { EngineUnreachable } from '@fairlead/engine'
 import { expect, test } from 'vitest'
+import { sendHead } from '../../../../proof/half-sent.ts'
 import {
   connectAs,
   makeHome,
@@ -124,6 +125,19 @@ test('orders, looks and tunnels of a lower epoch are refused, also by the next a
   await using _ = await home.start()
   await refused()
   expect((await clientUnder(home, '1:5').reportNode({})).shards).toMatchObject([{ id: 's1' }])
+})
+
+test('an order whose body comes when its server has been replaced is not carried out', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const { method, path } = agentOperations.putShard
+  const order = { method, path: path.replace(':id', 's1') }
+  const late = await sendHead(home.socketPath, order, { [EPOCH_HEADER]: '1:4' }, await makeSpec())
+  // The head has been judged by now: requests are read in the order in which they came.
+  await clientUnder(home, '1:4').reportNode({})
+  await clientUnder(home, '1:5').reportNode({})
+  expect(await late.finish()).toBe(412)
+  expect((await home.client.reportNode({})).shards).toEqual([])
 })
 
 test('bytes that waited in an agent that was stopped do not come to the engine when it goes on', async () => {

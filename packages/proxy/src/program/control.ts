@@ -67,11 +67,10 @@ async function answer(
   try {
     const { name, params, search } = route(request)
     const op: Operation = proxyOperations[name]
-    const epoch = request.headers[EPOCH_HEADER]
-    // A request with an epoch is judged by it, whatever it asks for.
-    if (typeof epoch === 'string') await fence.admit(readEpoch(epoch))
-    else if (op.fenced === true) fence.admitUnnamed()
+    await passFence(op, request, fence)
     const body = op.body ? parse(await readBody(request), op.body) : undefined
+    // Another server may have come while the body was waited for: that of one that was stopped in the midst of it.
+    await passFence(op, request, fence)
     if (op.params && !Value.Check(op.params, params))
       throw new Refusal('invalid_request', 'the id is not valid')
     const query = op.query ? Value.Convert(op.query, search) : undefined
@@ -91,6 +90,13 @@ async function answer(
     if (refusal === null) log('request failed', { url: request.url ?? '', message })
     send(response, refusal?.status ?? 500, { error_code: refusal?.code ?? 'internal_error', message })
   }
+}
+
+/** A request with an epoch is judged by it, whatever it asks for. */
+async function passFence(op: Operation, { headers }: IncomingMessage, fence: EpochFence): Promise<void> {
+  const epoch = headers[EPOCH_HEADER]
+  if (typeof epoch === 'string') await fence.admit(readEpoch(epoch))
+  else if (op.fenced === true) fence.admitUnnamed()
 }
 
 function send(response: ServerResponse, status: number, body: unknown): void {

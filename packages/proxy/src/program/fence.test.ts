@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createClient, EPOCH_HEADER, proxyOperations } from '@fairlead/api'
 import { expect, test } from 'vitest'
+import { sendHead } from '../../../../proof/half-sent.ts'
 import { runProxy, socketTransport } from '../../test/run-proxy.ts'
 import { dial, freePort, makeEndpointSpec, newest, startEngine } from '../../test/stage.ts'
 
@@ -53,4 +54,25 @@ test('orders of a lower epoch are refused, by the next proxy too, and clients no
   expect(await under('1:5').holdEndpoint({ params, body: { deadlineMs: 5_000 } })).toMatchObject({
     drained: true,
   })
+})
+
+test('an order whose body comes when its server has been replaced is not carried out', async () => {
+  await using proxy = await runProxy()
+  await using engine = await startEngine(newest)
+  await using elsewhere = await startEngine(newest)
+  const socket = join(proxy.home, 'proxy.sock')
+  const under = (epoch: string) =>
+    createClient(proxyOperations, (request) =>
+      socketTransport(socket)({ ...request, headers: { ...request.headers, [EPOCH_HEADER]: epoch } }),
+    )
+  const params = { id: 'bdb-1' }
+  await under('1:4').putEndpoint({ params, body: makeEndpointSpec(await freePort(), engine.port) })
+  const { method, path } = proxyOperations.switchEndpoint
+  const upstream = { host: '127.0.0.1', port: elsewhere.port }
+  const order = { method, path: path.replace(':id', 'bdb-1') }
+  const late = await sendHead(socket, order, { [EPOCH_HEADER]: '1:4' }, { upstream })
+  await under('1:4').reportProxy({})
+  await under('1:5').reportProxy({})
+  expect(await late.finish()).toBe(412)
+  expect((await proxy.client.reportProxy({})).endpoints).toMatchObject([{ upstream: { port: engine.port } }])
 })
