@@ -83,6 +83,15 @@ test('records beyond the limit of the store are sealed however young they are, a
   expect((await verify()).fault).toBeUndefined()
 })
 
+test('of two servers that seal the same records one does, and nothing is lost or there twice', async () => {
+  await live(12)
+  const { head } = await verify()
+  const outcomes = await Promise.allSettled([seal(), seal()])
+  expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+  expect(segments()).toEqual(['records-1-70.jsonl.gz'])
+  expect(await verify(head)).toMatchObject({ records: 121, fault: undefined })
+})
+
 test('a sealed file that is changed, missing, or swapped is found', async () => {
   await live(12)
   await seal()

@@ -228,3 +228,19 @@ test('two that ask first get the same authority', async () => {
   const [one, other] = await Promise.all([tls.current(), tls.current()])
   expect(one).toEqual(other)
 })
+
+test('of two servers that find a certificate due at the same time, one renews it', async () => {
+  await using store = await openTestStore(':memory:')
+  const log = pino({ level: 'silent' })
+  const box = createSecretBox(new Uint8Array(32))
+  let nowMs = Date.now()
+  const start = () => createTls({ store: { ...store, isShared: true }, box, now: () => nowMs, log })
+  const [one, other] = [start(), start()]
+  const first = await one.current()
+  expect(await other.current()).toEqual(first)
+  nowMs += 61 * 86_400_000
+  const [mine, theirs] = await Promise.all([one.current(), other.current()])
+  expect(mine).not.toEqual(first)
+  expect(theirs).toEqual(mine)
+  expect([await one.current(), await other.current()]).toEqual([mine, mine])
+})
