@@ -30,6 +30,8 @@ const floods: Readonly<Record<string, readonly [string, string]>> = {
   'a text of a terabyte': ['$999999999999\r\n', 'a'.repeat(MB)],
   'a list of four billion lists': ['*4000000000\r\n', '*0\r\n'.repeat(16_000)],
   'a list of many lists': ['*99000\r\n', '*99000\r\n*0\r\n'.repeat(8_000)],
+  'a list in a list without end': ['', '*1\r\n'.repeat(16_000)],
+  'maps in maps without end': ['', '%1\r\n+a\r\n'.repeat(8_000)],
   'attributes without end': ['', '|1\r\n+a\r\n'.repeat(8_000)],
   'an error without end': ['-', 'A'.repeat(MB)],
   'a line without end': ['+', 'A'.repeat(MB)],
