@@ -203,12 +203,20 @@ function connectionTo(address: EngineAddress, asking: Asking): EngineConnection 
   }
 }
 
-/** Throws EngineError for a reply that is one. */
+/** Throws EngineError for a reply that is one. A long list that was read before (parse-once.ts) is the same answer. */
 function readAnswer(reply: PlainReply): Reply {
-  if (isList(reply)) return reply.map((each) => (isError(each) ? each.error : readAnswer(each)))
+  if (isList(reply)) {
+    const answer =
+      longLists.get(reply) ?? reply.map((each) => (isError(each) ? each.error : readAnswer(each)))
+    if (reply.length >= LONG_LIST) longLists.set(reply, answer)
+    return answer
+  }
   if (isError(reply)) throw new EngineError(printable(reply.error))
   return reply
 }
+
+const LONG_LIST = 100
+const longLists = new WeakMap<readonly PlainReply[], readonly Reply[]>()
 
 function isList(reply: PlainReply): reply is readonly PlainReply[] {
   return Array.isArray(reply)

@@ -63,5 +63,5 @@ export function watchNode({ read, everyMs = 500, idleAfterMs = 3_000 }: NodeWatc
 }
 
 function isSame(before: readonly number[], now: readonly number[]): boolean {
-  return before.length === now.length && before.every((pid, n) => pid === now[n])
+  return before === now || (before.length === now.length && before.every((pid, n) => pid === now[n]))
 }

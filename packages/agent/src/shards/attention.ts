@@ -21,8 +21,8 @@ const ASKED_MS = 250
 const ENDED_MS = 500
 /** After the last change a save may still be on its way to the disk, and its words to the log. */
 const CHANGED_FOR_MS = 3_000
-/** Otherwise disk and log are looked at this often. */
-const THOROUGH_EVERY_MS = 5_000
+/** Otherwise disk and log are looked at this often: what an engine has saved, or has failed to, its INFO says at once. */
+const THOROUGH_EVERY_MS = 15_000
 
 /** Of a shard that was never looked at. */
 export function createAttention(clock = (): number => performance.now()): Attention {

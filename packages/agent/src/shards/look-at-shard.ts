@@ -11,11 +11,12 @@ import type { ShardState, Supervision } from './supervision.ts'
 
 /** At an engine that answers: what it says of itself, and the room at its port. Never throws for what the engine does. */
 export async function lookInside(
-  { engine, crowd, last, isSeen }: ShardState,
+  { engine, settings, crowd, last, isSeen }: ShardState,
   { probe }: ShardWorkplace,
 ): Promise<void> {
   if (last === null) return
   if (!isSeen) await engine.look(probe, last)
+  await settings.look(probe, last)
   await crowd.look(probe, last, engine.room())
 }
 
@@ -23,7 +24,8 @@ export async function lookInside(
 export function noteChanges({ state, place, changes, end }: Supervision): void {
   if (end.signal.aborted) return
   const { id } = place.folder
-  changes.shard(id, stateToTell(describeShard(id, state), state.engine.state()))
+  const said = `${state.engine.state()} ${state.settings.state()}`
+  changes.shard(id, stateToTell(describeShard(id, state), said))
   const grown = state.attention.grown(state.engine.stream())
   if (grown !== null) changes.offset({ id, ...grown })
 }

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { createProbe, type EngineTarget } from '../engine/ask-engine.ts'
 import { engineTarget, portsOf } from '../engine/engine-config.ts'
 import { watchEngine } from '../engine/watch-engine.ts'
+import { watchSettings } from '../engine/watch-settings.ts'
 import type { FoundShard } from '../folder/open-shards.ts'
 import type { Baseline, ShardFolder } from '../folder/shard-folder.ts'
 import { watchDisk } from '../folder/watch-disk.ts'
@@ -129,13 +130,13 @@ function firstState({ folder, wanted, last }: FoundShard, log: Logger): ShardSta
   return {
     ...{ wanted, last, view: firstView(last), refusal: null, trouble: watchTrouble(folder.log) },
     ...{ silence: null, toEnd: null, disk: watchDisk(folder.data), crowd: watchCrowd(log) },
-    ...{ engine: watchEngine(), isSeen: false, attention: createAttention() },
+    ...{ engine: watchEngine(), settings: watchSettings(), isSeen: false, attention: createAttention() },
     wake: () => undefined,
   }
 }
 
 function openWorkplace(
-  { builds, modules, wall, silence, stopWithinMs }: SupervisionSettings,
+  { builds, modules, wall, silence, stopWithinMs, onProcess }: SupervisionSettings,
   folder: ShardFolder,
   state: ShardState,
   signal: AbortSignal,
@@ -151,6 +152,7 @@ function openWorkplace(
     async save(record) {
       await folder.writeProcess(record)
       state.last = record
+      onProcess()
     },
   }
 }

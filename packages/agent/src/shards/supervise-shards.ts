@@ -37,7 +37,7 @@ export interface SupervisedShards extends AsyncDisposable {
   modules(): readonly string[]
 }
 
-type SettingsOfNode = Omit<SupervisionSettings, 'silence'> & {
+type SettingsOfNode = Omit<SupervisionSettings, 'silence' | 'onProcess'> & {
   readonly silence: Omit<SupervisionSettings['silence'], 'serves'>
 }
 
@@ -47,6 +47,7 @@ export async function superviseShards(
   { silence, ...others }: SettingsOfNode,
 ): Promise<SupervisedShards> {
   const shards = new Map<string, SupervisedShard>()
+  const pids = rememberPids(shards)
   const serves = ({ host, port }: Address) =>
     [...shards.values()]
       .map((shard) => shard.report())
@@ -55,14 +56,15 @@ export async function superviseShards(
       )
   const reports = () => [...shards.keys()].toSorted().flatMap((id) => shards.get(id)?.report() ?? [])
   const users = await keepUsersOfPorts(home, reports, others.logger)
-  const settings: SupervisionSettings = {
-    ...others,
-    wall: users.within(others.wall),
-    silence: { ...silence, serves },
-  }
+  const own = { silence: { ...silence, serves }, onProcess: pids.forget }
+  const settings: SupervisionSettings = { ...others, ...own, wall: users.within(others.wall) }
   const supervise = (found: FoundShard): SupervisedShard => {
     const { id } = found.folder
-    const shard = superviseShard(settings, found, () => shards.delete(id))
+    const shard = superviseShard(settings, found, () => {
+      shards.delete(id)
+      pids.forget()
+    })
+    pids.forget()
     shards.set(id, shard)
     return shard
   }
@@ -87,7 +89,7 @@ export async function superviseShards(
     report: reports,
     reportSome: (ids) => ids.flatMap((id) => shards.get(id)?.reportClosely() ?? []),
     baseline: async (id) => (await shards.get(id)?.baseline()) ?? null,
-    pids: () => [...shards.keys()].toSorted().flatMap((id) => shards.get(id)?.pid ?? []),
+    pids: pids.all,
     ports: () => [...shards.values()].flatMap(({ ports }) => ports),
     modules: () => [...shards.values()].flatMap(({ modules }) => modules),
     async [Symbol.asyncDispose]() {
@@ -95,6 +97,20 @@ export async function superviseShards(
       await logs[Symbol.asyncDispose]()
       await Promise.all([...shards.values()].map((shard) => shard[Symbol.asyncDispose]()))
       await users[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Of the processes that are there. Asked for with each report of a few shards: all are gone through only after one has begun or ended. */
+function rememberPids(shards: ReadonlyMap<string, SupervisedShard>) {
+  let known: readonly number[] | null = null
+  return {
+    all(): readonly number[] {
+      known ??= [...shards.values()].flatMap(({ pid }) => pid ?? [])
+      return known
+    },
+    forget() {
+      known = null
     },
   }
 }

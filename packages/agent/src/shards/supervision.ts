@@ -3,6 +3,7 @@ import type { BuildsOfNode } from '../builds/builds-of-node.ts'
 import type { Silence } from '../engine/decide-silent.ts'
 import type { EngineWall } from '../engine/engine-wall.ts'
 import type { EngineWatch } from '../engine/watch-engine.ts'
+import type { SettingsWatch } from '../engine/watch-settings.ts'
 import type { ModuleFiles } from '../folder/module-files.ts'
 import type { ProcessRecord, WantedRecord } from '../folder/shard-folder.ts'
 import type { DiskWatch } from '../folder/watch-disk.ts'
@@ -23,6 +24,8 @@ export interface SupervisionSettings {
   readonly silence: SilenceRules
   readonly stopWithinMs: number
   readonly changes: Pick<ChangeLog, 'shard' | 'offset' | 'gone'>
+  /** A process has begun, or has ended. */
+  readonly onProcess: () => void
 }
 
 /** What changes while a shard is supervised. */
@@ -39,6 +42,7 @@ export interface ShardState {
   readonly crowd: CrowdWatch
   readonly disk: DiskWatch
   readonly engine: EngineWatch
+  readonly settings: SettingsWatch
   /** By the last look: its engine has said how it is. */
   isSeen: boolean
   readonly attention: Attention

@@ -65,16 +65,43 @@ function readBulk(place: Place): string | null {
   return text
 }
 
+/** A number of a few digits is read without making a text of it: of COMMAND, half of the lines are such numbers. */
 function readInteger(place: Place): number {
+  const { bytes } = place
+  let at = place.at
+  let number = 0
+  for (let digit = digitAt(bytes, at); digit >= 0 && digit <= 9; digit = digitAt(bytes, at)) {
+    number = number * 10 + digit
+    at += 1
+  }
+  const digits = at - place.at
+  if (digits === 0 || digits > EXACT_DIGITS || bytes[at] !== CR || bytes[at + 1] !== LF)
+    return readOtherInteger(place)
+  place.at = at + 2
+  return number
+}
+
+/** So many digits make a number that is exact. */
+const EXACT_DIGITS = 15
+const ZERO = 0x30
+
+function digitAt(bytes: Buffer, at: number): number {
+  return (bytes[at] ?? 0) - ZERO
+}
+
+function readOtherInteger(place: Place): number {
   const line = readLine(place)
   if (!/^[-+]?\d{1,19}$/.test(line)) throw new Error('a number in a reply is invalid')
   return Number(line)
 }
 
 function readLine(place: Place): string {
-  const end = place.bytes.indexOf('\r\n', place.at)
+  const { bytes } = place
+  let end = bytes.indexOf(LF, place.at)
+  // The CR has to be of this line, too.
+  while (end === place.at || (end > 0 && bytes[end - 1] !== CR)) end = bytes.indexOf(LF, end + 1)
   if (end < 0) throw new Error('a line of a reply does not end')
-  const line = place.bytes.toString('utf8', place.at, end)
-  place.at = end + 2
+  const line = bytes.toString('utf8', place.at, end - 1)
+  place.at = end + 1
   return line
 }

@@ -1,5 +1,6 @@
 import { createGatheredBytes, gather, takeGathered } from './gathered-bytes.ts'
-import { DEEPEST, MOST_VALUES, type PlainReply, parsePlainReply } from './parse-plain-reply.ts'
+import { parseOnce } from './parse-once.ts'
+import { DEEPEST, MOST_VALUES, type PlainReply } from './parse-plain-reply.ts'
 import { LF } from './reply-bytes.ts'
 import { createReplyScanner, LINE } from './reply-scanner.ts'
 import { scanReply } from './scan-replies.ts'
@@ -48,7 +49,7 @@ export function createReplyReader(): ReplyReader {
         if (end < 0 || begun.length > 0) gather(begun, part)
         if (end < 0) return
         scanner.looks = 0
-        take(parsePlainReply(begun.length > 0 ? takeGathered(begun) : part))
+        take(parseOnce(begun.length > 0 ? takeGathered(begun) : part))
         from = end
       }
     },

@@ -32,14 +32,14 @@ export async function readUserLines(engine: EngineConnection): Promise<readonly 
 
 /**
  * What the rules of users can speak of there: its commands and categories, those of modules included. Read once of each connection with the
- * same modules: it is hundreds of kilobytes, and takes some 30 ms of a processor. What one engine says of its commands is never taken for what
+ * same modules: it is hundreds of kilobytes. What one engine says of its commands is never taken for what
  * another one has, of the same build too: it may lie, and the rights of users of other databases would follow.
  */
 export async function readAclDialect(engine: EngineConnection, build: Build): Promise<AclDialect> {
   const what = JSON.stringify([build, await engine.call('MODULE', 'LIST')])
   const known = dialects.get(engine)
   if (known?.what === what) return known.dialect
-  const dialect = readCommands(engine, build)
+  const dialect = engine.call('COMMAND').then((reply) => dialectOf(listOf(reply), build))
   dialects.set(engine, { what, dialect })
   dialect.catch(() => dialects.delete(engine))
   return dialect
@@ -51,8 +51,19 @@ const dialects = new WeakMap<
   { readonly what: string; readonly dialect: Promise<AclDialect> }
 >()
 
-async function readCommands(engine: EngineConnection, build: Build): Promise<AclDialect> {
-  const commands = listOf(await engine.call('COMMAND')).flatMap(readCommand)
+/** Of one and the same answer, which many engines of a build give (connection.ts), it is worked out once. */
+function dialectOf(reply: readonly Reply[], build: Build): AclDialect {
+  const known = ofReplies.get(reply)
+  if (known?.build.flavour === build.flavour && known.build.version === build.version) return known
+  const dialect = readCommands(reply, build)
+  ofReplies.set(reply, dialect)
+  return dialect
+}
+
+const ofReplies = new WeakMap<readonly Reply[], AclDialect>()
+
+function readCommands(reply: readonly Reply[], build: Build): AclDialect {
+  const commands = reply.flatMap(readCommand)
   if (commands.length > MOST_COMMANDS) throw new Error(`an engine has more than ${MOST_COMMANDS} commands`)
   if (commands.reduce((sum, { categories }) => sum + categories.length, 0) > MOST_PLACES_IN_CATEGORIES)
     throw new Error(
