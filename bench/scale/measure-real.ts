@@ -11,7 +11,8 @@ const PORTS = { from: 12_000, to: 18_999 }
 const FIRST_BARE_PORT = 19_000
 const COUNTED = 100
 const AT_ONCE = 10
-const SETTLE_MS = 5_000
+/** What the creation has left to do: upkeep that was put off, and the settings of each, which its agent reads every 30 s. */
+const SETTLE_MS = 75_000
 const ENDS_WITHIN_MS = 600_000
 
 /** Real engines, idle, so many: an upgrade of one before the others are there, and among them. */

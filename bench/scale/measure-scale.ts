@@ -1,13 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { median } from '../auth/median.ts'
 import type { Fleet } from './start-fleet.ts'
-import type { ScaleRun } from './summarize-scale.ts'
+import { PAGE, type ScaleRun } from './summarize-scale.ts'
 import { watchProcesses } from './watch-process.ts'
 
 /** After its start a server looks at all it has; this long without news of that it is idle. */
 const QUIET_MS = 2_000
 const SETTLES_WITHIN_MS = 300_000
-const PAGE = 100
 const PAGES = 9
 
 /** Measures a fleet that has just been started; the server is idle at first. `rounds` of each upgrade, medians of them. */

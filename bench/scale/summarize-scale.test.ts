@@ -15,9 +15,11 @@ const metBy = (runs: readonly ScaleRun[]) => judgeScale(runs).map(({ met }) => m
 
 test('what is flat is judged by the smallest and the largest number of databases, the rest by the largest', () => {
   const flat = run({ databases: 1_000, acceptedMs: 30, pageMs: 7.5 })
-  expect(metBy([flat, run({ databases: 100, acceptedMs: 500, idleCores: 1 }), run()])).not.toContain(false)
+  const between = run({ databases: 100, acceptedMs: 500, idleCores: 1 })
+  expect(metBy([flat, between, run({ pageMs: 1 })])).not.toContain(false)
   const steep = run({ databases: 1_000, acceptedMs: 31, noticedMs: 151, upgradeMs: 2_260, pageMs: 7.6 })
-  expect(metBy([run(), steep])).toEqual([false, false, false, false, true, true, true])
+  const page = run({ databases: 100 })
+  expect(metBy([run(), page, steep])).toEqual([false, false, false, false, true, true, true])
   expect(metBy([run(), run({ databases: 2, idleCores: 1 })])).not.toContain(false)
 })
 
