@@ -20,6 +20,7 @@ const factory = /^(create|open|make|start|serve|supervise|keep|hold|spawn|watch)
 /** Everything else has its reason here. */
 const excused: Readonly<Record<string, readonly string[]>> = {
   'one entry for each operation, order, step or kind of input, and nothing between them': [
+    'bench/scale/summarize-scale.ts judgeScale',
     'packages/agent/src/agent.ts answerWith',
     'packages/agent/src/shards/describe-shard.ts describeShard',
     'packages/cli/src/commands/modules.ts addModulesCommands',

@@ -10,6 +10,8 @@ export interface EngineWatch {
   state(): string
   /** How the last look differed from the one before, but for what always moves. */
   readonly changed: boolean
+  /** A replica without its primary, and a failed save: there the log may say more at any moment. */
+  readonly struggles: boolean
   /** Clients of the engine, and the most that it takes; null where its INFO does not say. */
   room(): { readonly connected: number; readonly most: number | null }
   /** How far its stream was as a primary, kept when it has died; null while it is none. `writes`: another text after writes. */
@@ -67,6 +69,13 @@ export function watchEngine(): EngineWatch {
     state: () => seen.state,
     get changed() {
       return seen.changed
+    },
+    get struggles() {
+      const { role, master_link_status: link } = seen.fields
+      const isOk = (status: string | undefined) => status === undefined || status === 'ok'
+      const isSaved =
+        isOk(seen.fields['rdb_last_bgsave_status']) && isOk(seen.fields['aof_last_bgrewrite_status'])
+      return !isSaved || (role === 'slave' && link !== 'up')
     },
     room() {
       const most = Number(seen.fields['maxclients'] ?? Number.NaN)

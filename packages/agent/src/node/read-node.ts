@@ -21,7 +21,8 @@ export async function readNode(
   const [available, disk, used] = await Promise.all([
     readAvailableBytes(),
     statfs(folder),
-    Promise.all(pids.map(readResidentBytes)),
+    // It says something only beside a limit, and costs a file for each.
+    limitBytes === null ? [] : Promise.all(pids.map(readResidentBytes)),
   ])
   const usedByShards = used.reduce((sum, bytes) => sum + bytes, 0)
   return {

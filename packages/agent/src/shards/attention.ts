@@ -6,7 +6,7 @@ export interface Attention {
   ask(): boolean
   /** The connection to its engine has ended: it may have died. True: look now. False: that was so a moment ago, and the next look is soon enough. */
   ended(): boolean
-  /** A look begins, at a shard that is as it was before or not. True: it is to be a thorough one, with disk and log. */
+  /** A look begins, at a shard that is as it was before and well, or not. True: it is to be a thorough one, with disk and log. */
   look(isSettled: boolean): boolean
   /** How long to rest after it, where `restMs` would do otherwise. */
   pauseMs(restMs: number): number
