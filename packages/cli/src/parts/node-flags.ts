@@ -8,15 +8,22 @@
  *
  * The proxy's is kept small: what it makes are pieces of traffic that are gone at once, and its memory is counted. Measured by
  * `npm run bench -- endpoint`: as fast, and 40 MB less with 10,000 clients. Its old generation is not limited: a process that
- * reaches such a limit ends, with every connection it has.
+ * reaches such a limit ends, with every connection it has. And V8 collects all of the heap after each 62 MB of buffers, which is as much traffic, unless these
+ * count as the heap does (48 such collections for 3.3 GB, 2 with the flag): a neighbour's request waits for each (bench/README.md, Neighbours). Buffers that
+ * are dead go with the young generation all the same, each 70 MB or so.
  */
 export function nodeFlags(part: string): readonly string[] {
   switch (part) {
     case 'server':
       return ['--min-semi-space-size=16', '--max-semi-space-size=32', '--heap-growing-percent=50']
     case 'proxy':
-      return ['--max-semi-space-size=1']
+      return ['--max-semi-space-size=1', ...countsBuffersAsHeap]
     default:
       return []
   }
 }
+
+/** Of a V8 that is not known to have it, Node would not start. */
+const countsBuffersAsHeap = process.versions.v8.startsWith('13.6.')
+  ? ['--external-memory-accounted-in-global-limit']
+  : []

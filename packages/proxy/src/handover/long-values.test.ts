@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { runProxy } from '../../test/run-proxy.ts'
+import { proxyFlags, runProxy } from '../../test/run-proxy.ts'
 import { dial, freePort, makeEndpointSpec, makePair, newest, startEngine, until } from '../../test/stage.ts'
 import { beginLongValue, forgetPeak, getLongValue, peakBytes, setLongValue } from '../../test/stream-value.ts'
 
@@ -12,7 +12,7 @@ const LONGEST = 512 * MB
 
 test('the longest value there may be goes through, byte by byte, and the proxy keeps little of it', async () => {
   await using engine = await startEngine(newest)
-  await using proxy = await runProxy({ nodeFlags: ['--max-semi-space-size=1'] })
+  await using proxy = await runProxy({ nodeFlags: proxyFlags })
   const port = await freePort()
   await proxy.client.putEndpoint({ params: { id: 'bdb-1' }, body: makeEndpointSpec(port, engine.port) })
   const pid = proxy.process().pid ?? 0

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import type { EndpointReport, EndpointShard } from '@fairlead/api'
-import { runProxy } from '../run-proxy.ts'
+import { proxyFlags, runProxy } from '../run-proxy.ts'
 import { type Engine, freePort, makeEndpointSpec, newest, startEngine, until } from '../stage.ts'
 import { certificateOf } from '../tls-stage.ts'
 
@@ -63,7 +63,7 @@ export async function makeHostileStage(): Promise<HostileStage> {
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const preload = new URL('watch-turns.ts', import.meta.url).href
   const pem = certificateOf(folder, 'localhost')
-  const flags = [`--import=${preload}`]
+  const flags = [...proxyFlags, `--import=${preload}`]
   const proxy = stack.use(
     await runProxy({ sentinelPort: await freePort(), nodeFlags: flags, env: { TURNS_FOLDER: folder } }),
   )
