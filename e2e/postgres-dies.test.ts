@@ -32,7 +32,7 @@ afterAll(() => postgres?.[Symbol.asyncDispose]())
 
 test.skipIf(postgresHere() === null)(
   `PostgreSQL dies, hangs, or its connections are cut while an upgrade runs and clients make changes: ${blows.join(', ')} (POSTGRES_SEED=${seed})`,
-  { timeout: 120_000 + blows.length * 60_000 },
+  { timeout: 180_000 + blows.length * 180_000 },
   async () => {
     await using world = await startWorld()
     const { fairlead, load } = world
@@ -53,7 +53,7 @@ test.skipIf(postgresHere() === null)(
 
 test.skipIf(postgresHere() === null)(
   'PostgreSQL fails over to a replica a second behind while an upgrade runs: no write is lost, the upgrade ends, and the audit says what is missing',
-  { timeout: 180_000 },
+  { timeout: 480_000 },
   async () => {
     await using world = await startWorld()
     const { fairlead, load, relay, uid } = world
@@ -80,7 +80,7 @@ test.skipIf(postgresHere() === null)(
     await fairlead.api.createUser({ body: userOf('lost') })
     const checkpoint = () => readFileSync(join(stateOf(fairlead), 'audit', 'checkpoint'), 'utf8')
     const signed = checkpoint()
-    await until('the head of the audit is signed', () => checkpoint() !== signed)
+    await until('the head of the audit is signed', () => checkpoint() !== signed, { withinMs: 60_000 })
     await world.postgres.stop('killed')
     await replica.takeOver()
     relay.aim(replica.folder)
@@ -93,7 +93,9 @@ test.skipIf(postgresHere() === null)(
     await readBack(load)
     const events = async () =>
       (await fairlead.api.listLogs({ query: { limit: 1_000 } })).map(({ type }) => type)
-    await until('the loss is on record', async () => (await events()).includes('audit_head_missing'))
+    await until('the loss is on record', async () => (await events()).includes('audit_head_missing'), {
+      withinMs: 60_000,
+    })
     expect((await fairlead.api.getDatabase({ params: { uid } })).status).toBe('active')
     const { fault } = await verifyAuditOf(loadConfig(fairlead.environment), undefined)
     expect(fault).toMatch(/is not there any more/)
@@ -136,7 +138,7 @@ async function startWorld(): Promise<World> {
   return {
     ...{ postgres, relay, fairlead, load, uid },
     told: new Map(),
-    ended: (actionUid) => fairlead.untilEnded(actionUid, 60_000),
+    ended: (actionUid) => fairlead.untilEnded(actionUid, 120_000),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
