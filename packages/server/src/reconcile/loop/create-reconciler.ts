@@ -58,11 +58,12 @@ export async function createReconciler(given: GivenPorts & ReconcilerDeps): Prom
   const loop = opened.use(
     startLoop({
       async turn(uid, signal) {
-        const turn = await takeTurn(uid, leases, () => {
+        const work = () => {
           reaches.work(uid)
           const { ports, memory } = held.of(uid)
           return reconcileDatabase(uid, ports, memory, signal)
-        })
+        }
+        const turn = await takeTurn(uid, leases, work, log)
         // What is in progress keeps its connections from turn to turn; so does what has met trouble.
         if (turn.next !== 'again') reaches.rest(uid)
         return turn

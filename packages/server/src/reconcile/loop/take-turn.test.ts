@@ -1,7 +1,10 @@
+import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { LeaseLost } from '../../leases/lease-lost.ts'
 import { StaleEpoch } from '../../nodes/agent-link.ts'
 import { takeTurn } from './take-turn.ts'
+
+const log = pino({ level: 'silent' })
 
 /** Leases of which one database is held, until `held` is set. */
 function makeLeases() {
@@ -19,18 +22,20 @@ function makeLeases() {
 test('a turn whose lease is too short for an effect comes again, for the lease may be prolonged; one whose lease is over is gone', async () => {
   const leases = makeLeases()
   const turn = () => Promise.reject(new LeaseLost(7))
-  expect(await takeTurn(7, leases, turn)).toMatchObject({ next: 'again' })
+  expect(await takeTurn(7, leases, turn, log)).toMatchObject({ next: 'again' })
   leases.held = false
-  expect(await takeTurn(7, leases, turn)).toEqual({ next: 'gone' })
-  expect(await takeTurn(7, leases, () => Promise.reject(new Error('it breaks')))).toEqual({ next: 'gone' })
+  expect(await takeTurn(7, leases, turn, log)).toEqual({ next: 'gone' })
+  expect(await takeTurn(7, leases, () => Promise.reject(new Error('it breaks')), log)).toEqual({
+    next: 'gone',
+  })
 })
 
 test('what is refused for its epoch raises that of a lease which is held, and is trouble', async () => {
   const leases = makeLeases()
   const turn = () => Promise.reject(new StaleEpoch('replaced'))
-  await expect(takeTurn(7, leases, turn)).rejects.toBeInstanceOf(StaleEpoch)
+  await expect(takeTurn(7, leases, turn, log)).rejects.toBeInstanceOf(StaleEpoch)
   expect(leases.raised).toEqual([7])
   leases.held = false
-  expect(await takeTurn(7, leases, turn)).toEqual({ next: 'gone' })
+  expect(await takeTurn(7, leases, turn, log)).toEqual({ next: 'gone' })
   expect(leases.raised).toEqual([7])
 })

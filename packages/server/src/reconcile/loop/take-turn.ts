@@ -1,3 +1,5 @@
+import { messageOf } from '@fairlead/engine'
+import type { Logger } from 'pino'
 import { LeaseLost } from '../../leases/lease-lost.ts'
 import type { Leases } from '../../leases/leases-service.ts'
 import { StaleEpoch } from '../../nodes/agent-link.ts'
@@ -11,11 +13,15 @@ export async function takeTurn(
   uid: number,
   leases: Pick<Leases, 'heldEpoch' | 'during' | 'raise'>,
   turn: () => Promise<Turn>,
+  log: Pick<Logger, 'debug'>,
 ): Promise<Turn> {
   try {
     return await leases.during(uid, turn)
   } catch (cause) {
-    if (leases.heldEpoch(uid) === undefined) return { next: 'gone' }
+    if (leases.heldEpoch(uid) === undefined) {
+      log.debug({ database: uid, why: messageOf(cause) }, 'another server looks after it')
+      return { next: 'gone' }
+    }
     // It may have been too short for an effect, and be prolonged by now. If it is lost, the next renewal says so.
     if (cause instanceof LeaseLost) return { next: 'again', afterMs: LEASE_AGAIN_MS }
     if (cause instanceof StaleEpoch) await leases.raise(uid)
