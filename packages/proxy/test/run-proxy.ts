@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Client, createClient, proxyOperations, type Transport } from '@fairlead/api'
-import { nodeFlags } from '../../cli/src/node-flags.ts'
+import { nodeFlags } from '../../cli/src/parts/node-flags.ts'
 import { until } from './stage.ts'
 
 /** What Node is started with for the proxy, as the product does it. */
