@@ -74,6 +74,8 @@ async function serve(home: string, count: number, opened: AsyncDisposableStack) 
   const nodes = {
     ...{ builds: async () => [build], isFree: async () => true },
     list: async () => [{ uid: 1, report }],
+    describe: async () => report,
+    reportsOf: async () => [],
   } as unknown as Nodes
   const { store } = ground
   const modules = { list: async () => [] }
