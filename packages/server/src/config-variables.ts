@@ -22,7 +22,7 @@ export const variables = {
   home: variable({
     name: 'FAIRLEAD_HOME',
     about:
-      'Folder of everything Fairlead keeps: the store, the databases’ data, its secrets. Readable by its owner only: one that is open to others is closed. Started as root, Fairlead becomes the user that owns it; else one of another user is refused.',
+      'Folder in which Fairlead keeps everything: the store, the databases’ data, its secrets. Only its owner can read it: if it is open to others, Fairlead closes it. Started as root, Fairlead becomes the user that owns the folder. Started as another user, it refuses a folder that this user does not own.',
     otherwise: '`.fairlead` in the current folder',
     read: (text, fault) => readHome(text, fault),
   }),
@@ -35,14 +35,14 @@ export const variables = {
   hostNames: variable({
     name: 'FAIRLEAD_HOST_NAMES',
     about:
-      'Names, separated by commas, that requests may be sent to (their `Host`) besides `localhost` and addresses: those of a proxy in front of this one, for example. Any other name is refused: a web page could have pointed its own at this machine.',
+      'Names, separated by commas, to which requests may be sent (their `Host`) in addition to `localhost` and addresses: for example the name of a proxy in front of the API. Any other name is refused, because a web page could let a name of its own point to this machine.',
     otherwise: 'none',
     read: (text, fault) => readHostNames(text, fault),
   }),
   sentinelPort: variable({
     name: 'FAIRLEAD_SENTINEL_PORT',
     about:
-      'Port on which clients that connect to shards themselves are told of the primary, as by a Sentinel; on 127.0.0.1 only; usually 8001. It asks for no login, and tells every local process the names of all databases and the ports of their shards. `0` for none. Taken by another, it is tried again.',
+      'Port on which clients that connect to shards themselves can ask for the primary, as they ask a Sentinel; on 127.0.0.1 only; usually 8001. It asks for no login, and tells every local process the names of all databases and the ports of their shards. `0`: there is none. If another process has the port, Fairlead tries again.',
     otherwise: '`0`',
     read: (text, fault) => readInteger(text, 0, { from: 0, to: 65_535 }, fault),
   }),
@@ -57,7 +57,7 @@ export const variables = {
   proxyWorkers: variable({
     name: 'FAIRLEAD_PROXY_WORKERS',
     about:
-      'Threads of the proxy, among which the clients of every endpoint are divided. `1` is best where shards need the cores. Counts when the proxy is next started: `fairlead down --all`.',
+      'Threads of the proxy, among which the clients of every endpoint are divided. `1` is best if shards need the cores. A change takes effect at the next start of the proxy: after `fairlead down --all`.',
     otherwise: 'one for each four cores, at least 1 and at most 4',
     read: (text, fault) =>
       text === undefined ? undefined : readInteger(text, 0, { from: 1, to: 64 }, fault),
@@ -95,7 +95,7 @@ export const variables = {
   bootstrapSecret: variable({
     name: 'FAIRLEAD_BOOTSTRAP_SECRET',
     about:
-      'What the request that creates the cluster must send as `bootstrap_secret`, where FAIRLEAD_BOOTSTRAP is `manual`. Good for one cluster.',
+      'The `bootstrap_secret` that the request to create the cluster must send, if FAIRLEAD_BOOTSTRAP is `manual`. It creates one cluster only.',
     otherwise: 'generated, and printed at each start until the cluster is created',
     read: (text, fault) => {
       if (text === undefined) return undefined
@@ -105,7 +105,7 @@ export const variables = {
   storeKey: variable({
     name: 'FAIRLEAD_STORE_KEY',
     about:
-      'What private keys (of tokens and of TLS), passwords of databases and arguments of modules are sealed with in the store: 32 bytes in base64. The store without this key reveals none of them.',
+      'The key that seals secrets in the store: private keys (of tokens and of TLS), passwords of databases and arguments of modules. 32 bytes in base64. Without this key the store reveals none of them.',
     otherwise: '`store.key` in FAIRLEAD_HOME, made at the first start',
     read: (text, fault) => {
       if (text === undefined) return undefined
@@ -115,7 +115,7 @@ export const variables = {
   store: variable({
     name: 'FAIRLEAD_STORE',
     about:
-      'A PostgreSQL database (15 or newer) that keeps the state in place of the embedded store, as `postgres://user@host:5432/database`. TLS, with a certificate that is checked, everywhere but on this machine: `?sslrootcert=FILE` names the authority, unless the system knows it. `?host=/FOLDER` is a Unix socket. See docs/postgresql.md.',
+      'A PostgreSQL database (15 or newer) that keeps the state instead of the embedded store: `postgres://user@host:5432/database`. Connections to other machines use TLS with a certificate that is checked: `?sslrootcert=FILE` names the authority, unless the system knows it. `?host=/FOLDER` is a Unix socket. See docs/postgresql.md.',
     otherwise: 'embedded: `store.db` in FAIRLEAD_HOME',
     read: (text, fault) => (text === undefined ? undefined : readPostgresAddress(text, fault)),
   }),
@@ -142,35 +142,35 @@ export const variables = {
   auditDays: variable({
     name: 'FAIRLEAD_AUDIT_DAYS',
     about:
-      'Days after which records of the audit are sealed: taken out of the store, into files under `audit` in FAIRLEAD_HOME. So are the oldest of more than 200,000.',
+      'Days after which records of the audit are sealed: they move from the store into files under `audit` in FAIRLEAD_HOME. If there are more than 200,000 records, the oldest are sealed earlier.',
     otherwise: '`90`',
     read: (text, fault) => readInteger(text, 90, { from: 1, to: 3_650 }, fault),
   }),
   auditMb: variable({
     name: 'FAIRLEAD_AUDIT_MB',
     about:
-      'Megabytes that sealed files of the audit may take; the oldest go first. Copy them before, if you need them.',
+      'Megabytes that sealed files of the audit may take. Beyond that the oldest are deleted: copy them before, if you need them.',
     otherwise: '`1000`',
     read: (text, fault) => readInteger(text, 1_000, { from: 1, to: 1_000_000 }, fault),
   }),
   hungAfterSeconds: variable({
     name: 'FAIRLEAD_HUNG_AFTER_SECONDS',
     about:
-      'How long the only copy of data, or a primary, may be silent and idle before something is done about it: see docs/busy-and-hung.md. One that works, or waits for its disk, may take as long as it takes. At most 120: the pause of a takeover lasts for 150 s.',
+      'How long the only copy of data, or a primary, may be silent and idle before Fairlead acts: see docs/busy-and-hung.md. A process that works, or waits for its disk, is left alone for as long as it needs. At most 120: the pause of a takeover lasts for 150 s.',
     otherwise: '`120`',
     read: (text, fault) => readInteger(text, 120, { from: 1, to: 120 }, fault),
   }),
   engines: variable({
     name: 'FAIRLEAD_ENGINES',
     about:
-      'Folder of unpacked engine builds (`<flavour>-<version>/bin/<flavour>-server`), searched besides PATH; `fairlead engines fetch` puts them here.',
+      'Folder of unpacked engine builds (`<flavour>-<version>/bin/<flavour>-server`), searched in addition to PATH; `fairlead engines fetch` puts them here.',
     otherwise: '`engines` in FAIRLEAD_HOME',
     read: (text) => (text === undefined ? undefined : resolve(text)),
   }),
   engineWall: variable({
     name: 'FAIRLEAD_ENGINE_WALL',
     about:
-      '`on`: engines, with their modules, are started within a wall where this machine lets us build one: see docs/security.md. `off`: without. Processes that run are left as they are.',
+      '`on`: engines, with their modules, are started within a wall if this machine allows one: see docs/security.md. `off`: without a wall. Running processes are not changed.',
     otherwise: '`on`',
     read: (text = 'on', fault) =>
       text === 'on' || text === 'off' ? text === 'on' : fault('must be on or off'),
@@ -178,7 +178,7 @@ export const variables = {
   serverWall: variable({
     name: 'FAIRLEAD_SERVER_WALL',
     about:
-      '`on`: started as root on a home of root, the server is a user of its own, where engines have walls: see docs/security.md. `off`: it is root. A server that was a user of its own is root again only so. What it keeps moves to `server/own` in FAIRLEAD_HOME, and back.',
+      '`on`: if Fairlead is started as root on a FAIRLEAD_HOME of root, and engines have walls, the server is a user of its own: see docs/security.md. `off`: the server is root; this is the only way to make it root again. Its files move to `server/own` in FAIRLEAD_HOME, and back.',
     otherwise: '`on`',
     read: (text = 'on', fault) =>
       text === 'on' || text === 'off' ? text === 'on' : fault('must be on or off'),
@@ -186,7 +186,7 @@ export const variables = {
   shardTls: variable({
     name: 'FAIRLEAD_SHARD_TLS',
     about:
-      '`on`: the shards of databases that are created from now on talk to each other over TLS, with certificates on both sides; so do those that an upgrade gives to an older database that is not sharded. `off`: plain, for builds without TLS, or a machine without other users: see docs/security.md.',
+      '`on`: the shards of databases that are created from now on talk to each other over TLS, with certificates on both sides. So do the new shards when an older database that is not sharded is upgraded. `off`: no TLS, for builds that do not have it, or a machine without other users: see docs/security.md.',
     otherwise: '`on`',
     read: (text = 'on', fault) =>
       text === 'on' || text === 'off' ? text === 'on' : fault('must be on or off'),
@@ -194,7 +194,7 @@ export const variables = {
   portRange: variable({
     name: 'FAIRLEAD_PORT_RANGE',
     about:
-      'Ports for shards and endpoints, first to last. An upgrade needs one more for each group of the database until it ends; with TLS between shards, two.',
+      'Ports for shards and endpoints, first to last. Until it ends, an upgrade needs one more port for each group of the database; with TLS between shards, two more.',
     otherwise: '`10000-10999`',
     read: (text, fault) => readRange(text, fault),
   }),
@@ -208,7 +208,7 @@ export const variables = {
   nodeMemoryBytes: variable({
     name: 'FAIRLEAD_NODE_MEMORY_MB',
     about:
-      'Memory of this machine that shards may use, in MB. A new database is refused where `memory_size` of all primaries and replicas would be more. Where a surge shard does not fit, a replica is upgraded in place.',
+      'Memory of this machine that shards may use, in MB. A new database is refused if the `memory_size` of all primaries and replicas together would be more. If a surge shard does not fit, a replica is upgraded in place.',
     otherwise: 'all of it',
     read: (text, fault) =>
       text === undefined

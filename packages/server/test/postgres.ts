@@ -57,8 +57,8 @@ export async function startPostgres({ tcp = false }: { readonly tcp?: boolean } 
     env: { ...process.env, ...environment },
     stdio: 'ignore' as const,
   }
-  const wishes = ['-U', SUPERUSER, '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C']
-  await run(join(bin, 'initdb'), ['-D', data, ...wishes], { ...identity, cwd: folder, env: place.env })
+  const options = ['-U', SUPERUSER, '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C']
+  await run(join(bin, 'initdb'), ['-D', data, ...options], { ...identity, cwd: folder, env: place.env })
   await writeFile(join(data, 'postgresql.auto.conf'), settings(folder, port))
   const ask = askAt(folder, port)
   const { start, stop } = processOf(() => spawn(join(bin, 'postgres'), ['-D', data], place), ask)

@@ -119,7 +119,8 @@ export async function openAptRoot(
     async downloadPackage(name, folder) {
       const doing = `downloading ${name} from ${suites.join(' and ')}`
       const offered = await apt('apt-cache', ['madison', name], { doing })
-      if (offered.trim() === '') throw new FetchError('bad_wish', `${suites.join(' and ')} offers no ${name}`)
+      if (offered.trim() === '')
+        throw new FetchError('bad_request', `${suites.join(' and ')} offers no ${name}`)
       await mkdir(folder, { recursive: true })
       await apt('apt-get', ['download', name], { doing, deadlineMs: downloadDeadlineMs, cwd: folder })
     },

@@ -47,11 +47,14 @@ export async function fetchBuild(request: FetchRequest): Promise<FoundBuild> {
 function checkRequest({ flavour, version }: FetchRequest): void {
   if (!flavours.includes(flavour))
     throw new FetchError(
-      'bad_wish',
+      'bad_request',
       `unknown engine ${JSON.stringify(flavour)}: there are ${flavours.join(', ')}`,
     )
   if (version !== undefined && !/^\d{1,4}(\.\d{1,4}){0,2}$/.test(version))
-    throw new FetchError('bad_wish', `not a version: ${JSON.stringify(version)}; write it like 8.1 or 8.1.1`)
+    throw new FetchError(
+      'bad_request',
+      `not a version: ${JSON.stringify(version)}; write it like 8.1 or 8.1.1`,
+    )
 }
 
 function isUnsound(build: FoundBuild): boolean {

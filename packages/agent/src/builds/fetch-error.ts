@@ -3,7 +3,7 @@
  * Debian archive; `suite_gone`: the archive has no such suite (any more); the others say themselves.
  */
 export type FetchFault =
-  | 'bad_wish'
+  | 'bad_request'
   | 'no_apt'
   | 'unreachable'
   | 'unsigned'

@@ -54,7 +54,7 @@ test.runIf(hasApt)('a package or a file that is not there is a bad request', asy
   expect(noPackage?.message).toBe('bookworm offers no redis-of-nobody')
   const noFile = await faultOf({ path: 'usr/lib/none.so' })
   expect(noFile?.message).toBe('the package redis-redisearch of bookworm has no file usr/lib/none.so')
-  expect([noPackage?.fault, noFile?.fault]).toEqual(['bad_wish', 'bad_wish'])
+  expect([noPackage?.fault, noFile?.fault]).toEqual(['bad_request', 'bad_request'])
   expect(await readdir(folder)).toEqual([])
 })
 

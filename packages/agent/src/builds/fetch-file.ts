@@ -45,7 +45,7 @@ async function fetchInto(folder: string, request: FileRequest): Promise<void> {
   await unpackAll(debs, root, { env, signal })
   const file = await followInside(root, join(root, path))
   if (file === null)
-    throw new FetchError('bad_wish', `the package ${packageName} of ${suite} has no file ${path}`)
+    throw new FetchError('bad_request', `the package ${packageName} of ${suite} has no file ${path}`)
   await chmod(file, 0o755)
   signal?.throwIfAborted()
   await rename(file, resolve(to))

@@ -99,7 +99,7 @@ function nothingOffered(
   const versions = [...new Set(offers.map(({ version }) => version))].toSorted(compareVersions)
   const offered = versions.length === 0 ? 'nothing' : `${flavour} ${versions.join(', ')}`
   const unread = trouble ? `; not all suites could be read: ${trouble.message}` : ''
-  return new FetchError('bad_wish', `${wanted} is not offered; Debian offers ${offered}${unread}`)
+  return new FetchError('bad_request', `${wanted} is not offered; Debian offers ${offered}${unread}`)
 }
 
 function nameOf(flavour: string, version: string | undefined): string {

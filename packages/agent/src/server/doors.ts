@@ -46,7 +46,11 @@ export async function openDoors(home: string, agentSocket: string, logger: Logge
       told = false
     } catch (cause) {
       if (codeOf(cause) === 'ENOENT') return // it is gone: there will be another
-      if (!told) logger.warn({ err: cause }, 'the server cannot be let to the agent or the proxy')
+      if (!told)
+        logger.warn(
+          { err: cause },
+          'the server cannot be given access to the sockets of the agent and the proxy',
+        )
       told = true
     }
   }

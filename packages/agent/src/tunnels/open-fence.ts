@@ -20,7 +20,7 @@ export async function openFence(
 ): Promise<EpochFence> {
   const path = join(home, 'agent', 'epochs.json')
   const kept = await readKept(path)
-  if (kept === null) logger.warn({ path }, 'the epochs of servers cannot be read; they are kept anew')
+  if (kept === null) logger.warn({ path }, 'the epochs of servers cannot be read; the record starts again')
   const keep = async (epochs: KeptEpochs) => {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     await writeDurably(path, JSON.stringify(epochs))

@@ -9,8 +9,10 @@ export const ActionState = Type.Enum(
     ...(['', 'wait', 'hold', 'stuck', 'hopeless', 'done'] as const),
     ...(['add-shard', 'start-shard', 'restart-shard', 'restart-primary', 'retire-shard'] as const),
     ...(['end-process', 'follow', 'promote', 'take-back', 'fence', 'enable-aof', 'save-snapshot'] as const),
-    ...(['hand-over', 'release-handover', 'seal-handover', 'record-primary', 'record-wish'] as const),
+    ...(['hand-over', 'release-handover', 'seal-handover', 'record-primary', 'record-follows'] as const),
     ...(['meet', 'assign-slots', 'forget-node'] as const),
+    // The former name of record-follows, in events on record.
+    'record-wish' as const,
   ],
   {
     description:

@@ -19,7 +19,7 @@ export const holdReasons = {
   shard_starting: 'A process is being started',
   shard_silent: 'A shard does not answer yet',
   shard_of_another:
-    'The number that a new shard was given belongs to another database: the store is older than what runs. It gets another one',
+    'The number that a new shard was given belongs to another database: the store is older than the running shards. The new shard gets another number',
   shard_hung: 'A process hangs',
   shard_failing: 'A process does not start',
   shard_stopping: 'A process is being stopped',

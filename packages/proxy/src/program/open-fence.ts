@@ -10,7 +10,7 @@ import { replaceFile } from '../listen/replace-file.ts'
  */
 export async function openFence(path: string, log: Log): Promise<EpochFence> {
   const kept = await readKept(path)
-  if (kept === null) log('the epochs of servers cannot be read; they are kept anew', { path })
+  if (kept === null) log('the epochs of servers cannot be read; the record starts again', { path })
   return createEpochFence(kept ?? {}, (epochs) => replaceFile(path, JSON.stringify(epochs)))
 }
 

@@ -140,7 +140,7 @@ function refuseUnavailable(body: Body<typeof createDatabase>): void {
       : []),
     ...(body.oss_cluster === true && body.tls_mode === 'enabled'
       ? [
-          'tls_mode enabled is for an endpoint, and with oss_cluster clients connect to the shards, which speak plain',
+          'tls_mode enabled is for an endpoint; with oss_cluster clients connect to the shards, which do not speak TLS',
         ]
       : []),
     ...(body.sharding === false && (body.shards_count ?? 1) > 1

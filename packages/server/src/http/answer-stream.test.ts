@@ -146,8 +146,8 @@ test('a source that fails ends the stream, is logged, and says nothing of it; no
 test('one user has only so many, and others have theirs', async () => {
   let uid = 1
   const http = createHttp({
-    identify: (_, visitor) => ({
-      ...{ ...visitor, token: null },
+    identify: (_, requester) => ({
+      ...{ ...requester, token: null },
       user: { uid, name: `${uid}`, grants: [{ management: 'admin', databases: null }] },
     }),
     onRefused: async () => undefined,

@@ -6,7 +6,7 @@ import type { Identify } from '../sessions/identify.ts'
 import { isPermitted } from './authenticate.ts'
 import { type Connection, holdConnection } from './hold-connection.ts'
 import type { Places } from './places.ts'
-import { visitorOf } from './visitor-of.ts'
+import { requesterOf } from './requester-of.ts'
 
 /** What goes out one by one. `seq` rises, and is what a client goes on after. */
 export interface StreamEvent {
@@ -125,7 +125,7 @@ async function isStillAdmitted(
   if (operation === undefined || operation.permission === null) return true
   try {
     const { authorization } = request.headers
-    const caller = await identify(authorization, visitorOf(request), { admitsExpired: false })
+    const caller = await identify(authorization, requesterOf(request), { admitsExpired: false })
     return isPermitted(request, operation, caller) && stream.admits(caller)
   } catch (cause) {
     if (cause instanceof Refusal) return false

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Caller, may } from '../core/identity/access.ts'
 import type { Identify } from '../sessions/identify.ts'
 import { createChangeBudgets } from './change-budgets.ts'
-import { visitorOf } from './visitor-of.ts'
+import { requesterOf } from './requester-of.ts'
 
 /** Told of each request that was refused for want of a permission. */
 export type OnRefused = (caller: Caller, permission: string, databaseUid: number | undefined) => Promise<void>
@@ -34,7 +34,7 @@ export function authenticate(identify: Identify, onRefused: OnRefused) {
   }
   const look = (request: FastifyRequest, operation: Operation): void | Promise<void> => {
     const admitsExpired = operation.admitsExpired === true
-    const found = identify(request.headers.authorization, visitorOf(request), { admitsExpired })
+    const found = identify(request.headers.authorization, requesterOf(request), { admitsExpired })
     if (!(found instanceof Promise)) return check(request, operation, found)
     return found.then((caller) => check(request, operation, caller))
   }

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { addressSource } from '../sessions/sources.ts'
-import { createGuestBook } from './guest-book.ts'
+import { createConnectionRegistry } from './connection-registry.ts'
 
 /** For the store, the agent, the proxy, engines, the operators' socket, and packages on their way. */
 const RESERVED_FILES = 300
@@ -17,7 +17,7 @@ interface Exchange {
 }
 
 /** A connection. `whose`: the source it comes from or, once it is known, the user. */
-interface Guest {
+interface OpenConnection {
   readonly whose: string
   readonly isKnown: boolean
   readonly exchanges: Set<Exchange>
@@ -72,7 +72,7 @@ export function boundConnections(
   const { log, sourceOf = sourceOfSocket } = deps
   const limits = connectionLimits(deps.most)
   let saidAtMs = Number.NEGATIVE_INFINITY
-  const guests = createGuests(limits, (from) => {
+  const admission = createAdmission(limits, (from) => {
     if (performance.now() - saidAtMs < SAY_AGAIN_MS) return
     saidAtMs = performance.now()
     log.warn(
@@ -82,46 +82,48 @@ export function boundConnections(
   })
 
   server.on('connection', (socket: Socket) => {
-    if (guests.admit(socket, sourceOf(socket))) socket.once('close', () => guests.leave(socket))
+    if (admission.admit(socket, sourceOf(socket))) socket.once('close', () => admission.leave(socket))
     else socket.destroy()
   })
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request
-    const exchanges = guests.exchangesOf(socket)
+    const exchanges = admission.exchangesOf(socket)
     if (exchanges === undefined) return
     const exchange = { request, response }
     exchanges.add(exchange)
-    response.once('prefinish', () => guests.wait(socket)) // all is said, and a client that does not read it can be let go
+    response.once('prefinish', () => admission.wait(socket)) // all is said, and a client that does not read it can be let go
     response.once('close', () => {
       exchanges.delete(exchange)
-      guests.wait(socket)
+      admission.wait(socket)
     })
   })
-  return { signedIn: guests.know }
+  return { signedIn: admission.know }
 }
 
 /** The connections there are. `onFull` hears from where one comes for which another one has to make room. */
-function createGuests(limits: ConnectionLimits, onFull: (source: string) => void) {
-  const open = new Map<Socket, Guest>()
-  const strangers = createGuestBook()
-  const known = createGuestBook()
-  const bookOf = ({ isKnown }: Guest) => (isKnown ? known : strangers)
-  const enter = (socket: Socket, guest: Guest) => {
-    open.set(socket, guest)
-    bookOf(guest).add(guest.whose, socket)
+function createAdmission(limits: ConnectionLimits, onFull: (source: string) => void) {
+  const open = new Map<Socket, OpenConnection>()
+  const strangers = createConnectionRegistry()
+  const known = createConnectionRegistry()
+  const registryOf = ({ isKnown }: OpenConnection) => (isKnown ? known : strangers)
+  const enter = (socket: Socket, connection: OpenConnection) => {
+    open.set(socket, connection)
+    registryOf(connection).add(connection.whose, socket)
     wait(socket)
   }
   const leave = (socket: Socket) => {
-    const guest = open.get(socket)
-    if (guest !== undefined) bookOf(guest).remove(guest.whose, socket)
+    const connection = open.get(socket)
+    if (connection !== undefined) registryOf(connection).remove(connection.whose, socket)
     open.delete(socket)
   }
   const wait = (socket: Socket) => {
-    const guest = open.get(socket)
-    if (guest !== undefined) bookOf(guest).wait(guest.whose, socket)
+    const connection = open.get(socket)
+    if (connection !== undefined) registryOf(connection).wait(connection.whose, socket)
   }
   const makeRoom = (candidates: Iterable<Socket>): boolean => {
-    const idle = firstIdle(candidates, open, (socket, guest) => bookOf(guest).serve(guest.whose, socket))
+    const idle = firstIdle(candidates, open, (socket, connection) =>
+      registryOf(connection).serve(connection.whose, socket),
+    )
     if (idle === undefined) return false
     leave(idle)
     idle.destroy()
@@ -146,11 +148,11 @@ function createGuests(limits: ConnectionLimits, onFull: (source: string) => void
       return true
     },
     know(socket: Socket, userUid: number): void {
-      const guest = open.get(socket)
+      const connection = open.get(socket)
       const whose = String(userUid)
-      if (guest === undefined || (guest.isKnown && guest.whose === whose)) return
+      if (connection === undefined || (connection.isKnown && connection.whose === whose)) return
       leave(socket)
-      enter(socket, { whose, isKnown: true, exchanges: guest.exchanges })
+      enter(socket, { whose, isKnown: true, exchanges: connection.exchanges })
     },
   }
 }
@@ -158,14 +160,14 @@ function createGuests(limits: ConnectionLimits, onFull: (source: string) => void
 /** The first of these that is not served. Those that are served are told to `serve`: they wait again when they have been answered. */
 function firstIdle(
   candidates: Iterable<Socket>,
-  open: ReadonlyMap<Socket, Guest>,
-  serve: (socket: Socket, guest: Guest) => void,
+  open: ReadonlyMap<Socket, OpenConnection>,
+  serve: (socket: Socket, connection: OpenConnection) => void,
 ): Socket | undefined {
   for (const socket of candidates) {
-    const guest = open.get(socket)
-    if (guest === undefined) continue
-    if (!isServed(guest.exchanges)) return socket
-    serve(socket, guest)
+    const connection = open.get(socket)
+    if (connection === undefined) continue
+    if (!isServed(connection.exchanges)) return socket
+    serve(socket, connection)
   }
   return undefined
 }

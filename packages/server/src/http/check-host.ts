@@ -18,7 +18,7 @@ export function createHostCheck(names: readonly string[]): (request: Pick<Fastif
     if (ours.has(name) || isIP(name) !== 0) return
     throw new Refusal(
       'invalid_request',
-      'Host: is no name of this server; its operator can add names with FAIRLEAD_HOST_NAMES',
+      'Host: is not a name of this server; the operator can add names with FAIRLEAD_HOST_NAMES',
     )
   }
 }

@@ -2,11 +2,11 @@ import type { Input, Operation, Output, Pieces, WaitPreference } from '@fairlead
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
-import type { Caller, Visitor } from '../core/identity/access.ts'
+import type { Caller, Requester } from '../core/identity/access.ts'
 import type { EventStream, Streams } from './answer-stream.ts'
 import type { Places } from './places.ts'
 import { readFormFile } from './read-form-file.ts'
-import { visitorOf } from './visitor-of.ts'
+import { requesterOf } from './requester-of.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -22,7 +22,7 @@ declare module 'fastify' {
 }
 
 /** Where an operation needs no login, the client is known only by its address. */
-export type Asker<Op extends Operation> = Op['permission'] extends null ? Visitor : Caller
+export type Asker<Op extends Operation> = Op['permission'] extends null ? Requester : Caller
 export type Handler<Op extends Operation> = (input: Input<Op>, asker: Asker<Op>) => Promise<Answer<Op>>
 type Answer<Op extends Operation> = Op extends { readonly stream: true }
   ? EventStream<Output<Op>>
@@ -61,7 +61,7 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
           ...(waitPreference && { waitPreference }),
         } as Input<typeof op>
         // The hook in authenticate.ts has refused every request without a caller where the operation needs one.
-        const asker = (request.caller ?? visitorOf(request)) as Asker<typeof op>
+        const asker = (request.caller ?? requesterOf(request)) as Asker<typeof op>
         const answer = await around(() => handler(input, asker))
         // By its type, that is what the handler of such an operation answers.
         return op.stream === true ? await app.streams.answer(request, reply, answer as EventStream) : answer

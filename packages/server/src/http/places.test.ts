@@ -14,8 +14,8 @@ import { placesOf } from './places.ts'
 async function serve(placeLimits: ReturnType<typeof placesOf>) {
   const begun = { upgrades: 0 }
   const http = createHttp({
-    identify: (authorization, visitor) => ({
-      ...{ ...visitor, token: null },
+    identify: (authorization, requester) => ({
+      ...{ ...requester, token: null },
       user: {
         uid: Number(authorization?.split(' ')[0]),
         name: 'x',

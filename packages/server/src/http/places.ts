@@ -1,7 +1,7 @@
 import { Refusal } from '@fairlead/api'
 import type { FastifyRequest } from 'fastify'
 import type { SourceOf } from '../sessions/sources.ts'
-import { visitorOf } from './visitor-of.ts'
+import { requesterOf } from './requester-of.ts'
 
 /** What takes a connection for long: event streams, and requests that are answered when an upgrade has ended. */
 export interface Places {
@@ -45,7 +45,7 @@ export function createPlaces({ most, mostOfSource, mostOfUser }: PlaceLimits, so
       const uid = request.caller?.user.uid ?? 0
       // Before its source is asked for, which takes the kernel some time.
       refuseBeyond(users.of(uid), mostOfUser, 'of this user')
-      const source = await sourceOf(visitorOf(request))
+      const source = await sourceOf(requesterOf(request))
       refuseBeyond(users.of(uid), mostOfUser, 'of this user')
       refuseBeyond(sources.of(source), mostOfSource, 'from the source of this one')
       refuseBeyond(taken, most, 'in all')

@@ -11,11 +11,11 @@ import type { Nodes } from './nodes-service.ts'
 function serve() {
   const grantsOf = (databases: readonly number[] | null) => [{ management: 'db_viewer', databases }] as const
   const http = createHttp({
-    identify: (header, visitor) => {
+    identify: (header, requester) => {
       const [, limits] = /^Bearer (.+)$/.exec(header ?? '') ?? []
       if (limits === undefined) throw new Refusal('unauthorized')
       const grants = grantsOf(limits === 'all' ? null : limits.split('+').map(Number))
-      return { ...visitor, user: { uid: 1, name: 'mia', grants }, token: null }
+      return { ...requester, user: { uid: 1, name: 'mia', grants }, token: null }
     },
     onRefused: async () => undefined,
     log: pino({ level: 'silent' }),

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { Refusal } from '@fairlead/api'
 import { settingsStore } from '../cluster/settings-store.ts'
-import type { Caller, Visitor } from '../core/identity/access.ts'
+import type { Caller, Requester } from '../core/identity/access.ts'
 import { isExpired } from '../core/identity/password-rules.ts'
 import type { Settings } from '../core/identity/settings.ts'
 import type { Store } from '../store/open-store.ts'
@@ -21,7 +21,7 @@ import type { Claims, Tokens } from './tokens.ts'
  */
 export type Identify = (
   header: string | undefined,
-  visitor: Visitor,
+  requester: Requester,
   options: { readonly admitsExpired: boolean },
 ) => Caller | Promise<Caller>
 
@@ -50,22 +50,23 @@ export function createIdentify(deps: IdentifyDeps): Identify {
   const { tokens, identities } = deps
   const byPassword = createByPassword(deps)
 
-  const byToken = async (token: string, visitor: Visitor): Promise<Caller> => {
+  const byToken = async (token: string, requester: Requester): Promise<Caller> => {
     const claims = await tokens.verify(token)
     const identity = claims && (await identities.get(claims.userUid))
-    return admit(claims, identity, visitor)
+    return admit(claims, identity, requester)
   }
-  const byKnownToken = (token: string, visitor: Visitor): Caller | undefined => {
+  const byKnownToken = (token: string, requester: Requester): Caller | undefined => {
     const claims = tokens.recall(token)
     const identity = claims && identities.recall(claims.userUid)
-    return identity && admit(claims, identity, visitor)
+    return identity && admit(claims, identity, requester)
   }
 
-  return (header, visitor, { admitsExpired }) => {
+  return (header, requester, { admitsExpired }) => {
     const { scheme, rest } = split(header ?? '')
-    if (scheme === 'bearer' || scheme === 'jwt') return byKnownToken(rest, visitor) ?? byToken(rest, visitor)
+    if (scheme === 'bearer' || scheme === 'jwt')
+      return byKnownToken(rest, requester) ?? byToken(rest, requester)
     const login = scheme === 'basic' ? readBasic(rest) : undefined
-    if (login !== undefined) return byPassword(login, visitor, admitsExpired)
+    if (login !== undefined) return byPassword(login, requester, admitsExpired)
     throw new Refusal(
       'unauthorized',
       'send a token as `Authorization: Bearer <token>`; get one from POST /v1/users/authorize',
@@ -73,7 +74,7 @@ export function createIdentify(deps: IdentifyDeps): Identify {
   }
 }
 
-type ByPassword = (login: Login, visitor: Visitor, admitsExpired: boolean) => Promise<Caller>
+type ByPassword = (login: Login, requester: Requester, admitsExpired: boolean) => Promise<Caller>
 
 /** Callers with a name and a password. What was right is remembered, until something about the user changes. */
 function createByPassword({
@@ -91,7 +92,7 @@ function createByPassword({
   })
   const codeOf = createCode()
 
-  return async (login, visitor, admitsExpired) => {
+  return async (login, requester, admitsExpired) => {
     const rules = await settings.get('all', settingsStore(store.db).get)
     if (!rules.basicAllowed && !admitsExpired) {
       throw new Refusal(
@@ -99,10 +100,10 @@ function createByPassword({
         'Basic is switched off here; get a token from POST /v1/users/authorize',
       )
     }
-    const source = await sourceOf(visitor)
+    const source = await sourceOf(requester)
     const code = codeOf(login, source)
     const check = async (): Promise<RightPassword> => {
-      const { user, issuedMs } = await logins.check(login, { ...visitor, via: 'basic' }, { admitsExpired })
+      const { user, issuedMs } = await logins.check(login, { ...requester, via: 'basic' }, { admitsExpired })
       return { userUid: user.uid, epoch: user.tokenEpoch, issuedMs }
     }
     let known = await right.get(code, check)
@@ -117,7 +118,7 @@ function createByPassword({
     if (!admitsExpired && isExpired(known.issuedMs, rules.passwordDays, now())) {
       throw new Refusal('password_expired')
     }
-    return { ...visitor, user: identity.principal, token: null }
+    return { ...requester, user: identity.principal, token: null }
   }
 }
 
@@ -128,7 +129,7 @@ function split(header: string): { readonly scheme: string; readonly rest: string
   return { scheme: header.slice(0, end).toLowerCase(), rest: header.slice(end).trim() }
 }
 
-function admit(claims: Claims | undefined, identity: Identity | undefined, visitor: Visitor): Caller {
+function admit(claims: Claims | undefined, identity: Identity | undefined, requester: Requester): Caller {
   if (claims === undefined || identity === undefined || !isGood(claims, identity)) {
     throw new Refusal(
       'unauthorized',
@@ -136,7 +137,7 @@ function admit(claims: Claims | undefined, identity: Identity | undefined, visit
     )
   }
   const { id, expiresAtMs, signedInMs } = claims
-  return { ...visitor, user: identity.principal, token: { id, expiresAtMs, signedInMs } }
+  return { ...requester, user: identity.principal, token: { id, expiresAtMs, signedInMs } }
 }
 
 function isGood({ id, epoch }: { readonly id: string; readonly epoch: number }, identity: Identity): boolean {

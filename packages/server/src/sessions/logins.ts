@@ -1,7 +1,7 @@
 import { Refusal } from '@fairlead/api'
 import type { AuditCounter } from '../audit/audit-counter.ts'
 import { settingsStore } from '../cluster/settings-store.ts'
-import type { Visitor } from '../core/identity/access.ts'
+import type { Requester } from '../core/identity/access.ts'
 import type { AuditEvent } from '../core/identity/audit-record.ts'
 import { noFailures } from '../core/identity/lockout.ts'
 import { countRight, countWrong, isShut, newLane, type Tries } from '../core/identity/login-lanes.ts'
@@ -22,7 +22,7 @@ export interface Login {
   readonly password: string
 }
 
-export type LoginBy = Visitor & { readonly via: string }
+export type LoginBy = Requester & { readonly via: string }
 
 /** Checks passwords, counts failures by source, and locks a source out. */
 export interface Logins {

@@ -7,8 +7,8 @@ const TTL_SECONDS = 300
 
 /** Serves signing in, renewing and ending tokens, and the public keys that verify them (RFC 7517). */
 export function sessionsRoutes(mount: Mount, sessions: Sessions, keys: SigningKeys): void {
-  mount(authorizeUser, async ({ body: { username, password, ttl } }, visitor) => ({
-    access_token: await sessions.authorize({ name: username, password }, ttl ?? TTL_SECONDS, visitor),
+  mount(authorizeUser, async ({ body: { username, password, ttl } }, requester) => ({
+    access_token: await sessions.authorize({ name: username, password }, ttl ?? TTL_SECONDS, requester),
   }))
 
   mount(refreshToken, async ({ body }, caller) => ({

@@ -1,7 +1,7 @@
 import { Refusal } from '@fairlead/api'
 import type { AuditCounter } from '../audit/audit-counter.ts'
 import { settingsStore } from '../cluster/settings-store.ts'
-import { actorOf, type Caller, type Visitor } from '../core/identity/access.ts'
+import { actorOf, type Caller, type Requester } from '../core/identity/access.ts'
 import { isExpired } from '../core/identity/password-rules.ts'
 import type { Store } from '../store/open-store.ts'
 import type { Identities } from './identities.ts'
@@ -12,7 +12,7 @@ import type { Tokens } from './tokens.ts'
 /** Gives out tokens and ends them. */
 export interface Sessions {
   /** A token for the user of this login. Throws Refusal as Logins does. */
-  authorize(login: Login, ttlSeconds: number, by: Visitor): Promise<string>
+  authorize(login: Login, ttlSeconds: number, by: Requester): Promise<string>
   /**
    * Another token for the caller's session. Throws Refusal password_expired, or unauthorized when the user
    * has gone or the session has ended.

@@ -1,15 +1,15 @@
 import { isIP } from 'node:net'
-import type { Peer, Visitor } from '../core/identity/access.ts'
+import type { Peer, Requester } from '../core/identity/access.ts'
 import { type ReadOwner, readSocketOwner } from './read-socket-owner.ts'
 
-/** Where a visitor comes from, as logins are counted by. */
-export type SourceOf = (visitor: Visitor) => Promise<string>
+/** Where a requester comes from, as logins are counted by. */
+export type SourceOf = (requester: Requester) => Promise<string>
 
 /** A local process that cannot be told from others. No user is known from there. */
 export const UNKNOWN_LOCAL = 'local'
 
 /**
- * The address of a visitor, or its network where that is what one machine has (IPv6: /64). All processes of a machine share its
+ * The address of a requester, or its network where that is what one machine has (IPv6: /64). All processes of a machine share its
  * loopback addresses: there it is the operating system's user whose process holds the connection, where the system tells.
  */
 export function createSources(ownerOf: ReadOwner = readSocketOwner()): SourceOf {

@@ -13,7 +13,7 @@ import { type Engine, freshName } from './engines.ts'
 import { unlimited } from './group.ts'
 import { lastHandover, liveOf, type Member, memberOf, type Team, type World } from './world.ts'
 
-/** What is seen, and noted, at a look: as observe.ts and keepHistory do it. */
+/** What is seen, and noted, at a look: what observe.ts makes of the same world, without a command. The property with `isWhole` looks by observe.ts. */
 export function look(world: World): ObservedDatabase {
   for (const team of world.teams) keepHistory(team)
   const node = { memoryFreeBytes: world.memoryFreeBytes, diskFreeBytes: 1e12 }
@@ -41,7 +41,10 @@ function openSince({ from, to, released, intendedAt }: Handover, { time }: World
   return { from, to, released, ageMs: time.elapsed() - Date.parse(intendedAt) }
 }
 
-/** Followers that are linked are less behind than one look. */
+/**
+ * Unlike keepHistory of the product, it records no more than what linked followers have: before each look of the model there is a write that
+ * has not reached them yet (`pass` in lead.ts), where a stream between engines takes less time than a look.
+ */
 function keepHistory(team: Team): void {
   const engine = team.members.find(({ id }) => id === team.recorded)?.engine
   const last = lastHandover(team)

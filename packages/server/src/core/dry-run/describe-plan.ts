@@ -89,7 +89,7 @@ function risksOf(seen: ObservedDatabase, goal: Goal, steps: readonly Foreseen[])
     ...(goal.discard ? ['the data is discarded, as requested: the database starts empty'] : []),
     ...(count(steps, 'restart-primary') > 0
       ? [
-          'there is no memory for a surge shard: the database restarts in place, is away meanwhile, and has no way back',
+          'there is no memory for a surge shard: the database restarts in place, does not serve meanwhile, and has no way back',
         ]
       : []),
     ...(path?.relaxed

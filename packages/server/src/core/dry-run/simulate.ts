@@ -111,7 +111,7 @@ export function applyStep(
     case 'take-back':
     case 'enable-aof':
     case 'save-snapshot':
-    case 'record-wish':
+    case 'record-follows':
       return {
         ...seen,
         shards: seen.shards.map((shard) => (shard.id === step.shard ? changed(shard, step, seen) : shard)),
@@ -152,7 +152,7 @@ function changed(shard: ObservedShard, step: ShardStep, seen: ObservedGroup): Ob
       return withEngine(shard, { aof: 'rewriting' })
     case 'save-snapshot':
       return { ...shard, disk: savedDisk(shard) }
-    case 'record-wish':
+    case 'record-follows':
       return { ...shard, follows: step.follow }
   }
 }

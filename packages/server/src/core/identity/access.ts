@@ -15,10 +15,10 @@ export interface Principal {
 }
 
 /** The sender of a request. */
-export interface Visitor {
+export interface Requester {
   /** Network address. */
   readonly address: string
-  /** The rest of the connection: the visitor's port, and where it ends. */
+  /** The rest of the connection: the requester's port, and where it ends. */
   readonly peer?: Peer
 }
 
@@ -29,8 +29,8 @@ export interface Peer {
   readonly toPort: number
 }
 
-/** A visitor that has signed in. */
-export interface Caller extends Visitor {
+/** A requester that has signed in. */
+export interface Caller extends Requester {
   readonly user: Principal
   /** The token the request came with; null: a password. */
   readonly token: {
@@ -56,7 +56,7 @@ export function actorOf({ user, address }: Caller): Actor {
 }
 
 /** The origin of the caller's request, without the user. */
-export function visitorOf({ address, peer }: Caller): Visitor {
+export function requesterOf({ address, peer }: Caller): Requester {
   return peer === undefined ? { address } : { address, peer }
 }
 

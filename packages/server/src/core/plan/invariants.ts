@@ -99,7 +99,7 @@ function checkStep(step: Step, check: Check): void {
     case 'fence':
     case 'meet':
     case 'record-primary':
-    case 'record-wish':
+    case 'record-follows':
     case 'release-handover':
     case 'seal-handover':
       break // they take nothing away from any shard

@@ -323,7 +323,9 @@ function nameOf(step: Step): string[] {
   if (step.kind === 'hand-over') return [`hand-over to ${step.to}`]
   // Gossip may have told every shard already, and accidents of timing need repairs of records that were not
   // foreseen.
-  if (['meet', 'forget-node', 'follow', 'record-wish', 'record-primary', 'seal-handover'].includes(step.kind))
+  if (
+    ['meet', 'forget-node', 'follow', 'record-follows', 'record-primary', 'seal-handover'].includes(step.kind)
+  )
     return []
   return ['shard' in step ? `${step.kind} ${step.shard}` : step.kind]
 }

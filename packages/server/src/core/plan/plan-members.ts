@@ -21,7 +21,7 @@ export function planRecords({ seen, primary, replicas }: Group): Verdict | undef
   }
   if (primary.follows !== null) {
     return act({
-      kind: 'record-wish',
+      kind: 'record-follows',
       shard: primary.id,
       follow: null,
       why: 'it is the primary, also after a restart of its process',
@@ -30,7 +30,7 @@ export function planRecords({ seen, primary, replicas }: Group): Verdict | undef
   const stale = replicas.find((shard) => shard.process === 'running' && shard.follows !== primary.id)
   if (stale === undefined) return undefined
   return act({
-    kind: 'record-wish',
+    kind: 'record-follows',
     shard: stale.id,
     follow: primary.id,
     why: `it follows shard ${primary.id}, also after a restart of its process`,

@@ -143,7 +143,7 @@ function carryOut(step: Step, nodes: readonly Node[], seen: ObservedDatabase): v
       nodeOf(by).known.add(to)
       nodeOf(to).known.add(by)
     }
-  else if (step.kind !== 'record-wish' && step.kind !== 'record-primary') throw new Error(`a ${step.kind}`)
+  else if (step.kind !== 'record-follows' && step.kind !== 'record-primary') throw new Error(`a ${step.kind}`)
 }
 
 function takeBack(node: Node, slots: SlotRange, nodes: readonly Node[], seen: ObservedDatabase): void {

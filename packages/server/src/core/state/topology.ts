@@ -266,7 +266,7 @@ export type Step = (
   | { readonly kind: 'assign-slots'; readonly shard: number; readonly slots: SlotRange }
   | { readonly kind: 'forget-node'; readonly node: string; readonly shards: readonly number[] }
   | { readonly kind: 'record-primary'; readonly shard: number }
-  | { readonly kind: 'record-wish'; readonly shard: number; readonly follow: number | null }
+  | { readonly kind: 'record-follows'; readonly shard: number; readonly follow: number | null }
 ) & { readonly why: string }
 
 /**

@@ -191,7 +191,7 @@ const STEPS_AT_ONCE = 16
 /** It has got as far as its handover, or has nothing to do before the others have. */
 function isAtHandover({ verdict }: Lane): boolean {
   if (verdict.kind !== 'do') return verdict.kind !== 'wait'
-  return ['hand-over', 'record-wish', 'seal-handover'].includes(verdict.step.kind)
+  return ['hand-over', 'record-follows', 'seal-handover'].includes(verdict.step.kind)
 }
 
 async function finish(turn: TurnState, ports: TurnPorts, memory: TurnMemory): Promise<Turn> {

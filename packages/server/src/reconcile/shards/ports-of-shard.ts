@@ -35,7 +35,7 @@ export async function findPorts(isTls: boolean, context: PortContext): Promise<P
   // A shard of an older database stays without TLS: its upgrade counts on one port only.
   if (tlsPort === null && database.shardTls) throw noneIsFree(context)
   if (tlsPort === null)
-    ports.log.warn({ database: database.uid }, 'no port is free for TLS: a shard stays plain')
+    ports.log.warn({ database: database.uid }, 'no port is free for TLS: a shard stays without TLS')
   return { port, tlsPort }
 }
 

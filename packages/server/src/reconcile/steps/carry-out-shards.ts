@@ -210,8 +210,8 @@ export async function endProcess(
 const ENDS_MS = 250
 
 /** The agent first: the record is what the planner reads, and must not run ahead of what the agent holds. */
-export async function recordWish(
-  step: Extract<Step, { kind: 'record-wish' }>,
+export async function recordFollows(
+  step: Extract<Step, { kind: 'record-follows' }>,
   context: ShardContext,
 ): Promise<Outcome> {
   const shard = { ...member(step.shard, context), follows: step.follow }

@@ -16,7 +16,7 @@ import { assignSlots, followInCluster, forgetNode, meetInCluster } from './carry
 import {
   addShard,
   endProcess,
-  recordWish,
+  recordFollows,
   restartPrimary,
   restartShard,
   retireShard,
@@ -55,7 +55,7 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   'restart-primary': restartPrimary,
   'retire-shard': retireShard,
   'end-process': endProcess,
-  'record-wish': recordWish,
+  'record-follows': recordFollows,
   follow: async ({ shard, primary }, context) =>
     context.database.cluster
       ? followInCluster(shard, primary, context)

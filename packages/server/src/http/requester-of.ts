@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify'
-import type { Peer, Visitor } from '../core/identity/access.ts'
+import type { Peer, Requester } from '../core/identity/access.ts'
 
 /** One object for each connection: what is found out about it once (sources.ts) is good until it ends. */
 const peers = new WeakMap<FastifyRequest['socket'], Peer>()
 
 /** What sends this request, as far as its connection says. */
-export function visitorOf({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): Visitor {
+export function requesterOf({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): Requester {
   const peer = peers.get(socket) ?? peerOf(socket)
   return peer === undefined ? { address: ip } : { address: ip, peer }
 }

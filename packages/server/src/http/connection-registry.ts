@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 
 /** Connections by whose they are: how many each has, and which of them may make room for another one. */
-export interface GuestBook {
+export interface ConnectionRegistry {
   readonly size: number
   count(whose: string): number
   add(whose: string, socket: Socket): void
@@ -16,14 +16,14 @@ export interface GuestBook {
   allWaiting(): Iterable<Socket>
 }
 
-interface Guests {
+interface Connections {
   readonly sockets: Set<Socket>
   readonly waiting: Set<Socket>
 }
 
 /** An empty one. */
-export function createGuestBook(): GuestBook {
-  const all = new Map<string, Guests>()
+export function createConnectionRegistry(): ConnectionRegistry {
+  const all = new Map<string, Connections>()
   let size = 0
   return {
     get size() {
@@ -31,32 +31,32 @@ export function createGuestBook(): GuestBook {
     },
     count: (whose) => all.get(whose)?.sockets.size ?? 0,
     add(whose, socket) {
-      const guests = all.get(whose) ?? { sockets: new Set(), waiting: new Set() }
-      all.set(whose, guests)
-      guests.sockets.add(socket)
+      const connections = all.get(whose) ?? { sockets: new Set(), waiting: new Set() }
+      all.set(whose, connections)
+      connections.sockets.add(socket)
       size += 1
     },
     wait(whose, socket) {
-      const guests = all.get(whose)
-      if (guests?.sockets.has(socket) === true) guests.waiting.add(socket)
+      const connections = all.get(whose)
+      if (connections?.sockets.has(socket) === true) connections.waiting.add(socket)
     },
     serve: (whose, socket) => void all.get(whose)?.waiting.delete(socket),
     remove(whose, socket) {
-      const guests = all.get(whose)
-      if (guests?.sockets.delete(socket) !== true) return
-      guests.waiting.delete(socket)
+      const connections = all.get(whose)
+      if (connections?.sockets.delete(socket) !== true) return
+      connections.waiting.delete(socket)
       size -= 1
-      if (guests.sockets.size === 0) all.delete(whose)
+      if (connections.sockets.size === 0) all.delete(whose)
     },
     waiting: (whose) => all.get(whose)?.waiting ?? [],
     *allWaiting() {
       // Nearly always the first that is tried makes room: to sort all of them would cost more than the connection does.
-      const [largest] = [...all.values()].reduce<readonly Guests[]>(
+      const [largest] = [...all.values()].reduce<readonly Connections[]>(
         ([most], each) => [most === undefined || each.sockets.size > most.sockets.size ? each : most],
         [],
       )
       if (largest !== undefined) yield* largest.waiting
-      for (const guests of all.values()) yield* guests.waiting
+      for (const connections of all.values()) yield* connections.waiting
     },
   }
 }
