@@ -19,7 +19,7 @@ const watched: Documented = {
   ways: ['before', 'transaction'],
   got: /^(\*-1|_)\r\n/,
   means:
-    'What was watched when the role moved counts as changed: the next `EXEC` answers nil, and the client tries again.',
+    'Keys that are watched when the role moves count as changed: the next `EXEC` answers nil, and the client tries again.',
 }
 
 export const plainDifferences: readonly Documented[] = [watched]
@@ -34,62 +34,62 @@ export const shardedDifferences: readonly Documented[] = [
     ],
     ways: ['transaction'],
     got: notInside,
-    means: 'Refused inside of `MULTI`: they concern the connection, or more than one group.',
+    means: 'Refused inside `MULTI`: they concern the connection, or more than one group.',
   },
   {
     commands: ['EXEC'],
     ways: always,
     got: notInside,
-    means: 'Refused where one of those was to be part of the transaction.',
+    means: 'Refused if one of the commands above was sent inside the transaction.',
   },
   {
     commands: ['NOSUCHCOMMAND', 'everything that is refused'],
     ways: ['transaction'],
     got: /^\+QUEUED\r\n/,
     means:
-      'Before the first key of a transaction its group is not known: what is refused is queued, and `EXEC` is refused.',
+      'The group of a transaction is known from its first key on. Before that, such a command is queued, and then `EXEC` is refused.',
   },
   {
     commands: ['MULTI', 'WATCH', 'RESET'],
     ways: ['transaction'],
     got: /^-ERR (MULTI calls can not be nested|WATCH inside MULTI is not allowed)\r\n/,
     means:
-      'Inside of `MULTI` refused in the words that redis has for it. Whether `EXEC` is refused then, the engine decides.',
+      'Inside `MULTI` they are refused with the error text of redis. The engine decides whether `EXEC` is refused then.',
   },
   {
     commands: ['PING', 'PUNSUBSCRIBE', 'SUNSUBSCRIBE', 'UNSUBSCRIBE'],
     ways: ['transaction'],
     got: /^\+OK\r\n/,
-    means: 'In RESP2 a subscriber may say `MULTI`, which an engine refuses it.',
+    means: 'In RESP2 a subscriber may send `MULTI`; an engine would refuse it.',
   },
   {
     commands: ['CLUSTER', 'CLUSTERSCAN', 'READONLY', 'READWRITE'],
     ways: always,
     got: /^-ERR This instance has cluster support disabled\r\n/,
-    means: 'Refused: to its clients the endpoint is no cluster.',
+    means: 'Refused: for its clients the endpoint is not a cluster.',
   },
   {
     commands: ['MONITOR', 'PSYNC', 'REPLCONF', 'SYNC'],
     ways: always,
     got: /^-ERR \w+ is not served for a sharded database\r\n/,
-    means: 'Refused to every user.',
+    means: 'Refused for every user.',
   },
   {
     commands: ['MOVE', 'SELECT', 'SWAPDB'],
     ways: always,
     got: /^(\*1\r\n)?-ERR (DB index is out of range|\w+ is not allowed in cluster mode)\r\n/,
-    means: 'Refused: a sharded database has the database 0 only.',
+    means: 'Refused: a sharded database has only the database 0.',
   },
   {
     commands: ['SCAN'],
     ways: always,
     got: /^\*2\r\n\$1\r\n1\r\n/,
-    means: 'Tells one group after the other: its cursor is 0 after the last one.',
+    means: 'Scans one group after the other: the cursor is 0 after the last group.',
   },
   {
     commands: ['CLIENT'],
     ways: always,
     got: /^-ERR CLIENT is not served for a sharded database\r\n/,
-    means: '`CLIENT CACHING` is refused: of which group the next command asks something is not known yet.',
+    means: '`CLIENT CACHING` is refused: the group of the next command is not known yet.',
   },
 ]

@@ -27,86 +27,88 @@ export const families: readonly Family[] = [
   {
     name: 'Reads',
     plain:
-      'Answered by the engine that was primary when it came; held until the new primary serves if it comes during the handover.',
+      'A read is answered by the engine that is primary when it arrives. During the handover it is held until the new primary serves.',
     sharded: '',
     rows: [...readValues, ...readCollections],
   },
   {
     name: 'Writes',
     plain:
-      'Carried out once: by the old primary, and then the new one has it, or by the new one. The answer is that of the one that did it.',
+      'A write is executed once: by the old primary, which replicates it to the new one, or by the new one. The engine that executes it answers.',
     sharded:
-      'All keys of a command must be of one slot; else it is refused with `CROSSSLOT`, `MSETEX` too, in which valkey 9.1 does not look.',
+      'All keys of a command must be of one slot; otherwise it is refused with `CROSSSLOT`. This includes `MSETEX`, of which valkey 9.1 does not check the keys.',
     rows: [...writeValues, ...writeCollections, ...writeStreams],
   },
   {
     name: 'Blocking',
     plain:
-      'The old primary gives it up, the client does not see that, and it is asked of the new one with the time that it has left.',
+      'The command ends at the old primary, which the client does not notice. It is sent again to the new primary, with the time that it has left.',
     sharded: '',
     rows: blocking,
   },
   {
     name: 'Waiting for replicas',
-    plain: 'As blocking ones. What it counts are the replicas of the new primary.',
-    sharded: 'The least number of all groups that the client has asked something.',
+    plain: 'As blocking commands. The replicas of the new primary are counted.',
+    sharded: 'The smallest number of the groups to which the client has sent requests.',
     rows: waiting,
   },
   {
     name: 'Transactions',
-    plain: 'What is queued is queued at the new primary, and `EXEC` carries it out there, whole.',
+    plain: 'The queued commands are queued at the new primary, and `EXEC` executes all of them there.',
     sharded: 'A transaction belongs to the slot of its first key.',
     rows: transactions,
   },
   {
     name: 'Scripts and functions',
     plain:
-      'A script runs once, on one of the two. Functions are replicated, and scripts that clients gave the endpoint are at the new primary before they are.',
+      'A script runs once, on one of the two engines. Functions are replicated. Scripts that clients loaded through the endpoint are at the new primary before its first client.',
     sharded: 'Loaded, deleted and flushed in all groups; a call goes to the group of its first key.',
     rows: scripts,
   },
   {
     name: 'Pub/sub',
-    plain: 'Subscriptions go along; messages of the old primary come before those of the new one.',
+    plain: 'Subscriptions go along. Messages of the old primary come before those of the new one.',
     sharded:
-      'That the old primary has lost the slot of a shard channel (`sunsubscribe`) is not told: the client is subscribed at the new one.',
+      'When the old primary loses the slot of a shard channel, the client gets no `sunsubscribe`: it is subscribed at the new primary.',
     rows: pubSub,
   },
   {
     name: 'Connection',
     plain:
-      'The connection goes on as it was. `CLIENT ID` and the addresses of `CLIENT INFO` are those of its link, which is another one then. A client that tracks keys in RESP3 is told that all of them may have changed.',
-    sharded: 'Said to all groups that the client has asked something, and to others when it asks them.',
+      'The connection keeps its state. `CLIENT ID` and the addresses of `CLIENT INFO` are those of its link to the engine, so they are different after the handover. A client that tracks keys in RESP3 is told that all keys may have changed.',
+    sharded:
+      'The command is sent to all groups to which the client has sent requests, and to other groups with the first request.',
     rows: connection,
   },
   {
     name: 'Cursors',
-    plain: 'What is there all the time is told; what was told may be told again.',
+    plain: 'A scan returns every element that exists during the whole scan. Elements may be returned twice.',
     sharded: '',
     rows: cursors,
   },
   {
     name: 'The whole database',
-    plain: 'As reads and writes.',
-    sharded: 'Asked of all groups, one answer made of theirs.',
+    plain: 'As for reads and writes.',
+    sharded: 'The command is sent to all groups, and their answers become one answer.',
     rows: wholeDatabase,
   },
   {
     name: 'The engine itself',
-    plain: 'Answered by the engine that was primary when it came. Of another version, it answers otherwise.',
+    plain:
+      'The engine that is primary when the command arrives answers. Another version may give another answer.',
     sharded: 'Answered by the first group.',
     rows: engineItself,
   },
   {
     name: 'Cluster',
-    plain: 'As reads: engines that are in no cluster say so.',
+    plain: 'As for reads. Engines that are in no cluster say so.',
     sharded: '',
     rows: cluster,
   },
   {
     name: 'Refused',
     plain:
-      'The user of a database may not: `NOPERM`, or the error that an engine has for it. The connection goes on, also to the new primary.',
+      'The user of a database has no right to these commands: the answer is `NOPERM`, or the error that the engine has for it. The connection stays open, also in a handover.',
     sharded: '',
     rows: refused,
   },
