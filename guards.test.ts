@@ -102,6 +102,24 @@ describe('what is written by hand', () => {
     expect(sources.filter((file) => outside.test(read(file)))).toEqual([])
   })
 
+  test('names files that exist, in pages and in comments', () => {
+    const short = (file: string) => `/${file.replace(/^packages\//, '').replace('/src/', '/')}`
+    const known = [...sources, ...pages, ...find('*.ts', 'bench/**/*.md')].map(short)
+    const ofPage = /`([\w./-]+\.(?:ts|mjs|md))`/g
+    const ofComment = /(?<![\w./-])([\w./-]+\.(?:ts|mjs|md))\b/g
+    const named = [
+      ...pages.flatMap((file) => [...read(file).matchAll(ofPage)].map(([, name = '']) => ({ file, name }))),
+      ...sources.flatMap((file) =>
+        [...read(file).matchAll(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g)]
+          .flatMap(([comment]) => [...comment.matchAll(ofComment)])
+          .map(([, name = '']) => ({ file, name })),
+      ),
+    ]
+    expect(named.length).toBeGreaterThan(300)
+    const isKnown = (name: string) => known.some((one) => one.endsWith(short(name)))
+    expect(named.filter(({ name }) => !name.startsWith('-') && !isKnown(name))).toEqual([])
+  })
+
   test('the glossary defines every word of the design', () => {
     const defined = [...read('docs/glossary.md').matchAll(/^\| \*\*(.+?)\*\*/gm)].flatMap(([, words = '']) =>
       words.split(', '),

@@ -52,7 +52,7 @@ export interface Router {
   readonly pending: Queue<PendingReply>
   /** Nothing is routed before all pending replies are sent: what comes next is done alone. */
   gated: boolean
-  /** It has had its turn: what it sends waits for the next one (../turns.ts). */
+  /** It has had its turn: what it sends waits for the next one (forwarding/turns.ts). */
   yielded: boolean
   /** Something is being done alone. */
   busy: boolean
