@@ -4,6 +4,7 @@
  * first time that it comes ("after cluster replicate"), or the CRASH_TIME-th. Or it kills the engine of the shard
  * KILL_SHARD the first time that KILL_WHEN comes ("after demote"), or the proxy or the agent, where KILL_SHARD is "proxy" or "agent".
  * Or it stalls processes, itself too, at the points that STALLS names (stall.ts); STALL_LOG gets a line for each.
+ * Or it is struck where the file of STRIKE_FILES orders it (strike.ts), and logs to STRIKE_LOG.
  * With POWER_CUT it takes all processes of its home along when it ends itself: engines, proxy and agent.
  */
 import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -12,7 +13,9 @@ import { createControlPlane, loadConfig } from '@fairlead/server'
 import { type LogFn, type Logger, pino } from 'pino'
 import { type ProcessIdentity, signalProcess } from '../packages/agent/src/process/process-identity.ts'
 import { announce, untilStopped } from '../packages/cli/src/parts/until-stopped.ts'
+import { pidOfAgent } from './pid-of-agent.ts'
 import { createStalls } from './stall.ts'
+import { createStrikes } from './strike.ts'
 
 const {
   CRASH_AT,
@@ -24,23 +27,28 @@ const {
   POWER_CUT,
   STALLS,
   STALL_LOG,
+  STRIKE_FILES,
+  STRIKE_LOG,
   ...env
 } = process.env
 let killed = false
 let points = 0
 let came = 0
 const stalls = createStalls(STALLS, STALL_LOG, pidOf)
+const strikes = createStrikes(STRIKE_FILES)
+const logFile = STRIKE_LOG ?? (stalls === null ? 2 : '/dev/null')
 
 const stopped = untilStopped()
 const config = loadConfig(env)
 const server = await createControlPlane(config, {
-  now: Date.now,
+  now: strikes?.now ?? Date.now,
   log: pino(
-    { level: stalls === null ? config.logLevel : 'info', hooks: { logMethod: hearMoves } },
-    pino.destination({ dest: stalls === null ? 2 : '/dev/null', sync: true }),
+    { level: logFile === 2 ? config.logLevel : 'debug', hooks: { logMethod: hearMoves } },
+    pino.destination({ dest: logFile, sync: true }),
   ),
   onEffect(phase, name) {
     stalls?.at(`${phase} ${name}`)
+    strikes?.at(`${phase} ${name}`)
     if (KILL_SHARD !== undefined && KILL_WHEN === `${phase} ${name}` && !killed) {
       killed = true
       process.kill(pidOf(KILL_SHARD), 'SIGKILL')
@@ -71,7 +79,7 @@ function hearMoves(this: Logger, words: Parameters<LogFn>, log: LogFn): void {
 
 function pidOf(who: string): number {
   if (who === 'server') return process.pid
-  return who === 'agent' ? pidOfAgent() : pidOnRecord(who)
+  return who === 'agent' ? pidOfAgent(config.home) : pidOnRecord(who)
 }
 
 /** Kills all processes of a home within a moment, as in a power cut: none of them sees the death of another one. */
@@ -79,7 +87,7 @@ function end(): void {
   if (POWER_CUT !== undefined) {
     const shards = readdirSync(join(config.home, 'shards'))
     // The agent first: it would note how the others end.
-    process.kill(pidOfAgent(), 'SIGKILL')
+    process.kill(pidOfAgent(config.home), 'SIGKILL')
     for (const name of ['proxy', ...shards]) {
       const identity = identityOnRecord(name)
       if (identity !== null) signalProcess(identity, 'SIGKILL')
@@ -99,21 +107,4 @@ function identityOnRecord(shard: string): ProcessIdentity | null {
   const path = join(config.home, shard === 'proxy' ? 'proxy' : join('shards', shard), 'process.json')
   if (!existsSync(path)) return null
   return (JSON.parse(readFileSync(path, 'utf8')) as { identity: ProcessIdentity | null }).identity
-}
-
-/** The agent's pid is not on record: it is the process that has the same home, and an agent's command line. */
-function pidOfAgent(): number {
-  const isOurs = (pid: string) => {
-    try {
-      const [args, settings] = ['cmdline', 'environ'].map((file) =>
-        readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0'),
-      )
-      return args?.at(-2) === 'agent' && settings?.includes(`FAIRLEAD_HOME=${config.home}`) === true
-    } catch {
-      return false // gone meanwhile, or another user's
-    }
-  }
-  const pid = readdirSync('/proc').find((name) => /^\d+$/.test(name) && isOurs(name))
-  if (pid === undefined) throw new Error(`no agent runs on ${config.home}`)
-  return Number(pid)
 }
