@@ -51,6 +51,8 @@ const excused: Readonly<Record<string, readonly string[]>> = {
   ],
   'a proof from its first step to its last, in the order in which it happens': [
     'e2e/stall-round.ts stallInUpgrades',
+    'e2e/strike-round.ts strikeInUpgrades',
+    'e2e/strike-round.ts strikeOnce',
     'proof/upgrade-under-load.ts upgradeUnderLoad',
   ],
 }
