@@ -124,7 +124,7 @@ function stopsOf({ certificates }: Action) {
     return { median: sorted[Math.floor(sorted.length / 2)], most: sorted.at(-1) }
   }
   return {
-    writeStopMs: middle(certificates.map(({ write_stop_ms }) => write_stop_ms)),
+    writeStopMs: middle(certificates.flatMap(({ write_stop_ms }) => write_stop_ms ?? [])),
     heldMs: middle(certificates.map(({ held_ms }) => held_ms ?? 0)),
   }
 }

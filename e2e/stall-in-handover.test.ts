@@ -137,7 +137,7 @@ function certificatesThatDoNotAddUp({ actions }: Aftermath) {
     .flatMap(({ certificates }) => certificates)
     .filter(
       ({ offset_from, offset_to, held_ms, write_stop_ms, recovered }) =>
-        offset_from !== offset_to || (!recovered && held_ms !== null && held_ms < write_stop_ms),
+        offset_from !== offset_to || (!recovered && held_ms !== null && held_ms < (write_stop_ms ?? 0)),
     )
 }
 

@@ -115,7 +115,7 @@ export async function upgradeUnderLoad(fairlead: Fairlead, options: LoadedUpgrad
     action: lastOf(actions),
     certificates,
     fullSyncs,
-    writeStopsMs: certificates.map(({ write_stop_ms }) => write_stop_ms),
+    writeStopsMs: certificates.flatMap(({ write_stop_ms }) => write_stop_ms ?? []),
     clientGapsMs,
     ...summarize(report, verdicts),
   }

@@ -56,7 +56,7 @@ export async function runCrowd(fairlead: Fairlead, course: Course): Promise<Run>
     what: course.what,
     perSecond: report.acked / report.seconds,
     errors: report.errors,
-    writeStopsMs: certificates.map(({ write_stop_ms }) => write_stop_ms),
+    writeStopsMs: certificates.flatMap(({ write_stop_ms }) => write_stop_ms ?? []),
     heldMs: certificates.map(({ held_ms }) => held_ms ?? 0),
     stallsMs: spansAt(report.slow, moments).atMs,
     gapsMs: spansAt(report.gaps, moments).atMs,

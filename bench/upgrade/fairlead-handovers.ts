@@ -54,7 +54,7 @@ export async function fairleadHandovers(
   return {
     writeStopsMs,
     calmMs,
-    certifiedMs: action.certificates.map(({ write_stop_ms }) => write_stop_ms),
+    certifiedMs: action.certificates.flatMap(({ write_stop_ms }) => write_stop_ms ?? []),
     fullSyncs: action.certificates.reduce((sum, { full_syncs }) => sum + (full_syncs ?? 0), 0),
     ...(await database.verdict()),
   }

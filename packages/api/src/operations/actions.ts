@@ -19,9 +19,9 @@ export const Certificate = Type.Object({
     description:
       'Keys that both held at that point, over all databases; null where a crash made counting impossible',
   }),
-  write_stop_ms: Type.Number({
+  write_stop_ms: Type.Union([Type.Number(), Type.Null()], {
     description:
-      'From the pause of the old primary to the promotion of the new one: no shard of the group took writes. By the server’s clock',
+      'From the pause of the old primary to the promotion of the new one: no shard of the group took writes. By the server’s clock; null if it was reconstructed after a crash, and the clock was set back meanwhile',
   }),
   held_ms: Type.Union([Type.Number(), Type.Null()], {
     description:

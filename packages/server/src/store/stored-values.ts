@@ -68,7 +68,7 @@ export const StoredCertificate = Type.Object({
   offsetFrom: Type.Number(),
   offsetTo: Type.Number(),
   keys: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
-  writeStopMs: Type.Number(),
+  writeStopMs: Type.Union([Type.Number(), Type.Null()]),
   heldMs: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
   recovered: Type.Boolean(),
   fullSyncs: Type.Union([Type.Number(), Type.Null()]),

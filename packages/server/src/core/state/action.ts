@@ -85,12 +85,12 @@ export interface Certificate {
   readonly keys: number | null
   /**
    * From the pause of the old primary to the promotion of the new one, by the server's clock: no shard took
-   * writes. In milliseconds.
+   * writes. In milliseconds. Null after a crash in which the clock was set back: then no bound of it is known.
    */
-  readonly writeStopMs: number
+  readonly writeStopMs: number | null
   /** How long clients of the endpoint waited, by the proxy's clock: never less than `writeStopMs`. Null without an endpoint, and after a crash. */
   readonly heldMs: number | null
-  /** Put together after a crash, from the engines' own records: `writeStopMs` is then an upper bound. */
+  /** Put together after a crash, from the engines' own records: `writeStopMs` is then an upper bound, or null. */
   readonly recovered: boolean
   /** Null until every follower resumed the stream. */
   readonly fullSyncs: number | null

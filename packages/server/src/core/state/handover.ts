@@ -19,3 +19,15 @@ export interface Handover {
   readonly closed: boolean
   readonly certificate: Certificate | null
 }
+
+/**
+ * The write stop of a handover that a crash interrupted, at most, in milliseconds: the wall clock (`nowMs`, Unix time) is all that is left of it. Null where the
+ * clock was set back, so that it bounds nothing.
+ */
+export function longestWriteStopMs(
+  { intendedAt }: Pick<Handover, 'intendedAt'>,
+  nowMs: number,
+): number | null {
+  const sinceMs = nowMs - Date.parse(intendedAt)
+  return sinceMs < 0 ? null : sinceMs
+}

@@ -1,7 +1,7 @@
 import { readInfo, readReplication, replicationIn } from '@fairlead/engine'
 import { aloneFor, branchOf, lostInHandover, type OldPrimary } from '../../core/losses/lost-in-handover.ts'
 import type { Certificate } from '../../core/state/action.ts'
-import type { Handover } from '../../core/state/handover.ts'
+import { type Handover, longestWriteStopMs } from '../../core/state/handover.ts'
 import type { ObservedShard } from '../../core/state/topology.ts'
 import { type PointingPorts, restoreEndpoint } from '../clients/endpoints.ts'
 import { replicationOf } from '../handover/handover-gate.ts'
@@ -143,7 +143,7 @@ async function recoverCertificate(
     offsetFrom: isJoined ? branchOf(old.replid2 === successor.replid2 ? old : successor) : old.offset,
     offsetTo: branchOf(successor),
     keys: null,
-    writeStopMs: ports.now() - Date.parse(handover.intendedAt),
+    writeStopMs: longestWriteStopMs(handover, ports.now()),
     heldMs: null,
     recovered: true,
     fullSyncs: null,
