@@ -240,7 +240,7 @@ describe('a database', () => {
       { sharding: true, oss_cluster: true, tls_mode: 'enabled' },
       400,
       'conflicting_fields',
-      /tls_mode.*plain/,
+      /tls_mode.*do not speak TLS/,
     ],
     [{ tls_mode: 'replica_ssl' }, 400, 'field_not_available', /tls_mode replica_ssl is not available/],
     [{ tls_mode: 'required' }, 400, 'invalid_request', /tls_mode: must be one of enabled, disabled/],

@@ -130,7 +130,7 @@ async function untilLeaseIsOver(ask: Servers['ask'], pid: number | undefined): P
 /** What servers were refused, in their own words: "lease" by the store, "epoch" by agents and proxies. */
 export function refusedIn({ members }: Servers): readonly string[] {
   const logs = members.map(({ log }) => readFileSync(log, 'utf8')).join('')
-  const words = { lease: 'another server looks after database', epoch: 'is held under epoch' }
+  const words = { lease: 'another server works on database', epoch: 'is held under epoch' }
   return Object.entries(words).flatMap(([name, said]) => (logs.includes(said) ? [name] : []))
 }
 

@@ -132,7 +132,7 @@ test('a process that died while no agent ran counts as a crash', async () => {
   await using _ = await home.start()
   await home.becomes('restart', { state: 'running', crashes: 1 })
   const waits = await home.becomes('wait', { state: 'exited', crashes: 1 })
-  expect(waits.why).toContain('waits for the server')
+  expect(waits.why).toContain('waits until the server orders its start')
 })
 
 test('a removed shard is gone with its data, and removing it again is no error', async () => {

@@ -110,7 +110,7 @@ test('one that stands still among others is left to the server, whose order is v
   await expect(endIt((startedAt ?? 0) - 1)).rejects.toThrow('has another process by now')
   await endIt(startedAt)
   const exited = await home.becomes('a-1', { state: 'exited', crashes: 1 }, 5_000)
-  expect(exited.why).toMatch(/and was killed, as the server ordered; waits for the server/)
+  expect(exited.why).toMatch(/and was killed, as the server ordered; waits until the server orders its start/)
 })
 
 test('a replica that stands still is killed soon, and comes back behind its primary', async () => {
