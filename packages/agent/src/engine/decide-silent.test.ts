@@ -38,6 +38,11 @@ test('the message names the process, what it does, and what decides about it', (
   expect(decideSilent(silence('works', 0, 'everything')).why).toBe('has not answered for 300 s: it is busy')
 })
 
+test('a silence of less than a second is not told: an engine may be slow at times', () => {
+  const verdict = (forMs: number) => decideSilent({ ...silence('works', 0, 'everything'), forMs })
+  expect([999, 1_000].map(verdict)).toMatchObject([{ isLong: false }, { isLong: true }])
+})
+
 test('whatever is seen, the only copy of data is not killed', () => {
   fc.assert(
     fc.property(

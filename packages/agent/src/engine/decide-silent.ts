@@ -24,10 +24,13 @@ export interface Silence {
   readonly primaryHungAfterMs: number
 }
 
-/** `hung`: it has done nothing for too long, and the server or a person has to decide about it. */
+/**
+ * `hung`: it has done nothing for too long, and the server or a person has to decide about it. `isLong`: people are told of it. An engine may be slow at
+ * times.
+ */
 export type SilentVerdict =
   | { readonly kind: 'kill'; readonly why: string }
-  | { readonly kind: 'leave'; readonly hung: boolean; readonly why: string }
+  | { readonly kind: 'leave'; readonly hung: boolean; readonly isLong: boolean; readonly why: string }
 
 /**
  * Decides about a process that does not answer. A busy one is left alone, however long it takes. One that
@@ -40,11 +43,15 @@ export function decideSilent(silence: Silence): SilentVerdict {
   const said = `has not answered for ${seconds(forMs)}`
   const { doing, idleMs } = activity
   const does = doing === 'stopped' ? stoppedWords(pid) : words[doing]
-  if (doing === 'works' || doing === 'disk')
-    return { kind: 'leave', hung: false, why: forMs < TOLD_AFTER_MS ? '' : `${said}: ${does}` }
+  const leave = {
+    kind: 'leave',
+    hung: false,
+    isLong: forMs >= TOLD_AFTER_MS,
+    why: `${said}: ${does}`,
+  } as const
+  if (doing === 'works' || doing === 'disk') return leave
   const limitMs = loss === 'nothing' ? hungAfterMs : primaryHungAfterMs
-  if (idleMs < limitMs)
-    return { kind: 'leave', hung: false, why: forMs < TOLD_AFTER_MS ? '' : `${said}: ${does}` }
+  if (idleMs < limitMs) return leave
 
   const killed = `did not answer PING for ${seconds(forMs)} while it did nothing, and was killed`
   switch (loss) {
@@ -55,13 +62,13 @@ export function decideSilent(silence: Silence): SilentVerdict {
     case 'unknown':
       if (ordered) return { kind: 'kill', why: `${killed}, as the server ordered` }
       return {
-        kind: 'leave',
+        ...leave,
         hung: true,
         why: `${said}: ${does}; the server decides whether another shard takes its place (pid ${pid})`,
       }
     case 'everything':
       return {
-        kind: 'leave',
+        ...leave,
         hung: true,
         why: `${said}: ${does}; all data of the database would end with it, so a person has to decide (pid ${pid}): kill -KILL ${pid} gives that data up; see docs/busy-and-hung.md`,
       }

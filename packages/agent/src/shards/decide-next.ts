@@ -1,6 +1,6 @@
 import type { ShardReport, ShardSpec } from '@fairlead/api'
 import type { Answer } from '../engine/ask-engine.ts'
-import { decideSilent } from '../engine/decide-silent.ts'
+import { decideSilent, type SilentVerdict } from '../engine/decide-silent.ts'
 import { backOffMs } from '../process/decide-restart.ts'
 
 /** What one look at a shard has shown. Times in milliseconds; `at` ones since 1970. */
@@ -38,6 +38,8 @@ export type Next =
       readonly kind: 'rest'
       readonly state: ShardReport['state']
       readonly afterMs: number
+      /** It runs as it should, as far as its answer tells; `why` says nothing then. */
+      readonly isWell: boolean
       readonly why: string
     }
 
@@ -82,10 +84,17 @@ function decideAlive(observation: Observation, last: NonNullable<Observation['la
     kind: 'rest',
     state: last.answered ? 'running' : 'starting',
     afterMs: young ? YOUNG_LOOK_MS : closely ? CHANGING_MS : RUNNING_MS,
+    isWell: !outdated && (verdict === null ? answer.kind === 'pong' : !verdict.isLong),
     why: outdated
-      ? `cannot be stopped: ${refusedToStop ?? (verdict?.why || 'it does not answer')}`
-      : (verdict?.why ?? describe(answer)),
+      ? `cannot be stopped: ${refusedToStop ?? (verdict?.isLong ? verdict.why : 'it does not answer')}`
+      : tell(answer, verdict),
   }
+}
+
+/** For people; nothing where all is well. */
+function tell(answer: Answer, silent: Extract<SilentVerdict, { kind: 'leave' }> | null): string {
+  if (silent === null) return describe(answer)
+  return silent.isLong ? silent.why : ''
 }
 
 function decideEnded(
@@ -94,7 +103,7 @@ function decideEnded(
   ended: { readonly at: number; readonly how: 'stopped' | 'died'; readonly why: string },
 ): Next {
   if (last.order < wanted.order) return { kind: 'start', why: 'it was put' }
-  const rest = { kind: 'rest', afterMs: SETTLED_MS } as const
+  const rest = { kind: 'rest', afterMs: SETTLED_MS, isWell: false } as const
   if (ended.how === 'died' && !last.proven) return { ...rest, state: 'failed', why: ended.why }
   if (wanted.onCrash === 'wait')
     return { ...rest, state: 'exited', why: `${ended.why}; waits until the server orders its start` }

@@ -49,7 +49,7 @@ export function describeShard(
     beganAfterDeath: here?.before.died ?? false,
     why: view.why !== '' || here === null ? view.why : crowd.of(here.startedAt),
     portTaken: view.state === 'failed' && last?.ended?.portTaken === true,
-    failsToStart: last?.unanswered && last.unanswered.deaths >= FAILS_AFTER ? last.unanswered.why : '',
+    failsToStart: last?.unanswered && last.unanswered.deaths >= FAILS_AFTER ? last.unanswered.why : null,
     memoryBytes: wanted.spec.memoryBytes,
     evictionPolicy: wanted.spec.evictionPolicy,
     certificate: nameOfCertificate((last?.spec ?? wanted.spec).tls),
@@ -65,8 +65,8 @@ export function describeShard(
 function describeSilence(silence: Silence): ShardReport['silence'] {
   const { forMs, activity, onDisk } = silence
   const verdict = decideSilent(silence)
-  const hung = verdict.kind === 'leave' && verdict.hung
-  return { forMs, doing: activity.doing, hung, why: verdict.why, onDisk }
+  const { hung, isLong } = verdict.kind === 'leave' ? verdict : { hung: false, isLong: true }
+  return { forMs, doing: activity.doing, hung, isLong, why: verdict.why, onDisk }
 }
 
 /** Before the first look, at the start of the agent. */

@@ -184,7 +184,7 @@ async function turn(supervision: Supervision): Promise<number> {
       // One that is silent would only be waited for once more.
       if (isRunning && state.silence === null) await lookInside(state, place)
       const { changed, struggles } = state.engine
-      const isClose = state.attention.look(isRunning && next.why === '' && !changed && !struggles)
+      const isClose = state.attention.look(isRunning && next.isWell && !changed && !struggles)
       if (isClose) await state.disk.look(state.last)
       // What was put meanwhile is not yet in this view: leave what the put has said.
       if (order === state.wanted.order) state.view = next

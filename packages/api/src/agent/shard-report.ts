@@ -98,8 +98,8 @@ export const ShardReport = Type.Object({
   why: Type.String(),
   /** `failed`, because another process has its port: on another one it may start. */
   portTaken: Type.Boolean(),
-  /** Several of its processes in a row have died before they answered: how the last one ended. It is still tried again. Empty otherwise. */
-  failsToStart: Type.String(),
+  /** Several of its processes in a row have died before they answered: how the last one ended. It is still tried again. Null otherwise. */
+  failsToStart: Type.Union([Type.String(), Type.Null()]),
   /** SHA-256 of the certificate (its PEM) with which its last process proves itself to the others; null: it has none. */
   certificate: Type.Union([Type.String(), Type.Null()]),
   /** It ended, and only a put starts it again (`onCrash` wait). */
@@ -128,6 +128,8 @@ export const ShardReport = Type.Object({
       doing: Type.Enum(['works', 'disk', 'stopped', 'idle']),
       /** It has done nothing for too long, and the agent will not end it by itself: see endShardProcess. */
       hung: Type.Boolean(),
+      /** It is told to people: an engine may be slow at times. */
+      isLong: Type.Boolean(),
       why: Type.String(),
       /** Its disk holds data of its persistence: they do not all end with it. */
       onDisk: Type.Boolean(),

@@ -183,7 +183,7 @@ export function shardToWire({ shard, slots, isPrimary, report }: ShardView): Sha
     assigned_slots: `${slots.first}-${slots.last}`,
     status: report?.state === 'running' ? 'active' : 'inactive',
     detailed_status: report === undefined ? 'unknown' : detailOf(report),
-    status_reason: report?.silence?.why ?? report?.why ?? '',
+    status_reason: report?.silence?.isLong ? report.silence.why : (report?.why ?? ''),
     engine: report?.build.flavour ?? shard.runs.build.flavour,
     engine_version: report?.build.version ?? shard.runs.build.version,
     port: shard.port,
@@ -192,7 +192,7 @@ export function shardToWire({ shard, slots, isPrimary, report }: ShardView): Sha
 
 /** A short silence is not reported: an engine may be slow at times. */
 function detailOf({ state, silence }: ShardReport): Shard['detailed_status'] {
-  if (state !== 'running' || silence === null || silence.why === '') return detailWords[state]
+  if (state !== 'running' || silence === null || !silence.isLong) return detailWords[state]
   return silence.doing === 'works' || silence.doing === 'disk' ? 'busy' : 'timeout'
 }
 

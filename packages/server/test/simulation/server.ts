@@ -138,13 +138,20 @@ function reportOf(member: Member, world: World): ShardReport {
     forMs: (stall?.past ?? 0) * 500,
     doing: 'stopped',
     hung: false,
-    why: '',
+    isLong: true,
+    why: 'was stopped',
     onDisk: false,
   } as const
   return {
     ...{ id: `s${id}`, state: state === 'absent' ? 'exited' : state, revision: revision ?? '' },
     ...{ build: wanted.build, host: '', port: id, pid: null, startedAt: 0, crashes: 0 },
-    ...{ endedInOrder: endedCleanly, beganAfterDeath: false, why: state, portTaken: false, failsToStart: '' },
+    ...{
+      endedInOrder: endedCleanly,
+      beganAfterDeath: false,
+      why: state,
+      portTaken: false,
+      failsToStart: null,
+    },
     ...{ certificate: null, asleep: state === 'exited' && spec?.onCrash === 'wait', trouble: '' },
     ...{ memoryBytes: 0, evictionPolicy: 'noeviction', cannotRead: false, disk: { ...disk, snapshot } },
     silence: stall === null || engine === null ? null : doing,

@@ -114,7 +114,7 @@ export function planOldValues(
 ): Verdict | undefined {
   if (recorded === undefined || recorded === successor || !mayHaveOldValues(successor, recorded))
     return undefined
-  if (recorded.process !== 'exited' || recorded.failsToStart || recorded.disk?.aof !== 'whole')
+  if (recorded.process !== 'exited' || recorded.failsToStart != null || recorded.disk?.aof !== 'whole')
     return undefined
   const why = `shard ${successor.id} may have old values, and the append-only file of shard ${recorded.id} holds each write`
   return comeBack(recorded, why)

@@ -188,7 +188,7 @@ function planSilent(
 ): Verdict {
   const { id, processWhy, silence } = silent
   if (silence == null || !silence.hung) {
-    if (silent.failsToStart) return describeFailing(silent)
+    if (silent.failsToStart != null) return describeFailing(silent)
     const why = `shard ${id} ${may} does not answer yet${inBrackets(processWhy)}`
     return { kind: 'wait', shard: id, code: 'shard_silent', why }
   }
@@ -210,7 +210,7 @@ function planSilent(
 function planWithoutCandidate(last: ObservedShard | undefined, goal: Goal): Verdict {
   if (last !== undefined && goal.inPlace && last.process === 'failed') return planInPlace(last, goal)
   if (last !== undefined && (last.process === 'exited' || last.process === 'absent')) {
-    if (last.failsToStart) return describeFailing(last)
+    if (last.failsToStart != null) return describeFailing(last)
     return startFromDisk(last, 'no running shard holds its history')
   }
   const why =

@@ -73,8 +73,8 @@ export interface ObservedShard {
   readonly processWhy: string
   /** It is `failed`, because another process has its port. */
   readonly portTaken?: boolean
-  /** How the last of several processes ended that died before they answered. Empty or absent: the next one may well start. */
-  readonly failsToStart?: string
+  /** How the last of several processes ended that died before they answered. Null or absent: the next one may well start. */
+  readonly failsToStart?: string | null
   /** Its last end was ordered, not a crash: its disk holds everything. */
   readonly endedCleanly: boolean
   /** Its process took the place of one that had died: what that one had not saved is gone. */

@@ -109,7 +109,7 @@ async function observeShard(
     process: found?.state ?? 'absent',
     processWhy: found === undefined ? 'the agent does not know it' : found.why || unanswered,
     portTaken: found?.portTaken ?? false,
-    failsToStart: found?.failsToStart ?? '',
+    failsToStart: found?.failsToStart ?? null,
     beganAfterDeath: found?.beganAfterDeath ?? false,
     asleep: found?.asleep ?? false,
     trouble: found?.trouble ?? '',
