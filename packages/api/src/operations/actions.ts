@@ -10,10 +10,13 @@ export const Certificate = Type.Object({
   from: Type.String({ description: 'Shard that was primary' }),
   to: Type.String({ description: 'Shard that is primary now' }),
   replid: Type.String({ description: 'Replication id both shared when the writes stood still' }),
-  offset_from: Type.Integer({ description: 'Frozen offset of the demoted shard' }),
-  offset_to: Type.Integer({
+  offset_from: Type.Union([Type.Integer(), Type.Null()], {
     description:
-      'Where the history of the promoted shard branched off, as that shard reports it. If it is lower than offset_from, the difference is lost',
+      'Frozen offset of the demoted shard; null if a crash came before it was on record, and the engines do not know it any more',
+  }),
+  offset_to: Type.Union([Type.Integer(), Type.Null()], {
+    description:
+      'Where the history of the promoted shard branched off, as that shard reports it. If it is lower than offset_from, the difference is lost. Null if a crash came before it was on record, and the process of that shard has been replaced since',
   }),
   keys: Type.Union([Type.Integer(), Type.Null()], {
     description:

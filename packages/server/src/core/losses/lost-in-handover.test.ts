@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { aloneFor, lostInHandover } from './lost-in-handover.ts'
+import { aloneFor, branchOf, lostInHandover } from './lost-in-handover.ts'
 
 const equal = { offsetFrom: 500, offsetTo: 500 }
 const resumed = { isSameProcess: true, alone: 0 }
@@ -12,6 +12,14 @@ test('a handover at one offset whose old primary resumed has lost nothing', () =
 
 test('a successor that branched off earlier lacks the bytes between', () => {
   expect(lostInHandover({ offsetFrom: 625_022, offsetTo: 570_597 }, copiedAnew, true)).toBe(54_425)
+})
+
+test('a successor whose process is another one by now does not know where it branched off, and no loss is made of that', () => {
+  const offsetTo = branchOf({ secondOffset: -1 })
+  expect(offsetTo).toBeNull()
+  expect(lostInHandover({ offsetFrom: 396_878, offsetTo }, null, false)).toBeUndefined()
+  expect(lostInHandover({ offsetFrom: null, offsetTo }, resumed, true)).toBeUndefined()
+  expect(branchOf({ secondOffset: 501 })).toBe(500)
 })
 
 test('an old primary that went on alone after a takeover has acknowledged what is lost', () => {

@@ -22,12 +22,16 @@ type Branch = Pick<ReplicationInfo, 'replid' | 'replid2' | 'secondOffset'>
  */
 export function aloneFor(old: OldPoint, successor: Branch): number | null {
   if (old.replid === successor.replid) return old.replid2 === successor.replid2 ? 0 : null
-  return old.replid === successor.replid2 ? Math.max(0, old.offset - branchOf(successor)) : null
+  const branch = branchOf(successor)
+  return old.replid === successor.replid2 && branch !== null ? Math.max(0, old.offset - branch) : null
 }
 
-/** The offset at which a successor took over: its own history begins behind it. */
-export function branchOf({ secondOffset }: Pick<Branch, 'secondOffset'>): number {
-  return secondOffset - 1
+/**
+ * The offset at which a successor took over: its own history begins behind it. Null: it does not know, for its process is another one by now. Engines say -1 for
+ * the offset behind it then.
+ */
+export function branchOf({ secondOffset }: Pick<Branch, 'secondOffset'>): number | null {
+  return secondOffset < 1 ? null : secondOffset - 1
 }
 
 /**
@@ -35,7 +39,7 @@ export function branchOf({ secondOffset }: Pick<Branch, 'secondOffset'>): number
  * lost, and the amount cannot be known. Undefined: nothing.
  *
  * Both stand at one offset when the role moves, and the old primary resumes from there. A successor that branched
- * off earlier lacks the bytes in between. An old primary that went on alone learned of its replacement too
+ * off earlier lacks the bytes in between; where one of the two offsets is not known, nothing can be said of that. An old primary that went on alone learned of its replacement too
  * late, and has acknowledged writes since (cluster mode only: elsewhere it is demoted first).
  */
 export function lostInHandover(
@@ -43,6 +47,6 @@ export function lostInHandover(
   old: OldPrimary | null,
   inCluster: boolean,
 ): number | null | undefined {
-  if (offsetTo < offsetFrom) return offsetFrom - offsetTo
+  if (offsetTo !== null && offsetFrom !== null && offsetTo < offsetFrom) return offsetFrom - offsetTo
   return inCluster && old?.isSameProcess && old.alone !== 0 ? old.alone : undefined
 }

@@ -79,8 +79,9 @@ export interface Certificate {
   readonly from: number
   readonly to: number
   readonly replid: string
-  readonly offsetFrom: number
-  readonly offsetTo: number
+  /** Null after a crash, where the engines do not know it any more: their processes are others by now. The same of `offsetTo`. */
+  readonly offsetFrom: number | null
+  readonly offsetTo: number | null
   /** Keys that both held at that point; null where they could not be counted, after a crash. */
   readonly keys: number | null
   /**

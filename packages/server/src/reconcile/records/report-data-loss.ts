@@ -119,7 +119,7 @@ export async function reportHandoverLoss(
     lost === null ? 'if it had acknowledged any: how many is not known' : `${lost} bytes of its stream`
   const words =
     `in the handover from shard ${from} to shard ${to}, shard ${from} went on serving after it was replaced:` +
-    ` writes that it acknowledged after offset ${offsetTo} are lost, ${howMuch}`
+    ` writes that it acknowledged${offsetTo === null ? '' : ` after offset ${offsetTo}`} are lost, ${howMuch}`
   const details = { shard: String(to), instead_of: String(from), bytes: lost === null ? 'unknown' : lost }
   await reportEvent({ type: 'bdb_handover_lost_writes', words, details }, { database, action }, ports)
 }
