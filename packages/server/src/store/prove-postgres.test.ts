@@ -15,7 +15,7 @@ let postgres: TestPostgres
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'proof-'))
   passwordFile = join(folder, 'password')
-  await writeFile(passwordFile, 'the-password')
+  await writeFile(passwordFile, 'the-password', { mode: 0o600 })
   postgres = await startPostgres()
 })
 afterAll(async () => {
