@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { EndpointReport, EndpointSpec, ShardReport, ShardSpec } from '@fairlead/api'
 import type { ChangeLog } from '../../packages/agent/src/shards/changes.ts'
+import { nothingYet } from '../../packages/proxy/src/program/wanted-endpoints.ts'
 
 /** A database of one shard that is on record, and whose engine is simulated. */
 export interface SimulatedShard {
@@ -70,28 +71,8 @@ export function createSimulatedEndpoints() {
     has: endpoints.has,
     get: endpoints.get,
     put(id: string, { host, port, upstream, shards: routes }: EndpointSpec): EndpointReport {
-      const report: EndpointReport = {
-        ...{
-          id,
-          host,
-          port,
-          upstream,
-          shards: routes,
-          state: 'serving',
-          why: '',
-          connections: 0,
-          commands: 0,
-        },
-        ...{
-          heldMsTotal: 0,
-          heldMsLast: 0,
-          repoints: 0,
-          failedHolds: 0,
-          behind: [],
-          errors: 0,
-          lastError: '',
-        },
-      }
+      const place = { id, host, port, upstream, shards: routes }
+      const report: EndpointReport = { ...place, ...nothingYet, state: 'serving', why: '' }
       endpoints.set(id, report)
       return report
     },

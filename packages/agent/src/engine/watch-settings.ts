@@ -29,7 +29,7 @@ export function watchSettings(clock = (): number => performance.now()): Settings
         const lines = [...listOf(users), ...pairsOf(listOf(settings))]
         seen.state = createHash('sha256').update(lines.join('\n')).digest('base64')
       } catch {
-        // Whether it answers is the probe's to say.
+        // The probe tells whether the engine answers.
       }
     },
     state: () => seen.state,

@@ -50,7 +50,7 @@ export function watchCrowd(log: Logger): CrowdWatch {
         if (!isCrowded(connected, most)) seen.pauseMs = LIST_EVERY_MS.least
         else if (now >= seen.nextList) await makeRoom(probe, last, most, seen, log)
       } catch (cause) {
-        // Whether it answers is the probe's to say.
+        // The probe tells whether the engine answers.
         log.debug({ err: cause }, 'how many connections an engine has is not known')
       }
     },

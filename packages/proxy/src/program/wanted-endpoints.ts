@@ -81,7 +81,8 @@ function reportUnopened(
   return { id, host, port, upstream, shards, ...nothingYet, state: 'failed', why }
 }
 
-const nothingYet = {
+/** What an endpoint reports of its work before it has done any. */
+export const nothingYet = {
   connections: 0,
   commands: 0,
   heldMsTotal: 0,

@@ -33,7 +33,7 @@ function toWire({ seq, at, type, by, databaseUid, details, hash }: AuditRecord):
     originator: by.name,
     ...(by.uid !== null && { user_uid: by.uid }),
     ...(by.address !== null && { address: by.address }),
-    // Stores of before may have what a refused request has named, like Infinity: it does not close the rest of the page.
+    // An older store may have a value that a refused request named, like Infinity: the rest of the page is answered all the same.
     ...(Number.isSafeInteger(databaseUid) && { bdb_uid: databaseUid }),
     details: details ?? {},
     hash,
