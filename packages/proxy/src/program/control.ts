@@ -1,4 +1,4 @@
-import { chmod, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import {
   EPOCH_HEADER,
@@ -33,7 +33,10 @@ interface ControlParts {
   readonly log: Log
 }
 
-/** Serves the operations of the proxy over the Unix socket at `path`, which only its owner can reach. */
+/**
+ * Serves the operations of the proxy over the Unix socket at `path`. The umask of the program (main.ts) closes it to others from the
+ * first moment: a mode that is set afterwards comes too late where an agent of root has given the socket to the server meanwhile.
+ */
 export async function serveControl(path: string, parts: ControlParts): Promise<AsyncDisposable> {
   const server = createServer((request, response) => {
     void answer(request, response, parts)
@@ -43,8 +46,6 @@ export async function serveControl(path: string, parts: ControlParts): Promise<A
   server.once('error', reject)
   server.listen(path, () => resolve())
   await promise
-  // An agent of root may have given it to the server meanwhile. The umask has closed it to others.
-  await chmod(path, 0o600).catch(unlessGiven)
   return {
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
@@ -53,10 +54,6 @@ export async function serveControl(path: string, parts: ControlParts): Promise<A
       await closed
     },
   }
-}
-
-function unlessGiven(cause: NodeJS.ErrnoException): void {
-  if (cause.code !== 'EPERM') throw cause
 }
 
 async function answer(

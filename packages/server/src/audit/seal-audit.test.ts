@@ -86,7 +86,20 @@ test('records beyond the limit of the store are sealed however young they are, a
 test('of two servers that seal the same records one does, and nothing is lost or there twice', async () => {
   await live(12)
   const { head } = await verify()
-  const outcomes = await Promise.allSettled([seal(), seal()])
+  // Each has read the records before the other has taken them out.
+  const both = Promise.withResolvers<void>()
+  let writing = 0
+  const together: AuditFiles = {
+    ...files,
+    async writeSegment(records) {
+      writing += 1
+      if (writing === 2) both.resolve()
+      await both.promise
+      return files.writeSegment(records)
+    },
+  }
+  const sealing = () => sealAudit({ store, files: together, now }, { days: 5, sealedBytes: 1e9 })
+  const outcomes = await Promise.allSettled([sealing(), sealing()])
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
   expect(segments()).toEqual(['records-1-70.jsonl.gz'])
   expect(await verify(head)).toMatchObject({ records: 121, fault: undefined })
