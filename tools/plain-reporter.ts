@@ -8,15 +8,18 @@ export interface TestCount {
 }
 
 /**
- * Counts the tests and says "N passed, N failed" in one plain line for machines to read. Under `npm test` the line is
- * printed by run-tests.mjs, which is told the count; under plain vitest it is printed here.
+ * Names the tests that passed at the second try only, then counts the tests and says "N passed, N failed" in one plain line for
+ * machines to read. Under `npm test` that line is printed by run-tests.mjs, which is told the count; under plain vitest it is
+ * printed here.
  */
 export function plainReporter(): Reporter {
   return {
     onTestRunEnd(modules, unhandledErrors, reason) {
-      const states = modules.flatMap((module) =>
-        [...module.children.allTests()].map((test) => test.result().state),
-      )
+      const tests = modules.flatMap((module) => [...module.children.allTests()])
+      const states = tests.map((test) => test.result().state)
+      for (const test of tests)
+        if (test.diagnostic()?.flaky === true)
+          console.log(`passed at the second try only: ${test.module.relativeModuleId} > ${test.fullName}`)
       const suites = modules.flatMap((module) => [module, ...module.children.allSuites()])
       const broken = suites.filter((suite) => suite.errors().length > 0).length + unhandledErrors.length
       const failed = states.filter((state) => state === 'failed').length + broken
