@@ -53,7 +53,7 @@ interface Deps {
 /** None is held yet. */
 export function createBucketHolder({ store, log, elapsed }: Deps): BucketHolder {
   const me = `${hostname()}:${process.pid}:${randomUUID()}`
-  const leases = leasesStore(store.db, store)
+  const leases = leasesStore(store.dbOfLeases, store)
   const held = new Map<number, Held>()
   /** Nothing is done with them any more; others cannot take them yet. */
   const givenUp = new Set<number>()
@@ -127,7 +127,7 @@ type Taking = Pick<Deps, 'store' | 'elapsed'> & { readonly me: string }
 async function renew(held: Map<number, Held>, { me, store, elapsed }: Taking): Promise<ReadonlySet<number>> {
   const sentAt = elapsed()
   const before = [...held]
-  const renewed = await leasesStore(store.db, store).renew(me, [...held.keys()])
+  const renewed = await leasesStore(store.dbOfLeases, store).renew(me, [...held.keys()])
   const epochs = new Map(renewed.map(({ bucket, epoch }) => [bucket, epoch]))
   const again = new Set<number>()
   for (const [bucket, one] of before) {

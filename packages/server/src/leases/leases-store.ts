@@ -11,7 +11,7 @@ export interface Claimed {
 
 /** Which server holds which bucket. The time is that of the store: no clock of a server is compared with another's. */
 export interface LeasesStore {
-  /** Notes that a server is there. */
+  /** Notes that a server is there, and forgets those that have not been for a day. */
   see(me: string): Promise<void>
   /** Of servers that were seen within the length of a lease; at least 1. */
   countServers(): Promise<number>
@@ -40,6 +40,8 @@ export interface LeasesStore {
  * second) does not get the very epoch of one that still works: the one with the lower is refused, and raises it if it is the holder (raise-epoch.ts).
  */
 const MOST_STEP = 256
+
+const DAY_MS = 86_400_000
 
 /** Longer than any server runs. */
 const FOR_EVER = Number.MAX_SAFE_INTEGER
@@ -109,6 +111,10 @@ export function leasesStore(db: Db, { isShared }: Pick<Store, 'isShared'>): Leas
 async function see(db: Db, name: string, now: RawBuilder<number>): Promise<void> {
   const server = db.insertInto('servers').values({ name, seen_at: now })
   await server.onConflict((on) => on.column('name').doUpdateSet({ seen_at: now })).execute()
+  await db
+    .deleteFrom('servers')
+    .where('seen_at', '<', sql<number>`${now} - ${sql.lit(DAY_MS)}`)
+    .execute()
 }
 
 /** The first one is 1: before a second one, agents and proxies also hear servers that know of no epochs. */

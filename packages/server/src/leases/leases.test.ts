@@ -64,6 +64,49 @@ test('what a server wrote under an epoch that has passed is not written', async 
 })
 
 test.runIf(isOnPostgres)(
+  'leases are renewed while requests wait for every connection they may take',
+  async () => {
+    await using store = await openTestStore(':memory:')
+    const holder = createBucketHolder({ store, log, elapsed: () => performance.now() })
+    await holder.look()
+    const [locked, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const locking = store.transaction(async (db) => {
+      await sql`lock table settings in access exclusive mode`.execute(db)
+      locked.resolve()
+      await done.promise
+    })
+    await locked.promise
+    let answered = 0
+    const requests = Array.from({ length: 30 }, async () => {
+      await store.db.selectFrom('settings').selectAll().execute()
+      answered += 1
+    })
+    await holder.renew()
+    expect(answered).toBe(0)
+    done.resolve()
+    await Promise.all([locking, ...requests])
+    await holder.leave()
+  },
+)
+
+test.runIf(isOnPostgres)('a server that was killed is on record for a day', async () => {
+  await using store = await openTestStore(':memory:')
+  await using leases = await createLeases({ store, log })
+  const holder = createBucketHolder({ store, log, elapsed: () => performance.now() })
+  const known = async () =>
+    (await store.db.selectFrom('servers').select('name').execute()).map(({ name }) => name)
+  for (const [name, agoMs] of Object.entries({ killed: 80_000_000, gone: 90_000_000 }))
+    await sql`insert into servers (name, seen_at) select ${name}, max(seen_at) - ${agoMs} from servers`.execute(
+      store.db,
+    )
+  await holder.renew()
+  expect(await known()).toContain('killed')
+  expect(await known()).not.toContain('gone')
+  expect(leases.heldEpoch(7)).toBeDefined()
+  await holder.leave()
+})
+
+test.runIf(isOnPostgres)(
   'two servers share the databases; one that stops hands its own over at once',
   async () => {
     await using store = await openTestStore(':memory:')

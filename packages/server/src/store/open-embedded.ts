@@ -52,6 +52,7 @@ export async function openEmbedded(
   const countChanges = sqlite.prepare('select total_changes()').pluck()
   return {
     db,
+    dbOfLeases: db,
     isShared: false,
     changes: () => countChanges.get() as number,
     async rewrite() {

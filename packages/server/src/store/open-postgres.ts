@@ -12,6 +12,8 @@ import type { Store } from './store.ts'
 import type { Tables } from './tables.ts'
 
 const MOST_CONNECTIONS = 10
+/** A look, and the renewals that PostgreSQL may have lost before one is answered. */
+const MOST_CONNECTIONS_OF_LEASES = 4
 const CONNECT_MS = 5_000
 const STATEMENT_MS = 10_000
 /** Longer than PostgreSQL's own deadline: its answer says more. */
@@ -26,14 +28,13 @@ const IDLE_IN_TRANSACTION_MS = 10_000
  * while PostgreSQL is not there.
  */
 export async function openPostgres(place: PostgresPlace, readBox: () => SecretBox): Promise<Store> {
-  const pool = new pg.Pool({
+  const options = {
     ...poolOptions(place),
     ...((await isOpenToAll(place.address)) && { Client: ProvingClient }),
-  })
-  // The statement that runs is told, too, and the next takes another connection.
-  pool.on('error', () => undefined)
-  pool.on('connect', (client) => client.on('error', () => undefined))
-  const db = new Kysely<Tables>({ dialect: postgresDialect(pool), plugins: [sealedColumns(readBox())] })
+  }
+  const pool = openPool({ ...options, max: MOST_CONNECTIONS })
+  const plugins = [sealedColumns(readBox())]
+  const db = new Kysely<Tables>({ dialect: postgresDialect(pool), plugins })
   try {
     await comeIn(pool)
     await migrate(db)
@@ -42,8 +43,10 @@ export async function openPostgres(place: PostgresPlace, readBox: () => SecretBo
     throw explain(cause, place)
   }
   const transactions = patientTransactions(db)
+  const poolOfLeases = openPool({ ...options, max: MOST_CONNECTIONS_OF_LEASES })
+  const dbOfLeases = new Kysely<Tables>({ dialect: postgresDialect(poolOfLeases), plugins })
   return {
-    db,
+    ...{ db, dbOfLeases },
     isShared: true,
     changes: () => undefined,
     async rewrite() {
@@ -53,9 +56,18 @@ export async function openPostgres(place: PostgresPlace, readBox: () => SecretBo
     transaction: (work) => transactions.run(work),
     async [Symbol.asyncDispose]() {
       await transactions[Symbol.asyncDispose]()
-      await db.destroy()
+      await Promise.all([db.destroy(), dbOfLeases.destroy()])
     },
   }
+}
+
+/** No connection is open yet. */
+function openPool(options: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool(options)
+  // The statement that runs is told, too, and the next takes another connection.
+  pool.on('error', () => undefined)
+  pool.on('connect', (client) => client.on('error', () => undefined))
+  return pool
 }
 
 /** Says at once what is in the way; later connections are tried for again. */
@@ -72,7 +84,6 @@ function poolOptions(place: PostgresPlace): pg.PoolConfig {
     ...{ host, port, database, user },
     ...accessOf(place),
     application_name: 'fairlead',
-    max: MOST_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_MS,
     statement_timeout: STATEMENT_MS,
     lock_timeout: STATEMENT_MS,

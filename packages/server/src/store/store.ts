@@ -7,6 +7,8 @@ export type Db = Kysely<Tables>
 /** The state of the control plane: a file, or a PostgreSQL database. Disposed of, it closes what it has opened. */
 export interface Store extends AsyncDisposable {
   readonly db: Db
+  /** The same, over connections of its own where the store is shared: leases are renewed however many requests wait for `db`. */
+  readonly dbOfLeases: Db
   /** Other servers may use it at the same time. */
   readonly isShared: boolean
   /** Runs `work` whole or not at all. */
