@@ -151,15 +151,21 @@ export class Refusal extends Error {
   readonly code: ErrorCode
   /** When it may be asked again; undefined: nothing is known. */
   readonly retryAfterSeconds: number | undefined
+  /** The message without its way out. */
+  readonly problem: string
+  /** What to do about it; undefined: the problem says all. */
+  readonly wayOut: string | undefined
 
   constructor(
     code: ErrorCode,
-    message: string = errors[code].meaning,
-    options?: ErrorOptions & { readonly retryAfterSeconds?: number },
+    problem: string = errors[code].meaning,
+    options: ErrorOptions & { readonly retryAfterSeconds?: number; readonly wayOut?: string } = {},
   ) {
-    super(message, options)
+    super(options.wayOut === undefined ? problem : `${problem}; ${options.wayOut}`, options)
     this.code = code
-    this.retryAfterSeconds = options?.retryAfterSeconds
+    this.problem = problem
+    this.wayOut = options.wayOut
+    this.retryAfterSeconds = options.retryAfterSeconds
   }
 
   get status(): number {

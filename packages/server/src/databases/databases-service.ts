@@ -20,6 +20,7 @@ import type { Runs } from '../core/state/goal.ts'
 import type { PortRange } from '../core/state/port-range.ts'
 import type { Refused } from '../core/state/refused.ts'
 import type { Modules } from '../modules/modules-service.ts'
+import { agentAway } from '../nodes/agent-away.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
 import type { Db, Store } from '../store/open-store.ts'
 import { rememberUnchanged } from '../store/remember-unchanged.ts'
@@ -229,7 +230,7 @@ async function lackOfMemory(
 ): Promise<Refused | undefined> {
   if (request.memoryBytes === 0) return undefined
   const node = await places.nodes.describe()
-  if (node === null) throw new Refusal('unavailable', 'the agent does not answer right now; try again')
+  if (node === null) throw agentAway()
   const { memoryTotalBytes: totalBytes, memoryFreeBytes: freeBytes } = node
   return refuseLackOfMemory(request, await places.databases.promisedBytes(), { totalBytes, freeBytes })
 }

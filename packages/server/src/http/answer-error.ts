@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { type ErrorCode, errors, Refusal } from '@fairlead/api'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
+import { agentAway } from '../nodes/agent-away.ts'
 import { AgentUnreachable } from '../nodes/agent-link.ts'
 import { InvalidInput } from './compile-validator.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -60,23 +61,30 @@ const noHttp: Readonly<Record<string, string>> = {
 
 interface Answer {
   readonly code: ErrorCode
-  readonly message: string
+  readonly problem: string
+  /** What to do about it; undefined: the problem says all. */
+  readonly wayOut?: string | undefined
 }
 
 const mayBeDone = 'what was asked for may have been done: look, before it is asked for again'
 
-function explain(error: unknown, request: FastifyRequest, log: Logger): Answer {
+function explain(
+  error: unknown,
+  request: FastifyRequest,
+  log: Logger,
+): { readonly code: ErrorCode; readonly message: string } {
   const { code, isCommitSent } = error as { code?: string; isCommitSent?: boolean }
   const after = code === 'FAILED_AFTER_COMMIT' ? (error as Error).cause : undefined
   const answer = explainOne(after ?? error, request, log)
-  const isUnknown = after !== undefined || isCommitSent === true
-  if (!isUnknown || answer.code !== 'unavailable') return answer
-  return { code: 'outcome_unknown', message: `${answer.message.split(';')[0]}; ${mayBeDone}` }
+  const isUnknown = (after !== undefined || isCommitSent === true) && answer.code === 'unavailable'
+  if (isUnknown) return { code: 'outcome_unknown', message: `${answer.problem}; ${mayBeDone}` }
+  const { problem, wayOut } = answer
+  return { code: answer.code, message: wayOut === undefined ? problem : `${problem}; ${wayOut}` }
 }
 
 function explainOne(error: unknown, request: FastifyRequest, log: Logger): Answer {
-  if (error instanceof Refusal) return { code: error.code, message: error.message }
-  if (error instanceof InvalidInput) return { code: 'invalid_request', message: error.message }
+  if (error instanceof Refusal) return { code: error.code, problem: error.problem, wayOut: error.wayOut }
+  if (error instanceof InvalidInput) return { code: 'invalid_request', problem: error.message }
 
   // Every operation may have to ask the agent. Its own words name a path of this machine: they are for the log.
   if (error instanceof AgentUnreachable) {
@@ -84,31 +92,52 @@ function explainOne(error: unknown, request: FastifyRequest, log: Logger): Answe
       { why: error.message, method: request.method, url: request.url.split('?')[0] },
       'the agent does not answer',
     )
-    return { code: 'unavailable', message: 'the agent does not answer right now; try again' }
+    return explainOne(agentAway(), request, log)
   }
 
+  const known = explainStore(error, log) ?? explainRequest(error)
+  if (known !== undefined) return known
+  const id = randomUUID()
+  log.error({ err: error, id, method: request.method, url: request.url.split('?')[0] }, 'a request failed')
+  return { code: 'internal_error', problem: 'a fault of ours', wayOut: `quote ${id}` }
+}
+
+/** What the store could not do. */
+function explainStore(error: unknown, log: Logger): Answer | undefined {
+  const { code } = error as { code?: string }
+  if (code === 'SQLITE_FULL' || code?.startsWith('SQLITE_IOERR')) {
+    log.error({ err: error }, 'the store cannot write to its disk')
+    return {
+      code: 'unavailable',
+      problem: 'the disk of the store is full or fails',
+      wayOut: 'nothing was changed',
+    }
+  }
+  if (code === 'STORE_AWAY') {
+    log.error({ err: error }, 'the store does not answer')
+    return {
+      code: 'unavailable',
+      problem: 'the store of the cluster does not answer right now',
+      wayOut: 'try again',
+    }
+  }
+  return undefined
+}
+
+/** What the framework found wrong in a request. */
+function explainRequest(error: unknown): Answer | undefined {
   const { code, statusCode, message } = error as { code?: string; statusCode?: number; message?: string }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return {
       code: 'invalid_request',
-      message: 'the body must be JSON: send `Content-Type: application/json`',
+      problem: 'the body must be JSON: send `Content-Type: application/json`',
     }
   }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return {
       code: 'invalid_request',
-      message: `the request cannot be understood: ${message ?? 'it is malformed'}`,
+      problem: `the request cannot be understood: ${message ?? 'it is malformed'}`,
     }
   }
-  if (code === 'SQLITE_FULL' || code?.startsWith('SQLITE_IOERR')) {
-    log.error({ err: error }, 'the store cannot write to its disk')
-    return { code: 'unavailable', message: 'the disk of the store is full or fails; nothing was changed' }
-  }
-  if (code === 'STORE_AWAY') {
-    log.error({ err: error }, 'the store does not answer')
-    return { code: 'unavailable', message: 'the store of the cluster does not answer right now; try again' }
-  }
-  const id = randomUUID()
-  log.error({ err: error, id, method: request.method, url: request.url.split('?')[0] }, 'a request failed')
-  return { code: 'internal_error', message: `a fault of ours; quote ${id}` }
+  return undefined
 }

@@ -157,6 +157,26 @@ test('a request whose fields are all optional may come without a body, one that 
   expect((await send('/v1/bdbs')).statusCode).toBe(400)
 })
 
+test('where a change may be done although it failed, the answer keeps the whole problem, and has another way out', async () => {
+  const problem = 'no port is free: 5000 to 5010 are taken; 5011 is reserved'
+  const cause = new Refusal('unavailable', problem, { wayOut: 'try again' })
+  for (const [error, answer] of [
+    [cause, { error_code: 'unavailable', message: `${problem}; try again` }],
+    [
+      Object.assign(new Error('after', { cause }), { code: 'FAILED_AFTER_COMMIT' }),
+      {
+        error_code: 'outcome_unknown',
+        message: expect.stringMatching(`^${problem}; what was asked for may`),
+      },
+    ],
+  ] as const) {
+    const { app } = serverWith(() => Promise.reject(error))
+    const headers = { authorization: 'Bearer admin' }
+    const got = await app.inject({ method: 'DELETE', url: '/v1/bdbs/1', headers })
+    expect([got.statusCode, got.json()]).toEqual([503, answer])
+  }
+})
+
 test('while the agent does not answer, each operation that needs it says so, and nothing of this machine', async () => {
   const { app, lines } = serverWith(() =>
     Promise.reject(new AgentUnreachable('the agent does not answer: connect ENOENT /a/secret/path')),

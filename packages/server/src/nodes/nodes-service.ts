@@ -1,6 +1,7 @@
-import { type FoundBuild, type NodeFacts, type NodeReport, Refusal, type ShardReport } from '@fairlead/api'
+import type { FoundBuild, NodeFacts, NodeReport, ShardReport } from '@fairlead/api'
 import { type KnownHole, knownHoles, runsForeignCode } from '@fairlead/engine'
 import type { Settings } from '../core/identity/settings.ts'
+import { agentAway } from './agent-away.ts'
 import { type AgentLink, AgentUnreachable, isDeclined } from './agent-link.ts'
 import { agentName } from './agent-name.ts'
 import { describeNode } from './describe-node.ts'
@@ -53,14 +54,14 @@ export function createNodes(
     },
     async builds() {
       const builds = await orNull(agent.listBuilds({}))
-      if (builds === null) throw new Refusal('unavailable', 'the agent does not answer right now; try again')
+      if (builds === null) throw agentAway()
       const { unsoundEnginesAllowed } = await settings()
       return builds.map((build) => judge(build, unsoundEnginesAllowed))
     },
     async isFree(port) {
       const range = { from: port, to: port, except: [], alsoFree: [] }
       const found = await orNull(agent.findFreePort({ body: range }))
-      if (found === null) throw new Refusal('unavailable', 'the agent does not answer right now; try again')
+      if (found === null) throw agentAway()
       return found.port !== null
     },
     ready: async () => (await describe()) !== null,
