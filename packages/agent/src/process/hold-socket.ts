@@ -1,13 +1,9 @@
 import { mkdir, rm } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { dirname } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import { lockFile } from '@fairlead/engine'
+import { isServed, waitForLock } from '@fairlead/engine'
 
 /** Linux keeps 108 bytes for a socket's path, the closing zero included. */
 const LONGEST_SOCKET_PATH_BYTES = 107
-/** How long the lock of a killed agent may outlive it, on a busy machine. */
-const DYING_MS = 2_000
 
 /**
  * Makes sure that no other process acts as the agent of this socket, until disposed of: of two agents on one
@@ -21,19 +17,13 @@ export async function holdSocket(path: string): Promise<AsyncDisposable> {
   checkSocketPath(path, 'agent')
   await using stack = new AsyncDisposableStack()
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  stack.use(await takeFile(`${path}.lock`, path))
-  if (await somebodyListens(path)) throw anotherAgent(path)
+  const lock = await waitForLock(`${path}.lock`)
+  if (lock === null) throw anotherAgent(path)
+  stack.use(lock)
+  if (await isServed(path)) throw anotherAgent(path)
   await rm(path, { force: true })
   const held = stack.move()
   return { [Symbol.asyncDispose]: () => held.disposeAsync() }
-}
-
-async function takeFile(file: string, path: string): Promise<Disposable> {
-  for (const until = performance.now() + DYING_MS; performance.now() < until; await delay(20)) {
-    const lock = lockFile(file)
-    if (lock !== null) return lock
-  }
-  throw anotherAgent(path)
 }
 
 /** Throws when Linux takes no socket at this path; `of` names the process that listens there. */
@@ -47,15 +37,4 @@ export function checkSocketPath(path: string, of: 'agent' | 'proxy'): void {
 
 function anotherAgent(path: string): Error {
   return new Error(`another agent runs on ${path}; stop it first`)
-}
-
-async function somebodyListens(path: string): Promise<boolean> {
-  const { promise, resolve: answer } = Promise.withResolvers<boolean>()
-  const socket = connect(path)
-  socket.once('connect', () => answer(true))
-  // Refused: the file of a dead agent. Absent: there was none.
-  socket.once('error', () => answer(false))
-  const listens = await promise
-  socket.destroy()
-  return listens
 }

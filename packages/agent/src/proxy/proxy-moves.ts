@@ -2,15 +2,12 @@ import { randomInt } from 'node:crypto'
 import { chmodSync, chownSync, lstatSync } from 'node:fs'
 import { lchown, link, mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import { codeOf, isProxyUser, lockFile, PROXY_USERS } from '@fairlead/engine'
+import { codeOf, isProxyUser, PROXY_USERS, waitForLock } from '@fairlead/engine'
 import { removeTree } from '../process/remove-tree.ts'
 import type { ProxyFolder } from './proxy-folder.ts'
 
 /** What the next proxy of a home has to know of the one before. */
 const KEPT = ['endpoints.json', 'cursors.json', 'epochs.json']
-/** How long the lock of a killed proxy may outlive it, on a busy machine. */
-const DYING_MS = 2_000
 
 /**
  * Makes the folder of a proxy that runs as its own user. Returns that user: the folder's owner, or a random
@@ -79,7 +76,7 @@ async function mustBeFree({ path }: ProxyFolder, folder: string): Promise<void> 
   }
   try {
     // One that has anything in it is no lock, either. SQLite would take it for a database, and make files beside our name.
-    const state = isFile(name) && lstatSync(name).size === 0 ? await waitForLock(name) : 'no lock'
+    const state = isFile(name) && lstatSync(name).size === 0 ? await stateOfLock(name) : 'no lock'
     if (state === 'held') throw new Error(`another proxy runs on ${folder}; stop it first`)
     if (state === 'no lock') await removeTree(file)
   } finally {
@@ -90,20 +87,16 @@ async function mustBeFree({ path }: ProxyFolder, folder: string): Promise<void> 
 /** SQLite's SQLITE_CORRUPT and SQLITE_NOTADB. */
 const NO_DATABASE = [11, 26]
 
-async function waitForLock(file: string): Promise<'free' | 'held' | 'no lock'> {
-  for (const until = performance.now() + DYING_MS; performance.now() < until; await delay(20)) {
-    try {
-      const lock = lockFile(file)
-      if (lock === null) continue
-      lock[Symbol.dispose]()
-      return 'free'
-    } catch (cause) {
-      // What is in the file is not a lock's. Anything else, too few files among it, says nothing of the file.
-      if (NO_DATABASE.includes((cause as { errcode?: number }).errcode ?? 0)) return 'no lock'
-      throw cause
-    }
+async function stateOfLock(file: string): Promise<'free' | 'held' | 'no lock'> {
+  try {
+    const lock = await waitForLock(file)
+    lock?.[Symbol.dispose]()
+    return lock === null ? 'held' : 'free'
+  } catch (cause) {
+    // The file has other content than a lock. Any other error (too many open files, for example) says nothing about the file.
+    if (NO_DATABASE.includes((cause as { errcode?: number }).errcode ?? 0)) return 'no lock'
+    throw cause
   }
-  return 'held'
 }
 
 function isFile(path: string): boolean {

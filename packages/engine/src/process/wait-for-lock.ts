@@ -1,0 +1,24 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { lockFile } from './lock-file.ts'
+
+/** How long the lock of a killed process may outlive it, on a busy machine. */
+const DYING_MS = 2_000
+const LOOK_AGAIN_MS = 20
+
+/**
+ * As lockFile, but waits for a process that is dying: null when another process has the lock for 2 s. The lock is taken only in a moment in
+ * which `isInUse` says no: for what older processes use without a lock.
+ */
+export async function waitForLock(
+  path: string,
+  isInUse: () => Promise<boolean> = async () => false,
+): Promise<Disposable | null> {
+  for (const until = performance.now() + DYING_MS; performance.now() < until; await delay(LOOK_AGAIN_MS)) {
+    using stack = new DisposableStack()
+    const lock = lockFile(path)
+    if (lock === null) continue
+    stack.use(lock)
+    if (!(await isInUse())) return stack.move()
+  }
+  return null
+}
