@@ -50,10 +50,20 @@ export function underEpoch(transport: Transport, epoch: Epoch | undefined): Tran
     const headers = { ...request.headers, [EPOCH_HEADER]: printEpoch(epoch) }
     const answer = await transport({ ...request, headers })
     if (answer.status !== errors.stale_epoch.status) return answer
-    const { message } = JSON.parse(answer.text) as { readonly message: string }
-    throw new StaleEpoch(message)
+    throw new StaleEpoch(messageIn(answer.text))
   }
 }
+
+/** Of an error: whatever process answers, it is told to people. */
+function messageIn(text: string): string {
+  try {
+    return String((JSON.parse(text) as { readonly message?: unknown }).message).slice(0, LONGEST_MESSAGE)
+  } catch {
+    return 'another server works on these databases by now'
+  }
+}
+
+const LONGEST_MESSAGE = 500
 
 /** The agent understood and declined: a fault in what we sent, not in the world. */
 export function isDeclined(cause: unknown): cause is ApiError {

@@ -1,5 +1,6 @@
 import { type Client, createClient, type Epoch, type proxyOperations } from '@fairlead/api'
 import { AgentUnreachable, underEpoch } from './agent-link.ts'
+import { checkAnswers } from './check-answers.ts'
 import { socketTransport } from './socket-transport.ts'
 
 /** The operations of the proxy of a node, each a function. */
@@ -13,7 +14,10 @@ const MOST_BYTES = 16 << 20
 /** The proxy of a node gave no answer: its agent starts it again, and clients come back to the same address. */
 export class ProxyUnreachable extends AgentUnreachable {}
 
-/** Speaks to the proxy behind a Unix socket, under an epoch if there is one. Throws ProxyUnreachable, StaleEpoch, or ApiError when the proxy declines. */
+/**
+ * Speaks to the proxy behind a Unix socket, under an epoch if there is one. Throws ProxyUnreachable, also for what is not an answer to this question;
+ * StaleEpoch; or ApiError when the proxy declines.
+ */
 export function connectProxy(
   operations: typeof proxyOperations,
   socketPath: string,
@@ -23,5 +27,5 @@ export function connectProxy(
     new ProxyUnreachable(`the endpoint does not answer: ${cause.message}`, { cause })
   const bounds = { withinMs: ANSWER_WITHIN_MS, mostBytes: MOST_BYTES }
   const transport = socketTransport(socketPath, { ...bounds, unreachable })
-  return createClient(operations, underEpoch(transport, epoch))
+  return checkAnswers(operations, createClient(operations, underEpoch(transport, epoch)), unreachable)
 }

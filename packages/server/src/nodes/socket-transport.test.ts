@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { agentOperations, proxyOperations } from '@fairlead/api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectAgent } from './agent-link.ts'
+import { AgentUnreachable, connectAgent } from './agent-link.ts'
 import { connectProxy } from './proxy-link.ts'
 import { socketTransport } from './socket-transport.ts'
 
@@ -77,6 +77,40 @@ describe('a process that answers', () => {
       const proxy = connectProxy(proxyOperations, other.path)
       await expect(proxy.reportProxy({})).rejects.toThrow(words)
     })
+})
+
+const unfit: readonly (readonly [number, string])[] = [
+  [200, ''],
+  [200, 'null'],
+  [200, '[]'],
+  [200, '{}'],
+  [200, '{"pid":1,"rssBytes":1,"endpoints":5,"sentinel":null}'],
+  [200, '{"drained":"yes","ms":{},"why":7,"late":-1}'],
+  [200, '{"moved":1e400,"later":"1","closed":[],"heldMs":"x"}'],
+  [409, '{"error_code":{},"message":{}}'],
+  [409, '{"error_code":"__proto__","message":"x"}'],
+  [412, ''],
+  [412, 'null'],
+]
+
+test.each(unfit)('a proxy that answers %i with %j has given no answer', async (status, body) => {
+  await using other = await answerWith((socket) =>
+    socket.end(`HTTP/1.1 ${status} X\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
+  )
+  const proxy = connectProxy(proxyOperations, other.path, { epoch: { bucket: 1, epoch: 1 } })
+  const params = { id: 'db1' }
+  const upstream = { host: '127.0.0.1', port: 1 }
+  const asked = await Promise.allSettled([
+    proxy.reportProxy({}),
+    proxy.holdEndpoint({ params, body: { deadlineMs: 1 } }),
+    proxy.switchEndpoint({ params, body: { upstream } }),
+    proxy.releaseEndpoint({ params, body: {} }),
+    proxy.takeScripts({ params, body: { upstream, all: true } }),
+    proxy.giveUpBlocked({ params, body: {} }),
+    proxy.listClients({ params, query: { limit: 1 } }),
+  ])
+  for (const each of asked)
+    expect(each).toMatchObject({ status: 'rejected', reason: expect.any(AgentUnreachable) })
 })
 
 test('an answer as long as is allowed is read', async () => {
