@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { type EngineConnection, EngineError, EngineUnreachable, hashSlot, readInfo } from '@fairlead/engine'
 import { isBeforeRedis } from '../../core/carry-over/acl-words.ts'
 import { hasEndpoint, type SlotRange } from '../../core/state/database.ts'
@@ -51,10 +52,14 @@ export async function listenOnTheBus(
   }
 }
 
-/** A channel of which the messages belong to the group with these slots. */
+/**
+ * A channel of which the messages belong to the group with these slots, and which no client of the database knows before: what a client
+ * said there would end the wait too early, and the server would have to read it.
+ */
 function channelIn({ first, last }: SlotRange): string {
+  const word = randomBytes(8).toString('hex')
   for (let n = 0; ; n += 1) {
-    const channel = `fairlead:handover:${n}`
+    const channel = `fairlead:handover:${word}:${n}`
     const slot = hashSlot(Buffer.from(channel))
     if (slot >= first && slot <= last) return channel
   }
