@@ -57,11 +57,11 @@ export async function createReconciler(given: GivenPorts & ReconcilerDeps): Prom
   const held = opened.use(createHeldPorts(given, leases, recordsUnder))
   const loop = opened.use(
     startLoop({
-      async turn(uid, signal) {
+      async turn(uid, signal, cause) {
         const work = () => {
           reaches.work(uid)
           const { ports, memory } = held.of(uid)
-          return reconcileDatabase(uid, ports, memory, signal)
+          return reconcileDatabase(uid, ports, memory, signal, cause)
         }
         const turn = await takeTurn(uid, leases, work, log)
         // What is in progress keeps its connections from turn to turn; so does what has met trouble.

@@ -155,6 +155,31 @@ test('a database that rests has its next turn when something that was put off is
   }
 })
 
+test('a turn knows whether something has happened, or only the time has come', async () => {
+  vi.useFakeTimers()
+  try {
+    const causes: string[] = []
+    const turns: Turn[] = [
+      { next: 'again', afterMs: 10 },
+      { next: 'watch', dueMs: 1_000 },
+    ]
+    await using loop = startedAt(1, {
+      ...{ log, trouble: untrouble },
+      async turn(_uid, _signal, cause) {
+        causes.push(cause)
+        return turns[causes.length - 1] ?? { next: 'watch', dueMs: Number.POSITIVE_INFINITY }
+      },
+    })
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(causes).toEqual(['change', 'change', 'time', 'time'])
+    loop.nudge(1)
+    await vi.advanceTimersByTimeAsync(10)
+    expect(causes.slice(4)).toEqual(['change'])
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
 function startedAt(uid: number, deps: Parameters<typeof startLoop>[0]) {
   const loop = startLoop(deps)
   loop.nudge(uid)

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { AgentUnreachable } from '../../nodes/agent-link.ts'
+import type { Cause } from '../turn/turn-memory.ts'
 import type { Turn } from './reconcile-database.ts'
 import { createSafetyNet, REST_MS } from './safety-net.ts'
 import { createSlots, firstOf, type Queue } from './slots.ts'
@@ -25,7 +26,7 @@ const OF_QUEUE: Readonly<Record<Queue, number>> = {
 }
 
 interface LoopDeps {
-  readonly turn: (databaseUid: number, signal: AbortSignal) => Promise<Turn>
+  readonly turn: (databaseUid: number, signal: AbortSignal, cause: Cause) => Promise<Turn>
   /** Told of each failed turn. */
   readonly trouble: (databaseUid: number, cause: unknown, timesInARow: number) => Promise<void>
   readonly log: Logger
@@ -40,14 +41,14 @@ export function startLoop(deps: LoopDeps): Loop {
   const entries = new Map<number, Entry>()
   const running = new Set<Promise<void>>()
   const slots = createSlots(AT_ONCE, OF_QUEUE)
-  const net = createSafetyNet((uid) => schedule(uid, 0, 'watch'))
+  const net = createSafetyNet((uid) => schedule(uid, { afterMs: 0, queue: 'watch', cause: 'time' }))
 
-  const schedule = (uid: number, afterMs: number, queue: Queue) => {
+  const schedule = (uid: number, { afterMs, queue, cause }: NextTurn) => {
     const entry = entries.get(uid) ?? newEntry()
     entries.set(uid, entry)
     clearTimeout(entry.timer)
     net.remove(uid)
-    entry.next = queue
+    Object.assign(entry, { next: queue, cause } satisfies Partial<Entry>)
     if (stop.signal.aborted) return
     // Thousands may rest, and each of them for long: one timer is enough for these. What was put off for so long is no deadline: it comes with a later look.
     if (afterMs >= REST_MS) net.add(uid)
@@ -81,9 +82,10 @@ export function startLoop(deps: LoopDeps): Loop {
     const { nudged } = entry
     entry.state = 'idle'
     entry.nudged = undefined
-    if (nudged !== undefined) schedule(uid, 0, firstOf(nudged, next?.queue ?? nudged))
+    const queue = nudged && firstOf(nudged, next?.queue ?? nudged)
+    if (queue !== undefined) schedule(uid, { afterMs: 0, queue, cause: 'change' })
     else if (next === undefined) entries.delete(uid)
-    else schedule(uid, next.afterMs, next.queue)
+    else schedule(uid, next)
   }
 
   return {
@@ -92,7 +94,7 @@ export function startLoop(deps: LoopDeps): Loop {
       // Its turn may end before a timer would.
       if (entry?.state === 'running') entry.nudged = firstOf(entry.nudged, queue)
       // One that is to hand over keeps its place.
-      else schedule(uid, 0, firstOf(entry?.next, queue))
+      else schedule(uid, { afterMs: 0, queue: firstOf(entry?.next, queue), cause: 'change' })
     },
     knows: (uid) => entries.has(uid),
     async [Symbol.asyncDispose]() {
@@ -107,6 +109,7 @@ export function startLoop(deps: LoopDeps): Loop {
 interface NextTurn {
   readonly afterMs: number
   readonly queue: Queue
+  readonly cause: Cause
 }
 
 /** Takes one turn. Answers when the next one comes; undefined when the database is gone. Never rejects. */
@@ -117,11 +120,11 @@ async function nextTurn(
   stop: AbortSignal,
 ): Promise<NextTurn | undefined> {
   try {
-    const turn = await takeTurn(uid, stop)
+    const turn = await takeTurn(uid, stop, entry.cause)
     entry.failures = 0
     if (turn.next === 'gone') return undefined
-    if (turn.next === 'again') return { afterMs: turn.afterMs, queue: turn.handsOver ? 'handover' : 'action' }
-    return { afterMs: turn.dueMs, queue: 'watch' }
+    if (turn.next === 'watch') return { afterMs: turn.dueMs, queue: 'watch', cause: 'time' }
+    return { afterMs: turn.afterMs, queue: turn.handsOver ? 'handover' : 'action', cause: 'change' }
   } catch (cause) {
     if (stop.aborted) return undefined
     entry.failures += 1
@@ -130,7 +133,7 @@ async function nextTurn(
       log.error({ database: uid, err: again }, 'trouble could not be noted')
     })
     const afterMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (entry.failures - 1))
-    return { afterMs, queue: 'action' }
+    return { afterMs, queue: 'action', cause: 'change' }
   }
 }
 
@@ -146,10 +149,12 @@ interface Entry {
   nudged: Queue | undefined
   /** In which queue its next turn is to come. */
   next: Queue | undefined
+  /** Why its next turn comes, or why the one that runs has come. */
+  cause: Cause
   failures: number
   timer: NodeJS.Timeout | undefined
 }
 
 function newEntry(): Entry {
-  return { state: 'idle', nudged: undefined, next: undefined, failures: 0, timer: undefined }
+  return { state: 'idle', nudged: undefined, next: undefined, cause: 'change', failures: 0, timer: undefined }
 }

@@ -25,7 +25,7 @@ import { keepShardCertificates } from '../shards/shard-certificates.ts'
 import { carryOut } from '../steps/carry-out.ts'
 import type { Outcome } from '../turn/outcome.ts'
 import type { Moves } from '../turn/step-context.ts'
-import { forOneTurn, type TurnMemory } from '../turn/turn-memory.ts'
+import { type Cause, forOneTurn, type TurnMemory } from '../turn/turn-memory.ts'
 import { oneAfterTheOther } from './one-after-the-other.ts'
 import { resyncSettings, syncSettings } from './sync-settings.ts'
 import type { TurnPorts } from './turn-ports.ts'
@@ -59,11 +59,13 @@ export async function reconcileDatabase(
   ports: TurnPorts,
   memory: TurnMemory,
   signal: AbortSignal,
+  cause: Cause = 'change',
 ): Promise<Turn> {
-  const ofTurn = forOneTurn(memory)
+  const ofTurn = forOneTurn(memory, uid, cause)
   const turn = await planTurn(uid, ports, ofTurn, signal)
   const next = 'next' in turn ? turn : await act(turn, ports, ofTurn, signal)
-  return next.next === 'watch' ? { ...next, dueMs: Math.min(next.dueMs, ofTurn.dueMs()) } : next
+  const dueMs = ofTurn.endOfTurn()
+  return next.next === 'watch' ? { ...next, dueMs: Math.min(next.dueMs, dueMs) } : next
 }
 
 /** The first half of a turn: it looks, keeps what needs no plan, and decides. Answers what is to be done, or when to look again. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTurnMemory, forOneTurn } from './turn-memory.ts'
+import { type Cause, createTurnMemory, forOneTurn } from './turn-memory.ts'
 
 test('what is done now and then is done at once the first time, and again when its time is over', () => {
   let now = 5
@@ -14,18 +14,47 @@ test('what is done now and then is done at once the first time, and again when i
 test('a turn knows how soon something is due that it has put off, or could not do', () => {
   let now = 0
   const memory = createTurnMemory(() => now)
-  const first = forOneTurn(memory)
+  const first = forOneTurn(memory, 1, 'change')
   expect(first.isTime('put', 10_000)).toBe(true)
-  expect(first.dueMs()).toBe(Number.POSITIVE_INFINITY)
+  expect(first.endOfTurn()).toBe(Number.POSITIVE_INFINITY)
   now = 4_000
-  const second = forOneTurn(memory)
+  const second = forOneTurn(memory, 1, 'change')
   expect([second.isTime('put', 10_000), second.isTime('look', 60_000)]).toEqual([false, true])
-  expect(second.dueMs()).toBe(6_000)
+  expect(second.endOfTurn()).toBe(6_000)
   second.again('look')
-  expect(second.dueMs()).toBe(1_000)
+  expect(second.endOfTurn()).toBe(1_000)
   expect(memory.isTime('look', 60_000)).toBe(true)
   memory.allAgain('pu')
   expect([memory.isTime('put', 10_000), memory.isTime('look', 60_000)]).toEqual([true, false])
+})
+
+test('what was put off is done when it is due, and then the database rests: upkeep of different ages does not put off each other for ever', () => {
+  let now = 0
+  const memory = createTurnMemory(() => now)
+  const done: string[] = []
+  const turn = (cause: Cause) => {
+    const ofTurn = forOneTurn(memory, 7, cause)
+    for (const [what, everyMs] of Object.entries({ certificate: 10_000, reach: 30_000, settings: 30_000 }))
+      if (ofTurn.isTime(what, everyMs)) done.push(`${what} ${now}`)
+    return ofTurn.endOfTurn()
+  }
+  memory.isTime('reach', 30_000)
+  now = 1_000
+  memory.isTime('settings', 30_000)
+  now = 2_000
+  let dueMs = turn('change')
+  const turns = [now]
+  while (turns.length < 10 && Number.isFinite(dueMs)) {
+    now += dueMs
+    turns.push(now)
+    dueMs = turn('time')
+  }
+  expect(turns).toEqual([2_000, 30_000, 31_000])
+  expect(done).toEqual(['certificate 2000', 'certificate 30000', 'reach 30000', 'settings 31000'])
+
+  now = 35_000
+  expect(turn('change')).toBe(5_000)
+  expect(turn('time')).toBe(5_000)
 })
 
 test('a wall clock that is set back an hour holds up nothing that is done now and then', async () => {

@@ -32,6 +32,8 @@ export interface TurnMemory {
   readonly metNodes: Map<number, Set<string>>
   /** By database, of which strangers in its cluster people were told, by Time.elapsed. */
   readonly reportedStrangers: Map<number, Reported>
+  /** By database, what its last turn has put off. */
+  readonly putOff: Map<number, ReadonlySet<string>>
   /** An action on it ended. */
   forget(databaseUid: number): void
 }
@@ -54,6 +56,7 @@ export function createTurnMemory(clock = (): number => performance.now()): TurnM
     notes: new Map(),
     metNodes: new Map(),
     reportedStrangers: new Map(),
+    putOff: new Map(),
     waitedMs(databaseUid, group, verdict) {
       const now = clock()
       const ofDatabase = of(waits, databaseUid)
@@ -90,30 +93,45 @@ export function createTurnMemory(clock = (): number => performance.now()): TurnM
   }
 }
 
+/** Why there is a turn. `change`: something is different, was ordered, or is in progress. `time`: what was put off is due, or the safety net has come to it. */
+export type Cause = 'change' | 'time'
+
 /** The same memory for one turn, which learns how soon there is something to do that it has put off. */
 export interface MemoryOfTurn extends TurnMemory {
-  /** In how many milliseconds; infinite: nothing was put off. */
-  dueMs(): number
+  /** The turn ends. In how many milliseconds something is due; infinite: nothing was put off. */
+  endOfTurn(): number
 }
 
 /** What it was time for and could not be done is tried again so soon. */
 const TRY_AGAIN_MS = 1_000
 
-/** `isTime` that says no, and `again`, are what is put off. */
-export function forOneTurn(memory: TurnMemory): MemoryOfTurn {
+/**
+ * `isTime` that says no, and `again`, are what is put off. Where nothing has happened, only what was put off before is put off further: what has just been
+ * done for its own sake needs no other turn. Otherwise two kinds of upkeep, one a second behind the other, would begin turns for each other without an end.
+ */
+export function forOneTurn(memory: TurnMemory, databaseUid: number, cause: Cause): MemoryOfTurn {
   let due = Number.POSITIVE_INFINITY
+  const before = memory.putOff.get(databaseUid)
+  const putOff = new Set<string>()
   return {
     ...memory,
     isTime(what, everyMs) {
       const left = memory.untilTime(what, everyMs)
-      if (left > 0) due = Math.min(due, left)
+      if (left > 0 && (cause === 'change' || before?.has(what) === true)) {
+        due = Math.min(due, left)
+        putOff.add(what)
+      }
       return memory.isTime(what, everyMs)
     },
     again(what) {
       due = Math.min(due, TRY_AGAIN_MS)
       memory.again(what)
     },
-    dueMs: () => due,
+    endOfTurn() {
+      if (putOff.size > 0) memory.putOff.set(databaseUid, putOff)
+      else memory.putOff.delete(databaseUid)
+      return due
+    },
   }
 }
 
