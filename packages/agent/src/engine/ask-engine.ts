@@ -28,6 +28,8 @@ export interface Probe extends Disposable {
   ask(target: EngineTarget): Promise<ProbeAnswer>
   /** Sends a command on the connection of the last `ask`. Throws EngineError or EngineUnreachable. */
   call(command: string, ...args: readonly string[]): Promise<Reply>
+  /** How many connections it has opened: another number, another connection. */
+  readonly opened: number
   /** Another process is asked from now on. */
   forget(): void
 }
@@ -39,6 +41,7 @@ export interface Probe extends Disposable {
 export function createProbe(onClose?: () => void): Probe {
   let connection: EngineConnection | null = null
   let silentSince: number | null = null
+  let opened = 0
 
   const connected = async ({ address, login }: EngineTarget): Promise<EngineConnection> => {
     if (connection?.usable) return connection
@@ -50,6 +53,7 @@ export function createProbe(onClose?: () => void): Probe {
       commandTimeoutMs: ASK_WITHIN_MS,
       ...(onClose && { onClose }),
     })
+    opened += 1
     return connection
   }
   const forget = (): void => {
@@ -78,6 +82,9 @@ export function createProbe(onClose?: () => void): Probe {
         if (readErrorReply(cause) === null) silentSince ??= performance.now()
         throw cause
       }
+    },
+    get opened() {
+      return opened
     },
     forget,
     [Symbol.dispose]: forget,

@@ -20,5 +20,11 @@ export async function writeCertificate(
 
 /** By which a certificate is known in reports. */
 export function nameOfCertificate(tls: ShardSpec['tls']): string | null {
-  return tls === null ? null : createHash('sha256').update(tls.certificate.cert).digest('hex')
+  if (tls === null) return null
+  const name = names.get(tls) ?? createHash('sha256').update(tls.certificate.cert).digest('hex')
+  names.set(tls, name)
+  return name
 }
+
+/** Each look at a shard asks for it. */
+const names = new WeakMap<NonNullable<ShardSpec['tls']>, string>()

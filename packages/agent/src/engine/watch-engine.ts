@@ -5,7 +5,10 @@ import type { Probe } from './ask-engine.ts'
 /** What one engine process says of itself, looked at again and again; the same as the server reads in full when something is different. */
 export interface EngineWatch {
   /** Asks. False: it got no answer. Never throws for what the engine does: whether it answers is the probe's to say. */
-  look(probe: Pick<Probe, 'call'>, last: Pick<ProcessRecord, 'startedAt' | 'spec'>): Promise<boolean>
+  look(
+    probe: Pick<Probe, 'call' | 'opened'>,
+    last: Pick<ProcessRecord, 'startedAt' | 'spec'>,
+  ): Promise<boolean>
   /** What a decision may depend on, as text; empty before the first look at a process. */
   state(): string
   /** How the last look differed from the one before, but for what always moves. */
@@ -27,42 +30,53 @@ export interface Stream {
   readonly writes: string
 }
 
-const SECTIONS = ['server', 'clients', 'memory', 'persistence', 'replication'] as const
-
-/** Of INFO: role and link, what it has loaded, saves and writes anew, and its limit. */
+/** Asked for with each look: where nothing happens, engines tell them in the very same words. */
+const SECTIONS = ['clients', 'persistence', 'replication'] as const
+/** Role and link, what it has loaded, saves and writes anew. */
 const FIELDS = [
-  ...['run_id', 'role', 'master_host', 'master_port', 'master_link_status', 'master_sync_in_progress'],
+  ...['role', 'master_host', 'master_port', 'master_link_status', 'master_sync_in_progress'],
   ...['master_replid', 'master_replid2', 'second_repl_offset', 'repl_backlog_active', 'repl_backlog_size'],
   ...['loading', 'async_loading', 'aof_enabled', 'aof_rewrite_in_progress', 'aof_rewrite_scheduled'],
   ...['aof_last_bgrewrite_status', 'rdb_bgsave_in_progress', 'rdb_last_bgsave_status', 'rdb_last_save_time'],
-  ...['maxmemory', 'maxmemory_policy'],
 ]
+/** Asked for less often: what it has in memory always moves, and half of all that INFO says is of that. */
+const SLOW_SECTIONS = ['server', 'memory'] as const
+const SLOW_EVERY_MS = 5_000
+/** Its limit, and which process it is. */
+const SLOW_FIELDS = ['run_id', 'maxmemory', 'maxmemory_policy']
 /** Of CLUSTER INFO: another number when a node, a slot, a role or an epoch is another. Its counters of messages always move. */
 const OF_CLUSTER =
   /^cluster_(?:state|slots_\w+|known_nodes|size|current_epoch|my_epoch|nodes_p?fail|voting_nodes_p?fail):\S*/gm
 /** Memory that came or went by less than a tenth, or by less than this, is no news. */
 const LEAST_MEMORY_BYTES = 4 * 1024 * 1024
 
-/** Of no process yet. */
-export function watchEngine(): EngineWatch {
-  const seen = { of: 0, state: '', changed: true, memory: 0, fields: {} as InfoFields }
-  let stream: Stream | null = null
+/** Of no process yet. `clock`: milliseconds that only rise. */
+export function watchEngine(clock = (): number => performance.now()): EngineWatch {
+  const seen = nothingSeen()
   return {
     async look(probe, { startedAt, spec }) {
-      if (seen.of !== startedAt) Object.assign(seen, { of: startedAt, state: '', memory: 0, fields: {} })
+      if (seen.of !== startedAt) Object.assign(seen, nothingSeen(), { of: startedAt })
+      // What signs in anew may be another process behind the same pid (DEBUG RESTART).
+      const isSlow = clock() >= seen.slowAt || probe.opened !== seen.opened
       try {
-        const [fields, cluster] = await Promise.all([
-          readSections(probe, spec),
+        const [text, slow, cluster] = await Promise.all([
+          readSections(probe, spec, SECTIONS),
+          isSlow ? readSections(probe, spec, SLOW_SECTIONS) : null,
           spec.cluster ? probe.call('CLUSTER', 'INFO') : null,
         ])
-        const used = numberOf(fields, 'used_memory')
-        if (Math.abs(used - seen.memory) > Math.max(LEAST_MEMORY_BYTES, seen.memory / 10)) seen.memory = used
-        const state = describe(fields, String(cluster ?? ''), seen.memory)
-        Object.assign(seen, { fields, state, changed: state !== seen.state })
-        stream = streamOf(fields)
+        const before = seen.state
+        if (slow !== null) {
+          takeSlow(seen, readInfo(slow))
+          Object.assign(seen, { slowAt: clock() + SLOW_EVERY_MS, opened: probe.opened })
+        }
+        if (text !== seen.text) takeOften(seen, text)
+        seen.state = [seen.often, seen.slow, ...(String(cluster ?? '').match(OF_CLUSTER) ?? [])].join(' ')
+        seen.changed = seen.state !== before
+        seen.stream = streamOf(seen.fields, seen.runId)
         return true
       } catch {
-        seen.changed = true
+        // Which of them were answered is not known.
+        Object.assign(seen, { changed: true, slowAt: 0 })
         return false
       }
     },
@@ -81,27 +95,61 @@ export function watchEngine(): EngineWatch {
       const most = Number(seen.fields['maxclients'] ?? Number.NaN)
       return { connected: numberOf(seen.fields, 'connected_clients'), most: Number.isNaN(most) ? null : most }
     },
-    stream: () => stream,
+    stream: () => seen.stream,
   }
+}
+
+/** What was seen of one process. */
+interface Seen {
+  /** When it was started. */
+  of: number
+  opened: number
+  slowAt: number
+  runId: string
+  memory: number
+  /** Of each of the two questions what a decision may depend on; and the words of the first. */
+  slow: string
+  often: string
+  text: string
+  fields: InfoFields
+  state: string
+  changed: boolean
+  stream: Stream | null
+}
+
+function nothingSeen(): Seen {
+  return {
+    ...{ of: 0, opened: 0, slowAt: 0, runId: '', memory: 0, slow: '', often: '', text: '' },
+    ...{ fields: {}, state: '', changed: true, stream: null },
+  }
+}
+
+function takeSlow(seen: Seen, fields: InfoFields): void {
+  const used = numberOf(fields, 'used_memory')
+  if (Math.abs(used - seen.memory) > Math.max(LEAST_MEMORY_BYTES, seen.memory / 10)) seen.memory = used
+  seen.runId = fields['run_id'] ?? ''
+  seen.slow = [...SLOW_FIELDS.map((name) => fields[name] ?? ''), seen.memory].join(' ')
+}
+
+function takeOften(seen: Seen, text: string): void {
+  const fields = readInfo(text)
+  const replicas = Object.keys(fields)
+    .filter((name) => /^slave\d+$/.test(name))
+    .map((name) => withoutProgress(fields[name] ?? ''))
+  const often = [...FIELDS.map((name) => fields[name] ?? ''), ...replicas].join(' ')
+  Object.assign(seen, { text, fields, often })
 }
 
 /** One question, where the engine takes several sections in one: redis 7 and later, and every valkey. */
 async function readSections(
   probe: Pick<Probe, 'call'>,
   { build }: Pick<ProcessRecord['spec'], 'build'>,
-): Promise<InfoFields> {
+  sections: readonly string[],
+): Promise<string> {
   if (build.flavour !== 'redis' || compareVersions(build.version, '7.0.0') >= 0)
-    return readInfo(String(await probe.call('INFO', ...SECTIONS)))
-  const texts = await Promise.all(SECTIONS.map((section) => probe.call('INFO', section)))
-  return readInfo(texts.join('\n'))
-}
-
-function describe(fields: InfoFields, cluster: string, memory: number): string {
-  const replicas = Object.keys(fields)
-    .filter((name) => /^slave\d+$/.test(name))
-    .map((name) => withoutProgress(fields[name] ?? ''))
-  const own = FIELDS.map((name) => fields[name] ?? '')
-  return [...own, ...replicas, memory, ...(cluster.match(OF_CLUSTER) ?? [])].join(' ')
+    return String(await probe.call('INFO', ...sections))
+  const texts = await Promise.all(sections.map((section) => probe.call('INFO', section)))
+  return texts.join('\n')
 }
 
 /** "ip=127.0.0.1,port=7002,state=online,offset=14,lag=0,type=replica": where it is, and whether the stream flows to it. */
@@ -110,10 +158,10 @@ function withoutProgress(replica: string): string {
   return `${replica.replace(/,offset=.*$/, '')},${flows}`
 }
 
-function streamOf(fields: InfoFields): Stream | null {
+function streamOf(fields: InfoFields, runId: string): Stream | null {
   if (fields['role'] !== 'master' || fields['loading'] !== '0') return null
   return {
-    ...{ runId: fields['run_id'] ?? '', replid: fields['master_replid'] ?? '' },
+    ...{ runId, replid: fields['master_replid'] ?? '' },
     offset: numberOf(fields, 'master_repl_offset'),
     writes: `${fields['rdb_changes_since_last_save']} ${fields['rdb_last_save_time']}`,
   }

@@ -73,7 +73,7 @@ export async function traceOfWrites(data: string): Promise<string> {
 const MOST_NAMES = 1_000
 
 async function traceOf(path: string): Promise<string> {
-  const file = await statPlainFile(path)
+  const file = statPlainFile(path)
   return file === null ? '' : `${file.ino}:${file.size}:${file.mtimeMs}`
 }
 
@@ -96,6 +96,6 @@ function aofFiles(data: string): readonly [manifest: string, single: string] {
 }
 
 async function writtenAt(path: string): Promise<number | null> {
-  const file = await statPlainFile(path)
+  const file = statPlainFile(path)
   return file === null || file.size === 0 ? null : file.mtimeMs
 }

@@ -20,7 +20,7 @@ export function watchDisk(data: string): DiskWatch {
   let head: (SnapshotHead & { readonly of: string }) | null = null
   const readSnapshot = async (): Promise<DiskReport['snapshot']> => {
     const path = join(data, 'dump.rdb')
-    const file = await statPlainFile(path)
+    const file = statPlainFile(path)
     if (file === null || file.size === 0) return null
     // A snapshot is never changed, but replaced by the next one.
     const of = `${file.ino} ${file.mtimeMs} ${file.size}`

@@ -16,6 +16,24 @@ test('the end of a connection is looked at when it comes, and one that ends agai
   expect(attention.ended()).toBe(true)
 })
 
+test('a shard that is asked for once is not looked at more often for it; one that is asked for again soon is', () => {
+  let now = 10_000
+  const attention = createAttention(() => now)
+  attention.look(true)
+  now += 4_000
+  expect(attention.look(true)).toBe(false)
+  now += 900
+  // The safety net of the server.
+  expect(attention.ask()).toBe(false)
+  expect([attention.pauseMs(1_000), attention.look(true)]).toEqual([1_000, false])
+  // Work in progress.
+  now += 1_900
+  expect(attention.ask()).toBe(true)
+  expect([attention.pauseMs(1_000), attention.look(true)]).toEqual([250, true])
+  now += 2_000
+  expect([attention.pauseMs(1_000), attention.look(true)]).toEqual([1_000, false])
+})
+
 test('an engine that ends the agent’s connections as they come does not turn the agent', async () => {
   await using home = await makeHome()
   await using _ = await home.start()

@@ -2,7 +2,7 @@ import type { Stream } from '../engine/watch-engine.ts'
 
 /** How closely a shard is looked at: one that runs and does not change costs little; one that the server asks for is looked at often. */
 export interface Attention {
-  /** The server asks for it. True: the last look is too old for that. */
+  /** The server asks for it. True: it works on it, and the last look is too old for that. */
   ask(): boolean
   /** The connection to its engine has ended: it may have died. True: look now. False: that was so a moment ago, and the next look is soon enough. */
   ended(): boolean
@@ -14,7 +14,7 @@ export interface Attention {
   grown(stream: Stream | null): Omit<Stream, 'writes'> | null
 }
 
-/** For so long after the server has asked. */
+/** For so long after the server has asked, where it had asked no longer before that. One question alone is its safety net's: a look a second is new enough for it. */
 const ASKED_FOR_MS = 2_000
 const ASKED_MS = 250
 /** An engine may end its connections as fast as they are opened: it is not to turn the loop of the agent. */
@@ -27,7 +27,7 @@ const THOROUGH_EVERY_MS = 15_000
 /** Of a shard that was never looked at. */
 export function createAttention(clock = (): number => performance.now()): Attention {
   const at = {
-    ...{ asked: -ASKED_FOR_MS, looked: -ASKED_MS, ended: -ENDED_MS },
+    ...{ askedOnce: -ASKED_FOR_MS, asked: -ASKED_FOR_MS, looked: -ASKED_MS, ended: -ENDED_MS },
     ...{ changed: clock(), thorough: -THOROUGH_EVERY_MS },
   }
   let told: Stream | null = null
@@ -35,8 +35,10 @@ export function createAttention(clock = (): number => performance.now()): Attent
   return {
     ask() {
       const now = clock()
-      const isOld = !isAsked(now) && now - at.looked > ASKED_MS
-      at.asked = now
+      const isWorkedOn = now - at.askedOnce < ASKED_FOR_MS
+      const isOld = isWorkedOn && !isAsked(now) && now - at.looked > ASKED_MS
+      at.askedOnce = now
+      if (isWorkedOn) at.asked = now
       return isOld
     },
     ended() {

@@ -1,7 +1,7 @@
 import type { Answer } from '../engine/ask-engine.ts'
 import { engineTarget } from '../engine/engine-config.ts'
 import type { ProcessRecord } from '../folder/shard-folder.ts'
-import { isAlive } from '../process/process-identity.ts'
+import { isAlive, type ProcessIdentity } from '../process/process-identity.ts'
 import type { Observation } from './decide-next.ts'
 import { describeShard } from './describe-shard.ts'
 import { seeSilence } from './see-silence.ts'
@@ -33,10 +33,32 @@ export function noteChanges({ state, place, changes, end }: Supervision): void {
 /** Is its process there, what does it say, and what is wanted of it? */
 export async function look(state: ShardState, place: ShardWorkplace): Promise<Observation> {
   const { last } = state
-  const here = last?.identity && !last.ended && isAlive(last.identity)
-  const answer = here && last ? await ask(state, last, place) : 'gone'
+  const answer = last?.identity && !last.ended ? await lookAt(last, last.identity, state, place) : 'gone'
   state.silence = answer !== 'gone' && answer.kind === 'silent' ? answer.silence : null
   return observationOf(state, answer)
+}
+
+/** The process list tells less often of one that answers over a connection than the connection does: what ends it, ends that. */
+const PROVEN_FOR_MS = 5_000
+
+async function lookAt(
+  last: ProcessRecord,
+  identity: ProcessIdentity,
+  state: ShardState,
+  place: ShardWorkplace,
+): Promise<Answer | 'gone'> {
+  const { proven, probe } = place
+  const now = performance.now()
+  const isProven =
+    proven?.identity === identity && proven.opened === probe.opened && now - proven.at < PROVEN_FOR_MS
+  if (!isProven && !isAlive(identity)) return 'gone'
+  const answer = await ask(state, last, place)
+  if (answer === 'gone' || answer.kind !== 'pong') {
+    place.proven = null
+    return isProven && !isAlive(identity) ? 'gone' : answer
+  }
+  if (!isProven) place.proven = { identity, opened: probe.opened, at: now }
+  return answer
 }
 
 /** The look with this answer. */

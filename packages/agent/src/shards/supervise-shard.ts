@@ -146,6 +146,7 @@ function openWorkplace(
   })
   return {
     ...{ folder, builds, modules, wall, silence, stopWithinMs, probe, signal, activity: watchActivity() },
+    proven: null,
     child: null,
     killedBecause: null,
     scored: '',

@@ -40,7 +40,8 @@ export async function keepUsersOfPorts(
   await mkdir(dirname(file), { recursive: true })
   // It holds no secret, and its reader is another user.
   await chmod(dirname(file), 0o755)
-  const write = createWriter(file, () => tableOf(home, reports()), logger)
+  const table = rememberTable(home, reports)
+  const write = createWriter(file, table.text, logger)
   const known = knowUsersOfPorts(file)
   const end = new AbortController()
   const running = (async () => {
@@ -54,6 +55,7 @@ export async function keepUsersOfPorts(
       ...wall,
       async command(folder, start) {
         const command = await wall.command(folder, start)
+        table.forget()
         await write()
         return command
       },
@@ -90,6 +92,27 @@ function createWriter(file: string, text: () => string, logger: Logger): () => P
   return () => {
     last = last.then(write).catch(giveUp)
     return last
+  }
+}
+
+/** As many may be asked for as there are processes: the files are looked at again once one of these is another, and now and then. */
+const LOOKED_AT_EVERY_MS = 5_000
+
+function rememberTable(home: string, reports: () => readonly ShardReport[]) {
+  let known = { of: '', at: 0, text: '' }
+  return {
+    text(): string {
+      const all = reports()
+      const of = all.map(({ id, host, port, pid }) => `${id} ${host}:${port} ${pid}`).join()
+      const now = performance.now()
+      if (of !== known.of || now - known.at > LOOKED_AT_EVERY_MS)
+        known = { of, at: now, text: tableOf(home, all) }
+      return known.text
+    },
+    /** A folder has, or may have, another owner. */
+    forget() {
+      known = { of: '', at: 0, text: '' }
+    },
   }
 }
 
