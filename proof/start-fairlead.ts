@@ -163,6 +163,9 @@ export async function startPart(
   }
 }
 
+/** Far more than it takes: where two processors have twenty things to do, 20 s were too few three times in an hour. */
+const START_WITHIN_MS = 90_000
+
 async function startProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -174,7 +177,7 @@ async function startProcess(
     env: command.env,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
-  const deadline = AbortSignal.timeout(20_000)
+  const deadline = AbortSignal.timeout(START_WITHIN_MS)
   const [news] = await Promise.race([
     once(child, 'message', { signal: deadline }),
     once(child, 'exit', { signal: deadline }).then(() => {
