@@ -50,6 +50,15 @@ export function usualPair(): Pair {
   return askedPair() ?? { from: build('redis', '7.0'), to: build('valkey', '8.1') }
 }
 
+/** May an upgrade between them be rolled back? Redis before 6.2 cannot follow a newer primary: docs/upgrades.md says why. */
+export function hasWayBack({ from, to }: Pair): boolean {
+  const isBefore62 = (build: BuildName) => {
+    const [flavour, version = ''] = build.split('-')
+    return flavour === 'redis' && compareVersions(version, '6.2') < 0
+  }
+  return !isBefore62(from) || isBefore62(to)
+}
+
 /** The pairs of builds that this machine can upgrade between, or the one that PAIR asks for. */
 export function pairsHere(): readonly Pair[] {
   const asked = askedPair()

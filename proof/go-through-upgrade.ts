@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Action, ApiError, type Body, type upgradeDatabase } from '@fairlead/api'
 import type { Fairlead } from './start-fairlead.ts'
 
-/** What people do once every group has handed over: nothing, take it back, or take that back too. */
-export type Afterwards = 'finish' | 'roll back' | 'roll back twice'
+/** What people do once every group has handed over: nothing, take it back, take that back too, or ask for it in vain. */
+export type Afterwards = 'finish' | 'roll back' | 'roll back twice' | 'ask in vain'
 
 export interface Course {
   readonly uid: number
@@ -41,6 +41,11 @@ export async function goThroughUpgrade(fairlead: Fairlead, course: Course): Prom
   if (afterwards === 'finish') return [await ended(fairlead, first, 'completed')]
 
   await untilWindow(fairlead, first, course)
+  if (afterwards === 'ask in vain') {
+    await expectNoWayBack(fairlead, first)
+    await api.finalizeAction({ params: { uid: first } })
+    return [await ended(fairlead, first, 'completed')]
+  }
   await api.rollbackAction({ params: { uid: first } })
   if (afterwards === 'roll back') return [await ended(fairlead, first, 'failed')]
 
@@ -63,10 +68,17 @@ async function passStop({ api }: Fairlead, uid: string, { supervised, meanwhile 
 
 /** Every group has handed over, and the old primaries follow as standbys. */
 async function untilWindow(fairlead: Fairlead, uid: string, course: Course): Promise<void> {
+  const hasWayBack = course.afterwards !== 'ask in vain'
   await untilIt(fairlead.api, uid, ({ rollback_eligible, hold_reason }) => {
-    return rollback_eligible === true && hold_reason === 'until_finalized'
+    return rollback_eligible === hasWayBack && hold_reason === 'until_finalized'
   })
   await course.meanwhile()
+}
+
+async function expectNoWayBack({ api }: Fairlead, uid: string): Promise<void> {
+  const refusal: unknown = await api.rollbackAction({ params: { uid } }).catch((error: unknown) => error)
+  if (!(refusal instanceof ApiError) || refusal.code !== 'rollback_not_possible')
+    throw new Error('the rollback was not refused', { cause: refusal })
 }
 
 /** Forward again: while it is being taken back, or as a new action when that has ended already. */

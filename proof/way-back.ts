@@ -53,13 +53,17 @@ export async function untilAction(
   }
 }
 
-/** The roles have moved, the standby follows, and it can be taken back. The numbers of the old and the new primary. */
+/**
+ * The roles have moved, the standby follows, and it can be taken back, or cannot where the pair of builds has no way back. The numbers of the old and
+ * the new primary.
+ */
 export async function untilWindow(
   fairlead: Fairlead,
   { action }: Underway,
+  isEligible = true,
 ): Promise<{ readonly standby: number; readonly primary: number }> {
   const { certificates } = await untilAction(fairlead, action, 'the window is open', (seen) => {
-    return seen.certificates.length > 0 && seen.state === 'hold' && seen.rollback_eligible === true
+    return seen.certificates.length > 0 && seen.state === 'hold' && seen.rollback_eligible === isEligible
   })
   const [{ from, to } = { from: '', to: '' }] = certificates
   return { standby: Number(from), primary: Number(to) }
