@@ -46,6 +46,48 @@ test.concurrent.each([
   },
 )
 
+test('a primary that dies when its standby has gone already takes along what only it had, which is told with a number', {
+  timeout: 120_000,
+}, async () => {
+  await using fairlead = await startFairlead({ serverMain: join(import.meta.dirname, 'crash-main.ts') })
+  const { api, server } = fairlead
+  const { uid, action_uid } = await api.createDatabase({
+    body: { name: 'gone', memory_size: 0, engine_version: from },
+  })
+  await fairlead.untilEnded(action_uid)
+  await server.end('SIGTERM')
+  await server.start({ CRASH_WHEN: 'after remove-shard' })
+  const body = { engine_version: to }
+  const { action_uid: upgrade = '' } = await api.upgradeDatabase({ params: { uid }, body })
+  await server.ended
+
+  const shards = readdirSync(join(fairlead.home, 'shards')).map((name) => Number(name.slice(1)))
+  const primary = await until('the standby has ended, and the primary is left', async () => {
+    const roles = await Promise.all(shards.map((shard) => roleOf(fairlead, shard)))
+    return roles.filter((role) => role !== 'none').length === 1 ? shards[roles.indexOf('primary')] : undefined
+  })
+  {
+    using engine = await asAdmin(fairlead, primary)
+    await engine.call('EVAL', WRITE, 1, '{kept}', KEYS)
+  }
+  process.kill(await pidOf(fairlead, primary), 'SIGKILL')
+  await server.start()
+  const action = await fairlead.untilEnded(upgrade, 90_000)
+  expect(action.status, `${action.error} ${lastWordsOf(fairlead)}`).toBe('completed')
+  expect(action.warnings.join()).toMatch(
+    /: writes that it had acknowledged and not yet saved, .* of what was on record, [1-9]\d* bytes/,
+  )
+})
+
+async function roleOf(fairlead: Fairlead, shard: number): Promise<'primary' | 'replica' | 'none'> {
+  try {
+    using engine = await asAdmin(fairlead, shard)
+    return readReplication(await engine.info('replication')).role
+  } catch {
+    return 'none'
+  }
+}
+
 /** Keys to each primary whose standby follows still, and so has all of them. */
 async function writeToAll(fairlead: Fairlead): Promise<readonly Victim[]> {
   const shards = readdirSync(join(fairlead.home, 'shards')).map((name) => Number(name.slice(1)))
