@@ -14,6 +14,8 @@ import { databasesStore, type NewDatabase } from './databases-store.ts'
 export interface Change {
   readonly kind: 'upgrade' | 'delete'
   readonly goal: Goal
+  /** What people are to know of it before it begins. */
+  readonly warnings?: readonly string[]
 }
 
 /** A new database, the action that creates it, and what the audit says of it. `db` is a transaction. */
@@ -35,12 +37,14 @@ export async function recordDatabase(db: Db, wanted: NewDatabase, by: Actor): Pr
 export async function recordChange(
   db: Db,
   uid: number,
-  { kind, goal }: Change,
+  { kind, goal, warnings = [] }: Change,
   by: Actor,
   at: string,
 ): Promise<void> {
   if (kind === 'upgrade') await refuseGone(db, goal.modules)
-  await actionsStore(db).insert({ uid: randomUUID(), databaseUid: uid, kind, goal }, at)
+  const action = randomUUID()
+  await actionsStore(db).insert({ uid: action, databaseUid: uid, kind, goal }, at)
+  if (warnings.length > 0) await actionsStore(db).update(action, { warnings }, at)
   await databasesStore(db).setStatus(uid, kind === 'delete' ? 'deleting' : 'changing', at)
   await databaseOrdersStore(db).note(uid)
   const type = kind === 'delete' ? 'bdb_deleted' : 'bdb_upgrade_requested'

@@ -2,6 +2,7 @@ import { type Build, Refusal, type TrialResult } from '@fairlead/api'
 import type { Actions } from '../actions/actions-service.ts'
 import { describePlan, lackOfMemoryFor, type UpgradePlan } from '../core/dry-run/describe-plan.ts'
 import type { Actor } from '../core/identity/access.ts'
+import { crowdedUpgrade } from '../core/requests/crowded-cluster.ts'
 import { resolveUpgrade, type UpgradeRequest } from '../core/requests/resolve-upgrade.ts'
 import type { Database } from '../core/state/database.ts'
 import { type Goal, type Runs, runsOf } from '../core/state/goal.ts'
@@ -63,10 +64,10 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
     async start(uid, request, by) {
       const view = await databases.get(uid)
       refuseBusy(view)
-      const { resolved } = await resolve(deps, view, request)
+      const { resolved, crowd } = await resolve(deps, view, request)
       if (!resolved.change) return view
       if (resolved.goal.discard) await proveTarget(view.database, resolved.goal, tryRuns)
-      return databases.begin(uid, { kind: 'upgrade', goal: resolved.goal }, by)
+      return databases.begin(uid, { kind: 'upgrade', goal: resolved.goal, warnings: crowd }, by)
     },
 
     async startModules(uid, request, by) {
@@ -97,11 +98,11 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
 
     async foresee(uid, request) {
       const view = await databases.get(uid)
-      const { seen, resolved, risks } = await resolve(deps, view, request)
+      const { seen, resolved, risks, crowd } = await resolve(deps, view, request)
       const trial = resolved.change ? await tryRuns(view.database, resolved.goal) : null
       return {
         view: { ...view, database: { ...view.database, ...runsOf(resolved.goal) } },
-        plan: withRisks(describePlan(seen, resolved, trial), risks),
+        plan: withRisks(describePlan(seen, resolved, trial), [...risks, ...(resolved.change ? crowd : [])]),
       }
     },
   }
@@ -129,7 +130,13 @@ async function resolve(
     { builds, modules: await modules.list() },
   )
   if ('refused' in resolved) throw new Refusal(resolved.refused, resolved.message)
-  return { seen, resolved, risks: holesOf(resolved.goal.build, builds) }
+  const crowd = resolved.goal.cluster
+    ? crowdedUpgrade(resolved.goal, (await nodes.describe())?.cores)
+    : undefined
+  return {
+    ...{ seen, resolved, risks: holesOf(resolved.goal.build, builds) },
+    crowd: crowd === undefined ? [] : [crowd],
+  }
 }
 
 function refuseBusy({ database, action }: DatabaseView): void {

@@ -19,6 +19,7 @@ import { planCluster, planIntroduction, planWhole } from './plan-cluster.ts'
 import { planGroup, type Stage } from './plan-group.ts'
 import { rationDepartures } from './ration-departures.ts'
 import { rationGreetings } from './ration-greetings.ts'
+import { rationJoins } from './ration-joins.ts'
 
 /**
  * What to do next so that a database becomes its goal: one verdict for each group, in their order. Their
@@ -39,7 +40,8 @@ export function planDatabase(seen: ObservedDatabase, goal: Goal, allowed: Allowe
   if (goal.kind === 'remove') return planned
   const shared = share(gather(planned, seen, goal), seen, goal)
   if (!goal.cluster) return shared
-  return guardTakeovers(rationDepartures(rationGreetings(shared, seen), seen), seen)
+  const joining = goal.from === null ? rationJoins(shared, seen) : shared
+  return guardTakeovers(rationDepartures(rationGreetings(joining, seen), seen), seen)
 }
 
 function planLane(group: ObservedGroup, seen: ObservedDatabase, goal: Goal, allowed: Allowed): Verdict {

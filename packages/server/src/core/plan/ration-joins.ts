@@ -1,0 +1,35 @@
+import type { Lane } from '../state/lane.ts'
+import { isLinked, isLive, type ObservedDatabase, type ObservedGroup } from '../state/topology.ts'
+import { mostAtOnce } from './most-at-once.ts'
+
+/**
+ * Of the replicas that the lanes add to a cluster which is being created (or lost several), those for which there is room, the first groups
+ * first; one in any case. Each makes two TLS connections to each other node: the replicas of 64 groups at once took both processors
+ * for a minute and a half, and the agent, which serves other databases too, did not answer meanwhile. The surge shards of an upgrade have
+ * their own limit (`parallel_shards_upgrade`).
+ */
+export function rationJoins(lanes: readonly Lane[], seen: ObservedDatabase): readonly Lane[] {
+  const joining = seen.groups.reduce((sum, group) => sum + countJoining(group), 0)
+  const present = seen.groups.reduce((sum, { shards }) => sum + shards.length, 0) - joining
+  const most = mostAtOnce(present)
+  let free = Math.max(joining === 0 ? 1 : 0, most - joining)
+  return lanes.map((lane) => {
+    const { group, verdict } = lane
+    if (verdict.kind !== 'do' || verdict.step.kind !== 'add-shard' || verdict.step.follow === null)
+      return lane
+    free -= 1
+    if (free >= 0) return lane
+    const why = `${most} shards are joining the cluster already, and ${verdict.step.why}`
+    return { group, verdict: { kind: 'hold', on: 'group', code: 'other_groups', why } }
+  })
+}
+
+/** Processes that are coming, and replicas that are not linked yet. One that has died joins nothing. */
+function countJoining({ shards }: ObservedGroup): number {
+  const primary = shards.find((shard) => isLive(shard) && shard.engine.role === 'primary')
+  return shards.filter((shard) => {
+    if (shard === primary || shard.leaving) return false
+    if (!isLive(shard)) return shard.process === 'absent' || shard.process === 'starting'
+    return primary === undefined || !isLinked(shard, primary)
+  }).length
+}
