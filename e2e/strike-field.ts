@@ -48,8 +48,7 @@ export async function createField(servers: Servers): Promise<Field> {
   }
   const letGoOn = async (member: Member, how: Blow) => {
     // What is stopped may stop others for some seconds: within a transaction, until PostgreSQL ends that.
-    // Once, under load, a start did not end within its 20 s; the cause is not known. It is tried again, for the start of a server is not what is tested here.
-    if (how === 'kill') await member.server.start().catch(() => member.server.start())
+    if (how === 'kill') await member.server.start()
     if (how === 'stop') process.kill(member.server.pid, 'SIGCONT')
     if (how === 'hang') member.way.goOn()
     if (how === 'reset') await member.way.restart()

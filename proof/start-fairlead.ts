@@ -43,6 +43,8 @@ const root = join(import.meta.dirname, '..')
 const main = join(root, 'packages/cli/src/main.ts')
 const compiled = join(root, '.fairlead', 'compiled')
 export const adminPassword = 'the-proof-is-in-the-ledger'
+/** A start takes some 3 s of a processor: half a minute where 20 others want it, too. One that fails ends earlier. */
+const START_WITHIN_MS = 120_000
 
 /**
  * Starts Fairlead with engine builds from FAIRLEAD_ENGINES, on a free port. Disposing of it ends everything that it
