@@ -1,4 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -24,7 +25,9 @@ test('a part that dies again and again is started again and again, after pauses 
     const { name, deaths: count, how, afterMs } = JSON.parse(line)
     deaths.push({ name, count, how, afterMs })
   }
-  const part = await keepPart('agent', ownCommand('agent', {}), pino({ base: null }, { write }))
+  const part = await keepPart('agent', ownCommand('agent', {}), pino({ base: null }, { write }), {
+    stop: new AbortController().signal,
+  })
   await vi.waitUntil(() => deaths.length >= 6, { timeout: 60_000, interval: 20 })
   const began = performance.now()
   await part[Symbol.asyncDispose]()
@@ -37,4 +40,28 @@ test('a part that dies again and again is started again and again, after pauses 
       afterMs,
     })),
   )
+})
+
+test('a part that takes long until it is ready is waited for, which is said; a stop ends the wait, and the part with it', async () => {
+  const main = join(folder, 'main.mjs')
+  const pidFile = join(folder, 'pid')
+  await writeFile(
+    main,
+    `import { writeFileSync } from 'node:fs'
+    process.on('SIGTERM', () => process.exit(0))
+    setInterval(() => undefined, 1_000)
+    writeFileSync(${JSON.stringify(pidFile)}, String(process.pid))`,
+  )
+  process.argv[1] = main
+  const said: string[] = []
+  const log = pino({ base: null }, { write: (line) => said.push(JSON.parse(line).msg) })
+  const stop = new AbortController()
+  const kept = keepPart('server', ownCommand('server', {}), log, { stop: stop.signal, sayEveryMs: 20 })
+  kept.catch(() => undefined) // it is asked below
+  await vi.waitUntil(() => said.length >= 3 && existsSync(pidFile), { timeout: 60_000, interval: 20 })
+  expect(new Set(said)).toEqual(new Set(['it is not ready yet; its own lines say what it waits for']))
+  stop.abort()
+  await expect(kept).rejects.toThrow('asked to stop before the server was ready')
+  const pid = Number(await readFile(pidFile, 'utf8'))
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
 })

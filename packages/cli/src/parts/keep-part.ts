@@ -17,7 +17,7 @@ export interface Part extends AsyncDisposable {
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 10_000
 const HEALTHY_AFTER_MS = 60_000
-const READY_WITHIN_MS = 30_000
+const SAY_EVERY_MS = 15_000
 const STOPS_WITHIN_MS = 20_000
 
 /** `fairlead <name>` as this program is run itself, by the same user. */
@@ -26,15 +26,36 @@ export function ownCommand(name: string, env: NodeJS.ProcessEnv): PartCommand {
   return { program: process.execPath, args, env, isOther: false }
 }
 
+export interface Keeping {
+  /** Aborted when this program is asked to stop. Once the part is kept, it has no effect: disposing of the part stops it. */
+  readonly stop: AbortSignal
+  /** How often it is said that the first process is not ready yet. Default 15,000 ms. */
+  readonly sayEveryMs?: number
+}
+
 /**
- * Starts `fairlead <name>` and waits until it is ready; starts it again when it dies later, after a pause that grows to 10 s, and never gives up:
- * otherwise the failure of one part would stop the other, and with it the supervision of all databases. Throws when the first process does not become ready:
- * it has said on stderr why.
+ * Starts `fairlead <name>` and waits until it is ready, for as long as it takes: a server waits for its PostgreSQL, and an agent may have many shards.
+ * Starts it again when it dies later, after a pause that grows to 10 s, and never gives up: otherwise the failure of one part would stop the other, and
+ * with it the supervision of all databases. Throws when the first process ends before it is ready (it has said on stderr why), and when `stop` is aborted.
  */
-export async function keepPart(name: 'agent' | 'server', command: PartCommand, log: Logger): Promise<Part> {
+export async function keepPart(
+  name: 'agent' | 'server',
+  command: PartCommand,
+  log: Logger,
+  { stop: asked, sayEveryMs = SAY_EVERY_MS }: Keeping,
+): Promise<Part> {
   const stop = new AbortController()
   let child = startPart(command)
-  const ready = await untilReady(child, name)
+  const say = setInterval(() => {
+    log.warn({ name }, 'it is not ready yet; its own lines say what it waits for')
+  }, sayEveryMs)
+  const ready = await untilReady(child, name, asked)
+    .catch(async (cause: unknown) => {
+      // Left alone, a server would begin to work later, without an agent and without this program.
+      await endChild(child)
+      throw cause
+    })
+    .finally(() => clearInterval(say))
 
   const keep = async () => {
     let deaths = 0
@@ -57,23 +78,36 @@ export async function keepPart(name: 'agent' | 'server', command: PartCommand, l
     ready,
     async [Symbol.asyncDispose]() {
       stop.abort()
-      child.kill('SIGTERM')
-      const late = setTimeout(() => child.kill('SIGKILL'), STOPS_WITHIN_MS)
+      await endChild(child)
       await keeping
-      clearTimeout(late)
     },
   }
 }
 
-async function untilReady(child: ChildProcess, name: string): Promise<Part['ready']> {
-  const deadline = AbortSignal.timeout(READY_WITHIN_MS)
-  const [news] = await Promise.race([
-    once(child, 'message', { signal: deadline }),
-    once(child, 'exit', { signal: deadline }).then(() => {
-      throw new Error(`the ${name} did not start`)
-    }),
-  ])
-  return readyOf(news)
+async function untilReady(child: ChildProcess, name: string, stop: AbortSignal): Promise<Part['ready']> {
+  const over = new AbortController()
+  const signal = AbortSignal.any([stop, over.signal])
+  try {
+    const [news] = await Promise.race([
+      once(child, 'message', { signal }),
+      once(child, 'exit', { signal }).then(() => {
+        throw new Error(`the ${name} did not start`)
+      }),
+    ])
+    return readyOf(news)
+  } catch (cause) {
+    if (!stop.aborted) throw cause
+    throw new Error(`asked to stop before the ${name} was ready`, { cause })
+  } finally {
+    over.abort()
+  }
+}
+
+async function endChild(child: ChildProcess): Promise<void> {
+  child.kill('SIGTERM')
+  const late = setTimeout(() => child.kill('SIGKILL'), STOPS_WITHIN_MS)
+  await untilEnded(child)
+  clearTimeout(late)
 }
 
 async function untilEnded(child: ChildProcess): Promise<void> {
