@@ -34,6 +34,9 @@ async function startSilent() {
     port: (server.address() as { port: number }).port,
     accepted: () => accepted,
     open: () => open.size,
+    end: () => {
+      for (const socket of open) socket.destroy()
+    },
     async [Symbol.asyncDispose]() {
       for (const socket of open) socket.destroy()
       server.close()
@@ -105,3 +108,16 @@ test.for(['before', 'behind'])(
     expect(silent.accepted()).toBe(when === 'before' ? 0 : 1)
   },
 )
+
+test('an engine that ends while the proof of its user takes its time is no engine that was reached', async () => {
+  await using silent = await startSilent()
+  vi.mocked(connectToOwn).mockImplementation(async (_address, open) => {
+    const connection = await open()
+    await until(() => silent.open() === 1)
+    silent.end()
+    await once(connection as Socket, 'close')
+    return connection
+  })
+  const connected = connectOnce({ host, port: silent.port, tls: null }, performance.now() + 20_000, ignore)
+  await expect(connected).rejects.toThrow(`${host}:${silent.port} closed the connection`)
+})

@@ -168,7 +168,11 @@ export async function connectOnce(target: Place, untilMs: number, take: Take): P
     (socket) => void socket.destroy(),
   )
   try {
-    return await Promise.race([connecting, late])
+    const socket = await Promise.race([connecting, late])
+    // The proof behind the connection takes its time. What ends meanwhile tells so only once, and would be waited for without end.
+    if (!socket.destroyed && !socket.readableEnded) return socket
+    socket.destroy()
+    throw new Error(`${addressText(target)} closed the connection`)
   } finally {
     clearTimeout(timer)
   }
