@@ -165,9 +165,6 @@ export async function startPart(
   }
 }
 
-/** Far more than it takes: where two processors have twenty things to do, 20 s were too few three times in an hour. */
-const START_WITHIN_MS = 90_000
-
 async function startProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
