@@ -2,6 +2,42 @@ import type { Changes } from '@fairlead/api'
 import { expect, test } from 'vitest'
 import { connectAs, makeHome, makeSpec, until } from '../../test/agent-home.ts'
 import { engines } from '../../test/engines.ts'
+import { watchEngine } from './watch-engine.ts'
+
+test('an engine is asked each time for what may be different at any moment, and for memory and process every 5 s and on a new connection', async () => {
+  let now = 0
+  const asked: string[] = []
+  const of = { replication: 'role:master\r\n', memory: 'maxmemory:0\r\n', server: 'run_id:one\r\n' }
+  const probe = {
+    opened: 1,
+    async call(_command: string, ...sections: readonly string[]) {
+      asked.push(sections.join(' '))
+      return Object.entries(of).flatMap(([section, text]) => (sections.includes(section) ? text : [])).join('')
+    },
+  }
+  const watch = watchEngine(() => now)
+  const spec = await makeSpec()
+  const look = async () => {
+    const before = watch.state()
+    asked.length = 0
+    expect(await watch.look(probe, { startedAt: 1, spec })).toBe(true)
+    expect(watch.changed).toBe(watch.state() !== before)
+    return { asked: [...asked], changed: watch.changed }
+  }
+  const often = 'clients persistence replication'
+  expect(await look()).toEqual({ asked: [often, 'server memory'], changed: true })
+  now = 4_999
+  of.memory = 'maxmemory:1\r\n'
+  expect(await look()).toEqual({ asked: [often], changed: false })
+  of.replication = 'role:slave\r\n'
+  expect(await look()).toEqual({ asked: [often], changed: true })
+  now = 5_000
+  expect(await look()).toEqual({ asked: [often, 'server memory'], changed: true })
+  probe.opened = 2
+  of.server = 'run_id:two\r\n'
+  expect(await look()).toEqual({ asked: [often, 'server memory'], changed: true })
+  expect(await look()).toEqual({ asked: [often], changed: false })
+})
 
 test('an agent tells of each engine what is different, and nothing of those that only go on', async () => {
   await using home = await makeHome()
