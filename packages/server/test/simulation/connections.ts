@@ -103,7 +103,7 @@ function infoOf(engine: Engine): string {
       maxmemory_policy: 'noeviction',
     },
     uptime_in_seconds: 60,
-    ...{ repl_backlog_size: 1e12, repl_backlog_active: isOn(engine.streamed) },
+    ...{ repl_backlog_size: 1e9, repl_backlog_active: isOn(engine.streamed) },
     ...{ aof_enabled: isOn(engine.aof !== 'off'), aof_rewrite_in_progress: isOn(engine.aof === 'rewriting') },
     ...{
       aof_last_bgrewrite_status: 'ok',
