@@ -12,7 +12,8 @@ import { findFreePort } from './process/find-free-port.ts'
 import { holdSocket } from './process/hold-socket.ts'
 import { createProxyWall } from './proxy/proxy-wall.ts'
 import { superviseProxy } from './proxy/supervise-proxy.ts'
-import { openDoors, withoutRootOf } from './server/doors.ts'
+import { shareSockets } from './server/share-sockets.ts'
+import { withoutRootOf } from './server/without-root-of.ts'
 import { type ChangeLog, createChangeLog } from './shards/changes.ts'
 import { type SupervisedShards, superviseShards } from './shards/supervise-shards.ts'
 import { openTrials, type Trials } from './trials/trials.ts'
@@ -51,7 +52,7 @@ export interface AgentConfig {
   readonly proxyLowPorts?: boolean
   /** Of our software: what an adopted proxy runs is compared with it. */
   readonly proxyVersion?: string
-  /** False: engines are started without a wall, also where this machine would let us build one. Default true. */
+  /** False: engines are started without a wall, even if this machine allows one. Default true. */
   readonly engineWall?: boolean
 }
 
@@ -62,7 +63,7 @@ export interface Agent extends AsyncDisposable {
 }
 
 /**
- * Starts the agent of a node: takes up every shard that was put before, adopts what runs, and serves the operations
+ * Starts the agent of a node: supervises every shard that was put before, adopts running processes, and serves the operations
  * of agent-operations.ts. Throws when another agent runs on the socket, or the socket's path is too long.
  */
 export async function createAgent(config: AgentConfig): Promise<Agent> {
@@ -73,7 +74,7 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   const { home, builds, logger, hungAfterMs = 20_000, stopWithinMs = 60_000 } = config
   const modules = await openModuleFiles(home)
   const silence = { hungAfterMs, primaryHungAfterMs: config.primaryHungAfterMs ?? 120_000 }
-  const doors = await openDoors(home, config.socketPath, logger)
+  const sockets = await shareSockets(home, config.socketPath, logger)
   const wall = withoutRootOf(await openEngineWall(home, config.engineWall ?? true, logger), home)
   const changes = stack.use(createChangeLog(noProxy))
   const settings = { builds, modules, wall, logger, silence, stopWithinMs, changes }
@@ -85,7 +86,7 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
     version,
     wall: createProxyWall(walls),
     hungAfterMs,
-    onLook: doors.keep,
+    onLook: sockets.keep,
     onSeen: changes.proxy,
   }
   const proxy = program && stack.use(await superviseProxy({ home, logger, ...ofProxy, program }))
@@ -116,7 +117,7 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   const parts = { fence, tunnels, life, logger }
   const handlers = answerWith(config, { shards, modules, trials, report, describe, life, changes, resources })
   stack.use(await serveAgent(config.socketPath, parts, handlers))
-  await doors.keep()
+  await sockets.keep()
   logger.info({ socket: config.socketPath, shards: shards.report().length }, 'agent is up')
   const close = stack.move()
   return { socketPath: config.socketPath, report, [Symbol.asyncDispose]: () => close.disposeAsync() }
@@ -155,7 +156,7 @@ function answerWith(
     },
     awaitChanges: ({ body }, signal) => changes.await(body, signal),
     async putShard({ params, body }) {
-      // We sign in there: to what listens elsewhere, nothing is said in the name of this user.
+      // The agent signs in there as the administrator, so it accepts no address of another machine.
       if (body.host !== host)
         throw new Refusal('invalid_request', `shards of this node listen on ${host}, not on ${body.host}`)
       return await shards.put(params.id, body)

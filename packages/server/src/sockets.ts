@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { isServerOfRoot, isServerUser } from '@fairlead/engine'
 
 /**
- * Where the server of this home keeps what it has. One that has given root up has a folder of its own, which is also where it works
- * (agent/src/server/); no path of FAIRLEAD_HOME but that one can be written by it. Otherwise it is FAIRLEAD_HOME.
+ * The folder in which the server of this home keeps its files. A server with a user of its own has a folder of its own, which is also
+ * its working directory (agent/src/server/); it can write to no other path of FAIRLEAD_HOME. Otherwise it is FAIRLEAD_HOME.
  */
 export function stateFolder(home: string): string {
   return isServerOfRoot() ? ownFolder(home) : home
 }
 
-/** The agent's socket. Unix sockets have short names: 107 bytes on Linux. One that has given root up names it from where it works. */
+/** The agent's socket. Paths of Unix sockets are short (107 bytes on Linux), so a server with a user of its own uses a relative path. The folder `doors`: see ServerFolder.sockets. */
 export function agentSocket(home: string): string {
   return isServerOfRoot() ? join('..', 'doors', 'agent.sock') : join(home, 'run', 'agent.sock')
 }

@@ -12,28 +12,28 @@ export interface ServerFolder {
   readonly path: string
   /** The user's: the store, its key, the audit, modules, the operator's socket. */
   readonly own: string
-  /** The sockets that the server may open: of the agent and of the proxy. */
-  readonly doors: string
+  /** The sockets that the server may open: the agent's and the proxy's. On disk it keeps its old name: servers that run look for it there. */
+  readonly sockets: string
 }
 
 /** The folder of the server under `home`. Touches nothing. */
 export function serverFolder(home: string): ServerFolder {
   const path = join(resolve(home), 'server')
-  return { home: resolve(home), path, own: join(path, 'own'), doors: join(path, 'doors') }
+  return { home: resolve(home), path, own: join(path, 'own'), sockets: join(path, 'doors') }
 }
 
-/** Makes the folders, and answers as which user the server of this home runs: the one on record, else one by chance. Root only. */
-export async function openServerFolder({ path, own, doors }: ServerFolder): Promise<number> {
+/** Makes the folders, and answers as which user the server of this home runs: the user on record, else a random one. Root only. */
+export async function openServerFolder({ path, own, sockets }: ServerFolder): Promise<number> {
   await mkdir(path, { recursive: true, mode: 0o700 })
   const uid = await userOf(path)
   await mkdir(own, { recursive: true, mode: 0o700 })
   await chown(own, uid, uid)
   // A server that was taken over could have closed it: it would be taken for one that cannot be a user of its own.
   await chmod(own, 0o700)
-  await mkdir(doors, { recursive: true, mode: 0o700 })
+  await mkdir(sockets, { recursive: true, mode: 0o700 })
   // It is shown within the wall, and its sockets are the server's.
-  await chown(doors, 0, uid)
-  await chmod(doors, 0o710)
+  await chown(sockets, 0, uid)
+  await chmod(sockets, 0o710)
   return uid
 }
 

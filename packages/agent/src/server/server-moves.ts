@@ -9,11 +9,11 @@ import { isMovedIn, type ServerFolder, writeNote } from './server-folder.ts'
 import { takeTree } from './take-tree.ts'
 
 const STORE = 'store.db'
-/** What SQLite may have left beside it: without them the store lacks its last commits. They go first. */
+/** Files that SQLite may have left beside the store: without them it lacks its last commits. They are moved first. */
 const BESIDE = ['store.db-wal', 'store.db-journal']
 /** Made anew with each opening. */
 const INDEX = 'store.db-shm'
-/** Of a server that runs no more: the command line takes the one that is there. */
+/** Of a server that does not run any more: the command line uses the socket that exists. */
 const OPERATOR = 'run/server.sock'
 const OTHERS = ['store.key', 'bootstrap.secret', 'audit', 'modules']
 /** SQLite's SQLITE_BUSY. */
@@ -69,8 +69,8 @@ export async function moveIn(
 }
 
 /**
- * The way back, where there is no wall any more. What is there may have been made by a server that was taken over: plain files and
- * folders only are taken. Throws when a server within a wall runs.
+ * The reverse, if there is no wall any more. A server that was taken over may have put anything there: only plain files and folders
+ * are moved. Throws when a server within a wall runs.
  */
 export async function moveOut(folder: ServerFolder, onStep: OnStep = () => undefined): Promise<void> {
   const { home, own } = folder
@@ -103,7 +103,7 @@ export async function moveOut(folder: ServerFolder, onStep: OnStep = () => undef
   await sync(home)
 }
 
-/** By a name that is ours, which that user cannot put anything else at. False: no plain file is there. */
+/** By a second name in a folder of root, where that user cannot replace it. False: there is no plain file. */
 async function takeFile(from: string, to: string, uid: number): Promise<boolean> {
   try {
     await link(from, to)

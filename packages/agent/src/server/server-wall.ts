@@ -54,7 +54,7 @@ export async function placeServer(server: ServerProgram): Promise<ServerPlace> {
       throw new Error(
         `the server of this home is a user of its own, and cannot be now: ${why}. It is not started as root for that. On a machine without walls: FAIRLEAD_SERVER_WALL=off`,
       )
-    // A home of another user is that user's to change, and not root's.
+    // Root does not change a home of another user.
     if (statSync(home).uid === process.geteuid?.()) await moveOut(folder)
     return { program, args, why }
   }
@@ -86,7 +86,7 @@ async function whyNot(server: ServerProgram, folder: ServerFolder): Promise<stri
     const fault = isServed ? await tryAgain(tried) : await tried()
     await removeLeftOvers(folder.path, TRY)
     if (fault !== undefined) return fault
-    // A home that has been served by a server of root is not given to one that cannot be run. What has served there as a user of its own goes on.
+    // A home whose server ran as root is not given to a user as which the server cannot run. A server that had a user of its own keeps it.
     const isToMove = existsSync(join(folder.home, 'store.db')) && !isServed
     return isToMove ? await tryProgram(server, await insideOf(server, folder)) : undefined
   } catch (cause) {
@@ -108,7 +108,7 @@ async function insideOf(
   const files = [...codeFolders(mainOf(server)), '/sys/fs/cgroup', users, ...shown].filter((path) =>
     existsSync(path),
   )
-  const own = { folder: { path: folder.own }, writable: [folder.own], files: [...files, folder.doors] }
+  const own = { folder: { path: folder.own }, writable: [folder.own], files: [...files, folder.sockets] }
   return { home: folder.home, root: rootOf(home), ...own, program, uid, lowPorts }
 }
 
@@ -121,7 +121,7 @@ const TRY = 'try-'
 /** It says what it is. */
 const LOOK = '[ ! -e "$1" ] && echo hidden; : >looked && echo written; cat /proc/self/status'
 
-/** In another folder, and as another such user: a server that was taken over, and what it has left running, has no part in it. As `tryWall`. */
+/** In another folder, and as another such user: so a server that was taken over, or a process that it has left, cannot influence it. As `tryWall`. */
 async function tryElsewhere(
   inside: Inside & { readonly uid: number },
   isServed: boolean,
@@ -144,7 +144,7 @@ async function tryWall(
   const look = ['/bin/sh', '-c', LOOK, 'look', join(inside.home, 'wall')]
   const args = [...wallArguments(inside), ...look]
   const end = await runProgram({ program: 'unshare', args, deadlineMs: WITHIN_MS, env: { PATH } })
-  // What runs as that user can make the machine slow: that gives nothing back to root.
+  // Processes of that user can make the machine slow: that must not lead back to root.
   if (end.late && isServed) return undefined
   if (end.code !== 0) return end.stderr.trim().split('\n')[0] || 'unshare says nothing'
   if (!end.stdout.startsWith('hidden\nwritten\n')) return 'the home can be seen through its wall'

@@ -49,9 +49,9 @@ export async function openShardedEndpoint(
   const { upstreams, concerned, upstreamOf, home, shardsNow } = groups
   const calm = async (withinMs: number, slot?: number): Promise<Calm> =>
     allCalm(await Promise.all(concerned(slot).map((upstream) => upstream.calm(withinMs))))
-  const door = admitClients(parts)
-  const doorOptions = { reusePort, share, strangers: admission.strangers }
-  const listener = await listen(wanted, doorOptions, door.admit, door.refuse)
+  const clients = admitClients(parts)
+  const listenOptions = { reusePort, share, strangers: admission.strangers }
+  const listener = await listen(wanted, listenOptions, clients.admit, clients.refuse)
   return {
     get wanted() {
       return { ...wanted, upstream: home(), shards: shardsNow() }

@@ -7,25 +7,26 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { withoutWall } from '../engine/engine-wall.ts'
 import { shardFolder } from '../folder/shard-folder.ts'
-import { openDoors, withoutRootOf } from './doors.ts'
 import { serverFolder, writeNote } from './server-folder.ts'
+import { shareSockets } from './share-sockets.ts'
+import { withoutRootOf } from './without-root-of.ts'
 
 test.runIf(process.getuid?.() === 0)(
-  'doors that are asked for side by side lead to the socket that is there now, and nothing is said of it',
+  'shared names that are kept by several calls at once lead to the socket that exists now, and nothing is logged',
   async () => {
-    const home = await mkdtemp(join(tmpdir(), 'doors-'))
+    const home = await mkdtemp(join(tmpdir(), 'sockets-'))
     const socket = join(home, 'run', 'agent.sock')
     mkdirSync(dirname(socket))
     const said: string[] = []
     const logger = pino({ base: null }, { write: (line: string) => void said.push(line) })
     try {
-      const doors = await openDoors(home, socket, logger)
-      const door = join(serverFolder(home).doors, 'agent.sock')
+      const sockets = await shareSockets(home, socket, logger)
+      const shared = join(serverFolder(home).sockets, 'agent.sock')
       for (let restart = 0; restart < 10; restart += 1) {
         const server = createServer()
         await new Promise<void>((resolve) => server.listen(socket, resolve))
-        await Promise.all(Array.from({ length: 4 }, () => doors.keep()))
-        expect(lstatSync(door).ino).toBe(lstatSync(socket).ino)
+        await Promise.all(Array.from({ length: 4 }, () => sockets.keep()))
+        expect(lstatSync(shared).ino).toBe(lstatSync(socket).ino)
         await new Promise((resolve) => server.close(resolve))
       }
       expect(said).toEqual([])
@@ -38,7 +39,7 @@ test.runIf(process.getuid?.() === 0)(
 test.runIf(process.getuid?.() === 0)(
   'without walls nothing that a server of another user asks for runs as root but what ran so before',
   async () => {
-    const home = await mkdtemp(join(tmpdir(), 'doors-'))
+    const home = await mkdtemp(join(tmpdir(), 'sockets-'))
     try {
       const wall = withoutRootOf(withoutWall('off'), home)
       const start = { program: '/bin/true', args: [], modules: [] }

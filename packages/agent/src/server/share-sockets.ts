@@ -1,0 +1,64 @@
+import { lstatSync } from 'node:fs'
+import { lchown, link, rename, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { codeOf, createTurns } from '@fairlead/engine'
+import type { Logger } from 'pino'
+import { proxyFolder } from '../proxy/proxy-folder.ts'
+import { openServerFolder, serverFolder } from './server-folder.ts'
+
+/** The sockets that a server with a user of its own may open: the agent's and the proxy's, and no others. */
+export interface SharedSockets {
+  /** Makes each name lead to the socket that exists now. Never throws. */
+  keep(): Promise<void>
+}
+
+/**
+ * Gives the agent's socket and the proxy's a second name each (a hard link) in a folder where only root may write. The sockets belong to the
+ * server's user, which can reach them by these names only. Does nothing where root has not started the agent: then the server has no user of its own.
+ */
+export async function shareSockets(
+  home: string,
+  agentSocket: string,
+  logger: Logger,
+): Promise<SharedSockets> {
+  if (process.geteuid?.() !== 0) return { keep: () => Promise.resolve() }
+  const folder = serverFolder(home)
+  const uid = await openServerFolder(folder)
+  const proxy = proxyFolder(home)
+  let told = false
+  // The agent and the supervision of the proxy call it at the same time, and a draft has one name.
+  const inTurn = createTurns()
+  const share = async (socket: string, name: string) => {
+    const shared = join(folder.sockets, name)
+    const found = lstatSync(socket, { throwIfNoEntry: false })
+    if (!found?.isSocket() || lstatSync(shared, { throwIfNoEntry: false })?.ino === found.ino) return
+    const draft = `${shared}.draft`
+    await rm(draft, { force: true })
+    await link(socket, draft)
+    // A proxy may have replaced the socket meanwhile.
+    if (!lstatSync(draft).isSocket()) return await rm(draft)
+    await lchown(draft, uid, 0)
+    await rename(draft, shared)
+  }
+  const shareBoth = async () => {
+    try {
+      await share(agentSocket, 'agent.sock')
+      const own = join(proxy.own, basename(proxy.socket))
+      await share(isLink(proxy.socket) ? own : proxy.socket, 'proxy.sock')
+      told = false
+    } catch (cause) {
+      if (codeOf(cause) === 'ENOENT') return // its process has ended: the next one makes another
+      if (!told)
+        logger.warn(
+          { err: cause },
+          'the server cannot be given access to the sockets of the agent and the proxy',
+        )
+      told = true
+    }
+  }
+  return { keep: () => inTurn(shareBoth) }
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+}
