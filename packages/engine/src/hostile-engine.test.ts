@@ -76,10 +76,15 @@ test.each([...hostile.said, ...hostile.floods])(
   async (name) => {
     using connection = await connect(ports[name] ?? 0)
     const before = process.memoryUsage.rss()
-    // The first answer may be one; then nothing is believed any more.
+    // The first reply may be valid. A reply too many that arrives late is the answer to the second question; then the third gets none.
     const asked = (async () => {
-      await connection.call('INFO').catch((cause: unknown) => expect(cause).toBeInstanceOf(EngineUnreachable))
-      await expect(connection.call('INFO')).rejects.toThrow(EngineUnreachable)
+      let cause: unknown
+      for (let n = 0; n < 3 && cause === undefined; n += 1)
+        cause = await connection.call('INFO').then(
+          () => undefined,
+          (error: unknown) => error,
+        )
+      expect(cause).toBeInstanceOf(EngineUnreachable)
     })()
     const slowest = await slowestBeside(asked)
     await asked
