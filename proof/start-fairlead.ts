@@ -165,6 +165,9 @@ export async function startPart(
   }
 }
 
+/** A first start compiles everything, which took more than 20 s beside other work on two cores. */
+const START_WITHIN_MS = 60_000
+
 async function startProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -185,7 +188,12 @@ async function startProcess(
   ]).catch((cause: unknown) => {
     // It may only be slow: left alone, it would listen on the port of the next test.
     child.kill('SIGKILL')
-    throw cause
+    if (!deadline.aborted) throw cause
+    const seconds = START_WITHIN_MS / 1_000
+    throw new Error(
+      `${args.join(' ')} did not start within ${seconds} s: the machine is too busy, or it hangs`,
+      { cause },
+    )
   })
   return { process: child, url: (news as { url?: string }).url ?? '' }
 }
