@@ -101,7 +101,7 @@ function mountOn(app: FastifyInstance, parts: TunnelParts) {
           response: { 200: op.ok },
         },
         onRequest: (request) => passFence(op, request, parts),
-        // Another server may have come while the body was waited for: that of one that was stopped in the midst of it.
+        // Another server may have taken over while the body was on its way: its sender may have been stopped meanwhile.
         preHandler: (request) => passFence(op, request, parts),
         // The schemas above have checked the parts, so they are what the operation says.
         handler: (request: FastifyRequest, reply: FastifyReply) =>
@@ -111,12 +111,12 @@ function mountOn(app: FastifyInstance, parts: TunnelParts) {
           ),
       })
     if (op.upload === undefined) route(app)
-    // In a room of its own, where a body is left unread: everywhere else it is JSON.
+    // In a Fastify scope of its own, where bodies are not parsed: everywhere else they are JSON.
     else void app.register(async (room) => void route(takeAnything(room)))
   }
 }
 
-/** A request with an epoch is judged by it, whatever it asks for. */
+/** A request with an epoch is checked by its epoch, whatever the operation. */
 async function passFence(
   op: Operation,
   { headers }: FastifyRequest,

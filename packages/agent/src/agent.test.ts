@@ -67,7 +67,7 @@ test('engines serve on when their agent is killed, and the next agent adopts the
 
   await using _ = await home.start()
   const after = await home.becomes('a-1', { state: 'running' })
-  // What lies on the disk and in the log each agent sees for itself, a moment later.
+  // Each agent reads the disk and the log itself, a moment later.
   const seenLater = { disk: null, lastLogLine: '' }
   expect({ ...after, ...seenLater }).toEqual({ ...before, ...seenLater })
   expect(await client.call('GET', 'key')).toBe('value')

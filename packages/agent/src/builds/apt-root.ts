@@ -8,7 +8,7 @@ import { readLibraries } from './read-dependencies.ts'
 import { type Offer, readOffers } from './read-offers.ts'
 import { runProgram } from './run-program.ts'
 
-/** Where apt works for us and what it is given. */
+/** The folder in which apt works, and its settings. */
 export interface AptPlace {
   /** Holds everything that apt writes, temporary files included. The caller makes it and removes it. */
   readonly folder: string

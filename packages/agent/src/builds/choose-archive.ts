@@ -30,7 +30,7 @@ interface Archive {
   readonly components: ReadonlySet<string>
 }
 
-/** Also what a machine of the far future would name: its archive is the same, whatever release it runs. */
+/** Releases that do not exist yet match, too: their archive is the same. */
 const releases =
   /^(bullseye|bookworm|trixie|forky|duke|sid|oldoldstable|oldstable|stable|testing|unstable)(-updates|-backports)?$/
 

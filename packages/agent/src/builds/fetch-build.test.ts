@@ -12,7 +12,7 @@ import { fetchBuild } from './fetch-build.ts'
 import { FetchError } from './fetch-error.ts'
 
 const hasApt = existsSync('/usr/bin/apt-get')
-/** Keys that sign nothing any more: from the same Debian package as those that do. */
+/** Keys that are not in use any more, from the same Debian package as the current ones. */
 const oldKeys = '/usr/share/keyrings/debian-archive-removed-keys.gpg'
 
 let folder: string

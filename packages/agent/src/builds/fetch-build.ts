@@ -61,7 +61,7 @@ function isUnsound(build: FoundBuild): boolean {
   return build.package !== undefined && knownHoles(build).some(runsForeignCode)
 }
 
-/** Where nothing sounder can be had now, what is there stays. */
+/** If no sounder package can be fetched now, the build stays. */
 async function replaceUnsound(present: FoundBuild, request: FetchRequest): Promise<FoundBuild> {
   const tell = request.onProgress ?? (() => undefined)
   tell(`${present.flavour} ${present.version} is here and has known holes; looking for a later package`)
@@ -88,7 +88,7 @@ function suitesFor({ suite }: Offer): readonly string[] {
 }
 
 /**
- * Each fetch has a private apt, lists included, in a work folder that goes in the end. Lists kept for the next fetch
+ * Each fetch has a private apt, lists included, in a work folder that is removed at the end. Lists kept for the next fetch
  * would save 5 s of it, and cost 20 MB a suite and a lock between fetches that run at the same time.
  */
 async function fetchFromDebian(request: FetchRequest): Promise<FoundBuild> {

@@ -7,7 +7,7 @@ import { FetchError } from './fetch-error.ts'
 import { type FileRequest, fetchFile } from './fetch-file.ts'
 
 const hasApt = existsSync('/usr/bin/apt-get')
-/** Keys that sign nothing any more: from the same Debian package as those that do. */
+/** Keys that are not in use any more, from the same Debian package as the current ones. */
 const oldKeys = '/usr/share/keyrings/debian-archive-removed-keys.gpg'
 /** Of a small package. */
 const path = 'usr/share/doc/redis-redisearch/copyright'

@@ -18,8 +18,8 @@ export interface FileRequest extends Omit<DebianRequest, 'folder'> {
 }
 
 /**
- * Fetches one file of a package of Debian's with apt, without root, and makes it a program: engines load no module that
- * is none. It appears complete, in place of what was there. `bad_request`: the suite has no such package, or it no such file.
+ * Fetches one file of a package of Debian's with apt, without root, and makes it executable: engines load only modules
+ * that are. It appears complete, in place of what was there. `bad_request`: the suite has no such package, or it no such file.
  *
  * Throws FetchError, or the signal's reason; neither leaves anything behind. May run several times at once.
  */

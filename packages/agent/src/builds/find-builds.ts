@@ -5,7 +5,7 @@ import { codeOf, compareVersions, messageOf, readProgramVersion } from '@fairlea
 import { readPackage } from './read-package.ts'
 import { runProgram } from './run-program.ts'
 
-/** A program that looks like an engine build and is none, or a folder that cannot be read. */
+/** A program that looks like an engine build but is not, or a folder that cannot be read. */
 export interface BrokenBuild {
   readonly program: string
   readonly why: string
@@ -128,7 +128,7 @@ async function locate(places: readonly Place[]): Promise<readonly Candidate[]> {
         const file = await stat(program)
         return file.isFile() ? [{ program, source, key: `${program} ${file.mtimeMs} ${file.size}` }] : []
       } catch {
-        // Most places hold nothing, and what we may not even look at we could not start either.
+        // Most paths do not exist, and a program that the agent may not look at could not be started either.
         return []
       }
     }),

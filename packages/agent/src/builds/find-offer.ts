@@ -45,7 +45,7 @@ interface Asking {
   readonly tell: (line: string) => void
 }
 
-/** What each suite offers, or why it could not be asked. */
+/** What each suite offers, or why its list could not be read. */
 async function askSuites(
   asking: Asking,
   group: readonly Suite[],
@@ -92,7 +92,7 @@ function nothingOffered(
   offers: readonly Offer[],
   faults: readonly FetchError[],
 ): FetchError {
-  // A suite that is gone was given up by Debian; that is no trouble of this machine.
+  // Debian has removed this suite: that is no fault of this machine.
   const troubles = faults.filter(({ fault }) => fault !== 'suite_gone')
   const trouble = troubles[0]
   if (trouble && offers.length === 0) return trouble

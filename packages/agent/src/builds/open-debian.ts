@@ -20,7 +20,7 @@ export interface DebianRequest {
   readonly env?: NodeJS.ProcessEnv | undefined
 }
 
-/** Debian's archive, and a work folder for fetching from it, which goes with everything in it. */
+/** Debian's archive, and a work folder for fetching from it. Disposing removes the folder. */
 export interface OpenDebian extends AsyncDisposable {
   readonly place: AptPlace
   readonly archive: Archive
@@ -50,7 +50,7 @@ export function explainDisk(folder: string, cause: unknown): unknown {
   return cause
 }
 
-/** What apt says on a full disk is anything: that the archive is not signed, too. So it is not let run into one. */
+/** On a full disk apt may print any error, even that the archive is not signed. So the room is checked first. */
 async function checkRoom(folder: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder)
   if (bavail * bsize >= roomMb * 1_000_000) return

@@ -22,7 +22,7 @@ export async function findPresent({
 }
 
 /**
- * Moves the build that was made to `<folder>/<flavour>-<version>`. A build that works there already stays, because
+ * Moves the finished build to `<folder>/<flavour>-<version>`. A build that works there already stays, because
  * another fetch was faster and it may be running; what does not work is moved to `aside` first. With `replace` a build that
  * works makes way too: processes that run it keep their files. Throws FetchError.
  */

@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { identifyProcess, type ProcessIdentity } from '../process/process-identity.ts'
 
-/** A folder for half-finished things. It goes with everything in it when it is disposed of. */
+/** A folder for unfinished files. Disposing removes it with everything in it. */
 export interface WorkFolder extends AsyncDisposable {
   readonly path: string
 }
@@ -19,7 +19,7 @@ export async function makeWorkFolder(folder: string): Promise<WorkFolder> {
   if (!self) throw new Error('this process is not in /proc')
   const path = join(folder, `${nameOf(self)}-${randomBytes(6).toString('hex')}`)
   await mkdir(path)
-  // Whatever the umask: others may look in, which apt's and our own children do not need but do not mind either.
+  // Readable by others, whatever the umask: some of apt's helper programs run as other users.
   await chmod(path, 0o755)
   return { path, [Symbol.asyncDispose]: () => remove(path) }
 }

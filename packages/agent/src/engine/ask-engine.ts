@@ -16,7 +16,7 @@ export type ProbeAnswer =
 /** A loaded engine may be slower than this at times: only a long silence in which it does nothing counts. */
 const ASK_WITHIN_MS = 1_000
 
-/** An engine process, by its address and what signs in there. */
+/** An engine process, by its address and its login. */
 export interface EngineTarget {
   readonly address: EngineAddress
   readonly login: EngineLogin
@@ -30,7 +30,7 @@ export interface Probe extends Disposable {
   call(command: string, ...args: readonly string[]): Promise<Reply>
   /** How many connections it has opened: another number, another connection. */
   readonly opened: number
-  /** Another process is asked from now on. */
+  /** The next questions go to another process. */
   forget(): void
 }
 
@@ -69,7 +69,7 @@ export function createProbe(onClose?: () => void): Probe {
         silentSince = null
         return answer
       }
-      // Counted from the first unanswered PING, so that the agent's own sleep is not held against the engine.
+      // Counted from the first unanswered PING, so a time in which the agent itself was suspended does not count as silence of the engine.
       silentSince ??= performance.now()
       return { kind: 'silent', forMs: Math.round(performance.now() - silentSince) }
     },
@@ -105,7 +105,7 @@ async function ping(
   }
 }
 
-/** The engine's words, when it did answer, with an error; null when it gave no answer. */
+/** The text of an error with which the engine answered; null if it gave no answer. */
 export function readErrorReply(cause: unknown): string | null {
   if (cause instanceof EngineError) return cause.message
   // While connecting, an error reply comes wrapped: the connection was refused for a reason.

@@ -36,7 +36,7 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
       'MONITOR',
       'PSYNC ? -1',
       'FAILOVER',
-      // What reaches beyond the database, though engines do not count it as administration.
+      // Commands that reach beyond the database, although engines do not count them as administrative.
       'MIGRATE 127.0.0.1 1 key 0 10',
       'RESTORE-ASKING key 0 x',
       'SCRIPT DEBUG SYNC',
@@ -129,7 +129,7 @@ test('outside of cluster mode a replica follows over TLS if both can, and nothin
     )
   const over = { ...primary, tlsPort: 7_003 }
   expect(await lines({ replicaOf: over })).toEqual(['replicaof "127.0.0.1" 7003', 'tls-replication "yes"'])
-  // One of the two is of before.
+  // One of the two shards is older.
   expect(await lines({ replicaOf: primary })).toEqual(['replicaof "127.0.0.1" 7001', 'tls-replication "no"'])
   expect(await lines({ replicaOf: over, tls: null })).toEqual(['replicaof "127.0.0.1" 7001'])
 })

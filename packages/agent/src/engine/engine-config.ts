@@ -62,7 +62,7 @@ function replicaLines(spec: ShardSpec): readonly (readonly (string | number)[])[
   return [['replicaof', replicaOf.host, port ?? replicaOf.port]]
 }
 
-/** A primary of before TLS between shards is followed as it can be. Of a shard that follows none it is said what is meant to come. */
+/** A primary without TLS is followed without it. For a shard that follows no primary, this prepares for the next one. */
 function followsOverTls({ tls, cluster, replicaOf }: ShardSpec): boolean {
   return tls !== null && (cluster || replicaOf === null || replicaOf.tlsPort !== undefined)
 }
@@ -77,13 +77,13 @@ const clusterLines = [
   ['cluster-node-timeout', 5_000],
   ['cluster-replica-no-failover', 'yes'],
   ['cluster-migration-barrier', 999],
-  // A group that is away does not take the others with it.
+  // A group that is down does not stop the others.
   ['cluster-require-full-coverage', 'no'],
 ] as const
 
 /**
- * Bus and replication take no process without a certificate of the database's authority. The port for clients stays plain, and the bus where it
- * would be without: by themselves engines put it above the port that speaks TLS. Redis before 7.0 does not know `cluster-port`, even where it has no bus.
+ * Bus and replication accept only processes with a certificate of the database's authority. The port for clients stays plain, and the bus keeps
+ * its port: by default, engines derive it from the TLS port. Redis before 7.0 does not know `cluster-port`, even where it has no bus.
  */
 function tlsLines(
   spec: ShardSpec,
@@ -119,7 +119,7 @@ export function certificateSettings({
   ]
 }
 
-/** Valkey 8.1 knows the word too, but not the data of others: `relaxed` opens only what later valkeys wrote. */
+/** Valkey 8.1 knows the setting too, but cannot read data of other flavours: there `relaxed` allows only data of later valkeys. */
 function canRelax({ flavour, version }: Build): boolean {
   return flavour === 'valkey' && compareVersions(version, '9.0') >= 0
 }

@@ -16,7 +16,7 @@ import { openOwnFolder } from '../process/works-in-folder.ts'
 import { wallHeld } from './wall-held.ts'
 import { type Inside, isWholeBuild, wallArguments } from './wall-script.ts'
 
-/** What is around each engine of a node: it sees its own folder, its modules, its build and the system's programs, and nothing else. */
+/** The wall around each engine of a node: the engine sees its own folder, its modules, its build and the system's programs, and nothing else. */
 export interface EngineWall {
   /** Null: engines run within it. Otherwise why they do not. */
   readonly missing: string | null
@@ -42,14 +42,14 @@ export interface EngineCommand {
   readonly within: boolean
 }
 
-/** On a busy machine. What takes longer is taken to run. */
+/** On a busy machine. A program that takes longer counts as one that runs. */
 const TELLS_WITHIN_MS = 3_000
 const LOOKED_AT_WITHIN_MS = 20_000
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /**
- * Finds out whether this machine lets us build walls, by building one and looking at it from within and without. Where it does not,
- * or `isWanted` is false, engines are started as they are, and the log says so. Throws where that would make root of them on a home on which walls have held.
+ * Finds out whether walls work on this machine: it builds one and checks it from inside and outside. If they do not, or `isWanted`
+ * is false, engines are started without a wall, and the log says so. Throws if they would then run as root on a home where walls have worked before.
  */
 export async function openEngineWall(home: string, isWanted: boolean, logger: Logger): Promise<EngineWall> {
   await removeLeftOvers(home, SECRET)
@@ -70,7 +70,7 @@ export async function openEngineWall(home: string, isWanted: boolean, logger: Lo
   return withoutWall(missing)
 }
 
-/** Starts engines as they are. */
+/** Starts engines without a wall. */
 export function withoutWall(missing: string): EngineWall {
   return {
     missing,
@@ -122,7 +122,7 @@ export function rootOf(home: string): string {
 
 type Where = 'inside' | 'outside' | 'nowhere'
 
-/** By whether it tells its version there. What runs nowhere is started as it is, and its start says why. */
+/** A program runs within the wall if it prints its version there. A program that runs nowhere is started without a wall, so that its start reports the error. */
 async function whereItRuns(inside: Inside): Promise<Where> {
   const { program } = inside
   if (!existsSync(program)) return 'nowhere'
@@ -138,7 +138,7 @@ async function works(program: string, args: readonly string[]): Promise<boolean>
   return end !== null && (end.code === 0 || end.late)
 }
 
-/** Undefined when all of it holds; otherwise what does not. One that has held before is tried again. */
+/** Undefined if the wall works; otherwise what fails. A wall that has worked before is tried again. */
 async function tryWall(home: string, before: boolean): Promise<string | undefined> {
   return before ? await tryAgain(() => tryOnce(home)) : await tryOnce(home)
 }
@@ -164,7 +164,7 @@ async function tryOnce(home: string): Promise<string | undefined> {
   }
 }
 
-/** It says what it is, and waits until it has been looked at. */
+/** It prints what it sees, and waits until it has been checked from outside. */
 const LOOK =
   '[ ! -e "$1" ] && echo hidden; echo x >data/written && echo written; cat /proc/self/status; echo looked; read -r _'
 
@@ -197,7 +197,7 @@ function faultOf(seen: string, { folder, uid }: Inside, pid: number): string | u
   if (!/^NoNewPrivs:\s+1$/m.test(seen) || !/^CapEff:\s+0+$/m.test(seen))
     return 'rights are not given up within it'
   if (statSync(`/proc/${pid}`).uid !== (uid ?? own)) return 'the user within it is another'
-  // By these a process is known again.
+  // The agent recognizes a process by these.
   if (!openOwnFolder(folder.path)?.(pid)) return 'its processes cannot be told apart from outside'
   readlinkSync(`/proc/${pid}/fd/0`)
   return undefined

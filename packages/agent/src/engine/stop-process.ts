@@ -13,9 +13,9 @@ export interface StopOptions {
   readonly data: string
   /** How long it may go without writing anything before it is ended by signals. */
   readonly stopWithinMs: number
-  /** How long it may leave us without a connection. */
+  /** How long connecting to it may fail. */
   readonly hungAfterMs: number
-  /** Nothing is lost when it is ended by signals. Otherwise one that cannot be stopped in order runs on. */
+  /** Nothing is lost when it is ended by signals. Otherwise a process that cannot be stopped in order runs on. */
   readonly mayForce: boolean
   readonly signal: AbortSignal
 }
@@ -27,7 +27,7 @@ export type StopResult =
 
 /** SIGTERM is given this long before SIGKILL. */
 const TERM_WITHIN_MS = 10_000
-/** An engine saves for as long as its data takes; the deadline is on standing still, not on this. */
+/** An engine saves for as long as its data takes: the deadline is for a save without progress. */
 const LONGEST_SHUTDOWN_MS = 24 * 60 * 60 * 1000
 
 /**
@@ -106,7 +106,7 @@ async function shutDown(connection: EngineConnection, options: StopOptions): Pro
     if (refusal !== null) return { kind: 'refused', why: refusal }
     const before = written
     written = save ? await traceOfWrites(data) : ''
-    // By what changes, not by times of files: the clock may be set while it saves.
+    // It looks for changes, not at the times of files: the clock may be set during the save.
     const moves = save && (written !== before || isBusy(activity.look(identity.pid, performance.now())))
     if (moves) stillSince = performance.now()
     if (performance.now() - stillSince > stopWithinMs) {

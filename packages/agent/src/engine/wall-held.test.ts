@@ -17,7 +17,7 @@ test.runIf(missing === null)(
   'where walls have held, one that cannot be built for a moment is built again, and without any nothing starts as root',
   async () => {
     using home = makeHome()
-    // None has held here yet: it is as it ever was.
+    // No wall has worked here yet: nothing is different.
     const inTheWay = join(home.path, 'wall')
     writeFileSync(inTheWay, '')
     expect((await openEngineWall(home.path, true, logger)).missing).toContain('EEXIST')
@@ -37,7 +37,7 @@ test.runIf(missing === null)(
     await expect(openEngineWall(home.path, true, logger)).rejects.toThrow(
       /^walls have held on this home, and none can be built now: .*EEXIST.* FAIRLEAD_ENGINE_WALL=off$/,
     )
-    // A person may say so, and it is as at the beginning.
+    // A person may decide so: then it is as at the beginning.
     expect((await openEngineWall(home.path, false, logger)).missing).toBe('FAIRLEAD_ENGINE_WALL is off')
     expect((await openEngineWall(home.path, true, logger)).missing).toContain('EEXIST')
   },

@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What says that something ran behind a wall on this home: root's own note, beside what is walled in. */
+/** Remembers that a process ran behind a wall on this home: a note that only root can write. */
 export interface WallHeld {
   readonly before: boolean
-  /** From now on a wall that cannot be built is no reason to be root. */
+  /** From now on, nothing runs as root because a wall cannot be built. */
   note(): Promise<void>
-  /** A person has said that it is to be without. */
+  /** A person has switched the wall off. */
   forget(): Promise<void>
 }
 
-/** The note in `folder`, which is root's. Of others there is none: without a wall they do not become root. */
+/** The note in `folder`, which belongs to root. Other users need no note: without a wall, their processes do not run as root. */
 export function wallHeld(folder: string): WallHeld {
   const file = join(folder, '.wall-held')
   const isRoot = process.geteuid?.() === 0

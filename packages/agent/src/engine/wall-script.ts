@@ -10,23 +10,23 @@ export interface Inside {
   readonly folder: { readonly path: string }
   /** Folders: parts of `folder`, or all of it. */
   readonly writable: readonly string[]
-  /** What it reads besides: the modules that it loads, for example. */
+  /** Other files that it reads: the modules that it loads, for example. */
   readonly files: readonly string[]
   readonly program: string
   /** The user that the program runs as; null: the user that starts it, in a namespace of users. */
   readonly uid: number | null
-  /** It may listen at ports below 1024; nothing else that root may. Counts where it has a user. */
+  /** It may listen at ports below 1024, and has no other right of root. Only if `user` is set. */
   readonly lowPorts?: boolean
 }
 
 const SYSTEM_FOLDERS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
-/** What the C library asks for. */
+/** Files that the C library reads. */
 const SYSTEM_FILES = ['ld.so.cache', 'localtime', 'hosts', 'host.conf', 'resolv.conf', 'nsswitch.conf']
 /** Where a build has what its programs load, beside its folder `bin`. */
 const BESIDE_BIN = ['lib', 'lib64', 'exe', 'lua', 'libexec']
 const KERNEL = ['/sys/kernel/mm/transparent_hugepage', '/sys/devices/system']
 const DEVICES = ['/dev/null', '/dev/zero', '/dev/random', '/dev/urandom']
-/** An engine that runs as root raises its own limit of open files, which others may not. */
+/** An engine that runs as root raises its own limit of open files; other users may not. */
 const OPEN_FILES = 65_536
 
 /** Something that is shown inside, at its own path. */
@@ -86,7 +86,7 @@ function giveUp(uid: number | null, lowPorts: boolean): string {
   return `${user} --no-new-privs --bounding-set=${rights} --inh-caps=${rights} --ambient-caps=${rights}`
 }
 
-/** Makes the places, and mounts on them: in one call each, for each takes milliseconds. */
+/** Makes the mount points, and mounts on them: in one call each, because each call takes milliseconds. */
 function show(shown: readonly Shown[], root: string): readonly string[] {
   const [folders = [], files = []] = [true, false].map((is) =>
     shown.filter(({ path }) => isFolder(path) === is),

@@ -55,7 +55,7 @@ test('an agent tells of each engine what is different, and nothing of those that
     heard = await home.client.awaitChanges({ body: { boot: heard.boot, after: heard.seq, waitMs } })
     return heard
   }
-  // What has just begun is still new. Memory, clients and counters of all of them move in all that time.
+  // A process that has just begun still changes. Memory, clients and counters change all the time.
   await until(async () => (await next(2_500)).shards.length === 0, { withinMs: 20_000 })
   expect(heard).toMatchObject({ all: false, gone: [], offsets: [] })
 
@@ -64,7 +64,7 @@ test('an agent tells of each engine what is different, and nothing of those that
     touched.add(id)
     const told = async (what: () => Promise<unknown>) => {
       await what()
-      // What was done to one may take it a while: a cluster counts its slots, a replica looks for its primary.
+      // A change may take a while: a cluster counts its slots, a replica looks for its primary.
       await until(async () => (await next(9_000)).shards.some((shard) => shard.id === id), {
         withinMs: 9_500,
       })

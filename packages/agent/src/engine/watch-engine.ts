@@ -2,20 +2,20 @@ import { compareVersions, type InfoFields, numberOf, readInfo } from '@fairlead/
 import type { ProcessRecord } from '../folder/shard-folder.ts'
 import type { Probe } from './ask-engine.ts'
 
-/** What one engine process says of itself, looked at again and again; the same as the server reads in full when something is different. */
+/** The state that one engine process reports, read again and again. When something is different, the server reads the full state. */
 export interface EngineWatch {
-  /** Asks. False: it got no answer. Never throws for what the engine does: whether it answers is the probe's to say. */
+  /** Asks. False: there was no answer. Never throws for what the engine does: the probe says whether it answers. */
   look(
     probe: Pick<Probe, 'call' | 'opened'>,
     last: Pick<ProcessRecord, 'startedAt' | 'spec'>,
   ): Promise<boolean>
   /** What a decision may depend on, as text; empty before the first look at a process. */
   state(): string
-  /** How the last look differed from the one before, but for what always moves. */
+  /** How the last look differed from the one before, without values that always move. */
   readonly changed: boolean
-  /** A replica without its primary, and a failed save: there the log may say more at any moment. */
+  /** A replica without its primary, or a failed save: the log may have news about it at any moment. */
   readonly struggles: boolean
-  /** Clients of the engine, and the most that it takes; null where its INFO does not say. */
+  /** The number of clients, and the most that the engine accepts; null if INFO does not say. */
   room(): { readonly connected: number; readonly most: number | null }
   /** How far its stream was as a primary, kept when it has died; null while it is none. `writes`: another text after writes. */
   stream(): Stream | null
@@ -47,7 +47,7 @@ const SLOW_FIELDS = ['run_id', 'maxmemory', 'maxmemory_policy']
 /** Of CLUSTER INFO: another number when a node, a slot, a role or an epoch is another. Its counters of messages always move. */
 const OF_CLUSTER =
   /^cluster_(?:state|slots_\w+|known_nodes|size|current_epoch|my_epoch|nodes_p?fail|voting_nodes_p?fail):\S*/gm
-/** Memory that came or went by less than a tenth, or by less than this, is no news. */
+/** Memory that changed by less than a tenth, or by less than this, is no change. */
 const LEAST_MEMORY_BYTES = 4 * 1024 * 1024
 
 /** Of no process yet. `clock`: milliseconds that only rise. */

@@ -3,11 +3,11 @@ import type { Reply } from '@fairlead/engine'
 import type { ProcessRecord } from '../folder/shard-folder.ts'
 import type { Probe } from './ask-engine.ts'
 
-/** What people have set in a running engine: its users, and its configuration. */
+/** The settings of a running engine that people may change: its users, and its configuration. */
 export interface SettingsWatch {
   /** Asks, every 30 s and of another process at once. Never throws for what the engine does. */
   look(probe: Pick<Probe, 'call'>, last: Pick<ProcessRecord, 'startedAt'>): Promise<void>
-  /** Another text once something was set; empty before the first look at a process. It tells nothing of the settings, which hold secrets. */
+  /** A different text after a setting has changed; empty before the first look at a process. It is a digest, because settings hold secrets. */
   state(): string
 }
 

@@ -36,7 +36,7 @@ export async function giveFolder(folder: ShardFolder, uid: number, mostFiles = M
 export async function giveFolderBack(folder: ShardFolder, { pid }: { readonly pid: number }): Promise<void> {
   const uid = statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid
   if (uid === undefined || !isEngineUser(uid) || process.geteuid?.() !== 0) return
-  // However many files it has made: to stop it takes the longer, and is not refused.
+  // Without a limit of files: a stop may take long, but is never refused.
   await giveFolder(folder, uid, Number.POSITIVE_INFINITY)
 }
 
@@ -51,8 +51,8 @@ async function giveFile(path: string, uid: number): Promise<void> {
 }
 
 /**
- * By way of open folders: a process of that user which outlived its engine could put a link in the place of a folder meanwhile, and be given what
- * the link leads to.
+ * It works through open folders: a process of that user which outlived its engine could replace a folder by a link meanwhile, and would become the
+ * owner of what the link leads to.
  */
 async function giveTree(path: string, uid: number, files: { left: number }, deep = 0): Promise<void> {
   if (deep > MOST_DEEP) throw new Error(`${path} is nested in more folders than engines make`)

@@ -10,7 +10,7 @@ import { modulePath, modulesFolder } from './shard-folder.ts'
 export interface ModuleFiles {
   /** The hashes of those that are whole, sorted. */
   list(): Promise<string[]>
-  /** Keeps the file durably. Refuses what does not have that hash, and leaves nothing of it. */
+  /** Stores the file durably. Refuses a file with another hash, and leaves nothing of it. */
   put(sha256: string, file: Pieces): Promise<void>
   remove(sha256: string): Promise<void>
   /** Throws a sentence that names the first of these that is not there, or is another than it should be. */

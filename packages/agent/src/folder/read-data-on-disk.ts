@@ -17,7 +17,7 @@ export async function readDataOnDisk(data: string, last: ProcessRecord | null): 
       aofComplete: aofAt !== null && aofAt >= (snapshotAt ?? 0),
       stoppedCleanly: false,
     }
-  // One that never answered has changed nothing: what was true before it is true still.
+  // A process that never answered has changed nothing.
   const untouched = last.answeredAt === null && !(await isNewSnapshot(data, last, snapshotAt))
   return {
     snapshot: snapshotAt !== null,
@@ -55,7 +55,7 @@ export async function snapshotWrittenAt(data: string): Promise<number | null> {
   return writtenAt(join(data, 'dump.rdb'))
 }
 
-/** Another text once another snapshot was written; null when there is none. The clock has no part in it. */
+/** A different text after another snapshot was written; null when there is none. It does not depend on the clock. */
 export async function traceOfSnapshot(data: string): Promise<string | null> {
   const trace = await traceOf(join(data, 'dump.rdb'))
   return trace === '' ? null : trace

@@ -1,7 +1,7 @@
 import { printable } from '@fairlead/engine'
 import { readLog, readLogLine, strikeOut } from '../process/engine-log.ts'
 
-/** More than this of the end of a log is not looked at. */
+/** Only so much of the end of a log is read. */
 const TAIL_BYTES = 64 * 1024
 const MAX_LENGTH = 400
 /** What engines print as a warning at every start, or about an end that was asked for. */

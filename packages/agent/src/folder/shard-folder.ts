@@ -47,7 +47,7 @@ const ProcessRecord = Type.Object({
       aof: Type.Union([Type.String(), Type.Null()]),
     }),
   ),
-  /** What was so about the data on disk when it was started. */
+  /** What was true of the data on disk when it was started. */
   before: Type.Object({
     aofComplete: Type.Boolean(),
     stoppedCleanly: Type.Boolean(),

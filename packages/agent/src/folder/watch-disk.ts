@@ -6,9 +6,9 @@ import { readDataOnDisk } from './read-data-on-disk.ts'
 import { readSnapshotHead, type SnapshotHead } from './read-snapshot-head.ts'
 import type { ProcessRecord } from './shard-folder.ts'
 
-/** Knows what lies in the data folder of one shard. */
+/** The contents of the data folder of one shard, as of the last look. */
 export interface DiskWatch {
-  /** Looks. What it finds is what `last` finds until the next look; `process` is the last process of the shard. */
+  /** Looks, and keeps the result for `last`; `process` is the last process of the shard. */
   look(process: ProcessRecord | null): Promise<void>
   /** Null before the first look, and where the disk cannot be read. */
   last(): DiskReport | null
@@ -29,7 +29,7 @@ export function watchDisk(data: string): DiskWatch {
   }
   return {
     look: async (process) => {
-      // A disk that cannot be read is not an empty one: nothing is known of it.
+      // A disk that cannot be read is not an empty disk: its contents are unknown.
       found = await look(process).catch(() => null)
     },
     last: () => found,

@@ -17,7 +17,7 @@ export interface LogOfProcess {
   readonly secrets: readonly string[]
 }
 
-/** Follows the log of one shard for what it says of replication and persistence gone wrong. */
+/** Follows the log of one shard, and finds failures of replication and persistence. */
 export interface TroubleWatch {
   /** Reads what was appended, at most once a second. Throws when the log cannot be read. */
   look(log: LogOfProcess): Promise<void>
@@ -71,10 +71,10 @@ export interface Trouble {
   readonly open: boolean
 }
 
-/** The log tells of nothing. */
+/** The log reports no trouble. */
 export const noTrouble: Trouble = { lines: [], open: false }
 
-/** What is known of the trouble once `text`, whole lines of a log, has followed. */
+/** The known trouble after `text`, the next whole lines of a log. */
 export function findTrouble(before: Trouble, text: string): Trouble {
   let { lines, open } = before
   for (const line of text.split('\n')) {
@@ -114,7 +114,7 @@ const WRONG =
  */
 const HARMLESS =
   /overcommit|terminated by signal 10$|\(Non critical\)|looks solved|^Client id=(?!.* flags=\w*S)/i
-/** Engines say this as a notice, though it costs a whole copy of the data. */
+/** Engines log this as a notice, although it costs a full copy of the data. */
 const NOTICED = /^Unable to partial resync|^Partial resynchronization not accepted/
 
 function tellsTrouble(level: string | null, words: string): boolean {

@@ -21,7 +21,7 @@ export async function readNode(
   const [available, disk, used] = await Promise.all([
     readAvailableBytes(),
     statfs(folder),
-    // It says something only beside a limit, and costs a file for each.
+    // It matters only where there is a limit, and costs reading a file for each process.
     limitBytes === null ? [] : Promise.all(pids.map(readResidentBytes)),
   ])
   const usedByShards = used.reduce((sum, bytes) => sum + bytes, 0)

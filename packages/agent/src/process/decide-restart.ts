@@ -14,6 +14,6 @@ export function nextStreak(
 
 /** How long to wait before the next start after `streak` deaths in a row: 100 ms, doubled each time, at most 30 s. */
 export function backOffMs(streak: number): number {
-  // 2 ** 9 times the shortest is beyond the longest; the exponent is bounded so that it stays a number.
+  // 2 ** 9 times the shortest pause exceeds the longest; the exponent is bounded so that the result stays finite.
   return Math.min(LONGEST_BACK_OFF_MS, SHORTEST_BACK_OFF_MS * 2 ** Math.min(Math.max(streak - 1, 0), 9))
 }

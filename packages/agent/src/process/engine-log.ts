@@ -15,7 +15,7 @@ export function readLogLine(line: string): LogLine {
   return { level, text: text.trim() }
 }
 
-/** Strikes out what must not be shown. To be done before anything is cut: half a secret is not found any more. */
+/** Removes secrets. This has to be done before a text is cut, because half a secret cannot be found. */
 export function strikeOut(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret !== '')

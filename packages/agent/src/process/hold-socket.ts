@@ -6,8 +6,8 @@ import { isServed, waitForLock } from '@fairlead/engine'
 const LONGEST_SOCKET_PATH_BYTES = 107
 
 /**
- * Makes sure that no other process acts as the agent of this socket, until disposed of: of two agents on one
- * folder, each would mistake the other's actions for a crash. Removes the socket file of a dead agent. The
+ * Makes sure that no other process acts as the agent of this socket, until disposed of: with two agents on one
+ * folder, each would take the other's actions for a crash. Removes the socket file of a dead agent. The
  * lock is on a file beside the socket, in a folder that no other user can enter: a name that every process
  * can take (an abstract socket) is no lock.
  *

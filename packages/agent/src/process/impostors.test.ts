@@ -15,7 +15,7 @@ import { isProcessOf } from './works-in-folder.ts'
 
 const main = fileURLToPath(new URL('../../../proxy/src/main.ts', import.meta.url))
 const proxyProgram = [process.execPath, '--conditions=@fairlead/source', main]
-/** Another user of the machine, where we can become it. */
+/** Another user of the machine, if the test can become it. */
 const stranger = process.geteuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 /** Both kinds of namespace that a process may stand in: of its own user, as any user may make it, and of ours. */
 const kinds = [
@@ -47,7 +47,7 @@ test.each(allowed)(
       await until(async () => (await agent.report()).proxy?.state === 'running', { withinMs: 20_000 })
       const pid = (await agent.report()).proxy?.pid ?? 0
       expect(pid).not.toBe(asProxy.pid)
-      // The one that is ours is found all the same.
+      // The right process is found all the same.
       expect(proxy.find()?.pid).toBe(pid)
     } finally {
       const found = proxy.find()

@@ -5,9 +5,9 @@ import { codeOf } from '@fairlead/engine'
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
 /**
- * Opens a file in a folder where an engine, or a module in it, may write. It may have put anything there: a
- * named pipe, whose opening blocks a thread of ours without end; a link to a file that is not its own; a
- * device without an end. Throws at once for everything but a plain file, and as open(2) does: ENOENT where
+ * Opens a file in a folder where an engine, or a module in it, may write. Such a process may have put anything
+ * there: a named pipe, which blocks a thread of the agent for ever; a link to another user's file; a device
+ * that never ends. Throws at once for everything but a plain file, and as open(2) does: ENOENT where
  * there is none. `flags` as for open(2), by default for reading; a file made by O_CREAT is for its owner
  * only. The caller closes it.
  */
@@ -27,7 +27,7 @@ export async function readPlainFile(path: string, mostBytes: number): Promise<st
   await using file = await openPlainFile(path)
   const { size } = await file.stat()
   if (size > mostBytes) throw new Error(`${path} is longer than ${mostBytes} bytes`)
-  // By its size of a moment ago: it may grow meanwhile, and is read in one piece.
+  // The size was read a moment ago, and the file may have grown: it is read in one piece.
   const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0)
   return buffer.toString('utf8', 0, bytesRead)
 }

@@ -20,13 +20,13 @@ export function identifyProcess(pid: number): ProcessIdentity | null {
   return stat && { pid, startTime: stat.startTime, bootId: readBootId() }
 }
 
-/** Does this very process run? A stranger that got its pid later does not count. */
+/** Does this very process run? Another process that got its pid later does not count. */
 export function isAlive(identity: ProcessIdentity): boolean {
   const now = identifyProcess(identity.pid)
   return now !== null && now.startTime === identity.startTime && now.bootId === identity.bootId
 }
 
-/** Signals this very process; false when it runs no more. A stranger with its pid is left alone. */
+/** Signals this very process; false when it does not run any more. Another process with the same pid gets no signal. */
 export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals): boolean {
   if (!isAlive(identity)) return false
   try {

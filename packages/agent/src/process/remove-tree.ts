@@ -7,9 +7,9 @@ import { codeOf } from '@fairlead/engine'
 const WITHIN_MS = 60_000
 
 /**
- * Deletes what is at `path`, a folder with all that is in it. It goes by way of open folders: a process that may write there could put a link in the place of
- * a folder meanwhile, and have deleted what the link leads to. However deep folders lie in each other, two are open at a time. Nothing
- * there is right. Throws when it could not be deleted; another attempt goes on from there.
+ * Deletes what is at `path`, a folder with all that is in it. It works through open folders: a process that may write there could replace a folder by a link
+ * meanwhile, and so have the target of the link deleted. At most two folders are open at a time, however deep they are nested. If nothing
+ * exists at `path`, that is fine. Throws when it could not be deleted; another attempt goes on from there.
  */
 export async function removeTree(path: string): Promise<void> {
   await using top = await openFolder(path)

@@ -7,7 +7,7 @@ import { openPlainFile } from './open-plain-file.ts'
 import { identifyProcess } from './process-identity.ts'
 import type { StartedProcess } from './started-process.ts'
 
-/** Puts a long log aside. Answers where in it the lines of the next process will begin, in bytes. */
+/** Renames a long log. Returns where in the log the lines of the next process will begin, in bytes. */
 export async function prepareLog(path: string): Promise<number> {
   await using log = await openPlainFile(path, TO_APPEND)
   const { size } = await log.stat()
@@ -31,7 +31,7 @@ export async function startDetached(options: {
     cwd,
     detached: true,
     stdio: ['ignore', log.fd, log.fd],
-    // Nothing of ours: the agent's environment may hold secrets.
+    // Not the agent's environment: it may hold secrets.
     env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', ...env },
   })
   child.unref()

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { messageOf } from '@fairlead/engine'
 
-/** A machine that lacks processes or memory for a moment has them again by then. */
+/** A machine that lacked processes or memory for a moment has recovered by then. */
 const PAUSES_MS = [250, 500, 1_000, 2_000]
-/** A try that was late is not made again: what waits for it does not wait much longer. */
+/** A trial that took too long is not repeated: its caller cannot wait much longer. */
 const WITHIN_MS = 10_000
 
-/** Makes a try until nothing is at fault, five times at most. Answers what is (the message of what it threw); undefined: nothing. */
+/** Repeats a trial until it succeeds, five times at most. Returns what failed (the message of what it threw); undefined: it succeeded. */
 export async function tryAgain(attempt: () => Promise<string | undefined>): Promise<string | undefined> {
   const until = performance.now() + WITHIN_MS
   for (let n = 0; ; n += 1) {

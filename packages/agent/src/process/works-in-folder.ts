@@ -2,7 +2,7 @@ import { type BigIntStats, lstatSync, readlinkSync, realpathSync, statSync } fro
 import { isOurUser } from '@fairlead/engine'
 import { readOrNull } from './read-or-null.ts'
 
-/** Which folder is meant, for good: any user may have another at the same path, in a file system that only that user's processes see. */
+/** Identifies a folder: any user may have another folder at the same path, in a file system that only that user's processes see. */
 export type FolderId = Pick<BigIntStats, 'dev' | 'ino'>
 
 export interface ProcessPlace {
@@ -28,7 +28,7 @@ export function openOwnFolder(path: string): ((pid: number) => boolean) | null {
   const owner = folder === null ? null : readOrNull(() => lstatSync(folder).uid)
   if (folder === null || owner === null) return null
   return (pid) => {
-    // The kernel's word alone, first: a folder of another user may be in a file system that never answers.
+    // First what the kernel says: a folder of another user may be in a file system that never answers.
     const uid = readOrNull(() => statSync(`/proc/${pid}`).uid)
     if (uid === null || !mayBeOurs(owner, uid)) return false
     const name = readOrNull(() => readlinkSync(`/proc/${pid}/cwd`))

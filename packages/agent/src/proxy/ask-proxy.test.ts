@@ -21,7 +21,7 @@ const answers: Readonly<Record<string, (socket: Socket) => unknown>> = {
   'another pid': (socket) => socket.end(json('{"pid":[7]}')),
   'another protocol': (socket) =>
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
-  // Node could not make one string of it: that was the end of the agent.
+  // Node cannot make one string of it: this ended the agent.
   'a text without end': (socket) => {
     socket.write('HTTP/1.1 200 OK\r\n\r\n')
     const bytes = Buffer.alloc(1 << 20, 'x')

@@ -2,13 +2,13 @@ import { request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createClient, proxyOperations, type Transport } from '@fairlead/api'
 
-/** A look waits this long for an answer; one that comes later counts as much, for then its loop goes on. */
+/** A look waits this long for an answer. A later answer counts as well: it shows that the proxy's loop goes on. */
 const ASK_WITHIN_MS = 1_000
 /** A question without an answer for this long is asked again. */
 const ASK_AGAIN_MS = 30_000
 /** One that has answered is not asked again for this long. */
 const ASK_EVERY_MS = 1_000
-/** Clients speak with it: where one has taken it over, it has no more of the agent than that. Ten thousand endpoints take a third. */
+/** A client may have taken the proxy over: it cannot use more of the agent's memory than this. Ten thousand endpoints take a third. */
 const MOST_BYTES = 16 << 20
 
 export type ProxyAnswer = 'answers' | { readonly silentMs: number }
@@ -29,7 +29,7 @@ export function createProxyProbe(socketPath: string): ProxyProbe {
   /** The pid of the process that answers the open question; null: it failed. */
   let open: Promise<number | null> | null = null
   const ask = async (): Promise<number | null> => {
-    // What it answers may be anything.
+    // Its answer may be anything.
     const asked = client.reportProxy({}).then(
       (report: { readonly pid?: unknown } | null) => (typeof report?.pid === 'number' ? report.pid : null),
       () => null,

@@ -15,7 +15,7 @@ export interface ProxyObservation {
     readonly crashes: number
     readonly streak: number
   } | null
-  /** Is that process there, and what does it say? Silent since its first question without an answer. */
+  /** Does that process run, and what does it answer? It counts as silent from the first question without an answer. */
   readonly answer: 'answers' | 'gone' | ProxySilence
   /** One that does nothing for this long is killed. */
   readonly hungAfterMs: number
@@ -25,7 +25,7 @@ export interface ProxyObservation {
 export interface ProxySilence {
   readonly silentMs: number
   readonly activity: Activity
-  /** What its heartbeat thread says; or for how long that has said nothing either. */
+  /** The answer of its heartbeat thread; or for how long that has been silent, too. */
   readonly turns: readonly LoopTurns[] | { readonly muteMs: number }
 }
 
@@ -93,7 +93,7 @@ function whyEnded({ silentMs, activity, turns }: ProxySilence, hungAfterMs: numb
   return whyMute(turns.muteMs, activity, hungAfterMs)
 }
 
-/** Not even its heartbeat thread has answered: what the whole process does is all there is to know. */
+/** Its heartbeat thread has not answered either: only the activity of the whole process is known. */
 function whyMute(silentMs: number, { doing, idleMs }: Activity, hungAfterMs: number): string | undefined {
   if (doing === 'disk') return undefined
   if (doing === 'works')
@@ -121,7 +121,7 @@ function decideEnded(
   // Bounded, for the clock may have been set back meanwhile.
   const afterMs = Math.min(backOff, ended.at + backOff - now)
   if (afterMs <= 0) return { kind: 'start', why: `back-off of ${backOff} ms is over` }
-  // One that never answered will hardly do so the next time; it is tried all the same.
+  // A proxy that never answered will probably not answer next time; it is tried all the same.
   const state = last.answered ? 'exited' : 'failed'
   return { kind: 'rest', state, afterMs, why: ended.why }
 }

@@ -41,7 +41,7 @@ export type ProxyRecord = Static<typeof ProxyRecord>
 /** The home of the proxy of a node: its socket, its log, what it serves (its own files), and which process it is. */
 export interface ProxyFolder {
   readonly path: string
-  /** Of a proxy that is another user than the agent: what it keeps, and nothing else; within `path`, which it cannot enter. */
+  /** Of a proxy with a user of its own: its own files, and nothing else. It lies within `path`, which the proxy cannot enter. */
   readonly own: string
   /** A link where the socket is in `own`. */
   readonly socket: string

@@ -6,7 +6,7 @@ import { codeOf, isProxyUser, PROXY_USERS, waitForLock } from '@fairlead/engine'
 import { removeTree } from '../process/remove-tree.ts'
 import type { ProxyFolder } from './proxy-folder.ts'
 
-/** What the next proxy of a home has to know of the one before. */
+/** The files that the next proxy of a home needs from the last one. */
 const KEPT = ['endpoints.json', 'cursors.json', 'epochs.json']
 
 /**
@@ -18,12 +18,12 @@ export async function openOwn({ own }: ProxyFolder): Promise<number> {
   const { uid: before } = lstatSync(own)
   const uid = isProxyUser(before) ? before : PROXY_USERS.first + randomInt(PROXY_USERS.count)
   chownSync(own, uid, uid)
-  // A proxy that was taken over could have closed it: its next process could not begin there, and would be root.
+  // A proxy that was taken over could have closed the folder: then its next process could not start there, and would run as root.
   chmodSync(own, 0o700)
   return uid
 }
 
-/** Gives what a proxy without a wall has kept to the one that runs as `uid`. Throws when one without a wall still runs. */
+/** Gives the files of a proxy without a wall to the proxy that runs as `uid`. Throws when a proxy without a wall still runs. */
 export async function moveIn(folder: ProxyFolder, uid: number): Promise<void> {
   const { path, own, socket, turnsSocket } = folder
   await mustBeFree(folder, path)
@@ -36,7 +36,7 @@ export async function moveIn(folder: ProxyFolder, uid: number): Promise<void> {
   }
 }
 
-/** The way back, where there is no wall any more. Throws when a proxy within a wall still runs. */
+/** The reverse, if there is no wall any more. Throws when a proxy within a wall still runs. */
 export async function moveOut(folder: ProxyFolder): Promise<void> {
   const { path, own } = folder
   if (lstatSync(own, { throwIfNoEntry: false }) === undefined) return
@@ -57,9 +57,9 @@ async function moveFiles(from: string, to: string, uid: number): Promise<void> {
 }
 
 /**
- * Of two proxies on one home each would open the ports of the other: the one that runs holds the lock in its folder. The lock is looked at by a name that is
- * ours (a hard link): a proxy that has a user of its own could put a link to another file in its place meanwhile. What it has put there that can be
- * no lock would keep the next one from starting: it is removed.
+ * Two proxies on one home would open the same ports: the proxy that runs holds the lock in its folder. The lock is tried by a second name (a hard link) in a
+ * folder of root: a proxy with a user of its own could replace it by a link to another file meanwhile. If the proxy has put something there that cannot
+ * be a lock, it is removed: it would prevent the next start.
  */
 async function mustBeFree({ path }: ProxyFolder, folder: string): Promise<void> {
   const file = join(folder, 'proxy.lock')
@@ -75,7 +75,7 @@ async function mustBeFree({ path }: ProxyFolder, folder: string): Promise<void> 
     return
   }
   try {
-    // One that has anything in it is no lock, either. SQLite would take it for a database, and make files beside our name.
+    // A file with contents is no lock, either. SQLite would take it for a database, and make files beside it.
     const state = isFile(name) && lstatSync(name).size === 0 ? await stateOfLock(name) : 'no lock'
     if (state === 'held') throw new Error(`another proxy runs on ${folder}; stop it first`)
     if (state === 'no lock') await removeTree(file)

@@ -24,7 +24,7 @@ export interface ProxyPlace {
   readonly folder: string
 }
 
-/** What is around the proxy where root has started us: it is a user of its own, and sees its own folder and its code, nothing else of Fairlead. */
+/** The wall around the proxy, if root has started Fairlead: the proxy has a user of its own, and of Fairlead sees only its own folder and its code. */
 export interface ProxyWall {
   /**
    * Where the next process runs; the state that the last one kept is there by then. `program`: with its
@@ -161,7 +161,7 @@ async function tryWithin(inside: Inside, args: readonly string[]): Promise<strin
 async function hasLowPorts({ path, own }: ProxyFolder): Promise<boolean> {
   const lowest = readLowestPort()
   for (const folder of [own, path]) {
-    // It is not there yet; or the proxy has put something else in its place.
+    // It does not exist yet, or the proxy has replaced it by something else.
     const text = await readPlainFile(join(folder, 'endpoints.json'), MOST_BYTES).catch(() => '')
     if ([...text.matchAll(/"port":(\d+)/g)].some(([, port]) => Number(port) < lowest)) return true
   }

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { type LoopTurns, ProxyTurns } from '@fairlead/api'
 import { parseAs } from '../process/check-schema.ts'
 
-/** Its thread has nothing else to do. */
+/** The heartbeat thread does nothing else. */
 const ANSWER_WITHIN_MS = 1_000
 const MOST_BYTES = 64 * 1024
 

@@ -39,9 +39,9 @@ export interface SupervisedProxy extends AsyncDisposable {
   report(): ProxyState
 }
 
-/** How soon the loop tries again after the world has failed it (a full disk, say). */
+/** How soon the loop tries again after a failure outside of it (a full disk, for example). */
 const AFTER_TROUBLE_MS = 1_000
-/** More than this of the end of its log is not looked at. */
+/** Only so much of the end of its log is read. */
 const LAST_WORDS_BYTES = 64 * 1024
 
 interface Supervision {
@@ -118,7 +118,7 @@ function reportAdoption({ settings: { program, version }, log }: Supervision, re
 async function loop(supervision: Supervision): Promise<void> {
   const { signal } = supervision.end
   while (!signal.aborted) {
-    // Made before the look: a death during the turn is not slept through.
+    // Made before the look, so that a death during the turn ends the next pause.
     const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
     supervision.wake = wake
     const afterMs = await turn(supervision)
@@ -249,7 +249,7 @@ async function launch(supervision: Supervision, record: ProxyRecord) {
   const env = { NODE_COMPILE_CACHE: join(cwd, 'cache') }
   const child = await startDetached({ program, args, cwd, log: folder.log, env })
   supervision.child = child
-  // Its death is news at once, not at the next look.
+  // Its death is noticed at once, not at the next look.
   void child.ended.then(() => supervision.wake())
   await save(supervision, { ...record, identity: child.identity })
   return child.identity
@@ -265,7 +265,7 @@ async function recordExit(supervision: Supervision, last: ProxyRecord): Promise<
   log.warn({ pid: last.identity?.pid, why, crashes: supervision.last?.crashes }, 'proxy process ended')
 }
 
-/** What it threw, or what Node gave up on: in its log this stands amidst the lines of a stack. */
+/** What it threw, or why Node ended it: in its log this line is among those of a stack trace. */
 async function errorOf(path: string, from: number): Promise<string> {
   const { bytes } = await readLog(path, from, LAST_WORDS_BYTES)
   const lines = bytes.toString('utf8').split('\n')

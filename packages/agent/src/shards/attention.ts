@@ -14,10 +14,10 @@ export interface Attention {
   grown(stream: Stream | null): Omit<Stream, 'writes'> | null
 }
 
-/** For so long after the server has asked, where it had asked no longer before that. One question alone is its safety net's: a look a second is new enough for it. */
+/** How long this lasts after the server has asked twice within that time. One question alone is that of the safety net, for which a look a second is enough. */
 const ASKED_FOR_MS = 2_000
 const ASKED_MS = 250
-/** An engine may end its connections as fast as they are opened: it is not to turn the loop of the agent. */
+/** An engine may end its connections as fast as they are opened: this must not make the agent's loop spin. */
 const ENDED_MS = 500
 /** After the last change a save may still be on its way to the disk, and its words to the log. */
 const CHANGED_FOR_MS = 3_000

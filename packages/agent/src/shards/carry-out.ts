@@ -20,7 +20,7 @@ import { ranOutside } from './ran-outside.ts'
 import { whatIsLost } from './see-silence.ts'
 import type { ShardWorkplace } from './shard-workplace.ts'
 
-/** What an act tells the loop: the engine would not stop, and why. Otherwise the next look tells the rest. */
+/** The result of an act: why the engine refused to stop. Everything else is seen at the next look. */
 export interface ActResult {
   readonly refused?: string
 }

@@ -16,7 +16,7 @@ export interface ChangeLog extends Disposable {
   ): Promise<Changes>
 }
 
-/** What changes together is told together: a primary that dies, and its replicas that notice. */
+/** Changes at the same time are reported together: a primary that dies, and its replicas that notice. */
 const GATHER_MS = 20
 /** Offsets are for the record: they are not told sooner. */
 const OFFSETS_EVERY_MS = 1_000

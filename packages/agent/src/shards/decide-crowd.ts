@@ -7,7 +7,7 @@ export interface CrowdClient {
   readonly isOurs: boolean
   /** None of its commands was executed, so it has not signed in. */
   readonly isSilent: boolean
-  /** It has what only one that signed in can have. One that signed in may have nothing of it. */
+  /** It has a property that only a connection after login can have; a connection after login may lack it. */
   readonly hasSignedIn: boolean
   /** The user of this machine whose process it is; null: not known. */
   readonly uid: number | null

@@ -30,7 +30,7 @@ const kinds: Readonly<Record<string, (path: string) => void>> = {
   },
   'a named pipe': (path) => execFileSync('mkfifo', [path]),
 }
-/** All that is read, or written anew, where engines write. */
+/** All files that the agent reads or replaces where engines write. */
 const names = [
   ...['data/nodes.conf', 'data/nodes.conf.draft', 'data/dump.rdb', 'data/appendonly.aof'],
   ...['data/appendonlydir/appendonly.aof.manifest', 'users/users.acl'],

@@ -31,7 +31,7 @@ export async function keepOomScore(
   const score = `${pid} ${startTime} ${memoryBytes}`
   if (place.scored === score) return
   place.scored = score
-  // What Fairlead has been given itself, by its service say, is where its engines begin.
+  // The value that Fairlead itself was given (by its service, for example) is the base for its engines.
   const own = Number(await readFile('/proc/self/oom_score_adj', 'utf8'))
   const text = String(Math.min(1_000, own + oomScoreOf(memoryBytes, allMemory())))
   await writeFile(`/proc/${pid}/oom_score_adj`, text).catch(() => undefined)

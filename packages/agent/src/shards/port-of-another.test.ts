@@ -48,7 +48,7 @@ test.runIf(missing === null && process.getuid?.() === 0)(
     await using _next = await home.start({ proxyProgram: program })
     await until(() => isNotOurs(connectAs('fairlead', dead)), { withinMs: 5_000 })
 
-    // The shard itself is known by its next process.
+    // The shard itself is accepted again with its next process.
     await admin.call('CONFIG', 'SET', 'port', String(other.port))
     await home.client.putShard({ params: { id: 'a-1' }, body: { ...dead, revision: 'next' } })
     await home.becomes('a-1', { state: 'running' })

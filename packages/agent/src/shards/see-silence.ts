@@ -51,7 +51,7 @@ export async function whatIsLost(
   folder: ShardFolder,
   serves: (address: Address) => boolean,
 ): Promise<Loss> {
-  // Its data are where it reads them from.
+  // Its data are on the disk from which it loads them.
   if (last.answeredAt === null) return 'nothing'
   if (spec.onCrash === 'wait') return 'unknown'
   // A replica whose primary is gone may be the next primary: only the server knows.

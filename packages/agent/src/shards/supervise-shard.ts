@@ -51,7 +51,7 @@ export interface SupervisedShard extends AsyncDisposable {
   baseline(): Promise<Baseline['settings'] | null>
 }
 
-/** How soon the loop tries again after the world has failed it (a full disk, say). */
+/** How soon the loop tries again after a failure outside of it (a full disk, for example). */
 const AFTER_TROUBLE_MS = 1_000
 /** How soon an engine that refused to stop is asked again. */
 const AFTER_REFUSAL_MS = 1_000
@@ -162,7 +162,7 @@ async function loop(supervision: Supervision): Promise<void> {
   const { state, place, end } = supervision
   using _ = place.probe
   while (!end.signal.aborted) {
-    // Made before the look: what is put during the turn is not slept through.
+    // Made before the look, so that a put during the turn ends the next pause.
     const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
     state.wake = wake
     const afterMs = await turn(supervision)
@@ -182,7 +182,7 @@ async function turn(supervision: Supervision): Promise<number> {
     const next = decideNext(await look(state, place))
     if (next.kind === 'rest') {
       const isRunning = next.state === 'running'
-      // One that is silent would only be waited for once more.
+      // A silent process would only be waited for once more.
       if (isRunning && state.silence === null) await lookInside(state, place)
       const { changed, struggles } = state.engine
       const isClose = state.attention.look(isRunning && next.isWell && !changed && !struggles)
@@ -245,7 +245,7 @@ async function startNext({ state, place, log }: Supervision): Promise<void> {
   await start(place, state.wanted, state.last)
   const failure = state.last?.ended
   if (failure) log.error({ why: failure.why }, 'shard process cannot be started')
-  // Its death is news at once, not at the next look.
+  // Its death is noticed at once, not at the next look.
   void place.child?.ended.then(() => state.wake())
 }
 

@@ -126,7 +126,7 @@ async function putFirst(
   await folder.writeWanted({ spec, order: 1, gone: false })
   const found = await openShard(folder, logger)
   if (!found?.last) return { folder, wanted: { spec, order: 1, gone: false }, last: null }
-  // The former spec could not be read, but its process is known: it serves, or is replaced.
+  // The old spec could not be read, but its process is known: it goes on serving, or is replaced.
   const { order, spec: started } = found.last
   const wanted = { spec, order: isDeepStrictEqual(started, spec) ? order : order + 1, gone: false }
   await folder.writeWanted(wanted)
