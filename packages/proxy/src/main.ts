@@ -12,7 +12,7 @@ import { countWorkers } from './workers/count-workers.ts'
  * Port 0: no Sentinel answerer. Workers: as many threads serve the endpoints; by the machine's cores unless told. Runs until
  * SIGTERM; logs JSON lines to standard error. Check: only whether all of it can be read from here.
  */
-// Whichever agent has started it: what it writes is its owner's only. Its threads have the same.
+// Its files are readable by their owner only, whichever agent has started it. This applies to its threads, too.
 process.umask(0o077)
 const { values } = parseArgs({
   options: {
@@ -46,7 +46,7 @@ const proxy = await createProxy({
   ...{ home, socketPath: socket ?? join(home, 'proxy.sock'), sentinel, workers, log },
   onBroken(why) {
     log('a worker has ended, and the proxy with it', { why })
-    // Half a proxy would serve half of its clients: the agent starts a whole one.
+    // Without one of its threads the proxy would serve only some clients: the agent starts a new one.
     throw new Error(`a worker of the proxy has ended: ${why}`)
   },
 })

@@ -1,4 +1,4 @@
-/** What the requests of a connection that are forwarded will have done. */
+/** The effects that the forwarded requests of a connection will have. */
 export interface Ahead {
   inTransaction: boolean
   /** CLIENT REPLY OFF, and SKIP for the next command. */
@@ -13,7 +13,7 @@ export interface Ahead {
   changesProtocol: boolean
 }
 
-/** Of a connection on which no request that counts is still unanswered. */
+/** Of a connection whose relevant requests are all answered. */
 export function nothingAhead(): Ahead {
   return {
     inTransaction: false,

@@ -1,13 +1,13 @@
 import type { Queue } from '../remembered/queue.ts'
 
 /**
- * What an endpoint takes of an event loop. A loop serves many databases, and looks at all of their sockets once in a round. While a round is
- * short, what comes is done at once. When it has become long, only endpoints go on that have had little of it; what comes for the others is
- * set aside, and done in pieces by the rounds that follow: endpoint by endpoint, one after the other, however many clients each has. So
- * a quiet endpoint waits for one round, which is short (forwarding/turns.ts). Why: docs/decisions/0044-rounds-are-shared-by-endpoints.md.
+ * The share of an event loop that an endpoint uses. A loop serves many databases, and looks at all of their sockets once in a round. While a
+ * round is short, work is done when it arrives. When the round has become long, only endpoints go on that have used little of it; work for the
+ * others is set aside, and done in pieces in the following rounds: one endpoint after the other, however many clients each has. So a quiet
+ * endpoint waits for one round, which is short (forwarding/turns.ts). Why: docs/decisions/0044-rounds-are-shared-by-endpoints.md.
  */
 export interface Allowance {
-  /** What was set aside, in order. */
+  /** The work that was set aside, in order. */
   readonly waiting: Queue<Piece>
   /** Of the round `round`: milliseconds. */
   spentMs: number
@@ -17,7 +17,7 @@ export interface Allowance {
 /** Some work for one client. */
 export interface Piece {
   readonly act: () => void
-  /** What it begins goes on when this round is over. */
+  /** Work that it begins continues when this round is over. */
   readonly endsRound: boolean
 }
 

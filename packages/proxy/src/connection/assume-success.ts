@@ -11,7 +11,7 @@ import type { Link } from './link.ts'
 import { makeUnmovable } from './look-ahead.ts'
 import { costsOf, NOTED_ALONE } from './noted.ts'
 
-/** A command that nothing will answer is being forwarded: it works as soon as what was asked before it is answered. */
+/** A command without a reply is being forwarded: it counts as carried out as soon as the requests before it are answered. */
 export function assumeSuccess(connection: Connection, link: Link, command: Command): void {
   const { inTransaction } = connection.ahead
   // What was sent before a transaction is proven before it (silent-transactions.ts), and what is queued need not be.
@@ -33,7 +33,7 @@ export function assumeSuccess(connection: Connection, link: Link, command: Comma
   countUnanswered(connection, link)
 }
 
-/** Something was answered, or nothing is under way: what nothing answers has been carried out as far as that. */
+/** A request was answered, or none is under way: commands without a reply have been carried out up to there. */
 export function countUnanswered(connection: Connection, link: Link): void {
   if (link.unproven && link.answered > link.unanswered.lastAfter) link.unproven = false
   const { waiting } = link.unanswered

@@ -1,6 +1,6 @@
 import type { Link } from './link.ts'
 
-/** CLIENT CACHING YES or NO: it is said of the next command alone, or of the transaction that begins with it. */
+/** CLIENT CACHING YES or NO: it applies to the next command only, or to the transaction that begins with it. */
 export interface Caching {
   readonly args: readonly Buffer[]
   readonly link: Link

@@ -14,7 +14,7 @@ export function cachingAfter({ caching, state }: Connection, link: Link, head: N
   return caching.ofTransaction && !isInside ? null : caching
 }
 
-/** What the engine would still go by; null if it is over. All that was forwarded is answered. */
+/** The CLIENT CACHING that still applies; null if none does. Everything that was forwarded is answered. */
 export function cachingNow({ caching, state }: Connection): Caching | null {
   if (caching === null) return null
   const isOpen = caching.ofTransaction ? state.transaction !== null : caching.link.sent === caching.at

@@ -21,7 +21,7 @@ import type { PutOff } from './put-off.ts'
  * serving — bytes go both ways as they come. Only this mode forwards requests that begin. Ends by a hold, or when
  *   either side is gone: then the other is closed once it has got everything.
  * draining — a hold has begun. A long request of which a part is forwarded is completed, everything else is stashed,
- *   replies go on being delivered. Ends as soon as nothing is asked that is not answered, but by a command that blocks.
+ *   replies are still delivered. Ends as soon as every request is answered, except a command that blocks.
  * held — nothing is under way but, perhaps, a blocking command. The engine may be demoted now: if it says UNBLOCKED and
  *   closes, the client sees neither, and the command is asked `again` with the time it has left.
  * moving — a new link is being opened and made to remember the state. The old one is read as long as it may hold
@@ -36,9 +36,9 @@ export interface Connection {
   readonly visitor: Visitor
   /** Where its link is, or was last; null before the first. */
   via: Via | null
-  /** Why it was cut; empty while it is not, and when its client ended it. */
+  /** Why it was cut; empty while it is open, and when its client ended it. */
   cutBecause: string
-  /** It was cut because no engine could be reached for it: nothing that it asked and that was not sent has been done. */
+  /** It was cut because no engine could be reached: its requests that were not sent have not been carried out. */
   isUnreached: boolean
   readonly requests: RequestScanner
   readonly owner: Owner
@@ -52,7 +52,7 @@ export interface Connection {
   /** What the requests that are forwarded will have done; the replies are not in yet. */
   ahead: Ahead
   readonly login: Login
-  /** How often its login was asked for in vain, when its time was over. */
+  /** How often, after its time was over, the question about its login got no answer. */
   judged: number
   /** It has had its turn: what it sends waits for the next one (turns.ts). */
   yielded: boolean
@@ -74,11 +74,11 @@ export interface Connection {
   /** The beginning of a request that is not whole yet, as long as it is short: nothing of it is forwarded. */
   readonly begun: GatheredBytes
   /**
-   * No request can be understood any more: all that comes goes to the engine as it is, which says why, and closes. When it may not go
-   * any more, the client is told this, behind its last reply.
+   * The requests can no longer be understood: all bytes go to the engine unchanged, which answers with its error, and closes. When bytes
+   * may not go any more, the client gets this text behind its last reply.
    */
   protocolError: string | undefined
-  /** How often it was in the way of a hold, the last times. */
+  /** How often it delayed the last holds. */
   putOff: PutOff | null
   clientEnded: boolean
   era: number
@@ -96,13 +96,13 @@ export interface Visitor {
   readonly crumb: Uint8Array
 }
 
-/** Its engine knows of `state` what it can know beforehand. */
+/** Its engine remembers the part of `state` that a replica can be told. */
 export interface Prepared {
   readonly link: Link
   readonly state: ConnectionState
   readonly target: { readonly host: string; readonly port: number }
   readonly forget: NodeJS.Timeout
-  /** It is none any more: taken, or not needed. */
+  /** It is no longer ready: it was used, or is not needed. */
   readonly leave: () => void
 }
 
@@ -114,7 +114,7 @@ export interface Asked {
   readonly keepsLink: boolean
 }
 
-/** The owner of a connection: is told of its changes. */
+/** The owner of a connection, which is notified of its changes. */
 export interface Owner {
   /** How often the role has moved. One number makes thousands of connections late at once. */
   era: number

@@ -10,7 +10,7 @@ export function endConnection(connection: Connection, error?: string, why = erro
   connection.client.destroySoon()
 }
 
-/** The same where no engine was reached for it: nothing that waits for a link was done. */
+/** The same if no engine was reached: no request that waits for a link was carried out. */
 export function endUnreached(connection: Connection, error: string, why: string): void {
   connection.isUnreached = true
   endConnection(connection, error, why)

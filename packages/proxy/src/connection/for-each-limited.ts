@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Connection } from './connection.ts'
 
-/** More at once would overrun the engine's queue of connections: the kernel then takes a second to try again. */
+/** More at once would overflow the engine's queue of new connections: then the kernel tries again only after a second. */
 const AT_ONCE = 200
 /** The longest time without service for the thread's other connections; then all are served once. */
 const TURN_MS = 3

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 export const BEFORE_ALL = -1
 
 /**
- * The role moved without it, because it was idle, or its client slow: it follows when it is quiet and its turn comes. Each move of the
+ * It did not move together with the role, because it was idle, or its client slow: it follows when it is quiet and its turn comes. Each move of the
  * role begins an era. A connection has the era in which it came or followed last.
  */
 export function isLate({ era, owner }: Connection): boolean {

@@ -26,7 +26,7 @@ export function learnLogin(connection: Connection, { answered, replies }: Link, 
     login.is = 'refused'
     owner.logins.asked = true
   } else if (name !== 'RESET' && name !== 'QUIT') {
-    // Engines carry out nothing else for a stranger.
+    // Engines carry out no other command before a login.
     login.is = 'confirmed'
     owner.onLogin(connection)
   }
@@ -54,7 +54,7 @@ export function isToBeProven({ login, requests, ahead }: Connection): boolean {
   return wordAt(command, 0) === 'REPLY' && wordAt(command, 1) !== 'ON'
 }
 
-/** Its time to sign in is over: what is known of it. Where nothing is, its engine is asked, for the next time. */
+/** The time to sign in is over: returns what is known about its login. If nothing is known, the engine is asked, for the next time. */
 export function judgeLogin(connection: Connection): 'in' | 'out' | 'unknown' {
   const { login, link, mode, blocked, ahead, judged } = connection
   // Held, or without an engine, it cannot sign in.
@@ -74,7 +74,7 @@ export function judgeLogin(connection: Connection): 'in' | 'out' | 'unknown' {
 
 /**
  * The request that was read last is a login that has to wait until nothing is under way. Redis 8.0 and valkey 8 answer a wrong one with nothing
- * while an earlier reply has not left them (redis/redis#15640, valkey-io/valkey#2106): the replies behind it would be taken for its.
+ * while an earlier reply has not left them (redis/redis#15640, valkey-io/valkey#2106): the next replies would be taken for its reply.
  */
 export function goesAlone({ requests, ahead }: Connection, link: Link): boolean {
   const { command: read, words } = requests

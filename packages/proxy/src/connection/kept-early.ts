@@ -1,12 +1,12 @@
 import type { Link } from './link.ts'
 
-/** Of what an engine says on a link that is not its connection's yet. As much as an engine itself keeps of messages for a client that does not read. */
+/** Of messages that arrive on a link before its connection uses it. As much as an engine itself keeps for a client that does not read. */
 export const LARGEST_EARLY_BYTES = 8 * 1024 * 1024
 /** The same of all links of a thread, whichever endpoint they belong to. */
 const MOST_BYTES = 128 * 1024 * 1024
-/** Any link may have so much, whatever others have. */
+/** Each link may always have so much, even if the thread's limit is reached. */
 const SMALL_BYTES = 64 * 1024
-/** What a piece takes beside its bytes: an engine may say them one by one. */
+/** The overhead of a piece: an engine may send single bytes. */
 const PIECE_BYTES = 128
 const thread = { bytes: 0 }
 

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 export const LARGEST_SUBSCRIBED_BYTES = 64 * 1024 * 1024
 /** The same of all connections of a thread, whichever endpoint they belong to. */
 const MOST_BYTES = 256 * 1024 * 1024
-/** Any connection may have so much, whatever others have: some 400 names. */
+/** Each connection may always have so much (some 400 names), even if the thread's limit is reached. */
 const SMALL_BYTES = 64 * 1024
 const thread = { bytes: 0 }
 

@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts'
 export const LARGEST_TRANSACTION_BYTES = 16 * 1024 * 1024
 /** The same of all connections of a thread, whichever endpoint they belong to. */
 const MOST_BYTES = 128 * 1024 * 1024
-/** What is kept of any connection, whatever others keep. */
+/** Each connection may always keep so much, even if the thread's limit is reached. */
 export const SMALL_BYTES = 64 * 1024
 const thread = { bytes: 0 }
 

@@ -20,11 +20,11 @@ export interface Link {
   readonly noted: Queue<Noted>
   /** What these cost. */
   notedBytes: number
-  /** How many of them are ours. */
+  /** How many of them the proxy itself has sent. */
   own: number
   /** One of them asks whether the client has signed in. */
   proving: boolean
-  /** What the client asks next may go when all is answered. */
+  /** The next request of the client waits until all replies are in. */
   waitsForAll: boolean
   /** The number of the last EXEC whose reply may not be whole; 0: there was none. */
   cutAt: number
@@ -39,15 +39,15 @@ export interface Link {
   partBytes: number
   /** The beginning of a reply to a scan that is kept back until its cursor is there; null: none is. */
   beginning: Buffer | null
-  /** A question to which only one answer is right, and its number among the requests (trial.ts); null: none is asked. */
+  /** A question whose answer cannot be confused with any other reply, and its number among the requests (trial.ts); null: none was asked. */
   trial: { readonly word: string; readonly at: number } | null
   /** The reply that is being read is that to an EXEC with scans in it. */
   marking: ExecMarking | null
-  /** While the link is being made ready: what it had to say to the client meanwhile. */
+  /** While the link is being made ready: messages for the client that arrived meanwhile. */
   early: Buffer[] | null
   /** So much of it is counted (kept-early.ts). */
   earlyBytes: number
-  /** Called when nothing of ours (replay, probes) is under way any more, or with what went wrong. */
+  /** Called when no request of the proxy itself (replay, probes) is under way any more, or with the error. */
   onOwnAnswered: ((trouble?: string) => void) | null
 }
 
@@ -56,7 +56,7 @@ export interface Noted {
   /** Its number among the requests of this link, from 1. */
   readonly at: number
   readonly command: Command
-  /** Ours: the client knows nothing of it and its replies. */
+  /** Sent by the proxy itself: the client sees neither it nor its replies. */
   readonly isOwn: boolean
   /** Of ours: it has to work. */
   readonly must: boolean

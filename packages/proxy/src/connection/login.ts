@@ -2,7 +2,7 @@
 export interface Login {
   /** `refused`: the engine has asked for a login, and none was tried since. */
   is: 'unknown' | 'confirmed' | 'refused'
-  /** Replies to requests of its link up to this number say nothing of it. */
+  /** Replies to requests of its link up to this number prove nothing. */
   after: number
 }
 

@@ -5,7 +5,7 @@ import { execUnderWay, type Unmovable } from '../remembered/unmovable.ts'
 import type { Connection } from './connection.ts'
 import { listenAhead, listensNow } from './listen-ahead.ts'
 
-/** What `command`, which is being forwarded, will have done. */
+/** The effect that `command`, which is being forwarded, will have. */
 export function lookAhead(connection: Connection, command: Command): void {
   const { ahead } = connection
   if (isMisformed(command)) return
@@ -66,12 +66,12 @@ function endTransaction(connection: Connection): void {
   ahead.cutsReply = ''
 }
 
-/** Nothing of it can be taken up elsewhere: why. */
+/** Why the connection cannot be moved. */
 export function makeUnmovable(connection: Connection, unmovable: Unmovable): void {
   connection.state = { ...connection.state, unmovable }
 }
 
-/** CLIENT REPLY is the one thing that works without a reply, and so has to be foreseen. */
+/** CLIENT REPLY is the only command that works without a reply, so its effect has to be predicted. */
 export function isUnanswered(connection: Connection, command: Command): boolean {
   const { ahead } = connection
   const isSetting = command.name === 'CLIENT' && wordAt(command, 0) === 'REPLY'

@@ -10,7 +10,7 @@ import type { Link, Noted } from './link.ts'
 const LARGEST_NOTED_BYTES = 1024 * 1024
 /** What is noted costs so much beside the command. */
 export const NOTED_ALONE = 192
-/** So many replies a client may be owed that does not read those that are there. */
+/** How many replies may be outstanding for a client that does not read. */
 export const MOST_UNREAD = 65_536
 
 /** Adds a request to those of a link whose replies are looked into, and its costs to what these take. */
@@ -29,7 +29,7 @@ export function strikeOut(link: Link): void {
   link.notedBytes -= link.noted.shift()?.costs ?? 0
 }
 
-/** So much is under way that no more of the client is taken. */
+/** So many requests are under way that the client is not read any more. */
 export function hasManyPendingReplies({ client }: Pick<Connection, 'client'>, link: Link): boolean {
   if (link.notedBytes > LARGEST_NOTED_BYTES) return true
   return link.sent - link.answered > MOST_UNREAD && client.writableNeedDrain

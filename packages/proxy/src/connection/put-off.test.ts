@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { FEWEST_TIMES, isOverdue, LONGEST_REQUEST_MS, LONGEST_SERIES_MS, putOffAgain } from './put-off.ts'
 
-/** In the way again and again, so many milliseconds apart. When others have waited long enough, in milliseconds; null: never. */
+/** Delays a hold again and again, at these intervals in milliseconds. Returns after how long others have waited long enough; null: never. */
 function overdueAfter(everyMs: number, tries: number, requestOf: (n: number) => number): number | null {
   let putOff = putOffAgain(null, requestOf(0), 0)
   for (let n = 1; n <= tries; n += 1) {

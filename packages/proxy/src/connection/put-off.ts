@@ -1,4 +1,4 @@
-/** How often, and since when, a client that was sending a long request was in the way of a hold. */
+/** How often, and since when, a client that was sending a long request has delayed holds. */
 export interface PutOff {
   readonly times: number
   readonly sinceMs: number
@@ -7,11 +7,11 @@ export interface PutOff {
   readonly requestSinceMs: number
 }
 
-/** A client that takes longer for one request is cut: its value waits no more for others than others for it. */
+/** A client that takes longer for one request is cut: others do not wait for it any longer. */
 export const LONGEST_REQUEST_MS = 60_000
-/** The same of one that sends one long request after the other, and is in the way each time. */
+/** The same for a client that sends one long request after the other, and delays each hold. */
 export const LONGEST_SERIES_MS = 300_000
-/** It is not cut before it was in the way so often: one that stood still a while is given another chance. */
+/** It is not cut before it has delayed so many holds: a client that paused once gets another chance. */
 export const FEWEST_TIMES = 5
 
 /** A client is in the way of a hold, at `nowMs`, with the request of this number. `before`: null if it was not the last time. */

@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts'
 import type { Link } from './link.ts'
 import { noteOwn } from './noted.ts'
 
-/** Asks the engine for nothing, as ourselves, so that its answer proves that everything before was carried out. */
+/** Sends a command of the proxy's own that has no effect: its answer proves that everything before was carried out. */
 export function probe(connection: Connection, link: Link): void {
   const { ahead } = connection
   const words =

@@ -6,9 +6,9 @@ import { noteOwn } from './noted.ts'
 import { restoreSilence } from './send-own.ts'
 
 /*
- * A client with CLIENT REPLY OFF may open a transaction. In it nothing can be asked as ourselves: the command would become a part of
- * it, and nothing would answer. It need not be, either: what is queued changes nothing, and is kept. So what was sent before it is
- * proven before it begins.
+ * A client with CLIENT REPLY OFF may open a transaction. In it, the proxy cannot ask a question: the question would become a part of
+ * the transaction, and get no answer. That is not needed, either: queued commands change nothing, and are kept. So the proxy makes sure
+ * that everything before the transaction was carried out, before it begins.
  */
 
 const ON = encodeCommand(['CLIENT', 'REPLY', 'ON'])
@@ -17,7 +17,7 @@ const SKIP = encodeCommand(['CLIENT', 'REPLY', 'SKIP'])
 const MULTI = encodeCommand(['MULTI'])
 const DISCARD = encodeCommand(['DISCARD'])
 
-/** What goes instead of a MULTI that nothing will answer: before it comes a question of ours, whose answer proves all before. */
+/** What is sent instead of a MULTI without a reply: first a question of the proxy, whose answer proves that everything before was carried out. */
 export function provenMulti({ ahead }: Connection, link: Link): Buffer {
   noteOwn(link, false)
   return Buffer.concat([ON, ahead.silent ? OFF : SKIP, MULTI])

@@ -1,7 +1,7 @@
 import type { Command } from '../remembered/command.ts'
 import { createQueue, type Queue } from '../remembered/queue.ts'
 
-/** Commands of a link that nothing answers. */
+/** Commands of a link that get no reply. */
 export interface Unanswered {
   /** Those that may change the connection, in order. Each counts when the requests that were sent before it are answered: `after`. */
   readonly waiting: Queue<{

@@ -124,7 +124,7 @@ test('garbage, in any pieces, ends at most the connection it came on', async () 
       'RESET\r\n',
     ),
   )
-  // Found by chance, both: it waited without a reply, and what stood behind that kept the endpoint from letting it go.
+  // Both were found by chance: the client waited without a reply, and requests behind it kept the endpoint from letting it go.
   const garbled: Piece[] = [
     'CLIENT REPLY SKIP\r\n',
     'BLPOP q 0\r\n',

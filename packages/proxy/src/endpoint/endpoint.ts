@@ -135,7 +135,7 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
     get wanted() {
       return { ...wanted, upstream: upstream.address }
     },
-    // It follows nothing by itself.
+    // It follows no redirect by itself.
     know: () => undefined,
     prepare: upstream.prepare,
     takeScripts: (engine, all) => scripts.take(addressText(engine), all),

@@ -38,7 +38,7 @@ export function letGo(state: UpstreamState): void {
   if (state.hold === null) return
   endHold(state, state.hold)
   state.hold = null
-  // Not those that have yet to follow: where they are the role is not.
+  // Not connections that have yet to follow: the role is not at their engine any more.
   for (const connection of state.connections) if (!isLate(connection)) proceed(state, connection)
 }
 
@@ -56,7 +56,7 @@ function giveUp(state: UpstreamState): void {
   letGo(state)
 }
 
-/** The time of a hold is over without a switch. Where writes would be refused, clients wait on. */
+/** The time of a hold is over without a switch. If the engine would refuse writes, clients go on waiting. */
 async function giveUpIfServed(state: UpstreamState): Promise<void> {
   const mine = state.hold
   const isOver = mine === null || (await mayLetGo(state.connections, targetOf(state), mine))

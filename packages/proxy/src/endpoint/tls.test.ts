@@ -128,7 +128,7 @@ test('a client without finished handshake counts among the permitted connections
   await first.ask('PING', '+PONG\r\n')
   await using silent = await dial(port)
   await until(() => admission.open === 2)
-  // It makes room for those that do.
+  // It makes room for clients that speak TLS.
   await using second = await dialTls(port, tls.cert)
   await until(() => silent.ended())
   await second.ask('PING', '+PONG\r\n')

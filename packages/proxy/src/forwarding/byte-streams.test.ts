@@ -165,7 +165,7 @@ function soundOf(said: readonly Said[]): Buffer {
   )
 }
 
-/** Brings the connection to where it answers as at first, and says something that is found. */
+/** Restores the connection to its first state, and sends a marker. */
 const goodbye = Buffer.from('\r\nRESET\r\nECHO that-was-all\r\n')
 const isOver = (answers: string) => answers.endsWith('$12\r\nthat-was-all\r\n')
 const withoutNumbers = (answers: string) => answers.replace(/\$2\r\nid\r\n:\d+/g, 'id')
@@ -189,7 +189,7 @@ async function talk(
   }
   client.send(all.subarray(from))
   const ends = () => JSON.stringify(client.text().slice(-200))
-  // What is no request makes the engine close.
+  // Bytes that are no request make the engine close.
   await until(
     () => client.ended() || (last === '' ? isOver(client.text()) : wouldClose(engine())),
     () => `the last answers are ${ends()}`,
@@ -202,8 +202,8 @@ async function talk(
 }
 
 /**
- * Of a client without replies an engine never closes the connection on which came what is no request: it closes behind a reply
- * that never goes out. It reads nothing of it any more, but its end.
+ * If a client has switched replies off, and sends bytes that are no request, an engine never closes the connection: it would close
+ * it behind its error, which is never sent. It does not read from it any more, except its end.
  */
 async function wouldClose(engine: Engine): Promise<boolean> {
   const clients = (await engine.admin('CLIENT LIST')).split('\n')

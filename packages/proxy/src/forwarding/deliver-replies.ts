@@ -140,7 +140,7 @@ function afterReplies(connection: Connection, link: Link): void {
 function needsCare(connection: Connection, link: Link, firstByte: number | undefined): boolean {
   const head = headOf(link)
   if (head === undefined) return false
-  // What of EXEC has not worked has not changed the connection.
+  // Commands of EXEC that failed have not changed the connection.
   link.replies.watched = head.command.name === 'EXEC' ? changesOf(connection) : none
   if (head.isOwn) return firstByte !== PUSH || link.early !== null
   return head.nilInstead || (head.blocks && firstByte === ERROR && mayHaveGivenUp(connection))

@@ -5,7 +5,7 @@ import { dial, makePair, newest } from '../../test/stage.ts'
 const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`
 const request = (...words: readonly string[]) => `*${words.length}\r\n${words.map(bulk).join('')}`
 
-/** Counts itself, and then says what it likes. */
+/** Counts its calls, and then answers with any error. */
 const says = "redis.call('INCR', KEYS[1]) return redis.error_reply(ARGV[1])"
 
 test('what a script says is told to its client as it is, held or not, and runs once', async () => {
@@ -23,7 +23,7 @@ test('what a script says is told to its client as it is, held or not, and runs o
       request('EXEC'),
       request('GET', 'k'),
     ]
-    // Some are sent while clients are held, and answered where the role has gone.
+    // Some are sent while clients are held, and answered by the new primary.
     if (n % 8 === 1) await pair.endpoint.hold({ deadlineMs: 5_000 })
     client.send(all.join(''))
     if (n % 8 === 1) await pair.handOver()

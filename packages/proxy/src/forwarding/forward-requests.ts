@@ -37,7 +37,7 @@ export function takeRequests(connection: Connection, chunk: Buffer): void {
   else forward(connection, link, chunk)
 }
 
-/** Bytes of the client that have come while it was not the turn of its endpoint. */
+/** Bytes of the client that arrived outside of the turn of its endpoint. */
 export function setRequestsAside(connection: Connection, chunk: Buffer): void {
   if (connection.mode === 'closed') return
   letOthersGo(connection)
@@ -75,7 +75,7 @@ export function forwardStash(connection: Connection): void {
   endIfDone(connection)
 }
 
-/** What cannot be understood is the engine's to judge. Once clients are held it is dropped: the connection is about to be closed. */
+/** The engine answers bytes that cannot be understood. Once clients are held, they are dropped: the connection is about to be closed. */
 function forwardUnread(connection: Connection, chunk: Buffer): void {
   const { link, mode } = connection
   if (link !== null && mode === 'serving') send(connection, link, chunk)
@@ -102,7 +102,7 @@ export function endIfDone(connection: Connection): void {
   endConnection(connection, isTold ? `ERR Protocol error: ${protocolError}` : undefined)
 }
 
-/** What has been begun to be forwarded is completed, also of a client that is held. */
+/** A request that has begun to be forwarded is completed, even if its client is held. */
 function mayGoOn(connection: Connection): boolean {
   return isFlowing(connection) || (isPartlySent(connection) && !connection.yielded)
 }
@@ -179,7 +179,7 @@ function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
   else endWith(connection, link, requests.error, chunk.subarray(from))
 }
 
-/** The engine hears what was wrong, too, and answers what came before it. */
+/** The engine gets the wrong bytes, too, and answers the requests before them. */
 function endWith(connection: Connection, link: Link, error: string, rest: Buffer): void {
   connection.protocolError = error
   if (connection.mode === 'serving') send(connection, link, rest)
@@ -235,7 +235,7 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
     link.replies.keepWord = true
     if (command.cutShort) makeUnmovable(connection, { code: 'too_much', why: `a very long ${command.name}` })
   }
-  // What a stranger asks is answered, whatever it says.
+  // Requests before a login are answered, whatever they ask for.
   if (connection.login.is === 'confirmed' && isUnanswered(connection, command)) {
     const isOpening = !wasInTransaction && ahead.inTransaction
     const proven = isOpening && link.unproven ? provenMulti(connection, link) : null

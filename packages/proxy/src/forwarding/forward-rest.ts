@@ -40,7 +40,7 @@ export function forwardRest(connection: Connection, link: Link, { chunk, from, a
     return
   }
   send(connection, link, chunk.subarray(from, at))
-  // Another request goes instead of a scan: once its name is known, all that is needed of it is in the scanner.
+  // A scan is replaced by another request: once its name is known, the scanner has everything that is needed.
   if (at < chunk.length && !(isOfScan && begun.length > 0)) gather(begun, chunk.subarray(at))
 }
 

@@ -11,7 +11,7 @@ import { createRandom, type Random } from '../../test/hostile/random.ts'
 /** The same inputs each time: HOSTILE_SEED gives others, HOSTILE_INPUTS makes it longer. */
 const SEED = Number(process.env['HOSTILE_SEED'] ?? 14)
 const INPUTS = Number(process.env['HOSTILE_INPUTS'] ?? 5_000)
-/** On a machine that keeps up with it. */
+/** If the machine is not overloaded. */
 const EVERY_MS = 1.5
 const MOST_A_CONNECTION = 5
 const CALM_INPUTS = 700

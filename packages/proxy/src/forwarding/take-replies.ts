@@ -5,7 +5,7 @@ import { steerLink } from '../connection/steer-client.ts'
 import { takeSome } from './deliver-replies.ts'
 import { inTurn } from './turns.ts'
 
-/** Bytes of an engine: they go to the client as they are, but for replies that are ours, or that we know better. */
+/** Bytes of an engine: they go to the client unchanged, except replies to the proxy's own requests, and replies that it replaces. */
 export function takeReplies(connection: Connection, link: Link, bytes: Buffer): void {
   if (link.unread !== null) {
     setRepliesAside(connection, link, bytes)

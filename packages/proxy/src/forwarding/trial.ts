@@ -8,8 +8,8 @@ import { noteOwn } from '../connection/noted.ts'
 import { isPartlySent } from '../connection/under-way.ts'
 
 /*
- * A link on which a reply is due, and due again: is its engine slow, or is the count wrong? Engines answer in order. So the engine is asked
- * for something that only its answer to this question can contain, behind all that was asked before. If that answer comes while others
+ * A link on which a reply is due, and due again: is its engine slow, or is the count wrong? Engines answer in order. So the proxy asks a question,
+ * behind all requests, whose answer cannot be mistaken for any other reply. If that answer comes while others
  * should come before it, these will never come. If they come first, the count is right, and the answer is swallowed.
  */
 
@@ -20,7 +20,7 @@ const OFF = encodeCommand(['CLIENT', 'REPLY', 'OFF'])
 export const MISCOUNTED =
   'ERR the endpoint waited for a reply that its engine does not owe this connection, and an upgrade waited too: connect again'
 
-/** Asks the question, if nothing comes of it for the client: not inside of a transaction, nor where it would count as the client's next command. */
+/** Asks the question, if that has no effect for the client: not inside of a transaction, nor where it would count as the client's next command. */
 export function tryLink(connection: Connection): void {
   const { link, mode, blocked, ahead, state } = connection
   if (link === null || mode !== 'serving' || link.trial !== null || link.proving) return

@@ -9,13 +9,13 @@ const LONE_ROUND_MS = 8
 const LATELY_MS = 1_000
 /** An endpoint that has had less of it goes on. */
 const QUIET_MS = 0.25
-/** What was set aside takes so much of a round. */
+/** Work that was set aside may take so much of a round. */
 const PIECES_MS = 1
 /** One endpoint takes so much of that before the next one has its turn. */
 const SLICE_MS = 0.25
 /** One client's work takes so much: then it is set aside. What was begun by then is looked at once more on its way. */
 const PIECE_MS = 0.4
-/** To ask for the time costs as much as it counts where few bytes have come: what they cost is mostly the kernel's. */
+/** With few bytes, reading the clock costs as much as the work itself, most of which is the kernel's. */
 const FEW_BYTES = 512
 const FEW_COST_MS = 0.02
 /** Rounds that take less are counted together. */

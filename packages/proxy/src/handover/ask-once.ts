@@ -3,8 +3,8 @@ import { connectOnce, type Place } from './open-link.ts'
 const MOST_BYTES = 4_096
 
 /**
- * What an engine answers to `request` on a connection of its own, which is closed then: the first lines, as many as are `wanted`. Throws what is in
- * the way, and when they have not come within `withinMs`.
+ * What an engine answers to `request` on a connection of its own, which is closed then: the first lines, as many as are `wanted`. Throws the error
+ * of the connection, and when they have not come within `withinMs`.
  */
 export async function askOnce(
   place: Place,

@@ -1,6 +1,6 @@
 import { FEWEST_TIMES, LONGEST_REQUEST_MS, LONGEST_SERIES_MS } from '../connection/put-off.ts'
 
-/** Attempts to hold the clients of an upstream, one after the other, none of which has got through. */
+/** Attempts to hold the clients of an upstream, one after the other, that all failed. */
 export interface Attempts {
   readonly times: number
   readonly sinceMs: number

@@ -103,7 +103,7 @@ async function keepBusy(client: RawClient, exchange: () => Exchange, signal: Abo
     if (!client.socket.write(sent))
       await Promise.race([once(client.socket, 'drain'), once(client.socket, 'close')])
     if (client.ended()) break
-    // What is right is not kept, and no more is on its way than is soon answered.
+    // Right replies are not kept, and only as many requests are under way as are soon answered.
     while (wanted.length > MOST_AWAITED && !client.ended()) {
       await until(
         () => client.text().length > 0 || client.ended(),

@@ -10,7 +10,7 @@ export interface LongGateKeeper {
   attempt(): void
   /** Each long request that is under way is so for longer than one may take. */
   areAllOverdue(): boolean
-  /** Lets in what has waited. `gotThrough`: the clients were held, so the attempts before count no more. */
+  /** Lets waiting requests pass. `gotThrough`: the clients were held, so the attempts before count no more. */
   open(gotThrough: boolean): void
 }
 

@@ -5,15 +5,14 @@ import { replaceFile } from '../listen/replace-file.ts'
 import { GENERATIONS } from '../remembered/scan-cursors.ts'
 
 /**
- * Numbers for the generations of cursors: each time that clients get to another engine, the cursors that they are given
- * bear another one (scan-cursors.ts).
+ * Numbers for the generations of cursors: cursors of another engine get another number (scan-cursors.ts).
  */
 export interface CursorGenerations {
   /** One that is not in use. They come again after 65,536, which is more handovers than any scan outlasts. */
   take(): number
 }
 
-/** So many are taken for granted before the disk is asked again. */
+/** How many are reserved by each write to disk. */
 const AHEAD = 64
 
 /** Of endpoints that live no longer than this process. */
@@ -56,7 +55,7 @@ export async function openGenerations(path: string, log: Log): Promise<CursorGen
   }
 }
 
-/** Any number will do if there is none: no client has a cursor of ours, or its generation is not known. */
+/** Without the file, any number is right: no client has a cursor, or its generation is not known. */
 async function readFirst(path: string): Promise<number> {
   const text = await readFile(path, 'utf8').catch(() => '')
   const next = /^\{"next":(\d{1,5})\}$/.exec(text)?.[1]

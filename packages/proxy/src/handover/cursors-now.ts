@@ -6,8 +6,8 @@ export interface CursorsNow {
   /** Clients go to another engine: its cursors bear this number. */
   begin(generation: number): void
   /**
-   * Nothing listens where the engine was: it has ended, and what listens there next is another process, whose cursors are others. That gets
-   * a number of its own when the first connection is there.
+   * No process listens at the engine's address: the engine has ended, and the next process there has other cursors. It gets a new number with
+   * its first connection.
    */
   hasEnded(): void
 }

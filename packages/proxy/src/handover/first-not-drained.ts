@@ -1,6 +1,6 @@
 import type { HoldResult } from '@fairlead/api'
 
-/** What was in the way of several holds that count as one: the first thing. `why` is empty when nothing was. */
+/** Why several holds that count as one failed: the first reason. `why` is empty if none failed. */
 export function firstNotDrained(holds: readonly HoldResult[]): Pick<HoldResult, 'code' | 'why'> {
   const failed = holds.find(({ drained }) => !drained)
   if (failed === undefined) return { why: '' }

@@ -31,7 +31,7 @@ export interface Hold {
   look(): void
   /** Waits until nothing is under way on any connection, but for clients that hold up only themselves. */
   drained(withinMs: number): Promise<HoldResult>
-  /** Those for whose replies it waits, or has waited in vain. */
+  /** Connections whose replies it waits for, or whose replies did not come. */
   unanswered(): readonly Connection[]
   /** So many milliseconds since it began. */
   ms(): number
@@ -122,8 +122,8 @@ async function untilTold(
 }
 
 /**
- * The connections that may not be quiet yet. They are looked at one after the other: to look at all of them for each answer would be
- * thousands times thousands.
+ * The connections that may not be quiet yet. They are looked at one after the other: looking at all of them for each answer would have
+ * a quadratic cost.
  */
 function createSuspects() {
   const suspects = new Set<Connection>()
@@ -200,7 +200,7 @@ function forwardedBy(connections: readonly Connection[]): ReadonlyMap<Connection
   return new Map(connections.map((each) => [each, forwardedBytes(each)]))
 }
 
-/** All that is missing is that its client reads. */
+/** It only waits for its client to read. */
 function isUnread(connection: Connection): boolean {
   return connection.client.writableNeedDrain && !isPartlySent(connection)
 }

@@ -2,7 +2,7 @@ import type { Connection } from '../connection/connection.ts'
 
 type Login = readonly Buffer[] | null
 
-/** So many of the database's own user, which may ask what we ask (its password may have changed), and so many of others. */
+/** How many logins of the database's own user (its password may have changed), and how many of others. */
 const MOST_OF_EACH = 3
 
 /**

@@ -65,7 +65,7 @@ async function longRequestsEnd(
   withinMs: number,
 ): Promise<ReadonlyMap<Connection, UnderWay>> {
   if (withinMs === 0) return look(connections, before, performance.now())
-  // How long those of now are under way nothing tells.
+  // It is not known how long the present ones are under way.
   let under = look(connections, new Map(), Number.NEGATIVE_INFINITY)
   const until = performance.now() + Math.min(withinMs, MOST_MS)
   while (slowOf(under).length > 0 && performance.now() < until) {

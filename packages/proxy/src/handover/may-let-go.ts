@@ -5,7 +5,7 @@ import type { Target } from './open-link.ts'
 
 /**
  * How long clients wait at most where the primary was, when the time of a hold is over and it could only refuse their writes, or says
- * nothing: longer than the agent lets a stalled process be, and longer than its successor then takes.
+ * nothing: longer than the agent leaves a stalled process alone, and longer than its successor then needs.
  */
 const LONGEST_HOLD_MS = 30_000
 

@@ -24,7 +24,7 @@ export function holdConnection(connection: Connection): void {
   if (connection.mode !== 'serving') return
   connection.mode = 'draining'
   const { link, blocked, ahead } = connection
-  // What it has to say when it is demoted is read when others are served: thousands say it at once. Not while replies are due before.
+  // The error with which the demoted engine ends a blocking command is read after others are served: thousands come at once. Not while other replies are due.
   connection.mayBeGivenUp = blocked
   if (isOnlyBlocked(connection)) link?.socket.pause()
   // In a transaction an answer that proves all before it is on its way.
@@ -64,7 +64,7 @@ export async function moveConnection(connection: Connection, target: Target, unt
   connection.mode = 'moving'
   try {
     if (connection.blocked && connection.again === null) await letGoOfBlocked(connection)
-    // Nothing is published meanwhile: the old engine's last messages come before all of the new one's.
+    // No message is published meanwhile: the old engine's last messages come before all messages of the new one.
     const [link] = await Promise.all([reach(connection, target, untilMs), takeLastMessages(connection)])
     if (isClosed(connection)) link.socket.destroy()
     else adopt(connection, link)

@@ -81,7 +81,7 @@ export function openAhead(connection: Connection, target: Target, untilMs: numbe
   return openLink(connection, target, untilMs, baseReplayOf)
 }
 
-/** Makes the engine of a link that was opened ahead remember the rest. Throws what was in the way; the link is closed then. */
+/** Makes the engine of a link that was opened ahead remember the rest. Throws the error; then the link is closed. */
 export async function completeLink(connection: Connection, link: Link): Promise<void> {
   const rest = restReplayOf(answeredState(connection), link.generation, cachingOf(connection))
   if (rest.length === 0) return
@@ -129,7 +129,7 @@ async function connectUntil(
     try {
       return await connectOnce(target, untilMs, take)
     } catch (cause) {
-      // A last try that the deadline ends says less than the one before it.
+      // If the deadline ends the last attempt, the error of the attempt before it says more.
       if (before !== undefined && performance.now() >= untilMs) throw before
       before = cause
       if (codeOf(cause) === 'ECONNREFUSED') target.cursors.hasEnded()
@@ -200,7 +200,7 @@ async function untilOpen(socket: Socket, { host, port, tls }: Place): Promise<So
     socket.destroy()
     throw cause
   } finally {
-    // Thousands of links stay open for days: nothing of how they were opened stays with them.
+    // Thousands of links stay open for days: listeners of their opening are removed.
     socket.on('error', closesItself).off(opens, isOpen).off('error', reject).off('close', isClosed)
   }
 }

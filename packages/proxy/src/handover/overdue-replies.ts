@@ -121,7 +121,7 @@ function closeHopeless(
   return { left, closed }
 }
 
-/** Whether the shard at `target` answers clients, asked as `connections`. What cannot be told for long is taken for a yes. */
+/** Whether the shard at `target` answers clients, asked as `connections`. If this cannot be found out for long, it counts as yes. */
 function createQuestion(
   target: () => Place,
   connections: ReadonlySet<Connection>,

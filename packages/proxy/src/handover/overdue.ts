@@ -8,7 +8,7 @@ export interface Overdue {
   readonly sameTimes: number
 }
 
-/** So often in the way, in a row: then its engine is asked on the connection itself. Most are only slow once. */
+/** After so many delayed holds in a row the engine is asked on the connection itself. Most are slow only once. */
 export const ASKED_AFTER = 2
 /** The engine answers others, but not this one: a reply that takes so long is taken for one that does not come. */
 export const LONGEST_OVERDUE_MS = 300_000

@@ -9,7 +9,7 @@ const NO_PLACE = '-ERR max number of clients'
 
 /**
  * Why an engine takes no new client now, in words; undefined when it does. Asked on a connection of its own, which the engine has to accept and to answer,
- * with whatever: an engine without files left lets the kernel take connections that it never sees.
+ * with whatever: if an engine has no file descriptors left, the kernel still accepts connections, which the engine never sees.
  */
 export async function whyUnreachable(place: Place): Promise<string | undefined> {
   try {

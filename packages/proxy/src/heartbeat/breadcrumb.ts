@@ -82,12 +82,12 @@ export function beginPiece(work: Work, whom: Uint8Array = nobody): void {
 
 const nobody = new Uint8Array(0)
 
-/** It has done it. What it does next is told apart, or is not. */
+/** The work has ended. Other work follows, with a record of its own or without. */
 export function endPiece(): void {
   mine.head[WORK] = 0
 }
 
-/** In the middle of a piece: what it has come to. */
+/** Updates the record in the middle of a piece of work. */
 export function nowDoing(work: Work, whom?: Uint8Array): void {
   mine.head[WORK] = numbers.get(work) ?? 0
   if (whom === undefined) return

@@ -17,7 +17,7 @@ export interface Present {
   readonly state: ConnectionState | undefined
 }
 
-/** Names are what clients say they are: of any length. */
+/** Clients choose their names: these may have any length. */
 const LONGEST_NAME = 200
 
 /** The clients, with their links; the oldest first. */

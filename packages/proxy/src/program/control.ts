@@ -66,7 +66,7 @@ async function answer(
     const op: Operation = proxyOperations[name]
     await passFence(op, request, fence)
     const body = op.body ? parse(await readBody(request), op.body) : undefined
-    // Another server may have come while the body was waited for: that of one that was stopped in the midst of it.
+    // Another server may have taken over while the body was on its way: its sender may have been stopped meanwhile.
     await passFence(op, request, fence)
     if (op.params && !Value.Check(op.params, params))
       throw new Refusal('invalid_request', 'the id is not valid')
@@ -89,7 +89,7 @@ async function answer(
   }
 }
 
-/** A request with an epoch is judged by it, whatever it asks for. */
+/** A request with an epoch is checked by its epoch, whatever the operation. */
 async function passFence(op: Operation, { headers }: IncomingMessage, fence: EpochFence): Promise<void> {
   const epoch = headers[EPOCH_HEADER]
   if (typeof epoch === 'string') await fence.admit(readEpoch(epoch))

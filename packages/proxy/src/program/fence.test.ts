@@ -33,7 +33,7 @@ test('orders of a lower epoch are refused, by the next proxy too, and clients no
       () => old.takeScripts({ params, body: { upstream, all: true } }),
       () => old.removeEndpoint({ params }),
       () => old.reportProxy({}),
-      // A server of before epochs cannot know whether it has been replaced.
+      // A server that does not know epochs cannot know whether it has been replaced.
       () => proxy.client.holdEndpoint({ params, body: { deadlineMs: 60_000 } }),
     ]
     for (const order of orders) await expect(order()).rejects.toMatchObject(stale)

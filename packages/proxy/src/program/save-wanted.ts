@@ -9,7 +9,7 @@ export interface Saving {
   readonly isSaved: boolean
   /** Call it in a turn. Throws when the disk does not take it. */
   save(): Promise<void>
-  /** In a turn of its own: what changes until that begins is written in one go. Trouble is logged. */
+  /** In a turn of its own: all changes until then are written together. A failure is logged. */
   saveSoon(): void
 }
 

@@ -40,7 +40,7 @@ export function afterSuccess(state: ConnectionState, command: Command): Connecti
     case 'QUIT':
       return { ...state, isLeaving: true }
     case 'RESET':
-      // What waits without a reply was sent after it: nothing that is answered now can have ended that.
+      // The command that waits without a reply was sent after it, so this reply says nothing about it.
       return afterReset(state)
     default:
       return state
@@ -52,7 +52,7 @@ function afterReset({ unmovable, settings }: ConnectionState): ConnectionState {
     ...freshState,
     // What a client says of itself engines keep.
     settings: new Map([...settings].filter(([key]) => key.startsWith('SETINFO') || key === 'CAPA')),
-    // What waits without a reply was sent before it: nothing that is answered now can have ended that.
+    // The command that waits without a reply was sent before it, so this reply says nothing about it.
     unmovable: unmovable?.code === 'without_reply' ? unmovable : undefined,
   }
 }

@@ -54,7 +54,7 @@ export function withLogin(state: ConnectionState, login: readonly Buffer[]): Con
   return isTooLong(login) ? tooLong(state, 'login') : { ...state, login, assumedLogins: [] }
 }
 
-/** More logins in a row that nothing answered no client has. */
+/** No client sends more logins in a row without replies. */
 const MOST_ASSUMED = 16
 
 /** AUTH without a reply: only the engine knows whether it has accepted this login. If not, the former login counts. */

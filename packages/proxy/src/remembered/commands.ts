@@ -45,8 +45,8 @@ export const subscriptions: Readonly<
 export type SubscriptionKind = 'channels' | 'patterns' | 'shardChannels'
 
 /**
- * From here on the engine sends what it likes, when it likes: what the connection would need elsewhere is not
- * known.
+ * From here on the engine may send anything at any time: it is not known what the connection would need at another
+ * engine.
  */
 export const unmovable: ReadonlySet<string> = new Set(['MONITOR', 'SYNC', 'PSYNC', 'REPLCONF'])
 

@@ -27,7 +27,7 @@ export interface ConnectionState {
   readonly subscribedBytes: number
   readonly watches: boolean
   readonly transaction: Transaction | null
-  /** QUIT: the engine is about to close it. */
+  /** After QUIT: the engine is about to close it. */
   readonly isLeaving: boolean
   /** Why it cannot be taken up elsewhere; undefined while it can. */
   readonly unmovable: Unmovable | undefined

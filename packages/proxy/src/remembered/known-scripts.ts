@@ -96,7 +96,7 @@ export function createKnownScripts({
 interface Shelf {
   /** The script of this hash, if there is one; from then on it is the one that was used last. */
   use(sha: string | undefined): Script | undefined
-  /** Of a text that is there: to look its hash up costs less than to find it out. */
+  /** The hash of a known text: looking it up costs less than computing it. */
   hashOf(text: string): string | undefined
   /** Adds one that is not there. Those that were not used the longest make room. */
   put(script: Script): void

@@ -12,7 +12,7 @@ export interface Replayed {
 }
 
 /**
- * What makes a new connection remember `state`, in an order that works. WATCH cannot be had again. `generation`: of the
+ * What makes a new connection remember `state`, in an order that works. WATCH cannot be restored. `generation`: of the
  * cursors of its engine. `caching`: arguments of a CLIENT CACHING that is not over.
  */
 export function replayOf(
@@ -88,7 +88,7 @@ function subscriptionsOf({ subscribed }: ConnectionState): readonly Replayed[] {
     }))
 }
 
-/** Without an answer, as the client has said it: not every engine answers a wrong login behind other requests. */
+/** Without an answer, as the client has sent it: not every engine answers a wrong login behind other requests. */
 function silently(commands: readonly Replayed[]): readonly Replayed[] {
   if (commands.length === 0) return []
   const reply = (word: string, replies: number) => ({

@@ -39,7 +39,7 @@ export function argsForEngine({ name, args }: Command, generation: number): read
 
 function cursorForEngine(cursor: Buffer, generation: number): Buffer {
   const text = cursor.toString('latin1')
-  // What is none, the engine itself refuses.
+  // The engine itself refuses a text that is no cursor.
   if (text === '0' || !/^\d{1,24}$/.test(text)) return cursor
   const value = BigInt(text)
   return (value & MASK) === BigInt(generation) ? Buffer.from(String(value >> BITS)) : zero

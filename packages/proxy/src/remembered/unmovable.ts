@@ -10,7 +10,7 @@ export interface Unmovable extends Obstacle<UnmovableCode> {
  * - `command`: one that takes the connection out of its protocol (MONITOR, PSYNC…). Where it is refused, all is as it was.
  * - `without_reply`: a command may wait, and nothing will say when it no longer does.
  * - `exec_under_way`: EXEC carries out what may cut its own reply, and that reply is not there.
- * - `in_transaction`: EXEC has carried out what lasts, or may have.
+ * - `in_transaction`: EXEC has carried out a command that changes the connection, or may have.
  * - `redirected`: CLIENT TRACKING names another connection by its number.
  * - `reply_count`: the number of replies to come is not known.
  * - `too_much`: more than is remembered.

@@ -81,7 +81,7 @@ const whileSubscribed = new Set(['SUBSCRIBE', 'UNSUBSCRIBE', 'PSUBSCRIBE', 'PUNS
 const commands: Readonly<Record<string, Command>> = {
   PING: { least: 0, most: 1, run: ([text], session) => pong(text, session) },
   HELLO: { least: 0, most: MANY, run: (args, session) => hello(args, session) },
-  // There is no password here, so every login is accepted: what is told is no secret on this machine.
+  // There is no password here, so every login is accepted: the answers are no secret on this machine.
   AUTH: { least: 1, most: 2, run: () => ok },
   CLIENT: { least: 1, most: MANY, run: ([word = '', ...rest], session) => client(word, rest, session) },
   INFO: { least: 0, most: MANY, run: (sections, _, world) => ({ verbatim: info(sections, world) }) },
@@ -138,7 +138,7 @@ function client(given: string, args: readonly string[], session: SentinelSession
   }
   if (word === 'GETNAME' && args.length === 0) return session.clientName === '' ? null : session.clientName
   if (word === 'ID' && args.length === 0) return session.id
-  // Which library it is makes no difference to what is told; most of them say so without being asked.
+  // The answers do not depend on the library; most libraries send their name unasked.
   if (word === 'SETINFO' && args.length === 2) return ok
   return { error: `ERR unknown subcommand or wrong number of arguments for '${printable(given)}'` }
 }
@@ -201,7 +201,7 @@ const ofOne: Readonly<Record<string, (database: SentinelDatabase) => Reply>> = {
   MASTER: (database) => describePrimary(database),
   REPLICAS: (database) => describeReplicas(database),
   SLAVES: (database) => describeReplicas(database),
-  // There is no other one on the node; every node's proxy answers for itself.
+  // There is no other Sentinel on the node; each node's proxy answers for itself.
   SENTINELS: () => [],
   CKQUORUM: () => ({ status: 'OK 1 usable Sentinels. Quorum and failover authorization can be reached' }),
 }

@@ -31,7 +31,7 @@ const ANSWER_COSTS = 64
 /** For a subscriber that does not read: as much as the engines' hard limit would be for so few messages. */
 const MOST_UNREAD_BYTES = 1024 * 1024
 
-/** Answers what comes from `socket` until either side ends. `world` is asked for what is so at each command. */
+/** Answers what comes from `socket` until either side ends. `world` gives the present state at each command. */
 export function serveSentinelClient(
   socket: Socket,
   id: number,
