@@ -165,8 +165,6 @@ export async function startPart(
   }
 }
 
-/** A first start compiles everything, which took more than 20 s beside other work on two cores. */
-const START_WITHIN_MS = 60_000
 
 async function startProcess(
   args: readonly string[],

@@ -55,7 +55,7 @@ function isMendedByDebian({ debian }: Hole, build: JudgedBuild): boolean {
   return debian.some((fix) => fix.startsWith(name) && isAtLeast(revision, fix.slice(name.length)))
 }
 
-/** "1~deb12u10" is at least "1~deb12u7", "3+deb13u1" at least "3". Those of another release say nothing. */
+/** "1~deb12u10" is at least "1~deb12u7", "3+deb13u1" at least "3". Revisions of another release are not compared. */
 function isAtLeast(revision: string, fix: string): boolean {
   const [, before, update] = /^(.+deb\d+u)(\d+)$/.exec(fix) ?? []
   if (before === undefined) return !revision.includes('~') && Number.parseInt(revision, 10) >= Number(fix)

@@ -72,7 +72,7 @@ function bytesOfIPv6(host: string): readonly number[] {
 /** Collects from a table, as its text comes, what listens at places that are wanted. */
 export interface Collector {
   readonly found: Found
-  /** Takes the next piece, wherever it ends. Says whether more may listen: the kernel tells of connections last, and there may be many. */
+  /** Takes the next piece of text. Returns whether more listeners may follow: the kernel lists connections last, and there may be many. */
   take(piece: string): boolean
 }
 

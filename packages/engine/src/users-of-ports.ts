@@ -5,7 +5,7 @@ import type { EngineAddress } from './engine-address.ts'
 /** Users by `host:port`. */
 type Users = Readonly<Record<string, readonly number[]>>
 
-/** An agent that is there says every second that its table holds. */
+/** A running agent confirms its table every second. */
 const HOLDS_FOR_MS = 5_000
 /** A line for each shard of a node has 40 bytes. */
 const MOST_BYTES = 4 * 1024 * 1024

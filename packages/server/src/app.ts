@@ -20,7 +20,7 @@ export interface ControlPlane extends AsyncDisposable {
   readonly bootstrapSecret: string | undefined
 }
 
-/** What the control plane takes from outside, in addition to its configuration. */
+/** Dependencies of the control plane, in addition to its configuration. */
 export interface World {
   /** Unix milliseconds. */
   readonly now: () => number
@@ -30,8 +30,8 @@ export interface World {
 }
 
 /**
- * Builds the server and starts it: here and in the files that it calls, things meet. Read it top to bottom. What it
- * opened is closed again in reverse, also when it fails half-way.
+ * Builds the server and starts it: here and in the files that it calls, everything is put together. Read it top to
+ * bottom. Everything that it opened is closed in reverse order, also when a later step fails.
  */
 export async function createControlPlane(config: Config, world: World): Promise<ControlPlane> {
   await using opened = new AsyncDisposableStack()

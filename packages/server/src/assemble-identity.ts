@@ -18,7 +18,7 @@ import { createSources } from './sessions/sources.ts'
 import { createTokens } from './sessions/tokens.ts'
 import { sealAll } from './store/seal-all.ts'
 
-/** What knows users: what signs them in, what keeps their passwords and roles, and the audit of what they do. */
+/** Everything about users: logins, passwords, roles, and the audit of what they do. */
 export type Identity = Awaited<ReturnType<typeof assembleIdentity>>
 
 /** `opened` owns what is to be closed. Throws when the key of the store does not open what is sealed in it. */
@@ -30,7 +30,7 @@ export async function assembleIdentity(
   const identities = createIdentities(store, now)
   const rotateEveryMs = config.keyRotationDays * DAY_MS
   const keys = opened.use(await createSigningKeys({ store, box, rotateEveryMs, now, log }))
-  // They opened, so the key is the one of this store.
+  // These secrets opened, so the key is the right one.
   await sealAll(store)
   const tokens = createTokens(keys, now, config.sessionHours * 3_600_000)
   const counter = createAuditCounter(store, now)

@@ -18,7 +18,7 @@ import { createTrials } from './reconcile/turn/trials.ts'
 import { agentSocket, proxySocket } from './sockets.ts'
 import { createTls } from './tls/tls-service.ts'
 
-/** What leads databases to their goals, and what knows them: the reconciler, nodes, modules, databases, certificates. */
+/** Everything about databases: the reconciler, nodes, modules, databases, certificates. */
 export type Reconciling = Awaited<ReturnType<typeof assembleReconciling>>
 
 /** Starts the reconciler. `opened` owns what is to be closed; `onEffect` sees every effect just before and after it. */

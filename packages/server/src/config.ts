@@ -7,7 +7,7 @@ type Values = {
     : never
 }
 
-/** Where Fairlead keeps its things, and how it is reached. Read once, at the start. What each part is, its variable says. */
+/** The settings of Fairlead. Read once, at the start. Each field is described at its variable. */
 export interface Config extends Values {
   readonly engines: string
 }

@@ -14,7 +14,7 @@ import { StoreAway } from './store/postgres-trouble.ts'
 import { createSecretBox, readStoreKey, type SecretBox } from './store/secret-box.ts'
 import { storePlace } from './store/store-place.ts'
 
-/** What everything else stands on: the store, its key, the links to the agent and the proxy. */
+/** The base of everything else: the store, its key, the links to the agent and the proxy. */
 export type Ground = Awaited<ReturnType<typeof openGround>>
 
 /** Makes FAIRLEAD_HOME and opens the store in it. `opened` owns what is to be closed; `now` is Unix milliseconds. */

@@ -21,7 +21,7 @@ export function shardOfTunnel(path: string): string | undefined {
 /** The header of a 101 that names the life of the agent. */
 export const LIFE_HEADER = 'fairlead-agent-life'
 
-/** Server → agent. A tunnel that fails may have failed for the agent's sake: then its life is another one than before, or there is no answer. */
+/** Server → agent. If a tunnel fails because of the agent, the agent's life is another one than before, or it does not answer. */
 export const readLife = operation({
   method: 'GET',
   path: '/agent/life',

@@ -90,7 +90,7 @@ export function createEpochFence(
       }
       if ((durable.get(epoch.bucket) ?? FIRST) >= epoch.epoch) return
       await save()
-      // A higher one may have come while the disk was waited for.
+      // A higher epoch may have come while the file was written.
       refuseStale(epoch)
     },
     admitUnnamed() {

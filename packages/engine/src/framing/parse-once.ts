@@ -11,7 +11,7 @@ const MOST_KEPT = 6
 const kept = new Map<string, PlainReply>()
 
 /**
- * As `parsePlainReply`; but of a large reply that came in the very same bytes before, by whichever connection, the value is given that was made of them then. Thousands of
+ * As `parsePlainReply`; but for a large reply whose bytes came before, over any connection, the value made then is returned. Thousands of
  * engines of one build list the same commands, and each list is twelve thousand values.
  */
 export function parseOnce(bytes: Buffer): PlainReply {

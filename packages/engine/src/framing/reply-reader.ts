@@ -10,7 +10,7 @@ import { scanReply } from './scan-replies.ts'
  * million bytes. It is as much of the memory as one engine can take with what it says.
  */
 const MOST_BYTES = 16 * 1024 * 1024
-/** A number, OK, an error: nothing that may be long is said in a line. */
+/** A number, OK, an error: long values never come in a line. */
 const LONGEST_LINE = 64 * 1024
 
 export interface ReplyReader {
@@ -32,7 +32,7 @@ export function createReplyReader(): ReplyReader {
     lineBytes = lastEnd < 0 ? lineBytes + part.length : part.length - lastEnd
     if (scanner.phase === LINE && lineBytes > LONGEST_LINE)
       throw new Error(`a line is longer than ${LONGEST_LINE} bytes`)
-    // What it says is to come is not waited for.
+    // A reply that announces more is not waited for.
     if (begun.length + part.length > MOST_BYTES || scanner.bytesLeft > MOST_BYTES)
       throw new Error(`a reply is longer than ${MOST_BYTES} bytes`)
     if (scanner.outer.length > DEEPEST) throw new Error(`a reply is nested more than ${DEEPEST} deep`)

@@ -15,11 +15,11 @@ export interface ReplyScanner {
   text: string
   /** The first element, if it is a short text. */
   word: string
-  /** It says that there is nothing: RESP3's null, or an array or text of length -1. */
+  /** It is null: RESP3's null, or an array or text of length -1. */
   isNil: boolean
   /** Those of the `watched` elements that are errors. */
   failed: number[]
-  /** What the engine sent makes no sense; nothing can be understood from here on. */
+  /** The bytes of the engine are no reply; from here on nothing can be understood. */
   error: string | undefined
 
   /** How many values it has looked at, those inside of others too. Its reader sets it back. */

@@ -28,7 +28,7 @@ export interface RequestScanner {
   instead: Buffer | null
   /** How many words of arrays it has looked at one by one. Its reader sets it back. */
   looks: number
-  /** In the engines' own words what is wrong, after which the bytes can no longer be understood. */
+  /** The error, in the engines' words, after which the bytes can no longer be understood. */
   error: string | undefined
 
   // Where the scanner stands.

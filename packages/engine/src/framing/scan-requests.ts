@@ -84,7 +84,7 @@ export function scanRequest(scanner: RequestScanner, chunk: Buffer, from: number
 
 /** How many bytes it has taken: the star of an array. */
 function begin(scanner: RequestScanner, isArray: boolean): number {
-  // The words of a command that was wanted belong to its reader now, also when there were none.
+  // The words of a wanted command now belong to its reader, even if there were none.
   if (scanner.words.length > 0 || scanner.command !== undefined) scanner.words = []
   scanner.command = undefined
   scanner.cutShort = false

@@ -160,7 +160,7 @@ function writeLineEnd(into: Buffer, at: number): number {
   return at + 2
 }
 
-/** Of each byte, what it is to a line: measured with redis 7.0 and 8.0, valkey 8.0 to 9.1. */
+/** The meaning of each byte in a line: measured with redis 7.0 and 8.0, valkey 8.0 to 9.1. */
 const kinds = new Uint8Array(256)
 const PLAIN = 0
 /** From the tab to the carriage return, and the blank: but for the two that follow. */

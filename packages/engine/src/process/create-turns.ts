@@ -1,7 +1,7 @@
 /** Does `work` when its turn comes, and answers what it answers. An aborted signal ends it before it begins, by throwing. */
 export type InTurn = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>
 
-/** Lets `atOnce` pieces of work be done at a time; the others wait, in the order in which they came, however those before them end. */
+/** Lets `atOnce` pieces of work be done at a time; the others wait, in the order in which they came, whether those before them succeed or fail. */
 export function createTurns(atOnce = 1): InTurn {
   let free = atOnce
   const waiting: (() => void)[] = []
@@ -16,7 +16,7 @@ export function createTurns(atOnce = 1): InTurn {
       free -= 1
       resolve()
     } else waiting.push(resolve)
-    await promise // also when it is free: nothing begins before what asked for it has gone on
+    await promise // even if the queue is free: work begins only after its caller has continued
     try {
       signal?.throwIfAborted()
       return await work()

@@ -15,7 +15,7 @@ export function lockFile(path: string): Disposable | null {
   makeFile(path)
   const file = new DatabaseSync(path)
   try {
-    // A transaction that never writes: no journal, and nothing that a full disk could fail.
+    // A transaction that never writes: it needs no journal, and works on a full disk.
     file.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
     return { [Symbol.dispose]: () => file.close() }
   } catch (cause) {
@@ -33,7 +33,7 @@ function makeFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))
   } catch (cause) {
-    // Never opened when it is there: to close it would let go the lock that this process may have.
+    // An existing file is never opened here: closing it would release a lock that this process may hold.
     if (codeOf(cause) !== 'EEXIST') throw cause
   }
 }

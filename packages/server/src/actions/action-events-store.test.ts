@@ -55,7 +55,7 @@ test('an action keeps only its last events, which still add up to its whole stat
   await begin(store, 'b', 2)
   const actions = actionsStore(store.db)
   await actions.update('a', { status: 'running', step: 'add-shard', error: 'kept in an event that goes' }, at)
-  // Many in a transaction: each takes its way to another process.
+  // Many in a transaction: each costs a round trip to another process.
   const turns = Array.from({ length: MOST_KEPT + 20 }, (_, n) => n)
   for (let from = 0; from < turns.length; from += 500)
     await store.transaction(async (db) => {

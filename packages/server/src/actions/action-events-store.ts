@@ -5,7 +5,7 @@ import { jsonColumn, wordColumn } from '../store/stored-column.ts'
 import { StoredCertificate, StoredChange } from '../store/stored-values.ts'
 import type { Tables } from '../store/tables.ts'
 
-/** Events that are kept of one action. One that waits for hours tells of it each second. */
+/** How many events of one action are kept. An action that waits for hours writes one each second. */
 export const MOST_KEPT = 2_000
 /** How long the events of an action are kept after its end. */
 export const KEPT_DAYS = 30

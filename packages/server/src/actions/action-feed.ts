@@ -2,7 +2,7 @@ import { setInterval } from 'node:timers'
 import type { Store } from '../store/open-store.ts'
 import { actionEventsStore } from './action-events-store.ts'
 
-/** Tells the followers of an action that there is something new to read. */
+/** Notifies the followers of an action when there are new events. */
 export interface ActionFeed {
   watch(actionUid: string): Watch
 }
@@ -13,7 +13,7 @@ export interface Watch extends Disposable {
   news(signal: AbortSignal): Promise<void>
 }
 
-/** How often it is asked whether anything was written: a number in memory. */
+/** How often it looks whether anything was written: a number in memory. */
 const LOOK_EVERY_MS = 25
 /** On a store that others write to as well only a query can tell. */
 const POLL_EVERY_MS = 1_000
@@ -47,7 +47,7 @@ export function createActionFeed(store: Store): ActionFeed {
       return
     }
     const heard = await events.heardAfter(seen.seq, PAGE)
-    // A PostgreSQL that failed over to a replica may lack the newest events: their numbers are given again.
+    // A PostgreSQL that failed over to a replica may lack the newest events: their numbers are used again.
     if (heard.length === 0 && store.isShared && (await events.lastNumber()) < seen.seq) {
       seen = undefined
       return

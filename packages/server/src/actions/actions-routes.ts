@@ -13,7 +13,7 @@ import { eventToWire, fromStatus, fromStatusV2, toWire, toWireV2 } from './actio
 import type { Actions, ActionView } from './actions-service.ts'
 
 /**
- * Serves what reads actions. Refuses with `forbidden` what is about databases that the caller's roles do not include.
+ * Serves the operations that read actions. Refuses with `forbidden` if the caller's roles do not include the database.
  */
 export function actionsRoutes(mount: Mount, actions: Actions): void {
   /** An action that this caller may see. */

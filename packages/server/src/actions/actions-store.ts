@@ -97,7 +97,7 @@ export function actionsStore(db: Db): ActionsStore {
   }
 }
 
-/** With the very words of the index of active actions: with parameters, SQLite would not find that it may use it. */
+/** With the exact condition of the index of active actions: with parameters, SQLite would not use the index. */
 const isActive = sql<SqlBool>`status in ('queued', 'running')`
 
 async function insert(

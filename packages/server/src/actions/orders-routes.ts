@@ -14,7 +14,7 @@ import { toWire } from './action-wire.ts'
 import type { Actions } from './actions-service.ts'
 import type { Orders } from './orders-service.ts'
 
-/** What people say about a running upgrade. The answer is the action as it is then; the rest happens in its own time. */
+/** Orders of people about a running upgrade. The answer is the present state of the action; the order is carried out afterwards. */
 export function ordersRoutes(mount: Mount, actions: Actions, orders: Orders): void {
   const give = async (order: Order, uid: string, caller: Caller) => {
     const view = await actions.get(uid)

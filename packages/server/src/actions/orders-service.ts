@@ -13,7 +13,7 @@ import { shardsStore } from '../databases/shards-store.ts'
 import type { Db, Store } from '../store/open-store.ts'
 import { actionsStore } from './actions-store.ts'
 
-/** Takes what people say about a running action. */
+/** Takes orders of people about a running action. */
 export interface Orders {
   /**
    * Gives an order about an upgrade, and answers the uid of the action that it is about now: of a retry of one that has

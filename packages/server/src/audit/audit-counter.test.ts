@@ -15,7 +15,7 @@ const total = async ({ db }: Store) => {
   return records.reduce((sum, { details }) => sum + Number(details?.['times'] ?? 1), 0)
 }
 
-/** Of each transaction the first tries are rolled back, as where PostgreSQL goes away in their midst. */
+/** The first attempts of each transaction are rolled back, as if PostgreSQL went away during them. */
 function cutOff(store: Store, tries: number): Store {
   return {
     ...store,

@@ -15,7 +15,7 @@ export interface AuditCounter {
   transaction<T>(work: (db: Db, note: Note) => Promise<T>): Promise<T>
   /** Notes an event that belongs to no change of the store. */
   record(event: AuditEvent): Promise<void>
-  /** Writes what was counted in an hour that is over; with `all`, in this one too. */
+  /** Writes the counts of hours that are over; with `all`, also of the present hour. */
   flush(all: boolean): Promise<void>
 }
 

@@ -14,7 +14,7 @@ export interface Checkpoint {
   readonly at: string
 }
 
-/** What is kept of the audit beside the store: sealed records, and the signed head. */
+/** The parts of the audit outside of the store: sealed records, and the signed head. */
 export interface AuditFiles {
   /** Writes a segment, on disk when it resolves. */
   writeSegment(records: readonly AuditRecord[]): Promise<{ file: string; sha256: string; bytes: number }>
@@ -39,7 +39,7 @@ export function openAuditFiles(home: string, box: Pick<SecretBox, 'seal' | 'open
   const path = (file: string) => join(folder, file)
   const readCheckpoint = async (file: string): Promise<Checkpoint | null> => {
     const text = await readFile(path(file), 'utf8').catch(nullIfAbsent)
-    // What opens is what writeCheckpoint sealed.
+    // A text that opens was sealed by writeCheckpoint.
     return text === null ? null : (JSON.parse(openSealed(box, file, text)) as Checkpoint)
   }
   return {

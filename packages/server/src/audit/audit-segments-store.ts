@@ -1,7 +1,7 @@
 import type { Db } from '../store/open-store.ts'
 import type { Tables } from '../store/tables.ts'
 
-/** Records that were taken out of the store into a file, and how they hang together with those before and after. */
+/** Records that were moved from the store into a file, and the hashes that connect them with the records before and after. */
 export interface AuditSegment {
   readonly first: number
   readonly last: number

@@ -45,7 +45,7 @@ export interface AuditStore {
 export function auditStore(db: Db): AuditStore {
   return {
     async append(event, now) {
-      // The counter comes first: on a store with several servers it is what they wait for each other at.
+      // The counter comes first: on a store with several servers, they wait for each other at this row.
       const seq = await nextId(db, 'audit')
       const last = await db
         .selectFrom('audit')

@@ -11,11 +11,11 @@ import { sealAudit } from './seal-audit.ts'
 import { printHead } from './verify-audit.ts'
 
 export interface AuditKeeper extends AsyncDisposable {
-  /** Does what is due: signs the head, writes counts, seals what is old, and says the head once a day. Runs by itself. */
+  /** Does the work that is due: signs the head, writes counts, seals old records, and logs the head once a day. Runs by itself. */
   tend(): Promise<void>
 }
 
-/** What is cut off sooner than this after it was written is not told from what was never written. */
+/** If a record is cut off sooner than this after it was written, nothing shows that it existed. */
 const TEND_EVERY_MS = 10_000
 const SEAL_EVERY_MS = 3_600_000
 const DAY_MS = 86_400_000
@@ -60,7 +60,7 @@ export async function keepAudit(deps: Deps): Promise<AuditKeeper> {
     if (today === saidOn) return
     saidOn = today
     const last = await audit.last()
-    // A warning, so that it is in every log: kept elsewhere, it proves what this machine alone cannot.
+    // A warning, so that it is logged at every log level: kept on another machine, it is a proof that an attacker here cannot change.
     if (last !== undefined) log.warn({ auditHead: printHead(last) }, 'the head of the audit today')
   }
   const look = async () => {
@@ -92,7 +92,7 @@ export async function keepAudit(deps: Deps): Promise<AuditKeeper> {
   }
 }
 
-/** A record that this cluster signed and that is not there: the store is an older one, or was changed behind its back. */
+/** A record that this cluster signed is missing: the store is older, or was changed from outside. */
 async function reportLost({
   store,
   files,

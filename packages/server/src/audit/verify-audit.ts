@@ -13,7 +13,7 @@ export interface Verification {
   readonly signedAt: string | undefined
   /** Records in sealed files that have had to make room: their hashes are known, their words are not. */
   readonly removed: number
-  /** What does not fit; undefined: nothing. */
+  /** What is wrong; undefined: nothing. */
   readonly fault: string | undefined
 }
 

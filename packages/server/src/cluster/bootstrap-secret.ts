@@ -8,7 +8,7 @@ export interface BootstrapSecret {
   readonly generated: string | null
   /** Throws Refusal invalid_request when there is none, forbidden when it is another. */
   check(sent: string | undefined): void
-  /** The cluster is there: it is good for nothing more. */
+  /** The cluster exists: the secret is not valid any more. */
   forget(): Promise<void>
 }
 

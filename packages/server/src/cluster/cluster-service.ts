@@ -60,7 +60,7 @@ export function createCluster(deps: {
     if (fault !== undefined) throw new Refusal('invalid_request', `credentials.username: ${fault}`)
     const phc = await passwords.prepare(admin.password, [admin.name])
     await store.transaction(async (db) => {
-      // Two requests at once: one of them is the second.
+      // Of two requests at the same time, one has to fail.
       if ((await settingsStore(db).get()).createdAt !== null) throw new Refusal('cluster_already_exists')
       await settingsStore(db).set({ name, createdAt: now() })
       const roles = await rolesStore(db).list({ limit: LAST_BUILT_IN_ROLE })

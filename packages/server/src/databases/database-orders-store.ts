@@ -1,9 +1,9 @@
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 
-/** Which databases users have asked something of, for servers that others take orders for. */
+/** Which databases have new orders of users: the server that holds a database may be another one than the server that took the order. */
 export interface DatabaseOrdersStore {
-  /** A user has asked something of it: its reconciler is to look, on whichever server. In the transaction of the order. */
+  /** A user has given an order for it: the server that holds it has to look. Call it in the transaction of the order. */
   note(databaseUid: number): Promise<void>
   /** Databases with orders after number `seq`, in the order of their numbers. */
   orderedAfter(seq: number): Promise<readonly { readonly uid: number; readonly seq: number }[]>

@@ -70,7 +70,7 @@ const statusWords: { readonly [Status in DatabaseStatus]: DatabaseAnswer['status
   'creation-failed': 'creation-failed',
 }
 
-/** The one address that stays, once a primary serves in each group. */
+/** The one address of a database, once a primary serves in each group. */
 function endpointsOf({ endpointPort, groups }: Database): readonly Address[] {
   const serves = groups.every(({ primaryShard }) => primaryShard !== null)
   return endpointPort === null || !serves ? [] : [{ host: ENDPOINT_HOST, port: endpointPort }]

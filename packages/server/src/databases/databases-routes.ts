@@ -11,7 +11,7 @@ import type { Mount } from '../http/mount.ts'
 import { fromWire, shardToWire, toWire } from './database-wire.ts'
 import type { Databases, DatabaseView } from './databases-service.ts'
 
-/** Serves what creates, reads and deletes databases. A list leaves out what the caller may not see. */
+/** Serves the operations that create, read and delete databases. A list leaves out databases that the caller may not see. */
 export function databasesRoutes(mount: Mount, databases: Databases): void {
   mount(listDatabases, async ({ query }, caller) => {
     const only = databasesFor(caller.user, 'view_all_bdbs_info')

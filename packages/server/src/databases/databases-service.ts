@@ -196,7 +196,7 @@ async function find(databases: DatabasesStore, uid: number): Promise<Database> {
   return database
 }
 
-/** In the turn of a creation: of two for one name at one moment, the second finds the first. */
+/** In the turn of a creation: of two creations with the same name, the second finds the first. */
 async function refuseTakenName(databases: DatabasesStore, name: string): Promise<void> {
   if ((await databases.getByName(name)) === undefined) return
   throw new Refusal('name_already_exists', `name: a database named ${name} exists`)
@@ -211,7 +211,7 @@ function refuseStrangePort(port: number | null, [asked, own]: readonly [PortRang
   )
 }
 
-/** A requested port is given, or refused: clients would not look for the database at another one. */
+/** A requested port is given or refused, never replaced: clients would not look for the database at another port. */
 async function refuseTakenPort(
   port: number | null,
   places: { readonly databases: DatabasesStore; readonly shards: ShardsStore; readonly nodes: Nodes },

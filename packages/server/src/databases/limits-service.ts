@@ -48,7 +48,7 @@ export function createLimitChanges(deps: {
       if (!limits.change) return view
       const at = new Date(deps.now()).toISOString()
       await store.transaction(async (db) => {
-        // What was judged must still be so: another action, or another change of limits, came first.
+        // The checked state must still hold: otherwise another action, or another change of limits, came first.
         const [before, action] = [await databasesStore(db).get(uid), await actionsStore(db).active(uid)]
         if (before === undefined) throw new Refusal('db_not_exist', `database ${uid} does not exist`)
         const isSame =

@@ -19,7 +19,7 @@ export type ShardsStore = ReturnType<typeof shardsStore>
 export function shardsStore(db: Db) {
   return {
     ...readShards(db),
-    /** What is kept free for shards that have not received their data yet, over all databases. */
+    /** Memory that is reserved for shards that have not received their data yet, over all databases. */
     reservedBytes: () => sumReserved(db),
     /** The databases of these shards, each once; of those that are not on record, none. */
     databasesOf: (ids: readonly number[]) => databasesOf(db, ids),
@@ -55,7 +55,7 @@ export function shardsStore(db: Db) {
       const query = db.selectFrom('shards').select('id').where('id', 'in', ids)
       return (await query.where('reserved_bytes', '>', 0).execute()).map(({ id }) => id)
     },
-    /** They hold their data now: nothing has to be kept free for them any more. */
+    /** They hold their data now: their reservations end. */
     async endReservations(ids: readonly number[]): Promise<void> {
       await db
         .updateTable('shards')

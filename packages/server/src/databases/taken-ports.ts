@@ -28,7 +28,7 @@ export async function countTakenPorts(
   return (await stores.shards.countPortsWithin(range)) + (await stores.databases.countPortsWithin(range))
 }
 
-/** What knows which ports are on record. */
+/** The stores that know which ports are on record. */
 export interface PortsOnRecord {
   readonly shards: Pick<ShardsStore, 'portsWithin' | 'countPortsWithin'>
   readonly databases: Pick<DatabasesStore, 'portsWithin' | 'countPortsWithin'>

@@ -6,7 +6,7 @@ import { type Describing, describeNode } from '../nodes/describe-node.ts'
 import { type ProxyLink, ProxyUnreachable } from '../nodes/proxy-link.ts'
 import type { Tls, TlsNow } from '../tls/tls-service.ts'
 
-/** Asks the world about an endpoint at each call: nothing is remembered. */
+/** Looks at an endpoint at each call: nothing is remembered. */
 export interface Endpoints {
   /**
    * Resolves when clients can use the database. Throws Refusal bdb_unavailable_port_unbound if no process

@@ -21,9 +21,9 @@ export interface BucketHolder {
   readonly name: string
   /** Undefined where it may not be relied on for `forMs`. */
   find(bucket: number, forMs?: number): HeldBucket | undefined
-  /** While it is not disposed of, the bucket is not handed back. Undefined: no work is to be begun on it. */
+  /** While it is not disposed of, the bucket is not handed back. Undefined: no work may begin on it. */
   beginWork(bucket: number): Disposable | undefined
-  /** Hands back what is too much and takes what is missing. */
+  /** Hands back surplus buckets, and takes missing ones. */
   look(): Promise<void>
   /** Also says that this server is there. */
   renew(): Promise<void>
@@ -55,7 +55,7 @@ export function createBucketHolder({ store, log, elapsed }: Deps): BucketHolder 
   const me = `${hostname()}:${process.pid}:${randomUUID()}`
   const leases = leasesStore(store.dbOfLeases, store)
   const held = new Map<number, Held>()
-  /** Nothing is done with them any more; others cannot take them yet. */
+  /** No work goes on for them any more; other servers cannot take them yet. */
   const givenUp = new Set<number>()
   const listeners: ((buckets: ReadonlySet<number>) => Promise<void>)[] = []
   const tell = async (buckets: ReadonlySet<number>) => {

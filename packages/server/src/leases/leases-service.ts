@@ -21,7 +21,7 @@ export interface Leases extends AsyncDisposable {
   isOurs(what: Singleton): boolean
   /** The first statement of a transaction that writes for a database under `epoch`: it is committed only while that holds. Throws LeaseLost. */
   fence(databaseUid: number, epoch: number): (within: Db) => Promise<void>
-  /** Work on a database, which a bucket is not handed back in the midst of. */
+  /** Work on a database: its bucket is not handed back before the work ends. */
   during<T>(databaseUid: number, work: () => Promise<T>): Promise<T>
   /** Called with the buckets that this server takes, or can rely on again, from now on. */
   onTaken(listener: (buckets: ReadonlySet<number>) => Promise<void>): void

@@ -24,7 +24,7 @@ export interface LeasesStore {
   shorten(): Promise<void>
   /** Takes up to `most` free buckets. Call it in a transaction, so that what is fenced in others has ended. */
   claim(me: string, most: number): Promise<readonly Claimed[]>
-  /** Prolongs those of `buckets` that this server still holds, and answers them. What it does not know that it holds, runs out. */
+  /** Renews those of `buckets` that this server still holds, and answers them. Leases that it does not know to hold run out. */
   renew(me: string, buckets: readonly number[]): Promise<readonly Claimed[]>
   /** Others may take them at once. */
   handBack(me: string, buckets: readonly number[]): Promise<void>
@@ -36,8 +36,8 @@ export interface LeasesStore {
 }
 
 /**
- * By how much an epoch rises at most when a bucket is claimed. By chance, so that a server whose store was put back to an older state (a backup, a replica that lacked the last
- * second) does not get the very epoch of one that still works: the one with the lower is refused, and raises it if it is the holder (raise-epoch.ts).
+ * By how much an epoch rises at most when a bucket is claimed. The step is random: so a server whose store was put back to an older state (a backup, a replica that lacked the
+ * last second) does not get the same epoch as a server that still works. The server with the lower epoch is refused, and raises it if it is the holder (raise-epoch.ts).
  */
 const MOST_STEP = 256
 

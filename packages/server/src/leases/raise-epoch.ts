@@ -1,7 +1,7 @@
 import type { Store } from '../store/open-store.ts'
 import { type Claimed, leasesStore } from './leases-store.ts'
 
-/** More than a store that was put back to an older state has missed; mostly one step is enough. */
+/** More steps than a restored store can have missed; mostly one is enough. */
 const STEP = 1_000
 
 /**

@@ -40,7 +40,7 @@ export async function createModules(deps: {
   readonly now: () => number
 }): Promise<Modules> {
   const { store, files, onFileGone } = deps
-  // One change of the folder of files at a time: what one takes for unused, another may be about to use.
+  // One change of the folder of files at a time: a file that looks unused to one change may be about to be used by another.
   const inTurn = createTurns()
   await files.sweep((sha256) => modulesStore(store.db).hasFile(sha256))
 

@@ -3,7 +3,7 @@ import { type Pieces, Refusal } from '@fairlead/api'
 import { messageOf } from '@fairlead/engine'
 import { type Entry, openPromise, type ZipFile } from 'yauzl'
 
-/** A zip whose every entry is what an honest packer would make. */
+/** A zip in which each entry is such as honest packers make. */
 export interface Package {
   has(name: string): boolean
   /** The content of an entry, which must be there. Throws Refusal where it is not what the zip says of it. */
@@ -19,7 +19,7 @@ export interface PackageLimits {
 const MOST_ENTRIES = 256
 /** Shared objects shrink to a third, debug symbols to a tenth. */
 const MOST_RATIO = 200
-/** Small things may shrink to anything. */
+/** Small entries may have any ratio. */
 const SMALL_BYTES = 1024 * 1024
 
 /**

@@ -10,7 +10,7 @@ export interface ModuleSource {
 
 /**
  * Copies the files with these hashes to a node, where they are not there or not whole. `agent` is a link that waits for
- * longer answers. Throws what the link throws; what was copied before stays.
+ * longer answers. Throws what the link throws; files that were copied before stay.
  */
 export async function ensureModules(
   agent: Describing & Pick<AgentLink, 'putModule'>,

@@ -10,11 +10,11 @@ import { reportShards } from './report-shards.ts'
 /** A build with what is known of its holes. */
 export interface JudgedBuild extends FoundBuild {
   readonly holes: readonly KnownHole[]
-  /** Ids of those for which nothing new may begin to run it. */
+  /** Ids of the holes for which no new database may use it. */
   readonly refusedFor: readonly string[]
 }
 
-/** What the agents of all nodes say, asked at each call. */
+/** The reports of the agents of all nodes, read at each call. */
 export interface Nodes {
   /** Every node with its agent's report; null where the agent does not answer. One node until there are more. */
   list(): Promise<readonly { readonly uid: number; readonly report: NodeReport | null }[]>

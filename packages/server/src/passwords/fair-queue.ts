@@ -90,7 +90,7 @@ function shift(lines: Lines): Entry | undefined {
   return undefined
 }
 
-/** Sends the last one of the longest line away, strangers' first, where that leaves it longer than the one that grows. */
+/** Refuses the last entry of the longest line, lines of unknown sources first, if that line stays longer than the one that grows. */
 function makeRoom(
   { known, strangers }: { readonly known: Lines; readonly strangers: Lines },
   length: number,

@@ -28,7 +28,7 @@ export interface PasswordRequest {
 export interface Passwords {
   /** Makes it the only password; unlocks the user and ends its tokens. */
   set(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft>
-  /** Adds it to those there are. Tokens live on. */
+  /** Adds it to the present passwords. Tokens stay valid. */
   add(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft>
   /** Takes it away and ends the user's tokens. The last one stays. */
   remove(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft>

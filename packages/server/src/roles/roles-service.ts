@@ -118,7 +118,7 @@ async function findOwn(db: Db, uid: number): Promise<Role> {
   return role
 }
 
-/** A role that an admin has is admins' business: to change it ends the admin's tokens. */
+/** Only admins may change a role that an admin has: a change ends the admin's tokens. */
 async function refuseOfAdmin(db: Db, uid: number, { user }: Caller): Promise<void> {
   if (isAdmin(user)) return
   for (const holder of await rolesStore(db).holders(uid)) {

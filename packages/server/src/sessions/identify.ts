@@ -161,7 +161,7 @@ function readBasic(text: string): Login | undefined {
   return name.length <= 256 && password.length <= 256 ? { name, password } : undefined
 }
 
-/** What a password is remembered by: means nothing outside this process. */
+/** The key under which a password is remembered: it has no meaning outside of this process. */
 function createCode(): (login: Login, source: string) => string {
   const secret = randomBytes(32)
   return ({ name, password }, source) =>

@@ -57,7 +57,7 @@ test('a failed login takes the same time for every reason: unknown, wrong, locke
   for (const [name, sample] of times)
     expect([name, Math.abs(distance(sample, unknown)) < FAR]).toEqual([name, true])
 
-  // The measure is good for something: an answer that saves two thirds of a hash is far off, on a busy machine too, where hashes take longer.
+  // The measure works: it clearly finds an answer that saves two thirds of a hash, also on a busy machine, where hashes take longer.
   const quick = unknown.map((ms) => ms / 3)
   expect(distance(quick, unknown)).toBeLessThan(-FAR)
 }, 180_000)

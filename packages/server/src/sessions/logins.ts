@@ -65,7 +65,7 @@ const nobody: User = {
  */
 const UNKNOWN = '(unknown)'
 
-/** One try: what was found before its turn to be judged came. */
+/** One attempt: what was read before it is judged. */
 interface Try {
   readonly name: string
   readonly by: LoginBy
@@ -138,7 +138,7 @@ export function createLogins(deps: {
   }
 }
 
-/** Looks again after the derivation: what happened meanwhile counts, so that many tries at once are as good as a few. */
+/** Looks again after the derivation: changes in the meantime count, so that many attempts at once gain nothing. */
 async function conclude(
   db: Db,
   { name, by, source, user: found, fits, confirms }: Try,
@@ -205,7 +205,7 @@ function describe(
   return locks ? [failed, { type: 'user_locked', by, details: from }] : [failed]
 }
 
-/** What does not show is written out. */
+/** Invisible characters are written as escapes. */
 function printable(text: string): string {
   return text.replace(
     /[\p{C}\p{Zl}\p{Zp}]/gu,

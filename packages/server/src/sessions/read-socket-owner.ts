@@ -17,7 +17,7 @@ export interface PeerSocket {
 export type ReadOwner = (socket: PeerSocket) => Promise<number | 'nobody' | 'untold'>
 
 const tables = ['/proc/net/tcp', '/proc/net/tcp6'] as const
-/** Lines that are looked at in one go: some tenths of a millisecond. */
+/** How many lines are looked at without a pause: some tenths of a millisecond. */
 const LINES_AT_ONCE = 2_000
 
 /** By pairs of places, as the tables write them. */

@@ -16,7 +16,7 @@ export interface SigningKeys extends AsyncDisposable {
   signing(): { readonly kid: string; readonly privateKey: CryptoKey }
   /** The public key of this name; undefined when there is none, or none any more. */
   verifying(kid: string): CryptoKey | undefined
-  /** What the world may know: RFC 7517. */
+  /** The public keys: RFC 7517. */
   published(): readonly PublishedKey[]
   list(): readonly {
     readonly kid: string
@@ -115,7 +115,7 @@ function tendRegularly(
   const everyMs = store.isShared ? SEE_OTHERS_MS : TEND_EVERY_MS
   return setInterval(() => {
     tend().catch((err: unknown) => {
-      // PostgreSQL is away for everything: the leases say so, and each second a stack would hide the rest.
+      // PostgreSQL is away for all parts: the leases log it, and a stack trace every second would hide the rest of the log.
       if (codeOf(err) !== 'STORE_AWAY') log.error({ err }, 'the signing keys could not be maintained')
     })
   }, everyMs).unref()

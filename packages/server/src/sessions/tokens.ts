@@ -39,8 +39,7 @@ export interface Tokens {
 }
 
 /**
- * Tokens signed with Ed25519. The algorithm is pinned and `kid` is required: what a token says of itself decides
- * nothing.
+ * Tokens signed with Ed25519. The algorithm is pinned and `kid` is required: a token cannot choose how it is verified.
  */
 export function createTokens(keys: SigningKeys, now: () => number, sessionMs: number): Tokens {
   // A signature costs more than everything else about a request; a token that was good is good until it expires or its

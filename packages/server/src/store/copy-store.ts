@@ -25,7 +25,7 @@ type Walk = keyof typeof walks
 
 /**
  * Copies all rows of `from`, which has no server, into `to`, in one transaction; sealed ones as they are. Answers how many. Throws when `to` has
- * been used, or when not everything has arrived as it was. What was copied before, and is as it was, is not copied again: nothing tells an answer that was lost.
+ * been used, or when a row did not arrive unchanged. If an earlier copy is complete and unchanged, nothing is copied again: its answer may have been lost.
  */
 export async function copyStore(from: Store, to: Store): Promise<number> {
   const [near, epochs] = [from.db.withoutPlugins(), await from.db.selectFrom('buckets').selectAll().execute()]

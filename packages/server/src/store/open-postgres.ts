@@ -101,8 +101,8 @@ function getTypeParser(oid: number, format?: 'text' | 'binary') {
 }
 
 /**
- * What PostgreSQL says on the way in (a wrong password, no such database) names neither the server nor the variable, and does not pass by itself: it is no
- * StoreAway at the start.
+ * PostgreSQL's errors at a login (a wrong password, no such database) name neither the server nor the variable, and a person has to mend them: at the start
+ * they are no StoreAway.
  */
 function explain(cause: unknown, { address }: PostgresPlace): unknown {
   const away = cause instanceof StoreAway ? cause : causeOf(cause)

@@ -22,8 +22,8 @@ const takeTurn = `select pg_advisory_xact_lock(${WRITING}), case current_setting
   when 'off' then set_config('synchronous_commit', 'local', true) end`
 
 /**
- * PostgreSQL for Kysely, in two ways as an embedded store is: transactions come one after the other, and what is in the way of one is a
- * StoreAway, which says whether a COMMIT was sent.
+ * PostgreSQL for Kysely, like an embedded store in one way: transactions come one after the other. An error that prevents one is a StoreAway,
+ * which says whether a COMMIT was sent.
  */
 export function postgresDialect(pool: pg.Pool): Dialect {
   const dialect = new PostgresDialect({ pool: watched(pool) })
@@ -44,7 +44,7 @@ function watched(pool: pg.Pool): PostgresPool {
       const client = await connectProven(pool).catch(rethrow)
       let trouble: StoreAway | undefined
       const query = async (sql: string, parameters: readonly unknown[]) => {
-        // Nothing waits behind a statement that gets no answer: what is rolled back is so with its connection.
+        // Nothing waits behind a statement that gets no answer: its transaction is rolled back with its connection.
         if (trouble !== undefined) throw trouble
         try {
           return await client.query(sql, [...parameters])
@@ -72,7 +72,7 @@ function oneAfterTheOther(driver: Driver): Driver {
       try {
         await driver.rollbackTransaction(connection)
       } catch (cause) {
-        // It is rolled back with its connection. What was in the way before is what the caller is to hear.
+        // It is rolled back with its connection. The caller gets the first error.
         if (!(cause instanceof StoreAway)) throw cause
       }
     },

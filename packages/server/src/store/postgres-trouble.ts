@@ -13,7 +13,7 @@ export class StoreAway extends Error {
     this.isCommitSent = isCommitSent
   }
 
-  /** It is there, and does not let us in: that passes when a person has mended it. */
+  /** It refuses the login: a person has to mend that. */
   get isRefusal(): boolean {
     return this.cause instanceof pg.DatabaseError && isRefusal(this.cause.code ?? '')
   }

@@ -15,7 +15,7 @@ export async function isOpenToAll({ host, tls }: PostgresAddress): Promise<boole
 }
 
 /**
- * A client that tells the password to none, and lets PostgreSQL in only where it has proven (SCRAM) that it was told the password before. `isProven` says
+ * A client that never sends the password, and accepts a PostgreSQL only after that has proven (SCRAM) that it already knows the password. `isProven` says
  * so once it is connected; one that asks for the password itself is left at once.
  */
 export class ProvingClient extends pg.Client {

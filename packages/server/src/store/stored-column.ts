@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Tables } from './tables.ts'
 
-/** A column of the store does not hold what was written there: the file was changed from outside, or the disk lost something. */
+/** A column of the store does not hold the value that was written: the file was changed from outside, or the disk has lost data. */
 export class CorruptColumn extends Error {
   override readonly name = 'CorruptColumn'
 }

@@ -20,7 +20,7 @@ export async function tellOfCommits<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A transaction was committed, in the work that is told of it. */
+/** Notes that a transaction was committed in the current work. */
 export function noteCommit(): void {
   const one = noted.getStore()
   if (one !== undefined) one.hasCommitted = true

@@ -25,7 +25,7 @@ export function operatorTlsRoutes(mount: Mount, tls: Tls): void {
   mount(operatorOperations.getCertificates, async () => toWire(await tls.current()))
 }
 
-/** What the world may know: no key. */
+/** The public part, without keys. */
 function toWire({ ca, proxy }: TlsNow) {
   return { ca_cert: ca, proxy_cert: proxy.cert }
 }

@@ -13,7 +13,7 @@ import type { TlsName, TlsPair } from './tls-store.ts'
 
 /** The certificates of the cluster, in PEM. A call waits for the one before it. */
 export interface Tls {
-  /** What is good now. Makes what is missing and renews what is due before it answers. */
+  /** The valid certificates. Makes missing ones and renews those that are due before it answers. */
   current(): Promise<TlsNow>
   /** For the shards of a database, good now: made and renewed as `current` is. */
   shards(databaseUid: number): Promise<ShardCertificate>

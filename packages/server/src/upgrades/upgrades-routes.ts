@@ -75,7 +75,7 @@ function planToWire(plan: UpgradePlan): NonNullable<Output<typeof upgradeDatabas
   }
 }
 
-/** Wire words stop here. A field whose value asks for nothing special (false, 0, an empty list) asks for nothing. */
+/** Wire words stop here. A field with its neutral value (false, 0, an empty list) counts as absent. */
 function toRequest(body: Body<typeof upgradeDatabase>): UpgradeRequest {
   return {
     forceRestart: body.force_restart ?? false,

@@ -21,7 +21,7 @@ export interface UsersStore {
   /** Throws when a login is taken: look before, in the same transaction. */
   insert(user: NewUser, now: string): Promise<User>
   update(uid: number, change: UserChange, now: string): Promise<void>
-  /** Writes down how a login went. A `uid` of no user costs the same and changes nothing. */
+  /** Records the result of a login. For a `uid` without a user it takes the same time and changes nothing. */
   noteLogin(uid: number, outcome: Pick<User, 'failures' | 'lastLoginMs'>): Promise<void>
   /** Ends every token of the user. */
   raiseEpoch(uid: number): Promise<void>

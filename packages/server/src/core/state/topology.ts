@@ -44,7 +44,7 @@ export interface Standby {
 export interface OpenHandover {
   readonly from: number
   readonly to: number
-  /** Everything that was held is let go again. */
+  /** Everything that was stopped goes on again. */
   readonly released: boolean
   /** Time since the intent was recorded. */
   readonly ageMs: number
@@ -233,7 +233,7 @@ export function isHeldBack(shard: ObservedShard, primary: ObservedShard): boolea
 /**
  * In cluster mode a process starts in the role in which the last one ended, whatever it is asked to follow.
  * If it took over and died before that was recorded, it has the highest epoch: every shard would follow it,
- * and become as empty as it is.
+ * and become empty, too.
  */
 export function claimsSlots({ process, asleep, follows }: ObservedShard, { slots }: ObservedGroup): boolean {
   return slots !== null && ['exited', 'failed'].includes(process) && (asleep || follows === null)

@@ -42,13 +42,13 @@ export type Turn =
   | { readonly next: 'again'; readonly afterMs: number; readonly handsOver?: boolean }
 
 /**
- * While something is in progress: engines answer within milliseconds, and the upgrade of an idle database is
- * to take seconds.
+ * While work is in progress: engines answer within milliseconds, and the upgrade of an idle database should
+ * take seconds only.
  */
 const SOON_MS = 15
 /** Clients that were let go ask this very process where the primary is now: they come first. */
 const AFTER_HANDOVER_MS = 50
-/** A person or the time has to say go. What people see of the standbys is that old at most. */
+/** It waits for a person or a time. What people see of the standbys is at most this old. */
 const HELD_MS = 250
 /** A person has to act: no hurry. */
 const LATER_MS = 5_000
@@ -130,7 +130,7 @@ export function planLanes(
   }))
 }
 
-/** A machine that is busy for a moment is the usual reason for a wait that has no end. */
+/** A machine that is busy for a while is the usual reason for a wait that takes too long. */
 const RETRY = '; everything begun is undone. If the machine was busy, try again with the order retry'
 
 /** A turn, as it stands when its steps are chosen. */
@@ -190,7 +190,7 @@ function handsOver({ verdict }: Lane): boolean {
 /** Over all groups: more would wait for the disk of the node longer than a command waits for an answer. */
 const STEPS_AT_ONCE = 16
 
-/** It has got as far as its handover, or has nothing to do before the others have. */
+/** It has reached its handover, or has to wait for the other groups. */
 function isAtHandover({ verdict }: Lane): boolean {
   if (verdict.kind !== 'do') return verdict.kind !== 'wait'
   return ['hand-over', 'record-follows', 'seal-handover'].includes(verdict.step.kind)
@@ -236,7 +236,7 @@ async function actInLane(
   }
 }
 
-/** Found out in the doing: taken back while that is possible, else for people to see. */
+/** A step found that the goal cannot be reached: the upgrade is taken back if that is possible, otherwise a person has to act. */
 async function meetHopelessness(
   obstacle: Obstacle,
   group: number,

@@ -1,4 +1,4 @@
-/** Sees to it that each database that rests is looked at once in a while, whatever was missed. Disposed of, it looks at none. */
+/** Looks at each database at rest once in a while, in case a change was missed. Disposed of, it looks at none. */
 export interface SafetyNet extends Disposable {
   /** It rests from now on. */
   add(databaseUid: number): void

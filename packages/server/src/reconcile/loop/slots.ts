@@ -13,7 +13,7 @@ export interface Slots {
   free(queue: Queue): void
 }
 
-/** `atOnce` places in all, at most `ofQueue` of them for each queue. Where a queue has no bound of its own, it has no need of a place. */
+/** `atOnce` places in all, at most `ofQueue` of them for each queue. A queue without a bound needs no place. */
 export function createSlots(atOnce: number, ofQueue: Readonly<Record<Queue, number>>): Slots {
   const waiting: Record<Queue, Set<number>> = { handover: new Set(), action: new Set(), watch: new Set() }
   const taken: Record<Queue, number> = { handover: 0, action: 0, watch: 0 }

@@ -35,6 +35,6 @@ export async function resyncSettings(turn: About, ports: TurnPorts, memory: Turn
 }
 
 /**
- * Often enough that no turn of the safety net leaves it out: if the primary dies, the users of a follower are at most this old.
+ * Shorter than the interval of the safety net, so each of its turns does this: if the primary dies, the users of a follower are at most this old.
  */
 const RESYNC_EVERY_MS = 30_000

@@ -22,7 +22,7 @@ export async function takeTurn(
       log.debug({ database: uid, why: messageOf(cause) }, 'another server looks after it')
       return { next: 'gone' }
     }
-    // It may have been too short for an effect, and be prolonged by now. If it is lost, the next renewal says so.
+    // The lease may have been too short for an effect, and be renewed by now. If it is lost, the next renewal says so.
     if (cause instanceof LeaseLost) return { next: 'again', afterMs: LEASE_AGAIN_MS }
     if (cause instanceof StaleEpoch) await leases.raise(uid)
     throw cause

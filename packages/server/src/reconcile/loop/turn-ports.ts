@@ -9,7 +9,7 @@ import type {
   ShardRecords,
 } from '../turn/ports.ts'
 
-/** What a turn uses of the world, its steps included. Each function that it calls takes its part. */
+/** All ports that a turn and its steps use. Each function that a turn calls takes the ports that it needs. */
 export type TurnPorts = StepPorts &
   ObservingPorts &
   DatabaseRecords<'get' | 'setObstacle' | 'setHistories'> &

@@ -25,7 +25,7 @@ export async function hasToWait(
   const obstacle = whyNotAdmitted(action, await ports.actions.listActive(action.uid))
   if (obstacle === undefined) return undefined
   await note(action, ports, said(obstacle))
-  // The next few look often. A thousand that wait behind them are no burden to those that run.
+  // The first few in the queue look often. A thousand behind them must not slow down those that run.
   return Math.min(QUEUED_MS.most, QUEUED_MS.least * Math.ceil(obstacle.places / UPGRADES_AT_ONCE))
 }
 
@@ -63,7 +63,7 @@ export async function noteAction(
   })
 }
 
-/** The plan to the end is worked out for people: they do not read faster. */
+/** The whole plan is computed only for people, who do not read faster. */
 const PLAN_EVERY_MS = 500
 
 /** Of what the groups do and wait for, what people should know first. */
@@ -78,7 +78,7 @@ function handedOver({ groups }: ObservedDatabase, goal: Goal): boolean {
   return !goal.undo && goal.from !== null && groups.every((group) => hasHandedOver(group, goal))
 }
 
-/** The world failed us in this turn; it is tried again. */
+/** An error outside of the server ended this turn; it is tried again. */
 export async function noteTrouble(
   action: Action,
   why: string,

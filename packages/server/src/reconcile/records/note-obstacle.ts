@@ -2,7 +2,7 @@ import type { Database } from '../../core/state/database.ts'
 import type { Lane } from '../../core/state/lane.ts'
 import type { DatabaseRecords, Log } from '../turn/ports.ts'
 
-/** Writes down what only a person can remove, where that changed: the database shows it, also while no action runs. */
+/** Records an obstacle that only a person can remove, if it has changed: the database shows it, also while no action runs. */
 export async function noteObstacle(
   { uid, obstacle }: Database,
   lanes: readonly Lane[],

@@ -27,7 +27,7 @@ type ReportingContext<Ports = ReportingPorts> = Pick<
 
 /**
  * A replica was promoted because its primary was gone, not because it was handed the role: what the primary had
- * acknowledged and not yet sent is lost. That is what asynchronous replication allows, and it is said.
+ * acknowledged and not yet sent is lost. Asynchronous replication allows that, and it is reported.
  */
 export async function reportPromotionLoss(
   shard: number,
@@ -51,7 +51,7 @@ export async function reportPromotionLoss(
   await reportEvent({ type: 'bdb_primary_replaced', words, details }, { database, action }, ports)
 }
 
-/** Redis before 6.2 keeps the old value of what a newer primary has set with a time to live, and says so nowhere. */
+/** A follower with redis before 6.2 keeps the old value of a key that a newer primary has set with a time to live, and does not report it. */
 async function oldValuesOf(
   successor: ObservedShard | undefined,
   gone: ObservedShard | undefined,
@@ -144,7 +144,7 @@ export async function reportEmptyStart(
   await reportEvent({ type: 'bdb_primary_lost_memory', words, details }, { database, action }, ports)
 }
 
-/** The record is up to a second old: where nothing of it is missing, something that is younger may be. */
+/** The record is up to a second old: even if everything on record is there, newer writes may be missing. */
 function areLost(bytes: number | null): string {
   if (bytes === null) return 'are lost; how many is not known'
   return bytes === 0

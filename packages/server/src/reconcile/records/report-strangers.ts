@@ -74,7 +74,7 @@ function newsOf(stranger: Stranger) {
   return { type: 'bdb_stranger_in_cluster', words, details } as const
 }
 
-/** What the other node has acknowledged meanwhile was never ours. */
+/** Writes that the other node has acknowledged meanwhile were never in this database. */
 export async function reportTakeBack(
   { shard, slots, thief }: { readonly shard: number; readonly slots: SlotRange; readonly thief: ClusterNode },
   { database, action, ports }: Pick<StepContext<ReportingPorts>, 'database' | 'action' | 'ports'>,

@@ -3,7 +3,7 @@ import { LeaseLost } from '../../leases/lease-lost.ts'
 import { openStore } from '../../store/open-store.ts'
 import { storedRecords } from './stored-records.ts'
 
-/** What only reads needs no lease. */
+/** Reads need no lease. */
 const reads = new Set([
   'listReserved',
   'get',

@@ -119,7 +119,7 @@ function handoverRecords(db: Db, write: Write): HandoversOnRecord {
 async function finish(db: Db, action: Action, database: Database, at: string): Promise<void> {
   const failed = action.error !== null
   const databases = databasesStore(db)
-  // A user may have taken it back, or turned it round, since this turn looked: then it has not reached its
+  // Since this turn looked, a user may have taken it back, or wanted it again: then it has not reached its
   // goal.
   const now = await actionsStore(db).get(action.uid)
   if (JSON.stringify(now?.goal) !== JSON.stringify(action.goal)) return

@@ -60,7 +60,7 @@ async function sendLimits(
   ports: EngineConnections & EffectRunner & Log,
 ): Promise<void> {
   const { id, address } = shard
-  // One that dies meanwhile is for the plan to see, and one that is busy is asked again in the next turn.
+  // The plan sees an engine that dies meanwhile; a busy engine is asked again in the next turn.
   await ifItAnswers(async () => {
     const engine = await ports.engines.connect(database, { id, ...address })
     await obey(engine, orders, ports)
