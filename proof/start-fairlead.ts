@@ -165,7 +165,6 @@ export async function startPart(
   }
 }
 
-
 async function startProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>>,

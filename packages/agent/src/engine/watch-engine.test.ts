@@ -12,7 +12,9 @@ test('an engine is asked each time for what may be different at any moment, and 
     opened: 1,
     async call(_command: string, ...sections: readonly string[]) {
       asked.push(sections.join(' '))
-      return Object.entries(of).flatMap(([section, text]) => (sections.includes(section) ? text : [])).join('')
+      return Object.entries(of)
+        .flatMap(([section, text]) => (sections.includes(section) ? text : []))
+        .join('')
     },
   }
   const watch = watchEngine(() => now)

@@ -70,7 +70,7 @@ function openPool(options: pg.PoolConfig): pg.Pool {
   return pool
 }
 
-/** Says at once what is in the way; later connections are tried for again. */
+/** Fails at once; later connections are tried again. */
 async function comeIn(pool: pg.Pool): Promise<void> {
   const client = await connectProven(pool).catch((cause: unknown) => {
     throw asTrouble(cause)
