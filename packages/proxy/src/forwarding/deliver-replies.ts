@@ -231,8 +231,8 @@ function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
   const { type, text } = link.replies
   const worked = type !== ERROR
   if (head.blocks) {
-    // A command that was given up was not carried out: it is asked again, where the role has gone.
-    if (!worked && mayHaveGivenUp(connection) && isGivenUp(text)) {
+    // A command that was given up was not carried out: it is asked again, where the role has gone. If not all of it is kept, its client is told.
+    if (!worked && !command.cutShort && mayHaveGivenUp(connection) && isGivenUp(text)) {
       connection.mayBeGivenUp = false
       connection.again = { command, sinceMs: head.sinceMs, keepsLink: isUnblocked(text) }
       return true

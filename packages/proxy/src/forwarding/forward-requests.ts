@@ -18,7 +18,7 @@ import { provenMulti } from '../connection/silent-transactions.ts'
 import { stash, steerClient } from '../connection/steer-client.ts'
 import { isAnswered, isPartlySent } from '../connection/under-way.ts'
 import type { Command } from '../remembered/command.ts'
-import { isBlocking, subscriptions, unmovable } from '../remembered/commands.ts'
+import { hasTooMany, isBlocking, subscriptions, unmovable } from '../remembered/commands.ts'
 import { encodeScan, isScan } from '../remembered/scan-cursors.ts'
 import { isChange, sizeOf } from '../remembered/transaction-state.ts'
 import { keptBy } from '../remembered/unmovable.ts'
@@ -270,7 +270,8 @@ function readCommand({ requests, ahead }: Connection): Command {
   const { command, words, cutShort } = requests
   if (!ahead.inTransaction) {
     if (command === undefined) return { name: '', args: [], cutShort: false }
-    return { name: command.name, args: words, cutShort }
+    const { name } = command
+    return { name, args: words, cutShort: cutShort || hasTooMany({ name, args: words }) }
   }
   // Of one that is not kept there are no words, but it is what it is.
   const [first, ...args] = words

@@ -35,7 +35,8 @@ export function takeEnd(connection: Connection, link: Link): void {
 /** The engine has let go of a blocked command because we asked it to: it ended without an answer. */
 function takeBack(connection: Connection, link: Link): void {
   const head = headOf(link)
-  if (!connection.takingBack || !head?.blocks || !isBetweenReplies(link.replies)) return
+  if (!connection.takingBack || !head?.blocks || head.command.cutShort || !isBetweenReplies(link.replies))
+    return
   connection.again = { command: head.command, sinceMs: head.sinceMs, keepsLink: false }
   link.answered += 1
   strikeOut(link)

@@ -73,7 +73,6 @@ function mayBeGivenUp(connection: Connection): boolean {
   if (isSubscribed(state) || state.tracking.length > 0 || state.watches || state.unmovable !== undefined)
     return false
   const head = link?.noted.first()
-  return (
-    link !== null && isBetweenReplies(link.replies) && head?.blocks === true && retaken.has(head.command.name)
-  )
+  if (link === null || !isBetweenReplies(link.replies) || head?.blocks !== true) return false
+  return retaken.has(head.command.name) && !head.command.cutShort
 }

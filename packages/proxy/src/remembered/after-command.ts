@@ -3,15 +3,11 @@ import { type Command, wordAt } from './command.ts'
 import { type SubscriptionKind, subscriptions } from './commands.ts'
 import { type ConnectionState, freshState } from './connection-state.ts'
 import { createTransaction, MOST_CHANGES, withQueued, withRefused } from './transaction-state.ts'
-import { inTransaction } from './unmovable.ts'
+import { inTransaction, type Unmovable } from './unmovable.ts'
 
 /** The state after the engine has carried out `command`, outside of a transaction or as its end. */
 export function afterSuccess(state: ConnectionState, command: Command): ConnectionState {
-  if (command.cutShort && command.name === 'CLIENT')
-    return {
-      ...state,
-      unmovable: { code: 'too_much', why: 'a CLIENT command had too many arguments to be remembered' },
-    }
+  if (command.cutShort && mayBeRemembered(command)) return { ...state, unmovable: tooMuchOf(command) }
   switch (command.name) {
     case 'HELLO':
       return afterHello(state, command)
@@ -45,6 +41,16 @@ export function afterSuccess(state: ConnectionState, command: Command): Connecti
     default:
       return state
   }
+}
+
+function tooMuchOf({ name }: Command): Unmovable {
+  return { code: 'too_much', why: `a ${name} command had too many arguments to be remembered` }
+}
+
+/** Of `CLIENT LIST ID 1 2 …` nothing is, however many there are. */
+function mayBeRemembered(command: Command): boolean {
+  if (command.name === 'HELLO') return true
+  return command.name === 'CLIENT' && !['LIST', 'KILL'].includes(wordAt(command, 0))
 }
 
 function afterReset({ unmovable, settings }: ConnectionState): ConnectionState {

@@ -3,7 +3,7 @@ import type { Command } from './command.ts'
 import { scriptCommands } from './known-scripts.ts'
 import { scanNames } from './scan-cursors.ts'
 
-/** Enough for any real use of each; what has more is found by `cutShort`. */
+/** Enough for any real use of each. */
 const SOME = 64
 const MANY = 100_000
 
@@ -57,10 +57,11 @@ export const notedNames: Readonly<Record<string, number>> = {
   ...Object.fromEntries([...unmovable].map((name) => [name, 0])),
   ...Object.fromEntries(scanNames.map((name) => [name, MANY])),
   ...scriptCommands,
-  HELLO: SOME,
+  // One more: that not all are kept has to be seen.
+  HELLO: SOME + 1,
   AUTH: 2,
   SELECT: 1,
-  CLIENT: SOME,
+  CLIENT: SOME + 1,
   READONLY: 0,
   READWRITE: 0,
   // One argument more than there may be, or as many as there have to be: then engines refuse it.
@@ -74,6 +75,11 @@ export const notedNames: Readonly<Record<string, number>> = {
 }
 /** The commands that are looked into, for the request scanner. */
 export const table: CommandTable = makeCommandTable(notedNames)
+
+/** It has more arguments than are kept. */
+export function hasTooMany({ name, args }: Pick<Command, 'name' | 'args'>): boolean {
+  return args.length > SOME && (name === 'CLIENT' || name === 'HELLO')
+}
 
 /** A command of transactions with so many arguments that every engine refuses it. Not EXEC: it ends the transaction in any case. */
 export function isMisformed({ name, args }: Command): boolean {
