@@ -10,16 +10,21 @@ export const SMALL_BYTES = 64 * 1024
 const thread = { bytes: 0 }
 
 /**
- * Counts what is kept of the transactions of a connection: of the command that is being read, of those that are under way, and of
- * those that are queued. Whether there is room for it.
+ * Counts what is kept of the command of a connection that is being read and, of its transactions, of those that are under way and those that are
+ * queued. Whether there is room for it.
  */
 export function countKept(connection: Connection): boolean {
   const { requests, underWayBytes, state } = connection
-  const reading = requests.keepAll ? requests.keptBytes + requests.part.length : 0
+  const reading = keptOfRequest(requests)
   const bytes = connection.mode === 'closed' ? 0 : reading + underWayBytes + (state.transaction?.bytes ?? 0)
   thread.bytes += bytes - connection.keptBytes
   connection.keptBytes = bytes
   return bytes <= SMALL_BYTES || (bytes <= LARGEST_TRANSACTION_BYTES && thread.bytes <= MOST_BYTES)
+}
+
+/** Of the request that is being read, or was read last: what is found again in other places is counted there, too. */
+export function keptOfRequest({ keptBytes, part }: Connection['requests']): number {
+  return keptBytes + part.length
 }
 
 /** Keeps nothing of what is queued: there is no room for it. */

@@ -1,6 +1,6 @@
 import { gather, stopKeeping, takeGathered } from '@fairlead/engine'
 import type { Connection } from '../connection/connection.ts'
-import { countKept, SMALL_BYTES } from '../connection/kept-transactions.ts'
+import { countKept, keptOfRequest, SMALL_BYTES } from '../connection/kept-transactions.ts'
 import type { Link } from '../connection/link.ts'
 import { isScan } from '../remembered/scan-cursors.ts'
 import { keepForBarrier, mayPublish } from './wait-for-publish-barrier.ts'
@@ -31,10 +31,7 @@ export function forwardRest(connection: Connection, link: Link, { chunk, from, a
     keepForBarrier(connection, chunk, at)
     return
   }
-  if (requests.keepAll && !countKept(connection) && requests.keptBytes + requests.part.length > SMALL_BYTES) {
-    stopKeeping(requests)
-    countKept(connection)
-  }
+  boundKept(connection)
   if (((goesOn && at === 0) || beginsLong) && !isOfScan) {
     send(connection, link, chunk.subarray(from))
     return
@@ -42,6 +39,16 @@ export function forwardRest(connection: Connection, link: Link, { chunk, from, a
   send(connection, link, chunk.subarray(from, at))
   // A scan is replaced by another request: once its name is known, the scanner has everything that is needed.
   if (at < chunk.length && !(isOfScan && begun.length > 0)) gather(begun, chunk.subarray(at))
+}
+
+/** Also of a command that is in no transaction, much may be kept: of each of thousands of connections. */
+function boundKept(connection: Connection): void {
+  const { requests, keptBytes } = connection
+  const isMuch = keptOfRequest(requests) > SMALL_BYTES
+  if (!requests.keepAll && !isMuch && keptBytes === 0) return
+  if (countKept(connection) || !isMuch) return
+  stopKeeping(requests)
+  countKept(connection)
 }
 
 /** Sends bytes to the engine, behind the beginning of their request that was kept. A client that sends faster than it is read has to wait. */

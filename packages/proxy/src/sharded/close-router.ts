@@ -3,6 +3,7 @@ import type { Connection } from '../connection/connection.ts'
 import { dropConnection } from '../connection/end-connection.ts'
 import { viasOf } from '../listen/list-clients.ts'
 import { letGo } from './collected-replies.ts'
+import { countPart } from './kept-parts.ts'
 import { flushOutgoing } from './outgoing.ts'
 import type { Router } from './router.ts'
 
@@ -33,6 +34,7 @@ function close(router: Router, why = ''): void {
   letGo(router)
   router.stash = []
   takeGathered(router.part)
+  countPart(router)
   router.diverted = []
   router.touched.clear()
   for (const connection of connectionsOf(router)) dropConnection(connection)

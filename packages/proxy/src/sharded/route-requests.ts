@@ -7,7 +7,9 @@ import { dropRouter, endRouter } from './close-router.ts'
 import { findFirstKey } from './command-rules.ts'
 import { answer, crossSlot, doExclusively, errorReply, takeSilence } from './exclusive.ts'
 import { hasStrayKey } from './has-stray-key.ts'
+import { countPart } from './kept-parts.ts'
 import { flushOutgoing } from './outgoing.ts'
+import { hasSignedIn, judgeSender } from './prove-login.ts'
 import { readWords } from './read-words.ts'
 import { followRedirects } from './redirect.ts'
 import { renewRules } from './renew-rules.ts'
@@ -166,6 +168,7 @@ function takeEnd(router: Router, piece: Buffer): Buffer | null {
   if (part.length > 0) {
     gather(part, piece)
     request = takeGathered(part)
+    countPart(router)
   }
   if (routeRequest(router, asArray(request), true) !== 'wait') return null
   router.gated = true
@@ -178,8 +181,11 @@ function takePart(router: Router, bytes: Buffer): void {
     return
   }
   gather(router.part, bytes)
-  if (isTimeToBegin(router)) beginLarge(router)
+  if (!countPart(router)) endRouter(router, tooManyParts)
+  else if (isTimeToBegin(router)) beginLarge(router)
 }
+
+const tooManyParts = 'ERR the endpoint keeps too much of long requests whose keys come late: try again'
 
 /**
  * What has come of a request is so large that it may not be kept back, and so much more than when it was last looked through: each byte is
@@ -192,7 +198,12 @@ function isTimeToBegin({ part, partTried, rest }: Router): boolean {
 
 /** Sends the beginning of a request as soon as it is known where it goes. */
 function beginLarge(router: Router): void {
-  const { part } = router
+  const { part, pending } = router
+  if (!hasSignedIn(router)) {
+    router.gated = true
+    if (pending.size === 0) doExclusively(router, false, () => judgeSender(router))
+    return
+  }
   const head = part.buffer.subarray(0, part.length)
   const routed = routeRequest(router, head, false)
   if (routed === 'wait') {
@@ -207,6 +218,7 @@ function beginLarge(router: Router): void {
   }
   router.partTried = 0
   takeGathered(part)
+  countPart(router)
   // Unless it goes on to a backend it has been answered.
   router.rest ??= 'nowhere'
   flushBackends(router)

@@ -61,6 +61,8 @@ export interface Router {
   stashBytes: number
   /** The beginning of a request whose backend is not known yet. */
   readonly part: GatheredBytes
+  /** What of it is counted (kept-parts.ts). */
+  partCounted: number
   /** How much of it was looked through in vain; 0: it was not yet, or had to wait. */
   partTried: number
   /** The rest of the request that is being read goes there (a backend), or nowhere. */
@@ -73,6 +75,8 @@ export interface Router {
   /** CLIENT REPLY OFF, and SKIP for the next command. */
   silent: boolean
   skipsNext: boolean
+  /** An engine was asked, and the client has signed in or need not. */
+  isKnown: boolean
   /** COMMAND was asked with this login, without success. */
   triedRules: boolean
   /** Requests that engines have sent elsewhere. */
@@ -185,6 +189,7 @@ export function createRouter(
     stash: [],
     stashBytes: 0,
     part: createGatheredBytes(),
+    partCounted: 0,
     partTried: 0,
     rest: null,
     touched: new Set(),
@@ -192,6 +197,7 @@ export function createRouter(
     watchedSlot: -1,
     silent: false,
     skipsNext: false,
+    isKnown: false,
     triedRules: false,
     diverted: [],
     keptBytes: 0,

@@ -1,6 +1,6 @@
 import { hashSlot } from '@fairlead/engine'
-import { ask, backendFor, DEFAULT_GROUP } from './backends.ts'
 import { type Act, crossSlot, errorReply, ok } from './exclusive.ts'
+import { askWhetherStranger, hasSignedIn } from './prove-login.ts'
 import { countWords, findWord, wordAt } from './read-words.ts'
 import type { Router } from './router.ts'
 import {
@@ -55,6 +55,7 @@ async function signIn(router: Router, request: Buffer): Promise<Buffer> {
 }
 
 async function reset(router: Router, request: Buffer): Promise<Buffer> {
+  router.isKnown = false
   router.triedRules = false
   router.silent = false
   router.watchedSlot = -1
@@ -83,12 +84,11 @@ const clientReply: Treat = (router, request) => {
 /** Of a stranger engines do not take it, so it is asked whether it is one, until that is known. */
 function silence(router: Router, act: () => void): Treatment {
   const prove = async (): Promise<Buffer | null> => {
-    const reply = await ask(backendFor(router, DEFAULT_GROUP), ['PING'])
-    if (reply.toString('latin1', 0, 7) === '-NOAUTH') return reply
-    act()
-    return null
+    const refusal = await askWhetherStranger(router)
+    if (refusal === null) act()
+    return refusal
   }
-  if (router.defaultBackend?.connection.login.is !== 'confirmed') return { kind: 'exclusive', act: prove }
+  if (!hasSignedIn(router)) return { kind: 'exclusive', act: prove }
   act()
   return { kind: 'now', reply: null }
 }
