@@ -60,6 +60,9 @@ async function rssBytes(): Promise<number> {
   return (await proxy.client.reportProxy({})).rssBytes
 }
 
+/** What a stranger is told that is still there after 10 s, which a busy machine may take. */
+const tooLate = /-NOAUTH Authentication required: no login within 10 s\r\n$/
+
 /** Sends all of it, without a look at what comes. */
 async function sendAll(socket: Socket, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.length && !socket.destroyed; at += 64 * 1024)
@@ -82,11 +85,11 @@ describe('what one client does is not felt by those of other databases', () => {
       const bytes = Buffer.concat([Buffer.from('CLIENT REPLY OFF\r\n'), settings(20_000)])
       const arriving = await Promise.all(Array.from({ length: 15 }, () => dial(port)))
       strangers.push(...arriving)
-      await Promise.all(arriving.map(({ socket }) => sendAll(socket, bytes)))
-      // Newer engines close strangers that have more than a little to read.
+      // Newer engines close strangers that have more than a little to read, also while they send; and a slow one has no more time to sign in.
+      await Promise.allSettled(arriving.map(({ socket }) => sendAll(socket, bytes)))
       const isThrough = ({ text, ended }: RawClient) => ended() || text().length >= 20_001 * NOAUTH.length
       await Promise.all(arriving.map((each) => until(() => isThrough(each), undefined, 30_000)))
-      for (const { text } of arriving) expect(NOAUTH.repeat(20_001).startsWith(text())).toBe(true)
+      for (const { text } of arriving) expect(NOAUTH.repeat(20_001)).toContain(text().replace(tooLate, ''))
     }
     // The first time the proxy's heap grows to what such work takes. After that it grows only with what is kept.
     await sendSettings()
