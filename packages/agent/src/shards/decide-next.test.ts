@@ -204,3 +204,21 @@ test('whatever is seen: no second process beside a live one, no start of what wa
     }),
   )
 })
+
+test.each([
+  [0, 10],
+  [50, 10],
+  [100, 20],
+  [2_000, 50],
+  [-3_600_000, 50],
+])(
+  'one that was started %s ms ago and does not answer yet is looked at again after %s ms',
+  (age, afterMs) => {
+    const young = { ...running, startedAt: 100_000 - age, answered: false, proven: false }
+    const unanswered: Answer = { kind: 'loading' }
+    expect(decideNext(observation({ last: young, answer: unanswered }))).toMatchObject({
+      kind: 'rest',
+      afterMs,
+    })
+  },
+)

@@ -47,9 +47,12 @@ export type Next =
 const RUNNING_MS = 1_000
 const SETTLED_MS = 500
 const CHANGING_MS = 50
-/** An engine without data answers within 20 to 60 ms: look closely at first. */
-const YOUNG_MS = 1_000
+/**
+ * An engine without data answers within 20 to 60 ms: look closely at first. Where that takes longer, the machine is busy, and many such looks, each of which asks
+ * the kernel for all listeners, would make it busier: so what is noticed late is late by a fifth of what it took.
+ */
 const YOUNG_LOOK_MS = 10
+const PART_OF_AGE = 5
 
 /**
  * Decides the next thing to do for one shard.
@@ -79,11 +82,14 @@ function decideAlive(observation: Observation, last: NonNullable<Observation['la
   if (answer.kind === 'pong' && !last.answered) return { kind: 'mark-ready', why: 'it answers' }
   const closely = outdated || !last.answered || answer.kind !== 'pong'
   // The clock may have been set back meanwhile.
-  const young = !last.answered && Math.abs(now - last.startedAt) < YOUNG_MS
+  const ageMs = Math.abs(now - last.startedAt)
+  const closelyMs = last.answered
+    ? CHANGING_MS
+    : Math.min(CHANGING_MS, Math.max(YOUNG_LOOK_MS, ageMs / PART_OF_AGE))
   return {
     kind: 'rest',
     state: last.answered ? 'running' : 'starting',
-    afterMs: young ? YOUNG_LOOK_MS : closely ? CHANGING_MS : RUNNING_MS,
+    afterMs: closely ? closelyMs : RUNNING_MS,
     isWell: !outdated && (verdict === null ? answer.kind === 'pong' : !verdict.isLong),
     why: outdated
       ? `cannot be stopped: ${refusedToStop ?? (verdict?.isLong ? verdict.why : 'it does not answer')}`

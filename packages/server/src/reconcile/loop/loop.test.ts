@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { expect, test, vi } from 'vitest'
 import { until } from '../../../../../proof/until.ts'
 import { AT_ONCE, startLoop } from './loop.ts'
-import type { Turn } from './reconcile-database.ts'
+import { pauseOfWait, type Turn } from './reconcile-database.ts'
 
 const log = pino({ level: 'silent' })
 const untrouble = async () => undefined
@@ -71,6 +71,18 @@ test('a change that is heard right before a handover does not make it wait for a
   await until('the others take all places of theirs', () => others === 28, { everyMs: 1 })
   loop.nudge(1)
   await until('it has its turn', () => handovers === 2, { everyMs: 1, withinMs: 2_000 })
+})
+
+test('what is waited for is looked at closely at first, and ever less often: it is noticed late by a fifth of the wait', () => {
+  const looks = [0]
+  for (let at = 0; at < 5_000; looks.push(at)) at += pauseOfWait(at)
+  expect(looks.slice(0, 6)).toEqual([0, 15, 30, 45, 60, 75])
+  for (const [n, at] of looks.slice(1).entries()) {
+    const before = looks[n] ?? 0
+    expect(at - before).toBeLessThanOrEqual(Math.max(15, before / 5) + 0.001)
+    expect(at - before).toBeLessThanOrEqual(250)
+  }
+  expect(looks.length).toBeLessThan(40)
 })
 
 test('trouble is tried again, later each time, and told each time', async () => {

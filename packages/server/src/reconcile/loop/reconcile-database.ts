@@ -46,6 +46,11 @@ export type Turn =
  * take seconds only.
  */
 const SOON_MS = 15
+/**
+ * Of what is waited for, the agent tells most at once. For the rest, a look comes after a fifth of the time that was waited already: so it is noticed late by that at most, and ten databases that wait
+ * at once on a busy machine do not keep it busy by looking.
+ */
+const PART_OF_WAIT = 5
 /** Clients that were let go ask this very process where the primary is now: they come first. */
 const AFTER_HANDOVER_MS = 50
 /** It waits for a person or a time. What people see of the standbys is at most this old. */
@@ -220,7 +225,9 @@ async function actInLane(
     case 'done':
       return LATER_MS
     case 'wait':
-      return turn.action === undefined ? SOON_MS * 10 : SOON_MS
+      return turn.action === undefined
+        ? SOON_MS * 10
+        : pauseOfWait(memory.waitedMs(turn.database.uid, group, verdict))
     case 'hold':
       return HELD_MS
     case 'hopeless':
@@ -234,6 +241,11 @@ async function actInLane(
       return afterStep(verdict.step.kind, outcome, { uid: turn.database.uid, group }, memory)
     }
   }
+}
+
+/** How long to rest where that was waited for the same, which has not moved on. */
+export function pauseOfWait(waitedMs: number): number {
+  return Math.min(HELD_MS, Math.max(SOON_MS, waitedMs / PART_OF_WAIT))
 }
 
 /** A step found that the goal cannot be reached: the upgrade is taken back if that is possible, otherwise a person has to act. */
