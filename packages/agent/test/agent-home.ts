@@ -65,7 +65,7 @@ export async function makeHome(): Promise<TestHome> {
         ...config,
       }),
     shard,
-    async becomes(id, wanted, withinMs = 30_000) {
+    async becomes(id, wanted, withinMs = 60_000) {
       let seen: ShardReport | undefined
       const fits = async (): Promise<boolean> => {
         seen = await shard(id)

@@ -24,7 +24,7 @@ export async function makeProxyHome(): Promise<ProxyHome> {
   return {
     ...home,
     folder,
-    async proxyBecomes(wanted, withinMs = 20_000) {
+    async proxyBecomes(wanted, withinMs = 60_000) {
       let seen: ProxyState | undefined
       const fits = async () => {
         seen = (await home.client.reportNode({})).proxy
