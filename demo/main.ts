@@ -1,5 +1,5 @@
 /**
- * The main job, shown: a replicated database on an older engine, under load, upgraded through the API; then every
+ * A demonstration: a replicated database on an older engine, under load, upgraded through the API; then every
  * acknowledged write is read back. Two passes: SETs (nothing may be missing) and INCRs (nothing may be done twice).
  */
 import { parseArgs } from 'node:util'

@@ -16,7 +16,7 @@ import { enginesFolder } from './engines-folder.ts'
 /** A whole Fairlead in a folder of its own: agent and server as processes, as users run them. */
 export interface Fairlead extends AsyncDisposable {
   readonly home: string
-  /** What its parts were started with. */
+  /** The environment of its parts. */
   readonly environment: Readonly<Record<string, string>>
   readonly url: string
   /** Speaks as the admin. */
@@ -183,7 +183,7 @@ async function startProcess(
       throw new Error(`${args.join(' ')} did not start`)
     }),
   ]).catch((cause: unknown) => {
-    // It may only be slow: left alone, it would listen on the port of the next test.
+    // It may only be slow: without this it would listen on the port of the next test.
     child.kill('SIGKILL')
     if (!deadline.aborted) throw cause
     const seconds = START_WITHIN_MS / 1_000

@@ -57,7 +57,7 @@ export interface LoadedUpgrade {
   readonly warmUp?: number
   /** Looks at the database at the end, once all was read back. */
   readonly inspect?: (uid: number) => Promise<void>
-  /** Told what happens, for people who watch. */
+  /** Gets a sentence for each stage, for people who watch. */
   readonly say?: (sentence: string) => void
 }
 
@@ -121,7 +121,7 @@ export async function upgradeUnderLoad(fairlead: Fairlead, options: LoadedUpgrad
   }
 }
 
-/** What clients were told, and what is there of it: the worst of all places counts. */
+/** What was acknowledged, and what exists: the worst of all shards counts. */
 function summarize(report: LedgerReport, verdicts: readonly Verdict[]) {
   return {
     acked: report.acked,

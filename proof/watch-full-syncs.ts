@@ -25,7 +25,7 @@ export async function watchFullSyncs(home: string): Promise<FullSyncWatch> {
       const seen = await ask(home, shard, connections)
       if (seen === null) continue
       shards.add(Number(shard.slice(1)))
-      // A process that appears later has served none before it was there.
+      // A process that appears later has served no full sync before.
       const counter = counters.get(seen.runId) ?? { first: isFirst ? seen.fullSyncs : 0, last: 0 }
       counter.last = seen.fullSyncs
       counters.set(seen.runId, counter)

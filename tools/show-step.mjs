@@ -2,7 +2,7 @@ const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 
 /**
  * Says on stderr that `work` is under way: one moving line on a terminal, one plain line elsewhere.
- * Returns what `work` returns. Kept free of dependencies: it runs before there are any.
+ * Returns what `work` returns. It has no dependencies, because it runs before they are installed.
  */
 export async function showStep(label, work) {
   if (!process.stderr.isTTY || process.env.CI || process.env.TERM === 'dumb') {

@@ -1,6 +1,6 @@
 /**
- * The least that checks passwords: Argon2id by the server's parameters, so many at once, for so many seconds. A process
- * of its own, as the server is. Says how many a second there were.
+ * A minimal program that checks passwords: Argon2id with the server's parameters, so many at once, for so many seconds.
+ * A process of its own, like the server. Prints how many checks a second it made.
  */
 import { argon2, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'

@@ -1,6 +1,6 @@
 /**
- * The least that answers a database over HTTP: a bare Fastify route with the contract's schema as serializer, and the
- * payload that its parent sends. A process of its own, as the server is. Says its port when it listens.
+ * A minimal program that answers a database over HTTP: a bare Fastify route with the contract's schema as serializer, and the
+ * payload that its parent sends. A process of its own, like the server. Prints its port when it listens.
  */
 
 import { once } from 'node:events'

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** How `clients` clients fared that logged in one after the other, each for itself, until `stop`. */
+/** The results of `clients` clients that each logged in again and again until `stop`. */
 export interface Logins {
   readonly answered: number
-  /** Told to come again later (429). */
+  /** Refused for now (429). */
   readonly sentAway: number
   readonly perSecond: number
 }
 
-/** Logs in with a right password, over and over. A client that is sent away waits as long as it was told to. */
+/** Logs in with a right password, over and over. A refused client waits as long as the answer says. */
 export async function logInUntil(
   stop: AbortSignal,
   { url, clients, password }: { readonly url: string; readonly clients: number; readonly password: string },

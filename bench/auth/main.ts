@@ -24,7 +24,7 @@ const { values: flags } = parseArgs({
 })
 const rounds = Number(flags.rounds)
 const seconds = Number(flags.seconds)
-/** Enough to keep the checks busy, few enough that no client is sent away. */
+/** Enough to keep the checks busy, few enough that no client is refused. */
 const CLIENTS = 24
 const STORM_CLIENTS = 50
 const CALM_RATE = 200

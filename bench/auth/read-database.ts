@@ -2,7 +2,7 @@ import autocannon from 'autocannon'
 
 const CONNECTIONS = 10
 
-/** What was seen of GET requests: how many a second, and how long the slowest hundredth took at least. */
+/** Results of GET requests: how many a second, and the time of the slowest hundredth. */
 export interface Reads {
   readonly perSecond: number
   readonly p99Ms: number

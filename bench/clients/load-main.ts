@@ -13,7 +13,7 @@ const load = await startPacedLoad(library, login, pace)
 const tell = (news: object) => void process.send?.(news)
 const telling = setInterval(() => tell({ answers: load.answers() }), 50)
 process.once('message', () => void tellAll())
-// The parent process has received everything, or is gone.
+// The parent process has received all results, or has ended.
 process.once('disconnect', () => process.exit())
 
 async function tellAll(): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * What do unmodified clients notice? Each library asked for 10,000 and 20,000 operations a second (INCR and SET in turns,
+ * What do unmodified clients notice? Each library is used for 10,000 and 20,000 operations a second (INCR and SET in turns,
  * read back afterwards) through an upgrade, its rollback, and an upgrade that preserves roles.
  * `npm run bench -- clients [--rounds 1] [--rates 10000,20000] [--only LIBRARY] [--clients 4] [--from BUILD] [--to BUILD] [--json]`.
  * Ends with 1 when a write was lost or carried out twice.

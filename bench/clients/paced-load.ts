@@ -4,7 +4,7 @@ import type { Client, Library, Login } from '../../proof/clients/clients.ts'
 import { portsOf } from '../../proof/clients/ports-of.ts'
 import type { Gap } from './summarize-clients.ts'
 
-/** What a load did, until it was stopped, and what of it is there. */
+/** What a load did until it was stopped, and how many of its writes exist afterwards. */
 export interface LoadReport {
   readonly acked: number
   readonly seconds: number
@@ -62,7 +62,7 @@ const FILLER = 'x'.repeat(90)
 
 /**
  * Issues commands at this pace, whether the ones before are answered or not, up to 800 a client: each library sends them as it
- * does by itself. What could not be issued in time is made up for. Resolves when all clients are connected and at work.
+ * does by itself. Commands that could not be issued in time are issued later. Resolves when all clients are connected and at work.
  */
 export async function startPacedLoad(library: Library, login: Login, pace: Pace): Promise<PacedLoad> {
   const connect = async (_: unknown, n: number): Promise<Worker> => ({
@@ -165,7 +165,7 @@ async function readBack({ client, name, incr, outstanding, ackedKeys }: Worker) 
     const values = (await client.call('MGET', ...numbers.map((n) => keyOf(name, n)))) as readonly unknown[]
     lost += numbers.filter((n, place) => String(values[place]) !== `${n}:${FILLER}`).length
   }
-  // What never got an answer may have been carried out, once.
+  // A command without an answer may have been carried out once.
   return { lost, twice: Math.max(0, counter - incr.acked - incr.unknown - outstanding) }
 }
 

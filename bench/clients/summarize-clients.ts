@@ -22,7 +22,7 @@ export interface Run {
   readonly stallsMs: readonly number[]
   /** For how long the endpoint held them each time, by its own clock. */
   readonly heldMs: readonly number[]
-  /** The longest such time at any other moment: what the machine does to the clients by itself. */
+  /** The longest such time at any other moment: waits that the machine causes without a handover. */
   readonly calmMs: number
 }
 

@@ -4,5 +4,5 @@ import { type LoadOptions, startCrowdLoad } from './crowd-load.ts'
 const load = await startCrowdLoad(JSON.parse(process.argv[2] ?? '{}') as LoadOptions)
 process.send?.({ ready: true })
 process.once('message', () => process.send?.({ report: load.stop() }))
-// The process that started this one has heard everything, or is gone.
+// The parent process has received all results, or has ended.
 process.once('disconnect', () => process.exit())

@@ -13,7 +13,7 @@ export interface Run {
   /** By the clients: the longest that a write waited, and the longest time in which none was answered. */
   readonly stallsMs: readonly number[]
   readonly gapsMs: readonly number[]
-  /** The longest that a write waited at any other moment: what the machine does to the clients by itself. */
+  /** The longest that a write waited at any other moment: waits that the machine causes without a handover. */
   readonly calmMs: number
 }
 

@@ -45,7 +45,7 @@ export async function measureIdle(
     const [endpoint] = (await proxy.client.reportProxy({})).endpoints
     return endpoint?.connections === connections
   })
-  // What was only needed to connect is given back meanwhile; clients that stay are not measured while they come.
+  // Memory that was only needed to connect is freed meanwhile; clients are measured after they have connected.
   await pause(SETTLE_MS)
   return { connections, rssBytesBefore, rssBytes: rssBytes(pid) }
 }

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { encodeCommand } from '@fairlead/engine'
 
-/** Where a client comes in. */
+/** The address to which a client connects. */
 export interface Door {
   readonly port: number
   readonly password: string
@@ -12,7 +12,7 @@ export interface Door {
   readonly ca: string | null
 }
 
-/** A client that means no good. Its promises reject when it is closed. */
+/** A hostile client. Its promises reject when it is closed. */
 export interface HostileClient extends Disposable {
   readonly socket: Socket
   /** Resolves when the kernel has all of it. */

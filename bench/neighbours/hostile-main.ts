@@ -1,4 +1,4 @@
-/** The hostile clients of one case, in a process of their own that gives way to all others: what is felt is not that they need a processor. */
+/** The hostile clients of one case, in a process with the lowest priority: so the neighbour does not wait because they need a processor. */
 import { constants, setPriority } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { hostileCases } from './hostile-cases.ts'
@@ -11,7 +11,7 @@ if (hostile === undefined) throw new Error(`there is no case ${name}`)
 let rounds = 0
 for (let n = 0; n < hostile.connections; n += 1) void goOn()
 process.on('message', () => process.send?.({ rounds }))
-// The process that started this one has heard everything, or is gone.
+// The parent process has received all results, or has ended.
 process.once('disconnect', () => process.exit())
 
 async function goOn(): Promise<never> {

@@ -26,7 +26,7 @@ const { values: flags } = parseArgs({
 })
 const seconds = Number(flags.seconds)
 const only = new RegExp(flags.only)
-/** By then what the clients before have left behind is gone. */
+/** After this time, nothing is left of the clients before. */
 const REST_MS = 300
 const KEYS = 300_000
 
@@ -90,7 +90,7 @@ async function calm(what: string): Promise<Row> {
   }
 }
 
-/** What a neighbour feels from a moment after the beginning of a case to its end. */
+/** The times of a neighbour, from shortly after the beginning of a case to its end. */
 async function beside(
   who: Neighbour,
   name: string,

@@ -45,7 +45,7 @@ setInterval(() => {
 }, EVERY_MS)
 
 process.on('message', () => {
-  // What still waits has waited that long at least.
+  // Requests that still wait count with their time so far.
   const all = [...tookMs, ...asked.map(({ atMs }) => performance.now() - atMs)]
   const felt: Felt = feltOf(all)
   process.send?.(felt)

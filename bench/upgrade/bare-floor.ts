@@ -66,7 +66,7 @@ async function fill(primary: BenchEngine, replica: BenchEngine, megabytes: numbe
   await load.stop()
 }
 
-/** As the engines themselves say it. */
+/** As the engines report it. */
 async function linked(replica: BenchEngine, primary: BenchEngine): Promise<void> {
   const isLinked = async () => {
     const { role, link } = await replica.replication()

@@ -10,7 +10,7 @@ export interface FairleadHandovers extends Checked {
   readonly writeStopsMs: readonly number[]
   /** Of the certificates, the server's own clock: from the pause to the promotion. */
   readonly certifiedMs: readonly number[]
-  /** The longest such time of all before the upgrade: what the machine does to the clients by itself. */
+  /** The longest such time before the upgrade: waits that the machine causes without a handover. */
   readonly calmMs: number
   /** That the handovers caused, by the certificates. */
   readonly fullSyncs: number

@@ -10,7 +10,7 @@ export interface Comparison {
   readonly writeStopMs: number
   /** The same of each handover, in their order. */
   readonly writeStopsMs: readonly number[]
-  /** The longest such time of all before the first handover: what the machine does to the clients by itself. */
+  /** The longest such time before the first handover: waits that the machine causes without a handover. */
   readonly calmMs: number
   /** Acknowledged, and not there afterwards. */
   readonly lost: number

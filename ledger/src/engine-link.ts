@@ -54,7 +54,7 @@ export function openEngineLink(options: {
     try {
       reader.feed(Buffer.from(bytes.buffer, bytes.byteOffset, size))
     } catch {
-      // What an engine says in no known language answers nothing: whatever was outstanding is unknown.
+      // Bytes that are no reply answer nothing: the outcome of the outstanding command is unknown.
       end('protocol')
     }
     return true

@@ -14,7 +14,7 @@ export interface PrimaryRoute {
 const ASK_AGAIN_MS = 2
 const PATIENCE_MS = 500
 const ASK_AGAIN_LATER_MS = 20
-/** So long without a question and the next one is a new trouble. */
+/** After this time without a question, the next one belongs to a new failure. */
 const CALM_MS = 200
 const CONNECTS_AT_ONCE = 4
 

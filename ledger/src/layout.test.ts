@@ -44,7 +44,7 @@ test('each slot has the primary whose ranges hold it, and groups go by their fir
   expect(layout.slotsAt({ host, port: 9 })).toBeNull()
 })
 
-test('of two primaries of one slot the doubted one is passed over, but not when it is the only one', () => {
+test('of two primaries of one slot the doubted one is skipped, unless it is the only one', () => {
   const both = layoutOf(shard('master', '0-16383', 1), shard('master', '0-16383', 2))
   expect(both.groups).toEqual(['0-16383'])
   expect(both.primaryOf(7, { host, port: 1 })?.port).toBe(2)

@@ -4,7 +4,7 @@ import { type Address, isSameAddress } from './layout.ts'
 import { movedTo } from './moved-hints.ts'
 import type { Reply } from './resp-lite.ts'
 
-/** One client of the load: at most one command outstanding, and always on its way back to the primary. */
+/** One client of the load: it has at most one command outstanding, and always returns to the primary. */
 export interface LoadConnection {
   readonly state: ConnectionState
   /** Sends the next command. Only when idle. */

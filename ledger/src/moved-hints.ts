@@ -1,6 +1,6 @@
 import { type Address, isSameAddress } from './layout.ts'
 
-/** What sent a connection looking for its primary. */
+/** The error because of which a connection looks for its primary. */
 export interface Trouble {
   /** Where it met it. */
   readonly at: Address
@@ -15,7 +15,7 @@ export interface MovedHints {
   settle(slot: number, named: Address | null, nowMs: number): { address: Address | null; isHint: boolean }
 }
 
-/** The API's word is what is tested: so long it may be late. Handovers of the product take a tenth of it. */
+/** The API is under test: its answer may be late by this time. Handovers of the product take a tenth of it. */
 export const API_MAY_LAG_MS = 250
 
 interface Hint {

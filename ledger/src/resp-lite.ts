@@ -6,7 +6,7 @@ export type Reply =
   | { readonly kind: 'bulk'; readonly text: string | null }
   | { readonly kind: 'array'; readonly items: readonly Reply[] | null }
 
-/** What came is no RESP2: the stream cannot be trusted any further. */
+/** The bytes are no RESP2: the rest of the stream cannot be read. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
 }
