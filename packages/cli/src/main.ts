@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The entry: looks at the Node version before anything is loaded that an old one would crash on. */
-// Before anything is made: what Fairlead writes is its owner's only.
+// Before any file is made: only their owner may read files of Fairlead.
 process.umask(0o077)
 const needed = [24, 17] as const
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)

@@ -12,7 +12,7 @@ import { withoutOrders } from './parts/start-part.ts'
 
 /**
  * Runs one command line and returns the exit code: 0, 1 when the command failed, 2 when it or the configuration is
- * wrong. What people must know about a failure is one line on stderr, never a stack.
+ * wrong. A failure is one line on stderr, never a stack trace.
  */
 export async function runProgram(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   try {

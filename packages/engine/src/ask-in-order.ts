@@ -4,7 +4,7 @@ import { encodeCommand } from './framing/encode-command.ts'
 import type { PlainReply } from './framing/parse-plain-reply.ts'
 import { createReplyReader } from './framing/reply-reader.ts'
 
-/** Questions to the engine at the other end of a socket, and its answers, which come in the same order. */
+/** Commands to the engine at the other end of a socket, and their replies, which come in the same order. */
 export interface Asking extends Disposable {
   /** Sends a command at once. Throws when the engine gives no answer in time, or none any more. */
   ask(words: readonly (string | Buffer)[]): Promise<PlainReply>
@@ -17,9 +17,9 @@ interface Question {
   readonly fail: (cause: Error) => void
 }
 
-/** A stopped engine reads nothing: what was written to it last is not waited for any longer. */
+/** A stopped engine reads nothing: closing does not wait longer for the last bytes to leave. */
 const CLOSE_WITHIN_MS = 20
-/** Of a channel that only Fairlead speaks in one is enough. */
+/** A channel that only Fairlead uses has one message at a time. */
 const MOST_MESSAGES = 1_000
 
 /**
@@ -73,7 +73,7 @@ export function askInOrder(
   return {
     ask(words) {
       if (closed !== null) return Promise.reject(closed)
-      // A question that is late stays in its place: the answer may come yet, and is that of no other command.
+      // A command whose reply is late stays in its place: the reply may still come, and belongs to no other command.
       const { question, reply } = timedQuestion(answersWithinMs, () => {
         usable = false
       })
@@ -116,7 +116,7 @@ function isOfChannel(reply: PlainReply): reply is readonly PlainReply[] {
   return Array.isArray(reply) && (reply[0] === 'smessage' || reply[0] === 'sunsubscribe')
 }
 
-/** What is written in one go leaves as one: a look asks three things of each of dozens of engines. */
+/** Commands that are written together are sent together: a look sends three commands to each of dozens of engines. */
 function gatherWrites(socket: Socket): () => void {
   let isCorked = false
   return () => {

@@ -6,14 +6,14 @@ import { isOurUser, isProxyOfRoot, isServerOfRoot } from './engine-users.ts'
 import { type Listener, readListeners } from './read-listeners.ts'
 import { usersOf } from './users-of-ports.ts'
 
-/** What listens there is not proven to be a process of our user: nothing may be told to it. */
+/** The process that listens there is not proven to be one of this user: nothing may be sent to it. */
 export class NotOurs extends Error {
   override readonly name = 'NotOurs'
 }
 
 /** A socket of our user that listens at an address. */
 interface OwnListener extends Pick<Listener, 'inode' | 'uid'> {
-  /** What the process that has it calls it, /proc/<pid>/fd/<number>; null: not known, or not yet. */
+  /** Its path in the process that has it, /proc/<pid>/fd/<number>; null: not known, or not yet. */
   handle: string | null
 }
 
@@ -62,7 +62,7 @@ export function isLoopback(host: string): boolean {
 async function ownListener(address: EngineAddress): Promise<OwnListener> {
   const where = textOf(address)
   const before = known.get(where)
-  // The table may have come, or changed, since it was taken for ours.
+  // The table may have appeared, or changed, since the socket was accepted.
   if (before !== undefined && isHeld(before) && isExpected(before.uid, usersOf(address))) return before
   const listeners = await readListeners(address)
   const stranger = listeners.find(({ uid }) => !isOurUser(uid))
@@ -90,7 +90,7 @@ async function ownListener(address: EngineAddress): Promise<OwnListener> {
   return listener
 }
 
-/** `users`: of the table; none: it does not say. Root needs no port to be told all. */
+/** `users`: of the table; none: it does not say. Root can read everything anyway. */
 function isExpected(uid: number, users: readonly number[]): boolean {
   return users.length === 0 || [0, ...users].includes(uid)
 }

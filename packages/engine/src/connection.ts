@@ -23,7 +23,7 @@ export class EngineError extends Error {
   override readonly name = 'EngineError'
 }
 
-/** The engine gave no answer that is one: refused, closed, too late, or not understood. Whether a command was carried out is unknown. */
+/** The engine gave no valid answer: refused, closed, too late, or not understood. Whether a command was carried out is unknown. */
 export class EngineUnreachable extends Error {
   override readonly name = 'EngineUnreachable'
 }

@@ -15,7 +15,7 @@ export interface Denial {
 
 /**
  * What the own user of a database may ask of this build, as command words of an ACL rule: everything but what administers the
- * engine or reaches beyond the database. Throws on a version that is none.
+ * engine or reaches beyond the database. Throws on an invalid version.
  */
 export function databaseUserRights(build: Build, inCluster: boolean): readonly string[] {
   const harmless = isOld(build) ? [...ofOld, ...(inCluster ? ofOldInCluster : [])] : []
@@ -29,7 +29,7 @@ export function databaseUserRights(build: Build, inCluster: boolean): readonly s
 /**
  * Commands of engines that are not administrative by their own account, and yet reach beyond the database. MIGRATE opens connections
  * from the engine to any address and sends there what it is told; RESTORE-ASKING writes to slots that are on their way to another
- * shard; SCRIPT DEBUG stops the process for as long as one client likes. Throws on a version that is none.
+ * shard; SCRIPT DEBUG stops the process for as long as one client likes. Throws on an invalid version.
  */
 export function beyondDatabase(build: Build): readonly Denial[] {
   // Before redis 7 a subcommand cannot be forbidden: the command is, and its other subcommands are allowed again.
@@ -44,7 +44,7 @@ export function beyondDatabase(build: Build): readonly Denial[] {
 /**
  * Commands that only administrators of an engine may use, although they are in the category `@connection`: to
  * pause clients or to end the pause of a handover, to end other connections or what they wait for, to exempt
- * one's own connection from eviction. Throws on a version that is none.
+ * one's own connection from eviction. Throws on an invalid version.
  */
 export function beyondConnection(build: Build): readonly Denial[] {
   const ofOldClient = [

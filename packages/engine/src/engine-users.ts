@@ -35,7 +35,7 @@ export function isServerOfRoot(): boolean {
   return isServerUser(process.geteuid?.() ?? 0)
 }
 
-/** Is a process of this user one of ours: of our own user or, where root has started us, of root, an engine or the proxy? */
+/** Does a process of this user belong to Fairlead: to this user or, if root has started Fairlead, to root, an engine or the proxy? */
 export function isOurUser(uid: number): boolean {
   const self = process.geteuid?.()
   if (self === 0) return uid === 0 || isEngineUser(uid) || isProxyUser(uid)

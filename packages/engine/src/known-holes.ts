@@ -14,7 +14,7 @@ export type KnownHole = Pick<Hole, 'id' | 'what' | 'reach'>
 
 /**
  * The holes of the table that this build has, newest first. A distribution mends an old version without changing its number, so a
- * build whose Debian package is known is judged by that, too; packages of Ubuntu are not judged. Throws on a version that is none.
+ * build whose Debian package is known is judged by that, too; packages of Ubuntu are not judged. Throws on an invalid version.
  */
 export function knownHoles(build: JudgedBuild): readonly KnownHole[] {
   if (build.package?.includes('ubuntu')) return []

@@ -64,7 +64,7 @@ async function fetchEngine(
   flavour: string,
   version: string | undefined,
 ): Promise<void> {
-  // Programs are no secret, and the user who runs shards may be another one than the user who fetched them.
+  // Builds are readable by all: shards may run as another user than the one that fetched the build.
   process.umask(0o022)
   const stop = new AbortController()
   const onSignal = (signal: keyof typeof exitCodes) => {
@@ -92,7 +92,7 @@ async function fetchEngine(
   }
 }
 
-/** One moving line on a terminal, plain lines elsewhere. */
+/** An updated line on a terminal, plain lines elsewhere. */
 async function showProgress<T>(what: string, work: (tell: (line: string) => void) => Promise<T>): Promise<T> {
   if (!process.stdout.isTTY) return work((line) => process.stdout.write(`${line}\n`))
   const { promise, resolve } = Promise.withResolvers<T>()
@@ -107,7 +107,7 @@ async function showProgress<T>(what: string, work: (tell: (line: string) => void
         )
       },
     },
-    // Errors are ours to print and Ctrl-C ours to handle: listr2 would leave at once, and the work half done.
+    // Errors and Ctrl-C are handled here: listr2 would exit at once, with the work unfinished.
     { registerSignalListeners: false, rendererOptions: { showErrorMessage: false } },
   )
   await tasks.run()

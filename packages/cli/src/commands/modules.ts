@@ -33,7 +33,7 @@ export function addModulesCommands(program: Command, home: () => string): void {
     .argument('<file>', 'the package')
     .option('--json', 'print JSON')
     .action(async (file: string, options: JsonOption) => {
-      await stat(resolve(file)) // before the server is asked: what is wrong is then the file
+      await stat(resolve(file)) // before the server is asked, so an error here is about the file
       const module = await connectOperator(home()).uploadModule({ file: createReadStream(file) })
       print(module, options, `${module.module_name} ${module.semantic_version} is module ${module.uid}\n`)
     })
@@ -93,7 +93,7 @@ async function readJson(file: string): Promise<unknown> {
   }
 }
 
-/** A misspelt one would be no capability at all, and be missed at the first upgrade. */
+/** A misspelt name would not be a capability, and would be missing at the first upgrade. */
 function addCapability(name: string, before: readonly string[]): readonly string[] {
   const names = moduleCapabilities.map((one): string => one.name)
   if (!names.includes(name)) throw new InvalidArgumentError(`there are ${names.join(', ')}`)

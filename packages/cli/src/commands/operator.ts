@@ -101,7 +101,7 @@ async function verify(config: Config, env: NodeJS.ProcessEnv, { head, json }: Ve
   if (seen.fault !== undefined) process.exitCode = 1
 }
 
-/** Where no server runs, its files are opened by its user, and not by root. False: we are that user. */
+/** If no server runs, its files are opened as the server's user, not as root. False: this process is that user. */
 async function wasDoneByServerUser(
   config: Config,
   env: NodeJS.ProcessEnv,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { zipSync } from 'fflate'
 
-/** What people say of a module that they have as a shared object only. */
+/** What people have to tell about a module of which they only have the shared object. */
 export interface ModuleFacts {
   /** As MODULE LIST says it. */
   readonly name: string

@@ -1,6 +1,6 @@
 import { withoutOrders } from '../parts/start-part.ts'
 
-/** Writes what the server has said to stdout, where a terminal may be: the server may be another user than the operator, who may be root. */
+/** Writes an answer of the server to stdout, which may be a terminal: the server may run as another user than the operator, which may be root. */
 export function say(text: string): void {
   process.stdout.write(withoutOrders(text))
 }

@@ -31,7 +31,7 @@ export async function runUp(config: Config, env: NodeJS.ProcessEnv): Promise<voi
     void stopped.then(() => asked.abort())
     const keeping = { stop: asked.signal }
     log.info({ home: config.home }, 'agent and server are being started; with many shards that takes a while')
-    // Before the agent: where the server has no user of its own any more, it takes back what the agent looks at.
+    // Before the agent: if the server has no user of its own any more, its start moves files that the agent looks at.
     const command = await serverCommand(config, process.argv[1] ?? '', env, log)
     await using _agent = await keepPart('agent', ownCommand('agent', env), log, keeping)
     await using server = await keepPart('server', command, log, keeping)

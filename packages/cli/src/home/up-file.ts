@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { identifyProcess, isAlive, type ProcessIdentity } from '@fairlead/agent'
 import type { Config } from '@fairlead/server'
 
-/** Which `fairlead up` runs on a home: so that `fairlead down` finds it, and a second one is refused. */
+/** The `fairlead up` that runs on a home: `fairlead down` finds it here, and a second `fairlead up` is refused. */
 export interface UpFile {
   /** The process of the last start, if it still runs; else null. */
   read(): ProcessIdentity | null

@@ -23,7 +23,7 @@ export function nodeFlags(part: string): readonly string[] {
   }
 }
 
-/** Of a V8 that is not known to have it, Node would not start. */
+/** With a V8 that does not know the flag, Node would not start. */
 const countsBuffersAsHeap = process.versions.v8.startsWith('13.6.')
   ? ['--external-memory-accounted-in-global-limit']
   : []

@@ -23,7 +23,7 @@ export function describeReady(
   return `${ready}\nFirst user: ${adminUsername}   password: ${generatedPassword}   (it is shown only this once)`
 }
 
-/** The news of a part, as it may be shown: it may be another user. */
+/** The message of a part, made safe to print: the part may run as another user. */
 export function readyOf(news: unknown): Ready {
   const text = (name: keyof Ready): string | undefined => {
     const value = (news as Readonly<Record<string, unknown>> | null)?.[name]

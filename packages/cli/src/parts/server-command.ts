@@ -10,13 +10,13 @@ export interface PartCommand {
   readonly program: string
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
-  /** It is another user than we are: what it says is not believed, and it gets no terminal. */
+  /** It runs as another user: its output is not trusted, and it gets no terminal. */
   readonly isOther: boolean
 }
 
 /** Linux gives those below to root alone. */
 const FIRST_HIGH_PORT = 1_024
-/** What the server, as another user, gets of our environment in addition to its own settings: nothing that may be secret. */
+/** Variables of this environment that a server of another user gets in addition to its settings: none that may be secret. */
 const TOLD = ['PATH', 'TZ', 'LANG', 'LC_ALL', 'NODE_COMPILE_CACHE']
 
 /**
@@ -82,7 +82,7 @@ function wayToStore({ store }: Config): readonly string[] {
 function envOf({ home }: Config, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const isTold = (name: string) => TOLD.includes(name) || name.startsWith('FAIRLEAD_')
   const told = Object.entries(env).filter(([name]) => isTold(name))
-  // What Node has compiled once is kept: started again, it is there sooner.
+  // Compiled code is kept, so that the next start is faster.
   const cache = { NODE_COMPILE_CACHE: join(home, 'server', 'own', 'cache') }
   return { ...cache, ...Object.fromEntries(told), FAIRLEAD_HOME: home }
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { startPart } from './start-part.ts'
 
 const hostile = [
-  // Node takes these for its own: it asserts that it has sent a handle.
+  // Node treats such messages as its own, and asserts that a handle was sent.
   '{"cmd":"NODE_HANDLE_ACK"}',
   '{"cmd":"NODE_HANDLE","type":"none"}',
   'not JSON',

@@ -55,7 +55,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** No faster than it can be written: what is said may be without an end. */
+/** No faster than it can be written: the output may never end. */
 function copy(from: Readable | null, to: Writable): void {
   const decoder = new StringDecoder('utf8')
   const clean = new Transform({
