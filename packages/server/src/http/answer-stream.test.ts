@@ -143,7 +143,7 @@ test('a source that fails ends the stream, is logged, and says nothing of it; no
   expect(lines.join('')).toContain('a stream failed')
 })
 
-test('one user has only so many, and others have theirs', async () => {
+test('one user has a limited number of streams, and others have theirs', async () => {
   let uid = 1
   const http = createHttp({
     identify: (_, requester) => ({

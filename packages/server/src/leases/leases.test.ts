@@ -125,7 +125,7 @@ test.runIf(isOnPostgres)(
   },
 )
 
-test.runIf(isOnPostgres)('a bucket is not handed over in the midst of work on it', async () => {
+test.runIf(isOnPostgres)('a bucket is not handed over while work on it goes on', async () => {
   await using store = await openTestStore(':memory:')
   await using one = await createLeases({ store, log })
   const work = Promise.withResolvers<void>()

@@ -119,7 +119,7 @@ describe('the membership of two groups', () => {
     expect(planCluster(change(change(seen, 1, without('node-3')), 1, and(greeted))).size).toBe(0)
   })
 
-  test('has a stranger forgotten by all that know it, in one go', () => {
+  test('makes all shards that know a stranger forget it, in one step', () => {
     const known = change(change(seen, 2, and(stranger)), 4, and(stranger))
     expect(planCluster(known).get(0)).toMatchObject({
       step: { kind: 'forget-node', node: 'node-9', shards: [2, 4] },

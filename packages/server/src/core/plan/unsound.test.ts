@@ -126,7 +126,7 @@ describe('an old primary that the upgrade has restarted on the new revision', ()
     }
   }
 
-  test('takes over from one that is old still, whatever process it was when it handed over', () => {
+  test('takes over from one that is still old, even if its process has changed since it handed over', () => {
     expect(planGroup(ledByThree(0), goal)).toMatchObject({
       kind: 'do',
       step: { kind: 'hand-over', from: 3, to: 1 },

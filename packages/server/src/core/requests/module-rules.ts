@@ -4,7 +4,7 @@ import type { Module } from '../modules/module.ts'
 import type { Goal } from '../state/goal.ts'
 import type { Refused } from '../state/refused.ts'
 
-/** What of a database decides which modules it can have. */
+/** The properties of a database that decide which modules it can have. */
 export interface ModuleTraits {
   readonly replicas: number
   readonly persistence: Goal['persistence']
@@ -46,7 +46,7 @@ export function obstacleOfCapabilities(module: Module, traits: ModuleTraits): Re
   }
 }
 
-/** Of the capabilities that a module can declare, those that something of Fairlead's databases needs. */
+/** The capabilities of modules that a feature of Fairlead's databases needs. */
 function neededBy({ replicas, persistence, cluster, evictionPolicy }: ModuleTraits) {
   const needs: readonly (readonly [boolean, string, string])[] = [
     [evictionPolicy !== 'noeviction', 'eviction_expiry', `eviction_policy ${evictionPolicy}`],

@@ -45,7 +45,7 @@ function defaultFlavour(catalogue: readonly Build[], version: string | undefined
 }
 
 /**
- * What stands against beginning to use this build: holes that `before` (what a database runs now; undefined: nothing yet) does not
+ * Why this build may not be used from now on: holes that `before` (what a database runs now; undefined: nothing yet) does not
  * have. Undefined: nothing does. Names the builds that are sound.
  */
 export function resolveHoles(

@@ -26,7 +26,7 @@ describe('a new database', () => {
     expect(resolve(asked, builds)).toBe(chosen)
   })
 
-  test('does not run a build with known holes, and is told of the sound ones and of the way out', () => {
+  test('does not run a build with known holes, and hears the sound builds and the way out', () => {
     const builds = [build('redis-7.0.15'), build('valkey-8.0.1', 'CVE-1', 'CVE-2'), build('valkey-8.1.1')]
     expect(resolve('8.0.1', builds)).toEqual({
       refused: 'insecure_version',

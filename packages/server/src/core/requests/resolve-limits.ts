@@ -42,7 +42,7 @@ export function resolveLimits(request: LimitsRequest, subject: LimitsSubject): N
   const wanted = { memoryBytes, evictionPolicy, change }
   if (!change) return wanted
   const raises = isAtLeast(memoryBytes, database.memoryBytes)
-  // What else stands in the way is seen in the midst of that change, and may be over with it.
+  // Other obstacles are seen during that change, and may end with it.
   const running = busy(subject, raises && !hasOtherPolicy)
   if (running !== undefined) return running
   const obstacles = [

@@ -154,7 +154,7 @@ function find(place: string, uid: string, used: UsedModule, { catalogue }: Modul
   return invalid(`${place}.new_module is ${module.name}, which is no version of ${used.name}`)
 }
 
-/** It stays: what it can do was asked for when it came. Only the engine may change under it. */
+/** It stays: its capabilities were checked when it was added. Only the engine may change. */
 function keep(used: UsedModule, { build, catalogue }: ModuleScene): Resolved {
   const module = catalogue.find(({ uid }) => uid === used.uid)
   if (module === undefined)

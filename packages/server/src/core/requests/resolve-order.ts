@@ -1,7 +1,7 @@
 import { type Action, undoGoal } from '../state/action.ts'
 import type { Refused } from '../state/refused.ts'
 
-/** What people may say about an upgrade that runs. `retry` of one that has ended is another matter: a new action. */
+/** The orders that people may give about a running upgrade. `retry` of an upgrade that has ended is a new action. */
 export type Order = 'pause' | 'resume' | 'cancel' | 'rollback' | 'finalize' | 'retry'
 
 /** What an order changes of an action. Empty: look again at once. */
@@ -60,7 +60,7 @@ function takeBack(action: Action, order: 'cancel' | 'rollback', by: string): Ord
   }
 }
 
-/** What was asked for, and what that came to. */
+/** What was requested, and the present goal. */
 function describeTakenBack({ handedOverAt, goal }: Action, order: 'cancel' | 'rollback'): string {
   if (order === 'cancel')
     return handedOverAt === null ? 'cancelled' : 'cancelled after the handover, and rolled back'

@@ -26,7 +26,7 @@ export interface UpgradeRequest {
   readonly modules: readonly ModuleEntry[]
 }
 
-/** What there is on the nodes and in the catalogue of modules. */
+/** The builds on the nodes and the catalogue of modules. */
 export interface Catalogue {
   readonly builds: readonly OfferedBuild[]
   readonly modules: readonly Module[]
@@ -82,7 +82,7 @@ export function resolveUpgrade(
     modules: resolved.modules,
   }
   const change = revisionOf(runs) !== revisionOf(from)
-  // What is upgraded in place, or begins empty, does so where it is.
+  // A shard that is upgraded in place, or begins empty, needs no other place.
   if (change && !discard && subject.lackOfMemory === undefined && subject.lackOfPorts !== undefined)
     return {
       refused: 'insufficient_resources',
@@ -120,7 +120,7 @@ function goalOf(
   }
 }
 
-/** A database may stay where it is, and go wherever no hole is that it does not have today. */
+/** A database may keep its build, and change to any build without holes that it does not have today. */
 function holesIn(target: Build, subject: UpgradeSubject, { builds }: Catalogue): readonly Refused[] {
   const insecure = resolveHoles(target, subject.build, builds)
   return insecure === undefined ? [] : [insecure]
@@ -143,7 +143,7 @@ function resolveTarget(request: UpgradeRequest, subject: UpgradeSubject, catalog
     (one) => one.flavour !== build.flavour || compareVersions(one.version, build.version) >= 0,
   )
   if (engineVersion !== undefined) {
-    // A sound build that is older is no target. One that is asked for is refused as what it is.
+    // An older sound build is no target. If it was requested, it is refused as a downgrade.
     const found = resolveBuild(engineVersion, build.flavour, notOlder)
     return 'build' in found ? found : resolveBuild(engineVersion, build.flavour, catalogue.builds)
   }

@@ -10,7 +10,7 @@ test('a server stops to rely on a lease before another one may have it, however 
     expect(goodUntil(sentAt)).toBeLessThan(reachedStoreAt + LEASE_MS - 2_000)
 })
 
-test('any number of servers, coming and going in any order, comes to rest with every bucket held', () => {
+test('with any number of servers that start and stop in any order, in the end every bucket is held', () => {
   for (const servers of [1, 2, 3, 7, 64, 300]) {
     const held = Array.from({ length: servers }, (_, n) => (n === 0 ? ALL_BUCKETS : 0))
     let moved = true

@@ -12,7 +12,7 @@ export interface Database {
   readonly restartNonce: number
   /** By name. */
   readonly modules: readonly UsedModule[]
-  /** Limit of all primaries together in bytes, ours not counted (engine-memory.ts); 0 is unlimited. */
+  /** Limit of all primaries together in bytes, without memory for replication (engine-memory.ts); 0 is unlimited. */
   readonly memoryBytes: number
   readonly replicas: number
   readonly persistence: Goal['persistence']
@@ -57,7 +57,7 @@ export interface GroupRecord {
 /** `changing`: an action runs on an existing database. */
 export type DatabaseStatus = 'pending' | 'active' | 'changing' | 'deleting' | 'creation-failed'
 
-/** What a database takes of what there is for all. */
+/** The resources that a database takes from those of all databases. */
 export type Reserved = Pick<Database, 'uid' | 'endpointPort' | 'memoryBytes' | 'replicas'>
 
 /** What a shard takes of its node: this concerns other databases, too. */

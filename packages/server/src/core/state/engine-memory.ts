@@ -1,8 +1,8 @@
 import type { Database } from './database.ts'
 
 /**
- * `maxmemory` of an engine counts more than its clients' data: the backlog of replication is in it. That is ours, and so it comes
- * on top of what a database was given. Here, and nowhere else, is how much.
+ * `maxmemory` of an engine counts more than its clients' data: the backlog of replication is in it. That memory is for replication,
+ * so it comes on top of what a database was given. Only this file says how much.
  */
 
 /** What a database grants one shard. */

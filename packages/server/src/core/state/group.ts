@@ -41,7 +41,7 @@ export function awaitShard(shard: ObservedShard, group: Group): Verdict {
   }
 }
 
-/** Of the file that an engine writes. However long that takes, it is waited for while it moves on: many may write to one slow disk. */
+/** Of the file that an engine writes. It is waited for as long as the file grows: many engines may write to one slow disk. */
 export function progressOf({ saving }: EngineState): { readonly progress?: number } {
   return saving.progress == null ? {} : { progress: saving.progress.done }
 }
@@ -79,7 +79,7 @@ function describeState(shard: ObservedShard, { primary }: Group): Obstacle {
   return { code: 'saving', why: `${name} writes its append-only file${howFar(shard.engine)}` }
 }
 
-/** What is known of a silence: when its engine is given up its folder goes too, and this is all that is left. */
+/** The known facts about a silence: when its engine is given up, its folder is deleted, and only this is left. */
 function whySilent({ processWhy, trouble, lastLogLine = '' }: ObservedShard): string {
   const said = trouble === '' && lastLogLine !== '' ? `its log ends with: ${lastLogLine}` : ''
   return [processWhy, said].filter((words) => words !== '').join('; ')

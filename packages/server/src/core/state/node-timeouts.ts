@@ -1,6 +1,6 @@
 /**
  * What a shard may be told, in milliseconds, the least first: with that one its process begins (agent/src/engine/engine-config.ts). The others are not
- * round: a person sets no such value, so these are known as ours.
+ * round: a person sets no such value, so Fairlead recognizes its own values.
  */
 export const NODE_TIMEOUTS_MS: readonly number[] = [5_000, 10_240, 20_480, 40_960, 59_904]
 

@@ -73,7 +73,7 @@ describe('what may be done now', () => {
     })
   })
 
-  test('a pause holds whatever else is allowed, also an undo', () => {
+  test('a pause stops everything else that is allowed, also an undo', () => {
     const orders = { ...noOrders, paused: true }
     expect(allowedBy(goalWith({}), orders, null, at).paused).toBe(true)
     expect(allowedBy(undoOf(goalWith({})), orders, null, at).paused).toBe(true)

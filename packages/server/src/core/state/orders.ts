@@ -14,7 +14,7 @@ export interface Orders {
 /** Of an action that was left alone. */
 export const noOrders: Orders = { paused: false, proceed: false, finalize: false }
 
-/** What may be done now, by what people have said and what time it is. */
+/** What a plan may do now, by the orders of people and the time. */
 export interface Allowed {
   readonly paused: boolean
   readonly mayHandOver: boolean
@@ -23,7 +23,7 @@ export interface Allowed {
   readonly onFinalize: { readonly on: 'person' | 'time' } & Obstacle
 }
 
-/** What is allowed to a plan that nothing holds back. */
+/** What a plan without restrictions may do. */
 export const unrestricted: Allowed = {
   paused: false,
   mayHandOver: true,

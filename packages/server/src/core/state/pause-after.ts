@@ -1,7 +1,7 @@
 /** After an attempt that was in vain. */
 const SHORTEST_MS = 3_000
 const LONGEST_MS = 15_000
-/** A client that was in the way so often, in a row, is slow: soon after it will be in the way again. */
+/** A client that has delayed so many attempts in a row is slow, and will delay the next one, too. */
 const GROWTH = 1.5
 
 /**

@@ -1,4 +1,4 @@
-/** Where a PostgreSQL database is, and as which user we come there. */
+/** The address of a PostgreSQL database, and the user to sign in as. */
 export interface PostgresAddress {
   /** A name, an address, or the folder of a Unix socket. */
   readonly host: string

@@ -5,7 +5,7 @@ import type { LiveShard, Verdict } from './topology.ts'
 
 /**
  * Does the data fit the successor? Builds differ: many small keys take twice as much on redis 8.0 as on valkey 9.1. As a replica it
- * evicts and refuses nothing; from its promotion on it would: for what the data did not need before, that is a loss by us. So it
+ * evicts and refuses nothing; from its promotion on it would: Fairlead would have caused that loss. So it
  * does not take over. A primary that is at its limit itself is no obstacle, as long as its successor needs no more than it.
  */
 export interface SuccessorMemory {
@@ -15,7 +15,7 @@ export interface SuccessorMemory {
   readonly why: string
 }
 
-/** Of two processes with the same data: what they need differs by as much, and says nothing. */
+/** Two processes with the same data may differ by this much. */
 const SAME_BYTES = 512 * 1024
 const SAME_SHARE = 0.01
 /** From here on people are told. */

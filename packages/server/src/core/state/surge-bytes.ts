@@ -27,5 +27,5 @@ export function surgeBytes(group: Pick<ObservedGroup, 'shards' | 'limits'>): num
   )
 }
 
-/** An empty engine, and some air. */
+/** An empty engine, and a reserve. */
 export const AIR_BYTES = 30 * 1024 * 1024

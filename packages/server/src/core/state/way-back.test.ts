@@ -25,7 +25,7 @@ function withEngine(shard: ObservedShard, change: Partial<EngineState>): Observe
 }
 
 describe('the way back', () => {
-  test('is open before anything was handed over, whatever state the replicas are in', () => {
+  test('is open before any group has handed over, in any state of the replicas', () => {
     expect(wayBack({ groups: [groupOf(1)] }, goal)).toEqual({
       eligible: true,
       obstacle: null,

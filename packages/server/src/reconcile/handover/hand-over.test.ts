@@ -32,7 +32,7 @@ const plots: fc.Arbitrary<Plot> = fc.record({
   ),
 })
 
-/** What earlier runs have failed at, of the code or of the model. */
+/** Cases at which earlier runs have failed, by a fault of the code or of the model. */
 const found: readonly Plot[] = [
   { seed: 123160870, inCluster: false, siblings: 0, death: 7, trouble: 'writes get through' },
   { seed: 1373844180, inCluster: false, siblings: 1, death: null, trouble: 'stumbling successor' },

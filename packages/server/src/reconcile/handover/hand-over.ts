@@ -20,7 +20,7 @@ export interface RoleToMove
   readonly successorRecord: Pick<ShardRecord, 'host' | 'port' | 'tlsPort'>
 }
 
-/** What a handover needs of the world beside the connections of the group. It knows no store, no proxy and no agent. */
+/** The ports of a handover, besides the connections of the group. It knows no store, no proxy and no agent. */
 export interface HandoverPorts extends MovingPorts, TakingOver, Clock {
   readonly clients: HandoverClients
   readonly record: HandoverRecord
@@ -46,7 +46,7 @@ export interface HandoverRecord {
   abandon(): Promise<void>
   /** The successor has the role; no client of the endpoint is there yet. */
   serving(): Promise<void>
-  /** So many clients were closed, because their long requests were in the way for too long; 0 mostly. */
+  /** How many clients were closed because their long requests delayed handovers for too long; mostly 0. */
   cut(clients: number): Promise<void>
   /** The clients are there. */
   moved(certificate: Certificate): Promise<void>

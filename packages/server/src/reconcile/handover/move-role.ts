@@ -36,7 +36,7 @@ export interface MovingGroup {
   readonly takeClients: () => Promise<number | null>
 }
 
-/** What it takes to move a role, beside the connections of the group. */
+/** The ports for moving a role, besides the connections of the group. */
 export type MovingPorts = EffectRunner & PassingTime
 
 /** The role has moved: at which point of which history, and for how long what stood still, in milliseconds. */
@@ -110,7 +110,7 @@ export async function moveRole(group: MovingGroup, ports: MovingPorts): Promise<
   return { replid, offset, keys: equal.keys, writeStopMs, heldMs: await group.takeClients() }
 }
 
-/** Nothing is sent over a connection that is broken: then the successor has certainly not heard of it. */
+/** Over a broken connection nothing is sent: then the successor has certainly not received the order. */
 async function promote({ successor, orders }: MovingGroup): Promise<void> {
   if (!successor.usable)
     throw new EngineUnreachable(`the connection to the successor at port ${successor.address.port} is broken`)

@@ -2,7 +2,7 @@ import { replicationOf } from './handover-gate.ts'
 import { type MovingGroup, type MovingPorts, type NotMoved, tooLate } from './move-role.ts'
 import { keepWritesStopped, pauseAll } from './stop-writes.ts'
 
-/** What was stopped is known to stand still for at least so long after the order to take over has run out. */
+/** Whatever was stopped certainly stays stopped for this time after the order to take over has expired. */
 const MARGIN_MS = 200
 const LOOK_AGAIN_MS = 1
 

@@ -2,7 +2,7 @@ import type { Build } from '@fairlead/api'
 import { compareVersions, type EngineConnection } from '@fairlead/engine'
 import type { EffectRunner, PassingTime } from '../turn/ports.ts'
 
-/** The pause ends by itself after this, whatever becomes of us. Far above the few milliseconds it is needed. */
+/** The pause ends by itself after this, also if the server dies. It is needed for a few milliseconds only. */
 const PAUSE_MS = 2_000
 /** Longer than an agent lets a primary be silent before it ends it (2 minutes): one that wakes up before is still paused. */
 const OUTLASTS_MS = 150_000
@@ -95,7 +95,7 @@ export async function refusesWrites(shard: EngineConnection, build: Build): Prom
   return Array.isArray(reply) && reply[1] === String(NEVER_REPLICAS)
 }
 
-/** Lets the clients of a shard go, whatever held them. Idempotent. */
+/** Ends every stop of a shard's clients. Idempotent. */
 export async function letWritesGo(
   shard: EngineConnection,
   build: Build,

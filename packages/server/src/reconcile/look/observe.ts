@@ -133,7 +133,7 @@ function silenceOf({ silence, startedAt }: ShardReport): Silence | null {
 /** The agent has no folder for it. */
 const nothing: Disk = { lookedAt: 0, snapshot: null, aof: 'none', claim: null }
 
-/** The engine's own words; or, when it does not answer, why, for people. That is a fact to decide on, not a fault. */
+/** The state that the engine reports; or, if it does not answer, the reason for people. Silence is a fact for the plan, not an error. */
 async function inspect(
   record: ShardRecord,
   { database, records }: About,

@@ -6,7 +6,7 @@ import type { ClientProbe } from '../../endpoints/endpoints-service.ts'
 import type { Reach, Reaches } from '../turn/reach.ts'
 import { type ObservingPorts, observe } from './observe.ts'
 
-/** What services may know of the world without touching it. */
+/** What services may observe without changing anything. */
 export interface Observer {
   look(database: Database): Promise<ObservedDatabase>
   /** Connects as a client of the database would. */

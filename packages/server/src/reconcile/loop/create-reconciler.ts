@@ -24,7 +24,7 @@ import type { TurnPorts } from './turn-ports.ts'
 /** Trouble this many times in a row (about 25 s) before the handover ends an upgrade: it is undone. */
 const GIVE_UP_AFTER = 9
 
-/** What is there besides the ports of a turn. */
+/** The dependencies besides the ports of a turn. */
 interface ReconcilerDeps
   extends DatabaseRecords<'listReserved'>,
     ShardRecords<'databasesOf'>,
@@ -141,7 +141,7 @@ async function meetTrouble(
   timesInARow: number,
   ports: TurnPorts,
 ): Promise<void> {
-  // The store is away for all databases: none of them is to give up for that.
+  // The store is away for all databases: this is no reason to give up the upgrade of one.
   if (codeOf(cause) === 'STORE_AWAY') return
   const why = messageOf(cause)
   const database = await ports.databases.get(uid)

@@ -8,7 +8,7 @@ export interface OrdersOnRecord {
 }
 
 const LOOK_EVERY_MS = 500
-/** The level is read, not the edge alone: whatever has been missed goes on by then. */
+/** All databases are looked at this often, in case an order was missed. */
 const ALL_EVERY_MS = 30_000
 
 /** Wakes the turns of databases for which other servers have taken orders, from now on, and all with `nudgeAll` now and then, until it is disposed of. */

@@ -56,7 +56,7 @@ async function hear(...answers: readonly (Changes | Error)[]) {
   return { asked, events }
 }
 
-test('only the databases are told of whose shards are different', async () => {
+test('only databases with changed shards are reported', async () => {
   const other = { ...marks, s3: 'dddddddddddd' }
   const { asked, events } = await hear(
     everything,

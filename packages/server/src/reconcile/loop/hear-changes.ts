@@ -13,7 +13,7 @@ export type HearingPorts = NodeAgent<'awaitChanges'> &
   PassingTime &
   Log
 
-/** What follows from what was heard. */
+/** The effects of reported changes. */
 export interface Listener {
   /** Something about the shards of this database is different, or is told for the first time (`watch`). */
   changed(databaseUid: number, queue: Queue): unknown
@@ -78,7 +78,7 @@ async function lookAtAll({ databases }: HearingPorts, listener: Listener): Promi
 
 async function take(news: Changes, heard: Heard, ports: HearingPorts, listener: Listener): Promise<void> {
   const changed = new Set([...different(news, heard)])
-  // All that there is comes as new to a server that has just been started: what is in progress, and users' orders, do not wait behind it.
+  // To a server that has just started, every shard is new: work in progress and users' orders do not wait behind these.
   const queue = heard.boot === '' ? 'watch' : 'action'
   // First: a turn that finds the primary dead is to know how far it had come.
   const streams = news.offsets.map(({ id, ...stream }) => ({ shard: shardId(id), ...stream }))

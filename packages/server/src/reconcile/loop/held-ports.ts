@@ -12,7 +12,7 @@ import { realTime } from '../turn/time.ts'
 import { createTurnMemory, type TurnMemory } from '../turn/turn-memory.ts'
 import type { TurnPorts } from './turn-ports.ts'
 
-/** What a turn gets from elsewhere. The rest is made for each lease anew. */
+/** The ports of a turn that outlive a lease. The others are made anew for each lease. */
 export type GivenPorts = Omit<
   TurnPorts,
   'preparations' | 'takeovers' | 'ordersToServe' | 'time' | keyof Records | keyof Reach
@@ -21,7 +21,7 @@ export type GivenPorts = Omit<
 
 /** The ports of the turns of a database for as long as this server holds it. Disposed of, it ends what they have begun. */
 export interface HeldPorts extends AsyncDisposable {
-  /** What one lease knows is forgotten with it: another server may have acted since. Throws LeaseLost. */
+  /** Knowledge from one lease is forgotten with it: another server may have acted since. Throws LeaseLost. */
   of(databaseUid: number): { readonly ports: TurnPorts; readonly memory: TurnMemory }
   /** See TurnMemory.allAgain: for all databases. */
   allAgain(words: string): void

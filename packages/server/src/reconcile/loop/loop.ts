@@ -137,7 +137,7 @@ async function nextTurn(
   }
 }
 
-/** An agent that is away is met by every database: its reason says all, and no stack is needed. */
+/** If an agent is away, the turns of all its databases fail: the reason is enough, without a stack trace. */
 function describeTrouble(cause: unknown, database: number, timesInARow: number): object {
   const what = cause instanceof AgentUnreachable ? { why: cause.message } : { err: cause }
   return { database, ...what, timesInARow }

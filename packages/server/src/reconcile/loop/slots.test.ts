@@ -8,7 +8,7 @@ const happening = fc.oneof(
   fc.record({ kind: fc.constant('end' as const), nth: fc.nat() }),
 )
 
-test('whatever comes in whatever order, each that asks gets a place once, and no queue takes those of another', () => {
+test('in any order of requests, each database gets one place, and no queue takes places of another', () => {
   fc.assert(
     fc.property(fc.array(happening, { maxLength: 120 }), (happenings) => {
       const slots = createSlots(5, { handover: Number.POSITIVE_INFINITY, action: 4, watch: 3 })

@@ -34,7 +34,7 @@ test.concurrent.each(builds)(
     await keepSyncRoom(database, { groups: [groupWith(runId, 'lost its role')] }, deps, memory)
     expect(await limitOf(admin)).toEqual(own)
 
-    // The same by a server that comes after one that died in between: it is on record what was so before.
+    // The same by the next server, after one died in between: the former value is on record.
     await keepSyncRoom(database, { groups: [groupWith(runId, 'syncs')] }, deps, createTurnMemory())
     expect(isOurs((await limitOf(admin)) ?? own)).toBe(true)
     expect(await limitBefore(admin, 1, depsWith(admin, limits))).toEqual(own)

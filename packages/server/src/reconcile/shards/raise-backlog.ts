@@ -10,7 +10,7 @@ const SAMPLE_MS = 100
 /**
  * Makes the backlog of a primary large enough for a replica that is about to restart: what is written meanwhile must
  * still be in it, or the replica needs a full sync. It is only ever raised; the engine's next start begins anew. The limit of
- * the engine rises first: what the backlog takes is not the clients'.
+ * the engine rises first, so that the backlog takes no memory from clients.
  */
 export async function raiseBacklog(
   primary: EngineConnection,

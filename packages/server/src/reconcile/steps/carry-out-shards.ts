@@ -34,7 +34,7 @@ import { member, type StepContext } from '../turn/step-context.ts'
 import { forgetFollower } from './carry-out-cluster.ts'
 import { writeAnew } from './write-anew.ts'
 
-/** What adding, starting, restarting and retiring shards takes. */
+/** The ports for adding, starting, restarting and retiring shards. */
 export type ShardPorts = NodeAgent<'putShard' | 'removeShard' | 'endShardProcess'> &
   EngineConnections<'connect' | 'forget'> &
   EndpointProxy<'reportProxy'> &

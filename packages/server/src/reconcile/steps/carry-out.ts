@@ -27,7 +27,7 @@ import { type HandoverStepPorts, handOverPrimary } from './hand-over-primary.ts'
 import { type ReleasingPorts, releaseHandover, type SealingPorts, sealHandover } from './seal-handover.ts'
 import { type TakingBackPorts, takeBack } from './take-back.ts'
 
-/** What all steps together use. Each function takes its part. */
+/** The ports of all steps. Each function takes those that it uses. */
 export type StepPorts = ShardPorts &
   HandoverStepPorts &
   ReleasingPorts &

@@ -13,7 +13,7 @@ import type {
 } from '../turn/ports.ts'
 import type { StepContext } from '../turn/step-context.ts'
 
-/** What it takes to write a handover down, before it and after it. */
+/** The ports for recording a handover, before and after it. */
 export type RecordingPorts = HandoverRecords<'intend' | 'certify' | 'close'> &
   DatabaseRecords<'setPrimary' | 'setHistories'> &
   ActionRecords &

@@ -21,14 +21,14 @@ import type {
 } from '../turn/ports.ts'
 import { member, type StepContext } from '../turn/step-context.ts'
 
-/** What it takes to let go what an unfinished handover has stopped. */
+/** The ports for ending the stops of an unfinished handover. */
 export type ReleasingPorts = PointingPorts &
   EngineConnections &
   EndpointProxy<'releaseEndpoint'> &
   DatabaseRecords<'setPrimary'> &
   HandoverRecords<'open' | 'release'> &
   TakingOver
-/** What it takes to close a handover that is on record. */
+/** The ports for closing a handover that is on record. */
 export type SealingPorts = ReportingPorts &
   EngineConnections &
   EffectRunner &

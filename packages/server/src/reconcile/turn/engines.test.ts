@@ -100,7 +100,7 @@ test('connections of a database that rests are closed when nothing is asked; whi
   expect(await (await engines.connect(database, shard)).call('PING')).toBe('PONG')
 })
 
-test('databases that rest have so many connections at most; what is under way is not cut', async () => {
+test('databases at rest share a limited number of connections; a command under way is not cut', async () => {
   using tunnels = await startTunnels({ isSilent: true })
   using pool = createEnginePool(tunnels.ways, { idleMs: 60_000, most: 3 })
   const engines = pool.under(epoch)

@@ -12,7 +12,7 @@ type ShardAt = Pick<ShardRecord, 'id' | 'host' | 'port'>
 export interface KeptConnections extends Disposable {
   /** Undefined where there is none that can be used under this epoch. */
   find(shard: ShardAt, epoch: Epoch): EngineConnection | undefined
-  /** Keeps it in place of the one that was kept for the shard, and gives it as it is to be used. */
+  /** Replaces the kept connection of the shard, and returns the connection to use. */
   put(databaseUid: number, shard: ShardAt, epoch: Epoch, connection: EngineConnection): EngineConnection
   /** Closes the connection to a shard that is leaving. */
   forget(shardId: number): void

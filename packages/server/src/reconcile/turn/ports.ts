@@ -18,7 +18,7 @@ import type { Time } from './time.ts'
 import type { Trials } from './trials.ts'
 
 /*
- * What a turn asks of the world, one port each. A function names in its signature the ports that it uses, and what of each; a caller has
+ * The ports of a turn. A function names in its signature the ports that it uses, and what of each; a caller has
  * at least these. Nothing here knows a store, a socket or a file: a model in memory can stand behind each of them.
  */
 

@@ -2,7 +2,7 @@ import type { Obstacle } from '../../core/state/obstacle.ts'
 import type { Outcome } from './outcome.ts'
 import { realTime, type Time } from './time.ts'
 
-/** What comes of a preparation: ready, or what is in the way. */
+/** The result of a preparation: ready, or an obstacle. */
 export type Prepared = Outcome | 'ready'
 /** It runs, or waits for others to be made use of. */
 export interface Pending extends Obstacle {
@@ -31,7 +31,7 @@ export interface Preparations extends AsyncDisposable {
 
 /** More would only take the processors from each other, and be out of date when their turn comes. */
 const AT_ONCE = 4
-/** What was found and given longer ago may not be so any more. */
+/** A result that is older may no longer be true. */
 const COUNTS_MS = 1_000
 
 interface Entry {

@@ -5,7 +5,7 @@ import { openTunnel } from '../../nodes/open-tunnel.ts'
 import { connectProxy, type ProxyLink } from '../../nodes/proxy-link.ts'
 import { createEnginePool, type EnginePool, type Engines } from './engines.ts'
 
-/** What is outside of this server and has to do with one database, under one epoch: once another server has taken over, all of it refuses. */
+/** The connections of this server for one database, under one epoch: once another server has taken over, all of them refuse. */
 export interface Reach {
   readonly agent: AgentLink
   readonly proxy: ProxyLink

@@ -4,7 +4,7 @@ import type { ObservedGroup } from '../../core/state/topology.ts'
 import { done, type Outcome } from './outcome.ts'
 import type { EffectRunner, EngineConnections } from './ports.ts'
 
-/** What a step works on, and with: `ports` are those that it uses (ports.ts). */
+/** The objects and the ports of a step (ports.ts). */
 export interface StepContext<Ports> {
   readonly database: Database
   readonly group: number

@@ -5,7 +5,7 @@ import type { Time } from './time.ts'
 
 /** An order to take over is valid for this long at most; everything that was stopped for it stays so for longer. */
 export const ORDER_WITHIN_MS = 1_500
-/** What two clocks of one machine may differ by while an order runs out, and what reading them takes. */
+/** By how much two clocks of one machine may differ while an order expires, and the time to read them. */
 const MARGIN_MS = 500
 
 /** A clock reading of an engine: what it said, and at which moment of ours (Time.elapsed) the answer was here. */
