@@ -44,7 +44,7 @@ describe.runIf(canBeStranger)('another user of the machine', () => {
     await again.ask(`AUTH default ${password}`, '+OK\r\n')
   })
 
-  test('that takes the port of an endpoint hears no password from us, and is told of', async () => {
+  test('that takes the port of an endpoint is sent no password, and is reported', async () => {
     await using fairlead = await startFairlead()
     const { uid, port } = await create(fairlead)
     {
@@ -70,7 +70,7 @@ describe.runIf(canBeStranger)('another user of the machine', () => {
     await until('it serves again', async () => (await availability(fairlead, uid)).status === 200)
   })
 
-  test('that has taken names which locks once had is in the way of nothing', async () => {
+  test('that has taken the names of former locks blocks nothing', async () => {
     await using fairlead = await startFairlead({ env: { FAIRLEAD_PROXY_WORKERS: '2' } })
     const { uid, port } = await create(fairlead)
     const proxy = proxyPid(fairlead.home)

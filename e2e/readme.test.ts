@@ -67,7 +67,7 @@ async function paste({ url, home }: Fairlead, page: string): Promise<{ stdout: s
   return run('setsid', ['-w', 'timeout', '-s', 'KILL', '60', 'bash', '-c', shell])
 }
 
-test('what people paste says what is wrong and comes to its end: with a version that is not there, and a second time', {
+test('pasted commands end with a clear error: for an unknown version, and when they are pasted again', {
   timeout: 120_000,
 }, async () => {
   await using fairlead = await startFairlead()

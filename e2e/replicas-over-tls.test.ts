@@ -111,7 +111,7 @@ const ways: readonly (Pick<LoadedUpgrade, 'kind'> & Partial<LoadedUpgrade>)[] = 
   { kind: 'set', replication: false },
 ]
 
-test('a database of before is moved over by its next upgrade, shard by shard, and rolled back, without losing a write', {
+test('an older database is moved to TLS by its next upgrade, shard by shard, and rolled back, without losing a write', {
   timeout: 180_000,
 }, async () => {
   await using fairlead = await startFairlead({ env: { FAIRLEAD_SHARD_TLS: 'off' } })

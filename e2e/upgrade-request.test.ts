@@ -110,7 +110,7 @@ describe('discarding', () => {
     expect(await reader.call('DBSIZE')).toBe(0)
   })
 
-  test('with force goes along a path that replication cannot take, replicas and all', async () => {
+  test('with force uses a path that replication cannot take, with all replicas', async () => {
     const { uid } = await create({
       replication: true,
       data_persistence: 'aof',

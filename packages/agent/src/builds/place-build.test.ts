@@ -48,13 +48,13 @@ test('one with known holes makes way, and what runs it keeps its files', async (
   expect(await running.readFile('utf8')).toContain('sha=old')
 })
 
-test('a broken build in the way is replaced', async () => {
+test('a broken build of the same name is replaced', async () => {
   await makeBuild('valkey-8.1.1', 'exit 127')
   await place()
   expect(await placed()).toContain('sha=new')
 })
 
-test('a file in the way is replaced', async () => {
+test('a file of the same name is replaced', async () => {
   await writeFile(join(home, 'valkey-8.1.1'), '')
   await place()
   expect(await placed()).toContain('sha=new')

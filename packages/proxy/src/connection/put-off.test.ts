@@ -11,7 +11,7 @@ function overdueAfter(everyMs: number, tries: number, requestOf: (n: number) => 
   return null
 }
 
-test('a request that takes very long is overdue after a minute, and not before it was in the way a few times', () => {
+test('a request that takes very long is overdue after a minute, and not before it has delayed a few holds', () => {
   expect(overdueAfter(5_000, 100, () => 1)).toBe(LONGEST_REQUEST_MS)
   expect(overdueAfter(40_000, 100, () => 1)).toBe((FEWEST_TIMES - 1) * 40_000)
 })

@@ -119,7 +119,7 @@ test('a command without arguments is not taken for one with those of the next', 
   expect(pair.endpoint.report()).toMatchObject({ errors: 0, failedHolds: 0 })
 })
 
-test('a subscriber in RESP2 is refused CLIENT REPLY, and goes along unchanged', async () => {
+test('a subscriber in RESP2 is refused CLIENT REPLY, and moves unchanged', async () => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   const refused = "-ERR Can't execute 'client|reply'"

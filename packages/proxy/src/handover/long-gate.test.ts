@@ -69,7 +69,7 @@ test('what was under way is closed a minute later, if it has not ended by then, 
   await expect(value.isSet()).rejects.toThrow(/ERR this request took more than 60 s to arrive/)
 })
 
-test('a thread in which none is in the way lets none begin either, as long as attempts fail in another', async () => {
+test('a thread without long requests lets none begin either, as long as attempts fail in another thread', async () => {
   await using pair = await makePair()
   const { endpoint } = pair
   const pass = createClock()

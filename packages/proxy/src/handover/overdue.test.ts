@@ -43,7 +43,7 @@ test('a command is waited for as long as its engine answers no other client: a s
   expect(givenUpAfter(10_000, 1_000, { answersOthers: (n) => n % 20 > 0 })).toBeNull()
 })
 
-test('how often it was in the way, in a row, is counted whatever the reason', () => {
+test('holds that it delays in a row are counted for any reason', () => {
   const first = stillOverdue(null, 1, 0)
   const third = stillOverdue(excused(stillOverdue(first, 2, 10), 10), 2, 20)
   expect([first, third].map(({ times }) => times)).toEqual([1, 3])

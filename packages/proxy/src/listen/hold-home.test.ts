@@ -39,7 +39,7 @@ test.runIf(process.getuid?.() === 0)(
   },
 )
 
-test('a proxy of before, which knows no lock of a file, has the home while it serves its socket', async () => {
+test('an older proxy, which does not lock a file, has the home while it serves its socket', async () => {
   const home = await mkdtemp(join(tmpdir(), 'proxy-'))
   const path = join(home, 'proxy.sock')
   const before = createServer().listen(path)

@@ -46,7 +46,7 @@ test.for([oldest, newest])(
   },
 )
 
-test('a script is known that is flushed and used in one go, or that returns nothing', async () => {
+test('a script is known that is flushed and used in one pipeline, or that returns nothing', async () => {
   await using engine = await startEngine(newest)
   await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
   await using client = await dial(endpoint.wanted.port)

@@ -7,7 +7,7 @@ const KEYS = 20
 const KEY_BYTES = 1_000_000
 const CLIENTS = 9
 
-test('what all clients together let the endpoint collect has a bound, and is let go of', {
+test('replies that the endpoint collects for all clients together have a bound, and are freed', {
   timeout: 60_000,
 }, async () => {
   await using cluster = await makeCluster()

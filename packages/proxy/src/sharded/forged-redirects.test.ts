@@ -57,7 +57,7 @@ describe.for([
     await cluster[Symbol.asyncDispose]()
   })
 
-  test('what a script says is told to its client alone, whatever it says', async () => {
+  test('any error of a script goes to its client only', async () => {
     const victim = await beVictim(cluster)
     await using attacker = await dial(cluster.port)
     if (protocol === 3) {
