@@ -27,6 +27,8 @@ export interface World {
   readonly log: Logger
   /** Sees every effect just before and just after it. Tests end the process here. */
   readonly onEffect?: (phase: 'before' | 'after', name: string) => void
+  /** Aborted, it ends a start that waits for its store. Once the server serves, it has no effect: disposing of the server stops it. */
+  readonly stop?: AbortSignal
 }
 
 /**

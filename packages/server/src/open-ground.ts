@@ -17,10 +17,10 @@ import { storePlace } from './store/store-place.ts'
 /** The base of everything else: the store, its key, the links to the agent and the proxy. */
 export type Ground = Awaited<ReturnType<typeof openGround>>
 
-/** Makes FAIRLEAD_HOME and opens the store in it. `opened` owns what is to be closed; `now` is Unix milliseconds. */
+/** Makes FAIRLEAD_HOME and opens the store in it. `opened` owns what is to be closed; `now` is Unix milliseconds; `stop` ends a wait for the store. */
 export async function openGround(
   config: Config,
-  { now, log }: { readonly now: () => number; readonly log: Logger },
+  { now, log, stop }: { readonly now: () => number; readonly log: Logger; readonly stop?: AbortSignal },
   opened: AsyncDisposableStack,
 ) {
   const folder = stateFolder(config.home)
@@ -28,7 +28,7 @@ export async function openGround(
   if (config.store !== undefined) opened.use(takeHome(folder))
   opened.use(knowUsersOfPorts(usersOfPortsFile(join(config.home, 'proxy'))))
   const readBox = () => createSecretBox(config.storeKey ?? readStoreKey(join(folder, 'store.key')))
-  const store = opened.use(await openOnceThere(storePlace(config, folder), readBox, log))
+  const store = opened.use(await openOnceThere(storePlace(config, folder), readBox, log, stop))
   return {
     ...{ config, folder, store, now, log },
     leases: opened.use(await createLeases({ store, log })),
@@ -40,11 +40,12 @@ export async function openGround(
 
 const LOOK_AGAIN_MS = 1_000
 
-/** Waits for a PostgreSQL that is not there, and says so once: databases serve meanwhile, and the next to look would be a person. */
+/** Waits for a PostgreSQL that is not there, and says so once: databases serve meanwhile, and the next to look would be a person. Throws when `stop` is aborted. */
 async function openOnceThere(
   place: StorePlace,
   readBox: () => SecretBox,
   log: Pick<Logger, 'warn'>,
+  stop: AbortSignal | undefined,
 ): Promise<Store> {
   for (let said = ''; ; ) {
     try {
@@ -55,7 +56,7 @@ async function openOnceThere(
       if (why !== said) log.warn({ why }, 'the server waits for its store')
       said = why
     }
-    await delay(LOOK_AGAIN_MS)
+    await delay(LOOK_AGAIN_MS, undefined, { signal: stop })
   }
 }
 

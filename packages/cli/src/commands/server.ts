@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { isServerOfRoot } from '@fairlead/agent'
-import { type Config, createControlPlane } from '@fairlead/server'
+import { type Config, type ControlPlane, createControlPlane } from '@fairlead/server'
+import type { Logger } from 'pino'
 import { openHome } from '../home/open-home.ts'
 import { createLog } from '../parts/create-log.ts'
 import { describeReady, readyOf } from '../parts/ready.ts'
@@ -17,11 +18,24 @@ export async function runServer(config: Config, env: NodeJS.ProcessEnv): Promise
     const command = await serverCommand(config, process.argv[1] ?? '', env, log)
     if (command.isOther) return await runOther(config, command, stopped)
   }
-  await using server = await createControlPlane(config, { now: Date.now, log })
+  const asked = new AbortController()
+  void stopped.then(() => asked.abort())
+  await using server = await startUnless(asked.signal, config, log)
+  if (server === null) return
   const { url, generatedPassword, waitsToBeCreated, bootstrapSecret } = server
   const ready = { url, generatedPassword, bootstrapSecret, next: waitsToBeCreated ? 'create' : undefined }
   announce(ready, describeReady(config, ready))
   await stopped
+}
+
+/** Null: it was asked to stop before it was ready. */
+async function startUnless(stop: AbortSignal, config: Config, log: Logger): Promise<ControlPlane | null> {
+  try {
+    return await createControlPlane(config, { now: Date.now, log, stop })
+  } catch (cause) {
+    if (stop.aborted) return null
+    throw cause
+  }
 }
 
 async function runOther(config: Config, command: PartCommand, stopped: Promise<void>): Promise<void> {
