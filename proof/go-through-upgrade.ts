@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Action, ApiError, type Body, type upgradeDatabase } from '@fairlead/api'
 import type { Fairlead } from './start-fairlead.ts'
 
-/** What people do once every group has handed over: nothing, take it back, take that back too, or ask for it in vain. */
+/** What people do once every group has handed over: nothing, a rollback, a rollback that is reversed again, or a request for one that is refused. */
 export type Afterwards = 'finish' | 'roll back' | 'roll back twice' | 'ask in vain'
 
 export interface Course {
