@@ -22,18 +22,21 @@ async function create({ api, untilEnded }: Fairlead, engine_version: string, rep
 
 type Created = Awaited<ReturnType<typeof create>>
 
-/** A client of the endpoint. */
-function connectTo({ port = 0, authentication_engine_pass: password = '' }: Created) {
-  return connectEngine({ address: { host: '127.0.0.1', port }, login: { username: 'default', password } })
+/** A client of the endpoint, which waits for each answer for as long as this. */
+function connectTo({ port = 0, authentication_engine_pass: password = '' }: Created, withinMs: number) {
+  const login = { username: 'default', password }
+  const bounds = { connectTimeoutMs: withinMs, commandTimeoutMs: withinMs }
+  return connectEngine({ address: { host: '127.0.0.1', port }, login, ...bounds })
 }
 
 async function fill(database: Created) {
-  using client = await connectTo(database)
+  using client = await connectTo(database, LONG.withinMs)
   for (let key = 0; key < KEYS; key += 1) await client.call('SET', `key-${key}`, key)
 }
 
+/** Asked again and again. */
 async function countKeys(database: Created) {
-  using client = await connectTo(database)
+  using client = await connectTo(database, 2_000)
   return await client.call('DBSIZE')
 }
 
