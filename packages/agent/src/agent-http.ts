@@ -44,6 +44,8 @@ type Handler<Op extends Operation> = (input: Input<Op>, signal: AbortSignal) => 
 
 /** A spec is about 1 KB; all ports of a node, of which one is to be found, are 400 KB. */
 const MAX_BODY_BYTES = 512 * 1024
+/** Connections that wait to be accepted, one in a round of the event loop; the kernel may allow fewer. */
+const MOST_WAITING = 4_096
 
 /**
  * Serves the operations of the agent, and tunnels to its engines, over the Unix socket at `path`, which only its owner can reach. Disposed of, it
@@ -79,7 +81,7 @@ export async function serveAgent(
   mount(tryBuild, handlers.tryBuild)
   mount(putModule, handlers.putModule)
   mount(removeModule, handlers.removeModule)
-  await app.listen({ path })
+  await app.listen({ path, backlog: MOST_WAITING })
   await chmod(path, 0o600)
   return {
     async [Symbol.asyncDispose]() {

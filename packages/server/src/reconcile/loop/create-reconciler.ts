@@ -1,11 +1,7 @@
-import { codeOf, messageOf } from '@fairlead/engine'
 import type { Logger } from 'pino'
-import { isUndoable } from '../../core/plan/apply-deadlines.ts'
 import { bucketOf } from '../../core/state/bucket.ts'
 import { LeaseLost } from '../../leases/lease-lost.ts'
 import type { Leases } from '../../leases/leases-service.ts'
-import { observe } from '../look/observe.ts'
-import { giveUpAction, noteTrouble } from '../records/note-action.ts'
 import type { Records } from '../records/stored-records.ts'
 import type { ActionRecords, DatabaseRecords, ShardRecords, StreamSeen } from '../turn/ports.ts'
 import type { Reaches } from '../turn/reach.ts'
@@ -15,14 +11,11 @@ import { followOrders, type OrdersOnRecord } from './follow-orders.ts'
 import { type HearingPorts, hearChanges, type Listener } from './hear-changes.ts'
 import { createHeldPorts, type GivenPorts } from './held-ports.ts'
 import { type Loop, startLoop } from './loop.ts'
+import { meetTrouble } from './meet-trouble.ts'
 import { reconcileDatabase } from './reconcile-database.ts'
 import { shareQueue, withQueue } from './shared-queue.ts'
 import type { Queue } from './slots.ts'
 import { takeTurn } from './take-turn.ts'
-import type { TurnPorts } from './turn-ports.ts'
-
-/** Trouble this many times in a row (about 25 s) before the handover ends an upgrade: it is undone. */
-const GIVE_UP_AFTER = 9
 
 /** The dependencies besides the ports of a turn. */
 interface ReconcilerDeps
@@ -133,22 +126,4 @@ async function advanceHeld(
         if (!(cause instanceof LeaseLost)) throw cause
       })
   }
-}
-
-async function meetTrouble(
-  uid: number,
-  cause: unknown,
-  timesInARow: number,
-  ports: TurnPorts,
-): Promise<void> {
-  // The store is away for all databases: this is no reason to give up the upgrade of one.
-  if (codeOf(cause) === 'STORE_AWAY') return
-  const why = messageOf(cause)
-  const database = await ports.databases.get(uid)
-  const action = await ports.actions.active(uid)
-  if (database === undefined || action === undefined) return
-  await noteTrouble(action, why, ports)
-  if (timesInARow < GIVE_UP_AFTER || action.error !== null) return
-  const seen = await observe(database, ports, AbortSignal.timeout(5_000))
-  if (isUndoable(seen, action.goal)) await giveUpAction(action, why, ports)
 }

@@ -1,9 +1,10 @@
 import { agentOperations, type Epoch, proxyOperations } from '@fairlead/api'
+import { createTurns } from '@fairlead/engine'
 import { bucketOf } from '../../core/state/bucket.ts'
-import { type AgentLink, connectAgent } from '../../nodes/agent-link.ts'
+import { type AgentLink, AgentUnreachable, connectAgent, StaleEpoch } from '../../nodes/agent-link.ts'
 import { openTunnel } from '../../nodes/open-tunnel.ts'
 import { connectProxy, type ProxyLink } from '../../nodes/proxy-link.ts'
-import { createEnginePool, type EnginePool, type Engines } from './engines.ts'
+import { createEnginePool, type EnginePool, type Engines, type WaysToEngines } from './engines.ts'
 
 /** The connections of this server for one database, under one epoch: once another server has taken over, all of them refuse. */
 export interface Reach {
@@ -41,7 +42,7 @@ export function createReaches({
     return made
   }
   const pool = createEnginePool({
-    open: (shard, epoch) => openTunnel(agentSocket, shard, epoch),
+    open: fewAtOnce((shard, epoch) => openTunnel(agentSocket, shard, epoch)),
     life: async (epoch) =>
       (await links(epoch).agent.readLife({}, { signal: AbortSignal.timeout(LIFE_WITHIN_MS) })).life,
   })
@@ -54,6 +55,30 @@ export function createReaches({
     ...{ work: pool.work, rest: pool.rest },
     [Symbol.dispose]: () => pool[Symbol.dispose](),
   }
+}
+
+/**
+ * The agent accepts one connection in a round of its event loop, and a tunnel that is late is asked for again. On two busy processors the tunnels to the 128 shards
+ * of one database were all late, each time: the agent worked only on those that the server had given up already.
+ */
+const TUNNELS_AT_ONCE = 16
+
+/** Where the agent gives no answer to one of them, those that wait for their turn fail with it: they do not wait for a deadline each. */
+function fewAtOnce(open: WaysToEngines['open']): WaysToEngines['open'] {
+  const inTurn = createTurns(TUNNELS_AT_ONCE)
+  let waiting = new AbortController()
+  return (shard, epoch) =>
+    inTurn(async () => {
+      try {
+        return await open(shard, epoch)
+      } catch (cause) {
+        if (cause instanceof AgentUnreachable && !(cause instanceof StaleEpoch)) {
+          waiting.abort(cause)
+          waiting = new AbortController()
+        }
+        throw cause
+      }
+    }, waiting.signal)
 }
 
 /** It is asked when an engine gave no answer; a handover may wait for it. */
