@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CheckedLoadOptions } from './check-load-options.ts'
 import type { LedgerReport } from './load-report.ts'
-import { createLayoutLookup, type LayoutLookup } from './lookup-layout.ts'
+import { ALONE_WITHIN_MS, createLayoutLookup, type LayoutLookup } from './lookup-layout.ts'
 import type { News, Question, Questions } from './questions.ts'
 import { readBack, type Verdict } from './read-back.ts'
 import { type RunningLoad, runLoad } from './run-load.ts'
@@ -57,7 +57,7 @@ const answers: {
     const { options, lookup, load } = running()
     const { password, valueBytes } = options
     // Without sharding any address holds everything: a shard can be read while the API is away.
-    const layout = address && !load.layout.sharded ? load.layout : await lookup.ask()
+    const layout = address && !load.layout.sharded ? load.layout : await lookup.ask(ALONE_WITHIN_MS)
     const read = () =>
       readBack({ ledger: load.ledger, layout, password, valueBytes, ...(address && { address }) })
     return address ? untilNothingIsMissing(read) : read()

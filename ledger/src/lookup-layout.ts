@@ -13,12 +13,14 @@ export interface Lookup {
 }
 
 export interface LayoutLookup extends Disposable {
-  /** One request. Throws an Error that says what the API answered, or that it did not within a second. */
-  ask(): Promise<Layout>
+  /** One request. Throws an Error that says what the API answered, or that it did not: within a second, unless another time is named. */
+  ask(withinMs?: number): Promise<Layout>
   setToken(token: string): void
 }
 
 const ANSWER_WITHIN_MS = 1_000
+/** Before the load and after it, where nothing is asked again: the API may be busy, as may the machine. */
+export const ALONE_WITHIN_MS = 30_000
 
 /** Asks over one connection that is kept open, so that a lookup takes well under a millisecond. */
 export function createLayoutLookup({ url: database, token: first, groups = 'one' }: Lookup): LayoutLookup {
@@ -30,8 +32,8 @@ export function createLayoutLookup({ url: database, token: first, groups = 'one'
   let token = first
 
   return {
-    async ask() {
-      const { status, text } = await get()
+    async ask(withinMs = ANSWER_WITHIN_MS) {
+      const { status, text } = await get(withinMs)
       if (status !== 200) throw new Error(`${url} answered ${status}: ${text.slice(0, 200)}`)
       return groups === 'one' ? readEndpoint(url, text) : readShards(url, text)
     },
@@ -43,10 +45,10 @@ export function createLayoutLookup({ url: database, token: first, groups = 'one'
     },
   }
 
-  function get(): Promise<{ status: number; text: string }> {
+  function get(withinMs: number): Promise<{ status: number; text: string }> {
     const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
     const headers = { accept: 'application/json', authorization: `Bearer ${token}` }
-    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS)
+    const signal = AbortSignal.timeout(withinMs)
     const request = (tls ? tlsRequest : plainRequest)(url, { agent, headers, signal }, (response) => {
       let text = ''
       response.setEncoding('utf8')
@@ -61,7 +63,7 @@ export function createLayoutLookup({ url: database, token: first, groups = 'one'
     return promise
 
     function fail(cause: Error): void {
-      const why = signal.aborted ? `no answer within ${ANSWER_WITHIN_MS} ms` : cause.message
+      const why = signal.aborted ? `no answer within ${withinMs} ms` : cause.message
       reject(new Error(`${url} could not be asked for the primary: ${why}`, { cause }))
     }
   }

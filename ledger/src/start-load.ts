@@ -40,7 +40,7 @@ export interface Load extends AsyncDisposable {
   readBack(options?: { readonly address?: Address }): Promise<Verdict>
 }
 
-const START_WITHIN_MS = 15_000
+const START_WITHIN_MS = 90_000
 const ANSWER_WITHIN_MS = 70_000
 const READ_BACK_WITHIN_MS = 300_000
 
