@@ -124,6 +124,21 @@ describe('an upgrade', () => {
     })
   })
 
+  test('taken back while a replica is being stopped for its restart has not ended before that one is back', () => {
+    const goal = goalOf()
+    const start = groupOf(1)
+    const turning = (process: 'stopping' | 'running') => ({
+      ...start,
+      shards: start.shards.map(
+        (shard): ObservedShard =>
+          shard.id === 2 ? { ...shard, process, wanted: { ...old, build: goal.build } } : shard,
+      ),
+    })
+    expect(planGroup(turning('stopping'), undoOf(goal))).toMatchObject({ kind: 'wait', shard: 2 })
+    expect(planGroup(turning('running'), undoOf(goal))).toMatchObject({ step: { kind: 'restart-shard' } })
+    expect(planGroup(start, undoOf(goal))).toEqual({ kind: 'done' })
+  })
+
   test('without memory for a surge shard is done in place, and is hopeless without a replica', () => {
     fc.assert(
       fc.property(cases, ({ replicas, preserveRoles, picks }) => {

@@ -3,7 +3,15 @@ import { act, type Group } from '../state/group.ts'
 import { type Goal, isLive, type ObservedGroup, type ObservedShard, type Verdict } from '../state/topology.ts'
 import { mayServe } from './may-serve.ts'
 import { planSnapshot } from './plan-durability.ts'
-import { planAof, planHung, planRecords, planRestarts, planSize, whyPortIsTaken } from './plan-members.ts'
+import {
+  planAof,
+  planHung,
+  planRecords,
+  planRestarts,
+  planSize,
+  planStopping,
+  whyPortIsTaken,
+} from './plan-members.ts'
 import {
   planDiverged,
   planOthers,
@@ -94,7 +102,7 @@ function planStages(group: Group, stage: Stage): Verdict {
     planSuccessor(group)
   if (first !== undefined) return stage === 'surge' && endsService(first) ? held : first
   const last = planDiverged(group) ?? planOthers(group) ?? planRestoredRole(group) ?? planSurplus(group)
-  if (last === undefined) return { kind: 'done' }
+  if (last === undefined) return planStopping(group) ?? { kind: 'done' }
   return stage === 'end' ? last : held
 }
 

@@ -155,3 +155,17 @@ export function planAof({ goal, primary, replicas }: Group): Verdict | undefined
     why: 'its writes must reach the disk before it may be primary',
   })
 }
+
+/**
+ * A shard that is being stopped to run something else than the goal, which was asked for before, still answers as if all were well, and comes back on
+ * what was asked for: until then nothing is done. Undefined: there is none.
+ */
+export function planStopping({ goal, primary, replicas }: Group): Verdict | undefined {
+  const revision = revisionOf(goal)
+  const turning = [primary, ...replicas].find(
+    ({ process, wanted }) => process === 'stopping' && revisionOf(wanted) !== revision,
+  )
+  if (turning === undefined) return undefined
+  const why = `shard ${turning.id} is being stopped, to run ${revisionOf(turning.wanted)}; it is to run ${revision} again afterwards`
+  return { kind: 'wait', shard: turning.id, code: 'shard_stopping', why }
+}
