@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SERVER_USERS } from '@fairlead/engine'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { until } from '../../../../proof/until.ts'
 import { startPostgres, type TestPostgres } from '../../test/postgres.ts'
 import type { PostgresAddress } from '../core/state/read-postgres-address.ts'
@@ -102,6 +103,9 @@ test('a password file that is missing, empty, open to others or wrong is said, w
   writeFileSync(file('open'), password)
   const variable = /^FAIRLEAD_STORE_PASSWORD_FILE: /
   expect(await withPassword('missing')).toMatch(/^FAIRLEAD_STORE_PASSWORD_FILE: cannot be read: ENOENT/)
+  const asServer = vi.spyOn(process, 'geteuid').mockReturnValue(SERVER_USERS.first)
+  expect(await withPassword('missing')).toMatch(/: put the file into server\/own of FAIRLEAD_HOME/)
+  asServer.mockRestore()
   expect(await withPassword('empty')).toMatch(variable)
   for (const mode of [0o644, 0o620]) {
     chmodSync(file('open'), mode)

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { rootCertificates } from 'node:tls'
-import { messageOf } from '@fairlead/engine'
+import { isServerUser, messageOf } from '@fairlead/engine'
 import type pg from 'pg'
 import type { PostgresAddress } from '../core/state/read-postgres-address.ts'
 
@@ -45,9 +45,16 @@ function readPassword(file: string): string {
     return password === '' ? fault(`${file} is empty`) : password
   } catch (cause) {
     if (cause instanceof Error && 'syscall' in cause)
-      return fault(`cannot be read: ${messageOf(cause)}`, cause)
+      return fault(`cannot be read: ${messageOf(cause)}${ofOwnUser()}`, cause)
     throw cause
   }
+}
+
+/** Where root has started Fairlead: files of root are closed to the server, and it has a /tmp of its own. */
+function ofOwnUser(): string {
+  const uid = process.geteuid?.() ?? 0
+  if (!isServerUser(uid)) return ''
+  return `; the server is a user of its own (${uid}): put the file into server/own of FAIRLEAD_HOME, with the owner of that folder`
 }
 
 function readAuthority(file: string): string {
