@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lostBytes } from './lost-bytes.ts'
+import { lostBytes, lostSinceSnapshot } from './lost-bytes.ts'
 
 const known = { replid: 'a', offset: 100, runId: null }
 
@@ -15,4 +15,16 @@ test.each([
 ] as const)('of the history on record, a shard that %s lacks so much', (_, engine, bytes) => {
   expect(lostBytes(known, { replid2: '', secondOffset: -1, ...engine })).toBe(bytes)
   expect(lostBytes(null, { replid2: '', secondOffset: -1, ...engine })).toBeNull()
+})
+
+test.each([
+  ['of the same history', { replid: 'a', offset: 60 }, 40],
+  ['of the history before it', { replid: 'z', offset: 40 }, 60],
+  ['of the history before it, after that had branched off', { replid: 'z', offset: 55 }, null],
+  ['of another history', { replid: 'c', offset: 60 }, null],
+  ['that does not say of which', { replid: null, offset: null }, null],
+] as const)('of the history on record, a snapshot %s lacks so much', (_, snapshot, bytes) => {
+  const before = { replid: 'z', until: 50 }
+  expect(lostSinceSnapshot({ ...known, before }, snapshot)).toBe(bytes)
+  expect(lostSinceSnapshot(known, null)).toBeNull()
 })

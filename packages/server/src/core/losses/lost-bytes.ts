@@ -1,5 +1,5 @@
 import type { History } from '../state/database.ts'
-import type { EngineState } from '../state/topology.ts'
+import type { EngineState, Snapshot } from '../state/topology.ts'
 
 /**
  * How many bytes of the recorded stream of a primary its replacement lacks. The record is as old as the last
@@ -13,4 +13,17 @@ export function lostBytes(
   if (engine.replid === history.replid) return Math.max(0, history.offset - engine.offset)
   if (engine.replid2 !== history.replid) return null
   return Math.max(0, history.offset - (engine.secondOffset - 1))
+}
+
+/**
+ * How many bytes of the recorded stream of a primary are not in the snapshot that its next process has loaded. For engines that take no history
+ * from a snapshot (redis 6). Null where that is not known: the snapshot is of another history, or does not say of which.
+ */
+export function lostSinceSnapshot(history: History, snapshot: Snapshot | null): number | null {
+  if (snapshot === null || snapshot.offset === null) return null
+  const { before } = history
+  const isOfBefore =
+    before !== undefined && snapshot.replid === before.replid && snapshot.offset < before.until
+  if (snapshot.replid !== history.replid && !isOfBefore) return null
+  return Math.max(0, history.offset - snapshot.offset)
 }

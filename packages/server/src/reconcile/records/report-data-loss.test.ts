@@ -68,3 +68,24 @@ test('a primary that kept nothing on disk and comes back has lost all that is on
   await reportRestartLoss({ ...seen, shards }, known, about, ports)
   expect(words).toEqual([expect.stringMatching(/are lost; of what was on record, 90 bytes of its stream$/)])
 })
+
+test('a primary that comes back with a snapshot and another history has lost what came after that snapshot', async () => {
+  const seen = groupOf(0)
+  const shards = seen.shards.map((shard) => ({
+    ...shard,
+    beganAfterDeath: true,
+    disk: { lookedAt: 0, snapshot: { replid: 'a', offset: 70 }, aof: 'none' as const, claim: null },
+    engine: shard.engine && {
+      ...shard.engine,
+      runId: 'anew',
+      replid: 'b',
+      replid2: '0'.repeat(40),
+      offset: 0,
+    },
+  }))
+  const known = { replid: 'a', offset: 90, runId: 'run-1' }
+  const { words, ports } = reported()
+  const kept = { ...database, persistence: 'snapshot' as const }
+  await reportRestartLoss({ ...seen, shards }, known, { ...about, database: kept }, ports)
+  expect(words).toEqual([expect.stringMatching(/of what was on record, 20 bytes of its stream$/)])
+})

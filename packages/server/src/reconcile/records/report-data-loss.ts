@@ -1,6 +1,6 @@
 import { type AuditType, fairlead } from '../../core/identity/audit-record.ts'
 import { hasBrokenHistory } from '../../core/losses/broken-history.ts'
-import { lostBytes } from '../../core/losses/lost-bytes.ts'
+import { lostBytes, lostSinceSnapshot } from '../../core/losses/lost-bytes.ts'
 import { lostWith } from '../../core/losses/lost-with.ts'
 import { isEmptyDisk } from '../../core/plan/kept-on-disk.ts'
 import type { Action, Certificate } from '../../core/state/action.ts'
@@ -8,6 +8,7 @@ import type { Database, History } from '../../core/state/database.ts'
 import {
   type EngineState,
   isLive,
+  type LiveShard,
   type ObservedDatabase,
   type ObservedGroup,
   type ObservedShard,
@@ -78,13 +79,22 @@ export async function reportRestartLoss(
   const primary = seen.shards.find(({ id }) => id === seen.recordedPrimary)
   if (primary === undefined || !isLive(primary) || !hasBrokenHistory(primary, known)) return
   if (persistence === 'aof' && aofFsync === 'always') return
-  const bytes =
-    lostBytes(known, primary.engine) ?? (beganEmpty(primary.engine, persistence) ? known.offset : null)
+  const bytes = lostBytes(known, primary.engine) ?? lostOnDisk(known, primary, persistence)
   const words =
     `shard ${primary.id} died as a primary without a replica to replace it, and serves again with what was on its disk` +
     ` (data_persistence: ${persistence}): writes that it had acknowledged and not yet saved, up to offset ${known.offset} and beyond, ${areLost(bytes)}`
   const details = { shard: String(primary.id), persistence, ...detailOf(bytes) }
   await reportEvent({ type: 'bdb_primary_lost_memory', words, details }, about, ports)
+}
+
+/** What its process continues tells nothing: what it has loaded does. An append-only file does not say how far it goes. */
+function lostOnDisk(
+  known: History,
+  { engine, disk }: LiveShard,
+  persistence: Database['persistence'],
+): number | null {
+  if (persistence === 'snapshot') return lostSinceSnapshot(known, disk?.snapshot ?? null)
+  return beganEmpty(engine, persistence) ? known.offset : null
 }
 
 /** Nothing is kept on disk, and its process continues no former history. */
