@@ -1,4 +1,5 @@
 import { type EndpointReport, type EndpointSpec, Refusal } from '@fairlead/api'
+import { messageOf } from '@fairlead/engine'
 import type { Log } from '../listen/cut-log.ts'
 import { whyItCannotListen } from '../listen/why-it-cannot-listen.ts'
 import type { EndpointHost, HostedEndpoint } from '../workers/endpoint-host.ts'
@@ -28,14 +29,14 @@ export function createWantedEndpoints(
   log: Log,
 ): WantedEndpoints {
   const open = new Map<string, HostedEndpoint>()
-  const failures = new Map<string, string>()
+  const failures = new Map<string, Failure>()
   return {
     wanted,
     get: (id) => open.get(id),
     find(id) {
       const endpoint = open.get(id)
       if (endpoint === undefined)
-        throw new Refusal('not_found', failures.get(id) ?? `there is no endpoint ${id}`)
+        throw new Refusal('not_found', failures.get(id)?.why ?? `there is no endpoint ${id}`)
       return endpoint
     },
     async start(id) {
@@ -47,8 +48,9 @@ export function createWantedEndpoints(
         log('endpoint listens', { id, port: spec.port })
       } catch (cause) {
         const why = await whyItCannotListen(spec, cause)
-        if (failures.get(id) !== why) log('endpoint cannot listen', { id, why })
-        failures.set(id, why)
+        const error = messageOf(cause)
+        if (failures.get(id)?.error !== error) log('endpoint cannot listen', { id, why })
+        failures.set(id, { error, why })
       }
     },
     async stop(id) {
@@ -58,10 +60,10 @@ export function createWantedEndpoints(
       await endpoint?.[Symbol.asyncDispose]()
     },
     failed: () => failures.keys(),
-    whyNot: (id) => failures.get(id),
+    whyNot: (id) => failures.get(id)?.why,
     async report(id) {
       const endpoint = open.get(id)
-      if (endpoint === undefined) return reportUnopened(id, wanted.get(id), failures.get(id))
+      if (endpoint === undefined) return reportUnopened(id, wanted.get(id), failures.get(id)?.why)
       const { isHeld, ...rest } = await endpoint.report()
       return { id, ...rest, state: isHeld ? 'held' : 'serving', why: '' }
     },
@@ -69,6 +71,13 @@ export function createWantedEndpoints(
       await Promise.all([...open.values()].map((endpoint) => endpoint[Symbol.asyncDispose]()))
     },
   }
+}
+
+interface Failure {
+  /** Logged once. */
+  readonly error: string
+  /** The same, with the user that listens there, where one is found at this moment. */
+  readonly why: string
 }
 
 function reportUnopened(
