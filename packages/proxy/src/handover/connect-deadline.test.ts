@@ -4,7 +4,8 @@ import { connect, createServer, type Socket } from 'node:net'
 import { connectToOwn } from '@fairlead/engine'
 import { afterEach, expect, test, vi } from 'vitest'
 import { until } from '../../test/stage.ts'
-import { connectOnce } from './open-link.ts'
+import type { CursorsNow } from './cursors-now.ts'
+import { connectOnce, connectUntil } from './open-link.ts'
 
 vi.mock('@fairlead/engine', async (original) => {
   const engine = await original<typeof import('@fairlead/engine')>()
@@ -118,6 +119,12 @@ test('an engine that ends while the proof of its user takes its time is no engin
     await once(connection as Socket, 'close')
     return connection
   })
-  const connected = connectOnce({ host, port: silent.port, tls: null }, performance.now() + 20_000, ignore)
+  const target = {
+    host,
+    port: silent.port,
+    tls: null,
+    cursors: { hasEnded: ignore } as unknown as CursorsNow,
+  }
+  const connected = connectUntil({ mode: 'closed' }, target, performance.now() + 20_000, ignore)
   await expect(connected).rejects.toThrow(`${host}:${silent.port} closed the connection`)
 })

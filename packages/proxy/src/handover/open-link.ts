@@ -118,8 +118,9 @@ const everythingChanged = Buffer.from('>2\r\n$10\r\ninvalidate\r\n_\r\n')
 /** An engine that speaks before it is asked refuses the connection, and closes it. */
 const takeNothing: Take = () => undefined
 
-async function connectUntil(
-  connection: Connection,
+/** A socket for `connection`, which is open. Tries again until `untilMs` (of performance.now) has come, and throws what was in the way. */
+export async function connectUntil(
+  connection: Pick<Connection, 'mode'>,
   target: Target,
   untilMs: number,
   take: Take,
@@ -127,7 +128,7 @@ async function connectUntil(
   let before: unknown
   for (;;) {
     try {
-      return await connectOnce(target, untilMs, take)
+      return mustBeOpen(await connectOnce(target, untilMs, take), target)
     } catch (cause) {
       // If the deadline ends the last attempt, the error of the attempt before it says more.
       if (before !== undefined && performance.now() >= untilMs) throw before
@@ -139,10 +140,17 @@ async function connectUntil(
   }
 }
 
+/** The proof behind the connection takes its time. A socket that ends meanwhile tells so only once: a request on it would wait without end. */
+function mustBeOpen(socket: Socket, target: Place): Socket {
+  if (!socket.destroyed && !socket.readableEnded) return socket
+  socket.destroy()
+  throw new Error(`${addressText(target)} closed the connection`)
+}
+
 /**
  * A socket to `target`; `take` gets what arrives. On this machine, the process behind it is of the right user
  * (connectToOwn), because clients' passwords are sent to it. Throws what prevented that; at `untilMs` (of
- * performance.now), whatever it waits for then, the socket is closed.
+ * performance.now), whatever it waits for then, the socket is closed. It may have ended when this resolves, and `take` has what it said.
  */
 export async function connectOnce(target: Place, untilMs: number, take: Take): Promise<Socket> {
   const { promise: late, reject } = Promise.withResolvers<never>()
@@ -168,11 +176,7 @@ export async function connectOnce(target: Place, untilMs: number, take: Take): P
     (socket) => void socket.destroy(),
   )
   try {
-    const socket = await Promise.race([connecting, late])
-    // The proof behind the connection takes its time. What ends meanwhile tells so only once, and would be waited for without end.
-    if (!socket.destroyed && !socket.readableEnded) return socket
-    socket.destroy()
-    throw new Error(`${addressText(target)} closed the connection`)
+    return await Promise.race([connecting, late])
   } finally {
     clearTimeout(timer)
   }
