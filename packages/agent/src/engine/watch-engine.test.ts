@@ -41,6 +41,17 @@ test('an engine is asked each time for what may be different at any moment, and 
   expect(await look()).toEqual({ asked: [often], changed: false })
 })
 
+test('how far a primary was is known until the next process says how far it is', async () => {
+  const spec = await makeSpec()
+  const watch = watchEngine()
+  const said = 'role:master\r\nloading:0\r\nmaster_repl_offset:70\r\n'
+  await watch.look({ opened: 1, call: async () => said }, { startedAt: 1, spec })
+  expect(watch.stream()).toMatchObject({ offset: 70 })
+  const silent = { opened: 2, call: () => Promise.reject(new Error('it does not answer yet')) }
+  expect(await watch.look(silent, { startedAt: 2, spec })).toBe(false)
+  expect(watch.stream()).toMatchObject({ offset: 70 })
+})
+
 test('an agent tells of each engine what is different, and nothing of those that only go on', async () => {
   await using home = await makeHome()
   await using _ = await home.start()

@@ -55,7 +55,8 @@ export function watchEngine(clock = (): number => performance.now()): EngineWatc
   const seen = nothingSeen()
   return {
     async look(probe, { startedAt, spec }) {
-      if (seen.of !== startedAt) Object.assign(seen, nothingSeen(), { of: startedAt })
+      // How far the process before was stays on record until the next one says how far it is.
+      if (seen.of !== startedAt) Object.assign(seen, nothingSeen(), { of: startedAt, stream: seen.stream })
       // What signs in anew may be another process behind the same pid (DEBUG RESTART).
       const isSlow = clock() >= seen.slowAt || probe.opened !== seen.opened
       try {

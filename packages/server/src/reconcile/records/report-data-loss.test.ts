@@ -50,42 +50,25 @@ test('of a replica on redis 6.0 that followed a newer primary it is told since w
   ])
 })
 
-test('a primary that kept nothing on disk and comes back has lost all that is on record', async () => {
+/** Shard 1, the only one, died and serves again, with another history. The one on record went up to 90. */
+function cameBack(): ObservedGroup {
   const seen = groupOf(0)
-  const shards = seen.shards.map((shard) => ({
-    ...shard,
-    beganAfterDeath: true,
-    engine: shard.engine && {
-      ...shard.engine,
-      runId: 'anew',
-      replid: 'b',
-      replid2: '0'.repeat(40),
-      offset: 0,
-    },
-  }))
-  const known = { replid: 'a', offset: 90, runId: 'run-1' }
-  const { words, ports } = reported()
-  await reportRestartLoss({ ...seen, shards }, known, about, ports)
-  expect(words).toEqual([expect.stringMatching(/are lost; of what was on record, 90 bytes of its stream$/)])
-})
-
-test('a primary that comes back with a snapshot and another history has lost what came after that snapshot', async () => {
-  const seen = groupOf(0)
+  const anew = { runId: 'anew', replid: 'b', replid2: '0'.repeat(40), offset: 0 }
   const shards = seen.shards.map((shard) => ({
     ...shard,
     beganAfterDeath: true,
     disk: { lookedAt: 0, snapshot: { replid: 'a', offset: 70 }, aof: 'none' as const, claim: null },
-    engine: shard.engine && {
-      ...shard.engine,
-      runId: 'anew',
-      replid: 'b',
-      replid2: '0'.repeat(40),
-      offset: 0,
-    },
+    engine: shard.engine && { ...shard.engine, ...anew },
   }))
-  const known = { replid: 'a', offset: 90, runId: 'run-1' }
+  return { ...seen, shards }
+}
+const known = { replid: 'a', offset: 90, runId: 'run-1' }
+
+test.each([
+  ['kept nothing on disk has lost all that is on record', 'disabled', / 90 bytes of its stream$/],
+  ['loaded a snapshot has lost what came after that snapshot', 'snapshot', / 20 bytes of its stream$/],
+] as const)('a primary that comes back and %s', async (_, persistence, lost) => {
   const { words, ports } = reported()
-  const kept = { ...database, persistence: 'snapshot' as const }
-  await reportRestartLoss({ ...seen, shards }, known, { ...about, database: kept }, ports)
-  expect(words).toEqual([expect.stringMatching(/of what was on record, 20 bytes of its stream$/)])
+  await reportRestartLoss(cameBack(), known, { ...about, database: { ...database, persistence } }, ports)
+  expect(words).toEqual([expect.stringMatching(lost)])
 })
