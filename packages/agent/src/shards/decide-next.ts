@@ -48,8 +48,8 @@ const RUNNING_MS = 1_000
 const SETTLED_MS = 500
 const CHANGING_MS = 50
 /**
- * An engine without data answers within 20 to 60 ms: look closely at first. Where that takes longer, the machine is busy, and many such looks, each of which asks
- * the kernel for all listeners, would make it busier: so what is noticed late is late by a fifth of what it took.
+ * An engine without data answers within 20 to 60 ms: look closely at first. If it takes longer, the machine is busy, and many such looks would make it busier,
+ * because each asks the kernel for all listeners. So the pause grows to a fifth of the time since the start.
  */
 const YOUNG_LOOK_MS = 10
 const PART_OF_AGE = 5

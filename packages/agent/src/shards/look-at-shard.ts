@@ -38,7 +38,7 @@ export async function look(state: ShardState, place: ShardWorkplace): Promise<Ob
   return observationOf(state, answer)
 }
 
-/** The process list tells less often of one that answers over a connection than the connection does: what ends it, ends that. */
+/** While an engine answers over the same connection, its process is the same one, because its end ends the connection: /proc is read this seldom. */
 const PROVEN_FOR_MS = 5_000
 
 async function lookAt(

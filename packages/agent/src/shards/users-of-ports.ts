@@ -95,7 +95,7 @@ function createWriter(file: string, text: () => string, logger: Logger): () => P
   }
 }
 
-/** As many may be asked for as there are processes: the files are looked at again once one of these is another, and now and then. */
+/** The table is asked for at each start of an engine. It is made anew when a shard or its process is another, and after this time. */
 const LOOKED_AT_EVERY_MS = 5_000
 
 function rememberTable(home: string, reports: () => readonly ShardReport[]) {

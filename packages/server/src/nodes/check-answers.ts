@@ -26,7 +26,7 @@ export function checkAnswers<Operations extends Readonly<Record<string, Operatio
       } catch (cause) {
         if (!isUnreadable(cause)) throw cause
       }
-      throw unfit(new Error(`its answer to ${operation.method} ${operation.path} is none`))
+      throw unfit(new Error(`its answer to ${operation.method} ${operation.path} is not valid`))
     }
     return [name, ask]
   })

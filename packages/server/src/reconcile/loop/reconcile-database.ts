@@ -47,8 +47,8 @@ export type Turn =
  */
 const SOON_MS = 15
 /**
- * Of what is waited for, the agent tells most at once. For the rest, a look comes after a fifth of the time that was waited already: so it is noticed late by that at most, and ten databases that wait
- * at once on a busy machine do not keep it busy by looking.
+ * Most changes that a turn waits for are reported by the agent at once. For the others the next look comes after a fifth of the time waited so far: the delay is bounded
+ * by that, and ten databases that wait at the same time do not keep a busy machine busy.
  */
 const PART_OF_WAIT = 5
 /** Clients that were let go ask this very process where the primary is now: they come first. */
@@ -243,7 +243,7 @@ async function actInLane(
   }
 }
 
-/** How long to rest where that was waited for the same, which has not moved on. */
+/** The pause before the next look, when the same shard was waited for this long without progress. */
 export function pauseOfWait(waitedMs: number): number {
   return Math.min(HELD_MS, Math.max(SOON_MS, waitedMs / PART_OF_WAIT))
 }
