@@ -127,6 +127,17 @@ test('whatever a refused request names as its database, the audit can be read by
   expect((await get('/v1/logs?limit=10000', 'db_member@1')).status).toBe(200)
 })
 
+test('a name or a password with the character NUL, which PostgreSQL has no place for, signs in no user', async () => {
+  for (const login of [
+    ['admin\0', adminPassword],
+    ['\0', 'x'],
+    ['admin', `${adminPassword}\0`],
+  ]) {
+    const auth = `Basic ${Buffer.from(login.join(':')).toString('base64')}`
+    expect([login, (await fairlead.send('GET', '/v1/bdbs', { auth })).status]).toEqual([login, 401])
+  }
+})
+
 const SEED = Number(process.env['HOSTILE_SEED'] ?? Math.floor(Math.random() * 1e9))
 /** What is different there is what the store takes. */
 const COUNT = isOnPostgres ? 500 : 5_000

@@ -154,9 +154,9 @@ function isStale(
   return user.disabled || user.tokenEpoch !== epoch || isLocked
 }
 
-/** RFC 7617. Undefined when it is none. */
+/** RFC 7617. Undefined when it is none: also with the character NUL, which no name or password has, and PostgreSQL has no place for. */
 function readBasic(text: string): Login | undefined {
-  const [, name, password] = /^([^:]+):(.+)$/s.exec(Buffer.from(text, 'base64').toString('utf8')) ?? []
+  const [, name, password] = /^([^:\0]+):([^\0]+)$/.exec(Buffer.from(text, 'base64').toString('utf8')) ?? []
   if (name === undefined || password === undefined) return undefined
   return name.length <= 256 && password.length <= 256 ? { name, password } : undefined
 }
