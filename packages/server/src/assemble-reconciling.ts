@@ -74,6 +74,6 @@ export async function assembleReconciling(
     nodes,
     modules,
     databases,
-    observer: createObserver({ ...deps, knownEpoch: leases.knownEpoch }),
+    observer: createObserver({ ...deps, leases }),
   }
 }

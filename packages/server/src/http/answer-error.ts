@@ -4,8 +4,8 @@ import type { Socket } from 'node:net'
 import { type ErrorCode, errors, Refusal } from '@fairlead/api'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { agentAway } from '../nodes/agent-away.ts'
-import { AgentUnreachable } from '../nodes/agent-link.ts'
+import { agentAway, takenOver } from '../nodes/agent-away.ts'
+import { AgentUnreachable, StaleEpoch } from '../nodes/agent-link.ts'
 import { InvalidInput } from './compile-validator.ts'
 import { securityHeaders } from './security-headers.ts'
 
@@ -87,6 +87,13 @@ function explainOne(error: unknown, request: FastifyRequest, log: Logger): Answe
   if (error instanceof InvalidInput) return { code: 'invalid_request', problem: error.message }
 
   // Every operation may have to ask the agent. Its own words name a path of this machine: they are for the log.
+  if (error instanceof StaleEpoch) {
+    log.warn(
+      { why: error.message, method: request.method, url: request.url.split('?')[0] },
+      'an epoch is stale',
+    )
+    return explainOne(takenOver(), request, log)
+  }
   if (error instanceof AgentUnreachable) {
     log.warn(
       { why: error.message, method: request.method, url: request.url.split('?')[0] },

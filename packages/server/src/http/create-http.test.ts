@@ -9,7 +9,7 @@ import {
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '../core/identity/access.ts'
-import { AgentUnreachable } from '../nodes/agent-link.ts'
+import { AgentUnreachable, StaleEpoch } from '../nodes/agent-link.ts'
 import { createHttp } from './create-http.ts'
 import { mountOn } from './mount.ts'
 
@@ -175,6 +175,14 @@ test('where a change may be done although it failed, the answer keeps the whole 
     const got = await app.inject({ method: 'DELETE', url: '/v1/bdbs/1', headers })
     expect([got.statusCode, got.json()]).toEqual([503, answer])
   }
+})
+
+test('a server whose epoch an agent refuses says that another one takes over, not that the agent is away', async () => {
+  const { app } = serverWith(() => Promise.reject(new StaleEpoch('bucket 1 is held under epoch 824')))
+  const headers = { authorization: 'Bearer admin' }
+  const got = await app.inject({ method: 'DELETE', url: '/v1/bdbs/1', headers })
+  const message = 'another server takes over the database right now; try again'
+  expect([got.statusCode, got.json()]).toEqual([503, { error_code: 'unavailable', message }])
 })
 
 test('while the agent does not answer, each operation that needs it says so, and nothing of this machine', async () => {

@@ -16,6 +16,8 @@ export interface Leases extends AsyncDisposable {
   raise(databaseUid: number): Promise<void>
   /** The epoch under which it is held, by this server or another. */
   knownEpoch(databaseUid: number): Promise<number>
+  /** An agent has refused `knownEpoch`: the epoch that the store has for it now, which is raised first where this server holds the bucket. */
+  epochAfterRefusal(databaseUid: number): Promise<number>
   /** Since when this server holds it, by this machine's clock: no server before it has done anything after that. Throws LeaseLost. */
   heldSince(databaseUid: number): number
   isOurs(what: Singleton): boolean
@@ -46,6 +48,7 @@ export async function createLeases(deps: LeasesDeps): Promise<Leases> {
     if (one === undefined) throw new LeaseLost(uid)
     return one
   }
+  const epochInStore = (uid: number) => leasesStore(store.db, store).epochOf(bucketOf(uid))
   if (store.isShared) await holder.renew()
   await holder.look()
   const beat = store.isShared ? startBeat(holder, log) : undefined
@@ -53,8 +56,11 @@ export async function createLeases(deps: LeasesDeps): Promise<Leases> {
     heldEpoch: (uid, forMs) => holder.find(bucketOf(uid), forMs)?.epoch,
     epochOf: (uid, forMs) => find(uid, forMs).epoch,
     raise: (uid) => holder.raise(bucketOf(uid)),
-    knownEpoch: async (uid) =>
-      holder.find(bucketOf(uid))?.epoch ?? (await leasesStore(store.db, store).epochOf(bucketOf(uid))),
+    knownEpoch: async (uid) => holder.find(bucketOf(uid))?.epoch ?? (await epochInStore(uid)),
+    async epochAfterRefusal(uid) {
+      await holder.raise(bucketOf(uid))
+      return await epochInStore(uid)
+    },
     heldSince: (uid) => find(uid).since,
     isOurs: (what) => holder.find(singletons[what]) !== undefined,
     fence: (uid, epoch) => async (within) => {

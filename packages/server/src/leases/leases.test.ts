@@ -34,6 +34,7 @@ test.skipIf(isOnPostgres)(
     await replaced.raise(7)
     expect(replaced.epochOf(7)).toBe(before)
     expect(await holder.knownEpoch(7)).toBe(epoch)
+    expect([await replaced.knownEpoch(7), await replaced.epochAfterRefusal(7)]).toEqual([before, epoch])
     await holder.raise(7)
     expect(holder.epochOf(7)).toBeGreaterThan(epoch)
     await store.transaction(holder.fence(7, holder.epochOf(7)))

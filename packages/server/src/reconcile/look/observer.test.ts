@@ -2,9 +2,12 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer as createPlain } from 'node:net'
 import { createServer } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { databaseOf } from '../../../test/records.ts'
+import { StaleEpoch } from '../../nodes/agent-link.ts'
 import { makeAuthority, makeEndpointCertificate } from '../../tls/make-certificate.ts'
 import type { TlsPair } from '../../tls/tls-store.ts'
-import { probeAsClient } from './observer.ts'
+import type { Reach } from '../turn/reach.ts'
+import { createObserver, probeAsClient } from './observer.ts'
 
 let authority: TlsPair
 let stranger: TlsPair
@@ -61,4 +64,26 @@ test('a port on which nothing listens is told from one on which no engine answer
   gone.close()
   await once(gone, 'close')
   expect(await probeAsClient({ host: '127.0.0.1', port }, 'x', null)).toMatchObject({ found: 'no listener' })
+})
+
+test('a look by a server that has not heard yet that it was replaced goes by the epoch of the store; one that no epoch helps says so', async () => {
+  const asked: number[] = []
+  const lookWhere = (highest: number) => {
+    const reportShards = async (epoch: number) => {
+      asked.push(epoch)
+      if (epoch < highest) throw new StaleEpoch(`bucket 1 is held under epoch ${highest}`)
+      return { memoryFreeBytes: 5, diskFreeBytes: 5, shards: [] }
+    }
+    const observer = createObserver({
+      leases: { knownEpoch: async () => 1, epochAfterRefusal: async () => 824 },
+      reachUnder: (_, epoch) => ({ agent: { reportShards: () => reportShards(epoch) } }) as unknown as Reach,
+      shards: { listOf: async () => [], reservedBytes: async () => 0 },
+      handovers: { last: async () => new Map() },
+      now: Date.now,
+    })
+    return observer.look(databaseOf())
+  }
+  expect((await lookWhere(824)).groups).toHaveLength(1)
+  expect(asked).toEqual([1, 824])
+  await expect(lookWhere(825)).rejects.toBeInstanceOf(StaleEpoch)
 })

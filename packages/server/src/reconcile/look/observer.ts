@@ -3,6 +3,8 @@ import { connectEngine, type EngineTls, EngineUnreachable, NotOurs } from '@fair
 import type { Database } from '../../core/state/database.ts'
 import type { ObservedDatabase } from '../../core/state/topology.ts'
 import type { ClientProbe } from '../../endpoints/endpoints-service.ts'
+import type { Leases } from '../../leases/leases-service.ts'
+import { StaleEpoch } from '../../nodes/agent-link.ts'
 import type { Reach, Reaches } from '../turn/reach.ts'
 import { type ObservingPorts, observe } from './observe.ts'
 
@@ -17,19 +19,26 @@ const LOOK_WITHIN_MS = 5_000
 /** A client that gets no answer for this long calls it a failure, too. */
 const PROBE_WITHIN_MS = 2_000
 
-/** Looks with the connections of the reconciler; a look that takes too long rejects. */
+/** Looks with the connections of the reconciler; a look that takes too long rejects. Another server may hold the database: this one looks, and orders nothing. */
 export function createObserver(
   ports: Omit<ObservingPorts, keyof Reach> & {
     readonly reachUnder: Reaches['under']
-    readonly knownEpoch: (databaseUid: number) => Promise<number>
+    readonly leases: Pick<Leases, 'knownEpoch' | 'epochAfterRefusal'>
   },
 ): Observer {
+  const { leases, reachUnder } = ports
   return {
     async look(database) {
       const signal = AbortSignal.timeout(LOOK_WITHIN_MS)
-      // Another server may hold it: it looks, and orders nothing.
-      const reach = ports.reachUnder(database.uid, await ports.knownEpoch(database.uid))
-      return await observe(database, { ...ports, ...reach }, signal)
+      const lookUnder = (epoch: number) =>
+        observe(database, { ...ports, ...reachUnder(database.uid, epoch) }, signal)
+      try {
+        return await lookUnder(await leases.knownEpoch(database.uid))
+      } catch (cause) {
+        if (!(cause instanceof StaleEpoch)) throw cause
+        // Another server has taken the database, and this one has not heard it yet; or its store is older than what runs.
+        return await lookUnder(await leases.epochAfterRefusal(database.uid))
+      }
     },
     probeAsClient,
   }
