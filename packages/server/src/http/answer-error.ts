@@ -23,7 +23,7 @@ function retryAfter(error: unknown): number {
   return (error instanceof Refusal ? error.retryAfterSeconds : undefined) ?? 1
 }
 
-/** What came is no HTTP: there is no request to answer, but a socket that may still be written to. */
+/** The bytes were not HTTP: there is no request to answer, but the socket may still be writable. */
 export function answerNoHttp(error: { readonly code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -62,7 +62,7 @@ const noHttp: Readonly<Record<string, string>> = {
 interface Answer {
   readonly code: ErrorCode
   readonly problem: string
-  /** What to do about it; undefined: the problem says all. */
+  /** What the user can do about it; undefined: the problem already says it. */
   readonly wayOut?: string | undefined
 }
 
@@ -86,7 +86,6 @@ function explainOne(error: unknown, request: FastifyRequest, log: Logger): Answe
   if (error instanceof Refusal) return { code: error.code, problem: error.problem, wayOut: error.wayOut }
   if (error instanceof InvalidInput) return { code: 'invalid_request', problem: error.message }
 
-  // Every operation may have to ask the agent. Its own words name a path of this machine: they are for the log.
   if (error instanceof StaleEpoch) {
     log.warn(
       { why: error.message, method: request.method, url: request.url.split('?')[0] },
@@ -94,6 +93,7 @@ function explainOne(error: unknown, request: FastifyRequest, log: Logger): Answe
     )
     return explainOne(takenOver(), request, log)
   }
+  // Every operation may have to ask the agent. The words of the error name a path of this machine: they are for the log only.
   if (error instanceof AgentUnreachable) {
     log.warn(
       { why: error.message, method: request.method, url: request.url.split('?')[0] },

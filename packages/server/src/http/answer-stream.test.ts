@@ -81,7 +81,7 @@ test('for a client that does not read, the source is not read ahead; when the cl
   const socket = await askAndStall(url)
   await until('the first event', () => count.taken > 0)
   const stalled = await untilCalm(() => count.taken)
-  expect(stalled).toBeLessThan(2_000) // what the kernel holds for a connection, not what there is
+  expect(stalled).toBeLessThan(2_000) // as much as the kernel holds for a connection, not all events of the source
   let isEnough = false
   socket.on('data', () => {
     isEnough ||= count.taken > stalled + 3_000
@@ -166,6 +166,6 @@ test('one user has a limited number of streams, and others have theirs', async (
   uid = 1
   first.abort()
   let status = 429
-  while (status === 429) status = await follow() // until the server has heard of it
+  while (status === 429) status = await follow() // until the server has noticed it
   expect(status).toBe(200)
 })

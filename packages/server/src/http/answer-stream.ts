@@ -8,7 +8,7 @@ import { type Connection, holdConnection } from './hold-connection.ts'
 import type { Places } from './places.ts'
 import { requesterOf } from './requester-of.ts'
 
-/** What goes out one by one. `seq` rises, and is what a client goes on after. */
+/** An event of a stream. `seq` rises: a client that connects again names the last one it got. */
 export interface StreamEvent {
   readonly seq: number
   readonly type: string
@@ -18,7 +18,7 @@ export interface StreamEvent {
 export interface EventStream<Event extends StreamEvent = StreamEvent> {
   /** The events after `lastSeq`, or from the beginning; it is read no faster than the client reads. Ends on `signal`. */
   events(lastSeq: number | undefined, signal: AbortSignal): AsyncIterable<Event>
-  /** Asked again and again while the stream lasts. */
+  /** Called before each event and at each heartbeat. */
   admits(caller: Caller): boolean
 }
 
@@ -96,7 +96,7 @@ export function createStreams(deps: {
   }
 }
 
-/** Sends one after the other. Says whether they came to their end, rather than the connection. */
+/** Sends the events one after the other. True: all were sent. False: the connection or the token ended first. */
 async function pour(
   events: AsyncIterable<StreamEvent>,
   connection: Connection,
@@ -133,7 +133,7 @@ async function isStillAdmitted(
   }
 }
 
-/** A browser that connects again sends the header beside the query it began with: the header is the newer. */
+/** A browser that connects again sends the header in addition to its first query: the header is newer. */
 function readLastSeq(request: FastifyRequest): number | undefined {
   const header = request.headers['last-event-id']
   if (header === undefined || header === '') {

@@ -5,7 +5,7 @@ import type { Identify } from '../sessions/identify.ts'
 import { createChangeBudgets } from './change-budgets.ts'
 import { requesterOf } from './requester-of.ts'
 
-/** Told of each request that was refused for want of a permission. */
+/** Called for each request that was refused because a permission is missing. */
 export type OnRefused = (caller: Caller, permission: string, databaseUid: number | undefined) => Promise<void>
 
 /**
@@ -21,7 +21,7 @@ export function authenticate(identify: Identify, onRefused: OnRefused) {
       return
     }
     const uid = isAboutDatabase(operation) ? uidOf(request) : undefined
-    // The path has not been validated yet: what is no number of a database is not put on record as one.
+    // The path has not been validated yet: text that is not the number of a database must not be recorded as one.
     return refuse(caller, operation.permission ?? '', Number.isSafeInteger(uid) ? uid : undefined)
   }
   const refuse = async (caller: Caller, permission: string, databaseUid: number | undefined) => {

@@ -62,7 +62,7 @@ test('however many connections come that send no whole request, a client is serv
     if (n % 20 === 19) expect(await ask(server.port, '/')).toBe('served')
   }
   await expect.poll(server.count).toBeLessThanOrEqual(10)
-  // The one whose request is whole was not among those that made room.
+  // The connection whose request was complete was not closed to make room.
   server.held[0]?.end('late')
   expect(await slow).toBe('late')
   expect(server.warned).toHaveLength(1)
@@ -73,7 +73,7 @@ test('where all are being served, the new connection is closed, and the others a
   const { mostOfSource } = connectionLimits(6)
   const slow = Array.from({ length: mostOfSource }, () => ask(server.port, '/held'))
   await expect.poll(() => server.held.length).toBe(mostOfSource)
-  // From elsewhere there is room.
+  // Another source still gets a place.
   expect(await ask(server.port, '/', '127.0.0.2')).toBe('served')
   await expect(ask(server.port, '/')).rejects.toThrow()
   for (const response of server.held) response.end('late')
@@ -146,6 +146,6 @@ test('the server itself is bounded, and closes what sends no headers', async () 
   }
   await expect.poll(() => closed.size).toBeGreaterThanOrEqual(40)
   expect((await fairlead.send('GET', '/v1/users', { auth: admin })).status).toBe(200)
-  // The rest do not stay.
+  // All other connections are closed.
   await expect.poll(() => closed.size, { timeout: 25_000, interval: 200 }).toBe(60)
 }, 40_000)

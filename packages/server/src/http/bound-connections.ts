@@ -28,7 +28,7 @@ export function mostByFiles(files: number): number {
   return Math.max(16, Math.min(MOST_USEFUL, Math.floor((files - RESERVED_FILES) / 2)))
 }
 
-/** The limit of this process; Node has raised it as far as it may. */
+/** The limit of this process; Node has raised the soft limit to the hard limit. */
 export function readFileLimit(): number {
   const limits = readFileSync('/proc/self/limits', 'utf8')
   return Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? 1_024)
@@ -49,7 +49,7 @@ export function connectionLimits(most: number): ConnectionLimits {
   return { most, mostStrangers, mostOfSource: Math.ceil((2 * mostStrangers) / 3) }
 }
 
-/** What the bounds have to be told. */
+/** The events that the bounds must be told of. */
 export interface ConnectionBounds {
   /** A request of this user, who has signed in, has come on a connection. */
   readonly signedIn: (socket: Socket, userUid: number) => void
@@ -91,7 +91,7 @@ export function boundConnections(
     if (exchanges === undefined) return
     const exchange = { request, response }
     exchanges.add(exchange)
-    response.once('prefinish', () => admission.wait(socket)) // all is said, and a client that does not read it can be let go
+    response.once('prefinish', () => admission.wait(socket)) // the answer is written; a client that does not read it can be disconnected
     response.once('close', () => {
       exchanges.delete(exchange)
       admission.wait(socket)
@@ -100,7 +100,7 @@ export function boundConnections(
   return { signedIn: admission.know }
 }
 
-/** The connections there are. `onFull` hears from where one comes for which another one has to make room. */
+/** The connections there are. `onFull` is called with the source of each new connection for which another one is closed. */
 function createAdmission(limits: ConnectionLimits, onFull: (source: string) => void) {
   const open = new Map<Socket, OpenConnection>()
   const strangers = createConnectionRegistry()
@@ -157,7 +157,7 @@ function createAdmission(limits: ConnectionLimits, onFull: (source: string) => v
   }
 }
 
-/** The first of these that is not served. Those that are served are told to `serve`: they wait again when they have been answered. */
+/** The first of these that is not served. Those that are being served are passed to `serve`: they wait again when they have been answered. */
 function firstIdle(
   candidates: Iterable<Socket>,
   open: ReadonlyMap<Socket, OpenConnection>,
@@ -177,7 +177,7 @@ function sourceOfSocket({ remoteAddress = '' }: Socket): string {
   return addressSource(remoteAddress) ?? 'this machine'
 }
 
-/** Whether there is something to do for a client: a whole request of it is not answered yet. */
+/** Whether a complete request of the client is not answered yet. */
 function isServed(exchanges: ReadonlySet<Exchange>): boolean {
   for (const { request, response } of exchanges) if (request.complete && !response.writableEnded) return true
   return false

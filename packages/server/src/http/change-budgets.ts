@@ -1,7 +1,7 @@
 import { Refusal } from '@fairlead/api'
 import { type Caller, isAdmin } from '../core/identity/access.ts'
 
-/** A user's requests that change something: a number at once, and a number each second. */
+/** How many requests of one user may change something: at once, and per second. */
 const AT_ONCE = 600
 const EACH_SECOND = 2
 /** The one that asked longest ago goes first. */

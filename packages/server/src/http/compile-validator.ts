@@ -3,7 +3,7 @@ import { describeFaults } from './describe-faults.ts'
 import { describeUnfit } from './describe-unfit.ts'
 
 /**
- * Bodies are taken as they are: no coercion, nothing dropped in silence (Fastify's own compiler does both). Paths and
+ * Bodies are taken as they are: no coercion, and no field is dropped silently (Fastify's own compiler does both). Paths and
  * queries are text, so numbers in them are read from it.
  */
 const strict = new Ajv({
@@ -26,7 +26,7 @@ export function compileValidator({ schema, httpPart }: { schema: object; httpPar
   const validate = (httpPart === 'body' ? strict : textual).compile(schema)
   const takesNothing = httpPart === 'querystring' && !hasFields(schema)
   return (value: unknown) => {
-    // Nearly every request has no query where none is taken: looking is cheaper than validating.
+    // Nearly every request to an operation without a query has none: to look is cheaper than to validate.
     if (takesNothing && Object.keys(value as object).length === 0) return { value }
     if (!validate(value)) return { error: new InvalidInput(describeFaults(validate.errors ?? [], httpPart)) }
     const unfit = describeUnfit(value)

@@ -1,18 +1,18 @@
 import type { Socket } from 'node:net'
 
-/** Connections by whose they are: how many each has, and which of them may make room for another one. */
+/** Connections by their source or user: how many each has, and which of them may be closed to make room for another one. */
 export interface ConnectionRegistry {
   readonly size: number
   count(whose: string): number
   add(whose: string, socket: Socket): void
-  /** There is nothing to do for it: it may make room. Does nothing for one that is not there. */
+  /** There is nothing to do for this connection: it may be closed. Ignores a connection that is not registered. */
   wait(whose: string, socket: Socket): void
-  /** It is being served, so it makes no room until it waits again. */
+  /** It is being served, so it is not closed until it waits again. */
   serve(whose: string, socket: Socket): void
   remove(whose: string, socket: Socket): void
-  /** Those of one that may make room, the oldest first. Some of them have sent a whole request since. */
+  /** The connections of one source or user that may be closed, the oldest first. Some of them have sent a complete request since. */
   waiting(whose: string): Iterable<Socket>
-  /** Those of all that may make room, those of the source or user with the most connections first. */
+  /** All connections that may be closed, those of the source or user with the most connections first. */
   allWaiting(): Iterable<Socket>
 }
 

@@ -14,7 +14,7 @@ import { securityHeaders } from './security-headers.ts'
 
 /** The largest body of this API is an upgrade request with its modules. */
 const BODY_LIMIT_BYTES = 256 * 1024
-/** A connection that has not sent its headers by then is closed. Node looks this often. */
+/** A connection that has not sent its headers within this time is closed. Node checks this often. */
 const HEADERS_WITHIN_MS = 10_000
 const LOOK_EVERY_MS = 5_000
 
@@ -24,9 +24,9 @@ export function createHttp(deps: {
   readonly onRefused: OnRefused
   readonly log: Logger
   readonly streamLimits?: Partial<StreamLimits>
-  /** Of what takes a connection for long. By `mostConnections` unless told. */
+  /** Limits of streams and of requests that wait. Default: from `mostConnections`. */
   readonly placeLimits?: PlaceLimits
-  /** From where a request comes. By its address unless told. */
+  /** The source of a request. Default: its address. */
   readonly sourceOf?: SourceOf
   /** Names that requests may be sent to, in addition to `localhost` and addresses. Without it they are not looked at. */
   readonly hostNames?: readonly string[]
@@ -76,7 +76,7 @@ export function createHttp(deps: {
   return app
 }
 
-/** Where it stops being JSON, as far as the engine of JavaScript says it; never a piece of it, for it may hold a password. */
+/** The position where the text stops being JSON, if V8 says it; never a part of the text, because it may contain a password. */
 function describeBadJson(error: Error, body: string): Error {
   try {
     JSON.parse(body)

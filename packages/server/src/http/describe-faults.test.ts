@@ -16,7 +16,7 @@ test('a text of another form is refused with examples, not with a pattern', () =
   )
 })
 
-test('a text with NUL, and a number beyond all numbers, is refused wherever it stands, with the name of the field', () => {
+test('a text with NUL, and a number that is infinite, is refused in every place, with the name of the field', () => {
   const words = (schema: object, httpPart: string, value: unknown) =>
     compileValidator({ schema, httpPart })(value).error?.message
   const nul = 'must not have the character NUL (U+0000)'

@@ -22,14 +22,14 @@ interface Choice {
   readonly maximum?: unknown
 }
 
-/** A value of one of several simple kinds, like a number or a word. */
+/** A value of one of several simple types, like a number or a text. */
 function isChoice({ keyword, schema }: ErrorObject): boolean {
   const simple = (each: Choice) =>
     each.const !== undefined || /^(integer|number|string|null)$/.test(String(each.type))
   return keyword === 'anyOf' && Array.isArray(schema) && (schema as readonly Choice[]).every(simple)
 }
 
-/** Faults of the single choices are replaced by one sentence: that none of them matches. */
+/** The faults of the alternatives are replaced by one sentence: that none of them matches. */
 function isPartOf(fault: ErrorObject, choice: ErrorObject): boolean {
   return fault.instancePath === choice.instancePath && fault.schemaPath.startsWith(`${choice.schemaPath}/`)
 }
@@ -71,7 +71,7 @@ function formOf(fault: ErrorObject): string {
     : `of this form: ${description}`
 }
 
-/** The first sentence of what the contract says of the field: its unit stands there. */
+/** The first sentence of the field's description in the contract: it names the unit. */
 function purposeOf(fault: ErrorObject): string {
   return contractOf(fault).description?.split(/[.;] /)[0] ?? ''
 }

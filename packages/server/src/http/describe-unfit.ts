@@ -1,6 +1,6 @@
 /**
- * What no schema sees in a value that it has taken, one sentence for each: the character NUL, which PostgreSQL has no place for, and a number that was read
- * from text and is beyond all numbers ("1e999"), of which the validator does not compare the bounds.
+ * Faults that a schema does not find, one sentence each: the character NUL, which PostgreSQL cannot store, and a number that was read
+ * from text and is infinite ("1e999"), which the validator does not compare with its bounds.
  */
 export function describeUnfit(value: unknown, field = ''): readonly string[] {
   if (typeof value === 'string')

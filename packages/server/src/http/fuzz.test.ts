@@ -9,13 +9,13 @@ let token: string
 beforeAll(async () => {
   fairlead = await startControlPlane()
   token = await fairlead.signIn('admin', adminPassword, 86_400)
-  // Wrong passwords by the hundred are not what this is about.
+  // This test is not about hundreds of wrong passwords.
   await fairlead.send('PUT', '/v1/cluster/policy', { auth: token, body: { login_lockout_threshold: 0 } })
 })
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
 const all: readonly Operation[] = Object.values(operations)
-/** There is no agent here: what needs one says so. */
+/** There is no agent here: operations that need one answer so. */
 const needsAgent = ['/healthz', '/v1/engine_versions', '/v1/bdbs']
 const runs = { numRuns: 300 }
 
@@ -85,7 +85,7 @@ const ending = [
   '/v1/cluster/policy',
 ]
 
-describe('no body brings the server down, or out of it what it keeps', () => {
+describe('no body crashes the server, or makes it disclose its secrets', () => {
   test('of any text', async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...all), fc.string({ maxLength: 500 }), (operation, body) =>
@@ -174,7 +174,7 @@ test('no path does', async () => {
   )
 })
 
-test('what is no HTTP is answered like everything else that is wrong', async () => {
+test('bytes that are not HTTP get an answer of the same form as every other fault', async () => {
   const say = (text: string) =>
     new Promise<string>((resolve, reject) => {
       const socket = connect({ port: Number(new URL(fairlead.url).port), host: '127.0.0.1' })

@@ -57,7 +57,7 @@ describe('a request to a name', () => {
   })
 })
 
-test('every answer keeps browsers from making more of it than it is', async () => {
+test('every answer tells browsers not to run, frame or reinterpret it', async () => {
   const wanted = {
     'x-content-type-options': 'nosniff',
     'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
@@ -91,7 +91,7 @@ describe('a user cannot be called', () => {
     'with a soft hyphen': 'ad\u00admin',
     'with half a letter': 'a\ud800b',
     'with an unassigned code point': 'a\u0378',
-    'with a sign of one’s own': 'a\ue000',
+    'with a private-use character': 'a\ue000',
   }
   for (const [what, name] of Object.entries(odd)) {
     test(what, async () => {
@@ -101,7 +101,7 @@ describe('a user cannot be called', () => {
     })
   }
 
-  test('all that is a name still is: of any one script, with digits and signs', async () => {
+  test('ordinary names are still accepted: of any one script, with digits and signs', async () => {
     for (const name of [
       'Zoë',
       'мария',
@@ -116,7 +116,7 @@ describe('a user cannot be called', () => {
     }
   })
 
-  test('and a user that has such a name from before keeps it, and may change all else', async () => {
+  test('and a user with such a name from an older version keeps it, and may change everything else', async () => {
     const { body } = await create({ name: 'before' })
     await fairlead.tamper(`update users set name = 'operator' where uid = ${body['uid']}`)
     admin = await fairlead.signIn('admin', adminPassword)
@@ -126,7 +126,7 @@ describe('a user cannot be called', () => {
   })
 })
 
-test('the log does not take what a stranger sends as a name for a name', async () => {
+test('the log shows text that a stranger sends as a name as text, not as a name', async () => {
   const login = { username: 'operator\u202e', password: 'x' }
   await fairlead.send('POST', '/v1/users/authorize', { body: login })
   const { body } = await fairlead.send('GET', '/v1/logs?order=desc&limit=1', { auth: admin })

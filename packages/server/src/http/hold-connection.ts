@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { securityHeaders } from './security-headers.ts'
 
-/** A response that goes on, until `signal` aborts: the client is gone or takes nothing, or the server stops. */
+/** A response that stays open until `signal` aborts: the client is gone or reads nothing, or the server stops. */
 export interface Connection {
   readonly signal: AbortSignal
   /** Resolves when nothing is left of it. */
@@ -11,13 +11,13 @@ export interface Connection {
   write(text: string): Promise<void>
   /** A heartbeat; nothing is sent to a client that still has enough to read. */
   beat(): void
-  /** The last that is said. */
+  /** The last bytes of the response. */
   end(lastWords: string): void
   /** Aborts `signal`. */
   leave(): void
 }
 
-/** When the server stops, what is on its way has this long. */
+/** When the server stops, bytes that are being sent have this long. */
 const LAST_WORDS_MS = 200
 
 /** Begins a stream of server-sent events as the answer. At most one buffer of it is in memory, however slow the client. */
@@ -30,11 +30,11 @@ export function holdConnection(
   const leave = () => gone.abort()
   const closed = new Promise<void>((resolve) => {
     if (raw.destroyed)
-      resolve() // the client did not wait for its beginning
+      resolve() // the client has gone before the response began
     else raw.once('close', resolve)
   })
   void closed.then(leave)
-  raw.on('error', leave) // a broken pipe is how a client says goodbye
+  raw.on('error', leave) // a broken pipe only means that the client has gone
 
   const destroyAfter = (ms: number) => {
     const timer = setTimeout(() => raw.destroy(), ms)
@@ -49,8 +49,8 @@ export function holdConnection(
     ...securityHeaders,
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
-    connection: 'close', // so that its end is the end of the connection, which a stopping server waits for
-    'x-accel-buffering': 'no', // a proxy in between is not to collect
+    connection: 'close', // the connection ends with the response: a stopping server waits for both
+    'x-accel-buffering': 'no', // a proxy in between must not buffer
   })
   raw.flushHeaders()
   return {

@@ -10,7 +10,7 @@ let fairlead: TestControlPlane
 const tokens: Record<string, string> = {}
 const all = Object.entries(operations) as readonly [string, Operation][]
 const password = 'a-password-of-mine'
-/** There is no agent here: what needs one answers 503, in its own words. */
+/** There is no agent here: operations that need one answer 503. */
 const noAgent = /^\{"error_code":"unavailable","message":"the agent does not answer/
 
 beforeAll(async () => {
@@ -82,7 +82,7 @@ describe('every operation, asked by', () => {
   const wrong = async (auth: string, mayPass: (operation: Operation) => boolean, uid = '77') => {
     const strays: string[] = []
     for (const [name, operation] of all) {
-      if (name === 'logOut' && auth !== '') continue // which would end the walk
+      if (name === 'logOut' && auth !== '') continue // which would end the sessions of this test
       const heard = await ask(operation, uid, auth)
       const isRefused = auth === '' || auth.endsWith('x') ? heard.status === 401 : lacks(heard)
       if (isRefused === mayPass(operation) || !isSound(heard))
@@ -104,7 +104,7 @@ describe('every operation, asked by', () => {
   }
 
   for (const management of ['db_member', 'db_viewer'] as const) {
-    test(`${management} of database 1 opens that, looks at what is about none, and reaches no other`, async () => {
+    test(`${management} of database 1 reaches that database, may look at what concerns no database, and reaches no other`, async () => {
       const token = tokens[`${management}@1`] ?? ''
       const mayPass = (own: boolean) => (operation: Operation) => {
         const { permission } = operation
@@ -139,7 +139,7 @@ test('a name or a password with the character NUL, which PostgreSQL has no place
 })
 
 const SEED = Number(process.env['HOSTILE_SEED'] ?? Math.floor(Math.random() * 1e9))
-/** What is different there is what the store takes. */
+/** There, only the values that the store accepts are different. */
 const COUNT = isOnPostgres ? 500 : 5_000
 const AT_ONCE = 8
 

@@ -12,7 +12,7 @@ async function takePort() {
   return { server, port: (server.address() as AddressInfo).port }
 }
 
-test('a port that a former process has while it ends is waited for', async () => {
+test('the server waits for a port that its former process still has while that process ends', async () => {
   const { server, port } = await takePort()
   const http = fastify()
   const listening = listenOnPort(http, port)
@@ -22,7 +22,7 @@ test('a port that a former process has while it ends is waited for', async () =>
   await http.close()
 })
 
-test('of a port that stays taken it is said which process has it', async () => {
+test('for a port that stays taken, the error names the process that has it', async () => {
   const { server, port } = await takePort()
   const http = fastify()
   const said = `port ${port} is taken by process ${process.pid}; set FAIRLEAD_HTTP_PORT to another one`

@@ -5,7 +5,7 @@ import { codeOf, readListeners } from '@fairlead/engine'
 import type { FastifyInstance } from 'fastify'
 
 const HOST = '127.0.0.1'
-/** A server that was asked to stop answers its last requests, and has the port meanwhile. */
+/** A server that was asked to stop answers its last requests first, and keeps the port meanwhile. */
 const FREE_WITHIN_MS = 5_000
 const LOOK_AGAIN_MS = 50
 
@@ -37,7 +37,7 @@ async function isFree(port: number): Promise<boolean> {
   return await promise
 }
 
-/** In words to put behind what is said; '' where the kernel does not tell. */
+/** A phrase to append to the message; '' if the kernel does not tell. */
 async function describeHolder(port: number): Promise<string> {
   const [listener] = await readListeners({ host: HOST, port }).catch(() => [])
   if (listener === undefined) return ''

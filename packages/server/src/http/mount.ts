@@ -27,7 +27,7 @@ export type Handler<Op extends Operation> = (input: Input<Op>, asker: Asker<Op>)
 type Answer<Op extends Operation> = Op extends { readonly stream: true }
   ? EventStream<Output<Op>>
   : Output<Op>
-/** Serves an operation of the contract with a handler, whose input has been checked and whose answer is. */
+/** Serves an operation of the contract with a handler. The input is checked before the handler, its answer after it. */
 export type Mount = <Op extends Operation>(op: Op, handler: Handler<Op>) => void
 
 /** What the work of a request runs in. */
@@ -63,7 +63,7 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
         // The hook in authenticate.ts has refused every request without a caller where the operation needs one.
         const asker = (request.caller ?? requesterOf(request)) as Asker<typeof op>
         const answer = await around(() => handler(input, asker))
-        // By its type, that is what the handler of such an operation answers.
+        // The type of such an operation says that its handler answers this.
         return op.stream === true ? await app.streams.answer(request, reply, answer as EventStream) : answer
       },
     }
@@ -72,7 +72,7 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
   }
 }
 
-/** In a room of its own: everywhere else a body is JSON, and nothing is taken for no body. */
+/** In a scope of its own: everywhere else a body is JSON, and an empty body counts as none. */
 async function takeFiles(room: FastifyInstance, route: RouteOptions): Promise<void> {
   room.removeAllContentTypeParsers()
   await room.register(multipart)
@@ -90,7 +90,7 @@ function waitPreferenceOf(
   stopping: AbortSignal,
 ): WaitPreference {
   const gone = new AbortController()
-  // Of this answer, not of its connection, which may carry others.
+  // The signal ends with this answer, not with its connection, which may carry others.
   reply.raw.once('close', () => gone.abort())
   const prefers = [request.headers['prefer'] ?? []].flat().join(',').split(/[,;]/)
   return {

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { SourceOf } from '../sessions/sources.ts'
 import { requesterOf } from './requester-of.ts'
 
-/** What takes a connection for long: event streams, and requests that are answered when an upgrade has ended. */
+/** Places for requests that keep a connection for long: event streams, and requests that are answered when an upgrade has ended. */
 export interface Places {
   /** Disposed of when it has ended. Throws `too_many_requests` where there are as many as there may be. */
   take(request: FastifyRequest): Promise<Disposable>

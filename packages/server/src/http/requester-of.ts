@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import type { Peer, Requester } from '../core/identity/access.ts'
 
-/** One object for each connection: what is found out about it once (sources.ts) is good until it ends. */
+/** One object for each connection: what was found out about a connection (sources.ts) stays valid until it ends. */
 const peers = new WeakMap<FastifyRequest['socket'], Peer>()
 
-/** What sends this request, as far as its connection says. */
+/** The sender of this request, as far as its connection tells. */
 export function requesterOf({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): Requester {
   const peer = peers.get(socket) ?? peerOf(socket)
   return peer === undefined ? { address: ip } : { address: ip, peer }

@@ -1,5 +1,5 @@
 /**
- * Of every answer. None of ours is a page: nothing in it is to run, to be framed, to be taken for another type, or to be read by another
+ * Headers of every answer. No answer is a page: a browser must not run it, frame it, take it for another type, or let it be read by another
  * origin's page.
  */
 export const securityHeaders = {
