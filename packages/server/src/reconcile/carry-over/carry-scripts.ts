@@ -9,8 +9,8 @@ import type { EndpointProxy } from '../turn/ports.ts'
 const AT_ONCE = 64
 
 /**
- * Gives an engine the scripts that clients of the endpoint have given theirs, since it was told last or all: `SCRIPT LOAD` and
- * `EVAL` are not replicated. Best effort: what it does not get, its clients load again. Never rejects.
+ * Gives an engine the scripts that clients of the endpoint have loaded into their engine: all, or those since the last call. `SCRIPT LOAD` and
+ * `EVAL` are not replicated. Best effort: a script that is missing is loaded again by its clients. Never rejects.
  */
 export async function carryScripts(
   database: Database,

@@ -92,7 +92,7 @@ test.for(named)(
     expect(await carry(pair)).toEqual({ carried: [], obstacles: none })
     expect(await readUserLines(pair.from.admin)).toEqual(before)
 
-    // Not by our own words alone: by the engines'.
+    // Not only Fairlead compares them: the engines do, too.
     expect(await verdicts(pair.to.admin)).toEqual(await verdicts(pair.from.admin))
     const [there, here] = [await readParameters(pair.to.admin), await readParameters(pair.from.admin)]
     for (const name of Object.keys(settings)) expect(there[name], name).toBe(here[name])
@@ -173,7 +173,7 @@ describe('between two shards', () => {
     expect(await readUserLines(pair.to.admin)).toEqual(before)
   })
 
-  test('a changed `default` and its passwords are kept, and clients of the old one are let in no more', async () => {
+  test('a changed `default` and its passwords are kept, and clients with the old password can no longer sign in', async () => {
     await using pair = await startPair(oldest, newest)
     await send(pair.from.admin, 'ACL SETUSER default resetpass >another ~* resetkeys ~app:*')
     expect(await carry(pair)).toEqual({ carried: ['user default'], obstacles: none })
@@ -182,7 +182,7 @@ describe('between two shards', () => {
     expect(await send(pair.to.admin, 'ACL DRYRUN default GET other')).not.toBe('OK')
   })
 
-  test('without a baseline users are carried, and that settings are not is said', async () => {
+  test('without a baseline users are carried, settings are not, and a warning says so', async () => {
     await using pair = await startPair(oldest, newest)
     await setAtRunTime(pair.from.admin)
     const blind = { ...pair.pair, baseline: null }
@@ -214,7 +214,7 @@ describe('between two shards', () => {
     })
   })
 
-  test('what the engine refuses is an obstacle, the rest is carried, and no secret is told', async () => {
+  test('what the engine refuses is an obstacle, the rest is carried, and no message contains a secret', async () => {
     await using pair = await startPair(oldest, newest)
     await setAtRunTime(pair.from.admin)
     const effects: string[] = []
@@ -269,7 +269,7 @@ function carry({ pair }: Pair) {
   return carrySettings({ ...pair, effect: createEffect(() => undefined) })
 }
 
-/** What the engine itself says of each user and command. */
+/** What the engine itself answers for each user and command. */
 async function verdicts(admin: EngineConnection): Promise<Readonly<Record<string, boolean>>> {
   const found: Record<string, boolean> = {}
   for (const name of [...Object.keys(users), 'default'])
@@ -282,7 +282,7 @@ async function verdicts(admin: EngineConnection): Promise<Readonly<Record<string
   return found
 }
 
-/** An engine that refuses whatever is said of these, and quotes what it was given, as engines do. */
+/** An engine that refuses every command about these, and quotes the arguments, as engines do. */
 function refusing(engine: EngineConnection, names: readonly string[]): EngineConnection {
   return {
     ...engine,

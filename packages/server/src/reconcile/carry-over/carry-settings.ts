@@ -17,7 +17,7 @@ export interface SettingsPair {
   readonly inCluster: boolean
   /** The parameters of the process of `from`, right after its start (readBaseline); null: not read then. */
   readonly baseline: Parameters | null
-  /** What `from` may hold back for replicas but for a full sync that runs; null or absent: what it says itself. */
+  /** The limit of the replicas' output buffer at `from` when no full sync runs; null or absent: the limit that `from` reports. */
   readonly replicaLimit?: ReplicaLimit | null
 }
 
@@ -27,10 +27,10 @@ export interface CarriedSettings {
   readonly obstacles: Different
 }
 
-/** What is still different, and why, in words. Without values: they may be secret. */
+/** What is still different, and why, as sentences. Without values: they may be secret. */
 export interface Different {
   readonly users: readonly string[]
-  /** All else: parameters, and files of users. */
+  /** Everything else: parameters, and files of users. */
   readonly settings: readonly string[]
 }
 
@@ -74,19 +74,19 @@ function isOfUser({ kind }: Difference): boolean {
   return kind !== 'carry-setting'
 }
 
-/** What `to` lacks of the users and run-time settings of `from`, or has otherwise, in words. Changes nothing. */
+/** Which users and run-time settings of `from` are missing or different at `to`, as sentences. Changes nothing. */
 export async function compareSettings(pair: SettingsPair): Promise<readonly string[]> {
   const { differences, obstacles } = await compare(pair)
   return [...obstacles.users, ...obstacles.settings, ...differences.map(({ text }) => text)]
 }
 
 interface Difference {
-  /** What its effect is called. */
+  /** The name of its effect. */
   readonly kind: 'carry-user' | 'remove-user' | 'carry-setting'
   /** "user app", "setting hz". */
   readonly subject: string
   readonly text: string
-  /** The command that ends it. */
+  /** The command that removes the difference. */
   readonly order: readonly string[]
 }
 
@@ -163,7 +163,7 @@ function compareParameters(
   }
 }
 
-/** They name what an engine says that it has, which may be anything, and a great many. */
+/** These sentences contain names that an engine reports, which may be any text, and there may be very many. */
 function toTell(obstacles: readonly string[]): readonly string[] {
   const told = obstacles.slice(0, MOST_TOLD).map((each) => printable(each))
   return obstacles.length > MOST_TOLD
@@ -190,10 +190,10 @@ async function refusalOf(act: () => Promise<unknown>): Promise<string | undefine
   }
 }
 
-/** What the engine says, unless it quotes what it was given: that may be a password or another secret. */
+/** The engine's error text, unless it quotes an argument of the command: that may be a password or another secret. */
 function explainRefusal(why: string, args: readonly string[]): string {
   const [, , ...given] = args
-  // Of what was cut off it is not known.
+  // Nothing is known about the part that was cut off.
   const quotes = why.endsWith('…') || given.some((each) => each !== '' && why.includes(printable(each)))
   return quotes ? ': the engine refuses it' : `: the engine refuses it (${why})`
 }

@@ -15,7 +15,7 @@ import type {
 } from '../turn/ports.ts'
 import { carrySettings } from './carry-settings.ts'
 
-/** What it takes to carry users and settings from a primary to its followers. */
+/** The ports for carrying users and settings from a primary to its followers. */
 export type CarryingPorts = NodeAgent<'readBaseline'> &
   EngineConnections &
   EffectRunner &
@@ -55,5 +55,5 @@ export async function carryToFollowers(
   return users.length === 0 ? undefined : { code: 'users', why: printable(users.join('; '), LONGEST) }
 }
 
-/** Limit for what is reported about users. */
+/** The most characters that a message says about users. */
 const LONGEST = 2_000

@@ -14,12 +14,12 @@ describe.for(builds)('an engine of an older Fairlead: $flavour $version', (build
     await using engine = await startTestEngine(build)
     const { admin } = engine
     await admin.call('ACL', 'SETUSER', 'default', '-@all', '+@all', '-@admin')
-    // As people make users, by the example of `default`; one of them was given a command by name.
+    // Users like those that people create, with the rules of `default`; one of them was granted a command by name.
     await admin.call('ACL', 'SETUSER', 'app', 'on', '>of-app', '~app:*', '+@all', '-@admin')
     await admin.call('ACL', 'SETUSER', 'mover', 'on', '>of-mover', '~*', '-@all', '+@connection', '+migrate')
     using user = await connectAs(engine, 'default', USER_PASSWORD)
     using app = await connectAs(engine, 'app', 'of-app')
-    // It says nothing of administration, and @connection has some.
+    // Its rules do not name administration, and @connection contains some of it.
     await admin.call('ACL', 'SETUSER', 'plain', 'on', '>of-plain', '~*', '-@all', '+@read', '+@connection')
     using plain = await connectAs(engine, 'plain', 'of-plain')
     expect(await plain.call('CLIENT', 'PAUSE', '1')).toBe('OK')

@@ -11,7 +11,7 @@ import type { TurnMemory } from '../turn/turn-memory.ts'
 import { readAclDialect, readParameters, readUserLines } from './read-settings.ts'
 
 /**
- * Takes from the users of running engines what reaches beyond their database: of a process that an older Fairlead has started, of
+ * Takes from the users of running engines the rights that reach beyond their database: in processes that an older Fairlead has started, of
  * modules, whose commands its agent does not know, and of users that people have added since. No connection is closed for it.
  */
 export async function keepWithinReach(
@@ -21,7 +21,7 @@ export async function keepWithinReach(
   memory: TurnMemory,
 ): Promise<void> {
   for (const shard of groups.flatMap(({ shards }) => shards)) {
-    // While another build is on its way, it is not known which words the process has.
+    // While another build is being started, it is not known which commands the process has.
     if (!isLive(shard) || shard.engine.loading || shard.revision !== revisionOf(shard.wanted)) continue
     if (!memory.isTime(`reach of ${shard.engine.runId}`, LOOK_EVERY_MS)) continue
     await ifItAnswers(() => limit(shard, database, ports, memory))
@@ -29,12 +29,12 @@ export async function keepWithinReach(
 }
 
 /**
- * Often enough that no turn of the safety net leaves it out: until the next one a user that is added at run time may have too many rights.
+ * Shorter than the interval of the safety net, so that each of its turns does this: until then a user that was added at run time may have too many rights.
  */
 const LOOK_EVERY_MS = 30_000
 
 /**
- * What the judgement of its users hangs on: the process, its modules, and the lines of its users. Where all are as they were, it is not asked for its commands again, which
+ * Everything that the rights of its users depend on: the process, its modules, and the lines of its users. While none of these changes, the engine is not asked for its commands again, which
  * are hundreds of kilobytes.
  */
 async function describeUsers(connection: EngineConnection, runId: string): Promise<string> {

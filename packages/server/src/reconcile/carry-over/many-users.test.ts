@@ -2,7 +2,7 @@ import type { EngineConnection, Reply } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { compareSettings } from './carry-settings.ts'
 
-/** An engine that says this of its users, and of its commands. */
+/** An engine that answers this when it is asked for its users and for its commands. */
 function engineOf(users: readonly string[], commands: number): EngineConnection {
   const replies: Readonly<Record<string, Reply>> = {
     ACL: users,
@@ -35,7 +35,7 @@ async function longestTurn(work: Promise<unknown>): Promise<number> {
   return longest
 }
 
-test('an engine that was taken over does not stall the server with what it says of its users', async () => {
+test('a hostile engine does not stall the server with a huge list of users', async () => {
   const rules = Array.from({ length: 400 }, (_, n) => `${n % 2 === 0 ? '+' : '-'}c${n}`).join(' ')
   const users = Array.from({ length: 100 }, (_, n) => `user u${n} on ${rules} (+@all -@read ${rules})`)
   const huge = `user huge on ${'~a '.repeat(300_000)}${'(+@all) '.repeat(20_000)}`
@@ -53,6 +53,6 @@ test('an engine that was taken over does not stall the server with what it says 
     'user huge: its rules are longer than 1 MB, and are not read',
     'user u0 is missing or has other rights on 127.0.0.1:1',
   ])
-  // All at once it was seconds.
+  // Without the pieces it took seconds.
   expect(longest).toBeLessThan(250)
 })

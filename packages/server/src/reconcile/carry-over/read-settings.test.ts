@@ -6,7 +6,7 @@ import { atOnce } from '../../core/carry-over/in-steps.ts'
 import { readAclDialect } from './read-settings.ts'
 
 const reader = `user reader on #${'a'.repeat(64)} ~* &* -@all +@read`
-/** What no reader has, where the engine tells the truth. */
+/** Commands that no reader may use, if the engine tells the truth. */
 const beyond = /acl|config|debug|flushall|shutdown/
 
 describe.for(builds)('an engine of $flavour $version', (build) => {
@@ -19,14 +19,14 @@ describe.for(builds)('an engine of $flavour $version', (build) => {
     expect(wordsOf(lie)).toMatch(beyond)
     expect(wordsOf(truth)).not.toMatch(beyond)
 
-    /** What the reader of such an engine may do in the words of one without categories for it. */
+    /** The rights of that engine's reader, translated for an engine that has no categories for them. */
     function wordsOf(from: typeof truth): string {
       const { set } = atOnce(usersToCarry([reader], [], { from, to: truth, inCluster: false }))
       return set.flatMap(({ rules }) => rules).join(' ')
     }
   })
 
-  test('is asked for its commands once, and again when its modules are others', async () => {
+  test('is asked for its commands once, and again when its modules have changed', async () => {
     await using engine = await startTestEngine(build)
     const asked: string[] = []
     let modules: Reply = []

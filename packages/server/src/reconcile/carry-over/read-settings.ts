@@ -11,16 +11,16 @@ export async function readParameters(engine: EngineConnection): Promise<Paramete
   return Object.fromEntries(names.map((name, n) => [name, words[2 * n + 1] ?? '']))
 }
 
-/** What to remember of a process that has just started, to know later what was set at run time. Without secrets. */
+/** What is kept about a process that has just started, to know later which settings were made at run time. Without secrets. */
 export async function readBaseline(engine: EngineConnection): Promise<Parameters> {
   return baselineOf(await readParameters(engine))
 }
 
-/** For each of them hundreds of commands are gone through. */
+/** Each user costs a check of hundreds of commands. */
 const MOST_USERS = 10_000
-/** The largest there is has some 700, modules and subcommands included. */
+/** The largest known engine has some 700, modules and subcommands included. */
 const MOST_COMMANDS = 5_000
-/** A command is in four of them as a rule. */
+/** A command is usually in four categories. */
 const MOST_PLACES_IN_CATEGORIES = 30_000
 
 /** The users of an engine, as lines of ACL LIST. They hold digests of passwords. Throws when it says that it has more than 10,000. */
@@ -31,9 +31,9 @@ export async function readUserLines(engine: EngineConnection): Promise<readonly 
 }
 
 /**
- * What the rules of users can speak of there: its commands and categories, those of modules included. Read once of each connection with the
- * same modules: it is hundreds of kilobytes. What one engine says of its commands is never taken for what
- * another one has, of the same build too: it may lie, and the rights of users of other databases would follow.
+ * What the rules of users can name there: its commands and categories, those of modules included. Read once for each connection with the
+ * same modules, because the answer has hundreds of kilobytes. The answer of one engine is never used for
+ * another one, not even of the same build: an engine may lie, and that would change the rights of users of other databases.
  */
 export async function readAclDialect(engine: EngineConnection, build: Build): Promise<AclDialect> {
   const what = JSON.stringify([build, await engine.call('MODULE', 'LIST')])
@@ -45,13 +45,13 @@ export async function readAclDialect(engine: EngineConnection, build: Build): Pr
   return dialect
 }
 
-/** By connection, and so by process: they go with it. */
+/** By connection, and so by process: the entry is dropped with the connection. */
 const dialects = new WeakMap<
   EngineConnection,
   { readonly what: string; readonly dialect: Promise<AclDialect> }
 >()
 
-/** Of one and the same answer, which many engines of a build give (connection.ts), it is worked out once. */
+/** Many engines of one build give the same answer, which is one object then (connection.ts): it is parsed once. */
 function dialectOf(reply: readonly Reply[], build: Build): AclDialect {
   const known = ofReplies.get(reply)
   if (known?.build.flavour === build.flavour && known.build.version === build.version) return known

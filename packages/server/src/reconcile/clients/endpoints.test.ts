@@ -21,7 +21,7 @@ const goal = steadyGoal(database)
 const unasked = () => Promise.reject(new Error('nothing of it is needed here'))
 const certificate = { cert: 'cert', key: 'key', fingerprint: 'print', isOurs: true }
 
-/** Keeps its endpoint, turn after turn, at a proxy that answers with so many doubts. */
+/** Keeps its endpoint, turn after turn, at a proxy that reports these numbers of doubts. */
 function keeper() {
   const puts: EndpointSpec[] = []
   const warned: unknown[] = []
@@ -70,14 +70,14 @@ test('the endpoint is told of all shards where slots may be, and of each that co
   expect(puts[0]?.shards?.map(({ upstream }) => upstream)).toEqual([at(20_001), at(20_002)])
 })
 
-test('what the endpoint did not believe is told with its number, once', async () => {
+test('redirects that the endpoint did not believe are reported once, with their number', async () => {
   const { warned, turn } = keeper()
   const later = { ids: [1, 2], afterMs: 10_000 }
   await turn({ ...later, doubts: 0 })
   await turn({ ...later, doubts: 3 })
   await turn(later)
   await turn({ ...later, doubts: 4 })
-  // Another proxy counts anew.
+  // Another proxy process counts from 0.
   await turn({ ...later, doubts: 2 })
   const why = 'slot 5 is elsewhere'
   expect(warned).toEqual([3, 1, 2].map((count) => ({ database: 7, count, why })))

@@ -20,11 +20,11 @@ import type {
 } from '../turn/ports.ts'
 import { ENDPOINT_OF, type TurnMemory } from '../turn/turn-memory.ts'
 
-/** How long clients are held at most before the role moves: what was to be done in milliseconds will not be done. */
+/** How long clients are held at most before the role moves: a move that did not take milliseconds will not come soon. */
 const HOLD_MS = 2_000
-/** How long replies may take to come in: a slow command holds up the others of its client, not a handover. */
+/** How long replies to requests under way may take: a slow command delays the other commands of its client, not a handover. */
 const DRAIN_MS = 500
-/** How soon to check whether a proxy that lost its home has it. */
+/** How soon to check again whether a proxy that lost its folder has it back. */
 const AGAIN_MS = 10_000
 
 type PlacingPorts = Placing &
@@ -32,9 +32,9 @@ type PlacingPorts = Placing &
   DatabaseRecords<'portsWithin' | 'countPortsWithin' | 'setEndpointPort'> &
   ShardRecords<'portsWithin' | 'countPortsWithin' | 'listOf'> &
   EffectRunner
-/** What puts an endpoint where it belongs. */
+/** The ports for opening an endpoint and pointing it at its primaries. */
 export type PointingPorts = PlacingPorts & EndpointProxy<'putEndpoint'> & Certifying<'current'>
-/** What holds its clients while a role moves. */
+/** The ports for holding its clients while a role moves. */
 export type HoldingPorts = EndpointProxy<'holdEndpoint' | 'releaseEndpoint' | 'switchEndpoint'> & EffectRunner
 
 /**
@@ -73,7 +73,7 @@ async function dropEndpoint(
   await effect('remove-endpoint', () => proxy.removeEndpoint({ params: { id: endpointName(uid) } }))
 }
 
-/** Idempotent. Not yet put while one of its primaries is not known. */
+/** Idempotent. Does nothing, and answers null, while one of its primaries is not known. */
 async function putEndpoint(
   database: Database,
   shards: readonly ShardRecord[],
@@ -89,7 +89,7 @@ async function putEndpoint(
   const body: EndpointSpec = {
     ...{ host: ENDPOINT_HOST, port, upstream: first.upstream, upstreamTls: null },
     tls: tls === null ? null : { cert: tls.cert, key: tls.key },
-    // A client that asks Sentinel for the primary connects without TLS: not where TLS was promised.
+    // A client that asks Sentinel for the primary connects without TLS, so Sentinel does not serve databases with TLS.
     ...(tls === null && { name: database.name }),
     replicas,
     shards: database.cluster ? routes : null,
@@ -100,15 +100,15 @@ async function putEndpoint(
 }
 
 /**
- * The endpoint was told that slots are elsewhere, and did not believe it: by a script, or of an address that is no shard of the database.
- * Where slots are is looked at in every turn; people hear of it here.
+ * The endpoint got redirects of slots that it did not believe: from a script, or to an address that is no shard of the database.
+ * Every turn looks where slots are; this only reports it to people.
  */
 function reportDoubts({ uid }: Database, { doubted }: EndpointReport, ports: Log, memory: TurnMemory): void {
   if (doubted === undefined) return
   const note = `doubts of ${uid}`
   const before = Number(memory.notes.get(note) ?? 0)
   memory.notes.set(note, String(doubted.count))
-  // Fewer than before: another proxy process counts from 0.
+  // Fewer than before: this is another proxy process, which counts from 0.
   const more = doubted.count < before ? doubted.count : doubted.count - before
   if (more > 0)
     ports.log.warn(
@@ -117,12 +117,12 @@ function reportDoubts({ uid }: Database, { doubted }: EndpointReport, ports: Log
     )
 }
 
-/** What clients are shown now; null where they speak plain. */
+/** The certificate that clients are shown now; null without TLS. */
 async function tlsOf({ tls }: Database, ports: Certifying<'current'>): Promise<TlsNow['proxy'] | null> {
   return tls ? (await ports.tls.current()).proxy : null
 }
 
-/** Where the slots are served, in their order. */
+/** The addresses that serve the slots, in the order of the slots. */
 function routesOf({ groups }: Database, shards: readonly ShardRecord[]) {
   return groups.flatMap(({ slots, primaryShard }) =>
     shards
@@ -135,7 +135,7 @@ function addressOf({ host, port }: Address): Address {
   return { host, port }
 }
 
-/** Placed like shards: one after the other, so that a port is on record before the next is looked for. */
+/** Endpoints get their ports like shards: one after the other, so that a port is on record before the next is looked for. */
 async function givePort({ uid }: Database, ports: PlacingPorts): Promise<number> {
   return ports.inTurn(async () => {
     const { portRange, agent } = ports
@@ -149,8 +149,8 @@ async function givePort({ uid }: Database, ports: PlacingPorts): Promise<number>
 }
 
 /**
- * Makes the switch shorter: clients that are in use have a connection to the successor before they are held. Why the successor takes none of them, in
- * words: they would be cut. Undefined when it does, or there are none.
+ * Makes the switch shorter: active clients get a connection to the successor before they are held. Answers why the successor accepts no connections, as a
+ * sentence: clients would be disconnected. Undefined when it accepts them, or there are no clients.
  */
 export async function prepareClients(
   database: Database,
@@ -165,7 +165,7 @@ export async function prepareClients(
   return unreachable ?? undefined
 }
 
-/** Clients come to it by an endpoint. */
+/** Clients reach it through an endpoint. */
 export function isServed(database: Database): boolean {
   return hasEndpoint(database) && database.endpointPort !== null
 }
@@ -195,29 +195,29 @@ export async function whyStillRead(
   return { code: 'clients_reading', why }
 }
 
-/** There is an obstacle, and no client is held: when to try again. */
+/** Something is in the way, and no client is held. It says when to try again. */
 export interface NotHeld extends Obstacle {
   readonly afterMs: number
   readonly cut: number
 }
 
-/** Clients of an endpoint that wait, each behind an answered request. */
+/** Clients of an endpoint that are held, each after an answered request. */
 export interface HeldClients {
-  /** Others were closed, because their long requests were in the way for too long. */
+  /** How many other clients were closed, because their long requests had delayed handovers for too long. */
   readonly cut: number
   /** Lets them go on with the shard they had. */
   release(): Promise<void>
   /**
-   * Takes them to the successor. How long they were held, in milliseconds; null when the proxy is gone, and they with it: the
+   * Takes them to the successor. Answers how long they were held, in milliseconds; null when the proxy is gone, and its clients with it: the
    * next turn points the endpoint when it is back.
    */
   moveToSuccessor(): Promise<number | null>
 }
 
 /**
- * Holds the clients of a group before its role moves to `successor`, and waits until all that they asked is answered: nothing is under
- * way then that the demotion could cut. Null when it has no endpoint.
- * Should we die, the proxy lets them go by itself.
+ * Holds the clients of a group before its role moves to `successor`, and waits until all their requests are answered: no request is under
+ * way then that the demotion could interrupt. Null when it has no endpoint.
+ * If the server dies, the proxy releases them by itself.
  */
 export async function holdClients(
   database: Database,
@@ -266,7 +266,7 @@ export async function holdClients(
   }
 }
 
-/** How the proxy is told which group is meant; it holds all clients of a database that is not sharded. */
+/** How an order names the group to the proxy; for a database that is not sharded it holds all clients. */
 export function slotOf({ cluster, groups }: Database, number: number): { readonly slot?: number } {
   const group = groups.find((one) => one.number === number)
   return cluster && group !== undefined ? { slot: group.slots.first } : {}

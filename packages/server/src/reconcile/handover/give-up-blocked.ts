@@ -7,14 +7,14 @@ import { isServed, slotOf } from '../clients/endpoints.ts'
 import type { EffectRunner, EndpointProxy, EngineConnections, PassingTime } from '../turn/ports.ts'
 import type { Time } from '../turn/time.ts'
 
-/** In between an engine does other things: these take it a millisecond or less. */
+/** Between two batches an engine serves others: a batch takes it a millisecond or less. */
 const AT_ONCE = 64
-/** Whatever blocks after that is given up when the engine is demoted. */
+/** Commands that block later are ended by the demotion. */
 const WITHIN_MS = 300
 
 /**
- * Before clients are held: makes a primary give up the blocking commands of the endpoint's clients, if these are many. Demoted, it
- * would give them all up at once, and writes would be stopped for as long as that takes. The endpoint asks them again, at the successor or here. Best effort.
+ * Before clients are held: makes a primary end the blocking commands of the endpoint's clients, if these are many. A demotion
+ * would end them all at once, and writes would be stopped for as long as that takes. The endpoint sends them again, to the successor or to the same primary. Best effort.
  */
 export async function giveUpBlocked(
   database: Database,
@@ -37,15 +37,15 @@ export async function giveUpBlocked(
     const newest = await engines.newestClient(database, { id, ...primary.address })
     await effect('give-up-blocked', () => unblock(primary, newest, new Set(addresses), time))
   } catch (cause) {
-    // An older proxy does not know this order, and a redis before 6.2 has no such list; the next question notices an engine that is gone.
+    // An older proxy does not know this order, and a redis before 6.2 has no such list. If the engine is gone, the next command to it says so.
     if (![ApiError, AgentUnreachable, EngineError, EngineUnreachable].some((kind) => cause instanceof kind))
       throw cause
   }
 }
 
 /**
- * Each command is given up between two others: it was carried out and answered, or it was not. CLIENT LIST tells of 3,000 clients at a time for
- * longer than their commands take to be given up; so it is asked for a few at a time, by their numbers, the newest first.
+ * A blocking command is ended between two other commands: it was executed and answered, or it was not executed. CLIENT LIST of 3,000 clients takes
+ * longer than ending their commands; so the list is read in parts, by client numbers, the newest first.
  */
 async function unblock(
   primary: EngineConnection,
@@ -62,7 +62,7 @@ async function unblock(
   }
 }
 
-/** The numbers of the clients that are blocked, of those that come from these addresses, which are taken from these. `list`: what CLIENT LIST says. */
+/** The numbers of the blocked clients among these addresses. Each address that is found is removed from `addresses`. `list`: the answer of CLIENT LIST. */
 function blockedOf(list: string, addresses: Set<string>): readonly string[] {
   return list.split('\n').flatMap((line) => {
     const [, id = '', address = '', flags = ''] = /^id=(\d+) addr=(\S+) .* flags=(\S+) /.exec(line) ?? []

@@ -27,7 +27,7 @@ const plots: fc.Arbitrary<Plot> = fc.record({
         'clients in the way',
       ),
     },
-    // This one takes its time.
+    // This command is slow.
     { weight: 1, arbitrary: fc.constant<Trouble>('stuck stream') },
   ),
 })
@@ -50,7 +50,7 @@ test(`a role moves with every write, or not at all, whenever the server is kille
       if (outcome?.kind === 'done') expectMoved(stage, plot)
       else if (outcome !== null) expectAsBefore(stage)
       expectNothingLost(stage)
-      // What was sent before a death arrives after it, and clients go on.
+      // Commands that were sent before the server died still arrive, and clients go on.
       for (let n = 0; n < 30; n++) stage.tick()
       expectNothingLost(stage)
     }),
@@ -86,11 +86,11 @@ function expectAsBefore({ engines, recorded, clients }: Stage): void {
   expect(clients.at).toBe('old')
 }
 
-/** Every write that a client was told of is at the shard that serves, or will serve next. */
+/** Every acknowledged write is at the shard that serves, or will serve next. */
 function expectNothingLost({ engines, acknowledged, recorded, mayServe }: Stage): void {
   const [old, successor] = engines
   const primary = [successor, old].find((one) => one?.role === 'primary')
-  // Where there is none, the plan promotes the one that is further (core/plan/plan-roles.ts).
+  // Without a primary, the plan promotes the shard with the higher offset (core/plan/plan-roles.ts).
   const serving = primary ?? ((successor?.offset ?? 0) < (old?.offset ?? 0) ? old : successor)
   const held = new Set(serving?.log)
   expect([...acknowledged].filter((id) => !held.has(id))).toEqual([])

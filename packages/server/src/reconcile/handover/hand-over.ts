@@ -16,7 +16,7 @@ export interface RoleToMove
   readonly inCluster: boolean
   readonly from: number
   readonly to: number
-  /** Where the successor can be followed. */
+  /** The address at which replicas can follow the successor. */
   readonly successorRecord: Pick<ShardRecord, 'host' | 'port' | 'tlsPort'>
 }
 
@@ -26,15 +26,15 @@ export interface HandoverPorts extends MovingPorts, TakingOver, Clock {
   readonly record: HandoverRecord
 }
 
-/** The clients of the endpoint, in the order in which a handover deals with them. */
+/** What a handover does with the clients of the endpoint, in this order. */
 export interface HandoverClients {
-  /** Blocking commands are given up, where these are many. */
+  /** Ends blocking commands, if these are many. */
   giveUpBlocked(): Promise<void>
   /** Null: there is no endpoint. */
   hold(): Promise<HeldClients | NotHeld | null>
-  /** The successor has heard all that they published. */
+  /** Resolves when the successor has received all messages that they published. */
   messagesArrived(): Promise<void>
-  /** Gives the successor the scripts that came since it was prepared. Never rejects. */
+  /** Gives the successor the scripts that were loaded since it was prepared. Never rejects. */
   carryScripts(): Promise<void>
 }
 
@@ -50,7 +50,7 @@ export interface HandoverRecord {
   cut(clients: number): Promise<void>
   /** The clients are there. */
   moved(certificate: Certificate): Promise<void>
-  /** How far the history of the new primary is. */
+  /** Records the offset of the new primary's history. */
   history(point: Pick<History, 'replid' | 'offset' | 'before'>): Promise<void>
 }
 
@@ -62,7 +62,7 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
   const successorAt = inCluster ? successor.address : await prepareToFollow(primary, successorRecord, ports)
   await record.intend()
   await clients.giveUpBlocked()
-  // From before the hold: it ends later than this, and so does the pause.
+  // Counted from before the hold: the hold ends later than this, and so does the pause.
   const until = time.elapsed() + ORDER_WITHIN_MS
   const held = await clients.hold()
   if (held !== null && 'why' in held) {
@@ -72,7 +72,7 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
     return { kind: 'not yet', code, why, afterMs }
   }
   await clients.messagesArrived()
-  // Those that came since. Nothing new comes while clients are held, and while the role moves there is time.
+  // Scripts that were loaded since. No new one comes while clients are held, and the transfer runs while the role moves.
   const scripts = clients.carryScripts()
   const takeClients = async () => {
     await Promise.race([scripts, time.pause(SCRIPTS_MS)])
@@ -92,9 +92,9 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
   return { kind: 'done' }
 }
 
-/** So long clients are held for scripts that are new; mostly there are none. */
+/** How long clients are held for new scripts at most; usually there are none. */
 const SCRIPTS_MS = 200
-/** After an attempt that held clients for nothing. */
+/** The pause after an attempt that held clients without moving the role. */
 const CALM_MS = 3_000
 
 /** Step 6. The record comes first: clients that connect to the shard itself ask for it there. */
@@ -125,7 +125,7 @@ async function finishHandover(
   })
   if (!inCluster) await letWritesGo(primary, build, ports)
   await record.history({ replid, offset, ...historyBefore({ replid2, secondOffset }) })
-  if (inCluster) return // there, the siblings follow by themselves
+  if (inCluster) return // in cluster mode the siblings follow by themselves
   for (const sibling of others) {
     const { host, port } = await prepareToFollow(sibling, successorRecord, ports)
     await effect('follow', () => sibling.call('REPLICAOF', host, port))

@@ -2,11 +2,11 @@ import { type EngineConnection, type ReplicationInfo, readReplication } from '@f
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import type { Time } from '../turn/time.ts'
 
-/** Above this a follower would make the writes wait for it. */
+/** A follower that is further behind would make writes wait. */
 const LAG_BYTES = 256 * 1024
 /**
- * A stream that flows passes the probe within this. After a first full sync it is held back for up to a second (measured: 921 to
- * 965 ms): that is for the next turns, the other groups do not wait for it.
+ * A stream that flows passes the probe within this time. After a first full sync it is held back for up to a second (measured: 921 to
+ * 965 ms): the next turns check again, and the other groups do not wait.
  */
 const FLOWS_WITHIN_MS = 50
 
@@ -29,7 +29,7 @@ export async function passGate(
   if (syncing !== undefined)
     return { code: 'full_sync', why: `a full sync to ${syncing.host}:${syncing.port} is running` }
 
-  // More replicas than there are: the primary asks all of them, in the stream, how far they are. Changes no data, on
+  // WAIT for more replicas than exist: the primary asks all of them, in the stream, for their offset. This changes no data, on
   // every version, in cluster mode too (where PUBLISH goes another way).
   await primary.call('WAIT', 1_000, 1)
   const probe = (await replicationOf(primary)).offset

@@ -8,18 +8,18 @@ import { member, type StepContext } from '../turn/step-context.ts'
 /** Nagle's algorithm and delayed acknowledgements make it up to 50 ms (decision 22). */
 const ARRIVED_WITHIN_MS = 200
 
-/** What is published in cluster mode goes from shard to shard over the bus, and is no part of what offsets count. */
+/** In cluster mode a published message goes from shard to shard over the bus, and replication offsets do not count it. */
 export interface MessagesOnTheBus extends Disposable {
   /**
-   * Waits until the successor has heard all that was published at the primary before: a client that subscribes at the successor after that hears
-   * nothing twice. For 200 ms at most, and not at all where no client has subscribed. Never rejects for what engines do. To be awaited
-   * before the takeover: at the successor that ends subscriptions to shard channels.
+   * Waits until the successor has received all messages that were published at the primary before: a client that subscribes at the successor after that gets
+   * no message twice. Waits 200 ms at most, and not at all if no client has subscribed. Never rejects for an error of an engine. To be awaited
+   * before the takeover, because that ends subscriptions to shard channels at the successor.
    */
   arrived(): Promise<void>
 }
 
 /**
- * Begins to listen at the successor. Null where nothing has to be waited for (not in cluster mode, no endpoint), and where one of the two is a redis
+ * Begins to listen at the successor. Null if there is nothing to wait for (not in cluster mode, no endpoint), and if one of the two is a redis
  * before 7.0: only shard channels are hidden from clients that have subscribed to everything (`PSUBSCRIBE *`). Throws EngineUnreachable.
  */
 export async function listenOnTheBus(
@@ -41,7 +41,7 @@ export async function listenOnTheBus(
   return {
     async arrived() {
       try {
-        // The last of what goes from the one to the other: messages between two shards stay in order, whatever their channels are.
+        // The last message from the primary to the successor: messages between two shards stay in order, whatever their channels are.
         const [stats] = await Promise.all([primary.info('stats'), primary.call('SPUBLISH', channel, '')])
         if (isListenedTo(stats)) await Promise.race([heard, ports.time.pause(ARRIVED_WITHIN_MS)])
       } catch (cause) {
@@ -53,8 +53,8 @@ export async function listenOnTheBus(
 }
 
 /**
- * A channel of which the messages belong to the group with these slots, and which no client of the database knows before: what a client
- * said there would end the wait too early, and the server would have to read it.
+ * A channel whose messages belong to the group with these slots, and whose name no client can know before: a message of a client
+ * on it would end the wait too early, and the server would have to read it.
  */
 function channelIn({ first, last }: SlotRange): string {
   const word = randomBytes(8).toString('hex')

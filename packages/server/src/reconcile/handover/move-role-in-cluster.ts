@@ -16,18 +16,18 @@ import {
 import { standStill } from './stand-still.ts'
 import { letWritesGo, stopWrites } from './stop-writes.ts'
 
-/** How long the old primary may take to hear of it: 4 to 20 ms measured. It stays paused meanwhile. */
+/** How long the old primary may take to learn of the takeover: 4 to 20 ms measured. It stays paused meanwhile. */
 const HEARS_WITHIN_MS = 2_000
-/** Pings of a primary are part of its stream: one between the last look and the takeover would set the old one ahead. */
+/** Pings of a primary are part of its stream: a ping between the last look and the takeover would put the old primary's offset ahead. */
 const PING_SETTING = 'repl-ping-replica-period'
 const NEVER_S = 3_600
 
 /**
  * In cluster mode an engine cannot be demoted by command. The successor takes over at equal offsets (`CLUSTER FAILOVER
  * TAKEOVER`: one message, no vote, and none of a vote's delays; docs/measurements/handover.md, finding 3), and the old primary,
- * paused until then, steps down when it hears of it. If the server is killed in between, the shard still hears of it.
+ * paused until then, steps down when it learns of the takeover. It learns of it also if the server is killed in between.
  *
- * The gate before has seen that the successor knows the whole slot map: a successor that does not would take over only what it
+ * The gate before this has checked that the successor knows the whole slot map: otherwise it would take over only what it
  * believes its primary to own, and the rest of the data would be deleted (finding 4).
  *
  * Nothing demotes the old primary first, so two things keep it from taking writes that would be lost: the order to take over
@@ -65,7 +65,7 @@ export async function moveRoleInCluster(
     // Clients of the endpoint need not wait for the old primary: none of them goes there any more.
     const [heldMs] = await Promise.all([
       group.takeClients(),
-      // From here on it sends clients of its own on, those that it held too.
+      // From here on it redirects clients that connect to it directly, also those that it held.
       untilSteppedDown(primary, ports.time).then(() => letWritesGo(primary, build, ports)),
     ])
     const { replid, keys } = equal
@@ -75,7 +75,7 @@ export async function moveRoleInCluster(
   }
 }
 
-/** After an interruption the former period is not known, so the engine's default is set again. */
+/** After an interruption the former ping period is not known, so the engine's default is set. */
 export async function resumePings(shard: EngineConnection): Promise<void> {
   const period = await readPingPeriod(shard)
   if (period === String(NEVER_S)) await shard.call('CONFIG', 'SET', PING_SETTING, 10)
@@ -86,7 +86,7 @@ async function readPingPeriod(primary: EngineConnection): Promise<string> {
   return Array.isArray(reply) ? String(reply[1]) : '10'
 }
 
-/** Thrown when it does not come: the planner looks at what is, and the pause has its own end. */
+/** Thrown if the old primary does not step down in time: the next turn plans from what it observes, and the pause ends by itself. */
 async function untilSteppedDown(primary: EngineConnection, { elapsed, pause }: Time): Promise<void> {
   const deadline = elapsed() + HEARS_WITHIN_MS
   while ((await replicationOf(primary)).role !== 'replica') {

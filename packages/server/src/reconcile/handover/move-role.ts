@@ -19,31 +19,31 @@ export interface MovingGroup {
   readonly primary: EngineConnection
   readonly successor: EngineConnection
   readonly others: readonly EngineConnection[]
-  /** Where the primary finds the successor to follow it; not used in cluster mode. */
+  /** The address at which the primary will follow the successor; not used in cluster mode. */
   readonly successorAt: Address
-  /** What the primary runs: how its writes are stopped depends on it. */
+  /** The build of the primary: the way in which its writes are stopped depends on it. */
   readonly build: Build
-  /** Commands of its primary that the successor could not carry out, as the plan saw it: none may have come since. */
+  /** How many commands of its primary the successor had not been able to execute when the plan was made: the number must not have risen. */
   readonly errorReplies: number
   /**
-   * By Time.elapsed: an order that cannot be taken back is not given later. Whatever was stopped for the handover, writes or
-   * clients of the endpoint, stays so for longer.
+   * In Time.elapsed: an order that cannot be taken back is not given later. Whatever was stopped for the handover, writes or
+   * clients of the endpoint, stays stopped for longer than that.
    */
   readonly until: number
-  /** Called right before the successor is told to serve, and when it has answered that it does not. */
+  /** Called right before the successor is told to serve, and again if it has refused. */
   readonly orders: { readonly give: () => void; readonly refused: () => void }
-  /** Called once, when the successor serves: takes the clients of the endpoint there. How long they were held. */
+  /** Called once, when the successor serves: takes the clients of the endpoint there. Answers how long they were held. */
   readonly takeClients: () => Promise<number | null>
 }
 
 /** The ports for moving a role, besides the connections of the group. */
 export type MovingPorts = EffectRunner & PassingTime
 
-/** The role has moved: at which point of which history, and for how long what stood still, in milliseconds. */
+/** The role has moved: at which point of which history, and how long writes and clients waited, in milliseconds. */
 export interface Moved {
   readonly replid: string
   readonly offset: number
-  /** Keys that both held at that point. */
+  /** The number of keys that both held at that point. */
   readonly keys: number
   /** From the pause of the old primary to the promotion of the successor: no shard took writes. */
   readonly writeStopMs: number
@@ -51,7 +51,7 @@ export interface Moved {
   readonly heldMs: number | null
 }
 
-/** It has not, and the primary is what it was. `hopeless`: trying again would not help. */
+/** The role has not moved, and the primary still serves. `hopeless`: trying again would not help. */
 export interface NotMoved extends Obstacle {
   readonly hopeless: boolean
 }
@@ -65,10 +65,10 @@ export const tooLate: NotMoved = {
 const CATCH_UP_MS = 300
 
 /**
- * Outside of cluster mode. Either the role has moved, or the primary is what it was and `why` says what was in the way.
+ * Outside of cluster mode. Either the role has moved, or the primary still serves and `why` says what was in the way.
  *
- * After the demotion the old primary's offset is frozen; it must be the successor's, in the same history. If not, it is taken
- * back. Killed in between, there is no primary: safe, and the planner promotes one.
+ * After the demotion the old primary's offset is frozen; it must equal the successor's, in the same history. If not, the demotion is taken
+ * back. If the server is killed in between, there is no primary: that is safe, and the next turn promotes one.
  */
 export async function moveRole(group: MovingGroup, ports: MovingPorts): Promise<Moved | NotMoved> {
   const { effect, time } = ports
@@ -79,7 +79,7 @@ export async function moveRole(group: MovingGroup, ports: MovingPorts): Promise<
     await letWritesGo(primary, build, ports)
     return equal
   }
-  // The successor cannot be ahead of its primary: once it is seen there, it stays there.
+  // The successor cannot be ahead of its primary: once it has the frozen offset, it stays there.
   const demoted = await effect('demote', async () =>
     time.elapsed() > group.until
       ? null
@@ -110,7 +110,7 @@ export async function moveRole(group: MovingGroup, ports: MovingPorts): Promise<
   return { replid, offset, keys: equal.keys, writeStopMs, heldMs: await group.takeClients() }
 }
 
-/** Over a broken connection nothing is sent: then the successor has certainly not received the order. */
+/** Checked because nothing is sent over a broken connection: then the successor has certainly not received the order. */
 async function promote({ successor, orders }: MovingGroup): Promise<void> {
   if (!successor.usable)
     throw new EngineUnreachable(`the connection to the successor at port ${successor.address.port} is broken`)
@@ -131,7 +131,7 @@ export interface Look {
 }
 type Point = Pick<ReplicationInfo, 'replid' | 'offset'>
 interface Standing extends Point {
-  /** Read after the offset, like `errorReplies`: at the primary's last offset nothing changes any more. */
+  /** Read after the offset, like `errorReplies`: once the primary's last offset is reached, nothing changes any more. */
   readonly keys: number
   readonly errorReplies: number
 }
@@ -147,7 +147,7 @@ export async function look({ primary, successor, others }: MovingGroup): Promise
 }
 
 async function standingOf(shard: EngineConnection): Promise<Standing> {
-  // One section each: engines before 7.0 take no more.
+  // One section in each command: engines before 7.0 accept no more.
   const [{ replid, offset }, keyspace, stats] = await Promise.all([
     replicationOf(shard),
     shard.info('keyspace'),
@@ -159,8 +159,8 @@ async function standingOf(shard: EngineConnection): Promise<Standing> {
 
 /**
  * With writes stopped, waits until every follower has the primary's offset: a follower with the successor's offset
- * can resume at the successor. Then the successor must have executed everything, and hold as many keys as the primary:
- * at equal offsets, a difference means that it skipped something since the plan looked. Returns the primary's
+ * resume its stream from the successor. Then the successor must have executed every command, and hold as many keys as the primary:
+ * at equal offsets, a difference means that it skipped a command since the plan looked. Returns the primary's
  * point in the stream.
  */
 export async function becomeEqual(
@@ -199,7 +199,7 @@ function isAt(one: Point, other: Point): boolean {
   return one.offset === other.offset && one.replid === other.replid
 }
 
-/** Milliseconds with two digits: the clock is not better than that across two processes. */
+/** Milliseconds with two decimals: clocks of two processes do not agree better than that. */
 export function msSince(began: number, { elapsed }: Pick<Time, 'elapsed'>): number {
   return Math.round((elapsed() - began) * 100) / 100
 }

@@ -5,8 +5,8 @@ import { addressToFollow } from '../../core/state/shard-addresses.ts'
 import type { EffectRunner } from '../turn/ports.ts'
 
 /**
- * Makes a shard ready to follow another outside of cluster mode, over TLS if both can: links that it opens from now on are of that kind, the one
- * that it has stays. Changes nothing of a primary but what it would do as a replica. Where it is to follow. Throws EngineUnreachable.
+ * Makes a shard ready to follow another one outside of cluster mode, over TLS if both can: links that it opens from now on use TLS or not accordingly; the link
+ * that it has stays. Of a primary this changes only what it would do as a replica. Answers the address to follow. Throws EngineUnreachable.
  */
 export async function prepareToFollow(
   shard: EngineConnection,
@@ -22,7 +22,7 @@ export async function prepareToFollow(
   return { host, port }
 }
 
-/** The process is asked, not the record: it may be an older process without TLS, and only the next one has it. */
+/** Asks the process and not the record: the process may be older and without TLS, which only its next process will have. */
 async function speaksTls(shard: EngineConnection): Promise<boolean> {
   const reply = await shard.call('CONFIG', 'GET', 'tls-port')
   return Array.isArray(reply) && Number(reply[1] ?? 0) > 0

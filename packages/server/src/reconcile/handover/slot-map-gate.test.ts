@@ -20,7 +20,7 @@ const viewOf = async (shard: EngineConnection) =>
   readClusterNodes(String(await shard.call('CLUSTER', 'NODES')))
 const roleOf = async (shard: EngineConnection) => readReplication(await shard.info('replication')).role
 
-/** Which slots `shard` believes `of` to have. */
+/** The slots that `of` has in the view of `shard`. */
 async function slotsOf(of: EngineConnection, shard: EngineConnection): Promise<string | undefined> {
   const id = await of.call('CLUSTER', 'MYID')
   return (await viewOf(shard)).find((node) => node.id === id)?.slots
@@ -39,7 +39,7 @@ async function join(primary: EngineConnection, replica: EngineConnection): Promi
   )
 }
 
-/** The primary takes more slots than its replica has heard of, and a key in them. Where gossip was faster, more still. */
+/** The primary takes slots that its replica has not heard of, and a key in them; and more slots if gossip was faster. */
 async function outrunGossip(
   primary: EngineConnection,
   replica: EngineConnection,
@@ -56,7 +56,7 @@ async function outrunGossip(
   throw new Error('gossip was faster each time')
 }
 
-/** A key in one of STEP slots, but for this one. */
+/** A key in one of STEP slots, except this slot. */
 async function keyIn(first: number, shard: EngineConnection, except = -1): Promise<string> {
   for (let n = 0; ; n += 1) {
     const slot = Number(await shard.call('CLUSTER', 'KEYSLOT', `key-${n}`))
@@ -65,14 +65,14 @@ async function keyIn(first: number, shard: EngineConnection, except = -1): Promi
 }
 
 test.each(builds.slice(-1))(
-  'without the gate, a successor that has not heard of all slots takes the others only, and there are two primaries',
+  'without the gate, a successor that has not heard of all slots takes only those that it knows, and there are two primaries',
   { timeout: 60_000 },
   async (build) => {
     await using old = await startTestEngine(build, settings)
     await using successor = await startTestEngine(build, settings)
     await join(old.admin, successor.admin)
     const { first, key } = await outrunGossip(old.admin, successor.admin)
-    // What the gate would have said.
+    // The gate would have refused.
     expect(whyNotKnown(await viewOf(successor.admin), [await viewOf(old.admin)])).toMatch(
       /knows the primaries of|old view/,
     )

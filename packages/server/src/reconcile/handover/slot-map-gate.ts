@@ -3,12 +3,12 @@ import type { Obstacle } from '../../core/state/obstacle.ts'
 import { whyNotKnown } from '../../core/state/slot-map.ts'
 
 /**
- * Is the group ready for this successor, in cluster mode? Undefined when it is, else what is lacking. Asked of the
- * engines right before the role moves. The planner has seen a moment ago that all primaries know the successor,
- * too (core/plan/plan-cluster.ts): clients ask them for the way, and nothing is lost if one is late.
+ * Is the group ready for this successor, in cluster mode? Undefined when it is, else what is missing. Asks the
+ * engines right before the role moves. The plan has checked a moment ago that all primaries know the successor,
+ * too (core/plan/plan-cluster.ts): they redirect clients to it, and nothing is lost if one of them learns of it late.
  *
  * - The successor must see every slot served, and know of its primary what the primary itself knows. If it believes its primary to own
- *   less, it would take over just that; the data of the other slots would be deleted (docs/measurements/handover.md, finding 4).
+ *   fewer slots, it would take over only those; the data of the other slots would be deleted (docs/measurements/handover.md, finding 4).
  * - Every other member of the group must count it to its primary's shard of the cluster, where the engine has such a thing:
  *   otherwise its slots "migrate" one by one to a stranger (5,461 lines in the log, 90 ms), and followers of the old
  *   primary take a full sync.

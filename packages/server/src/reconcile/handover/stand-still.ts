@@ -2,11 +2,11 @@ import { replicationOf } from './handover-gate.ts'
 import { type MovingGroup, type MovingPorts, type NotMoved, tooLate } from './move-role.ts'
 import { keepWritesStopped, pauseAll } from './stop-writes.ts'
 
-/** Whatever was stopped certainly stays stopped for this time after the order to take over has expired. */
+/** What was stopped for the handover stays stopped for at least this time after the order to take over has expired. */
 const MARGIN_MS = 200
 const LOOK_AGAIN_MS = 1
 
-/** Where a primary stands still, and until when (Time.elapsed) an order to take over may be carried out. */
+/** The offset at which a primary has stopped, and until when (Time.elapsed) an order to take over may be carried out. */
 export interface Still {
   readonly offset: number
   readonly until: number
@@ -16,8 +16,8 @@ export interface Still {
  * Right before a successor takes over in cluster mode, where nothing demotes the primary first: from here on the primary takes no write, for
  * longer than the order is valid. `offset` is where the primary and all its followers were seen, with writes stopped.
  *
- * A redis before 6.2 is told to refuse writes, and does not refuse what a script writes (measured: 6.0.16). So all its clients, ours
- * too, wait for the short time in which the order is valid; and what scripts wrote until then must have arrived.
+ * A redis before 6.2 is told to refuse writes, but does not refuse writes of scripts (measured: 6.0.16). So all its clients, Fairlead
+ * included, wait for the short time in which the order is valid; and the writes of scripts until then must have arrived.
  */
 export async function standStill(
   group: MovingGroup,
@@ -27,7 +27,7 @@ export async function standStill(
   const { primary, successor, others, build, until } = group
   await keepWritesStopped(primary, build, ports)
   const paused = await pauseAll(primary, build, ports)
-  // Asked only now: an answer that came in time proves that the short pause had not ended before the long one began.
+  // Asked only now: an answer in time proves that the short pause had not ended before the long one began.
   if (ports.time.elapsed() > until) return tooLate
   if (paused === null) return { offset, until }
   const ends = Math.min(until, paused.endsAt - MARGIN_MS)

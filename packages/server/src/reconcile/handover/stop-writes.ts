@@ -4,11 +4,11 @@ import type { EffectRunner, PassingTime } from '../turn/ports.ts'
 
 /** The pause ends by itself after this, also if the server dies. It is needed for a few milliseconds only. */
 const PAUSE_MS = 2_000
-/** Longer than an agent lets a primary be silent before it ends it (2 minutes): one that wakes up before is still paused. */
+/** Longer than the agent waits before it ends a silent primary (2 minutes): a primary that wakes up before that is still paused. */
 const OUTLASTS_MS = 150_000
-/** All clients of an old primary wait for so long when its role moves in cluster mode: an order to take over has most of it. */
+/** All clients of an old primary wait this long when its role moves in cluster mode: the order to take over is valid for most of this time. */
 const PAUSE_ALL_MS = 600
-/** A fence is renewed at each look at a stuck database, and ends by itself without such looks. */
+/** For how long `fence` stops writes. Each turn of a stuck database renews it; without turns it ends by itself. */
 const FENCE_MS = 30_000
 /** More replicas than any database has: the engine then refuses writes. */
 const NEVER_REPLICAS = 1_000
@@ -16,8 +16,8 @@ const REFUSAL = 'min-replicas-to-write'
 
 /**
  * Stops writes at a primary and then has a `look`, which is sent behind the order on the same connection and does not
- * wait for its answer: what it sees of the primary is what stands still. On engines of any age. Since redis 6.2 they wait (CLIENT PAUSE
- * … WRITE). Before, a pause would hold our own commands too, and its end would carry out what it held: there, writes are refused instead
+ * wait for its answer: what the look sees of the primary does not change any more. Works on engines of any age. Since redis 6.2 writes wait (CLIENT PAUSE
+ * … WRITE). Before 6.2, a pause would hold Fairlead's commands too, and held commands would be executed at its end: there, writes are refused instead
  * (NOREPLICAS), with a setting that `letWritesGo` takes back.
  */
 export async function stopWrites<T>(
@@ -36,8 +36,8 @@ export async function stopWrites<T>(
 }
 
 /**
- * For the moment before another shard may take over without this one's help: should this primary stall now
- * and wake up later, it must not take writes before it has heard of the takeover. The short pause must still
+ * Prolongs the stop for a takeover by another shard, in which this primary takes no part: if this primary stalls now
+ * and wakes up later, it must not take writes before it has learned of the takeover. The short pause must still
  * be in force when this is called; the caller ends the stop.
  */
 export async function keepWritesStopped(
@@ -50,8 +50,8 @@ export async function keepWritesStopped(
 }
 
 /**
- * Where a primary refuses writes and not what scripts write, all its clients wait, ours too, until the time is over: nothing ends this
- * pause. At which offset they wait, and until when at least (Time.elapsed). Null where writes wait: there this is not needed.
+ * For a primary that refuses writes, but not writes of scripts: all its clients wait, Fairlead included, until the time is over; nothing ends this
+ * pause earlier. Answers the offset at which they wait, and until when at least (Time.elapsed). Null for engines on which writes wait: they do not need this.
  */
 export async function pauseAll(
   primary: EngineConnection,
@@ -60,7 +60,7 @@ export async function pauseAll(
 ): Promise<{ readonly offset: number; readonly endsAt: number } | null> {
   if (canPauseWrites(build)) return null
   const endsAt = time.elapsed() + PAUSE_ALL_MS
-  // In one transaction, or the second question would wait, too. INFO there would be told to the replicas, and ROLE is not.
+  // In one transaction, or the second command would wait, too. ROLE instead of INFO, because INFO in a transaction would be replicated.
   const [, , , replies] = await effect('pause-all', () =>
     Promise.all([
       primary.call('MULTI'),
@@ -77,7 +77,7 @@ export async function pauseAll(
 
 /**
  * Keeps a primary beside another one from taking more writes, until a person has decided. Before redis 6.2 they are refused, but for
- * those of scripts; a pause would hold our own looks too. That does not end by itself: see keep-writes-going.ts.
+ * those of scripts; a pause would hold Fairlead's own commands too. The refusal does not end by itself: see keep-writes-going.ts.
  */
 export async function fence(
   primary: EngineConnection,
@@ -88,7 +88,7 @@ export async function fence(
   else await effect('fence', () => primary.call('CONFIG', 'SET', REFUSAL, NEVER_REPLICAS))
 }
 
-/** Does it refuse writes because it was told so here? Always false where writes wait instead. */
+/** Does it refuse writes because this module told it to? Always false for engines on which writes wait instead. */
 export async function refusesWrites(shard: EngineConnection, build: Build): Promise<boolean> {
   if (canPauseWrites(build)) return false
   const reply = await shard.call('CONFIG', 'GET', REFUSAL)

@@ -17,7 +17,7 @@ export async function countFullSyncs(
   return Object.fromEntries(counts.filter((one) => one !== null))
 }
 
-/** What came on top, over all shards. A process that was restarted in between counts from 0. */
+/** How many were added in between, over all shards. A process that was restarted in between counts from 0. */
 export function fullSyncsSince(
   before: Readonly<Record<string, number>>,
   now: Readonly<Record<string, number>>,

@@ -31,7 +31,7 @@ import { countKeys } from './count-keys.ts'
 import { readEngineMemory } from './read-engine-memory.ts'
 import { readSaving } from './read-saving.ts'
 
-/** What a look needs. */
+/** The ports for observing a database. */
 export type ObservingPorts = NodeAgent<'reportNode' | 'reportShards'> &
   ShardRecords<'reservedBytes' | 'listOf'> &
   HandoverRecords<'last'> &
@@ -77,7 +77,7 @@ function describeHandover(
 ): Pick<ObservedGroup, 'handover' | 'standby'> {
   if (last === undefined) return { handover: null, standby: null }
   const { from, to, released, closed, intendedAt, standby } = last
-  // A clock that was set back meanwhile makes it old, not young: nothing then waits for as long as it was set back.
+  // If the clock was set back meanwhile, it counts as old: otherwise it would count as young for as long as the clock was set back.
   const ageMs = Math.abs(now - Date.parse(intendedAt))
   return { handover: closed ? null : { from, to, released, ageMs }, standby }
 }
@@ -97,7 +97,7 @@ async function observeShard(
   const found = report.shards.find(({ id }) => id === agentName(record.id))
   const mayAnswer = found?.state === 'running' || found?.state === 'stopping'
   const engine = mayAnswer ? await inspect(record, about, ports) : null
-  // What the agent says of it comes first: it stands beside the process.
+  // The agent's reason comes first: the agent runs on the machine of the process.
   const unanswered = typeof engine === 'string' ? `the server does not reach it: ${engine}` : ''
   return {
     id: record.id,
@@ -156,9 +156,9 @@ async function inspect(
 }
 
 /**
- * After a full sync a primary holds its stream back until the follower has acknowledged something, which
- * takes engines up to a second; it then reports "online,offset=0". After a partial sync it reports that, too,
- * but sends at once: a primary that gave no full sync holds nothing back.
+ * After a full sync a primary holds its stream back until the follower has acknowledged an offset, which
+ * takes up to a second; meanwhile it reports "online,offset=0". After a partial sync it reports that, too,
+ * but sends at once: a primary that has served no full sync holds nothing back.
  */
 function heldBack(
   fields: InfoFields,
@@ -207,7 +207,7 @@ function readEngine(text: string, cluster: ClusterView | null, records: readonly
     keys: countKeys(fields),
     aof: isOn('aof_enabled') ? aof : 'off',
     saving: readSaving(fields),
-    // Engines make it when the first follower comes, or the first stream, and keep it (repl-backlog-ttl 0).
+    // Engines create the backlog for their first follower, or with their first stream, and keep it (repl-backlog-ttl 0).
     streamed: isOn('repl_backlog_active'),
     ...heldBack(fields, replication, records),
     errorReplies: numberOf(fields, 'unexpected_error_replies'),

@@ -18,7 +18,7 @@ beforeAll(async () => {
 const opened = new AsyncDisposableStack()
 afterAll(() => opened.disposeAsync())
 
-/** Where something answers OK to all that it is asked, once it has shown this certificate. */
+/** The port of a server that shows this certificate and then answers OK to every command. */
 async function serve({ cert, key }: TlsPair) {
   const server = opened.use(
     createServer({ cert, key }, (socket) => {
@@ -45,19 +45,19 @@ test('a check of a database trusts its authority, and no other', async () => {
   expect((await probeAsClient(at, 'x', null)).found).toBe('no engine answers')
 })
 
-test('the host must be proved, but where an operator alone knows how clients call it', async () => {
+test('the certificate must prove the host, except where only the operator knows the name that clients use', async () => {
   const own = await makeEndpointCertificate(stranger, ['db.example.org'], Date.now())
   const at = await serve(own)
   expect(await probeAsClient(at, 'x', { ca: [stranger.cert], checksHost: true })).toMatchObject({
     why: expect.stringMatching(/does not match/),
   })
-  // The certificates that its clients trust are not known: the certificate itself has to do.
+  // It is not known which authorities its clients trust, so the certificate itself counts as trusted.
   expect((await probeAsClient(at, 'x', { ca: [authority.cert, own.cert], checksHost: false })).found).toBe(
     'served',
   )
 })
 
-test('a port on which nothing listens is told from one on which no engine answers', async () => {
+test('a port without a listener is distinguished from a port on which no engine answers', async () => {
   const gone = createPlain().listen(0, '127.0.0.1')
   await once(gone, 'listening')
   const { port } = gone.address() as AddressInfo

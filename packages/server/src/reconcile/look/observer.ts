@@ -44,7 +44,7 @@ export function createObserver(
   }
 }
 
-/** Any answer will do: one that refuses the login comes from an engine that serves. */
+/** Any answer counts: also a refused login comes from an engine that serves. */
 export async function probeAsClient(
   { host, port }: Address,
   password: string,

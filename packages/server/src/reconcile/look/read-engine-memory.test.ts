@@ -7,7 +7,7 @@ const fields = {
   ...{ mem_aof_buffer: '50', mem_clients_slaves: '40' },
 }
 
-test('what replication and the append-only file keep is no data', () => {
+test('buffers of replication and of the append-only file do not count as data', () => {
   expect(readEngineMemory({ ...fields, mem_total_replication_buffers: '340' })).toEqual({
     ...{ limitBytes: 5000, evictionPolicy: 'allkeys-lru', backlogBytes: 300, hasBacklog: true },
     ...{ dataBytes: 610, clientBytes: 20 },

@@ -7,7 +7,7 @@ import { readSaving } from './read-saving.ts'
 const KEYS = 3_000
 
 test.concurrent.each(builds)(
-  'of a snapshot that an engine writes it is seen how it moves on: $flavour $version',
+  'the progress of a snapshot that an engine writes is seen: $flavour $version',
   async (build) => {
     await using engine = await startTestEngine(build)
     const { admin } = engine

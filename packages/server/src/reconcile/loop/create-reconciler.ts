@@ -26,22 +26,22 @@ interface ReconcilerDeps
   readonly leases: Leases
   readonly recordsUnder: (databaseUid: number, epoch: number) => Records
   readonly reaches: Pick<Reaches, 'work' | 'rest'>
-  /** Undefined: no other server takes orders. */
+  /** Undefined: no other server shares the store, so no other one takes orders. */
   readonly orders: OrdersOnRecord | undefined
-  /** Its answers may take as long as it takes until something changes. */
+  /** The link whose answers may be long in coming: the agent answers when something changes. */
   readonly hearing: HearingPorts['agent']
 }
 
 /** The turns of all databases. Disposed of, it ends those that run and waits for them. */
 export interface Reconciler extends Loop {
-  /** Look at every database before long: something that concerns them all is another. */
+  /** Nudges every database: something that concerns all of them has changed. */
   nudgeAll(): Promise<void>
 }
 
-/** For so long the first turns wait for what the agent has seen. */
+/** How long the first turns wait for the first report of the agent. */
 const FIRST_WITHIN_MS = 1_000
 
-/** Starts to look after every database on record that this server holds, and after each that it is nudged for or given. */
+/** Starts the turns of every database on record that this server holds, of each that gets a nudge, and of each that it takes over later. */
 export async function createReconciler(given: GivenPorts & ReconcilerDeps): Promise<Reconciler> {
   const { leases, databases, log, orders, reaches } = given
   await using opened = new AsyncDisposableStack()
@@ -57,7 +57,7 @@ export async function createReconciler(given: GivenPorts & ReconcilerDeps): Prom
           return reconcileDatabase(uid, ports, memory, signal, cause)
         }
         const turn = await takeTurn(uid, leases, work, log)
-        // What is in progress keeps its connections from turn to turn; so does what has met trouble.
+        // A database with work in progress, or with trouble, keeps its connections from turn to turn.
         if (turn.next !== 'again') reaches.rest(uid)
         return turn
       },
@@ -77,19 +77,19 @@ export async function createReconciler(given: GivenPorts & ReconcilerDeps): Prom
   const nudgeAll = () => nudgeThose(isOurs)
   const changed = (uid: number, queue: Queue) => isOurs(uid) && loop.nudge(uid, queue)
   const otherProxy = () => held.allAgain(ENDPOINT_OF)
-  // How far the primaries had come is on record, then, before any of them is found dead.
+  // First of all: the offsets of the primaries must be on record before a turn finds one of them dead.
   await startHearing(given, { changed, otherProxy }, opened)
   leases.onTaken((buckets) => nudgeThose((uid) => buckets.has(bucketOf(uid))))
   await nudgeThose((uid) => isOurs(uid) && !loop.knows(uid))
   await nudgeActive(isOurs)
-  // Those that are known have their turns.
+  // Databases that the loop knows have turns already.
   const wake = { nudge: loop.nudge, nudgeAll: () => nudgeThose((uid) => isOurs(uid) && !loop.knows(uid)) }
   if (orders !== undefined) opened.use(await followOrders(orders, wake, log))
   const owned = opened.move()
   return { nudge: loop.nudge, knows: loop.knows, nudgeAll, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-/** Resolves when the agent has told everything once, or cannot for now. */
+/** Resolves when the agent has reported everything once, or does not answer for now. */
 async function startHearing(
   given: GivenPorts & ReconcilerDeps,
   listener: Omit<Listener, 'asked'>,
@@ -111,7 +111,7 @@ async function startHearing(
   await Promise.race([asked.promise, realTime.pause(FIRST_WITHIN_MS, end.signal).catch(() => undefined)])
 }
 
-/** Of the databases that this server holds, each within its lease: the others are heard by the servers that hold them. */
+/** Only for databases that this server holds, each within its lease: the servers that hold the others hear of them. */
 async function advanceHeld(
   seen: readonly StreamSeen[],
   { shards, leases, recordsUnder }: ReconcilerDeps,

@@ -1,7 +1,7 @@
 import { messageOf } from '@fairlead/engine'
 import type { Logger } from 'pino'
 
-/** Where orders are read. */
+/** The port from which orders are read. */
 export interface OrdersOnRecord {
   /** Databases with orders after number `seq`, in the order of their numbers. */
   orderedAfter(seq: number): Promise<readonly { readonly uid: number; readonly seq: number }[]>

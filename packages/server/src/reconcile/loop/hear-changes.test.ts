@@ -67,7 +67,7 @@ test('only databases with changed shards are reported', async () => {
   expect(events).toEqual([1, 2, 'other proxy', 'asked', 2, 'asked', 'asked'])
 })
 
-test('a change that was missed is found by the digest: then everything is asked for, and what differs is told', async () => {
+test('a change that was missed is found by the digest: then everything is asked for, and what differs is reported', async () => {
   const other = { ...marks, s1: 'dddddddddddd' }
   const { asked, events } = await hear(
     everything,
@@ -87,13 +87,13 @@ test('a shard that is gone is a change, also where it is only no longer listed',
   expect((await hear(everything, listing)).events.slice(-2)).toEqual([2, 'asked'])
 })
 
-test('an agent that was away is asked after what it told last; where it begins anew, what is as before begins no turn', async () => {
+test('an agent that was away is asked for what came after its last report; if it starts again from 0, unchanged shards begin no turn', async () => {
   const { asked, events } = await hear(everything, new AgentUnreachable('away'), { ...everything, boot: 'c' })
   expect(asked).toEqual([0, 5, 5, 5])
   expect(events.slice(-2)).toEqual(['asked', 'asked'])
 })
 
-test('how far primaries had come is on record before a turn sees them dead', async () => {
+test('the offsets of primaries are on record before a turn sees them dead', async () => {
   const offsets = [{ id: 's1', runId: 'r', replid: 'h', offset: 70 }]
   const other = { ...marks, s1: 'dddddddddddd' }
   const { events } = await hear(

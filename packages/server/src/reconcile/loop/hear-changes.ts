@@ -6,7 +6,7 @@ import type { DatabaseRecords, Log, NodeAgent, PassingTime, ShardRecords } from 
 import { createMarks, type Marks } from './marks.ts'
 import type { Queue } from './slots.ts'
 
-/** What hearing needs. */
+/** The ports for hearing changes. */
 export type HearingPorts = NodeAgent<'awaitChanges'> &
   ShardRecords<'databasesOf'> &
   DatabaseRecords<'advanceHistories' | 'listReserved'> &
@@ -15,19 +15,19 @@ export type HearingPorts = NodeAgent<'awaitChanges'> &
 
 /** The effects of reported changes. */
 export interface Listener {
-  /** Something about the shards of this database is different, or is told for the first time (`watch`). */
+  /** Something about the shards of this database has changed, or is reported for the first time (`watch`). */
   changed(databaseUid: number, queue: Queue): unknown
-  /** Another process is the proxy of the node, and has started: its endpoints are those of its file. */
+  /** A new process is the proxy of the node: it has opened the endpoints that are in its file. */
   otherProxy(): void
-  /** After each answer, and each time that there was none. */
+  /** Called after each answer, and each time that no answer came. */
   asked(): void
 }
 
-/** An answer comes this soon, also where nothing has changed: the connection is known to live. */
+/** An answer comes within this time, also if nothing has changed: this shows that the connection lives. */
 const WAIT_MS = 20_000
 /** How soon an agent that is away is asked again. */
 const AWAY_MS = { first: 50, last: 1_000 }
-/** An agent of a version that tells nothing: databases are looked at this often. */
+/** With an agent of a version that reports no changes, databases are looked at this often. */
 const DEAF_MS = 1_000
 
 /** Hears what the agent has found out since, until `signal` is aborted. Never rejects. */
@@ -65,7 +65,7 @@ interface Heard {
   proxy: number | null | undefined
 }
 
-/** The agent was understood, and what follows was not done, or it was not understood: all is asked for anew, and counts as changed. */
+/** The answer could not be read, or what follows from it could not be done: everything is asked for again, and counts as changed. */
 function forget(cause: unknown, heard: Heard, { log }: Log): void {
   log.warn({ err: cause, why: messageOf(cause) }, 'what an agent has found out cannot be dealt with')
   heard.seq = 0
@@ -78,9 +78,9 @@ async function lookAtAll({ databases }: HearingPorts, listener: Listener): Promi
 
 async function take(news: Changes, heard: Heard, ports: HearingPorts, listener: Listener): Promise<void> {
   const changed = new Set([...different(news, heard)])
-  // To a server that has just started, every shard is new: work in progress and users' orders do not wait behind these.
+  // To a server that has just started, every shard is new: these turns must not delay work in progress and users' orders.
   const queue = heard.boot === '' ? 'watch' : 'action'
-  // First: a turn that finds the primary dead is to know how far it had come.
+  // First: a turn that finds the primary dead must know its last offset.
   const streams = news.offsets.map(({ id, ...stream }) => ({ shard: shardId(id), ...stream }))
   if (streams.length > 0) await ports.databases.advanceHistories(streams)
   const ids = [...changed].map(shardId).filter(Number.isSafeInteger)
@@ -98,7 +98,7 @@ async function take(news: Changes, heard: Heard, ports: HearingPorts, listener: 
   heard.seq = isComplete ? news.seq : 0
 }
 
-/** The shards whose mark is another than before; what is heard is kept. */
+/** The shards whose mark has changed; keeps the new marks. */
 function* different({ all, shards, gone }: Changes, { marks }: Heard): Generator<string> {
   const listed = new Set(shards.map(({ id }) => id))
   const left = all ? [...marks.ids()].filter((id) => !listed.has(id)) : gone
@@ -108,7 +108,7 @@ function* different({ all, shards, gone }: Changes, { marks }: Heard): Generator
   }
 }
 
-/** What it is on record as. */
+/** The id of the shard on record, from the agent's name of it. */
 function shardId(name: string): number {
   return Number(name.slice(1))
 }

@@ -28,7 +28,7 @@ test('a database has one turn at a time, and a nudge in the middle of it brings 
 })
 
 test.each([0, 10])(
-  'a nudge in a turn that finds the database gone is not lost: it came to this server since (%s ms)',
+  'a nudge in a turn that finds the database gone is not lost: this server has taken the database over since (%s ms)',
   async (ms) => {
     let turns = 0
     await using loop = startLoop({
@@ -73,7 +73,7 @@ test('a change that is heard right before a handover does not make it wait for a
   await until('it has its turn', () => handovers === 2, { everyMs: 1, withinMs: 2_000 })
 })
 
-test('what is waited for is looked at closely at first, and ever less often: it is noticed late by a fifth of the wait', () => {
+test('something that is waited for is checked often at first, then less and less often: it is noticed late by a fifth of the wait at most', () => {
   const looks = [0]
   for (let at = 0; at < 5_000; looks.push(at)) at += pauseOfWait(at)
   expect(looks.slice(0, 6)).toEqual([0, 15, 30, 45, 60, 75])
@@ -136,7 +136,7 @@ test('where all places are taken, a handover goes on at once, work goes before w
     'the handover has its next turn beside them',
     () => held.begun.filter((uid) => uid === 101).length === 2,
   )
-  // One of those that watch waits for longer than this one, which is to do something by now.
+  // A database of the safety net waits for longer than this one, which has work to do by now.
   loop.nudge(40)
   held.end(1)
   await until('a place is filled', () => held.begun.length >= AT_ONCE + 2)

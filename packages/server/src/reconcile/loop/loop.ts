@@ -9,7 +9,7 @@ import { createSlots, firstOf, type Queue } from './slots.ts'
 export interface Loop extends AsyncDisposable {
   /** Look at this database now, or when its queue allows. Default: as for a change. */
   nudge(databaseUid: number, queue?: Queue): void
-  /** Has it turns, now or later? */
+  /** Whether the database has a turn now, or will have one. */
   knows(databaseUid: number): boolean
 }
 
@@ -18,7 +18,7 @@ const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 10_000
 /** Turns at once, over all databases: they wait for engines most of the time. */
 export const AT_ONCE = 32
-/** Of these for one queue: whatever the others do, each goes on. Handovers wait for none. */
+/** How many of these one queue may take, so that no queue blocks another. Handovers never wait for a place. */
 const OF_QUEUE: Readonly<Record<Queue, number>> = {
   handover: Number.POSITIVE_INFINITY,
   action: 28,
@@ -50,7 +50,7 @@ export function startLoop(deps: LoopDeps): Loop {
     net.remove(uid)
     Object.assign(entry, { next: queue, cause } satisfies Partial<Entry>)
     if (stop.signal.aborted) return
-    // Thousands may rest, and each of them for long: one timer is enough for these. What was put off for so long is no deadline: it comes with a later look.
+    // Thousands of databases may rest for long: one timer is enough for them. Upkeep that was put off for that long has no deadline: a later look does it.
     if (afterMs >= REST_MS) net.add(uid)
     else entry.timer = setTimeout(() => ask(uid, entry, queue), afterMs)
   }
@@ -91,9 +91,9 @@ export function startLoop(deps: LoopDeps): Loop {
   return {
     nudge(uid, queue = 'action') {
       const entry = entries.get(uid)
-      // Its turn may end before a timer would.
+      // Not by a timer: the turn may end first.
       if (entry?.state === 'running') entry.nudged = firstOf(entry.nudged, queue)
-      // One that is to hand over keeps its place.
+      // A database that is about to hand over keeps its place.
       else schedule(uid, { afterMs: 0, queue: firstOf(entry?.next, queue), cause: 'change' })
     },
     knows: (uid) => entries.has(uid),
@@ -112,7 +112,7 @@ interface NextTurn {
   readonly cause: Cause
 }
 
-/** Takes one turn. Answers when the next one comes; undefined when the database is gone. Never rejects. */
+/** Takes one turn. Answers when the next turn comes; undefined when the database is gone. Never rejects. */
 async function nextTurn(
   uid: number,
   entry: Entry,

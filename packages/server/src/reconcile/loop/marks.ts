@@ -2,18 +2,18 @@ import { createDigest } from '@fairlead/api'
 
 /** The marks of shards that were heard last, with their digest. */
 export interface Marks {
-  /** False: it has this one already. */
+  /** False: the shard has this mark already. */
   set(id: string, mark: string): boolean
-  /** False: it has none. */
+  /** False: the shard has no mark. */
   delete(id: string): boolean
   clear(): void
   /** By the agent's names of shards. */
   ids(): Iterable<string>
-  /** As the agent reckons it; it costs the same for any number of shards. */
+  /** Calculated as the agent does it, at the same cost for any number of shards. */
   digest(): string
 }
 
-/** None yet. */
+/** Starts without marks. */
 export function createMarks(): Marks {
   const marks = new Map<string, string>()
   let digest = createDigest()

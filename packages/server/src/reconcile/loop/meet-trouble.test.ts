@@ -30,7 +30,7 @@ test('trouble that comes again and again ends an upgrade that has moved no role'
   expect(isGivenUp()).toBe(true)
 })
 
-test('an agent that answers late ends none, however often: the action says what it waits for', async () => {
+test('an agent that answers late ends no upgrade, however often: the action says what it waits for', async () => {
   const { ports, isGivenUp, last } = upgrading()
   const late = new AgentUnreachable('the agent does not answer: no tunnel within 2500 ms')
   await meetTrouble(1, late, 9, ports)

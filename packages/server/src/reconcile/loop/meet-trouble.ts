@@ -22,7 +22,7 @@ export async function meetTrouble(
   const action = await ports.actions.active(uid)
   if (database === undefined || action === undefined) return
   await noteTrouble(action, why, ports)
-  // The agent, too, is away or late for all databases, and to undo what was begun would be more work for it.
+  // An agent that is away or late is so for all databases, and to undo the upgrade would be more work for it.
   if (cause instanceof AgentUnreachable) return
   if (timesInARow < GIVE_UP_AFTER || action.error !== null) return
   const seen = await observe(database, ports, AbortSignal.timeout(5_000))

@@ -3,9 +3,9 @@ import type { Moves } from '../turn/step-context.ts'
 import type { Time } from '../turn/time.ts'
 
 /**
- * Roles move one after the other, and a turn begins no further move after some time. While a group is on its way to its handover, it
- * waits for the end of the turn: then a turn spends as long on moves as on looking. Else it goes on for a while; then pauses,
- * cancels and whatever else is new are heard.
+ * Roles move one after the other, and a turn begins no further move after some time. While another group still prepares its handover, that group
+ * waits for the end of the turn: then a turn spends as long on moves as on looking. Otherwise the turn goes on for longer, but ends, so that pauses,
+ * cancels and other changes are noticed.
  */
 export function oneAfterTheOther(
   lookedMs: number,

@@ -51,9 +51,9 @@ const SOON_MS = 15
  * by that, and ten databases that wait at the same time do not keep a busy machine busy.
  */
 const PART_OF_WAIT = 5
-/** Clients that were let go ask this very process where the primary is now: they come first. */
+/** After a handover, clients that were released ask this server process for the primary: they come first. */
 const AFTER_HANDOVER_MS = 50
-/** It waits for a person or a time. What people see of the standbys is at most this old. */
+/** The action waits for a person or a time. What people see of the standbys is at most this old. */
 const HELD_MS = 250
 /** A person has to act: no hurry. */
 const LATER_MS = 5_000
@@ -73,7 +73,7 @@ export async function reconcileDatabase(
   return next.next === 'watch' ? { ...next, dueMs: Math.min(next.dueMs, dueMs) } : next
 }
 
-/** The first half of a turn: it looks, keeps what needs no plan, and decides. Answers what is to be done, or when to look again. */
+/** The first half of a turn: it looks, does the upkeep that needs no plan, and decides. Answers what to do, or when to look again. */
 export async function planTurn(
   uid: number,
   ports: TurnPorts,
@@ -112,7 +112,7 @@ export async function planTurn(
   return { began, database, action, goal, seen, lanes }
 }
 
-/** What each group is to do next: the plan, within the orders of people, and with the deadlines of what is waited for. Nothing is changed. */
+/** What each group is to do next: the plan, limited by the orders of people, with the deadlines of waits applied. Changes nothing. */
 export function planLanes(
   { database, action, goal, seen }: Pick<TurnState, 'database' | 'action' | 'goal' | 'seen'>,
   memory: Pick<TurnMemory, 'waitedMs'>,
@@ -138,7 +138,7 @@ export function planLanes(
 /** A machine that is busy for a while is the usual reason for a wait that takes too long. */
 const RETRY = '; everything begun is undone. If the machine was busy, try again with the order retry'
 
-/** A turn, as it stands when its steps are chosen. */
+/** The state of a turn when its steps have been chosen. */
 export interface TurnState {
   /** When the look began, by Time.elapsed. */
   readonly began: number
@@ -151,7 +151,7 @@ export interface TurnState {
 
 type ActingTurn = TurnState & { readonly moves: Moves }
 
-/** The second half of a turn: it does what the lanes ask for, one thing in each group. Answers when to look again. */
+/** The second half of a turn: it carries out the lanes, one step in each group. Answers when to look again. */
 export async function act(
   turn: TurnState,
   ports: TurnPorts,
@@ -187,12 +187,12 @@ export async function act(
   }
 }
 
-/** Others wait for its next turn: clients, or the groups whose role has moved already. */
+/** Steps for which others wait: clients, or the groups whose role has moved already. */
 function handsOver({ verdict }: Lane): boolean {
   return verdict.kind === 'do' && ['hand-over', 'seal-handover'].includes(verdict.step.kind)
 }
 
-/** Over all groups: more would wait for the disk of the node longer than a command waits for an answer. */
+/** Over all groups: with more, the disk of the node would be slower than the deadline of a command. */
 const STEPS_AT_ONCE = 16
 
 /** It has reached its handover, or has to wait for the other groups. */

@@ -8,7 +8,7 @@ const queued = (uid: string): Listed => ({
   ...{ needsPerson: false, createdAt: '2026-11-23T12:00:00.000Z' },
 })
 
-test('those that wait share one look at the queue for a moment; one that came after it looks by itself', async () => {
+test('actions that wait share one read of the queue for a moment; an action that came after that read reads the queue itself', async () => {
   const active = [queued('a'), queued('b')]
   let reads = 0
   let now = 0

@@ -5,8 +5,8 @@ import type { ActionsOnRecord } from '../turn/ports.ts'
 const SHARED_FOR_MS = 250
 
 /**
- * `listActive` of the store, for all actions that wait: each asks every half a second or so, and reading all of them each time would cost the square of their
- * number. What it answers names the action that asks; so it names all that were there before that one, and none overtakes another.
+ * `listActive` of the store, shared by all actions that wait: each asks about every half a second, and to read all of them each time would cost the square of their
+ * number. An answer is used only if it contains the action that asks; so it contains all earlier actions too, and no action overtakes another.
  */
 export function shareQueue(
   listActive: ActionsOnRecord['listActive'],

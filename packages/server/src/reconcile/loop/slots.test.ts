@@ -16,7 +16,7 @@ test('in any order of requests, each database gets one place, and no queue takes
       const running: { uid: number; queue: Queue }[] = []
       const fill = () => {
         for (let next = slots.take(); next !== undefined; next = slots.take()) {
-          // It comes from the first queue that it asked in since its last turn, or one that comes before.
+          // It gets its place from the first queue in which it has asked since its last turn, or from one with precedence over that.
           expect(asked.has(next.uid)).toBe(true)
           asked.delete(next.uid)
           running.push(next)

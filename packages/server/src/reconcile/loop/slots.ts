@@ -5,11 +5,11 @@ const inOrder: readonly Queue[] = ['handover', 'action', 'watch']
 
 /** Places for work on databases, and those that wait for one. A database waits in one queue at most. */
 export interface Slots {
-  /** It waits; one that does already goes to the queue that comes first. */
+  /** The database waits in this queue; if it waits already, it moves to the queue that has precedence. */
   ask(uid: number, queue: Queue): void
-  /** The next one, with its place taken; undefined: none waits, or there is no place. */
+  /** Takes a place for the next database; undefined: no database waits, or no place is free. */
   take(): { readonly uid: number; readonly queue: Queue } | undefined
-  /** A place that was taken from this queue is free again. */
+  /** Frees a place that was taken for this queue. */
   free(queue: Queue): void
 }
 
@@ -44,7 +44,7 @@ export function createSlots(atOnce: number, ofQueue: Readonly<Record<Queue, numb
   }
 }
 
-/** Of two queues the one that comes first. */
+/** Of two queues the one that has precedence. */
 export function firstOf(a: Queue | undefined, b: Queue): Queue {
   return a !== undefined && inOrder.indexOf(a) <= inOrder.indexOf(b) ? a : b
 }

@@ -27,7 +27,7 @@ export async function syncSettings({ database, action, seen }: About, ports: Tur
   }
 }
 
-/** A restarted process has lost its settings of run time; its primary still has them. */
+/** The name contains the run ids, because a restarted process has lost the settings made at run time; its primary still has them. */
 export async function resyncSettings(turn: About, ports: TurnPorts, memory: TurnMemory): Promise<void> {
   const runs = turn.seen.groups.flatMap(({ shards }) => shards.map(({ engine }) => engine?.runId ?? ''))
   const what = `users and settings of ${turn.database.uid}: ${runs.join(' ')}`

@@ -19,7 +19,7 @@ function makeLeases() {
   return leases
 }
 
-test('a turn whose lease is too short for an effect comes again, for the lease may be prolonged; one whose lease is over is gone', async () => {
+test('a turn whose lease is too short for an effect comes again, because the lease may be renewed; a turn whose lease is over ends', async () => {
   const leases = makeLeases()
   const turn = () => Promise.reject(new LeaseLost(7))
   expect(await takeTurn(7, leases, turn, log)).toMatchObject({ next: 'again' })
@@ -30,7 +30,7 @@ test('a turn whose lease is too short for an effect comes again, for the lease m
   })
 })
 
-test('what is refused for its epoch raises that of a lease which is held, and is trouble', async () => {
+test('an order that is refused because of its epoch raises the epoch of a lease that is held, and is trouble', async () => {
   const leases = makeLeases()
   const turn = () => Promise.reject(new StaleEpoch('replaced'))
   await expect(takeTurn(7, leases, turn, log)).rejects.toBeInstanceOf(StaleEpoch)

@@ -5,10 +5,10 @@ import type { Leases } from '../../leases/leases-service.ts'
 import { StaleEpoch } from '../../nodes/agent-link.ts'
 import type { Turn } from './reconcile-database.ts'
 
-/** A renewal is awaited. */
+/** How soon to try again, when a renewal of the lease is expected. */
 const LEASE_AGAIN_MS = 500
 
-/** A database that another server holds is gone from here. Its turns go on there, and here when it comes back. */
+/** For this server, a database that another server holds is gone. Its turns go on there, and here again if this server takes it back. */
 export async function takeTurn(
   uid: number,
   leases: Pick<Leases, 'heldEpoch' | 'during' | 'raise'>,

@@ -6,7 +6,7 @@ import type { GroupHistory } from '../turn/ports.ts'
 import { createTurnMemory } from '../turn/turn-memory.ts'
 import { endReservations, keepHistory } from './keep-records.ts'
 
-/** A group with one replica, as a turn sees it: its primary has come so far, and says so of what was written. */
+/** A group with one replica, as a turn sees it: the offset of its primary, and whether that reports new writes. */
 function seenAt(offset: number, writes: string, history: GroupHistory['history'] | null): ObservedDatabase {
   const group = groupOf(1)
   const shards = group.shards.map((shard) =>
@@ -47,7 +47,7 @@ test('a database into which nothing is written has nothing put on record, though
   expect(records).toEqual([100, 170])
 })
 
-test('where nothing is kept free for its shards, no end of that is put on record', async () => {
+test('if no memory is reserved for its shards, no end of a reservation is recorded', async () => {
   const ended: (readonly number[])[] = []
   let kept: readonly number[] = [2]
   const shards = {

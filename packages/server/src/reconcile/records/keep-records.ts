@@ -40,7 +40,7 @@ export async function keepHistory(
   if (news.length > 0) await ports.databases.setHistories(database.uid, news)
 }
 
-/** A commit to disk; a replica that is further behind than this is not promoted in place of a dead primary. */
+/** Not more often, because each record is a commit to disk. Not less often, because a replica that is behind the record is not promoted in place of a dead primary. */
 const HISTORY_EVERY_MS = 1_000
 
 /**
@@ -55,7 +55,7 @@ export async function endReservations(
     const primary = members.find(({ id }) => id === recordedPrimary)
     return members.filter((shard) => shard === primary || (primary !== undefined && isLinked(shard, primary)))
   })
-  // A database at rest has none, and writes nothing.
+  // A database at rest has no reservation, and this writes nothing.
   const kept = await shards.withReservation(filled.map(({ id }) => id))
   if (kept.length > 0) await shards.endReservations(kept)
 }

@@ -16,7 +16,7 @@ import { hasHandedOver, wayBack } from '../../core/state/way-back.ts'
 import type { ActionRecords, Clock, Log } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
-/** After how many milliseconds to ask again whether others still go first; undefined: it is its turn. Why is noted in the action. */
+/** After how many milliseconds to ask again whether other upgrades still go first; undefined: it is this action's turn. The reason is noted in the action. */
 export async function hasToWait(
   action: Action,
   ports: ActionRecords<'listActive' | 'update'> & Clock,
@@ -25,7 +25,7 @@ export async function hasToWait(
   const obstacle = whyNotAdmitted(action, await ports.actions.listActive(action.uid))
   if (obstacle === undefined) return undefined
   await note(action, ports, said(obstacle))
-  // The first few in the queue look often. A thousand behind them must not slow down those that run.
+  // The first few in the queue ask often. A thousand behind them must not slow down those that run.
   return Math.min(QUEUED_MS.most, QUEUED_MS.least * Math.ceil(obstacle.places / UPGRADES_AT_ONCE))
 }
 
@@ -63,7 +63,7 @@ export async function noteAction(
   })
 }
 
-/** The whole plan is computed only for people, who do not read faster. */
+/** The whole plan is computed for people only: more often than this they could not read it. */
 const PLAN_EVERY_MS = 500
 
 /** Of what the groups do and wait for, what people should know first. */

@@ -31,7 +31,7 @@ function reported() {
 const database = { uid: 1, persistence: 'disabled', aofFsync: 'everysec' } as Database
 const about = { action: undefined, database, group: 0 }
 
-test('what a promotion loses is told with a number, and nothing is said of old values that there are not', async () => {
+test('the loss of a promotion is reported with a number, and no old values are reported if there are none', async () => {
   const { words, ports } = reported()
   await reportPromotionLoss(2, { ...about, seen: promoted(), ports })
   expect(words).toEqual([
@@ -39,7 +39,7 @@ test('what a promotion loses is told with a number, and nothing is said of old v
   ])
 })
 
-test('of a replica on redis 6.0 that followed a newer primary it is told since when it may have older values', async () => {
+test('for a replica on redis 6.0 that followed a newer primary, the report says since when it may have older values', async () => {
   const { words, ports } = reported()
   const seen = promoted({ wanted: redis6, revision: 'redis-6.0.16+0' })
   await reportPromotionLoss(2, { ...about, seen, ports })

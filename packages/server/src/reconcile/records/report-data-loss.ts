@@ -35,7 +35,7 @@ export async function reportPromotionLoss(
   { action, seen, database, group, ports }: ReportingContext<ReportingPorts & HandoverRecords<'last'>>,
 ): Promise<void> {
   const lost = lostWith(seen, ports.ordersToServe.mayBeGiven({ databaseUid: database.uid, group }))
-  // It has stepped down for another one, and steps up again.
+  // The shard had handed over its role, and is primary again.
   if (lost === null || lost === shard) return
   const successor = seen.shards.find(({ id }) => id === shard)
   const gone = seen.shards.find(({ id }) => id === lost)
@@ -66,8 +66,8 @@ async function oldValuesOf(
 }
 
 /**
- * A primary died without a replica to replace it, and serves again with the data on its disk. With
- * `appendfsync always` that was all that it had acknowledged, and nothing is reported.
+ * Reports that a primary died without a replica to replace it, and serves again with the data on its disk. With
+ * `appendfsync always` those are all acknowledged writes, and nothing is reported.
  */
 export async function reportRestartLoss(
   seen: ObservedGroup,
@@ -87,7 +87,7 @@ export async function reportRestartLoss(
   await reportEvent({ type: 'bdb_primary_lost_memory', words, details }, about, ports)
 }
 
-/** What its process continues tells nothing: what it has loaded does. An append-only file does not say how far it goes. */
+/** The history that its process continues says nothing; the file that it has loaded does. An append-only file does not say its offset. */
 function lostOnDisk(
   known: History,
   { engine, disk }: LiveShard,
@@ -102,7 +102,7 @@ function beganEmpty({ replid2 }: EngineState, persistence: Database['persistence
   return persistence === 'disabled' && /^0*$/.test(replid2)
 }
 
-/** A process hangs, and is not ended by itself: people must hear of that, also when there is no action. Said once an hour. */
+/** A process hangs, and is not ended automatically: people must hear of that, also if no action runs. Reported once an hour. */
 export async function reportHangingShards(
   { groups }: ObservedDatabase,
   about: { readonly database: Database; readonly action: Action | undefined },
@@ -154,7 +154,7 @@ export async function reportEmptyStart(
   await reportEvent({ type: 'bdb_primary_lost_memory', words, details }, { database, action }, ports)
 }
 
-/** The record is up to a second old: even if everything on record is there, newer writes may be missing. */
+/** The record is up to a second old: even if the shard has everything up to the record, newer writes may be missing. */
 function areLost(bytes: number | null): string {
   if (bytes === null) return 'are lost; how many is not known'
   return bytes === 0

@@ -37,7 +37,7 @@ export async function reportStrangers(
   if (more > 0) await reportEvent(newsOfMore(more), about, ports)
 }
 
-/** Shards, and whatever stands at the address of one: it is what is left of a process of ours, or does not answer us yet. */
+/** Shards, and any node at the address of a shard: that node is left over from a former process of it, or does not answer yet. */
 function meet(
   { groups }: ObservedDatabase,
   strangers: readonly Stranger[],

@@ -28,7 +28,7 @@ export type Records = DatabaseRecords<keyof DatabasesOnRecord> &
   AuditTrail
 
 /**
- * The records of the reconciler, kept in the store. The only place of it that knows one. `fence` is the first statement of every
+ * The records of the reconciler, kept in the store: the only module of the reconciler that knows a store. `fence` is the first statement of every
  * transaction that writes: it throws where this server may not write any more.
  */
 export function storedRecords(
@@ -119,7 +119,7 @@ function handoverRecords(db: Db, write: Write): HandoversOnRecord {
 async function finish(db: Db, action: Action, database: Database, at: string): Promise<void> {
   const failed = action.error !== null
   const databases = databasesStore(db)
-  // Since this turn looked, a user may have taken it back, or wanted it again: then it has not reached its
+  // Since this turn looked, a user may have rolled the action back, or resumed it: then it has not reached its
   // goal.
   const now = await actionsStore(db).get(action.uid)
   if (JSON.stringify(now?.goal) !== JSON.stringify(action.goal)) return

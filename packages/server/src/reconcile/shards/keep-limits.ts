@@ -16,7 +16,7 @@ import { nextLimits } from '../turn/shard-spec.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
 /**
- * Keeps the limits of the database's record both in what agents start its shards with, and in the running
+ * Keeps the limits of the database's record both in the settings with which agents start its shards, and in the running
  * engines. It corrects every difference: a changed record, a change by hand, and processes that are older
  * than the record. Nothing restarts for it.
  */
@@ -40,7 +40,7 @@ export async function keepLimits(
 }
 
 /**
- * The next process of a shard: if it started with less than its database grants, it would evict keys before
+ * The settings for the next process of a shard: if it started with less than its database grants, it would evict keys before
  * the next look.
  */
 async function keepNext(

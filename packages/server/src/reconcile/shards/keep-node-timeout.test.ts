@@ -10,7 +10,7 @@ const SETTING = 'cluster-node-timeout'
 const database = { uid: 7, cluster: true } as Database
 
 test.each(builds)(
-  'a shard that runs is told how often to talk to so many others, unless a person has told it: $flavour $version',
+  'a running shard gets the node timeout for the size of its cluster, unless a person has set one: $flavour $version',
   async (build) => {
     await using engine = await startTestEngine(build, ['cluster-enabled yes', `${SETTING} 5000`])
     const engines = { connect: async () => engine.admin }

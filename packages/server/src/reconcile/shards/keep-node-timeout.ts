@@ -48,10 +48,10 @@ async function keep(
   return 'kept'
 }
 
-/** One that is told a shorter timeout pings many others at once. */
+/** The bound exists because a shard that gets a shorter timeout pings many others at once. */
 const MOST_IN_A_TURN = 16
 /**
- * For how long shards may have the timeout of another number of nodes that they had a moment before; often enough that no turn of the safety net
+ * How long shards may keep a timeout after the number of nodes has changed. Shorter than the interval of the safety net, so that no turn of it
  * leaves it out.
  */
 const LOOK_EVERY_MS = 30_000

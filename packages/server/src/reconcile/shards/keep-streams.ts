@@ -11,9 +11,9 @@ import type { EngineConnections } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
 /**
- * After a full sync a primary sends a follower nothing of what is written until that one has told how far it is, which engines do once a
- * second. It is told to do so at once. Until then it counts as not linked (core/state/topology.ts): a death of the primary would take along
- * all that clients have written since the sync began.
+ * After a full sync a primary sends a follower no new writes until the follower has reported its offset, which engines do once a
+ * second. This makes the follower report at once. Until then it counts as not linked (core/state/topology.ts): if the primary died, the writes
+ * of clients since the beginning of the sync would be lost.
  */
 export async function keepStreams(
   database: Database,
@@ -25,11 +25,11 @@ export async function keepStreams(
     const { primary, followers } = heldBackIn(seen)
     for (const follower of followers) {
       if (!memory.isTime(`stream to ${follower.id}`, ASK_EVERY_MS)) continue
-      // One that does not answer is for the plan to see.
+      // A shard that does not answer is the plan's concern.
       await ifItAnswers(() => ports.engines.acknowledge(database, { id: follower.id, ...follower.address }))
     }
     if (primary === undefined || followers.length === 0 || primary.engine.offset > 0) continue
-    // Nothing was ever written, and "I have nothing" looks the same as no word at all: the question itself
+    // If nothing was ever written, a report of offset 0 looks the same as no report: the question itself
     // goes into the stream.
     await ifItAnswers(async () => {
       const connection = await ports.engines.connect(database, { id: primary.id, ...primary.address })
@@ -50,5 +50,5 @@ function heldBackIn({ shards }: ObservedGroup): {
   return { primary, followers }
 }
 
-/** Where the primary has not heard yet of the end of its sync, it takes no notice: then once more. */
+/** A primary that has not noticed the end of the sync yet ignores the report: then the follower reports once more. */
 const ASK_EVERY_MS = 100

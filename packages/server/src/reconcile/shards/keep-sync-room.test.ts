@@ -43,7 +43,7 @@ test.concurrent.each(builds)(
     expect(await limitOf(admin)).toEqual(own)
     expect(limits.size).toBe(0)
 
-    // Where nothing is on record, or only of a process that is no more, that of the process's start.
+    // If nothing is on record, or only for a process that is gone, the limit of the process's start is restored.
     await keepSyncRoom(database, { groups: [groupWith(runId, 'syncs')] }, deps, createTurnMemory())
     limits.set(1, { runId: 'another', limit: own })
     await keepSyncRoom(
@@ -103,7 +103,7 @@ function groupWith(runId: string, state: 'syncs' | 'lost its role'): ObservedGro
   const isPrimary = state === 'syncs'
   const shards: readonly ObservedShard[] = [
     { ...first, engine: { ...first.engine, runId, role: isPrimary ? 'primary' : 'replica' } },
-    // The other one is not there: it takes its sync, or is a process that is not looked at here.
+    // The other shard is not started: it takes its sync, or is a process that this test does not look at.
     { ...second, engine: null },
   ]
   return { ...seen, recordedPrimary: isPrimary ? 1 : 2, shards }

@@ -36,7 +36,7 @@ export async function keepSyncRoom(
     for (const shard of group.shards.filter(isLive)) {
       const { id, address, engine } = shard
       const isFeeding = bytes !== null && id === group.recordedPrimary && engine.role === 'primary'
-      // Once at first, to find what a server before this one has left, and again after each sync.
+      // Once at first, to find what a former server has left, and again after each sync.
       const key = `usual limit of shard ${id}, ${engine.runId}`
       if (!memory.isTime(isFeeding ? `${key}, to widen` : key, isFeeding ? WIDEN_EVERY_MS : DAY_MS)) continue
       if (isFeeding) memory.again(key)
@@ -63,7 +63,7 @@ export async function limitBefore(
   return await limitOnRecord({ id, engine: { runId } }, ports)
 }
 
-/** Of this process: the next one begins with the limit that its agent writes. */
+/** For this process only: the next one begins with the limit that its agent writes. */
 async function limitOnRecord(
   { id, engine }: { readonly id: number; readonly engine: { readonly runId: string } },
   { shards }: ShardRecords<'limitBefore'>,
@@ -81,7 +81,7 @@ async function widen(
   const now = await limitOf(connection)
   if (now === null || allows(now, bytes)) return
   if (!isOurs(now)) await shards.setLimitBefore(id, { runId: engine.runId, limit: now })
-  // Only ever more, while it lasts: less could cut a sync that runs.
+  // Never lowered while a sync runs: that could interrupt it.
   const hardBytes = Math.max(bytes, isOurs(now) ? now.hardBytes : 0)
   await setLimit(connection, { hardBytes, softBytes: 0, softSeconds: 0 }, effect)
 }
@@ -99,7 +99,7 @@ async function setLimit(connection: EngineConnection, limit: ReplicaLimit, effec
   await effect('sync-room', () => connection.call('CONFIG', 'SET', SYNC_SETTING, writeReplicaLimit(limit)))
 }
 
-/** By the agent's baseline of the process. */
+/** Read from the agent's baseline of the process. */
 async function limitAtStart(shard: number, { agent }: NodeAgent<'readBaseline'>): Promise<ReplicaLimit> {
   const { settings } = await agent.readBaseline({ params: { id: agentName(shard) } })
   return readReplicaLimit(settings?.[SYNC_SETTING] ?? '') ?? usualLimit

@@ -15,14 +15,14 @@ import type {
 import { member, type StepContext } from '../turn/step-context.ts'
 
 type Ports = Pick<ShardRecord, 'port' | 'tlsPort'>
-/** What it takes to find a shard its TCP ports. */
+/** The ports (of a turn) that are needed to give a shard its TCP ports. */
 export type PlacingPorts = Placing &
   NodeAgent<'findFreePort'> &
   ShardRecords<'portsWithin' | 'countPortsWithin'> &
   DatabaseRecords<'portsWithin' | 'countPortsWithin'> &
   Log
 type PortContext = Pick<StepContext<PlacingPorts>, 'database' | 'ports' | 'signal'>
-/** `shardTls`: shards that are added from now on speak TLS to others, if nothing stands against it. */
+/** `shardTls`: shards that are added from now on speak TLS to others, if their build and database can. */
 export type TlsPorts = Trying<'provesTls'> & { readonly shardTls: boolean }
 
 /** One for clients, with one for the bus above it; and one for replicas, if the shard speaks TLS. Throws when none is free. */
@@ -40,8 +40,8 @@ export async function findPorts(isTls: boolean, context: PortContext): Promise<P
 }
 
 /**
- * Does a new process of a shard speak TLS to others? In a database of before TLS between shards it does from now on, if its build can:
- * each replica follows as both can. In cluster mode such a database stays plain, because all have to speak as one there.
+ * Does a new process of a shard speak TLS to others? In a database that is older than TLS between shards it does from now on, if its build can:
+ * a replica uses TLS if both sides can. In cluster mode such a database stays without TLS, because there all shards must use the same.
  */
 export async function getsTls(
   runs: Runs,
@@ -51,7 +51,7 @@ export async function getsTls(
   return !database.cluster && ports.shardTls && (await ports.trials.provesTls(database, runs))
 }
 
-/** What the next process of a shard runs, on record; with a port for TLS, if it has none and gets one. The record as it is then. */
+/** Records what the next process of a shard runs, with a port for TLS, if it has none and gets one. Answers the new record. */
 export async function recordRuns(
   before: ShardRecord,
   next: Pick<ShardRecord, 'runs'> & Partial<Pick<ShardRecord, 'follows'>>,
@@ -69,7 +69,7 @@ export async function recordRuns(
   })
 }
 
-/** Members as they can be followed now: an older process speaks no TLS, whatever its record says of the next process. */
+/** The members, each with the address at which it can be followed now: an older process speaks no TLS, whatever its record says about the next process. */
 export function asTheyRun(
   members: readonly ShardRecord[],
   { shards }: Pick<ObservedGroup, 'shards'>,
@@ -79,7 +79,7 @@ export function asTheyRun(
   return members.map((shard) => (isPlain(shard.id) ? { ...shard, tlsPort: null } : shard))
 }
 
-/** A member of the group, as it can be followed now. */
+/** A member of the group, with the address at which it can be followed now. */
 export function toFollow(
   id: number,
   { members, seen }: Pick<StepContext<unknown>, 'members' | 'seen'>,

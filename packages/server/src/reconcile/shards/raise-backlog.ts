@@ -4,13 +4,13 @@ import type { Limits } from '../../core/state/engine-memory.ts'
 import type { EffectRunner, PassingTime } from '../turn/ports.ts'
 import { makeRoom } from './keep-limits.ts'
 
-/** Over this time the write rate is taken. */
+/** The write rate is measured over this time. */
 const SAMPLE_MS = 100
 
 /**
  * Makes the backlog of a primary large enough for a replica that is about to restart: what is written meanwhile must
- * still be in it, or the replica needs a full sync. It is only ever raised; the engine's next start begins anew. The limit of
- * the engine rises first, so that the backlog takes no memory from clients.
+ * still be in it, or the replica needs a full sync. The size is only raised; the engine's next start begins with the default again. The limit of
+ * the engine is raised first, so that the backlog takes no memory from clients.
  */
 export async function raiseBacklog(
   primary: EngineConnection,

@@ -12,7 +12,7 @@ const database = { uid: 7 } as Database
 
 let asked = 0
 
-/** The shards that are put another certificate, when they have these. */
+/** The shards that get another certificate, if they have these. */
 async function putOn(certificates: readonly (string | null)[]): Promise<readonly string[]> {
   const put: string[] = []
   asked = 0
@@ -42,10 +42,10 @@ async function putOn(certificates: readonly (string | null)[]): Promise<readonly
   return put
 }
 
-test('a shard with another certificate than the one that is good now is put that one; others are left alone', async () => {
+test('a shard with another certificate than the current one gets the current one; others are left alone', async () => {
   expect(await putOn([name, 'of last year', null])).toEqual(['s2'])
   expect(asked).toBe(1)
   expect(await putOn([null, null])).toEqual([])
-  // None is made for shards that would have no use for it.
+  // No certificate is made if no shard would use it.
   expect(asked).toBe(0)
 })

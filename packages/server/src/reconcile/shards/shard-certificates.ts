@@ -6,7 +6,7 @@ import type { ShardCertificate } from '../../tls/tls-service.ts'
 import type { Certifying, EffectRunner, NodeAgent } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
-/** What a shard proves itself with to others of its database; null for one that does not. */
+/** The certificate that a shard shows to other shards of its database; null for a shard without TLS. */
 export async function shardCertificate(
   { databaseUid, tlsPort }: Pick<ShardRecord, 'databaseUid' | 'tlsPort'>,
   { tls }: Certifying<'shards'>,
@@ -15,7 +15,7 @@ export async function shardCertificate(
 }
 
 /**
- * Shards prove themselves with the certificate that is good now: it is renewed long before the one before ends, and both are
+ * Gives shards the current certificate: it is renewed long before the previous one expires, and both are
  * signed by the same authority, so that it does not matter which shard gets it when. Nothing restarts for it.
  */
 export async function keepShardCertificates(

@@ -8,7 +8,7 @@ import { forgetFollower, forgetNode } from './carry-out-cluster.ts'
 
 const step = { kind: 'forget-node', node: 'node-9', shards: [1, 2], why: '' } as const
 
-/** Shard 1 obeys; shard 2 answers like this. */
+/** Shard 1 obeys; shard 2 gives this answer. */
 function contextWith(answer: () => Promise<string>) {
   const asked: string[] = []
   const connect = async (_: unknown, { id, host, port }: { id: number; host: string; port: number }) => ({
@@ -68,7 +68,7 @@ describe('a shard that leaves', () => {
   test.each([
     ['follows it', new EngineError("ERR Can't forget my master!")],
     ['has ended', new EngineUnreachable('connection refused')],
-  ])('is no concern of one that %s', async (_, cause) => {
+  ])('is not waited for by a shard that %s', async (_, cause) => {
     expect(await leave(2, () => Promise.reject(cause))).toHaveLength(2)
   })
 

@@ -17,7 +17,7 @@ export async function followInCluster(
   return command(shard, context, 'CLUSTER', 'REPLICATE', String(await connection.call('CLUSTER', 'MYID')))
 }
 
-/** Others learn of it by gossip. */
+/** The other shards learn of it by gossip. */
 export async function meetInCluster(
   { greetings, why }: Extract<Step, { kind: 'meet' }>,
   context: CommandContext,
@@ -41,7 +41,7 @@ export async function assignSlots(
 }
 
 /**
- * All shards forget it within the minute in which they do not remind each other of it. A shard that has ended
+ * All shards forget the node within one minute: during that minute they do not tell each other about it. A shard that has ended
  * meanwhile, or does not know it any more, has nothing to forget.
  */
 export async function forgetNode(
@@ -61,10 +61,10 @@ export async function forgetNode(
 /**
  * The others forget a follower while its process ends: each engine tries ten times a second to reach each
  * node that it knows and that is gone, and starts a TLS handshake for it. 64 that ended at once left clients
- * a twentieth of their writes, until all were forgotten. What is left over is done by the plan
+ * a twentieth of their writes, until all were forgotten. The plan forgets the rest
  * (core/plan/plan-cluster.ts).
  *
- * The follower must not forget them in turn. For a minute an engine announces with each ping what it was told
+ * The follower must not forget the others. For a minute an engine announces with each ping what it was told
  * to forget (redis since 7.2, valkey), and each node that knows the sender obeys and announces it, too;
  * valkey 8.1 makes itself known again to those that forgot it. When its process took 12 s to end, all
  * primaries forgot each other.

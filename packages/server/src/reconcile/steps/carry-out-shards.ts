@@ -49,10 +49,10 @@ export type ShardPorts = NodeAgent<'putShard' | 'removeShard' | 'endShardProcess
   Clock
 type ShardContext = StepContext<ShardPorts>
 
-/** The one node there is. */
+/** The only node. */
 const THIS_NODE = { uid: 1, host: '127.0.0.1' }
 
-/** A new shard: on record first, so that no process is started without a record. What another database has under its number stays as it is. */
+/** Adds a shard: it is on record first, so that no process is started without a record. If another database has a shard with its number on the node, that shard stays as it is. */
 export async function addShard(
   step: Extract<Step, { kind: 'add-shard' }>,
   context: ShardContext,
@@ -60,10 +60,10 @@ export async function addShard(
   const { database, group, seen, ports, members } = context
   const unproven = await ports.trials.whyUnproven(database, step.runs)
   if (unproven !== undefined) return { kind: 'hopeless', ...unproven }
-  // A primary alone is restarted by its agent; with a replica that would be dangerous, so that ends before there is one.
+  // An agent restarts a primary that is alone. With a replica that would be dangerous, so it ends before there is a replica.
   const alone = members.length === 1 ? members.find(({ id }) => id === step.follow) : undefined
   if (alone !== undefined) await put(alone, [alone, { ...alone, id: 0 }], context)
-  // From now on its primary keeps a backlog, which is not the clients'.
+  // From now on its primary keeps a backlog, whose memory does not count as the clients'.
   const primary = members.find(({ id }) => id === step.follow)
   if (primary !== undefined)
     await setLimits(await ports.engines.connect(database, primary), seen.limits, ports)
@@ -96,8 +96,8 @@ export async function addShard(
 }
 
 /**
- * The spec as it is on record, put again: for a process that is missing, or is not the wanted one. The agent
- * first: if the server were killed in between, the record would say that all is well, and the process would
+ * Gives the agent the spec on record again, for a process that is missing, or is not the wanted one. The agent
+ * comes first: if the record came first and the server were killed in between, the record would say that all is well, and the process would
  * never be started.
  */
 export async function startShard(
@@ -110,7 +110,7 @@ export async function startShard(
   return done
 }
 
-/** On record first: a crash in between leaves a process that is not the one asked for, which the planner sees. */
+/** The record comes first: a crash in between leaves a process that is not the wanted one, which the next turn sees. */
 export async function restartShard(
   step: Extract<Step, { kind: 'restart-shard' }>,
   context: ShardContext,
@@ -129,7 +129,7 @@ export async function restartShard(
   return done
 }
 
-/** A primary that no other shard can replace: it saves its data, and its next process loads them. */
+/** Restarts a primary that no other shard can replace: it saves its data, and its next process loads them. */
 export async function restartPrimary(
   step: Extract<Step, { kind: 'restart-primary' }>,
   context: ShardContext,
@@ -145,7 +145,7 @@ export async function restartPrimary(
   return done
 }
 
-/** A snapshot is written when it ends. Undefined also where its process has ended already. */
+/** Only for append-only files: a snapshot is written when the process ends. Undefined also if the process has ended already. */
 async function whyUnwritten(
   id: number,
   { database, members, seen, ports }: ShardContext,
@@ -163,9 +163,9 @@ async function whyUnwritten(
 }
 
 /**
- * The intent first and the record last: a shard that is on record may still run, and one that leaves stays gone. Its record goes
- * when a look has found that its agent knows nothing of it any more. In cluster mode its agent is told before the others forget it: until then
- * it may have to take over, and one that is forgotten can be told back into the cluster only after a minute.
+ * The intent comes first and the record is removed last: a shard on record may still run, and a shard that is leaving does not come back. Its record is removed
+ * when a look has found that its agent does not know it any more. In cluster mode its agent is told before the others forget it: until then
+ * it may have to take over, and a forgotten shard can join the cluster again only after a minute.
  */
 export async function retireShard(
   step: Extract<Step, { kind: 'retire-shard' }>,
@@ -190,7 +190,7 @@ export async function retireShard(
   return { kind: 'not yet', code: 'shard_stopping', why: `shard ${step.shard} is being stopped` }
 }
 
-/** An order to the agent, which looks once more: it is void as soon as the process answers. The next look finds it gone, or not. */
+/** An order to the agent, which looks once more: the order is void as soon as the process answers. The next look shows whether it has ended. */
 export async function endProcess(
   step: Extract<Step, { kind: 'end-process' }>,
   { ports, signal }: ShardContext,
@@ -209,7 +209,7 @@ export async function endProcess(
 /** An agent looks at a silent process about once a second. */
 const ENDS_MS = 250
 
-/** The agent first: the record is what the planner reads, and must not run ahead of what the agent holds. */
+/** The agent comes first: the plan reads the record, and the record must not be ahead of the agent. */
 export async function recordFollows(
   step: Extract<Step, { kind: 'record-follows' }>,
   context: ShardContext,

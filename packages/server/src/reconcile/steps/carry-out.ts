@@ -44,7 +44,7 @@ type Carrier<Kind extends Step['kind']> = (
   context: Context,
 ) => Promise<Outcome>
 
-/** The table of hands: one for each kind of step. Leaving one out is a type error. */
+/** One function for each kind of step. A missing one is a type error. */
 const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   'add-shard': addShard,
   'start-shard': async (step, context) => {
@@ -63,11 +63,11 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   promote: async (step, context) => {
     const shard = member(step.shard, context)
     const runs = context.seen.shards.find(({ id }) => id === step.shard)?.revision
-    // Another one is not promoted beside it while it may still carry out this order (may-serve.ts). Where there is no other, none is.
+    // While the shard may still carry out this order, no other shard is promoted (may-serve.ts). If it is the only shard, that does not matter.
     const follows = context.members.length > 1 ? null : shard.follows
-    // A spec of another revision would restart the very process that is promoted.
+    // A spec of another revision would restart the process that is being promoted.
     if (runs === revisionOf(shard.runs)) await disableAutoRestart({ ...shard, follows }, context)
-    // Its agent has just taken a spec, as it does not of one that it is told to end.
+    // Its agent has just accepted a spec: it would have refused one for a shard that it was told to end.
     if (shard.leaving)
       await context.ports.effect('record-staying', () => context.ports.shards.setLeaving(shard.id, false))
     if (follows !== shard.follows)
@@ -104,7 +104,7 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   'seal-handover': async (_, context) => sealHandover(context),
   'record-primary': async ({ shard }, context) => {
     const { database, group, ports } = context
-    // Whatever made it primary: the endpoint is pointed by this record, and clients ask for their scripts by hash.
+    // However it became primary: the endpoint is pointed at it by this record, and clients call their scripts by hash.
     await ifItAnswers(async () => {
       const to = await ports.engines.connect(database, member(shard, context))
       await carryScripts(database, to, { all: true }, ports)
@@ -120,7 +120,7 @@ export function carryOut(step: Step, context: Context): Promise<Outcome> {
   return (carriers[step.kind] as Carrier<Step['kind']>)(step, context)
 }
 
-/** Told to serve outside of its handover, the successor of one that was interrupted may serve from here on. */
+/** The successor of an interrupted handover is told to serve: from here on it may serve. */
 function noteOrder(shard: number, { database, group, seen, ports }: Context): void {
   if (shard === seen.handover?.to) ports.ordersToServe.give({ databaseUid: database.uid, group })
 }
@@ -132,7 +132,7 @@ async function followAlone(shard: number, primary: number, context: Context): Pr
   return command(shard, context, 'REPLICAOF', host, String(port))
 }
 
-/** Of a shard whose primary is gone. One that stalls and wakes up later has to be asked again: others may stand in by then. */
+/** For a shard whose primary is gone. A shard that stalls and wakes up later has to be asked again: another shard may serve by then. */
 async function takeOver(shard: number, { database, members, ports }: Context): Promise<Outcome> {
   const successor = await ports.engines.connect(database, member(shard, { members }))
   const clock = await readClock(successor, ports.time)
@@ -141,7 +141,7 @@ async function takeOver(shard: number, { database, members, ports }: Context): P
   return isTaken ? done : lateOrder(shard)
 }
 
-/** An engine refuses to write two at once: one that it has begun by itself is as good. */
+/** An engine refuses to write two snapshots at once: one that it has begun by itself serves as well. */
 async function saveSnapshot(shard: number, context: Context): Promise<Outcome> {
   const connection = await context.ports.engines.connect(context.database, member(shard, context))
   const isWriting = async () =>

@@ -31,7 +31,7 @@ import { type RecordingPorts, recordHandover } from './record-handover.ts'
 
 type HandoverStep = Extract<Step, { kind: 'hand-over' }>
 type HandoverContext = StepContext<HandoverStepPorts>
-/** All that the step of a handover needs, from its preparations to its record. */
+/** The ports of this step, from its preparations to its record. */
 export type HandoverStepPorts = RecordingPorts &
   CarryingPorts &
   HoldingPorts &
@@ -71,11 +71,11 @@ export async function handOverPrimary(step: HandoverStep, context: HandoverConte
 
   const whyUnmapped = async () =>
     database.cluster ? await whyNotMapped(primary, successor, others) : undefined
-  // Before anything else: it may take seconds, and others can be prepared meanwhile.
+  // First of all: it may take seconds, and other groups can be prepared meanwhile.
   const unmapped = await whyUnmapped()
   if (unmapped !== undefined) return { kind: 'not yet', ...unmapped }
 
-  // A process that began since then has none of what was given to the one before.
+  // The name contains the processes, because a new process has none of the preparations of the former one.
   const runs = [step.from, step.to].map((id) => engineOf(id, context.seen)?.runId ?? null)
   const what = `handover of ${database.uid} from ${step.from} to ${step.to}, processes ${runs.join(' and ')}`
   const ask = () =>
@@ -89,7 +89,7 @@ export async function handOverPrimary(step: HandoverStep, context: HandoverConte
   }
   if (isPending(prepared)) return { ...prepared, kind: 'not yet' }
   if (prepared !== 'ready') return prepared
-  // The agent looks at the shard anew for it, and passes on what we say to engines meanwhile: not while writes stand still.
+  // Not while writes are stopped: the agent reads the shard again for it, and tunnels between server and engines would be slower meanwhile.
   await disableAutoRestart(member(step.to, { members }), context)
   const [fullSyncsBefore, gate] = await Promise.all([
     countFullSyncs(database, members, ports),
@@ -122,7 +122,7 @@ async function prepare(
   const followers = members.filter(({ id }) => id !== step.from)
   const missing = await carryToFollowers({ database, primary: old, followers, action }, ports)
   if (missing !== undefined) return { kind: 'hopeless', ...missing }
-  // They may have been given a larger backlog just now.
+  // Because their backlog may have been raised just now.
   for (const follower of [successor, ...others]) await setLimits(follower, seen.limits, ports)
   await reportLowMemory(step, { seen, action, ports })
   const unreachable = await prepareClients(database, group, successor.address, ports)

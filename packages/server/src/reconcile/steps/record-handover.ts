@@ -51,8 +51,8 @@ export function recordHandover(
     },
     abandon: () => handovers.close(intended().id, null, at()),
     /**
-     * Where each write is on disk before it is acknowledged, the disk on record must be the one that has them, before the first client is
-     * there: if everything dies now, the primary on record is started from its disk. Elsewhere a crash may lose that moment.
+     * If each write is on disk before it is acknowledged, the primary on record must be the shard whose disk has the writes, before the first client is
+     * there: if all processes die now, the primary on record is started from its disk. With other settings a crash may lose these last writes anyway.
      */
     async serving() {
       if (database.persistence === 'aof')
@@ -61,7 +61,7 @@ export function recordHandover(
     async cut(clients) {
       if (clients === 0) return
       const why = `${clients} client(s) were closed: their requests took too long to arrive, or their replies did not come, and the handover was put off again and again`
-      // The log of the proxy says which they were.
+      // The log of the proxy names these clients.
       log.warn({ database: database.uid, cut: clients }, 'clients with requests that do not end were closed')
       if (action !== undefined) await warnOf(action, why, ports)
     },

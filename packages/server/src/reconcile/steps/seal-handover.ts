@@ -58,7 +58,7 @@ export async function releaseHandover(primary: number, context: Releasing): Prom
   for (const shard of members) {
     await ifItAnswers(async () => {
       const connection = await ports.engines.connect(database, shard)
-      // One that has just woken up as the old primary has not heard of its successor yet: it stays paused until it has.
+      // An old primary that has just woken up has not learned of its successor yet: it stays paused until it has.
       const isUnheard =
         database.cluster && shard.id !== primary && (await replicationOf(connection)).role === 'primary'
       if (isUnheard) return
@@ -79,10 +79,10 @@ export async function releaseHandover(primary: number, context: Releasing): Prom
   return done
 }
 
-/** A process that is silent now is looked at again so soon. */
+/** When to look again at a process that is silent now. */
 const AGAIN_MS = 250
 
-/** It runs and says nothing: what it was told before may still come. */
+/** The process runs and is silent: it may still carry out earlier orders. */
 function mayWakeUp({ process, engine }: ObservedShard): boolean {
   return engine === null && ['starting', 'running', 'stopping'].includes(process)
 }
@@ -105,7 +105,7 @@ export async function sealHandover(context: Sealing): Promise<Outcome> {
   return done
 }
 
-/** Null when one of the two is gone, or the role is elsewhere: others tell of that. */
+/** Null when one of the two is gone, or the role is elsewhere: then other reports say so. */
 async function lookAtOld({ from, to, standby }: Handover, context: Sealing): Promise<OldPrimary | null> {
   const { database, members, ports } = context
   if ([from, to].some((id) => !members.some((one) => one.id === id))) return null
@@ -134,7 +134,7 @@ async function recoverCertificate(
   const successor = readReplication(await (await connect(handover.to)).info('replication'))
   if (successor.role !== 'primary') return null
   const old = readReplication(await (await connect(handover.from)).info('replication'))
-  // One that has joined the history of its successor, in whichever way, has no offset of its own left.
+  // An old primary that has joined the history of its successor, in whichever way, has no offset of its own left.
   const isJoined = old.replid === successor.replid
   return {
     from: handover.from,

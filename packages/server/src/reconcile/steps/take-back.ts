@@ -8,7 +8,7 @@ import type { EffectRunner, EngineConnections, PassingTime, TakingOver } from '.
 import { member, type StepContext } from '../turn/step-context.ts'
 import { ORDER_WITHIN_MS, readClock } from '../turn/take-over.ts'
 
-/** The ports for giving a shard the slots of its group again. */
+/** The ports for giving the slots of a group back to its shard. */
 export type TakingBackPorts = ReportingPorts & EngineConnections & EffectRunner & TakingOver & PassingTime
 
 /**

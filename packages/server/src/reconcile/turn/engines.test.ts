@@ -9,7 +9,7 @@ const shard = { id: 1, host: '127.0.0.1', port: 1 }
 const database = { uid: 1 }
 const epoch = { bucket: 1, epoch: 3 }
 
-/** Tunnels to something that answers each command with PONG, or not at all. */
+/** Tunnels to a server that answers each command with PONG, or not at all. */
 async function startTunnels({ isSilent = false } = {}) {
   const opened = new Set<Socket>()
   const server = createServer((socket) => {

@@ -25,7 +25,7 @@ export interface Engines {
     channel: string,
     onMessage: () => void,
   ): Promise<Disposable>
-  /** Has a replica tell its primary at once how far it is, on a connection of its own. Throws as above. */
+  /** Makes a replica report its offset to its primary at once, on a connection of its own. Throws as above. */
   acknowledge(database: Pick<Database, 'uid'>, shard: ShardAt): Promise<void>
   /** The number of the newest of a shard's clients: that of a connection which is opened for this. Throws as above. */
   newestClient(database: Pick<Database, 'uid'>, shard: ShardAt): Promise<number>
@@ -35,14 +35,14 @@ export interface Engines {
 
 /** The connections that are open, over all turns. */
 export interface EnginePool extends Disposable {
-  /** Engines as a server reaches them that works under this epoch: over no connection of another one. */
+  /** The engines as reached under this epoch: connections of another epoch are not used. */
   under(epoch: Epoch): Engines
   /** See KeptConnections. */
   readonly work: KeptConnections['work']
   readonly rest: KeptConnections['rest']
 }
 
-/** How engines are reached. */
+/** How connections to engines are opened. */
 export interface WaysToEngines {
   /** Throws EngineUnreachable, AgentUnreachable, StaleEpoch. */
   open(shard: string, epoch: Epoch): Promise<Tunnel>
@@ -84,7 +84,7 @@ function enginesUnder(epoch: Epoch, kept: KeptConnections, open: Open): Engines 
       if (before !== undefined) return before
       kept.forget(shard.id)
       const connection = await connectTo(database, shard)
-      // Turns and preparations ask for the same shard at once: of two that were opened meanwhile, one would never be closed.
+      // Turns and preparations may ask for the same shard at once: if both opened a connection, one would never be closed.
       const other = kept.find(shard, epoch)
       if (other === undefined) return kept.put(database.uid, shard, epoch, connection)
       connection[Symbol.dispose]()
@@ -99,7 +99,7 @@ function enginesUnder(epoch: Epoch, kept: KeptConnections, open: Open): Engines 
     },
     async acknowledge(database, shard) {
       using replica = await connectTo(database, shard)
-      // This one has no answer, on any engine: it gets that of the PING behind it, and the connection ends with it.
+      // REPLCONF ACK has no answer, on any engine: this promise gets the answer of the PING behind it, and the connection is closed after that.
       const acknowledged = replica.call('REPLCONF', 'GETACK', '*')
       replica.call('PING').catch(() => undefined)
       await acknowledged
@@ -136,7 +136,7 @@ function blamingTheRightOne(connection: EngineConnection, checkAgent: () => Prom
   }
 }
 
-/** What an engine that may be dead was asked for; null when it gives no answer. Its errors are thrown. */
+/** The answer of an engine that may be dead; null when it gives none. Its errors are thrown. */
 export async function ifItAnswers<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask()

@@ -10,7 +10,7 @@ type ShardAt = Pick<ShardRecord, 'id' | 'host' | 'port'>
  * when nothing was asked on them for a moment, so that ten thousand databases that rest have a few connections.
  */
 export interface KeptConnections extends Disposable {
-  /** Undefined where there is none that can be used under this epoch. */
+  /** Undefined if there is no connection that can be used under this epoch. */
   find(shard: ShardAt, epoch: Epoch): EngineConnection | undefined
   /** Replaces the kept connection of the shard, and returns the connection to use. */
   put(databaseUid: number, shard: ShardAt, epoch: Epoch, connection: EngineConnection): EngineConnection
@@ -31,7 +31,7 @@ export interface RestBounds {
 /** A turn is often followed by another one soon. */
 const BOUNDS: RestBounds = { idleMs: 3_000, most: 128 }
 
-/** There are none yet. */
+/** Starts without connections. */
 export function keepConnections({ idleMs, most }: RestBounds = BOUNDS): KeptConnections {
   const open = new Map<number, Kept>()
   const working = new Set<number>()
@@ -97,11 +97,11 @@ interface Kept {
 }
 
 interface UsedConnection extends EngineConnection {
-  /** By a clock that only rises. */
+  /** In milliseconds of a clock that only rises. */
   usedAt: number
   /** Questions without an answer yet. */
   readonly pending: number
-  /** It was not the engine that ended it. */
+  /** Closed by this server, not by the engine. */
   closeForRest(): void
 }
 

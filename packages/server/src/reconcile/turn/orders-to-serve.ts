@@ -1,9 +1,9 @@
 /**
  * Which successors have certainly not been told to serve: each open handover of this process is known from its intent on, and until its successor
- * is told. In memory only: of a handover that a server before us began nothing is known.
+ * is told. In memory only: nothing is known of a handover that a former server began.
  */
 export interface OrdersToServe {
-  /** A handover of this group is on record, by us. Its successor has been told nothing. */
+  /** This server has recorded a handover of this group. Its successor has been told nothing yet. */
   begin(group: GroupName): void
   /** Called right before the successor is told: from here on it may serve, whatever the answer is. */
   give(group: GroupName): void
@@ -18,7 +18,7 @@ interface GroupName {
   readonly group: number
 }
 
-/** Of a process that has begun no handover yet. */
+/** For a server process that has begun no handover yet. */
 export function createOrdersToServe(): OrdersToServe {
   // At most one handover of a group is open.
   const notGiven = new Set<string>()

@@ -2,7 +2,7 @@ import type { Obstacle } from '../../core/state/obstacle.ts'
 
 /**
  * `not yet`: nothing went wrong and nothing is left half-done; look again, after `afterMs` where clients were held for
- * it. `hopeless`: it was found out only in the doing that the goal cannot be reached; nothing is left half-done either.
+ * it. `hopeless`: the step has found that the goal cannot be reached; nothing is left half-done either.
  * Trouble is thrown.
  */
 export type Outcome =
@@ -13,7 +13,7 @@ export type Outcome =
 /** The step is carried out; what is seen next says what follows. */
 export const done: Outcome = { kind: 'done' }
 
-/** An order that may be carried out only within a time was not: it is given again. */
+/** An order with a deadline was not carried out in time: it is given again. */
 export function lateOrder(shard: number): Outcome {
   return {
     kind: 'not yet',

@@ -114,28 +114,28 @@ export interface HandoverRecords<Use extends keyof HandoversOnRecord> {
   readonly handovers: Pick<HandoversOnRecord, Use>
 }
 
-/** The audit: what people can read later. */
+/** The audit. */
 export interface AuditTrail {
   readonly audit: { append(event: AuditEvent, at: string): Promise<void> }
 }
 
 /** Each change is on record when its promise resolves, whole or not at all. Times are ISO 8601 in UTC. */
 export interface DatabasesOnRecord {
-  /** Of all databases, what each takes. */
+  /** The reservations of all databases. */
   listReserved(): Promise<readonly Reserved[]>
-  /** Ports of endpoints, of all databases. */
+  /** The ports of the endpoints of all databases. */
   portsWithin(range: PortRange): Promise<readonly number[]>
   countPortsWithin(range: PortRange): Promise<number>
   get(uid: number): Promise<Database | undefined>
   setPrimary(uid: number, group: number, shard: number): Promise<void>
   setHistories(uid: number, histories: readonly GroupHistory[]): Promise<void>
-  /** The histories on record of these primaries reach further; not while their role moves, nor those that are others by now. */
+  /** Advances the offsets on record of these primaries; not while their role moves, and not if another history is on record by now. */
   advanceHistories(seen: readonly StreamSeen[]): Promise<void>
   setEndpointPort(uid: number, port: number): Promise<void>
   setObstacle(uid: number, obstacle: string | null): Promise<void>
 }
 
-/** How far the stream of a primary has come: the process of a shard, its history, and bytes of that. */
+/** The offset of a primary's stream: the process of a shard, its history, and the bytes of it. */
 export interface StreamSeen {
   readonly shard: number
   readonly runId: string
@@ -143,7 +143,7 @@ export interface StreamSeen {
   readonly offset: number
 }
 
-/** How far the history of a group's primary is known to reach. */
+/** The last known offset of the history of a group's primary. */
 export interface GroupHistory {
   readonly group: number
   readonly history: History
@@ -151,16 +151,16 @@ export interface GroupHistory {
 
 /** The shards in the store, as the reconciler reads and changes them. */
 export interface ShardsOnRecord {
-  /** Of all databases. */
+  /** The shards of all databases. */
   list(): Promise<readonly ShardPlace[]>
-  /** Ports of shards, of all databases, those for TLS too. */
+  /** The ports of the shards of all databases, those for TLS too. */
   portsWithin(range: PortRange): Promise<readonly number[]>
   countPortsWithin(range: PortRange): Promise<number>
-  /** What is kept free for shards that have not received their data yet, over all databases. */
+  /** The memory that is reserved for shards that have not received their data yet, over all databases. */
   reservedBytes(): Promise<number>
-  /** Those of them for which something is kept free. */
+  /** Those of the database's shards for which memory is reserved. */
   withReservation(ids: readonly number[]): Promise<readonly number[]>
-  /** The databases of these shards, each once; of those that are not on record, none. */
+  /** The databases of these shards, each once; shards that are not on record are left out. */
   databasesOf(ids: readonly number[]): Promise<readonly number[]>
   listOf(databaseUid: number): Promise<readonly ShardRecord[]>
   /** Throws when the port is taken on that node. */
@@ -180,10 +180,10 @@ export interface ActionsOnRecord {
   get(uid: string): Promise<Action | undefined>
   /** The action that runs on a database, if one does. */
   active(databaseUid: number): Promise<Action | undefined>
-  /** Of all databases; with `including`, the uid of an action that is active, also as they were a moment ago, when it was already. */
+  /** The active actions of all databases. With `including`, the uid of an action, the answer may be a moment old, but contains that action. */
   listActive(including?: string): Promise<readonly (Queued & { readonly databaseUid: number })[]>
   update(uid: string, news: ActionNews, at: string): Promise<void>
-  /** Ends an action, and its database is what its goal was; not if its goal is another one by now. */
+  /** Ends an action, and its goal takes effect on the record of its database; not if the action has another goal by now. */
   finish(action: Action, database: Database, at: string): Promise<void>
 }
 
@@ -191,7 +191,7 @@ export interface ActionsOnRecord {
 export interface HandoversOnRecord {
   /** The handover of a group that is not closed yet. */
   open(databaseUid: number, group: number): Promise<Handover | undefined>
-  /** Of each group of a database the last one that moved the role, or the open one; by group. */
+  /** By group of a database: the open handover, or the last one that moved the role. */
   last(databaseUid: number): Promise<ReadonlyMap<number, Handover>>
   /** Before anything stops. */
   intend(intent: Omit<Handover, 'id' | 'released' | 'closed' | 'certificate'>): Promise<Handover>

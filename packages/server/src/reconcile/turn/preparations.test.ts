@@ -64,7 +64,7 @@ test('trouble is thrown once, to the next caller', async () => {
   expect(ask()).toMatchObject({ kind: 'pending' })
 })
 
-test('of one database four are in hand at once, and others are not held up by it', async () => {
+test('four of one database run at once, and those of other databases are not held up by it', async () => {
   await using preparations = createPreparations()
   const begun: string[] = []
   const ask = (what: string, databaseUid?: number) =>

@@ -4,7 +4,7 @@ import { realTime, type Time } from './time.ts'
 
 /** The result of a preparation: ready, or an obstacle. */
 export type Prepared = Outcome | 'ready'
-/** It runs, or waits for others to be made use of. */
+/** The preparation runs, or waits until others have been used. */
 export interface Pending extends Obstacle {
   readonly kind: 'pending'
 }
@@ -16,16 +16,16 @@ export interface Pending extends Obstacle {
  */
 export interface Preparations extends AsyncDisposable {
   /**
-   * How it stands with `what`: begun now, running, or what `prepare` has answered less than a second ago. Anything but 'ready' is
+   * The state of `what`: begun now, running, or the answer of `prepare` of less than a second ago. Anything but 'ready' is
    * answered, or thrown, once, and started again the next time. A few of one database run at once.
    */
   ask(
     of: { readonly databaseUid: number; readonly what: string },
     prepare: (signal: AbortSignal) => Promise<Prepared>,
   ): Prepared | Pending
-  /** It was made use of. */
+  /** The preparation was used. */
   end(what: string): void
-  /** Resolves when something has come of one, or one was made use of, and after `withinMs` at the latest. */
+  /** Resolves when a preparation has ended or was used, and after `withinMs` at the latest. */
   change(withinMs: number): Promise<void>
 }
 
@@ -42,7 +42,7 @@ interface Entry {
   answeredAt: number
 }
 
-/** None is begun yet. */
+/** Starts without preparations. */
 export function createPreparations({ elapsed: now, pause }: Time = realTime): Preparations {
   const stop = new AbortController()
   const entries = new Map<string, Entry>()

@@ -12,7 +12,7 @@ import { createReaches } from './reach.ts'
 const MOST = 16
 const SHARDS = 100
 
-/** An agent that says of each engine, once it has been asked for as many as may be asked for at once, that it gives no answer. */
+/** An agent that waits until as many tunnels were asked for as may be at once, and then answers that the engine does not answer. */
 async function startAgent() {
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-reach-'))
   const path = join(folder, 'agent.sock')
@@ -22,7 +22,7 @@ async function startAgent() {
   const body = JSON.stringify({ error_code: 'unavailable', message: 'the engine gives no answer' })
   const answer = `HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`
   const answerLater = async () => {
-    // More than these would come in the next rounds: a process accepts one connection in each.
+    // Tunnels beyond these would be asked for in the next rounds of the event loop: a process accepts one connection in each round.
     for (let round = 0; round < 2 * MOST; round += 1) await aRound()
     for (const one of held.splice(0)) one.end(answer)
   }
@@ -44,7 +44,7 @@ async function startAgent() {
   }
 }
 
-test('a database of many shards asks its agent for a few tunnels at once: all at once would be too late before the agent has come to them', async () => {
+test('a database of many shards asks its agent for a few tunnels at once: if it asked for all, their deadlines would pass before the agent has opened them', async () => {
   await using agent = await startAgent()
   using reaches = createReaches({ agentSocket: agent.path, proxySocket: agent.path })
   const { engines } = reaches.under(1, 1)

@@ -13,7 +13,7 @@ export interface Reach {
   readonly engines: Engines
 }
 
-/** Gives each turn its reach, and is told of its beginning and of the rest after it. Disposed of, it closes the connections to engines. */
+/** Gives each turn its connections, and is told when a turn begins and when the database rests. Disposed of, it closes the connections to engines. */
 export interface Reaches extends Disposable, Pick<EnginePool, 'work' | 'rest'> {
   /** `epoch`: of the bucket of the database. */
   under(databaseUid: number, epoch: number): Reach
@@ -32,7 +32,7 @@ export function createReaches({
     agent: connectAgent(agentOperations, agentSocket, { epoch }),
     proxy: connectProxy(proxyOperations, proxySocket, { epoch }),
   })
-  /** By bucket, those of its last epoch. */
+  /** By bucket, the connections of its last epoch. */
   const known = new Map<number, ReturnType<typeof linksUnder>>()
   const links = (epoch: Epoch) => {
     const found = known.get(epoch.bucket)
@@ -63,7 +63,7 @@ export function createReaches({
  */
 const TUNNELS_AT_ONCE = 16
 
-/** Where the agent gives no answer to one of them, those that wait for their turn fail with it: they do not wait for a deadline each. */
+/** If the agent does not answer one of them, those in the queue fail with it: they do not wait for a deadline each. */
 function fewAtOnce(open: WaysToEngines['open']): WaysToEngines['open'] {
   const inTurn = createTurns(TUNNELS_AT_ONCE)
   let waiting = new AbortController()
@@ -81,5 +81,5 @@ function fewAtOnce(open: WaysToEngines['open']): WaysToEngines['open'] {
     }, waiting.signal)
 }
 
-/** It is asked when an engine gave no answer; a handover may wait for it. */
+/** The agent is asked when an engine gave no answer; a handover may wait for that. */
 const LIFE_WITHIN_MS = 1_000

@@ -24,7 +24,7 @@ export function shardSpec(
     replicaOf: primary === undefined ? null : followed(primary),
     cluster: database.cluster,
     tls: certificate === null || shard.tlsPort === null ? null : { port: shard.tlsPort, certificate },
-    // What lies on its disk may be of the build before, whatever its primary runs by now: its own snapshot, or the copy of a full sync.
+    // The files on its disk may be written by the former build, whatever its primary runs by now: its own snapshot, or the copy of a full sync.
     rdbVersionCheck: 'relaxed',
     // A primary that came back empty would empty its replicas: with others in the group, the server decides.
     onCrash: primary === undefined && members.length > 1 ? 'wait' : 'restart',
@@ -43,12 +43,12 @@ function followed({ host, port, tlsPort }: ShardRecord): ShardSpec['replicaOf'] 
   return tlsPort === null ? { host, port } : { host, port, tlsPort }
 }
 
-/** What a process loads at its start. */
+/** The modules that a process loads at its start. */
 export function modulesFor({ modules }: Runs): ShardSpec['modules'] {
   return modules.map(({ sha256, name, args }) => ({ sha256, name, args: [...args] }))
 }
 
-/** The role with which a process starts, in a group of this many shards. Alone it has no backlog; one that it gets later is seen (keep-limits.ts). */
+/** The role with which a process starts, in a group of this many shards. Alone it has no backlog; keep-limits.ts notices one that it gets later. */
 export function nextLimits(
   database: Database,
   members: number,

@@ -34,7 +34,7 @@ export function member(id: number, { members }: { readonly members: readonly Sha
   return shard
 }
 
-/** What single commands to shards of the database need. */
+/** The ports for single commands to shards of the database. */
 export type CommandContext = Pick<
   StepContext<EngineConnections & EffectRunner>,
   'database' | 'everybody' | 'ports'

@@ -61,7 +61,7 @@ describe.each(builds)('$flavour $version', (build) => {
     await until(async () => (await roleOf(primary)) === 'replica')
   })
 
-  test('an old primary that resumes is told from one that had to copy everything again', async () => {
+  test('an old primary that resumes is distinguished from one that had to copy everything again', async () => {
     await using primary = await startTestEngine(build, streaming)
     await using successor = await startTestEngine(build, streaming)
     await follow(successor, primary)
@@ -69,7 +69,7 @@ describe.each(builds)('$flavour $version', (build) => {
     await follow(primary, successor)
     expect(aloneFor(await replicationOf(primary.admin), await replicationOf(successor.admin))).toBe(0)
 
-    // It is replaced and does not know: what it writes now is lost when it hears of it.
+    // It is replaced and does not know it: its writes from now on are lost when it learns of its successor.
     await primary.admin.call('REPLICAOF', 'NO', 'ONE')
     await primary.admin.call('SET', 'written', 'after')
     await follow(primary, successor)
@@ -131,7 +131,7 @@ describe.each(builds)('$flavour $version', (build) => {
         { effect, takeovers, time: realTime },
       )
     }
-    // A script may come between two looks, each time.
+    // Each time, a script may run between two looks.
     await until(async () => 'replid' in (await move()))
     expect(await writing).toMatch(/^MOVED /)
     expect(Number(await successor.admin.call('GET', 'counted'))).toBe(acknowledged)

@@ -8,25 +8,25 @@ export const ORDER_WITHIN_MS = 1_500
 /** By how much two clocks of one machine may differ while an order expires, and the time to read them. */
 const MARGIN_MS = 500
 
-/** A clock reading of an engine: what it said, and at which moment of ours (Time.elapsed) the answer was here. */
+/** A reading of an engine's clock: its value, and when the answer arrived (Time.elapsed). */
 export interface ClockReading {
   readonly engineMs: number
   readonly readAt: number
 }
 
 /**
- * A takeover takes all slots that the successor believes its primary to have. `drop`: those that the successor forgets the owner of before, so
- * that they stay where they are. `add`: those that it takes in addition.
+ * A takeover takes all slots that the successor believes its primary to have. `drop`: slots whose owner the successor forgets before, so
+ * that they stay where they are. `add`: slots that it takes in addition.
  */
 export interface SlotsOfOrder {
   readonly drop: readonly SlotRange[]
   readonly add: readonly SlotRange[]
 }
 
-/** Orders to take over in cluster mode: they cannot be taken back once they are sent, so each carries its end. */
+/** Orders to take over in cluster mode: they cannot be taken back once they are sent, so each carries its deadline. */
 export interface Takeovers {
   /**
-   * Tells a replica to take over, unless it is later than `until` (of Time.elapsed) when it comes to it. True: it has.
+   * Tells a replica to take over, unless `until` (of Time.elapsed) has passed when the replica reads the order. True: it has taken over.
    * False: it was too late, and nothing has happened. `clock` is a reading of its clock. Throws EngineUnreachable: it may
    * still happen, until `until`.
    */
@@ -36,7 +36,7 @@ export interface Takeovers {
     effect: Effect,
     slots?: SlotsOfOrder,
   ): Promise<boolean>
-  /** No order to this engine can be carried out any more, neither ours nor one of a server before us. */
+  /** True if no order to this engine can be carried out any more, neither of this server nor of a former one. */
   areOver(successor: EngineConnection['address']): boolean
 }
 
@@ -66,7 +66,7 @@ return 'taken'`
 
 const none: SlotsOfOrder = { drop: [], add: [] }
 
-/** No engine has been ordered to take over yet. Servers before us gave no order after `since`, of Time.elapsed, which was 0 when this process began. */
+/** Starts without orders. Former servers gave no order after `since`, of Time.elapsed, which was 0 when this process began. */
 export function createTakeovers(time: Pick<Time, 'elapsed'>, since = 0): Takeovers {
   const ends = new Map<string, number>()
   const nameOf = ({ host, port }: EngineConnection['address']) => `${host}:${port}`

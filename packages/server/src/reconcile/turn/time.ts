@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Time as it passes, whatever is done to the clock of the machine. */
+/** Monotonic time: changes of the machine's clock do not affect it. */
 export interface Time {
   /** Milliseconds that only rise, from some moment before this process began its work. */
   readonly elapsed: () => number
@@ -8,7 +8,7 @@ export interface Time {
   readonly pause: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
-/** That of this machine. `elapsed` was 0 when this process began. */
+/** The time of this machine. `elapsed` was 0 when this process began. */
 export const realTime: Time = {
   elapsed: () => performance.now(),
   pause: (ms, signal) => delay(ms, undefined, { signal }),

@@ -10,18 +10,18 @@ import { ensureModules, type ModuleSource } from '../../nodes/ensure-modules.ts'
 import type { Tls } from '../../tls/tls-service.ts'
 import { modulesFor, nextLimits } from './shard-spec.ts'
 
-/** What is to be run is tried in a process of its own before a shard is asked for it. */
+/** Tries builds and modules in a process of their own before a shard is asked to run them. */
 export interface Trials {
   /** Starts what a shard of the database would run, with its modules and their self-tests, and removes it again. */
   tryRuns(database: Database, runs: Runs): Promise<TrialResult>
   /**
    * Why shards cannot run this; undefined when a trial passed, now or before. Without modules nothing is tried:
-   * there the surge shard is the proof. `alone`: there will be none, so that a build which speaks no TLS is found out, too.
+   * there the surge shard is the proof. `alone`: there will be no surge shard, so that the trial also finds a build that speaks no TLS.
    */
   whyUnproven(database: Database, runs: Runs, alone?: 'alone'): Promise<Obstacle | undefined>
-  /** Can shards that run this speak TLS to each other? A trial of it did. */
+  /** Can shards that run this speak TLS to each other? True if a trial did. */
   provesTls(database: Database, runs: Runs): Promise<boolean>
-  /** The files of the modules are on the node. */
+  /** Resolves when the files of the modules are on the node. */
   deliver(runs: Runs, signal?: AbortSignal): Promise<void>
 }
 
@@ -80,7 +80,7 @@ export function createTrials(deps: {
   }
 }
 
-/** Without a reply, any answer will do that is no error. */
+/** Without `reply`, any answer that is not an error counts. */
 function toStep({ command, reply }: { readonly command: readonly string[]; readonly reply?: unknown }) {
   return { command: [...command], ...(reply !== undefined && { reply }) }
 }

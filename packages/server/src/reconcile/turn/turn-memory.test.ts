@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Cause, createTurnMemory, forOneTurn } from './turn-memory.ts'
 
-test('what is done now and then is done at once the first time, and again when its time is over', () => {
+test('periodic work is done at once the first time, and again when its interval is over', () => {
   let now = 5
   const memory = createTurnMemory(() => now)
   expect(memory.isTime('put', 1_000)).toBe(true)
@@ -28,7 +28,7 @@ test('a turn knows how soon something is due that it has put off, or could not d
   expect([memory.isTime('put', 10_000), memory.isTime('look', 60_000)]).toEqual([true, false])
 })
 
-test('what was put off is done when it is due, and then the database rests: upkeep of different ages does not put off each other for ever', () => {
+test('work that was put off is done when it is due, and then the database rests: two kinds of upkeep do not begin turns for each other for ever', () => {
   let now = 0
   const memory = createTurnMemory(() => now)
   const done: string[] = []
@@ -57,7 +57,7 @@ test('what was put off is done when it is due, and then the database rests: upke
   expect(turn('time')).toBe(5_000)
 })
 
-test('a wall clock that is set back an hour holds up nothing that is done now and then', async () => {
+test('a wall clock that is set back an hour delays no periodic work', async () => {
   const memory = createTurnMemory()
   const real = Date.now
   try {

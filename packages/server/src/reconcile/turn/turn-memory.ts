@@ -22,23 +22,23 @@ export interface TurnMemory {
   isTime(what: string, everyMs: number): boolean
   /** For how long it is not time yet; 0: it is. */
   untilTime(what: string, everyMs: number): number
-  /** What it was time for was not done: it is time again at once. */
+  /** The work was not done: it is time for it again at once. */
   again(what: string): void
-  /** For all that begin with these words. */
+  /** The same for all names that begin with these words. */
   allAgain(words: string): void
-  /** What was so before something was changed for a while. */
+  /** Former values of settings that were changed for a while. */
   readonly notes: Map<string, string>
   /** By database, the nodes in cluster mode that are its shards, or were. */
   readonly metNodes: Map<number, Set<string>>
-  /** By database, of which strangers in its cluster people were told, by Time.elapsed. */
+  /** By database, the strangers in its cluster that were reported to people, and when (Time.elapsed). */
   readonly reportedStrangers: Map<number, Reported>
-  /** By database, what its last turn has put off. */
+  /** By database, the work that its last turn has put off. */
   readonly putOff: Map<number, ReadonlySet<string>>
   /** An action on it ended. */
   forget(databaseUid: number): void
 }
 
-/** So begin the names of what is done now and then for an endpoint. */
+/** The names of periodic work for an endpoint begin with this. */
 export const ENDPOINT_OF = 'endpoint of'
 
 /** A database that waits is looked at again after a second at most, and a turn takes a few seconds. */
@@ -93,21 +93,21 @@ export function createTurnMemory(clock = (): number => performance.now()): TurnM
   }
 }
 
-/** Why there is a turn. `change`: something is different, was ordered, or is in progress. `time`: what was put off is due, or the safety net has come to it. */
+/** Why a turn takes place. `change`: something has changed, was ordered, or is in progress. `time`: work that was put off is due, or the safety net has come to the database. */
 export type Cause = 'change' | 'time'
 
-/** The same memory for one turn, which learns how soon there is something to do that it has put off. */
+/** The same memory for one turn, which keeps when the work that the turn has put off is due. */
 export interface MemoryOfTurn extends TurnMemory {
   /** The turn ends. In how many milliseconds something is due; infinite: nothing was put off. */
   endOfTurn(): number
 }
 
-/** What it was time for and could not be done is tried again so soon. */
+/** How soon work that was due and could not be done is tried again. */
 const TRY_AGAIN_MS = 1_000
 
 /**
- * `isTime` that says no, and `again`, are what is put off. Where nothing has happened, only what was put off before is put off further: what has just been
- * done for its own sake needs no other turn. Otherwise two kinds of upkeep, one a second behind the other, would begin turns for each other without an end.
+ * Work is put off when `isTime` answers false, and by `again`. If nothing has happened, only work that was put off before is put off further: work that has just been
+ * done needs no further turn. Otherwise two kinds of upkeep, one a second after the other, would begin turns for each other endlessly.
  */
 export function forOneTurn(memory: TurnMemory, databaseUid: number, cause: Cause): MemoryOfTurn {
   let due = Number.POSITIVE_INFINITY
@@ -139,7 +139,7 @@ interface Wait {
   readonly shard: number
   readonly progress: number | undefined
   readonly waitedMs: number
-  /** By the clock. */
+  /** In milliseconds of the clock. */
   readonly lookedAt: number
 }
 
