@@ -38,11 +38,24 @@ test.each([
   })
 })
 
+/** It runs, and follows nothing: its engine has been up for so long. */
+function unlinked(upSeconds: number): Partial<ObservedShard> {
+  const [, replica] = shardedOf(1, 1).groups[0]?.shards ?? []
+  if (replica === undefined || replica.engine === null) throw new Error('a replica runs')
+  return { engine: { ...replica.engine, link: 'down', upSeconds } }
+}
+
 test.each([
   ['is linked', {}, 8],
   ['has died', { ...starting, process: 'failed' as const }, 8],
+  ['has not linked for a minute', unlinked(60), 8],
+  ['dies at each start', { ...starting, failsToStart: 'it cannot read its file' }, 8],
 ])('a replica that %s takes the place of no other', (_, changes, more) => {
   expect(added(creating(MOST_JOINING, changes))).toBe(more)
+})
+
+test('a replica that runs, and has not linked within its first minute, is still joining', () => {
+  expect(added(creating(MOST_JOINING, unlinked(59)))).toBe(0)
 })
 
 test('of 24 groups all replicas join at once', () => {

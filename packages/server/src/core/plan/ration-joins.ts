@@ -24,12 +24,19 @@ export function rationJoins(lanes: readonly Lane[], seen: ObservedDatabase): rea
   })
 }
 
-/** Processes that are coming, and replicas that are not linked yet. One that has died joins nothing. */
+/**
+ * It opens its connections as soon as it runs. One that is not linked by then may never be (its primary is gone, its files cannot be read),
+ * and the replicas of the other groups do not wait for it.
+ */
+const JOINS_WITHIN_SECONDS = 60
+
+/** Processes that are coming, and young replicas that are not linked yet. One that has died, or dies at each start, joins nothing. */
 function countJoining({ shards }: ObservedGroup): number {
   const primary = shards.find((shard) => isLive(shard) && shard.engine.role === 'primary')
   return shards.filter((shard) => {
-    if (shard === primary || shard.leaving) return false
+    if (shard === primary || shard.leaving || shard.failsToStart != null) return false
     if (!isLive(shard)) return shard.process === 'absent' || shard.process === 'starting'
+    if (shard.engine.upSeconds >= JOINS_WITHIN_SECONDS) return false
     return primary === undefined || !isLinked(shard, primary)
   }).length
 }
