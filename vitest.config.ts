@@ -76,8 +76,10 @@ export default defineConfig({
     // A wait of `until` that ran out says more about a busy machine than about Fairlead: it gets a second go, and the last lines name it.
     // What a test found to be untrue never does.
     retry: { count: 1, condition: /^not within \d+ ms/ },
-    // A hung test costs this once. Beside other work on two cores a test on a whole Fairlead took more than 60 s (a load of 17).
+    // Waits of `expect.poll` end as soon as what they wait for is true: after the default of 1 s tests failed on a busy machine.
+    expect: { poll: { timeout: 60_000 } },
+    // A hung test costs this once, so no test has a shorter one of its own. Beside other work on two cores a test on a whole Fairlead took more than 60 s.
     testTimeout: 180_000,
-    hookTimeout: 60_000,
+    hookTimeout: 180_000,
   },
 })

@@ -180,7 +180,7 @@ describe('data that the target cannot read end the upgrade, with what the engine
     },
   ] as const
   for (const { what, from, to, words, says } of cases) {
-    test.skipIf(!from || !to)(`${from} → ${to}: ${what}`, { timeout: 120_000 }, async () => {
+    test.skipIf(!from || !to)(`${from} → ${to}: ${what}`, async () => {
       await using fairlead = await startFairlead()
       const uid = await create(fairlead, from ?? '')
       await using load = await loadOn(fairlead, uid)

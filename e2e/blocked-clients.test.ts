@@ -12,7 +12,6 @@ const MANY = 60
 
 test.for([{ groups: 1 }, { groups: 2 }])(
   'an old primary of $groups group(s) has given up what blocks before it is demoted, and each client gets its item',
-  { timeout: 120_000 },
   async ({ groups }) => {
     await using fairlead = await startFairlead()
     const { api } = fairlead

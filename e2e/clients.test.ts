@@ -11,9 +11,7 @@ import { untilAction } from '../proof/way-back.ts'
 const { from, to } = usualPair()
 
 for (const [name, library] of Object.entries(libraries)) {
-  test.concurrent(`${name} notices neither an upgrade, nor its rollback, nor roles that are preserved`, {
-    timeout: 120_000,
-  }, async () => {
+  test.concurrent(`${name} notices neither an upgrade, nor its rollback, nor roles that are preserved`, async () => {
     await using fairlead = await startFairlead()
     const { api } = fairlead
     const created = await api.createDatabase({
@@ -64,9 +62,7 @@ for (const [name, library] of Object.entries(libraries)) {
   })
 }
 
-test('a client that knows nothing of clusters does not notice that a sharded database is upgraded', {
-  timeout: 120_000,
-}, async () => {
+test('a client that knows nothing of clusters does not notice that a sharded database is upgraded', async () => {
   await using fairlead = await startFairlead()
   const { api } = fairlead
   const created = await api.createDatabase({
@@ -89,9 +85,7 @@ test('a client that knows nothing of clusters does not notice that a sharded dat
   expect(await work.stop()).toMatchObject({ wrong: [], reconnects: 0 })
 })
 
-test('a client that asks a Sentinel connects to the primary itself, and follows it', {
-  timeout: 60_000,
-}, async () => {
+test('a client that asks a Sentinel connects to the primary itself, and follows it', async () => {
   const sentinelPort = await freePort()
   await using fairlead = await startFairlead({ env: { FAIRLEAD_SENTINEL_PORT: String(sentinelPort) } })
   const { api } = fairlead

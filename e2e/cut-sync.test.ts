@@ -46,7 +46,7 @@ test('a database that writes more during a full sync than its primary may hold b
   // What was raised for the sync stays behind: the operator's own limit has gone with the role, and is back where it was.
   using primary = await asAdmin(fairlead, 2)
   expect(await limitOf(primary)).toBe(TOO_SMALL)
-}, 120_000)
+})
 
 /** Of replicas, as it is set. */
 async function limitOf(admin: EngineConnection): Promise<string> {

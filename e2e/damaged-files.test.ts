@@ -40,7 +40,6 @@ afterAll(() => fairlead[Symbol.asyncDispose]())
 
 test.each(kinds)(
   'a database whose file is damaged says so, in the words of its engine, until the file is mended: $persistence',
-  { timeout: 120_000 },
   async ({ persistence, file, damage, words }) => {
     const { api, agent, home } = fairlead
     const { uid, action_uid } = await api.createDatabase({
@@ -83,7 +82,6 @@ test.each([
   { persistence: 'snapshot', file: /dump\.rdb$/, save: 'BGSAVE' },
 ] as const)(
   'a file that is damaged while its engine runs costs nothing when that engine restarts in place: $persistence',
-  { timeout: 120_000 },
   async ({ persistence, file, save }) => {
     // Less than what any surge shard needs.
     await using small = await startFairlead({ env: { FAIRLEAD_NODE_MEMORY_MB: '90' } })

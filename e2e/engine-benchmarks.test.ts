@@ -19,9 +19,7 @@ const loads = [
   { program: 'valkey-benchmark', of: to, pipeline: 16, requests: 400_000 },
 ]
 
-test('the engines’ own benchmarks, one request at a time and 16, do not notice an upgrade, and each INCR counts once', {
-  timeout: 120_000,
-}, async () => {
+test('the engines’ own benchmarks, one request at a time and 16, do not notice an upgrade, and each INCR counts once', async () => {
   await using fairlead = await startFairlead()
   const { api } = fairlead
   const created = await api.createDatabase({

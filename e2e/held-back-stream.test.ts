@@ -14,7 +14,7 @@ describe('a database with replicas is created when they receive what is written,
   const builds = buildsOfEachLine()
   const sharded = builds.slice(-1).map((build) => [build, 2] as const)
   for (const [engine_version, groups] of [...builds.map((build) => [build, 1] as const), ...sharded])
-    test(`${engine_version}, ${groups} group(s)`, { timeout: 60_000 }, async () => {
+    test(`${engine_version}, ${groups} group(s)`, async () => {
       const { uid, action_uid } = await fairlead.api.createDatabase({
         body: {
           ...{ name: `stream-${engine_version.replaceAll('.', '-')}-${groups}`, memory_size: 0 },

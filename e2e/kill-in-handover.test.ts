@@ -27,9 +27,7 @@ describe('a process that dies in the middle of a handover leaves one primary, an
   ]
   for (const { who, shard, when, mayLose, groups = 1 } of cases) {
     // Most of the time is waiting for a deadline.
-    test.concurrent(`${who}${groups > 1 ? ' of a group of a sharded database' : ''}, ${when}`, {
-      timeout: 150_000,
-    }, async () => {
+    test.concurrent(`${who}${groups > 1 ? ' of a group of a sharded database' : ''}, ${when}`, async () => {
       await using fairlead = await startFairlead({
         serverMain: join(import.meta.dirname, 'crash-main.ts'),
         env: { KILL_SHARD: shard, KILL_WHEN: when },
@@ -105,7 +103,7 @@ describe('agent and server may die while clients are held: clients keep their co
     },
   ] as const
   for (const { who, when, hasPrimary, env } of cases) {
-    test.concurrent(`the ${who}, ${when}`, { timeout: 120_000 }, async () => {
+    test.concurrent(`the ${who}, ${when}`, async () => {
       await using fairlead = await startFairlead({
         serverMain: join(import.meta.dirname, 'crash-main.ts'),
         env,

@@ -11,9 +11,7 @@ const GROUPS = 3
 const BUILD = build('valkey', '8.1')
 const LATE_MS = 9_000
 
-test('where the agent is late to end old primaries, the new ones know each other all the time', {
-  timeout: 120_000,
-}, async () => {
+test('where the agent is late to end old primaries, the new ones know each other all the time', async () => {
   await using fairlead = await startFairlead({ serverMain: join(import.meta.dirname, 'crash-main.ts') })
   const { api, server, home } = fairlead
   const { uid, action_uid } = await api.createDatabase({

@@ -14,9 +14,7 @@ const PUBLISHERS = 3
 /** A shard channel of each group. */
 const shardChannels = ['{b}news', '{a}news'] as const
 
-test('subscribers of a sharded database hear each message once, in order, though the bus is slow while roles move', {
-  timeout: 120_000,
-}, async () => {
+test('subscribers of a sharded database hear each message once, in order, though the bus is slow while roles move', async () => {
   await using fairlead = await startFairlead()
   const { api } = fairlead
   const created = await api.createDatabase({

@@ -25,7 +25,7 @@ beforeAll(async () => {
     next: await addTally(fairlead, '2.0.0'),
     hangs: await addTally(fairlead, '3.0.0', { capabilities: everything }),
   }
-}, 60_000)
+})
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
 const everything = ['eviction_expiry', 'failover_migrate', 'persistence_aof', 'clustering']
@@ -319,7 +319,7 @@ describe('nothing acknowledged is lost while a module rises', () => {
     ['on a single shard', { replication: false }],
     ['on three groups', { replication: true, groups: 3 }],
   ] as const) {
-    test(what, { timeout: 120_000 }, async () => {
+    test(what, async () => {
       await using fresh = await startFairlead()
       const old = await addTally(fresh, '1.0.0')
       const next = await addTally(fresh, '2.0.0')
@@ -386,4 +386,4 @@ test('RediSearch keeps an index and its documents through an engine upgrade and 
     status: 'active',
     module_list: [{ module_name: 'ft', module_args: 'MINPREFIX 3' }],
   })
-}, 60_000)
+})

@@ -17,7 +17,6 @@ afterAll(() => postgres?.[Symbol.asyncDispose]())
 
 test.skipIf(postgresHere() === null)(
   'PostgreSQL fails over to a replica that lacks the last second, in the middle of an upgrade: epochs are lower, leases are others, and the upgrade ends',
-  { timeout: 120_000 },
   async () => {
     if (postgres === undefined) throw new Error('there is no PostgreSQL')
     await using servers = await startServers(postgres, 2)

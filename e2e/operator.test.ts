@@ -67,9 +67,7 @@ test('what is done to a database is written down with the user, the result, and 
   ])
 })
 
-test('clients that check certificates notice neither an upgrade nor another certificate, as docs/endpoint.md has it', {
-  timeout: 90_000,
-}, async () => {
+test('clients that check certificates notice neither an upgrade nor another certificate, as docs/endpoint.md has it', async () => {
   const { api } = fairlead
   const page = readFileSync(join(import.meta.dirname, '../docs/endpoint.md'), 'utf8')
   const [create = '', own = '', takeBack = ''] = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(

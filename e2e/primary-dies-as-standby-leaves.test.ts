@@ -16,7 +16,6 @@ test.concurrent.each([
   ['in cluster mode', 2, 'before remove-shard'],
 ])(
   'a primary %s that dies when its standby has begun to leave takes nothing along',
-  { timeout: 120_000 },
   async (_, groups, moment) => {
     await using fairlead = await startFairlead({ serverMain: join(import.meta.dirname, 'crash-main.ts') })
     const { api, server } = fairlead
@@ -46,9 +45,7 @@ test.concurrent.each([
   },
 )
 
-test('a primary that dies when its standby has gone already takes along what only it had, which is told with a number', {
-  timeout: 120_000,
-}, async () => {
+test('a primary that dies when its standby has gone already takes along what only it had, which is told with a number', async () => {
   await using fairlead = await startFairlead({ serverMain: join(import.meta.dirname, 'crash-main.ts') })
   const { api, server } = fairlead
   const { uid, action_uid } = await api.createDatabase({

@@ -67,9 +67,7 @@ async function paste({ url, home }: Fairlead, page: string): Promise<{ stdout: s
   return run('setsid', ['-w', 'timeout', '-s', 'KILL', '60', 'bash', '-c', shell])
 }
 
-test('pasted commands end with a clear error: for an unknown version, and when they are pasted again', {
-  timeout: 120_000,
-}, async () => {
+test('pasted commands end with a clear error: for an unknown version, and when they are pasted again', async () => {
   await using fairlead = await startFairlead()
   await createAnother(fairlead)
   for (const [page, name] of [

@@ -54,7 +54,6 @@ async function linkOf(fairlead: Fairlead, shard: number) {
 
 test.runIf(canBeStranger)(
   'a process of another user that takes the ports of a dead primary hears no password from its replicas, and its data are not taken',
-  { timeout: 120_000 },
   async () => {
     await using fairlead = await startFairlead()
     const databases = await Promise.all(builds.map((engine) => create(fairlead, engine)))

@@ -39,9 +39,6 @@ const libraries: Readonly<Record<string, typeof Redis>> = {
 
 test.for([1, 2])(
   'scripts are at the new primary before clients are: database of %i group(s)',
-  {
-    timeout: 120_000,
-  },
   async (groups) => {
     await using fairlead = await startFairlead()
     const { api } = fairlead

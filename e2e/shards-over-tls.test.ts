@@ -103,9 +103,7 @@ test('shards of every build take no process on their bus, or as a replica, witho
   )
 })
 
-test('a sharded database whose shards speak plain to each other goes on to, through upgrades, on a server that makes others with TLS', {
-  timeout: 120_000,
-}, async () => {
+test('a sharded database whose shards speak plain to each other goes on to, through upgrades, on a server that makes others with TLS', async () => {
   await using fairlead = await startFairlead({ env: { FAIRLEAD_SHARD_TLS: 'off' } })
   const { uid, shard_list: before } = await create(fairlead, build('valkey', '8.0'), 2)
   await fairlead.server.end('SIGTERM')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, fetchTransport, operations } from '@fairlead/api'
 import type { TestPostgres } from '../packages/server/test/postgres.ts'
-import { type Fairlead, startFairlead, startPart } from '../proof/start-fairlead.ts'
+import { ANSWER_WITHIN_MS, type Fairlead, startFairlead, startPart } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 import type { StrikeFiles } from './strike.ts'
 
@@ -103,7 +103,7 @@ async function startOther(
   const own = { ...environment, ...env, FAIRLEAD_HOME: home, FAIRLEAD_HTTP_PORT: '0' }
   const server = opened.use(await startPart([serverMain], own))
   const transport = (request: Parameters<ReturnType<typeof fetchTransport>>[0]) =>
-    fetchTransport(server.url())(request)
+    fetchTransport(server.url(), ANSWER_WITHIN_MS)(request)
   const owned = opened.move()
   return {
     ...{ server, way, log: way.log, url: server.url },

@@ -38,7 +38,7 @@ export function startStranger(code: string): Stranger {
   const ended = once(child, 'close').then(() => undefined)
   return {
     async says() {
-      const deadline = AbortSignal.timeout(10_000)
+      const deadline = AbortSignal.timeout(60_000)
       while (lines.length === 0) {
         const isOver = await Promise.race([
           once(child, 'line', { signal: deadline }).then(() => false),

@@ -79,9 +79,7 @@ async function steal(fairlead: Fairlead, { shards }: Sharded, port: number, args
   return Object.assign(stranger, { id })
 }
 
-test(`a stranger takes all slots and goes away: ${KEYS} keys are served as before, by every build`, {
-  timeout: 120_000,
-}, async () => {
+test(`a stranger takes all slots and goes away: ${KEYS} keys are served as before, by every build`, async () => {
   await using fairlead = await startFairlead({ env })
   await using ports = await claimPorts()
   const databases = await Promise.all(builds.map((engine) => createWithKeys(fairlead, engine)))
@@ -111,9 +109,7 @@ test(`a stranger takes all slots and goes away: ${KEYS} keys are served as befor
   )
 })
 
-test('a stranger has given its own, empty data to the shards: nothing is promoted, and the database says why', {
-  timeout: 120_000,
-}, async () => {
+test('a stranger has given its own, empty data to the shards: nothing is promoted, and the database says why', async () => {
   await using fairlead = await startFairlead({ env })
   await using ports = await claimPorts()
   const database = await createWithKeys(fairlead, builds.at(-1) ?? '')

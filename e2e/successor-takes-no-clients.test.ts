@@ -6,9 +6,7 @@ import { startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 import { untilAction } from '../proof/way-back.ts'
 
-test('a role does not move to a shard that takes no clients: the upgrade says so, and goes on when it takes them again', {
-  timeout: 90_000,
-}, async () => {
+test('a role does not move to a shard that takes no clients: the upgrade says so, and goes on when it takes them again', async () => {
   await using fairlead = await startFairlead()
   const { api } = fairlead
   const { uid, action_uid } = await api.createDatabase({

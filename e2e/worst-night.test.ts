@@ -24,9 +24,7 @@ async function create(
   return fairlead.api.getDatabase({ params: { uid } })
 }
 
-test('the successor of a sharded group dies right after it took over, and nothing acknowledged is lost', {
-  timeout: 150_000,
-}, async () => {
+test('the successor of a sharded group dies right after it took over, and nothing acknowledged is lost', async () => {
   await using fairlead = await startFairlead({
     serverMain: join(import.meta.dirname, 'crash-main.ts'),
     env: { KILL_SHARD: 's7', KILL_WHEN: 'after promote' },
@@ -55,9 +53,7 @@ test('the successor of a sharded group dies right after it took over, and nothin
   expect(await load.readBack()).toMatchObject({ lost: 0, examples: [] })
 })
 
-test('a successor that died right after taking over, unrecorded, does not come back empty to empty the others', {
-  timeout: 150_000,
-}, async () => {
+test('a successor that died right after taking over, unrecorded, does not come back empty to empty the others', async () => {
   await using fairlead = await startFairlead({
     serverMain: join(import.meta.dirname, 'crash-main.ts'),
     env: { CRASH_WHEN: 'before promote' },
@@ -115,9 +111,7 @@ function pretendTakeover(path: string): void {
   writeFileSync(path, rewritten.join('\n'))
 }
 
-test('a successor that took over and died, and the server with it, may have taken writes along: that is said', {
-  timeout: 100_000,
-}, async () => {
+test('a successor that took over and died, and the server with it, may have taken writes along: that is said', async () => {
   await using fairlead = await startFairlead({
     serverMain: join(import.meta.dirname, 'crash-main.ts'),
     env: { KILL_SHARD: 's3', KILL_WHEN: 'after promote', CRASH_WHEN: 'after promote' },
@@ -135,9 +129,7 @@ test('a successor that took over and died, and the server with it, may have take
   ])
 })
 
-test('primary and surge shard die at once: the replica takes over, and the others follow it', {
-  timeout: 100_000,
-}, async () => {
+test('primary and surge shard die at once: the replica takes over, and the others follow it', async () => {
   await using fairlead = await startFairlead()
   const { uid } = await create(fairlead, { engine_version: build('valkey', '8.0') })
   {

@@ -102,7 +102,7 @@ export async function dial(port: number): Promise<Dialed> {
     text: () => text,
     async ask() {
       socket.write('PING\r\n')
-      const [bytes] = (await once(socket, 'data', { signal: AbortSignal.timeout(5_000) })) as [Buffer]
+      const [bytes] = (await once(socket, 'data', { signal: AbortSignal.timeout(60_000) })) as [Buffer]
       return bytes.toString()
     },
     async [Symbol.asyncDispose]() {

@@ -47,7 +47,7 @@ test.each([
   const cause: unknown = await opened.catch((thrown: unknown) => thrown)
   expect(cause).toBeInstanceOf(EngineUnreachable)
   expect(cause).toMatchObject({ cause: expect.any(kind) })
-  await expect.poll(() => engine.open.size, { timeout: 5_000 }).toBe(0)
+  await expect.poll(() => engine.open.size).toBe(0)
 })
 
 test('one that says nothing is given up in time, and at once when the caller is gone', async () => {
@@ -60,5 +60,5 @@ test('one that says nothing is given up in time, and at once when the caller is 
   await expect.poll(() => engine.open.size).toBe(1)
   gone.abort()
   await expect(opened).rejects.toBeInstanceOf(EngineUnreachable)
-  await expect.poll(() => engine.open.size, { timeout: 5_000 }).toBe(0)
+  await expect.poll(() => engine.open.size).toBe(0)
 })

@@ -88,7 +88,7 @@ test('an agent tells of each engine what is different, and nothing of those that
     if (spec.cluster) await told(() => admin.call('CLUSTER', 'ADDSLOTS', 7))
     else await told(() => admin.call('REPLICAOF', '127.0.0.1', 1))
   }
-}, 60_000)
+})
 
 test('the streams of primaries are told when something was written, as far as they went when one dies', async () => {
   await using home = await makeHome()
@@ -120,4 +120,4 @@ test('the streams of primaries are told when something was written, as far as th
   process.kill(pid ?? 0, 'SIGKILL')
   await home.becomes('s1', { state: 'exited' })
   expect(await told()).toMatchObject([{ id: 's1', offset: expect.any(Number) }])
-}, 40_000)
+})

@@ -12,7 +12,6 @@ const builds = [engines.at(0), engines.at(-1)].flatMap((one) => one ?? [])
 
 test.for(builds)(
   'one long transaction ends no primary that is alone: $flavour $version',
-  { timeout: 90_000 },
   async ({ flavour, version }) => {
     await using home = await makeHome()
     await using _ = await home.start(soon)

@@ -64,7 +64,7 @@ test('what an engine puts in the place of its files holds up no other shard', as
   expect((await home.shard('b-1'))?.pid).not.toBe(pid)
   await home.client.removeShard({ params: { id: 'a-1' } })
   await until(() => !existsSync(shardFolder(home.path, 'a-1').path), within)
-}, 60_000)
+})
 
 function put(path: string, kind: string): void {
   rmSync(path, { recursive: true, force: true })

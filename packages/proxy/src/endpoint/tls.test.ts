@@ -114,9 +114,7 @@ test('neither TLS before 1.2 nor plain words are spoken', async () => {
   expect(plain.text()).not.toContain('PONG')
 })
 
-test('a client without finished handshake counts among the permitted connections, and is not kept', {
-  timeout: 30_000,
-}, async () => {
+test('a client without finished handshake counts among the permitted connections, and is not kept', async () => {
   const tls = makeCertificate('full')
   const admission = createAdmission(2)
   await using endpoint = await openEndpoint(

@@ -255,9 +255,7 @@ function report(run: fc.RunDetails<[Conversation]>): void {
   throw new Error(`seed ${run.seed}, path ${run.counterexamplePath}\n${what}`, { cause: run.errorInstance })
 }
 
-test('whatever a client sends, cut anywhere, with handovers and stalls at the cuts, one engine might have answered', {
-  timeout: 60_000,
-}, async () => {
+test('whatever a client sends, cut anywhere, with handovers and stalls at the cuts, one engine might have answered', async () => {
   await using control = await startEngine(newest)
   await using pair = await makePair(newest, newest)
   const happen = async (event: Event) => {
@@ -274,9 +272,7 @@ test('whatever a client sends, cut anywhere, with handovers and stalls at the cu
   expect(pair.endpoint.report()).toMatchObject({ errors: 0, failedHolds: 0 })
 })
 
-test('the same when the old primary is killed as soon as the role has moved', {
-  timeout: 60_000,
-}, async () => {
+test('the same when the old primary is killed as soon as the role has moved', async () => {
   await using control = await startEngine(newest)
   const kill = async (said: Conversation) => {
     await using pair = await makePair(newest, newest)

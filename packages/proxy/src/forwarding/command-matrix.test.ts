@@ -23,7 +23,7 @@ beforeAll(async () => {
     runs = runsOf(askable(rows, commands), isOfConnection)
     atSingle = await askSingle(single, runs)
   }
-}, 120_000)
+})
 
 test.for(builds)('the table has every command of %s', (build) => {
   expect(withoutRow(knownTo(build), rows)).toEqual([])
@@ -49,9 +49,7 @@ describe('the table means what it says', () => {
   })
 })
 
-test('with a handover in its middle, a command is answered and does what it would without', {
-  timeout: 120_000,
-}, async () => {
+test('with a handover in its middle, a command is answered and does what it would without', async () => {
   await using place = await plainEndpoint(newest, newest)
   const found = await findDifferences(place, runs, atSingle)
   expectExplained(explain(found, plainDifferences))
@@ -91,9 +89,7 @@ describe('a sharded database', () => {
     expect(taken).toEqual([])
   })
 
-  test('answers and does what a single engine would, with handovers of all groups in the middle', {
-    timeout: 120_000,
-  }, async () => {
+  test('answers and does what a single engine would, with handovers of all groups in the middle', async () => {
     const found = await findDifferences(
       place,
       runsOf(askable(rows, knownTo(newest)), () => false),

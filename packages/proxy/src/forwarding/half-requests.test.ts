@@ -35,7 +35,7 @@ test('the rest of a long request is never carried out by another engine, as comm
   expect(await pair.b.admin('MGET note smuggled precious')).toBe('*3\r\n$-1\r\n$-1\r\n$1\r\n1\r\n')
 })
 
-test('nor in a sharded database', { timeout: 40_000 }, async () => {
+test('nor in a sharded database', async () => {
   await using cluster = await makeCluster({ withReplicas: true })
   await using client = await dial(cluster.port)
   const [key] = keyOf
@@ -114,9 +114,7 @@ test('a hold adds nothing to a long request of a client that wants no replies', 
   await client.ask('GET smuggled', '$-1\r\n')
 })
 
-test('of a long request to a group that is dead the rest is dropped, and its client goes on', {
-  timeout: 30_000,
-}, async () => {
+test('of a long request to a group that is dead the rest is dropped, and its client goes on', async () => {
   await using cluster = await makeCluster()
   await using client = await dial(cluster.port)
   const [zero, one] = keyOf

@@ -45,7 +45,6 @@ async function told(client: RawClient, bytes: Buffer): Promise<string> {
 
 test.for(builds)(
   'a line without a star is answered as by the engine, and means the same to all engines where they differ: %s',
-  { timeout: 60_000 },
   async (build) => {
     await using engine = await startEngine(build)
     await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))

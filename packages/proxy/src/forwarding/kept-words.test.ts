@@ -41,9 +41,7 @@ function beginRequest(connection: Connection): void {
 
 const keptOf = ({ requests }: Connection) => requests.keptBytes + requests.part.length
 
-test('what is kept of the arguments of requests that are not whole has a bound over all connections', {
-  timeout: 60_000,
-}, () => {
+test('what is kept of the arguments of requests that are not whole has a bound over all connections', () => {
   const connections = Array.from({ length: CONNECTIONS }, makeConnection)
   for (const connection of connections) beginRequest(connection)
   const kept = connections.reduce((sum, connection) => sum + keptOf(connection), 0)

@@ -6,7 +6,7 @@ import { dial, type RawClient, until } from '../../test/stage.ts'
 let stage: HostileStage
 beforeAll(async () => {
   stage = await makeHostileStage()
-}, 60_000)
+})
 afterAll(() => stage[Symbol.asyncDispose]())
 
 const CLIENTS = 30

@@ -39,7 +39,7 @@ beforeAll(async () => {
   neighbour = stack.use(await moveIn(otherPort))
   await neighbour.during(() => delay(300))
   calm = await neighbour.during(() => delay(1_000))
-}, 60_000)
+})
 
 afterAll(() => stack.disposeAsync())
 

@@ -142,9 +142,6 @@ function isBeginning(one: string, other: string): boolean {
 
 test.for(builds)(
   'what is no request is answered by the engine itself, as if there were no endpoint: %s',
-  {
-    timeout: 60_000,
-  },
   async (build) => {
     await using engine = await startEngine(build)
     await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))

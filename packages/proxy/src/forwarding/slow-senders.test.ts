@@ -5,9 +5,7 @@ import { beginLongValue } from '../../test/stream-value.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
-test('a client that takes minutes for one value is waited for a minute, then told why and closed; others notice nothing', {
-  timeout: 30_000,
-}, async () => {
+test('a client that takes minutes for one value is waited for a minute, then told why and closed; others notice nothing', async () => {
   await using pair = await makePair()
   await using other = await dial(pair.port)
   await other.ask('SET k before', '+OK\r\n')

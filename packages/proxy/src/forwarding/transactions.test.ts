@@ -166,9 +166,7 @@ test('an open transaction of several megabytes is carried out at the new primary
   await client.ask('EXEC', `*1\r\n:${many + 1}\r\n`)
 })
 
-test('all connections together keep no more of their transactions than a bound, and give it back', {
-  timeout: 40_000,
-}, async () => {
+test('all connections together keep no more of their transactions than a bound, and give it back', async () => {
   await using pair = await makePair()
   const begin = async () => {
     const client = await dial(pair.port)

@@ -78,7 +78,7 @@ test('thousands that wait cost the others nothing: all of it arrives once and in
     await each.gets(`*2\r\n$${1 + String(n).length}\r\nq${n}\r\n$4\r\nonce\r\n`)
   for (const [n, each] of poppers.entries()) await each.ask(`LPOP q${n}`, '$5\r\ntwice\r\n')
   expect(pair.endpoint.report()).toMatchObject({ errors: 0, repoints: 2 })
-}, 60_000)
+})
 
 test('writers are answered while waiting clients are still on their way', async () => {
   await using stack = new AsyncDisposableStack()
@@ -113,7 +113,7 @@ test('writers are answered while waiting clients are still on their way', async 
   for (const each of subscribers) await each.gets('*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nm\r\n')
   await writer.ask(`RPUSH q ${Array.from({ length: MANY }, () => 'x').join(' ')}`, `:${MANY}\r\n`)
   for (const each of poppers) await each.gets('*2\r\n$1\r\nq\r\n$1\r\nx\r\n')
-}, 30_000)
+})
 
 test('a client that waits for a list waits on when the role goes and comes back while it is held', async () => {
   await using pair = await makePair()
@@ -173,7 +173,7 @@ test('subscribers of a sharded database miss nothing, and writers of the group d
     return `*3\r\n$8\r\nsmessage\r\n$4\r\n${key}\r\n$${String(n).length}\r\n${n}\r\n`
   }).join('')
   for (const each of subscribers) await each.gets(all)
-}, 60_000)
+})
 
 test('clients that come while those move that are first, and what is asked meanwhile, are served after them', async () => {
   await using stack = new AsyncDisposableStack()

@@ -87,9 +87,7 @@ test('a thread without long requests lets none begin either, as long as attempts
   await value.isSet()
 })
 
-test('of a sharded database only those to the group wait that is to be handed over', {
-  timeout: 40_000,
-}, async () => {
+test('of a sharded database only those to the group wait that is to be handed over', async () => {
   await using cluster = await makeCluster()
   const { endpoint, port } = cluster
   const [zero, one] = keyOf

@@ -100,7 +100,7 @@ function expectNoneLeft(scripts: KnownScripts): void {
   expect(scripts.take('successor', true)).toEqual({ flushed: true, scripts: [] })
 }
 
-test('threads know them together, and forget them together', { timeout: 60_000 }, async () => {
+test('threads know them together, and forget them together', async () => {
   await using engine = await startEngine(newest)
   await using proxy = await runProxy({ workers: 2 })
   const params = { id: 'bdb-1' }

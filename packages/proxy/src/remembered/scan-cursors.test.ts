@@ -108,7 +108,6 @@ const pairs = [...builds.map((build) => [oldest, build] as const), [newest, newe
 
 test.for(pairs)(
   'a scan that a handover interrupts, and one back, misses nothing that was there: %s → %s',
-  { timeout: 30_000 },
   async ([from, to]) => {
     await using pair = await makePair(from, to)
     await using client = await dialAsker(pair.port)
@@ -126,7 +125,7 @@ test.for(pairs)(
   },
 )
 
-test('so does one whose engine ends, and begins again under its address', { timeout: 30_000 }, async () => {
+test('so does one whose engine ends, and begins again under its address', async () => {
   await using engine = await startEngine(newest)
   const port = await freePort()
   await using _endpoint = await openEndpoint(makeEndpointSpec(port, engine.port))
@@ -152,9 +151,7 @@ test('so does one whose engine ends, and begins again under its address', { time
   expectAll(scans)
 })
 
-test('so does one whose requests come byte by byte, or inline, or in transactions that a handover interrupts', {
-  timeout: 30_000,
-}, async () => {
+test('so does one whose requests come byte by byte, or inline, or in transactions that a handover interrupts', async () => {
   await using pair = await makePair()
   await using client = await dialAsker(pair.port)
   await fill(client)
@@ -201,9 +198,7 @@ test('a cursor that is none, or a scan that is too long, gets the error of an en
   expect(await client.ask(['PING'])).toBe('PONG')
 })
 
-test('of a sharded database no group is missed, whichever hands over in the middle', {
-  timeout: 60_000,
-}, async () => {
+test('of a sharded database no group is missed, whichever hands over in the middle', async () => {
   await using cluster = await makeCluster({ withReplicas: true })
   await using client = await dialAsker(cluster.port)
   for (const key of keyOf) await fill(client, key)
@@ -220,7 +215,6 @@ test('of a sharded database no group is missed, whichever hands over in the midd
 
 test.for([2])(
   'a scan goes on in another thread, and after the proxy was killed: %i workers',
-  { timeout: 60_000 },
   async (workers) => {
     await using pair = await makePair()
     await using proxy = await runProxy({ workers })

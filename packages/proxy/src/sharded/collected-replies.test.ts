@@ -7,9 +7,7 @@ const KEYS = 20
 const KEY_BYTES = 1_000_000
 const CLIENTS = 9
 
-test('replies that the endpoint collects for all clients together have a bound, and are freed', {
-  timeout: 60_000,
-}, async () => {
+test('replies that the endpoint collects for all clients together have a bound, and are freed', async () => {
   await using cluster = await makeCluster()
   await using filler = await dial(cluster.port)
   for (let n = 0; n < KEYS; n += 1) {

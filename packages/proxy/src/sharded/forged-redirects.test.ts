@@ -51,7 +51,7 @@ describe.for([
     rogue = await openRogue()
     // A rogue process's port, and that of another group.
     words = wordsOfEngines(slotOf(zero), [rogue.port, cluster.primaries[1]?.port ?? 0])
-  }, 30_000)
+  })
   afterAll(async () => {
     await rogue[Symbol.asyncDispose]()
     await cluster[Symbol.asyncDispose]()
@@ -118,7 +118,7 @@ describe('where roles move without the endpoint', () => {
   beforeAll(async () => {
     cluster = await makeCluster({ withReplicas: true })
     client = await dial(cluster.port)
-  }, 40_000)
+  })
   afterAll(async () => {
     client.socket.destroy()
     await cluster[Symbol.asyncDispose]()

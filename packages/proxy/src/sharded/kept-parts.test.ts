@@ -7,9 +7,7 @@ import { dial, until } from '../../test/stage.ts'
 const CLIENTS = 150
 const long = encodeCommand(['EVAL', 'x'.repeat(2_000_000), '1', 'k']).subarray(0, 1_000_000)
 
-test('of long requests whose keys come late, so much is kept of all clients together', {
-  timeout: 120_000,
-}, async () => {
+test('of long requests whose keys come late, so much is kept of all clients together', async () => {
   await using cluster = await makeCluster()
   await using stack = new AsyncDisposableStack()
   const clients = await Promise.all(Array.from({ length: CLIENTS }, () => dial(cluster.port)))

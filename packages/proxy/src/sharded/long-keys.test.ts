@@ -6,7 +6,7 @@ import { dial, until } from '../../test/stage.ts'
 let cluster: Cluster
 beforeAll(async () => {
   cluster = await makeCluster()
-}, 30_000)
+})
 afterAll(async () => cluster[Symbol.asyncDispose]())
 
 const KEY_BYTES = 500_000

@@ -11,7 +11,7 @@ const empty = '$0\r\n\r\n'
 let cluster: Cluster
 beforeAll(async () => {
   cluster = await makeCluster()
-}, 30_000)
+})
 afterAll(async () => cluster[Symbol.asyncDispose]())
 
 /** A request of `first` and MANY words more, which are empty. */

@@ -25,7 +25,7 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
   let client: RawClient
   beforeAll(async () => {
     cluster = await makeCluster({ build })
-  }, 30_000)
+  })
   afterAll(async () => cluster[Symbol.asyncDispose]())
   beforeEach(async () => {
     client = await dial(cluster.port)

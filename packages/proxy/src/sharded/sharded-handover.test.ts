@@ -43,9 +43,7 @@ async function countUp(port: number, name: string, signal: AbortSignal): Promise
   }
 }
 
-test('each group hands over under load: nothing lost, nothing twice, no client disconnected', {
-  timeout: 60_000,
-}, async () => {
+test('each group hands over under load: nothing lost, nothing twice, no client disconnected', async () => {
   await using cluster = await makeCluster({ withReplicas: true })
   await using other = await dial(cluster.port)
   // It has its links before the load begins: a busy machine may take longer to open one than a client waits.
@@ -112,7 +110,6 @@ test('a slow client holds up no other, and nothing comes out of its turn', async
 
 test.for([...new Set([builds.at(0) ?? newest, newest])])(
   'a role that moved without the endpoint, and slots that moved, are found without an error: %s',
-  { timeout: 60_000 },
   async (build) => {
     await using cluster = await makeCluster({ build, withReplicas: true })
     await using client = await dial(cluster.port)
@@ -146,7 +143,7 @@ test('of two groups that are held, the one that is let go goes on', async () => 
   expect(cluster.endpoint.report().isHeld).toBe(false)
 })
 
-test('a slot that is being moved, and then is, is asked where it is', { timeout: 30_000 }, async () => {
+test('a slot that is being moved, and then is, is asked where it is', async () => {
   await using cluster = await makeCluster()
   await using client = await dial(cluster.port)
   await client.ask(`SET ${zero} 1`, '+OK\r\n')
@@ -167,9 +164,7 @@ test('a slot that is being moved, and then is, is asked where it is', { timeout:
   await client.gets(':4\r\n:2\r\n:5\r\n')
 })
 
-test('of a group that is dead its own commands say so, and the others go on', {
-  timeout: 30_000,
-}, async () => {
+test('of a group that is dead its own commands say so, and the others go on', async () => {
   await using cluster = await makeCluster()
   await using client = await dial(cluster.port)
   await client.ask(`SET ${zero} 1`, '+OK\r\n')
@@ -192,7 +187,7 @@ test('of a group that is dead its own commands say so, and the others go on', {
   await client.ask(`GET ${zero}`, '$1\r\n1\r\n')
 })
 
-test('subscriptions, blocked commands and caches follow a handover', { timeout: 40_000 }, async () => {
+test('subscriptions, blocked commands and caches follow a handover', async () => {
   await using cluster = await makeCluster({ withReplicas: true })
   await using listens = await dial(cluster.port)
   await listens.ask('SUBSCRIBE news', '*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n')

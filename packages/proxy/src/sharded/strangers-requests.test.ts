@@ -12,7 +12,7 @@ beforeAll(async () => {
   cluster = await makeCluster()
   for (const engine of cluster.primaries)
     await engine.admin(`ACL SETUSER default on >${PASSWORD} ~* &* +@all -@admin`)
-}, 60_000)
+})
 afterAll(async () => cluster[Symbol.asyncDispose]())
 
 test('the beginning of a long request is not kept of a client that has not signed in', async () => {

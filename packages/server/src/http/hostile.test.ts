@@ -28,7 +28,7 @@ beforeAll(async () => {
     await send('/v1/roles', { name: `limited ${n}`, management, resources })
     await add(`${management}@1`, { role_uids: [8 + n] })
   }
-}, 120_000)
+})
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
 interface Heard {
@@ -174,4 +174,4 @@ test(`${COUNT} hostile requests are refused or answered, and nothing of them is 
     200,
   )
   expect(fairlead.logged.filter((line) => line.includes('a request failed'))).toEqual([])
-}, 120_000)
+})

@@ -124,9 +124,9 @@ test('a server whose store has a damaged row starts, says which row, and goes on
   expect((await get('/v1/bdbs/1')).status).toBe(500)
   expect(await get('/v1/bdbs/2')).toMatchObject({ status: 200, body: { name: 'orders-2' } })
   const place = 'in table databases, row 1, column modules does not hold what was written there: at /0'
-  await expect.poll(() => turnsIn(fairlead, 1).join(), { timeout: 10_000 }).toContain(place)
+  await expect.poll(() => turnsIn(fairlead, 1).join()).toContain(place)
   // Its turns go on as far as they can without an agent.
-  await expect.poll(() => turnsIn(fairlead, 2).join(), { timeout: 10_000 }).toContain('agent')
+  await expect.poll(() => turnsIn(fairlead, 2).join()).toContain('agent')
   expect(turnsIn(fairlead, 2).join()).not.toContain('damaged')
 })
 

@@ -57,7 +57,7 @@ test(`a role moves with every write, or not at all, whenever the server is kille
     { ...runsOf(300), examples: found.map((plot) => [plot]) },
   )
   expect([...ends.keys()].toSorted()).toEqual(['died', 'done', 'hopeless', 'not yet'])
-}, 60_000)
+})
 
 /** Null: the server died. */
 async function run({ role, ports }: Stage): Promise<Outcome | null> {

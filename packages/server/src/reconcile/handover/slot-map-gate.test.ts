@@ -66,7 +66,6 @@ async function keyIn(first: number, shard: EngineConnection, except = -1): Promi
 
 test.each(builds.slice(-1))(
   'without the gate, a successor that has not heard of all slots takes only those that it knows, and there are two primaries',
-  { timeout: 60_000 },
   async (build) => {
     await using old = await startTestEngine(build, settings)
     await using successor = await startTestEngine(build, settings)

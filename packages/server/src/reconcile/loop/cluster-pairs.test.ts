@@ -40,7 +40,7 @@ test('in one cluster every build names every other one by its address, but for t
   while (JSON.stringify(await named()) !== JSON.stringify(wanted) && performance.now() < deadline)
     await delay(50)
   expect(await named()).toEqual(wanted)
-}, 40_000)
+})
 
 function nameOf({ build: { flavour, version } }: Pick<TestEngine, 'build'>): string {
   return `${flavour} ${version}`

@@ -47,7 +47,7 @@ test('several callers that need a connection to one shard at the same moment sha
     expect(all.map((connection) => connection.usable && all.indexOf(connection))).toEqual([0, 0, 0])
     expect(await pool.under(epoch).connect(database, shard)).toBe(all[0])
   }
-  await expect.poll(() => tunnels.opened.size, { timeout: 10_000 }).toBe(0)
+  await expect.poll(() => tunnels.opened.size).toBe(0)
 })
 
 test('a connection serves the epoch in which it was opened, and no later one', async () => {

@@ -33,7 +33,7 @@ async function startGroup(build: (typeof builds)[number]) {
 }
 
 function until(check: () => Promise<boolean>) {
-  return expect.poll(check, { timeout: 15_000, interval: 20 }).toBe(true)
+  return expect.poll(check, { interval: 20 }).toBe(true)
 }
 
 async function follow(one: TestEngine, other: TestEngine): Promise<void> {
