@@ -51,7 +51,7 @@ function isThere(page: string, section: string): boolean {
 }
 
 /** Answered without an operation being reached. */
-const general = ['not_found']
+const general = ['not_found', 'method_not_allowed']
 
 describe('what is printed from the code', () => {
   test('is what the repository holds: npm run docs', async () => {

@@ -46,6 +46,10 @@ export const errors = {
   forbidden: { status: 403, meaning: 'The role of this user lacks the permission that the operation needs' },
   unauthorized_action: { status: 403, meaning: 'Only an admin may do this to another user, or to an admin' },
   not_found: { status: 404, meaning: 'There is nothing at this path' },
+  method_not_allowed: {
+    status: 405,
+    meaning: 'The path does not have this method; the header `Allow` names those that it has',
+  },
   db_not_exist: { status: 404, meaning: 'The database does not exist' },
   user_not_exist: { status: 404, meaning: 'The user does not exist' },
   role_not_exist: { status: 404, meaning: 'The role does not exist' },

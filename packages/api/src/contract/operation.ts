@@ -21,6 +21,8 @@ export interface Operation {
   readonly ownWithout?: true
   /** The password may be an expired one, sent as Basic: this is how it is changed. */
   readonly admitsExpired?: true
+  /** `username` and `password`, which its body has, may come as `Authorization: Basic` instead. */
+  readonly loginAsBasic?: true
   /** How long the client may keep the answer. Without it: not at all. */
   readonly cacheSeconds?: number
   readonly params?: TSchema

@@ -35,6 +35,7 @@ export const authorizeUser = operation({
   since: '0.1.0',
   permission: null,
   body: JwtAuthorize,
+  loginAsBasic: true,
   ok: AccessToken,
   errors: ['invalid_credentials', 'password_expired', 'too_many_requests'],
 })

@@ -1,18 +1,14 @@
 import { Ajv } from 'ajv'
 import { describeFaults } from './describe-faults.ts'
 import { describeUnfit } from './describe-unfit.ts'
+import { dropNulls } from './input/drop-nulls.ts'
+import { describeNoDigits } from './input/whole-numbers.ts'
 
 /**
- * Bodies are taken as they are: no coercion, and no field is dropped silently (Fastify's own compiler does both). Paths and
- * queries are text, so numbers in them are read from it.
+ * Bodies are taken as they are: no coercion, and no field is dropped silently (Fastify's own compiler does both). Defaults are not filled in:
+ * of two names for one field, the one that was not sent would contradict the other. Paths and queries are text, so numbers in them are read from it.
  */
-const strict = new Ajv({
-  verbose: true,
-  allErrors: true,
-  coerceTypes: false,
-  removeAdditional: false,
-  useDefaults: true,
-})
+const strict = new Ajv({ verbose: true, allErrors: true, coerceTypes: false, removeAdditional: false })
 const textual = new Ajv({
   verbose: true,
   allErrors: true,
@@ -23,11 +19,15 @@ const textual = new Ajv({
 
 /** Compiles one schema of an operation. A fault becomes an error that names every wrong field and the fix. */
 export function compileValidator({ schema, httpPart }: { schema: object; httpPart?: string }) {
-  const validate = (httpPart === 'body' ? strict : textual).compile(schema)
+  const isBody = httpPart === 'body'
+  const validate = (isBody ? strict : textual).compile(schema)
   const takesNothing = httpPart === 'querystring' && !hasFields(schema)
   return (value: unknown) => {
     // Nearly every request to an operation without a query has none: to look is cheaper than to validate.
     if (takesNothing && Object.keys(value as object).length === 0) return { value }
+    const noDigits = isBody ? [] : describeNoDigits(schema, value)
+    if (noDigits.length > 0) return { error: new InvalidInput(noDigits) }
+    if (isBody) dropNulls(schema, value)
     if (!validate(value)) return { error: new InvalidInput(describeFaults(validate.errors ?? [], httpPart)) }
     const unfit = describeUnfit(value)
     return unfit.length === 0 ? { value } : { error: new InvalidInput(unfit) }

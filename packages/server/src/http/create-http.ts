@@ -1,8 +1,9 @@
 import { Refusal } from '@fairlead/api'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { errorCodes, type FastifyBodyParser, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Identify } from '../sessions/identify.ts'
 import type { SourceOf } from '../sessions/sources.ts'
+import { noteMethods } from './allowed-methods.ts'
 import { answerError, answerExpectation, answerNoHttp } from './answer-error.ts'
 import { createStreams, type StreamLimits } from './answer-stream.ts'
 import { authenticate, type OnRefused } from './authenticate.ts'
@@ -37,22 +38,27 @@ export function createHttp(deps: {
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: 30_000,
     http: { headersTimeout: HEADERS_WITHIN_MS, connectionsCheckingInterval: LOOK_EVERY_MS },
-    exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, deps.log),
     clientErrorHandler: answerNoHttp,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
   })
   app.server.on('checkExpectation', answerExpectation)
   const { mostConnections: most } = deps
   const bounds = most === undefined ? undefined : boundConnections(app.server, { most, log: deps.log })
   app.setValidatorCompiler(compileValidator)
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, deps.log))
-  app.setNotFoundHandler((request) => {
-    throw new Refusal(
-      'not_found',
-      `there is nothing at ${request.method} ${request.url.split('?')[0]}; GET /openapi.json lists every path`,
-    )
+  const methodsAt = noteMethods(app)
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0] ?? ''
+    const methods = methodsAt(path)
+    if (methods.length === 0)
+      throw new Refusal(
+        'not_found',
+        `there is nothing at ${request.method} ${path}; GET /openapi.json lists every path`,
+      )
+    void reply.header('allow', methods.join(', '))
+    throw new Refusal('method_not_allowed', `${path} has no ${request.method}: send ${methods.join(' or ')}`)
   })
   readJson(app)
   app.decorateRequest('caller', null)
@@ -89,15 +95,20 @@ function describeBadJson(error: Error, body: string): Error {
   }
 }
 
-/** JSON only, and an empty body is no body. Everything else is answered by answerError. */
+/** JSON only, also where its type is not named; an empty body is no body. Everything else is answered by answerError. */
 function readJson(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error')
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  const parse: FastifyBodyParser<string> = (request, body, done) => {
     if (body === '') done(null, undefined)
     else
-      void parse(request, body.toString(), (error, value) =>
-        done(error === null ? null : describeBadJson(error, body.toString()), value),
+      void parseJson(request, body, (error, value) =>
+        done(error === null ? null : describeBadJson(error, body), value),
       )
+  }
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, parse)
+  app.addContentTypeParser('*', { parseAs: 'string' }, (request, body: string, done) => {
+    if (request.headers['content-type'] === undefined) void parse(request, body, done)
+    else done(new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE())
   })
 }

@@ -3,6 +3,7 @@ import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
 import type { Caller, Requester } from '../core/identity/access.ts'
+import { readBasicHeader } from '../sessions/read-basic.ts'
 import type { EventStream, Streams } from './answer-stream.ts'
 import type { Places } from './places.ts'
 import { readFormFile } from './read-form-file.ts'
@@ -41,7 +42,7 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
     const cacheControl = op.cacheSeconds === undefined ? 'no-store' : `public, max-age=${op.cacheSeconds}`
     const route: RouteOptions = {
       method: op.method,
-      url: op.path,
+      url: withoutWords(op),
       schema: {
         ...(op.params && { params: op.params }),
         querystring: op.query ?? nothing,
@@ -49,7 +50,10 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
         response: { 200: op.ok },
       },
       config: { operation: op },
+      // A stream is a body without an end.
+      exposeHeadRoute: op.method === 'GET' && op.stream !== true,
       ...(op.body !== undefined && !('required' in op.body) && { preValidation: allowNoBody }),
+      ...(op.loginAsBasic === true && { preValidation: takeBasic }),
       // Fastify validated the parts with the very schemas that Input is made from.
       handler: async (request, reply) => {
         void reply.header('cache-control', cacheControl)
@@ -106,3 +110,35 @@ function allowNoBody(request: FastifyRequest, _: FastifyReply, done: () => void)
 }
 
 const nothing = Type.Object({}, { additionalProperties: false })
+
+/** The user and the password that the body does not name. */
+function takeBasic(request: FastifyRequest, _: FastifyReply, done: () => void): void {
+  const login = readBasicHeader(request.headers.authorization)
+  const body = request.body ?? {}
+  if (typeof body === 'object')
+    request.body =
+      login === undefined || hasLogin(body)
+        ? body
+        : { ...body, username: login.name, password: login.password }
+  done()
+}
+
+function hasLogin({
+  username,
+  password,
+}: {
+  readonly username?: unknown
+  readonly password?: unknown
+}): boolean {
+  return username != null || password != null
+}
+
+/** A number in a path begins as numbers do: a word in its place is another path, which is not there (yet). */
+function withoutWords({ path, params }: Operation): string {
+  const { properties = {} } = (params ?? {}) as {
+    readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>
+  }
+  return path.replace(/:(\w+)/g, (all, name: string) =>
+    properties[name]?.type === 'integer' ? `${all}(^[\\d+\\-.].*$)` : all,
+  )
+}

@@ -8,6 +8,7 @@ import type { Store } from '../store/open-store.ts'
 import { createExpiringCache } from './expiring-cache.ts'
 import type { Identities, Identity } from './identities.ts'
 import type { Login, Logins } from './logins.ts'
+import { readBasic, splitScheme } from './read-basic.ts'
 import type { SourceOf } from './sources.ts'
 import type { Claims, Tokens } from './tokens.ts'
 
@@ -62,7 +63,7 @@ export function createIdentify(deps: IdentifyDeps): Identify {
   }
 
   return (header, requester, { admitsExpired }) => {
-    const { scheme, rest } = split(header ?? '')
+    const { scheme, rest } = splitScheme(header ?? '')
     if (scheme === 'bearer' || scheme === 'jwt')
       return byKnownToken(rest, requester) ?? byToken(rest, requester)
     const login = scheme === 'basic' ? readBasic(rest) : undefined
@@ -122,13 +123,6 @@ function createByPassword({
   }
 }
 
-/** `Scheme rest`. By hand: it is done for every request, on hundreds of characters. */
-function split(header: string): { readonly scheme: string; readonly rest: string } {
-  const end = header.indexOf(' ')
-  if (end === -1) return { scheme: '', rest: '' }
-  return { scheme: header.slice(0, end).toLowerCase(), rest: header.slice(end).trim() }
-}
-
 function admit(claims: Claims | undefined, identity: Identity | undefined, requester: Requester): Caller {
   if (claims === undefined || identity === undefined || !isGood(claims, identity)) {
     throw new Refusal(
@@ -152,13 +146,6 @@ function isStale(
 ): boolean {
   const isLocked = at.rules.lockout.threshold > 0 && at.nowMs < (locks.get(at.source) ?? 0)
   return user.disabled || user.tokenEpoch !== epoch || isLocked
-}
-
-/** RFC 7617. Undefined when it is none: also with the character NUL, which no name or password has, and PostgreSQL has no place for. */
-function readBasic(text: string): Login | undefined {
-  const [, name, password] = /^([^:\0]+):([^\0]+)$/.exec(Buffer.from(text, 'base64').toString('utf8')) ?? []
-  if (name === undefined || password === undefined) return undefined
-  return name.length <= 256 && password.length <= 256 ? { name, password } : undefined
 }
 
 /** The key under which a password is remembered: it has no meaning outside of this process. */
