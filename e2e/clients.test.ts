@@ -28,7 +28,7 @@ for (const [name, library] of Object.entries(libraries)) {
     const work = await startWork(library, { host: '127.0.0.1', port, password })
     const more = (count: number) => {
       const goal = work.answers() + count
-      return until(`${name} goes on`, async () => work.answers() > goal, { withinMs: 30_000 })
+      return until(`${name} goes on`, async () => work.answers() > goal)
     }
     await more(1_000)
 

@@ -35,7 +35,7 @@ test('a database that writes more during a full sync than its primary may hold b
     body: { engine_version: to },
   })
   // A server that dies meanwhile is succeeded by one that knows what an operator had set.
-  await until('its limit is raised', async () => (await limitOf(admin)) !== TOO_SMALL, { withinMs: 30_000 })
+  await until('its limit is raised', async () => (await limitOf(admin)) !== TOO_SMALL)
   await fairlead.server.end('SIGKILL')
   await fairlead.server.start()
   const action = await fairlead.untilEnded(upgrade.action_uid, 100_000).finally(() => ended.abort())

@@ -30,7 +30,7 @@ const kinds = [
   },
 ] as const
 
-const within = { withinMs: 40_000 }
+const within = { withinMs: 60_000 }
 
 let fairlead: Fairlead
 beforeAll(async () => {

@@ -27,9 +27,7 @@ test('the gate stays shut while any follower, successor or not, has a link witho
   using primary = await asAdmin(fairlead, 1)
   using sibling = await asAdmin(fairlead, 2)
   const port = specOf(fairlead.home, 1).tls?.port ?? 0
-  const promised = await until('the sibling is linked and behind', () => resync(primary, sibling, port), {
-    withinMs: 40_000,
-  })
+  const promised = await until('the sibling is linked and behind', () => resync(primary, sibling, port))
   await until(
     'the gate is open',
     async () => (await passGate(primary, [sibling], realTime, AbortSignal.timeout(10_000))) === undefined,

@@ -143,9 +143,7 @@ async function untilWhole(fairlead: Fairlead, uid: number, groups: number): Prom
       followed.every((port) => port !== undefined && primaries.includes(port))
     )
   }
-  await until('one primary and one linked replica in each group', isWhole, { withinMs: 60_000 }).catch(
-    (error: Error) => {
-      throw new Error(`${error.message}: ${last}`)
-    },
-  )
+  await until('one primary and one linked replica in each group', isWhole).catch((error: Error) => {
+    throw new Error(`${error.message}: ${last}`)
+  })
 }

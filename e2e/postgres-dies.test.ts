@@ -80,7 +80,7 @@ test.skipIf(postgresHere() === null)(
     await fairlead.api.createUser({ body: userOf('lost') })
     const checkpoint = () => readFileSync(join(stateOf(fairlead), 'audit', 'checkpoint'), 'utf8')
     const signed = checkpoint()
-    await until('the head of the audit is signed', () => checkpoint() !== signed, { withinMs: 60_000 })
+    await until('the head of the audit is signed', () => checkpoint() !== signed)
     await world.postgres.stop('killed')
     await replica.takeOver()
     relay.aim(replica.folder)
@@ -93,9 +93,7 @@ test.skipIf(postgresHere() === null)(
     await readBack(load)
     const events = async () =>
       (await fairlead.api.listLogs({ query: { limit: 1_000 } })).map(({ type }) => type)
-    await until('the loss is on record', async () => (await events()).includes('audit_head_missing'), {
-      withinMs: 60_000,
-    })
+    await until('the loss is on record', async () => (await events()).includes('audit_head_missing'))
     expect((await fairlead.api.getDatabase({ params: { uid } })).status).toBe('active')
     const { fault } = await verifyAuditOf(loadConfig(fairlead.environment), undefined)
     expect(fault).toMatch(/is not there any more/)

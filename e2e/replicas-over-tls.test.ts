@@ -8,7 +8,7 @@ import { type LoadedUpgrade, upgradeUnderLoad } from '../proof/upgrade-under-loa
 import { canBeStranger, startStranger } from './start-stranger.ts'
 
 const builds = buildsOfEachLine()
-const LONG = { withinMs: 40_000 }
+const LONG = { withinMs: 60_000 }
 const KEYS = 100
 
 async function create({ api, untilEnded }: Fairlead, engine_version: string, replication = true, n = 0) {

@@ -11,7 +11,7 @@ import { until } from '../proof/until.ts'
 import { startStranger } from './stranger.ts'
 
 const builds = buildsOfEachLine()
-const LONG = { withinMs: 40_000 }
+const LONG = { withinMs: 60_000 }
 const file = ({ home }: Fairlead, shard: number, name: string) => join(home, 'shards', `s${shard}`, name)
 
 /** Groups in cluster mode, each with a replica. */

@@ -62,7 +62,6 @@ export async function stallInUpgrades(round: Round): Promise<Aftermath> {
   await until(
     'one primary and one replica a group',
     async () => (await rolesOf(fairlead, uid)).join() === whole,
-    { withinMs: 60_000 },
   )
   await moreOfBoth()
   const reports = { endpoint: await endpoint.stop(), direct: await direct.stop() }

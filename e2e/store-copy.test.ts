@@ -35,9 +35,7 @@ test.skipIf(postgresHere() === null)(
       body: { engine_version: to, supervised: true },
     })
     const shown = () => api.getAction({ params: { uid: upgrade } })
-    await until('it waits for a person', async () => (await shown()).hold_reason === 'supervised', {
-      withinMs: 60_000,
-    })
+    await until('it waits for a person', async () => (await shown()).hold_reason === 'supervised')
 
     await using postgres = await startPostgresOfOthers(fairlead)
     await expect(copy(fairlead, postgres.env)).rejects.toThrow('another Fairlead server runs')

@@ -124,7 +124,7 @@ async function readBucket(ask: Servers['ask'], bucket: number) {
 async function untilLeaseIsOver(ask: Servers['ask'], pid: number | undefined): Promise<void> {
   const now = 'extract(epoch from clock_timestamp()) * 1000'
   const left = `select 1 from buckets where holder like '%:${pid}:%' and expires_at > ${now} limit 1`
-  await until('its leases are over', async () => (await ask(left)).length === 0, { withinMs: 60_000 })
+  await until('its leases are over', async () => (await ask(left)).length === 0)
 }
 
 /** What servers were refused, in their own words: "lease" by the store, "epoch" by agents and proxies. */

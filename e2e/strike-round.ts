@@ -88,7 +88,6 @@ export async function strikeInUpgrades(postgres: TestPostgres, round: Round): Pr
   await until(
     'one primary and one replica a group',
     async () => (await rolesOf(fairlead, uid)).join() === whole,
-    { withinMs: 60_000 },
   )
   await moreOfBoth()
   const twoPrimaries = await watch.end()

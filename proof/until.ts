@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 export async function until<T>(
   what: string | (() => string),
   check: () => Promise<T | undefined | false | null> | T | undefined | false | null,
-  { withinMs = 20_000, everyMs = 20 }: { readonly withinMs?: number; readonly everyMs?: number } = {},
+  { withinMs = 60_000, everyMs = 20 }: { readonly withinMs?: number; readonly everyMs?: number } = {},
 ): Promise<T> {
   const deadline = performance.now() + withinMs
   for (;;) {

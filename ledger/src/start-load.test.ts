@@ -80,7 +80,7 @@ test.each(kinds)(
     await using old = await startTestEngine(oldest, '--repl-diskless-sync-delay', '0')
     await using successor = await startTestEngine(newest, '--replicaof', `127.0.0.1 ${old.address.port}`)
     await using naming = await startNamingServer(old.address)
-    await until(async () => /state=online/.test(await old.call('INFO', 'replication')), { withinMs: 20_000 })
+    await until(async () => /state=online/.test(await old.call('INFO', 'replication')))
     await using load = await startOn(naming, { kind })
     for (const [from, to] of [
       [old, successor],
@@ -112,7 +112,7 @@ test('an engine that freezes leaves outcomes unknown: neither lost nor fine, and
   await load.untilAcked(2_000)
   const frozenMs = nowUnixMs()
   engine.process.kill('SIGSTOP')
-  await until(() => naming.asked() > 1, { withinMs: 5_000 })
+  await until(() => naming.asked() > 1)
   const before = load.acked()
   engine.process.kill('SIGCONT')
   await load.untilAcked(before + 2_000)
@@ -189,14 +189,14 @@ function startOn(
 /** "Online" comes up to a second before the stream flows: only the offset tells. */
 async function streamFlows(from: TestEngine, to: TestEngine): Promise<void> {
   const offset = await from.offset()
-  await until(async () => (await to.offset()) > offset, { withinMs: 10_000 })
+  await until(async () => (await to.offset()) > offset)
 }
 
 /** The lossless order: writes paused, offsets equal, demote, promote, and then the name. */
 async function handOver(from: TestEngine, to: TestEngine, naming: NamingServer): Promise<void> {
   await from.call('CLIENT', 'PAUSE', '10000', 'WRITE')
   const offset = await from.offset()
-  await until(async () => (await to.offset()) >= offset, { withinMs: 5_000 })
+  await until(async () => (await to.offset()) >= offset)
   await from.call('REPLICAOF', to.address.host, String(to.address.port))
   await to.call('REPLICAOF', 'NO', 'ONE')
   naming.primary = to.address

@@ -63,9 +63,7 @@ async function handOver(group: TestGroup, { silently = false } = {}): Promise<vo
   await streamFlows(group)
   await failOver(successor)
   if (!silently) Object.assign(group, { primary: successor, replica: old })
-  await until(async () => (await old.call('INFO', 'replication')).includes('master_link_status:up'), {
-    withinMs: 10_000,
-  })
+  await until(async () => (await old.call('INFO', 'replication')).includes('master_link_status:up'))
 }
 
 /** Voters may refuse a second one of the same group within two node timeouts: then it ends after 5 s, without effect. */
@@ -88,7 +86,7 @@ async function roleOf(engine: TestEngine): Promise<string> {
 /** "Online" comes up to a second before the stream flows: only the offset tells. */
 async function streamFlows({ primary, replica }: TestGroup): Promise<void> {
   const offset = await primary.offset()
-  await until(async () => (await replica.offset()) > offset, { withinMs: 20_000 })
+  await until(async () => (await replica.offset()) > offset)
 }
 
 async function join(groups: readonly TestGroup[]): Promise<void> {
@@ -98,11 +96,10 @@ async function join(groups: readonly TestGroup[]): Promise<void> {
     await first?.call('CLUSTER', 'MEET', address.host, `${address.port}`)
   for (const { primary, replica } of groups) {
     const id = await primary.call('CLUSTER', 'MYID')
-    await until(async () => (await replica.call('CLUSTER', 'NODES')).includes(id), { withinMs: 20_000 })
+    await until(async () => (await replica.call('CLUSTER', 'NODES')).includes(id))
     await replica.call('CLUSTER', 'REPLICATE', id)
   }
-  for (const engine of engines)
-    await until(async () => isWhole(await engine.call('CLUSTER', 'INFO')), { withinMs: 20_000 })
+  for (const engine of engines) await until(async () => isWhole(await engine.call('CLUSTER', 'INFO')))
   for (const group of groups) await streamFlows(group)
 }
 

@@ -37,7 +37,7 @@ export async function startTestEngine(build: string, ...settings: readonly strin
   const login = [`requirepass ${PASSWORD}`, `masterauth ${PASSWORD}`]
   const engine = await spawnEngine(build, { lines: [...own, ...login], args: settings })
   const call = async (...command: readonly string[]) => textOf(await callOnce(address, command))
-  await until(async () => (await call('PING').catch(() => '')) === 'PONG', { withinMs: 10_000 })
+  await until(async () => (await call('PING').catch(() => '')) === 'PONG')
   return {
     address,
     process: engine.child,
@@ -85,7 +85,7 @@ export async function startNamingServer(primary: Address): Promise<NamingServer>
 /** Looks every 2 ms until `check` holds. */
 export async function until(
   check: () => Promise<boolean> | boolean,
-  { withinMs }: { withinMs: number },
+  { withinMs = 60_000 }: { readonly withinMs?: number } = {},
 ): Promise<void> {
   await untilSo(() => String(check), check, { withinMs, everyMs: 2 })
 }

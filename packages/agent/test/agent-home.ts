@@ -122,7 +122,7 @@ export function connectAs(user: 'fairlead' | 'default', spec: ShardSpec): Promis
 
 export async function until(
   check: () => boolean | Promise<boolean>,
-  { withinMs, what = () => '' }: { readonly withinMs: number; readonly what?: () => string },
+  { withinMs = 60_000, what = () => '' }: { readonly withinMs?: number; readonly what?: () => string } = {},
 ): Promise<void> {
   await untilSo(what, check, { withinMs, everyMs: 5 })
 }

@@ -81,7 +81,6 @@ export async function makeCluster(
     await until(
       async () => (await replica.admin('INFO replication')).includes('master_link_status:up'),
       undefined,
-      20_000,
     )
 
   const endpoint = stack.use(await openShardedEndpoint(await makeShardedSpec(shards, replicas)))
@@ -93,14 +92,13 @@ export async function makeCluster(
     await until(
       async () => (await successor.admin('INFO replication')).includes('master_link_status:up'),
       undefined,
-      20_000,
     )
     const offset = async (engine: Engine) =>
       /master_repl_offset:(\d+)/.exec(await engine.admin('INFO replication'))?.[1]
     await primary.admin('CLIENT PAUSE 2000 WRITE')
     await until(async () => (await offset(primary)) === (await offset(successor)))
     await successor.admin('CLUSTER FAILOVER TAKEOVER')
-    await until(async () => (await primary.admin('ROLE')).includes('slave'), undefined, 10_000)
+    await until(async () => (await primary.admin('ROLE')).includes('slave'))
     await primary.admin('CLIENT UNPAUSE')
     roles[group] = { primary: successor, successor: primary }
     return successor.port

@@ -38,7 +38,7 @@ export async function startEngine(build: string, ...args: readonly string[]): Pr
         () => false,
       )
     const hasEnded = () => engine.process.exitCode !== null
-    await until(async () => hasEnded() || (await isUp()), undefined, 15_000)
+    await until(async () => hasEnded() || (await isUp()))
     if (!hasEnded()) return engine
     await engine[Symbol.asyncDispose]()
     if (attempt === 3) throw new Error(`${build} ends at its start: ${args.join(' ')}`)
@@ -185,7 +185,7 @@ export function rawClient(socket: Socket): RawClient {
 export async function until(
   check: () => boolean | Promise<boolean>,
   what: () => string = () => '',
-  withinMs = 5_000,
+  withinMs = 60_000,
 ): Promise<void> {
   await untilSo(what, check, { withinMs, everyMs: 2 })
 }

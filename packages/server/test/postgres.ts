@@ -152,7 +152,7 @@ function processOf(begin: () => ChildProcess, ask: Ask): Pick<TestPostgres, 'sta
         if (hasEnded()) server = begin()
         return answers(() => ask('select 1'))
       }
-      await until('PostgreSQL answers', answersOrBegins, { withinMs: 30_000 })
+      await until('PostgreSQL answers', answersOrBegins)
     },
     async stop(how) {
       if (server === undefined) return

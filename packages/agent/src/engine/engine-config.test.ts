@@ -176,7 +176,7 @@ async function subscribe({ host, port, userPassword }: ShardSpec): Promise<strin
   socket.setEncoding('utf8').on('data', (part: string) => {
     answer += part
   })
-  await until(() => answer.split('\r\n').length > 4 || answer.includes('NOPERM'), { withinMs: 2_000 })
+  await until(() => answer.split('\r\n').length > 4 || answer.includes('NOPERM'))
   socket.destroy()
   return answer
 }

@@ -117,7 +117,7 @@ test.runIf(missing === null)(
     const adopted = await home.becomes('a-1', { state: 'running' })
     expect(adopted).toMatchObject({ pid: before, crashes: 0 })
     await home.client.putShard({ params: { id: 'a-1' }, body: { ...spec, revision: 'next' } })
-    await until(async () => (await home.shard('a-1'))?.pid !== before, { withinMs: 10_000 })
+    await until(async () => (await home.shard('a-1'))?.pid !== before)
     const { pid } = await home.becomes('a-1', { state: 'running', revision: 'next' })
     expect(readdirSync(join(`/proc/${pid}/root`, home.path))).toEqual(['shards'])
     using admin = await connectAs('fairlead', spec)

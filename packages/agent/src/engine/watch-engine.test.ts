@@ -69,7 +69,7 @@ test('an agent tells of each engine what is different, and nothing of those that
     return heard
   }
   // A process that has just begun still changes. Memory, clients and counters change all the time.
-  await until(async () => (await next(2_500)).shards.length === 0, { withinMs: 20_000 })
+  await until(async () => (await next(2_500)).shards.length === 0)
   expect(heard).toMatchObject({ all: false, gone: [], offsets: [] })
 
   const touched = new Set<string>()
@@ -78,9 +78,7 @@ test('an agent tells of each engine what is different, and nothing of those that
     const told = async (what: () => Promise<unknown>) => {
       await what()
       // A change may take a while: a cluster counts its slots, a replica looks for its primary.
-      await until(async () => (await next(9_000)).shards.some((shard) => shard.id === id), {
-        withinMs: 9_500,
-      })
+      await until(async () => (await next(9_000)).shards.some((shard) => shard.id === id))
       expect(heard.shards.filter((shard) => !touched.has(shard.id))).toEqual([])
     }
     using admin = await connectAs('fairlead', spec)
@@ -102,20 +100,17 @@ test('the streams of primaries are told when something was written, as far as th
   await home.client.putShard({ params: { id: 's2' }, body: replica })
   using admin = await connectAs('fairlead', spec)
   const replication = async () => admin.info('replication')
-  await until(async () => (await replication()).includes('state=online'), { withinMs: 10_000 })
+  await until(async () => (await replication()).includes('state=online'))
 
   const told = async () =>
     (await home.client.awaitChanges({ body: { boot: '', after: 0, waitMs: 0 } })).offsets
   const offset = async () => Number(/master_repl_offset:(\d+)/.exec(await replication())?.[1])
-  await until(
-    async () => {
-      await admin.call('SET', 'key', 'value')
-      return (await told()).length > 0
-    },
-    { withinMs: 10_000 },
-  )
+  await until(async () => {
+    await admin.call('SET', 'key', 'value')
+    return (await told()).length > 0
+  })
   const last = await offset()
-  await until(async () => (await told()).some((seen) => seen.offset >= last), { withinMs: 10_000 })
+  await until(async () => (await told()).some((seen) => seen.offset >= last))
   const { pid } = await home.becomes('s1', { state: 'running' })
   process.kill(pid ?? 0, 'SIGKILL')
   await home.becomes('s1', { state: 'exited' })

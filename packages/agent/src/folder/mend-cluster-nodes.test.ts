@@ -60,13 +60,10 @@ test.for(engines.flatMap(({ flavour, version }) => files.map((file) => ({ flavou
     const { pid } = await home.becomes('c-1', { state: 'running' })
     await writeFile(join(shardFolder(home.path, 'c-1').data, 'nodes.conf'), text)
     process.kill(pid ?? 0, 'SIGKILL') // asked to stop, it would write its own file again
-    await until(
-      async () => {
-        const { shards } = await home.client.reportNode({})
-        const [shard] = shards
-        return shard?.state === 'running' && shard.pid !== pid && shard.crashes === 1
-      },
-      { withinMs: 20_000 },
-    )
+    await until(async () => {
+      const { shards } = await home.client.reportNode({})
+      const [shard] = shards
+      return shard?.state === 'running' && shard.pid !== pid && shard.crashes === 1
+    })
   },
 )

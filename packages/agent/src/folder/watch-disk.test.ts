@@ -8,7 +8,7 @@ import { engines } from '../../test/engines.ts'
 import { parseSnapshotHead } from './read-snapshot-head.ts'
 import { parseClaim } from './watch-disk.ts'
 
-const within = { withinMs: 10_000 }
+const within = { withinMs: 60_000 }
 const builds = engines.map(({ flavour, version }) => ({ flavour, version }))
 
 test.for(builds)(

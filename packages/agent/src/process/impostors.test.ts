@@ -44,7 +44,7 @@ test.each(allowed)(
     await clearTrials(home.path, pino({ level: 'silent' }))
     const agent = await home.start({ proxyProgram })
     try {
-      await until(async () => (await agent.report()).proxy?.state === 'running', { withinMs: 20_000 })
+      await until(async () => (await agent.report()).proxy?.state === 'running')
       const pid = (await agent.report()).proxy?.pid ?? 0
       expect(pid).not.toBe(asProxy.pid)
       // The right process is found all the same.

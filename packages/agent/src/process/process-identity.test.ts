@@ -45,7 +45,7 @@ test('an unrecorded engine is found by its folder, and no other process that wor
   using _ = endLater(engine)
   const person = spawn('sleep', ['60'], { cwd: folder })
   using __ = endLater(person)
-  await until(() => findEngineProcess(folder, conf, 7000) !== null, { withinMs: 2_000 })
+  await until(() => findEngineProcess(folder, conf, 7000) !== null)
   expect(findEngineProcess(folder, conf, 7000)?.pid).toBe(engine.pid)
   expect(findEngineProcess(join(folder, 'other'), conf, 7000)).toBeNull()
   expect(findEngineProcess(folder, join(folder, 'other.conf'), 7000)).toBeNull()
@@ -62,7 +62,7 @@ test('a process in a folder too deep for a name hides no other', async () => {
   expect(findEngineProcess(folder, '--none', 7000)).toBeNull()
   const engine = spawn('sh', ['-c', 'sleep 60; true', '--one'], { cwd: folder, detached: true })
   using __ = endLater(engine)
-  await until(() => findEngineProcess(folder, '--one', 7000)?.pid === engine.pid, { withinMs: 2_000 })
+  await until(() => findEngineProcess(folder, '--one', 7000)?.pid === engine.pid)
   // Node removes nothing that deep.
   spawnSync('rm', ['-rf', folder])
 })

@@ -58,7 +58,7 @@ test('one that is slow because the machine has much else to do is told, and its 
     why = (await home.client.reportNode({})).proxy.why || why
     return client.text() === '+PONG\r\n+PONG\r\n'
   }
-  await until(isAnswered, { withinMs: 60_000 })
+  await until(isAnswered)
   console.log(`300 ms of work took ${Math.round(performance.now() - begun)} ms`)
   expect(await home.proxyBecomes({ state: 'running' })).toMatchObject({ pid, crashes: 0 })
   expect(why).toMatch(/has not answered for .*: one piece of work has taken .*: main takes requests of/)

@@ -39,10 +39,10 @@ test('the log of a proxy that runs is cut when it is long, and the proxy writes 
   await home.proxyBecomes({ state: 'running' })
   const { log } = home.folder
   await appendFile(log, `${'x'.repeat(1_000)}\n`.repeat(Math.ceil(MOST_LOG_BYTES / 1_000)))
-  await until(async () => (await stat(log)).size <= KEPT_LOG_BYTES, { withinMs: 60_000 })
+  await until(async () => (await stat(log)).size <= KEPT_LOG_BYTES)
   await home.putEndpoint(database)
   // While the log is cut, a new line may come before the old ones that are kept.
-  await until(() => /^{"at":.*bdb-1/m.test(readFileSync(log, 'utf8')), { withinMs: 60_000 })
+  await until(() => /^{"at":.*bdb-1/m.test(readFileSync(log, 'utf8')))
 })
 
 test('the next agent adopts the proxy of one that was killed: its clients keep their connections', async () => {
@@ -128,7 +128,7 @@ test('while a stranger has the home, ours says so and tries again, and serves on
       ({ pid }) => pid === stranger.pid,
       () => false,
     )
-  await until(isUp, { withinMs: 60_000 })
+  await until(isUp)
   await using _ = await home.start({ proxyProgram })
   const { why } = await home.proxyBecomes({ state: 'failed' }, 10_000)
   expect(why).toMatch(/^(exit code 1: Error: )?another proxy runs on .*stop it first$/)
@@ -143,7 +143,7 @@ test('a program that is missing is told, and tried again', async () => {
   await using _ = await home.start({ proxyProgram: [missing] })
   const { crashes, pid } = await home.proxyBecomes({ state: 'failed', why: `${missing} is missing` })
   expect(pid).toBeNull()
-  await until(async () => (await home.client.reportNode({})).proxy.crashes > crashes, { withinMs: 60_000 })
+  await until(async () => (await home.client.reportNode({})).proxy.crashes > crashes)
 })
 
 test('it is stopped with all shards, stopped in its tracks or not, and comes back with the next agent', async () => {
@@ -214,7 +214,7 @@ async function startAgentProcess(home: TestHome): Promise<ChildProcess> {
       () => true,
       () => false,
     )
-  await until(answers, { withinMs: 60_000 })
+  await until(answers)
   return child
 }
 

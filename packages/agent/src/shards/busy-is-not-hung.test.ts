@@ -19,13 +19,10 @@ test.for(builds)(
     using client = await connect(spec)
     await client.call('SET', 'only copy', 'is kept')
     const seen = { isBusy: false, forMs: 0 }
-    const look = until(
-      async () => {
-        seen.isBusy ||= (await home.shard('a-1'))?.silence?.doing === 'works'
-        return seen.isBusy
-      },
-      { withinMs: 60_000 },
-    )
+    const look = until(async () => {
+      seen.isBusy ||= (await home.shard('a-1'))?.silence?.doing === 'works'
+      return seen.isBusy
+    })
     // How long a piece of work takes is foreseen from a smaller one: on a busy machine that goes wrong now and then.
     while (!seen.isBusy || seen.forMs < soon.primaryHungAfterMs) seen.forMs = await workFor(BUSY_MS, client)
     await look
@@ -39,17 +36,17 @@ test('nor does it end a replica, or a process that is to be replaced by another 
   await using _ = await home.start(soon)
   const { spec, pid } = await startShard(home, 'a-1')
   const replica = await startShard(home, 'b-1', followerOf(spec))
-  await until(() => isLinked(replica.spec), { withinMs: 5_000 })
+  await until(() => isLinked(replica.spec))
   using reader = await connect(replica.spec)
   const read = scriptsFor(BUSY_MS, reader)
-  await until(async () => (await home.shard('b-1'))?.silence?.doing === 'works', { withinMs: 15_000 })
+  await until(async () => (await home.shard('b-1'))?.silence?.doing === 'works')
   await read
   await home.becomes('b-1', { state: 'running', pid: replica.pid, crashes: 0, silence: null })
 
   using client = await connect(spec)
   await client.call('SET', 'a', '1')
   const written = scriptsFor(BUSY_MS, client)
-  await until(async () => (await home.shard('a-1'))?.silence?.doing === 'works', { withinMs: 15_000 })
+  await until(async () => (await home.shard('a-1'))?.silence?.doing === 'works')
   await home.client.putShard({ params: { id: 'a-1' }, body: { ...spec, revision: 'second' } })
   await home.becomes('a-1', { state: 'running', pid, revision: 'first' })
   await written
@@ -65,9 +62,7 @@ test('one that stands still alone, with nothing on its disk, is left to a person
   using client = await connect(spec)
   await client.call('SET', 'only copy', 'is kept')
   process.kill(pid, 'SIGSTOP')
-  await until(async () => (await home.shard('a-1'))?.why.includes('a person has to decide') ?? false, {
-    withinMs: 10_000,
-  })
+  await until(async () => (await home.shard('a-1'))?.why.includes('a person has to decide') ?? false)
   await delay(soon.primaryHungAfterMs)
   const told = await home.shard('a-1')
   expect(told).toMatchObject({ pid, crashes: 0, silence: { hung: true, doing: 'stopped', onDisk: false } })
@@ -86,7 +81,7 @@ test('one that stands still alone, with its data on its disk, is killed after a 
     await client.call('SET', 'saved', 'yes')
   }
   process.kill(pid, 'SIGSTOP')
-  await home.becomes('a-1', { state: 'running', crashes: 1, silence: null }, 15_000)
+  await home.becomes('a-1', { state: 'running', crashes: 1, silence: null })
   expect(home.logged()).toMatch(
     /while it did nothing, and was killed; it starts again with what is on its disk/,
   )
@@ -103,12 +98,10 @@ test('one that stands still among others is left to the server, whose order is v
   const { startedAt } = await home.becomes('a-1', { state: 'running' })
   await expect(endIt(startedAt)).rejects.toThrow('answers, or has another process by now')
   process.kill(pid, 'SIGSTOP')
-  await until(async () => (await home.shard('a-1'))?.why.includes('the server decides') ?? false, {
-    withinMs: 10_000,
-  })
+  await until(async () => (await home.shard('a-1'))?.why.includes('the server decides') ?? false)
   await expect(endIt((startedAt ?? 0) - 1)).rejects.toThrow('has another process by now')
   await endIt(startedAt)
-  const exited = await home.becomes('a-1', { state: 'exited', crashes: 1 }, 5_000)
+  const exited = await home.becomes('a-1', { state: 'exited', crashes: 1 })
   expect(exited.why).toMatch(/and was killed, as the server ordered; waits until the server orders its start/)
 })
 
@@ -117,10 +110,10 @@ test('a replica that stands still is killed soon, and comes back behind its prim
   await using _ = await home.start(soon)
   const { spec } = await startShard(home, 'a-1', { onCrash: 'wait' })
   const replica = await startShard(home, 'b-1', followerOf(spec))
-  await until(() => isLinked(replica.spec), { withinMs: 5_000 })
+  await until(() => isLinked(replica.spec))
   process.kill(replica.pid, 'SIGSTOP')
-  await home.becomes('b-1', { state: 'running', crashes: 1, silence: null }, 10_000)
-  await until(() => isLinked(replica.spec), { withinMs: 5_000 })
+  await home.becomes('b-1', { state: 'running', crashes: 1, silence: null })
+  await until(() => isLinked(replica.spec))
 })
 
 function followerOf({ host, port, adminPassword }: ShardSpec): Partial<ShardSpec> {

@@ -86,7 +86,7 @@ test('a replica resumes without a full sync, and as a primary later loads what i
   await run(home, primary, 'p')
   await run(home, replica, 'r')
   await write(primary, 'a')
-  await until(async () => (await read(replica, 'a')) === 'value of a', { withinMs: 5_000 })
+  await until(async () => (await read(replica, 'a')) === 'value of a')
   using admin = await connectAs('fairlead', replica)
   await admin.call('CONFIG', 'SET', 'appendonly', 'yes')
   await aofIsWritten(replica)
@@ -98,7 +98,7 @@ test('a replica resumes without a full sync, and as a primary later loads what i
 
   // Written while its AOF is off: the one of before is out of date from here on.
   await write(primary, 'b')
-  await until(async () => (await read(replica, 'b')) === 'value of b', { withinMs: 5_000 })
+  await until(async () => (await read(replica, 'b')) === 'value of b')
   await run(home, { ...replica, revision: 'third', replicaOf: null }, 'r')
   expect([await read(replica, 'a'), await read(replica, 'b')]).toEqual(['value of a', 'value of b'])
   await aofIsWritten(replica)
@@ -176,7 +176,7 @@ async function read(spec: ShardSpec, key: string) {
 async function linked(spec: ShardSpec): Promise<void> {
   using admin = await connectAs('fairlead', spec)
   const up = async () => (await admin.info('replication')).includes('master_link_status:up')
-  await until(up, { withinMs: 10_000 })
+  await until(up)
 }
 
 /** The first rewrite, by which an AOF that was switched on becomes the truth, is done. */
@@ -186,5 +186,5 @@ async function aofIsWritten(spec: ShardSpec): Promise<void> {
     const text = await admin.info('persistence')
     return /aof_enabled:1\r\naof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0/.test(text)
   }
-  await until(done, { withinMs: 10_000 })
+  await until(done)
 }

@@ -109,9 +109,7 @@ async function makeReplica({ primary, replica }: Pair) {
   const primaryId = await idOf(primary)
   using source = await connectAs('fairlead', primary)
   using admin = await connectAs('fairlead', replica)
-  await until(async () => String(await admin.call('CLUSTER', 'NODES')).includes(primaryId), {
-    withinMs: 5_000,
-  })
+  await until(async () => String(await admin.call('CLUSTER', 'NODES')).includes(primaryId))
   await admin.call('CLUSTER', 'REPLICATE', primaryId)
   await follows(replica, primary)
   await servesSlots(primary)
@@ -126,7 +124,7 @@ async function switchOnAof(admin: EngineConnection): Promise<void> {
     /aof_enabled:1\r\naof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0/.test(
       await admin.info('persistence'),
     )
-  await until(written, { withinMs: 10_000 })
+  await until(written)
 }
 
 async function follows(replica: ShardSpec, primary: ShardSpec): Promise<void> {
@@ -136,7 +134,7 @@ async function follows(replica: ShardSpec, primary: ShardSpec): Promise<void> {
     text = await admin.info('replication')
     return text.includes(`master_port:${primary.port}\r\nmaster_link_status:up`)
   }
-  await until(linked, { withinMs: 15_000, what: () => text })
+  await until(linked, { what: () => text })
 }
 
 /** A primary in cluster mode serves nothing for its first two seconds. */
@@ -144,7 +142,7 @@ async function servesSlots(spec: ShardSpec): Promise<void> {
   using admin = await connectAs('fairlead', spec)
   const info = async () => String(await admin.call('CLUSTER', 'INFO'))
   const serves = async () => /cluster_state:ok\r\ncluster_slots_assigned:16384\r\n/.test(await info())
-  await until(serves, { withinMs: 10_000 })
+  await until(serves)
 }
 
 async function syncs(spec: ShardSpec): Promise<{ readonly full: number; readonly partial: number }> {

@@ -28,7 +28,7 @@ test.runIf(missing === null)(
       process.kill(pid ?? 0, 'SIGKILL')
     }
     await using _ = await home.start({ builds })
-    await until(() => home.logged().includes('does not run within a wall'), { withinMs: 10_000 })
+    await until(() => home.logged().includes('does not run within a wall'))
     await home.becomes('a-1', { state: 'running' })
 
     const other = await makeSpec()

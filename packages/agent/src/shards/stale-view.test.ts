@@ -33,18 +33,17 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
       await writeFile(nodesFile, withoutShardIds(before))
       process.kill(first, 'SIGKILL')
       const isBack = async () => ![0, first].includes(await pidOf(home, 'away'))
-      await until(isBack, { withinMs: 20_000 })
+      await until(isBack)
       const hears = async () => (await roleOf(away, old)).includes('slave')
-      await until(hears, { withinMs: 20_000 })
+      await until(hears)
       // From each follower once more: the circle is closed now, if it is one, and the next word goes round it.
       const now = Date.now()
-      for (const each of [old, other])
-        await until(async () => pongOf(await roleOf(away, each)) > now, { withinMs: 20_000 })
+      for (const each of [old, other]) await until(async () => pongOf(await roleOf(away, each)) > now)
     } finally {
       process.kill(silent, 'SIGCONT')
     }
     const learned = async () => /master.*0-8191/.test(await roleOf(away, successor))
-    await until(learned, { withinMs: 20_000 })
+    await until(learned)
     expect(await pidOf(home, 'away')).not.toBe(first)
   },
 )
@@ -82,7 +81,7 @@ async function makeShards(home: TestHome, build: Build) {
     (await roleOf(away, other)).includes(id) &&
     /master.*0-8191/.test(await roleOf(away, old)) &&
     /master.* 2 connected 8192-16383/.test(await roleOf(successor, away))
-  await until(known, { withinMs: 10_000 })
+  await until(known)
   return [old, successor, other, away] as const
 }
 
@@ -97,10 +96,10 @@ async function follow(replica: ShardSpec, primary: ShardSpec, id: string): Promi
   using admin = await connectAs('fairlead', replica)
   // Refused until the replica has heard that it lost its slots, and that the other has them.
   const ordered = async () => (await admin.call('CLUSTER', 'REPLICATE', id).catch(refusal)) === 'OK'
-  await until(ordered, { withinMs: 20_000 })
+  await until(ordered)
   const linked = async () =>
     (await admin.info('replication')).includes(`master_port:${primary.port}\r\nmaster_link_status:up`)
-  await until(linked, { withinMs: 20_000 })
+  await until(linked)
 }
 
 function refusal(error: unknown): string {

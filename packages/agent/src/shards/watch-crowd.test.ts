@@ -45,25 +45,22 @@ test
     })
     const ended = once(stranger, 'exit')
     try {
-      await until(() => said.includes('there'), { withinMs: 10_000 })
+      await until(() => said.includes('there'))
       // One after the other, each beside those before: there is room for many.
       using stack = new DisposableStack()
       for (let n = 0; n < MOST / 10; n += 1)
-        await until(
-          async () => {
-            const client = await connectAs('default', spec).catch(() => null)
-            if (client === null) return false
-            stack.use(client)
-            return true
-          },
-          { withinMs: 10_000 },
-        )
+        await until(async () => {
+          const client = await connectAs('default', spec).catch(() => null)
+          if (client === null) return false
+          stack.use(client)
+          return true
+        })
       expect(await idle.call('PING')).toBe('PONG')
       expect(String(await admin.call('CLIENT', 'LIST'))).toContain('name=honest')
       expect(said).not.toContain('cut')
       const told = /^its port was nearly full \(maxclients 60\): .* \d+ of user 65534$/
       // Those that came first may have found room before anything was done.
-      await until(async () => told.test((await home.shard('a-1'))?.why ?? ''), { withinMs: 10_000 })
+      await until(async () => told.test((await home.shard('a-1'))?.why ?? ''))
       expect(home.logged()).toContain('strangers fill the port of a shard')
     } finally {
       stranger.kill('SIGKILL')

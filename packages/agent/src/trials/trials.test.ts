@@ -101,13 +101,10 @@ test('no more than two are tried at once, and the others have their turn', async
   await using home = await makeHome()
   await using _ = await home.start()
   let [most, done] = [0, false]
-  const watch = until(
-    () => {
-      most = Math.max(most, trialsIn(home).length)
-      return done
-    },
-    { withinMs: 30_000 },
-  )
+  const watch = until(() => {
+    most = Math.max(most, trialsIn(home).length)
+    return done
+  })
   const made = [1, 2, 3, 4, 5].map(() => home.client.tryBuild({ body: trialOf(anyEngine()) }))
   const results = await Promise.all(made)
   done = true
@@ -122,13 +119,13 @@ test('a trial that is not waited for any more is ended, and so is one whose agen
   {
     await using _ = await home.start({ builds: onlyBuild(stuck) })
     const leave = await askAndLeave(home, trialOf(stuck))
-    await until(() => processesIn(home).length === 1, { withinMs: 5_000 })
+    await until(() => processesIn(home).length === 1)
     leave()
-    await until(() => trialsIn(home).length === 0, { withinMs: 5_000 })
+    await until(() => trialsIn(home).length === 0)
     expect(processesIn(home)).toEqual([])
 
     await askAndLeave(home, trialOf(stuck))
-    await until(() => processesIn(home).length === 1, { withinMs: 5_000 })
+    await until(() => processesIn(home).length === 1)
   }
   expect([trialsIn(home), processesIn(home)]).toEqual([[], []])
   expect(home.logged()).not.toContain('agent request failed')
@@ -155,11 +152,11 @@ test.runIf(missing === null)('the same within the wall, where the engine is anot
   const selfTest = [{ command: ['EVAL', busy, '0'] }]
   const agent = startAgent(home, 'wall')
   try {
-    await until(() => answers(home), { withinMs: 10_000 })
+    await until(() => answers(home))
     await askAndLeave(home, trialOf(anyEngine(), { selfTest }))
-    await until(() => trialsIn(home).length > 0, { withinMs: 5_000 })
+    await until(() => trialsIn(home).length > 0)
     const port = Number.parseInt(trialsIn(home)[0] ?? '', 10)
-    await until(async () => !(await isFree(port)), { withinMs: 10_000 })
+    await until(async () => !(await isFree(port)))
   } finally {
     agent.kill('SIGKILL')
   }
@@ -186,15 +183,15 @@ async function killDuringTrial(home: TestHome): Promise<ChildProcess> {
   const slow = await makeProgram(home, 'slow', `sleep 1\nexec ${anyEngine().program} "$@"`)
   const agent = startAgent(home, 'no-wall', { FAIRLEAD_ENGINES: join(home.path, 'builds') })
   try {
-    await until(() => answers(home), { withinMs: 10_000 })
+    await until(() => answers(home))
     await askAndLeave(home, trialOf(slow))
-    await until(() => processesIn(home).length > 0, { withinMs: 5_000 })
+    await until(() => processesIn(home).length > 0)
   } finally {
     agent.kill('SIGKILL')
   }
   await once(agent, 'exit')
   const port = Number.parseInt(trialsIn(home)[0] ?? '', 10)
-  await until(async () => !(await isFree(port)), { withinMs: 10_000 })
+  await until(async () => !(await isFree(port)))
   return agent
 }
 

@@ -67,9 +67,9 @@ test('a tunnel ends with its engine, and is refused where none answers; the next
     message: expect.stringContaining('no connection within'),
   })
   process.kill(pid ?? 0, 'SIGKILL')
-  await until(() => !engine.usable, { withinMs: 5_000 })
+  await until(() => !engine.usable)
   const again = async () => 'engine' in (await dialTunnel(home.socketPath, 's1', '1:1'))
-  await until(again, { withinMs: 10_000 })
+  await until(again)
 })
 
 test('a higher epoch cuts the tunnels of lower ones before it is answered, and no byte of theirs comes to the engine', async () => {
@@ -155,7 +155,7 @@ test('bytes that waited in an agent that was stopped do not come to the engine w
         () => true,
         () => false,
       )
-    await until(isUp, { withinMs: 20_000 })
+    await until(isUp)
     const spec = await startShard(home)
     const { engine, socket, life } = await mustDial(home.socketPath, 's1', '1:1')
     using admin = await connectAs('fairlead', spec)
@@ -208,9 +208,7 @@ test('what an engine does not read waits at its server, and little of it in the 
   // The server, which is this process too, keeps no copy of them.
   for (let n = 0; n < 64; n += 1) socket.write(chunk)
   const seen: number[] = []
-  await until(() => seen.unshift(kept()) > 60 && seen.slice(0, 40).every((each) => each === seen[0]), {
-    withinMs: 10_000,
-  })
+  await until(() => seen.unshift(kept()) > 60 && seen.slice(0, 40).every((each) => each === seen[0]))
   expect(kept() - before).toBeLessThan(16 << 20)
   socket.destroy()
   process.kill(pid, 'SIGCONT')
@@ -243,16 +241,14 @@ test('an engine that says things without end says them to its server, as fast as
   const before = kept()
   for (const socket of signedIn) flood(socket.on('drain', () => flood(socket)))
   const seen: number[] = []
-  await until(() => seen.unshift(kept()) > 60 && seen.slice(0, 40).every((each) => each === seen[0]), {
-    withinMs: 10_000,
-  })
+  await until(() => seen.unshift(kept()) > 60 && seen.slice(0, 40).every((each) => each === seen[0]))
   expect(kept() - before).toBeLessThan(16 << 20)
   let read = 0
   server.on('data', ({ length }: Buffer) => {
     read += length
   })
   server.resume()
-  await until(() => read > 32 << 20, { withinMs: 10_000 })
+  await until(() => read > 32 << 20)
   tunnels.cutAll()
   await once(server, 'close')
 })
@@ -283,7 +279,7 @@ test('a tunnel whose server ends it is cut, too, while its engine hangs', async 
     atEngine?.write('x')
     return atEngine?.destroyed ?? false
   }
-  await until(isGone, { withinMs: 5_000 })
+  await until(isGone)
 })
 
 async function listen(onSocket: (socket: Socket) => void, allowHalfOpen = false) {

@@ -138,7 +138,6 @@ test('a client without finished handshake counts among the permitted connections
   await until(
     () => slow.ended(),
     () => 'it is closed',
-    15_000,
   )
   first.socket.destroy()
   await until(() => admission.open === 0)

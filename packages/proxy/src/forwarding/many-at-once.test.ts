@@ -44,7 +44,6 @@ test.for([
           until(
             () => client.ended() || client.text().length >= (before[n] ?? 0) + least,
             () => `${client.text().length}`,
-            30_000,
           ),
         ),
       )

@@ -21,7 +21,7 @@ test('a long scan or subscription in a transaction that is not kept goes as a wh
   client.send('PING\r\nEXEC\r\nPING\r\n')
   await client.gets("-ERR wrong number of arguments for 'scan' command\r\n+QUEUED\r\n")
   await client.gets('-EXECABORT Transaction discarded because of previous errors.\r\n+PONG\r\n')
-}, 20_000)
+})
 
 test('in RESP3 a list is a reply, whatever its first word', async () => {
   await using pair = await makePair(newest, newest)
@@ -36,7 +36,7 @@ test('in RESP3 a list is a reply, whatever its first word', async () => {
   expect(drained).toBe(true)
   pair.endpoint.release()
   await client.gets('*1\r\n$12\r\nsunsubscribe\r\n')
-}, 20_000)
+})
 
 test('what came in many small pieces while its client was blocked costs others nothing', async () => {
   await using pair = await makePair(newest, newest)

@@ -31,7 +31,7 @@ test('a client that takes minutes for one value is waited for a minute, then tol
     else if (!held.drained) expect(held.code).toBe('long_requests')
     return held
   }
-  await until(async () => (await hold()).tries === 5, undefined, 15_000)
+  await until(async () => (await hold()).tries === 5)
   await other.ask('GET k', '$6\r\nbefore\r\n')
   ahead = 61_000
   await until(async () => (await hold()).cut === 1)

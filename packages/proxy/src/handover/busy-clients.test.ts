@@ -108,7 +108,6 @@ async function keepBusy(client: RawClient, exchange: () => Exchange, signal: Abo
       await until(
         () => client.text().length > 0 || client.ended(),
         () => tell(wanted, client),
-        20_000,
       )
       const { length } = client.text()
       expect(length).toBeLessThanOrEqual(wanted.length)
@@ -120,7 +119,6 @@ async function keepBusy(client: RawClient, exchange: () => Exchange, signal: Abo
   await until(
     () => client.text().length >= wanted.length || client.ended(),
     () => tell(wanted, client),
-    20_000,
   )
   await client.gets(wanted)
   expect(client.text()).toBe('')

@@ -20,7 +20,7 @@ test('a blocking command with more words than are kept is not asked again with s
   const isBlocked = async () => /^blocked_clients:1\r?$/m.test(await pair.primary().admin('INFO clients'))
   await until(isBlocked, () => 'it does not block', 20_000)
   await pair.handOver()
-  await until(() => client.text() !== '', undefined, 20_000)
+  await until(() => client.text() !== '')
   // As an engine says it that is demoted without an endpoint before it.
   expect(client.text()).toMatch(/^-UNBLOCKED [^\r\n]*\r\n$/)
   client.send('PING\r\n')

@@ -204,7 +204,6 @@ test('a client that asks much and reads nothing is not read any more, and gets a
   await until(
     () => bytes > 299 * other.text().length,
     () => `${bytes} bytes`,
-    15_000,
   )
 })
 

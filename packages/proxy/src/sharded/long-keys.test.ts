@@ -30,7 +30,7 @@ test('a long answer of all groups is told whole, and no message stands in the mi
     other.send('PUBLISH news hello\r\n')
     await new Promise((tell) => setImmediate(tell))
   }
-  await until(() => client.text().includes('+PONG\r\n'), undefined, 20_000)
+  await until(() => client.text().includes('+PONG\r\n'))
   const told = Buffer.from(client.text().slice(from), 'latin1')
   const scanner = createReplyScanner()
   let lists = 0
@@ -61,7 +61,7 @@ test('a long answer to SCAN is told whole, in its place, and with a cursor that 
     client.send(
       `PING\r\nSCAN ${cursor} COUNT 1000\r\nCLIENT REPLY SKIP\r\nSCAN ${cursor} COUNT 1000\r\nECHO end\r\n`,
     )
-    await until(() => client.text().endsWith('$3\r\nend\r\n'), undefined, 20_000)
+    await until(() => client.text().endsWith('$3\r\nend\r\n'))
     const text = client.text()
     await client.gets(text)
     const answer = text.slice('+PONG\r\n'.length, -'$3\r\nend\r\n'.length)

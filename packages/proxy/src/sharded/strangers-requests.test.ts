@@ -21,7 +21,6 @@ test('the beginning of a long request is not kept of a client that has not signe
   await until(
     () => client.socket.closed,
     () => `it is kept, and was told ${client.text()}`,
-    10_000,
   )
   expect(client.text()).toBe('-ERR Protocol error: unauthenticated bulk length\r\n')
 })
@@ -33,7 +32,7 @@ test.each([
   await using client = await dial(cluster.port)
   for (const piece of pieces) {
     client.socket.write(piece)
-    await until(() => client.socket.writableLength === 0, undefined, 10_000)
+    await until(() => client.socket.writableLength === 0)
   }
   await client.gets('+OK\r\n$1\r\nk\r\n')
 })

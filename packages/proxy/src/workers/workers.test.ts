@@ -88,7 +88,7 @@ test('clients of both workers are counted, listed, prepared, held and moved toge
   )
   // More than one worker has, by any chance; on a busy machine not all of them say something in the moment that counts.
   const prepare = () => proxy.client.prepareEndpoint({ params, body: { upstream } })
-  await until(async () => (await prepare()).prepared >= 34, undefined, 15_000).finally(() => {
+  await until(async () => (await prepare()).prepared >= 34).finally(() => {
     isOver = true
   })
   expect((await working).filter(({ status }) => status === 'rejected')).toEqual([])

@@ -121,7 +121,6 @@ async function askForTurns(folder: string): Promise<Turns> {
   await until(
     () => existsSync(file),
     () => 'the proxy does not say how long its turns were',
-    20_000,
   )
   return JSON.parse(await readFile(file, 'utf8')) as Turns // written by watch-turns.ts
 }
@@ -135,10 +134,6 @@ async function holdSlots(engine: Engine, n: number): Promise<EndpointShard> {
       [10_923, 16_383],
     ][n] ?? []
   await engine.admin(`CLUSTER ADDSLOTSRANGE ${first} ${last}`)
-  await until(
-    async () => (await engine.admin('CLUSTER INFO')).includes('cluster_state:ok'),
-    undefined,
-    10_000,
-  )
+  await until(async () => (await engine.admin('CLUSTER INFO')).includes('cluster_state:ok'), undefined)
   return { first, last, upstream: { host: '127.0.0.1', port: engine.port } }
 }

@@ -55,7 +55,7 @@ test(`of changes that are cut off in any way each is whole or not at all, once, 
     await strike(relays, address.database, random)
     const before = [...done]
     const goOn = () => done.every((count, server) => count > (before[server] ?? 0) + 5)
-    await until(`both go on after blow ${n}`, goOn, { withinMs: 60_000 })
+    await until(`both go on after blow ${n}`, goOn)
   }
   goes = false
   await Promise.all(writers)
