@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Actor } from '../core/identity/access.ts'
 import {
   type AuditEvent,
   type AuditRecord,
@@ -8,6 +9,7 @@ import {
 } from '../core/identity/audit-record.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
+import { storableText } from '../store/storable.ts'
 import type { Tables } from '../store/tables.ts'
 
 /** Which records a list has; `limit` and `offset` count records. */
@@ -52,7 +54,7 @@ export function auditStore(db: Db): AuditStore {
         .select('hash')
         .where('seq', '=', seq - 1)
         .executeTakeFirst()
-      const record = { ...event, seq, at: now, previous: last?.hash ?? NO_HASH }
+      const record = { ...event, by: storableActor(event.by), seq, at: now, previous: last?.hash ?? NO_HASH }
       await db
         .insertInto('audit')
         .values(toRow({ ...record, hash: hashOf(record) }))
@@ -99,6 +101,11 @@ export function auditStore(db: Db): AuditStore {
       await db.deleteFrom('audit').where('seq', '<=', seq).execute()
     },
   }
+}
+
+/** The hash is of what is read again. Details are JSON, which writes such characters as escapes. */
+function storableActor({ uid, name, address }: Actor): Actor {
+  return { uid, name: storableText(name), address: address === null ? null : storableText(address) }
 }
 
 /** SHA-256 of a record's text, in hexadecimal. */

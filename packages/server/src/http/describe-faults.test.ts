@@ -16,11 +16,14 @@ test('a text of another form is refused with examples, not with a pattern', () =
   )
 })
 
-test('a text with NUL, and a number that is infinite, is refused in every place, with the name of the field', () => {
+test('a text with NUL or with half a character, and a number that is infinite, is refused in every place, with the name of the field', () => {
   const words = (schema: object, httpPart: string, value: unknown) =>
     compileValidator({ schema, httpPart })(value).error?.message
   const nul = 'must not have the character NUL (U+0000)'
   expect(words(authorizeUser.body, 'body', { username: 'a\0b', password: 'x' })).toBe(`username: ${nul}`)
+  const half = 'must not have half of a surrogate pair: it is no character'
+  expect(words(authorizeUser.body, 'body', { username: 'a\ud800b', password: 'x' })).toBe(`username: ${half}`)
+  expect(words(authorizeUser.body, 'body', { username: 'a\u{1f600}b', password: 'x' })).toBe(undefined)
   const resources = [{ type: 'db', uids: ['1', '2\0'] }]
   expect(words(createRole.body, 'body', { name: 'a', management: 'db_viewer', resources })).toContain(
     'resources.0.uids.1: must',

@@ -1,10 +1,10 @@
 /**
- * Faults that a schema does not find, one sentence each: the character NUL, which PostgreSQL cannot store, and a number that was read
- * from text and is infinite ("1e999"), which the validator does not compare with its bounds.
+ * Faults that a schema does not find, one sentence each: the character NUL, which PostgreSQL cannot store; half of a surrogate pair, which UTF-8
+ * does not have ("\ud800" in JSON: a store would keep another text); and a number that was read from text and is infinite ("1e999"), which the
+ * validator does not compare with its bounds.
  */
 export function describeUnfit(value: unknown, field = ''): readonly string[] {
-  if (typeof value === 'string')
-    return value.includes('\0') ? [`${nameOf(field)}: must not have the character NUL (U+0000)`] : []
+  if (typeof value === 'string') return describeText(value, field)
   if (typeof value === 'number')
     return Number.isFinite(value) ? [] : [`${nameOf(field)}: must be a number, and not beyond all numbers`]
   if (typeof value !== 'object' || value === null) return []
@@ -12,6 +12,13 @@ export function describeUnfit(value: unknown, field = ''): readonly string[] {
     const place = field === '' ? name : `${field}.${name}`
     return [...describeUnfit(name, 'the name of a field'), ...describeUnfit(part, place)]
   })
+}
+
+function describeText(text: string, field: string): readonly string[] {
+  if (text.includes('\0')) return [`${nameOf(field)}: must not have the character NUL (U+0000)`]
+  if (!text.isWellFormed())
+    return [`${nameOf(field)}: must not have half of a surrogate pair: it is no character`]
+  return []
 }
 
 function nameOf(field: string): string {

@@ -46,6 +46,14 @@ test('a cluster goes on in PostgreSQL with all that it had, in every table, seal
   expect(await everythingOf(far)).toEqual(await everythingOf(near))
 })
 
+test('a text with the character NUL, which an earlier embedded store took from an engine, does not keep the rest from PostgreSQL', async () => {
+  await sql`update actions set waiting_for = 'a' || char(0) || 'b'`.execute(near.db)
+  const rows = await copyStore(near, far)
+  expect(await copyStore(near, far)).toBe(rows)
+  const copied = await far.db.selectFrom('actions').select('waiting_for').execute()
+  expect(copied.map(({ waiting_for }) => waiting_for)).toContain('a\ufffdb')
+})
+
 test('no table is forgotten', async () => {
   const { rows } = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(
     near.db,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Store } from './open-store.ts'
+import { storableText } from './storable.ts'
 import { createTableDigest, type TableDigest } from './table-digest.ts'
 import type { Tables } from './tables.ts'
 
@@ -107,7 +108,7 @@ async function digestOf(table: Table, db: Db, walk: Walk): Promise<TableDigest> 
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Each page goes on where the one before has ended: the last one costs what the first does. */
+/** Texts are as every store keeps them: an earlier embedded store may have others. Each page goes on where the one before has ended: the last one costs what the first does. */
 async function* pagesOf(table: Table, db: Db, walk: Walk): AsyncGenerator<readonly Row[]> {
   const { place, start } = walks[walk]
   for (let after: unknown; ; ) {
@@ -117,6 +118,15 @@ async function* pagesOf(table: Table, db: Db, walk: Walk): AsyncGenerator<readon
     const { rows } = await page.execute(db)
     if (rows.length === 0) return
     after = rows.at(-1)?.walked
-    yield rows.map(({ walked: _, ...row }) => row)
+    yield rows.map(({ walked: _, ...row }) => storableRow(row))
   }
+}
+
+function storableRow(row: Row): Row {
+  return Object.fromEntries(
+    Object.entries(row).map(([column, value]) => [
+      column,
+      typeof value === 'string' ? storableText(value) : value,
+    ]),
+  )
 }

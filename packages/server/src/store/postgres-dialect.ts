@@ -10,6 +10,7 @@ import type pg from 'pg'
 import { patientReads } from './patient-reads.ts'
 import { asTrouble, StoreAway } from './postgres-trouble.ts'
 import { connectProven } from './prove-postgres.ts'
+import { storable } from './storable.ts'
 
 /** Of the lock that transactions take, of all servers. Any number that others are unlikely to take. */
 const WRITING = 4_620_710_326_847
@@ -47,7 +48,7 @@ function watched(pool: pg.Pool): PostgresPool {
         // Nothing waits behind a statement that gets no answer: its transaction is rolled back with its connection.
         if (trouble !== undefined) throw trouble
         try {
-          return await client.query(sql, [...parameters])
+          return await client.query(sql, storable(parameters))
         } catch (cause) {
           const known = asTrouble(cause)
           if (known instanceof StoreAway) trouble = known

@@ -1,22 +1,32 @@
 import type BetterSqlite from 'better-sqlite3'
-import type { SqliteDatabase } from 'kysely'
+import type { SqliteDatabase, SqliteStatement } from 'kysely'
+import { storable } from './storable.ts'
 
 /** Statements that are kept; lists of values make different ones. The oldest goes first. */
 const MOST_KEPT = 500
 
 /** `sqlite`, whose statements are prepared once: preparing costs several times what running does. */
 export function rememberStatements(sqlite: BetterSqlite.Database): SqliteDatabase {
-  const kept = new Map<string, BetterSqlite.Statement>()
+  const kept = new Map<string, SqliteStatement>()
   return {
     prepare(sql) {
       const known = kept.get(sql)
       if (known !== undefined) return known
       const [oldest] = kept.keys()
       if (oldest !== undefined && kept.size >= MOST_KEPT) kept.delete(oldest)
-      const statement = sqlite.prepare(sql)
+      const statement = withStorable(sqlite.prepare(sql))
       kept.set(sql, statement)
       return statement
     },
     close: () => void sqlite.close(),
+  }
+}
+
+function withStorable(statement: BetterSqlite.Statement): SqliteStatement {
+  return {
+    reader: statement.reader,
+    all: (values) => statement.all(storable(values)),
+    run: (values) => statement.run(storable(values)),
+    iterate: (values) => statement.iterate(storable(values)) as IterableIterator<unknown>,
   }
 }
