@@ -9,7 +9,7 @@ import { isQueuedIn } from './is-queued-in.ts'
 import { countKept } from './kept-transactions.ts'
 import type { Link } from './link.ts'
 import { makeUnmovable } from './look-ahead.ts'
-import { costsOf, NOTED_ALONE } from './noted.ts'
+import { costsOf, countNoted, NOTED_ALONE } from './noted.ts'
 
 /** A command without a reply is being forwarded: it counts as carried out as soon as the requests before it are answered. */
 export function assumeSuccess(connection: Connection, link: Link, command: Command): void {
@@ -28,7 +28,7 @@ export function assumeSuccess(connection: Connection, link: Link, command: Comma
   const keptBytes = inTransaction ? sizeOf(command) : 0
   connection.underWayBytes += keptBytes
   const costs = keptBytes > 0 ? NOTED_ALONE : costsOf(command)
-  link.notedBytes += costs
+  countNoted(link, costs)
   link.unanswered.waiting.push({ after: link.sent, command, keptBytes, costs })
   countUnanswered(connection, link)
 }
@@ -40,7 +40,7 @@ export function countUnanswered(connection: Connection, link: Link): void {
   for (let next = waiting.first(); next !== undefined; next = waiting.first()) {
     if (next.after > link.answered) return
     waiting.shift()
-    link.notedBytes -= next.costs
+    countNoted(link, -next.costs)
     connection.underWayBytes -= next.keptBytes
     connection.state = afterSilence(connection, next.command)
     countKept(connection)

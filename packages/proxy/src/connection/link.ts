@@ -18,8 +18,10 @@ export interface Link {
   answered: number
   /** The noted ones among those under way, in order. */
   readonly noted: Queue<Noted>
-  /** What these cost. */
+  /** What these cost (`countNoted`). */
   notedBytes: number
+  /** It is closed, and what these cost is not counted for its thread any more. */
+  forgotten: boolean
   /** How many of them the proxy itself has sent. */
   own: number
   /** One of them asks whether the client has signed in. */
@@ -88,6 +90,7 @@ export function createLink(socket: Socket, via: Via, generation: number): Link {
     answered: 0,
     noted: createQueue(),
     notedBytes: 0,
+    forgotten: false,
     own: 0,
     proving: false,
     waitsForAll: false,

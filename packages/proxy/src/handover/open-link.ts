@@ -7,6 +7,7 @@ import type { Connection } from '../connection/connection.ts'
 import { askForLogin } from '../connection/judge-login.ts'
 import { forgetEarly } from '../connection/kept-early.ts'
 import { createLink, type Link } from '../connection/link.ts'
+import { forgetNoted } from '../connection/noted.ts'
 import { sendOwn } from '../connection/send-own.ts'
 import { answeredState, reopenSilently } from '../connection/silent-transactions.ts'
 import { sendToClient, steerClient } from '../connection/steer-client.ts'
@@ -67,6 +68,7 @@ export async function openLink(
   link.socket.on('end', () => takeEnd(connection, link))
   link.socket.on('close', () => {
     forgetEarly(link)
+    forgetNoted(link)
     takeEnd(connection, link)
   })
   link.socket.on('drain', () => steerClient(connection))
