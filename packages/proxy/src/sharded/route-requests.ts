@@ -1,5 +1,6 @@
 import { gather, hashSlot, isBetweenRequests, scanRequest, takeGathered } from '@fairlead/engine'
 import { COSTS_OF_A_LOOK, inTurn, isTurnOver, LINE_BYTES, NOTED_COSTS } from '../forwarding/turns.ts'
+import { subscriptions } from '../remembered/commands.ts'
 import { type ConnectionState, isSubscribed } from '../remembered/connection-state.ts'
 import { asArray } from './as-array.ts'
 import { backendFor, backendOfSlot, flushBackends, LARGEST_FED_BYTES, pass } from './backends.ts'
@@ -278,7 +279,7 @@ function routeQueued(router: Router, request: Request, key: Buffer | null, isStr
   const { transaction } = router
   if (transaction === null) return 'wait'
   const { name, bytes } = request
-  const isSpecial = specialCommands.has(name) && name !== 'INFO'
+  const isSpecial = (specialCommands.has(name) && name !== 'INFO') || (key === null && name in subscriptions)
   const next = queueCommand(router, transaction, { name, key, isStray, isSpecial, bytes })
   switch (next.kind) {
     case 'answered':

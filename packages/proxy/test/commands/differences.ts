@@ -29,8 +29,9 @@ export const shardedDifferences: readonly Documented[] = [
   {
     commands: [
       ...['ASKING', 'AUTH', 'CLIENT', 'CLUSTER', 'CLUSTERSCAN', 'DBSIZE', 'FLUSHALL', 'FLUSHDB', 'FUNCTION'],
-      ...['HELLO', 'KEYS', 'MONITOR', 'PSYNC', 'RANDOMKEY', 'READONLY', 'READWRITE', 'REPLCONF', 'SCAN'],
-      ...['SCRIPT', 'SELECT', 'SYNC', 'UNWATCH', 'WAIT', 'WAITAOF'],
+      ...['HELLO', 'KEYS', 'MONITOR', 'PSUBSCRIBE', 'PSYNC', 'PUNSUBSCRIBE', 'RANDOMKEY', 'READONLY'],
+      ...['READWRITE', 'REPLCONF', 'SCAN', 'SCRIPT', 'SELECT', 'SUBSCRIBE', 'SYNC', 'UNSUBSCRIBE', 'UNWATCH'],
+      ...['WAIT', 'WAITAOF'],
     ],
     ways: ['transaction'],
     got: notInside,
