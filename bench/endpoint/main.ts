@@ -74,8 +74,13 @@ async function measureLoad(): Promise<readonly Run[]> {
   })
   const courses = new Map<Way, Course>([['direct', via({ port: engine.port, pid: null })]])
   if (noHaproxy === null) {
-    courses.set('haproxy', via(stack.use(await startHaproxy(engine.port, 1))))
-    courses.set('haproxy-default', via(stack.use(await startHaproxy(engine.port, null))))
+    for (const [way, threads] of [
+      ['haproxy', 1],
+      ['haproxy-default', null],
+    ] as const) {
+      const { ports, pid } = stack.use(await startHaproxy([engine.port], threads))
+      courses.set(way, via({ port: ports[0] ?? 0, pid }))
+    }
   }
   courses.set('endpoint', via({ port, pid: proxy.process().pid ?? null }))
 

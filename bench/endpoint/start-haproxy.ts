@@ -8,9 +8,10 @@ import { FetchError, fetchFile } from '@fairlead/agent'
 import { dial, freePort } from '../../packages/proxy/test/stage.ts'
 import { until } from '../../proof/until.ts'
 
-/** HAProxy before one engine. Disposing of it ends it. */
+/** HAProxy before engines. Disposing of it ends it. */
 export interface Haproxy extends AsyncDisposable {
-  readonly port: number
+  /** One for each engine, in their order. */
+  readonly ports: readonly number[]
   readonly pid: number
 }
 
@@ -42,11 +43,12 @@ export async function fetchHaproxy(say: (sentence: string) => void): Promise<str
 }
 
 /** `threads` null: as many as HAProxy thinks right, one for each processor. */
-export async function startHaproxy(enginePort: number, threads: number | null): Promise<Haproxy> {
+export async function startHaproxy(enginePorts: readonly number[], threads: number | null): Promise<Haproxy> {
   const place = await mkdtemp(join(tmpdir(), 'fairlead-haproxy-'))
-  const port = await freePort()
+  const ports: number[] = []
+  for (const _ of enginePorts) ports.push(await freePort())
   const config = join(place, 'haproxy.cfg')
-  await writeFile(config, configure(port, enginePort, threads))
+  await writeFile(config, configure(ports, enginePorts, threads))
   const child = spawn(join(folder, 'haproxy'), ['-db', '-f', config], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { LD_LIBRARY_PATH: folder },
@@ -60,32 +62,36 @@ export async function startHaproxy(enginePort: number, threads: number | null): 
     await rm(place, { recursive: true, force: true })
   }
   try {
-    await until('HAProxy answers', () => answers(port))
+    await until('HAProxy answers', async () => (await Promise.all(ports.map(answers))).every(Boolean))
   } catch (cause) {
     await end()
     throw cause
   }
-  return { port, pid: child.pid ?? 0, [Symbol.asyncDispose]: end }
+  return { ports, pid: child.pid ?? 0, [Symbol.asyncDispose]: end }
 }
 
-function configure(port: number, enginePort: number, threads: number | null): string {
+function configure(ports: readonly number[], enginePorts: readonly number[], threads: number | null): string {
+  const listeners = ports.map(
+    (port, n) => `listen engine${n}
+  bind 127.0.0.1:${port}
+  server engine 127.0.0.1:${enginePorts[n]}
+`,
+  )
   return `global
 ${threads === null ? '' : `  nbthread ${threads}\n`}defaults
   mode tcp
   timeout connect 2s
   timeout client 1h
   timeout server 1h
-listen engine
-  bind 127.0.0.1:${port}
-  server engine 127.0.0.1:${enginePort}
-`
+${listeners.join('')}`
 }
 
 async function answers(port: number): Promise<boolean> {
   try {
     await using client = await dial(port)
-    await client.ask('PING', '+PONG\r\n')
-    return true
+    client.send('PING\r\n')
+    await until('something', () => client.text() !== '' || client.ended())
+    return client.text() !== '' // perhaps that it has to sign in
   } catch {
     return false
   }

@@ -1,7 +1,8 @@
 /**
  * What does a quiet client of one database feel of hostile clients of others? One proxy as Fairlead runs it, before engines of their own
  * for the neighbour, a plain and a sharded database, TLS and Sentinel; one case at a time.
- * `npm run bench -- neighbours [--only CASES] [--seconds 3] [--json]`; CASES is a regular expression.
+ * `npm run bench -- neighbours [--only CASES] [--seconds 3] [--without-bare] [--node-flags=FLAGS] [--json]`; CASES is a regular
+ * expression. The proxy is started as the product starts it, unless FLAGS says otherwise.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,6 +13,7 @@ import { parseArgs } from 'node:util'
 import { encodeCommand } from '@fairlead/engine'
 import { makeHostileStage, PASSWORD } from '../../packages/proxy/test/hostile/hostile-stage.ts'
 import { newest, startEngine } from '../../packages/proxy/test/stage.ts'
+import { fetchHaproxy, startHaproxy } from '../endpoint/start-haproxy.ts'
 import { hostileCases } from './hostile-cases.ts'
 import { type Door, signIn } from './hostile-client.ts'
 import { printNeighbours } from './print-neighbours.ts'
@@ -21,17 +23,20 @@ const { values: flags } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
     seconds: { type: 'string', default: '3' },
+    'without-bare': { type: 'boolean', default: false },
+    'node-flags': { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 })
 const seconds = Number(flags.seconds)
 const only = new RegExp(flags.only)
+const nodeFlags = flags['node-flags']?.split(' ').filter((flag) => flag !== '')
 /** After this time, nothing is left of the clients before. */
 const REST_MS = 300
 const KEYS = 300_000
 
 await using stack = new AsyncDisposableStack()
-const stage = stack.use(await makeHostileStage())
+const stage = stack.use(await makeHostileStage(nodeFlags))
 const bareEngines = await Promise.all([startEngine(newest), startEngine(newest)])
 for (const engine of bareEngines) {
   stack.use(engine)
@@ -46,8 +51,12 @@ const doors = new Map(
   stage.targets.map(({ name, port, ca }): [string, Door] => [name, { port, ca, password: PASSWORD }]),
 )
 for (const door of [doors.get('sharded'), bareDoor]) if (door !== undefined) await fill(door)
+const noHaproxy = flags['without-bare'] ? '' : await fetchHaproxy((text) => process.stderr.write(`${text}\n`))
+const [hostilePort = 0, ownPort = 0] =
+  noHaproxy === null ? stack.use(await startHaproxy([hostileBare.port, ownBare.port], 1)).ports : []
 const neighbour = stack.use(await startNeighbour(stage.port))
 const bareNeighbour = stack.use(await startNeighbour(ownBare.port))
+const haproxyNeighbour = noHaproxy === null ? stack.use(await startNeighbour(ownPort)) : null
 
 const rows: Row[] = [await calm('no hostile client, before')]
 for (const [name, { at, onBare }] of Object.entries(hostileCases)) {
@@ -57,13 +66,17 @@ for (const [name, { at, onBare }] of Object.entries(hostileCases)) {
   await stage.turns()
   const { felt, rounds } = await beside(neighbour, name, door)
   const { mostMs, p99Ms } = await stage.turns()
-  const bare = onBare ? await beside(bareNeighbour, name, bareDoor) : null
+  const bare = onBare && !flags['without-bare'] ? await beside(bareNeighbour, name, bareDoor) : null
+  const throughHaproxy = { ...bareDoor, port: hostilePort }
+  const haproxy =
+    onBare && haproxyNeighbour !== null ? await beside(haproxyNeighbour, name, throughHaproxy) : null
   rows.push({
     ...{ what: name, at, ...felt, turn: Number(mostMs.toFixed(1)), turn99: p99Ms, rounds, met: isMet(felt) },
     ...{ bare: bare?.felt ?? null, bare_rounds: bare?.rounds ?? 0 },
+    ...{ haproxy: haproxy?.felt ?? null, haproxy_rounds: haproxy?.rounds ?? 0 },
   })
   process.stderr.write(
-    `${name}: p99 ${felt.p99} ms, max ${felt.max} ms, turn ${mostMs.toFixed(0)} ms (p99 ${p99Ms} ms); bare p99 ${bare?.felt.p99} ms\n`,
+    `${name}: p99 ${felt.p99} ms, max ${felt.max} ms, turn ${mostMs.toFixed(0)} ms (p99 ${p99Ms} ms); bare p99 ${bare?.felt.p99} ms; HAProxy p99 ${haproxy?.felt.p99} ms, rounds ${rounds}, ${bare?.rounds} and ${haproxy?.rounds}\n`,
   )
 }
 rows.push(await calm('no hostile client, after'))
@@ -86,6 +99,8 @@ async function calm(what: string): Promise<Row> {
     rounds: 0,
     bare,
     bare_rounds: 0,
+    haproxy: null,
+    haproxy_rounds: 0,
     met: isMet(felt),
   }
 }

@@ -11,7 +11,14 @@ export function printNeighbours({ build, seconds, rows }: NeighboursResult): str
   const table = new Table({
     head: [
       ...['what others do', 'at', 'p50 ms', 'p99 ms', 'max ms', 'longest turn ms', 'turn p99 ms', 'rounds'],
-      ...['bare p99 ms', 'bare max ms', 'bare rounds', `p99 < ${MOST_P99_MS} ms`],
+      ...[
+        'bare p99 ms',
+        'bare max ms',
+        'bare rounds',
+        'HAProxy p99 ms',
+        'HAProxy rounds',
+        `p99 < ${MOST_P99_MS} ms`,
+      ],
     ],
     style: { head: [], border: [] },
   })
@@ -19,6 +26,7 @@ export function printNeighbours({ build, seconds, rows }: NeighboursResult): str
     table.push([
       ...[row.what, row.at, row.p50, row.p99, row.max, row.turn, row.turn99, row.rounds],
       ...[row.bare?.p99 ?? '', row.bare?.max ?? '', row.bare === null ? '' : row.bare_rounds],
+      ...(row.haproxy === null ? ['', ''] : [row.haproxy.p99, row.haproxy_rounds]),
       row.met ? 'met' : 'missed',
     ])
   return `${build}, ${seconds} s each\n${table.toString()}\n`

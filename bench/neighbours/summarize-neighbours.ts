@@ -16,9 +16,12 @@ export interface Row extends Felt {
   readonly turn99: number
   /** The same load on an engine without an endpoint, beside an engine of the neighbour's own. */
   readonly bare: Felt | null
+  /** The same load on the same engines, with one HAProxy of one thread before both; null: it cannot be had. */
+  readonly haproxy: Felt | null
   /** Rounds of what they did, here and there: that they got to do something. */
   readonly rounds: number
   readonly bare_rounds: number
+  readonly haproxy_rounds: number
   readonly met: boolean
 }
 

@@ -57,13 +57,14 @@ export const PASSWORD = 'right-password'
 /** What the agent gives the user of a database. */
 const giveRights = `ACL SETUSER default on >${PASSWORD} ~* &* +@all -@admin`
 
-export async function makeHostileStage(): Promise<HostileStage> {
+/** The proxy is started with `nodeFlags`, by default those of the product. */
+export async function makeHostileStage(nodeFlags: readonly string[] = proxyFlags): Promise<HostileStage> {
   await using stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'hostile-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const preload = new URL('watch-turns.ts', import.meta.url).href
   const pem = certificateOf(folder, 'localhost')
-  const flags = [...proxyFlags, `--import=${preload}`]
+  const flags = [...nodeFlags, `--import=${preload}`]
   const proxy = stack.use(
     await runProxy({ sentinelPort: await freePort(), nodeFlags: flags, env: { TURNS_FOLDER: folder } }),
   )
