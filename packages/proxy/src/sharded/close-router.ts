@@ -4,6 +4,7 @@ import { dropConnection } from '../connection/end-connection.ts'
 import { viasOf } from '../listen/list-clients.ts'
 import { letGo } from './collected-replies.ts'
 import { countPart } from './kept-parts.ts'
+import { forgetRequests } from './kept-requests.ts'
 import { flushOutgoing } from './outgoing.ts'
 import type { Router } from './router.ts'
 
@@ -32,6 +33,7 @@ function close(router: Router, why = ''): void {
   if (why !== '') shards.onCut({ client: visitor.address, via: viasOf(connectionsOf(router)), why })
   router.closed = true
   letGo(router)
+  forgetRequests(router)
   router.stash = []
   takeGathered(router.part)
   countPart(router)

@@ -3,6 +3,7 @@ import { steerLink } from '../connection/steer-client.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
 import { endRouter } from './close-router.ts'
 import { collect, letGo } from './collected-replies.ts'
+import { forgetRequest } from './kept-requests.ts'
 import { flushOutgoing, queueForClient } from './outgoing.ts'
 import { readRedirect } from './read-redirect.ts'
 import { type Backend, type PendingReply, type Router, steerRouter } from './router.ts'
@@ -160,14 +161,8 @@ export function finish(backend: Backend, pendingReply: PendingReply): void {
   backend.pending.shift()
   backend.last = pendingReply
   pendingReply.done = true
-  forget(backend.router, pendingReply)
+  forgetRequest(backend.router, pendingReply)
   if (backend.router.pending.first() === pendingReply) advance(backend.router)
-}
-
-/** Its request need not be kept any more. */
-export function forget(router: Router, pendingReply: PendingReply): void {
-  router.keptBytes -= pendingReply.request?.length ?? 0
-  pendingReply.request = null
 }
 
 /** The reply whose turn it was has been told: so those that have come already follow. */
@@ -176,7 +171,7 @@ export function advance(router: Router): void {
     sendParts(router, head)
     head.delivered = true
     router.pending.shift()
-    for (const bytes of router.between.splice(0)) queueForClient(router, bytes, 0, bytes.length)
+    if (router.between.length > 0) sendMessages(router)
   }
   const head = router.pending.first()
   if (head !== undefined && head.parts.length > 0) {
@@ -187,14 +182,24 @@ export function advance(router: Router): void {
 }
 
 function sendParts(router: Router, pendingReply: PendingReply): void {
-  const { heldBy } = pendingReply
-  const wasFull = heldBy !== null && isHeldBack(heldBy)
-  for (const bytes of pendingReply.parts) {
-    queueForClient(router, bytes, 0, bytes.length)
-    if (heldBy !== null) heldBy.heldBytes -= bytes.length
-  }
+  const { heldBy, parts } = pendingReply
   pendingReply.parts = []
-  if (wasFull && !isHeldBack(heldBy)) steerLink(heldBy.connection)
+  for (const bytes of parts)
+    if (heldBy === null) queueForClient(router, bytes, 0, bytes.length)
+    else sendHeld(heldBy, bytes)
+}
+
+/** The reply in the middle of which they came has been told. */
+function sendMessages(router: Router): void {
+  for (const { backend, bytes } of router.between.splice(0)) sendHeld(backend, bytes)
+}
+
+/** What was held back of a backend is told. */
+function sendHeld(backend: Backend, bytes: Buffer): void {
+  const wasFull = isHeldBack(backend)
+  queueForClient(backend.router, bytes, 0, bytes.length)
+  backend.heldBytes -= bytes.length
+  if (wasFull && !isHeldBack(backend)) steerLink(backend.connection)
 }
 
 /** It is not read, because it has said too much out of its turn. */
@@ -210,6 +215,8 @@ function sendBetween(backend: Backend, bytes: Buffer): void {
   const { router, last } = backend
   if (last !== null && !last.delivered) {
     holdBack(backend, last, bytes)
-  } else if (router.pending.first()?.begun === true) router.between.push(bytes)
-  else queueForClient(router, bytes, 0, bytes.length)
+  } else if (router.pending.first()?.begun === true) {
+    router.between.push({ backend, bytes })
+    backend.heldBytes += bytes.length
+  } else queueForClient(router, bytes, 0, bytes.length)
 }

@@ -3,7 +3,8 @@ import type { Address } from '@fairlead/api'
 import { addressText } from '../listen/address-text.ts'
 import { backendFor, flushBackends, mention, pass } from './backends.ts'
 import { doExclusively, errorReply } from './exclusive.ts'
-import { advance, forget } from './order-replies.ts'
+import { forgetRequest } from './kept-requests.ts'
+import { advance } from './order-replies.ts'
 import type { Backend, Diverted, PendingReply, Router, Shards } from './router.ts'
 
 /** How often a command is sent again before its client gets the error. */
@@ -111,6 +112,6 @@ function askAgain(
 function answerDiverted(router: Router, pendingReply: PendingReply, reply: Buffer): void {
   pendingReply.parts = pendingReply.silent ? [] : [reply]
   pendingReply.done = true
-  forget(router, pendingReply)
+  forgetRequest(router, pendingReply)
   advance(router)
 }

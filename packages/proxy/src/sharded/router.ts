@@ -81,12 +81,12 @@ export interface Router {
   triedRules: boolean
   /** Requests that engines have sent elsewhere. */
   diverted: Diverted[]
-  /** Of requests that may have to be asked again. */
+  /** Of requests that may have to be asked again (kept-requests.ts). */
   keptBytes: number
   /** Of replies that are kept until they are whole, or are told together with others, or read (collected-replies.ts). */
   collectedBytes: number
-  /** Unrequested messages, which came in the middle of a reply. */
-  between: Buffer[]
+  /** Unrequested messages, which came in the middle of a reply of another backend. They count as held back (`heldBytes`). */
+  between: { readonly backend: Backend; readonly bytes: Buffer }[]
   /** On its way to the client: written when the chunk that is being looked at is at its end. */
   outgoing: Buffer[]
   outgoingBytes: number
@@ -109,7 +109,7 @@ export interface Backend {
   readonly pending: Queue<PendingReply>
   /** To be forwarded with what else comes in the same chunk. */
   unsent: Buffer[]
-  /** Held back, because earlier replies of other backends are not in. */
+  /** Held back, because earlier replies of other backends are not in, or not told to their end. */
   heldBytes: number
   /** The reply that is being read has to be seen whole. */
   careful: boolean

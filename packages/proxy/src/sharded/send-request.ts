@@ -1,12 +1,10 @@
 import { blockingNames, isBlocking, subscriptions } from '../remembered/commands.ts'
 import { feed, LARGEST_FED_BYTES, pass } from './backends.ts'
 import { doExclusively, takeSilence } from './exclusive.ts'
+import { mayKeepRequest } from './kept-requests.ts'
 import { runsScript } from './read-redirect.ts'
 import { countWords, findWord, wordAt } from './read-words.ts'
 import { type Backend, makePendingReply, type PendingReply, type Router } from './router.ts'
-
-/** Of requests that may have to be asked again, in all. Beyond, the client is told to try again. */
-const MOST_KEPT_BYTES = 1024 * 1024
 
 /** `sent`: on its way, or answered. `wait`: not before all is answered. `more`: its backend is not known yet. */
 export type Routed = 'sent' | 'wait' | 'more'
@@ -26,8 +24,7 @@ export function sendRequest(router: Router, backend: Backend, request: Request, 
   if (isLong && router.pending.size > 0) return 'wait'
   // EXEC is behind its transaction, and none of it would be there.
   const isEngines = router.transaction === null && name !== 'EXEC' && !runsScript(name)
-  const mayBeAskedAgain = isWhole && isEngines && router.keptBytes + bytes.length <= MOST_KEPT_BYTES
-  if (mayBeAskedAgain) router.keptBytes += bytes.length
+  const mayBeAskedAgain = isWhole && isEngines && mayKeepRequest(router, bytes.length)
   const blocks = router.transaction === null && isWhole && mayBlock(request)
   // No engine executes what comes behind a command that waits.
   if (blocks) router.gated = true
