@@ -1,7 +1,7 @@
 import type { Build } from '@fairlead/api'
 import type { CommandTable } from './command-rights.ts'
 
-/** Which words of access rules a build knows. */
+/** A build and its commands: what the access rules of users can name there. */
 export interface AclDialect {
   readonly build: Build
   readonly commands: CommandTable

@@ -12,12 +12,12 @@ export interface User {
   readonly name: string
   readonly enabled: boolean
   readonly withoutPassword: boolean
-  /** SHA-256 digests in hex. They are carried as they are, and never put into words. */
+  /** SHA-256 digests in hex. They are carried as they are, and never appear in a message. */
   readonly passwords: readonly string[]
-  /** Whether what it sends with RESTORE is checked in full. */
+  /** Whether the payloads that it sends with RESTORE are checked completely. */
   readonly sanitizes: boolean
   readonly root: Rules
-  /** Each grants for itself, beside the root. */
+  /** Each selector grants rights by itself, in addition to the root. */
   readonly selectors: readonly Rules[]
 }
 
@@ -37,21 +37,21 @@ export type ReadUser =
   | { readonly kind: 'user'; readonly name: string; readonly user: User }
   | { readonly kind: 'unreadable'; readonly name: string; readonly why: string }
 
-/** What is read of one user. The longest that applications have is a few kilobytes, with a handful of selectors. */
+/** Limits for one user. The longest rules of real applications have a few kilobytes, with a handful of selectors. */
 const LONGEST_LINE = 1024 * 1024
 const MOST_WORDS = 2_000
 const MOST_SELECTORS = 100
-/** Of a line that is not read: it is for people. */
+/** The name that is shown to people when a line is too long to be read. */
 const LONGEST_NAME = 200
 
-/** Reads a line of ACL LIST, printed by a build that knows these words. What is beyond the limits above is not read. */
+/** Reads a line of ACL LIST, printed by a build that knows these words. A line beyond the limits above is not read. */
 export function readUser(line: string, knows: AclWords): ReadUser {
   if (line.length > LONGEST_LINE) {
     const [, name = ''] = line.slice(0, LONGEST_NAME).split(' ')
     return { kind: 'unreadable', name, why: 'its rules are longer than 1 MB, and are not read' }
   }
   const [, name = '', ...words] = line.split(' ').filter((word) => word !== '')
-  // What is not UTF-8 has been replaced on its way here: sent back, it would be another name or key.
+  // Bytes that are not UTF-8 were replaced when the line was read: sent back, this would be another name or key.
   if (line.includes('\ufffd')) return { kind: 'unreadable', name, why: 'it is not written in UTF-8' }
   if (words.length > MOST_WORDS)
     return { kind: 'unreadable', name, why: `it has more than ${MOST_WORDS} words of rules` }
@@ -81,7 +81,7 @@ export function readUser(line: string, knows: AclWords): ReadUser {
   return { kind: 'user', name, user }
 }
 
-/** The rules after `reset`, for a build that knows these words. What it does not know must not matter to this user. */
+/** The rules after `reset`, for a build that knows these words. Words that it does not know must not matter to this user. */
 export function sayUser(user: User, knows: AclWords): readonly string[] {
   return [
     user.enabled ? 'on' : 'off',

@@ -19,7 +19,7 @@ export function aclWords(build: Build): AclWords {
   const isValkey9 = build.flavour === 'valkey' && compareVersions(build.version, '9.0') >= 0
   return {
     channels: since62,
-    // Valkey 9.1.2 takes the word and forgets it.
+    // Valkey 9.1.2 accepts the word and ignores it.
     sanitizing: since62 && !isValkey9,
     keyPermissions: since70,
     selectors: since70,

@@ -45,15 +45,15 @@ describe('the same by meaning', () => {
     ['the order of channels', '&a &b', '&b &a'],
     ['the order of passwords', `#${DIGEST} #${OTHER}`, `#${OTHER} #${DIGEST}`],
     ['the order of selectors', '(~a +get) (~b +set)', '(~b +set) (~a +get)'],
-    ['what is so by default', 'sanitize-payload -@all +get', '+get'],
+    ['words that are the default', 'sanitize-payload -@all +get', '+get'],
     ['a command by its subcommands', '-@all +config', '-@all +config|get +config|set +config'],
-    ['no commands, said or not', 'resetchannels -@all', ''],
+    ['no commands, explicitly or not', 'resetchannels -@all', ''],
   ]
   test.for(same)('%s', ([, here, there]) => {
     expect(carry([`user app on ${here}`], [`user app on ${there}`], redis70)).toEqual(nothing)
   })
 
-  test('all databases, said or not', () => {
+  test('all databases, explicitly or not', () => {
     expect(carry(['user app on'], ['user app on alldbs'], valkey91, redis70).set).toEqual([])
   })
 })
@@ -137,7 +137,7 @@ describe('which users', () => {
     expect(set).toMatchObject([{ name: 'default' }])
     const then = `user default ${set[0]?.rules.join(' ')}`
     expect(usersToCarry(from, [then], places(redis70, valkey81)).set).toEqual([])
-    // Changed back on the source, it is changed back.
+    // When it is changed back on the source, it is changed back here, too.
     expect(usersToCarry(ours, [then], places(redis70, valkey81)).set).toMatchObject([
       { name: 'default', rules: ['on', `#${DIGEST}`, '~*', 'resetchannels', '&*', ...given.split(' ')] },
     ])
@@ -167,7 +167,7 @@ describe('which users', () => {
 })
 
 describe('in the words of the target', () => {
-  test('a user of redis 6.0 hears all channels, and says so from 6.2 on', () => {
+  test('a user of redis 6.0 may use all channels; from 6.2 on its rules say so', () => {
     expect(rulesOf('user app on ~* +get', redis62, redis60)).toBe('on ~* resetchannels &* +get')
     expect(rulesOf('user app on ~* +get', redis60, redis60)).toBe('on ~* +get')
   })
@@ -198,7 +198,7 @@ describe('in the words of the target', () => {
     ['resetdbs db=0', valkey81, valkey91, 'numbered databases'],
   ]
   test.for(unsayable)(
-    'rather than with other rights a user is not carried: %s',
+    'a user is not carried at all rather than with other rights: %s',
     ([words, there, here, what]) => {
       const { set, obstacles } = carry([`user app on #${OTHER} ${words}`], [], there, here)
       expect(set.filter(({ name }) => name === 'app')).toEqual([])
@@ -233,7 +233,7 @@ const someUsers = fc
   )
 const dialects = fc.constantFrom(redis60, redis70, valkey81, valkey91)
 
-test('what was carried once is not carried again, and no message holds a digest', () => {
+test('a user that was carried once is not carried again, and no message holds a digest', () => {
   fc.assert(
     fc.property(someUsers, someUsers, dialects, dialects, (from, to, here, there) => {
       const first = usersToCarry(from, to, places(here, there))

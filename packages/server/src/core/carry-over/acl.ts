@@ -12,7 +12,7 @@ export interface UsersToCarry {
   readonly set: readonly { readonly name: string; readonly rules: readonly string[] }[]
   /** To be deleted: users that the source does not have. */
   readonly remove: readonly string[]
-  /** What cannot be carried over, in words. They name users, never passwords. */
+  /** What cannot be carried over, as sentences. They name users, never passwords. */
   readonly obstacles: readonly string[]
 }
 
@@ -24,7 +24,7 @@ export interface AclPlaces {
 }
 
 /**
- * Which users of the shard `from` the shard `to` lacks, or has with another meaning. Both are given as the
+ * The users of the shard `from` that the shard `to` does not have, or has with other rights. Both are given as the
  * lines of ACL LIST. The administrative user is left out. A changed `default` is carried like any other user;
  * an unchanged one keeps the rules that Fairlead has written for the build of `to`, with the passwords of
  * `from`.
@@ -74,7 +74,7 @@ function* readLines(lines: readonly string[], build: Build): InSteps<Lines> {
   }
 }
 
-/** The user as it is to be on the target; null when its rights cannot be said there. */
+/** The user as it is to be on the target; null when the target cannot express its rights. */
 function* translateUser(
   user: User,
   { from, to, inCluster }: AclPlaces,
@@ -95,7 +95,7 @@ function* translateUser(
     ...new Set(parts.flatMap(({ translated }) => translated.unsayable.map((name) => `rights to ${name}`))),
   ]
   const lost = [...new Set(parts.flatMap(({ translated }) => translated.lost))]
-  // Where there is no such word, the payloads of all users are checked alike.
+  // A build without this word treats the payloads of all users alike.
   const sanitizes = user.sanitizes || !aclWords(to.build).sanitizing
   const place = `${to.build.flavour} ${to.build.version}`
   const translated = root && unsayable.length === 0 ? { ...user, sanitizes, root, selectors } : null

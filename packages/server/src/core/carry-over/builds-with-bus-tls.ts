@@ -2,8 +2,8 @@ import type { Build } from '@fairlead/api'
 import { isBeforeRedis } from './acl-words.ts'
 
 /**
- * Why shards of this build cannot speak TLS to each other as ours do, in words; undefined when they can. Redis before 7.0 has no `cluster-port`, so its bus
- * would be above the port that speaks TLS, and it names that port to clients.
+ * Why shards of this build cannot speak TLS to each other in Fairlead's way, as a sentence; undefined when they can. Redis before 7.0 has no `cluster-port`, so its bus
+ * would be at a fixed distance above the TLS port, and it would name the TLS port to clients.
  */
 export function obstacleToBusTls(build: Build): string | undefined {
   if (!isBeforeRedis(build, '7.0')) return undefined

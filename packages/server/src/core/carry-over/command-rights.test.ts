@@ -21,7 +21,7 @@ describe('command words are read from left to right', () => {
     expect([...commandRights(words.split(' '), older).allowed].toSorted()).toEqual(allowed)
   })
 
-  test('a first argument counts until the command itself is spoken of', () => {
+  test('a first argument counts until a later word names the command itself', () => {
     const open = (words: string) => [...commandRights(words.split(' '), older).firstArguments]
     expect(open('-@all +select|0 +select|1')).toEqual(['select|0', 'select|1'])
     expect(open('+select|0 -select')).toEqual([])
@@ -29,7 +29,7 @@ describe('command words are read from left to right', () => {
     expect(open('+select|0 -@connection')).toEqual([])
   })
 
-  test('the last word on all commands says what holds for those that are not there yet', () => {
+  test('the last word about all commands decides for commands that do not exist yet', () => {
     expect(commandRights(['+@all', '-get'], older).others).toBe(true)
     expect(commandRights(['+get'], older).others).toBe(false)
   })
@@ -38,7 +38,7 @@ describe('command words are read from left to right', () => {
 describe('translated to another build', () => {
   const words = (text: string) => text.split(' ')
 
-  test('a word that takes away what is not there is dropped', () => {
+  test('a word that forbids a command which the build does not have is dropped', () => {
     expect(translateCommands(words('+@all -hexpire -@hash'), newer, older)).toEqual({
       words: ['+@all'],
       lost: [],
@@ -46,7 +46,7 @@ describe('translated to another build', () => {
     })
   })
 
-  test('a command that was granted by name and is not there is named', () => {
+  test('a command that was granted by name and does not exist there is reported', () => {
     expect(translateCommands(words('-@all +get +hexpire'), newer, older)).toMatchObject({
       words: ['-@all', '+get'],
       lost: ['hexpire'],
@@ -54,7 +54,7 @@ describe('translated to another build', () => {
     expect(translateCommands(words('+hexpire -@hash'), newer, older).lost).toEqual([])
   })
 
-  test('a category that holds other commands there is put right by name', () => {
+  test('where a category holds other commands, the difference is corrected by name', () => {
     // `keys` is dangerous only in the newer one.
     expect(translateCommands(words('+@all -@dangerous'), older, newer).words).toEqual([
       ...['+@all', '-@dangerous', '+keys'],
@@ -62,7 +62,7 @@ describe('translated to another build', () => {
     expect(translateCommands(words('-@all +@dangerous'), older, newer).words).toContain('-keys')
   })
 
-  test('of new commands the categories decide', () => {
+  test('for new commands the categories decide', () => {
     const allowed = (text: string) =>
       commandRights(translateCommands(words(text), older, newer).words, newer).allowed
     expect(allowed('+@all -@admin').has('hexpire')).toBe(true)
@@ -70,7 +70,7 @@ describe('translated to another build', () => {
     expect(allowed('-@all +@read').has('hexpire')).toBe(false)
   })
 
-  test('where nothing of a command was allowed, nothing new of it is', () => {
+  test('if nothing of a command was allowed, its new subcommands are not allowed either', () => {
     const { words: there } = translateCommands(words('+@all -client|id -client|kill'), older, newer)
     expect(there).toContain('-client')
     expect(commandRights(there, newer).allowed.has('client|capa')).toBe(false)
@@ -133,7 +133,7 @@ test('on the same build a translation means the same, new commands and all', () 
   )
 })
 
-test('a table is made of what COMMAND names', () => {
+test('the table has the commands that COMMAND lists', () => {
   const table = commandTable([
     { name: 'client', categories: ['slow'] },
     { name: 'client|id', categories: ['slow', 'connection'] },

@@ -7,9 +7,9 @@ export interface CommandTable {
   readonly subcommands: ReadonlyMap<string, readonly string[]>
 }
 
-/** What the command words of an ACL rule amount to on one build. */
+/** The effect of the command words of an ACL rule on one build. */
 export interface CommandRights {
-  /** Of commands that the build does not have yet (those of a module loaded later). */
+  /** Whether commands are allowed that the build does not have yet (those of a module loaded later). */
   readonly others: boolean
   readonly allowed: ReadonlySet<string>
   /** Forbidden commands that are allowed with this first argument, as "select|0". */
@@ -42,7 +42,7 @@ export function commandRights(words: readonly string[], table: CommandTable): Co
   const allowed = new Set<string>()
   const firstArguments = new Map<string, Set<string>>()
   let others = false
-  // Of equal words the last decides. An engine that lies may say each a hundred thousand times.
+  // The last of equal words decides. An engine that lies may repeat each a hundred thousand times.
   for (const word of [...new Set(words.toReversed())].toReversed()) {
     const grants = word.startsWith('+')
     const subject = word.slice(1).toLowerCase()
@@ -68,13 +68,13 @@ export interface TranslatedCommands {
   readonly words: readonly string[]
   /** Commands that were granted by name, and that do not exist there. */
   readonly lost: readonly string[]
-  /** Commands that would be allowed here and forbidden there, or the other way round: there are no words for it. */
+  /** Commands that would be allowed here and forbidden there, or the other way round, because no words express the rule. */
   readonly unsayable: readonly string[]
 }
 
 /**
- * Drops the words that the build `to` does not know, and puts right one by one what its categories hold differently. Of
- * commands that are new there its categories decide; but nothing new is allowed of a command of which nothing was.
+ * Drops the words that the build `to` does not know, and corrects by name each command that its categories hold differently. For
+ * commands that are new there its categories decide; but no new subcommand is allowed of a command of which nothing was allowed.
  */
 export function translateCommands(
   words: readonly string[],
@@ -126,12 +126,12 @@ function closeFamilies(
     .toSorted()
 }
 
-/** A command whose subcommands are each allowed or not; the right to its bare name says nothing of them. */
+/** A command whose subcommands are each allowed or not; the right to its bare name says nothing about them. */
 function allowsWhole(name: string, from: CommandTable, allows: (name: string) => boolean): boolean {
   return from.subcommands.get(name)?.every(allows) ?? allows(name)
 }
 
-/** "+client|id" for each that is allowed of a command of which not all is, where there are no subcommands: as a first argument. */
+/** "+client|id" for each allowed subcommand of a command that is allowed only in part, for a build without subcommands: as a first argument. */
 function grantedInPart(
   from: CommandTable,
   to: CommandTable,
@@ -150,7 +150,7 @@ function grantedByName(words: readonly string[]): readonly string[] {
   return [...new Set(named.map((word) => word.slice(1).toLowerCase()))]
 }
 
-/** All that a word's subject stands for; nothing when the build does not know it. */
+/** All commands that a word's subject means; none when the build does not know it. */
 function namedBy(subject: string, { commands, categories, subcommands }: CommandTable): Iterable<string> {
   if (subject === '@all') return commands
   if (subject.startsWith('@')) return categories.get(subject.slice(1)) ?? []
@@ -170,7 +170,7 @@ function isFirstArgument(subject: string, { commands, subcommands }: CommandTabl
   return container !== subject && commands.has(container) && !subcommands.has(container)
 }
 
-/** Can rules of this build speak of this command? Of a subcommand also as a first argument, before redis 7. */
+/** Can rules of this build name this command? Before redis 7, also a subcommand as a first argument. */
 function knows(table: CommandTable, name: string): boolean {
   return table.commands.has(name) || isFirstArgument(name, table)
 }

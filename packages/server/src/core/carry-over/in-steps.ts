@@ -1,10 +1,10 @@
 /**
- * Work on what an engine says, which may be a great deal: other databases have their turn between its steps. It is carried out by
+ * Work on the answer of an engine, which may be very long: other databases have their turn between its steps. It is carried out by
  * `reconcile/turn/in-pieces.ts`.
  */
 export type InSteps<Result> = Generator<void, Result, void>
 
-/** Carries out all steps at once: for what is known to be little. */
+/** Carries out all steps at once: for work that is known to be small. */
 export function atOnce<Result>(work: InSteps<Result>): Result {
   for (;;) {
     const step = work.next()
@@ -12,7 +12,7 @@ export function atOnce<Result>(work: InSteps<Result>): Result {
   }
 }
 
-/** Does it for each, with a step after each of them. */
+/** Calls a function for each item, with a step after each. */
 export function* mapInSteps<Each, Result>(
   all: Iterable<Each>,
   work: (each: Each) => Result,

@@ -60,12 +60,15 @@ const ofTheProcess = [
   ...['min-replicas-to-write', 'min-slaves-to-write', 'min-slaves-max-lag', 'repl-ping-slave-period'],
   ...['cluster-node-timeout', 'cluster-slave-no-failover', 'tls-port', 'io-threads', 'slave-announce-port'],
 ]
-test.for(ofTheProcess)('what is bound to the process is named until it is the same there: %s', (name) => {
-  expect(carry({ [name]: '2' }, { [name]: '1' }, { [name]: '1' })).toEqual({ ...nothing, left: [name] })
-  expect(carry({ [name]: '2' }, { [name]: '1' }, { [name]: '2' })).toEqual(nothing)
-})
+test.for(ofTheProcess)(
+  'a setting that is bound to the process is reported until it is the same there: %s',
+  (name) => {
+    expect(carry({ [name]: '2' }, { [name]: '1' }, { [name]: '1' })).toEqual({ ...nothing, left: [name] })
+    expect(carry({ [name]: '2' }, { [name]: '1' }, { [name]: '2' })).toEqual(nothing)
+  },
+)
 
-test('a timeout that Fairlead gave the shards of a large cluster is nothing that a person has set', () => {
+test('a timeout that Fairlead gave the shards of a large cluster does not count as set by a person', () => {
   const timeout = (ms: number) => ({ 'cluster-node-timeout': String(ms) })
   expect(carry(timeout(20_480), timeout(5_000), timeout(5_000))).toEqual(nothing)
   expect(carry(timeout(20_000), timeout(5_000), timeout(5_000)).left).toEqual(['cluster-node-timeout'])
@@ -77,7 +80,7 @@ test('a backlog that was raised is never made smaller', () => {
   expect(carry(backlog(64), backlog(1), backlog(100))).toEqual(nothing)
 })
 
-test('the same buffers and the same events in other words are the same', () => {
+test('the same buffers and the same events in other words count as equal', () => {
   const parameters = (role: string, events: string) => ({
     'client-output-buffer-limit': `normal 0 0 0 ${role} 1 1 60`,
     'notify-keyspace-events': events,
@@ -95,7 +98,7 @@ test('the limits of an engine are on record, and come from there', () => {
   )
 })
 
-test('a password is in no baseline, and what no baseline holds is not taken for set', () => {
+test('a password is in no baseline, and a parameter that is in no baseline does not count as set', () => {
   const secrets = { requirepass: 'a', masterauth: 'b', 'tls-key-file-pass': 'c', hz: '10' }
   expect(baselineOf(secrets)).toEqual({ hz: '10' })
   expect(carry(secrets, baselineOf(secrets), {})).toEqual(nothing)
@@ -115,7 +118,7 @@ const someParameters = fc.dictionary(
   fc.constantFrom('1', '2', '3'),
 )
 
-test('once set, nothing is left to set, and an untouched setting is never set', () => {
+test('after carrying, nothing is left to carry, and an untouched setting is never set', () => {
   fc.assert(
     fc.property(someParameters, someParameters, someParameters, (now, before, target) => {
       const first = settingsToCarry(now, before, target)

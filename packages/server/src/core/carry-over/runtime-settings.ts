@@ -9,7 +9,7 @@ export interface SettingsToCarry {
   readonly set: readonly (readonly [name: string, value: string])[]
   /** Set at run time on the source; the target's build has no such parameter. */
   readonly unknown: readonly string[]
-  /** Set at run time on the source, and other on the target; bound to a process or its node, so not carried. */
+  /** Set at run time on the source, and different on the target; bound to a process or its node, so not carried. */
   readonly left: readonly string[]
 }
 
@@ -37,7 +37,7 @@ const managed = new Set([
 const bound =
   /^(tls-|cluster-|rdma-|syslog-|min-replicas-|repl-ping-replica-period$|replica-announce|io-threads|bind-source-addr$|availability-zone$|.*cpulist$)/
 
-/** Two names of one parameter, beyond slave/replica and ziplist/listpack. Measured: set one, and the other changes. */
+/** Two names of one parameter, beyond slave/replica and ziplist/listpack. Measured: when one is set, the other changes. */
 const aliases: Readonly<Record<string, string>> = {
   primaryauth: 'masterauth',
   primaryuser: 'masteruser',
@@ -49,13 +49,13 @@ const aliases: Readonly<Record<string, string>> = {
 /** Of these the larger one wins: Fairlead raises it before a restart, and it must not shrink. */
 const growing = new Set(['repl-backlog-size'])
 
-/** What is remembered of a process that has just started, to tell later what was set since. Without secrets. */
+/** What is kept about a process that has just started, to know later which settings were made since. Without secrets. */
 export function baselineOf(parameters: Parameters): Parameters {
   return Object.fromEntries(Object.entries(parameters).filter(([name]) => !secret.test(name)))
 }
 
 /**
- * What was set on the source since its `baseline`, and is other on the target. Two names of one parameter count as one.
+ * The settings made on the source since its `baseline` that are different on the target. Two names of one parameter count as one.
  * What Fairlead or the engine manages is left out. Without a baseline that is unknown: do not ask.
  */
 export function settingsToCarry(
@@ -91,7 +91,7 @@ export function settingsToCarry(
 }
 
 interface Parameter {
-  /** The name to speak of it: the newer one, if there are two. */
+  /** The name for messages: the newer one, if there are two. */
   readonly name: string
   /** To be compared. */
   readonly value: string
@@ -122,13 +122,13 @@ function meaningOf(parameter: string, value: string): string {
   return value
 }
 
-/** Set by Fairlead for a full sync that runs, and taken back after it. */
+/** Set by Fairlead for a full sync that runs, and restored after it. */
 function isForSync(parameter: string, value: string): boolean {
   const limit = parameter === 'client-output-buffer-limit' ? readReplicaLimit(value) : null
   return limit !== null && isOurs(limit)
 }
 
-/** Set by Fairlead in a large cluster. The process that is to come begins with its own. */
+/** Set by Fairlead in a large cluster. The next process begins with a timeout of its own. */
 function isForGossip(parameter: string, value: string): boolean {
   return parameter === NODE_TIMEOUT && NODE_TIMEOUTS_MS.includes(Number(value))
 }

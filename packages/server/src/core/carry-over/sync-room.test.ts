@@ -25,7 +25,7 @@ test('while a follower is synced, its primary may hold back most of what the nod
   expect(syncRoom(one, [one, one, groupOf(1)])).toBe(3 * GB + 1)
   expect(syncRoom(syncing(0), [one])).toBe(GB / 4 + 1)
   expect(syncRoom(groupOf(1), [one])).toBeNull()
-  // Linked, and what was held back for it is still to come.
+  // The follower is linked, and has not received yet what was held back for it.
   const at = (offset: number) => {
     const seen = groupOf(1)
     const shards = seen.shards.map((shard) =>
@@ -36,7 +36,7 @@ test('while a follower is synced, its primary may hold back most of what the nod
   expect([at(1024 ** 2), at(2 * 1024 ** 2)].map((bytes) => bytes === null)).toEqual([true, false])
 })
 
-test('a limit of ours is known by its size, and none that people set is', () => {
+test('a limit that Fairlead has set is recognized by its size, and a limit that people set is not', () => {
   const ours = { hardBytes: 4 * GB + 1, softBytes: 0, softSeconds: 0 }
   const text = `normal 0 0 0 slave ${4 * GB + 1} 0 0 pubsub 33554432 8388608 60`
   expect(readReplicaLimit(text)).toEqual(ours)
@@ -48,7 +48,7 @@ test('a limit of ours is known by its size, and none that people set is', () => 
   expect([ours, usualLimit, none].map((limit) => allows(limit, 2 * GB))).toEqual([true, false, true])
 })
 
-test('it is not taken for a setting of people, and does not go with the role', () => {
+test('it does not count as a setting of people, and is not carried with the role', () => {
   const name = 'client-output-buffer-limit'
   const usual = 'normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60'
   const carried = (value: string) =>
@@ -57,7 +57,7 @@ test('it is not taken for a setting of people, and does not go with the role', (
   expect(carried(usual.replace('268435456 67108864 60', '0 0 0'))).toHaveLength(1)
 })
 
-test('a sync that was cut is waited for, data that cannot be read are not', () => {
+test('a sync that was interrupted is waited for; data that cannot be read are not', () => {
   const goal = goalOf()
   const verdict = (trouble: string, cannotRead: boolean) => {
     const seen = syncing(GB, trouble)

@@ -1,10 +1,10 @@
 import type { ObservedGroup } from '../state/topology.ts'
 import { isLive } from '../state/topology.ts'
 
-/** What engines let a replica be behind, unless told otherwise: more is a reason to drop it. */
+/** How far engines let a replica be behind by default: a replica that is further behind is disconnected. */
 const DEFAULT_BYTES = 256 * 1024 * 1024
 
-/** Sizes that end like this are ours: no person sets one byte more than a whole number of pages. */
+/** Fairlead sets sizes that end like this: no person sets one byte more than a whole number of pages. */
 const PAGE_BYTES = 4_096
 const MARK = 1
 
@@ -18,7 +18,7 @@ export interface ReplicaLimit {
   readonly softSeconds: number
 }
 
-/** What a process of a shard may hold back for replicas while no sync runs. `runId`: of the engine process. */
+/** How much a process of a shard may hold back for replicas while no sync runs. `runId`: of the engine process. */
 export interface LimitBefore {
   readonly runId: string
   readonly limit: ReplicaLimit
@@ -27,7 +27,7 @@ export interface LimitBefore {
 /**
  * While a follower takes a full sync, its primary holds back what is written meanwhile. How much it may hold back then, in bytes: three
  * quarters of the memory that the node has free (without what is reserved for the followers), shared with the other groups that sync;
- * but never less than engines allow by themselves. Null while no follower takes one, is on its way to one, or is still far behind.
+ * but never less than engines allow by default. Null unless a follower takes a full sync, is about to, or is still far behind after one.
  */
 export function syncRoom(group: ObservedGroup, groups: readonly ObservedGroup[]): number | null {
   if (!isSyncing(group)) return null
@@ -38,7 +38,7 @@ export function syncRoom(group: ObservedGroup, groups: readonly ObservedGroup[])
 }
 
 /**
- * One that reads its data may be too busy to answer: as long as it is not seen to be linked, it counts. So does one that is linked and
+ * A follower that loads its data may be too busy to answer: it counts until it is seen to be linked. So does a follower that is linked and
  * has not yet caught up with what was held back for it.
  */
 function isSyncing({ shards, recordedPrimary }: ObservedGroup): boolean {
@@ -64,7 +64,7 @@ export function isOurs({ hardBytes, softBytes }: ReplicaLimit): boolean {
   return softBytes === 0 && hardBytes % PAGE_BYTES === MARK
 }
 
-/** Does it allow so much already? 0 is no limit. */
+/** Does the limit allow this much already? 0 is no limit. */
 export function allows({ hardBytes, softBytes }: ReplicaLimit, bytes: number): boolean {
   return (hardBytes === 0 || hardBytes >= bytes) && softBytes === 0
 }

@@ -26,19 +26,19 @@ describe('a user does not reach beyond its database', () => {
     ['-@all +@scripting', '-script|debug'],
     ['-@all +script', '-script|debug'],
   ]
-  test.for(limited)('what came with a category is taken: %s', ([rules, words]) => {
+  test.for(limited)('a right that came with a category is taken away: %s', ([rules, words]) => {
     expect(wordsFor(`user app on ~* &* ${rules}`)).toBe(words)
     expect(wordsFor(`user app on ~* &* ${rules} ${words}`)).toBeUndefined()
   })
 
   test.for(['+@all -@dangerous -script|debug', '-@all +client', '-@all +get +set', '-@all +script|load', ''])(
-    'one that does not is left alone: %s',
+    'a user that does not reach beyond its database is left alone: %s',
     (rules) => {
       expect(wordsFor(`user app on ~* &* ${rules}`)).toBeUndefined()
     },
   )
 
-  test('what a person granted by name is left, but not to the user of the database', () => {
+  test('a right that a person granted by name stays, except for the database’s own user', () => {
     const rules = 'on ~* &* -@all +get +migrate +script|debug'
     expect(wordsFor(`user mover ${rules}`)).toBeUndefined()
     expect(wordsFor(`user default ${rules}`)).toBe('-migrate -script|debug')

@@ -6,8 +6,8 @@ import { commandRights, isAllowed } from './command-rights.ts'
 import { eachInSteps, type InSteps, mapInSteps } from './in-steps.ts'
 
 /**
- * The user without what reaches beyond the database. `default` never has it. Another user keeps what was granted to it by name: a person
- * meant that. What came with a category (+@all) is taken.
+ * The user without the rights that reach beyond the database. `default` never has them. Another user keeps those that were granted to it by name: a person
+ * meant that. Rights that came with a category (+@all) are taken away.
  */
 export function* withinReach(user: User, dialect: AclDialect): InSteps<User> {
   const [root = user.root, ...selectors] = yield* mapInSteps([user.root, ...user.selectors], (rules) => ({
@@ -17,7 +17,7 @@ export function* withinReach(user: User, dialect: AclDialect): InSteps<User> {
   return { ...user, root, selectors }
 }
 
-/** What `ACL SETUSER name …words` has to say, for each line of ACL LIST whose user reaches beyond its database. */
+/** The words for `ACL SETUSER name …words`, for each line of ACL LIST whose user reaches beyond its database. */
 export function* usersToLimit(
   lines: readonly string[],
   dialect: AclDialect,
@@ -35,7 +35,7 @@ export function* usersToLimit(
 function wordsToLimit(user: User, limited: User, knows: AclWords): readonly string[] {
   return [
     ...added(user.root, limited.root),
-    // A selector cannot be changed, only written again with all others.
+    // A selector cannot be changed: all selectors are written again.
     ...(user.selectors.some((rules, n) => added(rules, limited.selectors[n] ?? rules).length > 0)
       ? ['clearselectors', ...sayUser(limited, knows).filter((word) => word.startsWith('('))]
       : []),
@@ -57,7 +57,7 @@ function wordsAgainst(
     ...{ command, words: [`-${command}`] },
   }))
   const isMeant = ({ command }: Denial) => user !== DATABASE_USER && said.has(`+${command}`)
-  // From a user that may do anything to the engine it would take nothing.
+  // It would not restrict a user that may do anything to the engine.
   const isAdministrator = isAllowed('config|set', rights, table) || said.has('+client')
   const isKnown = ({ command }: Denial) => table.commands.has(command) || !table.subcommands.has('client')
   const ofConnections = isAdministrator ? [] : beyondConnection(build).filter(isKnown)
@@ -68,7 +68,7 @@ function wordsAgainst(
 }
 
 /**
- * Commands of modules. RediSearch and modules built on LibMR (search.CLUSTERSET, timeseries.CLUSTERSET, …) are told by them which
+ * Commands of modules. With some, clients tell RediSearch and modules built on LibMR (search.CLUSTERSET, timeseries.CLUSTERSET, …) which
  * addresses to connect to; RedisGears runs Python outside of any sandbox. None of them is in the category @admin.
  */
 function reachesBeyond(command: string): boolean {

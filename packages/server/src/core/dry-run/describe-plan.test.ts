@@ -52,7 +52,7 @@ describe('the plan of an upgrade', () => {
     expect(plan.risks).toEqual([expect.stringMatching(/restarts in place.*no way back/)])
   })
 
-  test('says what clients of the shards meet where the old build cannot make writes wait', () => {
+  test('says which errors clients of the shards get if the old build cannot make writes wait', () => {
     const from = { build: { flavour: 'redis', version: '6.0.16' }, restartNonce: 0, modules: [] }
     const group = groupOf(1)
     const shards = group.shards.map((shard) => ({ ...shard, wanted: from, revision: revisionOf(from) }))

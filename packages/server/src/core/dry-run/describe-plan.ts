@@ -10,30 +10,30 @@ import { isBefore62 } from '../state/way-back.ts'
 import { type Foreseen, foresee } from './foresee.ts'
 import { type NamedStep, nameSteps } from './name-steps.ts'
 
-/** What an upgrade would do and need, for people who have not asked for it yet. Bytes and milliseconds. */
+/** What an upgrade would do and need, for people who have not requested it yet. Bytes and milliseconds. */
 export interface UpgradePlan {
   readonly build: Build
   readonly modules: readonly UsedModule[]
-  /** Anything to do at all. */
+  /** False: there is nothing to do. */
   readonly change: boolean
   readonly lanes: readonly { readonly group: number; readonly steps: readonly NamedStep[] }[]
   readonly handovers: number
   /** What clients see: the median and the longest that was measured for this kind of handover. */
   readonly writeStopMs: { readonly typical: number; readonly longest: number }
-  /** For how much longer the database does not serve; 0: not at all. */
+  /** For how long the database does not serve beyond that; 0: it always serves. */
   readonly outageMs: number
   readonly memoryNeededBytes: number
   readonly memoryFreeBytes: number
   readonly diskNeededBytes: number
   readonly diskFreeBytes: number
   readonly backlogBytes: number
-  /** The target build was really started, as a shard of this database would be. Null: there was nothing to try. */
+  /** The trial of the target build, which was started as a shard of this database would be. Null: there was nothing to try. */
   readonly trial: TrialResult | null
   readonly risks: readonly string[]
   readonly unproven: readonly string[]
 }
 
-/** What the upgrade to a settled goal would be, from what is seen now. */
+/** Describes the upgrade to a goal, from what is observed now. */
 export function describePlan(
   seen: ObservedDatabase,
   { goal, change }: { readonly goal: Goal; readonly change: boolean },
@@ -118,7 +118,7 @@ function cannotPause({ from, build }: Goal, steps: readonly Foreseen[]): readonl
   ]
 }
 
-/** It is these that an upgrade would wait for, whatever its target is. */
+/** An upgrade would wait for these shards, whatever its target is. */
 function silentOf({ group, shards, recordedPrimary }: ObservedGroup): readonly string[] {
   const silent = shards.filter(({ engine, leaving }) => engine === null && !leaving)
   return silent.map((shard) => {
@@ -138,7 +138,7 @@ function unlinked({ group, shards }: ObservedGroup): readonly string[] {
   )
 }
 
-/** What is known before anything holds the data on the target. */
+/** What is known about memory before a shard holds the data on the target. */
 function crowded(
   seen: ObservedGroup,
   { from, build, discard }: Goal,
@@ -160,7 +160,7 @@ function failed({ build }: Goal, { why }: TrialResult): string {
   return `${build.flavour} ${build.version} does not start as this database needs it: ${why}`
 }
 
-/** What only the upgrade itself shows; each of these ends it before anything old is touched. */
+/** What only the upgrade itself can find out; each of these ends it before anything old is touched. */
 function unprovenOf(seen: ObservedDatabase, goal: Goal, steps: readonly Foreseen[]): readonly string[] {
   const path = goal.from === null ? null : replicationPath(goal.from.build, goal.build)
   if (goal.discard) return []

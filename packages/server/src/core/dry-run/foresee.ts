@@ -18,7 +18,7 @@ export interface Foreseen {
 
 /**
  * The steps from `seen` to `goal` if all goes as expected and every needed approval is given: the plan that
- * people see, and the measure of progress. Waits are taken as met. Ends early where the way is blocked.
+ * people see, and the measure of progress. Every wait counts as over. Ends early where an obstacle blocks the plan.
  *
  * Each group by itself, in their order: the groups compete for time, not for steps. (Simulating 64 groups
  * together would take a second at each look.)
@@ -63,7 +63,7 @@ function foreseeLane(
   return steps
 }
 
-/** As if the database were this group: what it knows of the cluster is then only itself. */
+/** As if the database had only this group: then the cluster consists of it alone. */
 function alone(group: ObservedGroup): ObservedGroup {
   return { ...group, shards: group.shards.map((shard) => knowingOnly(group.shards, shard)) }
 }
@@ -78,5 +78,5 @@ function knowingOnly(shards: readonly ObservedShard[], shard: ObservedShard): Ob
   return { ...shard, engine: { ...shard.engine, cluster: { ...view, nodes } } }
 }
 
-/** Far above what one group needs (about a dozen); a plan that does not end is a fault, not a loop. */
+/** Far more steps than one group needs (about a dozen): a plan that does not end is a fault, and must not loop here. */
 const MOST_STEPS = 200

@@ -5,9 +5,9 @@ import type { Foreseen } from './foresee.ts'
 export interface NamedStep {
   readonly group: number
   readonly kind: Step['kind']
-  /** What it is done to, the successor of a handover; '' where that is no single shard. */
+  /** The shard that the step acts on (of a handover, the successor); '' if it is no single shard. */
   readonly shard: string
-  /** Of a handover, the shard that hands over; null otherwise. */
+  /** The shard that hands over its role; null for other steps. */
   readonly from: string | null
   readonly why: string
 }

@@ -3,7 +3,7 @@ import { goalOf, groupOf } from '../../../test/simulation/group.ts'
 import { progressOf } from '../state/action.ts'
 import { foresee } from './foresee.ts'
 
-test('an action whose steps cannot be planned, as its primary does not answer, is no further than it was', () => {
+test('the progress of an action does not change while its steps cannot be planned because its primary does not answer', () => {
   const group = groupOf(0)
   const seen = { groups: [{ ...group, shards: group.shards.map((shard) => ({ ...shard, engine: null })) }] }
   const stepsToCome = foresee(seen, goalOf()).length

@@ -57,7 +57,7 @@ function nameOf({ id, engine }: ObservedShard): string {
   return engine?.cluster?.id ?? `node-${id}`
 }
 
-/** What is seen after everything that is on its way has arrived, in every group. */
+/** The observation after everything under way has finished, in every group. */
 export function convergeDatabase(seen: ObservedDatabase): ObservedDatabase {
   const groups = seen.groups.map((group) => converge(group))
   if (groups.every((group, n) => group === seen.groups[n])) return seen
@@ -69,7 +69,7 @@ export function convergeDatabase(seen: ObservedDatabase): ObservedDatabase {
   }
 }
 
-/** A process that comes up in cluster mode has kept what it knew; the simulation lets it know all. */
+/** A process that starts in cluster mode has kept its knowledge of the cluster; the simulation lets it know everything. */
 function introduce(shard: ObservedShard, groups: readonly ObservedGroup[]): ObservedShard {
   const view = shard.engine?.cluster
   if (view == null || view.nodes.length > 0 || shard.engine?.role === 'blank') return shard
@@ -159,7 +159,7 @@ function changed(shard: ObservedShard, step: ShardStep, seen: ObservedGroup): Ob
 
 const asPrimary = { role: 'primary', primary: null, link: 'down' } as const
 
-/** What is seen after everything that is on its way has arrived: processes answer, links are up, files are written. */
+/** The observation after everything under way has finished: processes answer, links are up, files are written. */
 export function converge(seen: ObservedGroup): ObservedGroup {
   const arrived = seen.shards.map(convergeShard)
   const moved = arrived.some((shard, n) => shard !== seen.shards[n])
@@ -194,7 +194,7 @@ function heldOf(primary: ObservedShard | undefined): Partial<EngineState> {
   return { replid, offset }
 }
 
-/** The simulation alone knows this of a process: one was there before it, and in cluster mode it has kept that one's place. */
+/** Known only in the simulation: the process had a predecessor, and in cluster mode it has kept the predecessor's place. */
 type Restarted = ObservedShard & { readonly isRestarted: true }
 
 function restarted(

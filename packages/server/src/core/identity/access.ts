@@ -1,9 +1,9 @@
 import { type Management, type Permission, permissions } from '@fairlead/api'
 
-/** What one role gives its holder. */
+/** The rights that one role gives to its holder. */
 export interface Grant {
   readonly management: Management
-  /** The only databases it is good for; null: all. */
+  /** The databases that the role is limited to; null: all. */
   readonly databases: readonly number[] | null
 }
 
@@ -18,11 +18,11 @@ export interface Principal {
 export interface Requester {
   /** Network address. */
   readonly address: string
-  /** The rest of the connection: the requester's port, and where it ends. */
+  /** The rest of the connection: the requester's port, and the local address. */
   readonly peer?: Peer
 }
 
-/** The TCP connection of a local caller, by which the kernel tells whose process it is. */
+/** The TCP connection of a local caller, from which the kernel tells the user of its process. */
 export interface Peer {
   readonly port: number
   readonly toAddress: string
@@ -41,7 +41,7 @@ export interface Caller extends Requester {
 }
 
 /**
- * The user who did something, as it is written down. Without a uid: Fairlead itself, or the operator of its
+ * The user who did something, as the audit records it. Without a uid: Fairlead itself, or the operator of its
  * machine.
  */
 export interface Actor {
@@ -70,8 +70,8 @@ export function mayDoWithout({ user, token }: Caller): boolean {
 }
 
 /**
- * Whether this user may do this: to database `databaseUid`, or at all. A role that is limited to some
- * databases counts for those. Without `databaseUid` it permits looking; the answer must then leave out the
+ * Whether this user has a permission: for database `databaseUid`, or for anything. A role that is limited to some
+ * databases counts for those. Without `databaseUid` such a role permits only reading; the answer must then leave out the
  * other databases.
  */
 export function may(user: Principal, permission: Permission, databaseUid?: number): boolean {

@@ -1,6 +1,6 @@
 import type { Actor } from './access.ts'
 
-/** What is written down when it happens. */
+/** The events that the audit records. */
 export const auditTypes = {
   login_succeeded: 'INFO',
   login_failed: 'WARNING',
@@ -67,7 +67,7 @@ export const operator: Actor = { uid: null, name: 'operator', address: null }
 /** The predecessor of the first record. */
 export const NO_HASH = '0'.repeat(64)
 
-/** The text whose SHA-256 is the hash of a record: the same for the same record, also in years. */
+/** The text whose SHA-256 is the hash of a record: it must stay the same for the same record, for years. */
 export function sealedText(record: Omit<AuditRecord, 'hash'>): string {
   const { seq, at, type, by, databaseUid, details = {}, previous } = record
   const sorted = Object.entries(details).toSorted(([a], [b]) => (a < b ? -1 : 1))

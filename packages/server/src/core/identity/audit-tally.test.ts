@@ -23,7 +23,7 @@ function recordsOf(events: readonly AuditEvent[]): readonly AuditEvent[] {
 const total = (records: readonly AuditEvent[]) =>
   records.reduce((sum, { details }) => sum + Number(details?.['times'] ?? 1), 0)
 
-test('whatever comes, it is all counted', () => {
+test('whatever events come, all are counted', () => {
   const events = fc.array(
     fc.record({ uid: fc.nat(3), database: fc.nat(80), times: fc.integer({ min: 1, max: 60 }) }),
     { maxLength: 60 },
@@ -38,14 +38,14 @@ test('whatever comes, it is all counted', () => {
   )
 })
 
-test('a million equal ones are a score of records; the first ten are as they always were', () => {
+test('a million equal events make some twenty records; the first ten of them are unchanged single records', () => {
   const records = recordsOf(Array.from({ length: 1_000_000 }, () => refusalOf(1, 1)))
   expect(records.length).toBeLessThan(20)
   expect(records.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => refusalOf(1, 1)))
   expect(records[10]).toMatchObject({ details: { times: 90 } })
 })
 
-test('one user with ever new refused requests, and ever new addresses, fill an hour and no more', () => {
+test('a user with endless new kinds of refused requests, and endless new addresses, make only a bounded number of records an hour', () => {
   const one = recordsOf(Array.from({ length: 100_000 }, (_, n) => refusalOf(1, n)))
   expect(one.length).toBeLessThan(80)
   const many = recordsOf(
@@ -58,7 +58,7 @@ test('one user with ever new refused requests, and ever new addresses, fill an h
   expect(total(many)).toBe(20_000)
 })
 
-test('an hour ends, also for a clock that was set back', () => {
+test('an hour ends, also if the clock was set back', () => {
   const tally = newTally(5_000_000)
   expect([5_000_000, 8_599_999, 8_600_000, 4_999_999].map((at) => isOver(tally, at))).toEqual([
     false,

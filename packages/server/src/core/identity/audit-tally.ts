@@ -1,7 +1,7 @@
 import type { AuditEvent, AuditType } from './audit-record.ts'
 
 /**
- * Events that a client can cause without limit, and how many equal ones of an hour are written down one by
+ * Events that a client can cause without limit, and how many equal ones in an hour are recorded one by
  * one.
  */
 const countedAfter: Partial<Readonly<Record<AuditType, number>>> = {
@@ -12,9 +12,9 @@ const countedAfter: Partial<Readonly<Record<AuditType, number>>> = {
   logged_out: 100,
 }
 
-/** Different events of one user, or of one address, in an hour; more of them are counted together. */
+/** How many different events of one user, or of one address, are counted separately in an hour; further ones are counted together. */
 const MOST_KINDS = 50
-/** Users and addresses in an hour; those of more are counted together. */
+/** How many users and addresses are counted separately in an hour; events of further ones are counted together. */
 const MOST_ACTORS = 1_000
 const HOUR_MS = 3_600_000
 
@@ -27,7 +27,7 @@ interface Kind {
   readonly sinceMs: number
 }
 
-/** What was counted since `fromMs`: kinds of events by actor. */
+/** The counts since `fromMs`: kinds of events by actor. */
 export interface Tally {
   readonly fromMs: number
   readonly actors: ReadonlyMap<string, ReadonlyMap<string, Kind>>
@@ -35,16 +35,16 @@ export interface Tally {
 
 export interface Counted {
   readonly tally: Tally
-  /** The record to write about it now; null: it is counted. */
+  /** The record to write about the event now; null: it is only counted. */
   readonly record: AuditEvent | null
 }
 
-/** Counts nothing yet; its hour begins at `nowMs`, in Unix milliseconds. */
+/** An empty tally; its hour begins at `nowMs`, in Unix milliseconds. */
 export function newTally(nowMs: number): Tally {
   return { fromMs: nowMs, actors: new Map() }
 }
 
-/** Whether records of this type are counted, after the first few of an hour, rather than written. */
+/** Whether records of this type are only counted, after the first few in an hour. */
 export function isCounted({ type }: AuditEvent): boolean {
   return countedAfter[type] !== undefined
 }
@@ -55,7 +55,7 @@ export function isOver({ fromMs }: Tally, nowMs: number): boolean {
 }
 
 /**
- * One more event. The first equal ones of an hour are records of their own; of the rest, each hundredth, thousandth and so on writes how
+ * Counts one more event. The first equal ones of an hour are records of their own; of the rest, each hundredth, thousandth and so on writes how
  * many there were since the last record (`times`), and the end of the hour does.
  */
 export function countEvent(tally: Tally, event: AuditEvent, nowMs: number): Counted {
@@ -77,7 +77,7 @@ export function restOf({ actors }: Tally): readonly AuditEvent[] {
   return kinds.filter(({ unwritten }) => unwritten > 0).map(describe)
 }
 
-/** Where it is counted, and as what. */
+/** The actor and the kind under which an event is counted. */
 function placeOf(
   { actors }: Tally,
   event: AuditEvent,

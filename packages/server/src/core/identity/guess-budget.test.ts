@@ -16,7 +16,7 @@ test('a source has thirty guesses at once, then one each half minute; a policy w
   expect(waitForGuess({ level: 1_000, atMs: 0 }, { ...policy, threshold: 0 }, 0)).toBe(0)
 })
 
-test('after the wait that was told, it may', () => {
+test('after the wait that was announced, the source may guess again', () => {
   const full = { level: 30, atMs: 0 }
   const waitMs = waitForGuess(full, policy, 0)
   expect(waitMs).toBe(30_000)

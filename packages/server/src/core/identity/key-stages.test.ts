@@ -27,7 +27,7 @@ function apply(
   return keys
 }
 
-test('at any time, whatever was asked, one key signs, one is announced, and no key goes that a living token needs', () => {
+test('at any time, whatever was asked, one key signs, one is announced, and no key is dropped that a valid token needs', () => {
   const events = fc.array(
     fc.record({
       afterMs: fc.integer({ min: 0, max: 100 * DAY_MS }),
@@ -74,7 +74,7 @@ test('at any time, whatever was asked, one key signs, one is announced, and no k
   )
 })
 
-test('a key signs for as long as it is to, and is dropped a day after its last signature', () => {
+test('a key signs for its period, and is dropped a day after its last signature', () => {
   const key = { kid: 'a', createdMs: 0, activeMs: 0, retiredMs: null }
   const next = { kid: 'b', createdMs: 0, activeMs: null, retiredMs: null }
   expect(planKeys([key, next], EVERY_MS - 1, EVERY_MS)).toEqual([])

@@ -29,7 +29,7 @@ export function stageOf({ activeMs, retiredMs }: KeyTimes): 'next' | 'active' | 
   return activeMs === null ? 'next' : 'active'
 }
 
-/** What is due now, so that one key signs and one is announced. Done when nothing is due. */
+/** The changes that are due now, so that one key signs and one is announced; empty when none is. */
 export function planKeys(
   keys: readonly KeyTimes[],
   nowMs: number,
@@ -50,7 +50,7 @@ export function planKeys(
 }
 
 /**
- * What is due when a person asks for another key. `dropAll`: the keys may be known to others, the announced one too;
+ * The changes that are due when a person asks for another key. `dropAll`: the keys may be known to others, the announced one too;
  * new ones are made, and every token is void.
  */
 export function planRotation(keys: readonly KeyTimes[], dropAll: boolean): readonly KeyStep[] {
@@ -68,7 +68,7 @@ function change(keys: readonly KeyTimes[], why: string): readonly KeyStep[] {
   ]
 }
 
-/** The oldest of those that wait. */
+/** The oldest of the announced keys. */
 function announced(keys: readonly KeyTimes[]): KeyTimes | undefined {
   return keys
     .filter((key) => stageOf(key) === 'next')

@@ -22,7 +22,7 @@ test('five wrong passwords, none a quarter of an hour after the one before, lock
   )
 })
 
-test('a lock ends to the millisecond, and the count starts again', () => {
+test('a lock ends at the exact millisecond, and the count starts again', () => {
   const locked = { count: 5, lastMs: 1_000, lockedUntilMs: 2_000 }
   expect([isLocked(locked, policy, 1_999), isLocked(locked, policy, 2_000)]).toEqual([true, false])
   expect(countFailure(locked, policy, 2_000)).toEqual({ count: 1, lastMs: 2_000, lockedUntilMs: null })

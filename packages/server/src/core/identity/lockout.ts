@@ -16,10 +16,10 @@ export interface LockoutPolicy {
   readonly durationSeconds: number
 }
 
-/** Of a user who has just signed in, or never tried. */
+/** The failures of a user who has just signed in, or never tried. */
 export const noFailures: Failures = { count: 0, lastMs: null, lockedUntilMs: null }
 
-/** 9999-12-31: until a person does something. */
+/** 9999-12-31: until a person ends the lock. */
 const FOR_EVER_MS = 253_402_300_799_999
 
 /** Whether these failures lock at `nowMs` (Unix milliseconds); a policy of threshold 0 never does. */
@@ -27,7 +27,7 @@ export function isLocked({ lockedUntilMs }: Failures, { threshold }: LockoutPoli
   return threshold > 0 && lockedUntilMs !== null && nowMs < lockedUntilMs
 }
 
-/** One more wrong password. A lock that has ended, and failures that are long ago, do not count any more. */
+/** Counts one more wrong password. A lock that has ended, and failures that are long ago, do not count any more. */
 export function countFailure(failures: Failures, policy: LockoutPolicy, nowMs: number): Failures {
   const { count, lastMs, lockedUntilMs } = failures
   const isStale = lastMs === null || nowMs - lastMs >= policy.resetAfterSeconds * 1000

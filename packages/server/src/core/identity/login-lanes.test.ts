@@ -15,7 +15,7 @@ function openAccount() {
     strangers = tries.strangers
   }
   return {
-    /** Says whether it was judged. */
+    /** Answers whether the password was checked. */
     guess(source: string, nowMs: number): boolean {
       if (isShut(triesOf(source), policy, nowMs)) return false
       take(countWrong(triesOf(source), policy, nowMs))
@@ -45,14 +45,14 @@ test('whatever others try, from however many sources, a source that is known get
   )
 })
 
-test('one stranger keeps no other out; five guesses are all it has in half an hour', () => {
+test('one stranger keeps no other out; it has only five guesses in half an hour', () => {
   const account = openAccount()
   const judged = Array.from({ length: 1_000 }, (_, n) => account.guess('one', n * 1_000)).filter(Boolean)
   expect(judged.length).toBe(5)
   expect(account.signIn('other', 1_000_000)).toBe(true)
 })
 
-test('strangers from very many sources guess fifty times, then about once a minute all together', () => {
+test('strangers from very many sources together can guess fifty times, then about once a minute', () => {
   const account = openAccount()
   const hour = Array.from({ length: 36_000 }, (_, n) => account.guess(`source ${n}`, n * 100)).filter(Boolean)
   expect(hour.length).toBeGreaterThan(50)

@@ -1,32 +1,32 @@
 import { countFailure, type Failures, isLocked, type LockoutPolicy, noFailures } from './lockout.ts'
 
-/** How the tries of one source at one user's account went. */
+/** The login attempts of one source at one user's account. */
 export interface LoginLane {
-  /** Where the tries came from: see sessions/sources.ts. */
+  /** The source of the attempts: see sessions/sources.ts. */
   readonly source: string
   /** Whether the user has signed in from there. */
   readonly known: boolean
   readonly failures: Failures
 }
 
-/** All that decides whether a try is judged: the lane of its source, and what all strangers together have tried. */
+/** Everything that decides whether the password of an attempt is checked: the lane of its source, and the failures of all strangers together. */
 export interface Tries {
   readonly lane: LoginLane
-  /** Of all sources from which the user has not signed in. `lockedUntilMs`: strangers wait until then. */
+  /** The failures of all sources from which the user has not signed in. `lockedUntilMs`: strangers wait until then. */
   readonly strangers: Failures
 }
 
-/** Sources with as many wrong passwords as the policy allows one of them, until all strangers are slowed down. */
+/** So many sources may use up the wrong passwords that the policy allows one source; then all strangers are slowed down. */
 const SOURCES = 10
 const LONGEST_WAIT_MS = 60_000
 
-/** Of a source from which the user has neither signed in nor failed. */
+/** The lane of a source from which the user has neither signed in nor failed. */
 export function newLane(source: string): LoginLane {
   return { source, known: false, failures: noFailures }
 }
 
 /**
- * Whether a try is refused unjudged. A source that has failed too often is locked out of this account, by the policy; a
+ * Whether an attempt is refused without a check of its password. A source that has failed too often is locked out of this account, by the policy; a
  * lock holds for the source, not for the user. Where many sources fail, strangers wait; known sources do not.
  */
 export function isShut({ lane, strangers }: Tries, policy: LockoutPolicy, nowMs: number): boolean {
@@ -34,7 +34,7 @@ export function isShut({ lane, strangers }: Tries, policy: LockoutPolicy, nowMs:
   return !lane.known && isLocked(strangers, policy, nowMs)
 }
 
-/** One more wrong password. */
+/** Counts one more wrong password. */
 export function countWrong({ lane, strangers }: Tries, policy: LockoutPolicy, nowMs: number): Tries {
   return {
     lane: { ...lane, failures: countFailure(lane.failures, policy, nowMs) },
@@ -42,7 +42,7 @@ export function countWrong({ lane, strangers }: Tries, policy: LockoutPolicy, no
   }
 }
 
-/** The right password: it resets the count of its source, and does not change the counts of others. */
+/** Counts a right password: it resets the count of its source, and does not change the counts of others. */
 export function countRight({ lane, strangers }: Tries): Tries {
   return { lane: { ...lane, known: true, failures: noFailures }, strangers }
 }

@@ -17,7 +17,7 @@ test('a complex password has all four kinds, in any script', () => {
     expect([lacking, faults(lacking)]).toEqual([lacking, 1])
 })
 
-test('a complex password does not hide a name or an e-mail, in any case or direction', () => {
+test('a complex password does not contain a name or an e-mail, in any letter case or direction', () => {
   for (const hiding of ['1!Mia@Example.org', '1!GRO.elpmaxe@aim'])
     expect([hiding, faults(hiding)]).toEqual([hiding, 1])
   expect(faults('Correct1!', ['', 'other'])).toBe(0)

@@ -1,4 +1,4 @@
-/** What a new password must be like. */
+/** The rules for a new password. */
 export interface PasswordRules {
   readonly minLength: number
   readonly complexity: boolean
@@ -7,7 +7,7 @@ export interface PasswordRules {
 const DAY_MS = 24 * 60 * 60 * 1000
 const MOST_IN_A_ROW = 3
 
-/** What is wrong with a new password of a user with these names; nothing is fine. */
+/** What is wrong with a new password of a user with these names; empty: nothing. */
 export function passwordFaults(
   password: string,
   { minLength, complexity }: PasswordRules,
@@ -28,7 +28,7 @@ export function passwordFaults(
   ]
 }
 
-/** Has a password from `issuedMs` come to its end? `days` 0: never. Counts from its last change, also for old ones. */
+/** Has a password that was set at `issuedMs` expired? `days` 0: never. Also passwords from before this setting count from their last change. */
 export function isExpired(issuedMs: number, days: number, nowMs: number): boolean {
   return days > 0 && nowMs >= issuedMs + days * DAY_MS
 }

@@ -1,13 +1,13 @@
 import type { LockoutPolicy } from './lockout.ts'
 import type { PasswordRules } from './password-rules.ts'
 
-/** What holds for the whole cluster, and can be changed while it runs. */
+/** Settings of the whole cluster, which can be changed while it runs. */
 export interface Settings {
   readonly name: string
   /** ISO 8601; null until the cluster has been created. */
   readonly createdAt: string | null
   readonly passwordRules: PasswordRules
-  /** Days from the last change of a password to its end; 0: never. */
+  /** Days from the last change of a password until it expires; 0: never. */
   readonly passwordDays: number
   /** Whether requests may carry a password in place of a token. */
   readonly basicAllowed: boolean

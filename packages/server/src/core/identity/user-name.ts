@@ -1,11 +1,11 @@
 import { loginOf } from './user.ts'
 
-/** Names in the audit that are no users. */
+/** Names in the audit that do not belong to a user. */
 const reserved = ['operator', 'fairlead']
 
 /**
- * What is wrong with a new name, or e-mail, of a user; undefined: nothing. A name is read by people, in a log for one: it must not look
- * like another. So it has no characters that do not show, and its letters are of one script.
+ * What is wrong with a new name, or e-mail, of a user; undefined: nothing. People read names, for example in a log: a name must not look
+ * like another one. So it has no invisible characters, and its letters are of one script.
  */
 export function nameFault(name: string): string | undefined {
   if (/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u.test(name)) {
@@ -24,7 +24,7 @@ export function nameFault(name: string): string | undefined {
   return undefined
 }
 
-/** Japanese and Korean are written in several. */
+/** Japanese and Korean are written in several scripts. */
 const scripts = [
   /[\p{sc=Latin}]/u,
   /[\p{sc=Cyrillic}]/u,

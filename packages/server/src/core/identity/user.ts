@@ -9,14 +9,14 @@ export interface User {
   readonly email: string | null
   readonly roleUids: readonly number[]
   readonly disabled: boolean
-  /** Tokens that were issued under an older epoch are none any more. */
+  /** Tokens that were issued under an older epoch are invalid. */
   readonly tokenEpoch: number
   /** Wrong passwords from all sources from which the user has never signed in. */
   readonly failures: Failures
   readonly lastLoginMs: number | null
 }
 
-/** What a user proves to know. A user may have several, to change them without a gap. */
+/** A password of a user. A user may have several, to change them without a gap. */
 export interface Password {
   readonly id: number
   /** PHC string. The passwords of one user share their salt, so that one derivation tries them all. */
@@ -29,11 +29,11 @@ export interface Role {
   readonly uid: number
   readonly name: string
   readonly management: Management
-  /** The only databases it is good for; empty: all. */
+  /** The databases that the role is limited to; empty: all. */
   readonly databases: readonly number[]
 }
 
-/** Roles 1 to 7 are there from the start and stay as they are. */
+/** Roles 1 to 7 exist from the start and cannot be changed. */
 export const LAST_BUILT_IN_ROLE = 7
 
 /** Whether a user can sign in now, and why not. */
@@ -51,7 +51,7 @@ export function statusOf(
   return isExpired(seen.newestPasswordMs, rules.passwordDays, nowMs) ? 'password_expired' : 'active'
 }
 
-/** What a login name is compared by: letter case and look-alike forms of a letter do not make another user. */
+/** The form in which login names are compared: letter case and look-alike forms of a letter do not make another user. */
 export function loginOf(name: string): string {
   return name.normalize('NFKC').toLowerCase()
 }

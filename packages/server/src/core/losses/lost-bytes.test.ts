@@ -22,7 +22,7 @@ test.each([
   ['of the history before it', { replid: 'z', offset: 40 }, 60],
   ['of the history before it, after that had branched off', { replid: 'z', offset: 55 }, null],
   ['of another history', { replid: 'c', offset: 60 }, null],
-  ['that does not say of which', { replid: null, offset: null }, null],
+  ['that does not name its history', { replid: null, offset: null }, null],
 ] as const)('of the history on record, a snapshot %s lacks so much', (_, snapshot, bytes) => {
   const before = { replid: 'z', until: 50 }
   expect(lostSinceSnapshot({ ...known, before }, snapshot)).toBe(bytes)

@@ -2,8 +2,8 @@ import type { History } from '../state/database.ts'
 import type { EngineState, Snapshot } from '../state/topology.ts'
 
 /**
- * How many bytes of the recorded stream of a primary its replacement lacks. The record is as old as the last
- * look. Null where that is not known: the replacement has another history.
+ * How many bytes of the recorded stream of a primary are missing at its replacement. The record is as old as the last
+ * look. Null if that is not known: the replacement has another history.
  */
 export function lostBytes(
   history: History | null,
@@ -17,7 +17,7 @@ export function lostBytes(
 
 /**
  * How many bytes of the recorded stream of a primary are not in the snapshot that its next process has loaded. For engines that take no history
- * from a snapshot (redis 6). Null where that is not known: the snapshot is of another history, or does not say of which.
+ * from a snapshot (redis 6). Null if that is not known: the snapshot is of another history, or does not name its history.
  */
 export function lostSinceSnapshot(history: History, snapshot: Snapshot | null): number | null {
   if (snapshot === null || snapshot.offset === null) return null

@@ -14,7 +14,7 @@ test('a successor that branched off earlier lacks the bytes between', () => {
   expect(lostInHandover({ offsetFrom: 625_022, offsetTo: 570_597 }, copiedAnew, true)).toBe(54_425)
 })
 
-test('a successor whose process is another one by now does not know where it branched off, and no loss is made of that', () => {
+test('a successor that was restarted meanwhile does not know where it branched off, and no loss is reported for that', () => {
   const offsetTo = branchOf({ secondOffset: -1 })
   expect(offsetTo).toBeNull()
   expect(lostInHandover({ offsetFrom: 396_878, offsetTo }, null, false)).toBeUndefined()
@@ -22,7 +22,7 @@ test('a successor whose process is another one by now does not know where it bra
   expect(branchOf({ secondOffset: 501 })).toBe(500)
 })
 
-test('an old primary that went on alone after a takeover has acknowledged what is lost', () => {
+test('an old primary that went on alone after a takeover has acknowledged writes that are lost', () => {
   expect(lostInHandover(equal, { isSameProcess: true, alone: 70 }, true)).toBe(70)
 })
 
@@ -30,7 +30,7 @@ test('an old primary that could not resume after a takeover went on alone, for a
   expect(lostInHandover(equal, copiedAnew, true)).toBeNull()
 })
 
-test('a full sync is no loss where the old primary was demoted first, nor of a process that was restarted', () => {
+test('a full sync is no loss if the old primary was demoted first, or if its process was restarted', () => {
   expect(lostInHandover(equal, copiedAnew, false)).toBeUndefined()
   expect(lostInHandover(equal, { ...copiedAnew, isSameProcess: false }, true)).toBeUndefined()
 })
@@ -41,7 +41,7 @@ describe('an old primary', () => {
 
   test.each([
     ['that resumed the stream was not alone', { replid: 'b', replid2: 'a', offset: 900 }, 0],
-    ['that is only slow to link itself was not alone', { replid: 'a', replid2: 'z', offset: 500 }, 0],
+    ['that is only slow to link was not alone', { replid: 'a', replid2: 'z', offset: 500 }, 0],
     ['that is not linked and wrote on was', { replid: 'a', replid2: 'z', offset: 570 }, 70],
     ['that copied everything anew may have been', { replid: 'b', replid2: '0', offset: 900 }, null],
     ['of another history may have been', { replid: 'c', replid2: 'a', offset: 500 }, null],

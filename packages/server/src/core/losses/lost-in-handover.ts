@@ -1,11 +1,11 @@
 import type { ReplicationInfo } from '@fairlead/engine'
 import type { Certificate } from '../state/action.ts'
 
-/** What the old primary is at the end of its handover. */
+/** The old primary at the end of its handover. */
 export interface OldPrimary {
-  /** The same process as before the handover. */
+  /** Whether it is the same process as before the handover. */
   readonly isSameProcess: boolean
-  /** How far it went on alone: see aloneFor. */
+  /** How many bytes it wrote alone: see aloneFor. */
   readonly alone: number | null
 }
 
@@ -17,7 +17,7 @@ type Branch = Pick<ReplicationInfo, 'replid' | 'replid2' | 'secondOffset'>
  * cannot be known: it has taken a full sync, which removed its own writes and its offset.
  *
  * An old primary that resumed the stream knows the history before the handover, as its new primary does; one
- * that took a full sync knows only the new one. One that has done neither stands where it was, linked or not:
+ * that took a full sync knows only the new one. An old primary that has done neither is at its former offset, linked or not:
  * it may only be slow, or of an older build that cannot read the copy.
  */
 export function aloneFor(old: OldPoint, successor: Branch): number | null {
@@ -27,19 +27,19 @@ export function aloneFor(old: OldPoint, successor: Branch): number | null {
 }
 
 /**
- * The offset at which a successor took over: its own history begins behind it. Null: it does not know, for its process is another one by now. Engines say -1 for
- * the offset behind it then.
+ * The offset at which a successor took over: its own history begins after it. Null: it does not know the offset, because it was restarted. Engines report a
+ * negative offset then.
  */
 export function branchOf({ secondOffset }: Pick<Branch, 'secondOffset'>): number | null {
   return secondOffset < 1 ? null : secondOffset - 1
 }
 
 /**
- * What a handover has lost in spite of all precautions: bytes of the stream; null where something may be
+ * What a handover has lost in spite of all precautions: bytes of the stream; null if something may be
  * lost, and the amount cannot be known. Undefined: nothing.
  *
  * Both stand at one offset when the role moves, and the old primary resumes from there. A successor that branched
- * off earlier lacks the bytes in between; where one of the two offsets is not known, nothing can be said of that. An old primary that went on alone learned of its replacement too
+ * off earlier lacks the bytes in between; if one of the two offsets is not known, this loss cannot be calculated. An old primary that went on alone learned of its replacement too
  * late, and has acknowledged writes since (cluster mode only: elsewhere it is demoted first).
  */
 export function lostInHandover(

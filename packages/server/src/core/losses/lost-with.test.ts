@@ -32,7 +32,7 @@ describe('when a replica is promoted, acknowledged writes may be lost', () => {
     expect(lostWith(groupWithout([3], open), true)).toBe(3)
   })
 
-  test('with the new primary that died before its followers had linked themselves to it', () => {
+  test('with the new primary that died before its followers were linked to it', () => {
     expect(lostWith(groupWithout([3], certified, 3), true)).toBe(3)
   })
 })
@@ -43,7 +43,7 @@ describe('nothing is lost', () => {
     expect(lostWith(groupWithout([1], open), false)).toBe(1)
   })
 
-  test('when only we died between demotion and promotion', () => {
+  test('when only the server died between demotion and promotion', () => {
     expect(lostWith(groupWithout([], open), true)).toBeNull()
     expect(lostWith(groupWithout([2], open), true)).toBeNull()
   })

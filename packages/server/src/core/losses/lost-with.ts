@@ -1,13 +1,13 @@
 import { isLive, type ObservedGroup } from '../state/topology.ts'
 
 /**
- * A group has no primary, and one of its live shards is promoted. Which shard may have died with acknowledged
- * writes that it had not replicated yet? The id of that shard; null when there is none, because the last
- * primary lives, and follows.
+ * A group has no primary, and one of its live shards is promoted. Answers which shard may have died with acknowledged
+ * writes that it had not replicated yet: its id, or null if there is none, because the last
+ * primary lives, and is a follower now.
  *
  * It is not known how far an interrupted handover had come. An old primary that is gone may not have sent
  * everything. If the successor is gone and the old primary has stepped down, the successor may have taken over, and
- * clients with it. It has not where `successorMayServe` is false: it certainly never got the order.
+ * clients may have written to it. It has not if `successorMayServe` is false: it certainly never got the order.
  */
 export function lostWith(
   { shards, recordedPrimary, handover }: ObservedGroup,

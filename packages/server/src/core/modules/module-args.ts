@@ -18,7 +18,7 @@ export function splitArgs(line: string): readonly string[] | null {
 /** "…", '…' or a word without quotes, up to the next space. */
 const WORD = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s"']+))(?=\s|$)/
 
-/** A line that splits into these words again. */
+/** The line that splits into these words again. */
 export function joinArgs(words: readonly string[]): string {
   return words
     .map((word) => (/^[^\s"'\\]+$/.test(word) ? word : `"${word.replace(/["\\]/g, '\\$&')}"`))

@@ -10,7 +10,7 @@ const plain = {
 }
 const read = (change: object = {}) => readManifest({ ...plain, ...change }, 'x64')
 
-test('four fields are enough, and the others have their plain meaning', () => {
+test('four fields are enough, and the others get their defaults', () => {
   expect(read()).toEqual({
     sha256: null,
     manifest: {
@@ -39,7 +39,7 @@ test('four fields are enough, and the others have their plain meaning', () => {
   })
 })
 
-test('what packers of the field write is read, with its fields that we do not know', () => {
+test('packages of other tools are read, also with fields that Fairlead does not know', () => {
   const found = read({
     architecture: 'x86_64',
     os: 'rhel8',
@@ -71,7 +71,7 @@ test('what packers of the field write is read, with its fields that we do not kn
   })
 })
 
-test('versions may be spelt with our word, or with both when they agree', () => {
+test('versions may be written in Fairlead’s field, or in both fields if they agree', () => {
   for (const change of [
     { min_engine_version: '7.2' },
     { min_engine_version: '7.2', min_redis_version: '7.2' },

@@ -1,4 +1,4 @@
-/** A module of the catalogue: what its package said, and the file that it is. */
+/** A module of the catalogue: the content of its package, and its file. */
 export interface Module extends ModuleManifest {
   /** 32 hexadecimal digits. */
   readonly uid: string
@@ -10,24 +10,24 @@ export interface Module extends ModuleManifest {
   readonly createdAt: string
 }
 
-/** What module.json says of a module, in our words. */
+/** The content of module.json, in Fairlead's terms. */
 export interface ModuleManifest {
-  /** As the engine's MODULE LIST says it. */
+  /** As the engine's MODULE LIST reports it. */
   readonly name: string
   readonly displayName: string
   /** major.minor.patch */
   readonly semanticVersion: string
-  /** major × 10000 + minor × 100 + patch. Engines may tell less: some modules leave the patch out. */
+  /** major × 10000 + minor × 100 + patch. Engines may report less: some modules leave the patch out. */
   readonly version: number
   readonly capabilities: readonly string[]
   readonly capabilityName: string
-  /** Of the engine; null: it does not say. */
+  /** Of the engine; null: not given. */
   readonly minEngineVersion: string | null
-  /** The only major.minor of the engine that it is made for; null: it does not say. */
+  /** The only major.minor of the engine for which the module is made; null: not given. */
   readonly compatibleEngineVersion: string | null
-  /** Of the cluster's software; null: it does not say. */
+  /** Of the cluster's software; null: not given. */
   readonly minEnginePackVersion: string | null
-  /** Its arguments where a database names none. */
+  /** Its arguments if a database names none. */
   readonly commandLineArgs: string
   readonly configCommand: string
   readonly commands: readonly ModuleCommand[]
@@ -39,7 +39,7 @@ export interface ModuleManifest {
   readonly description: string
   readonly homepage: string
   readonly license: string
-  /** Versions of the active-active feature sets that it knows; null: it does not say. */
+  /** Versions of the active-active feature sets that it supports; null: not given. */
   readonly featureSets: readonly number[] | null
   readonly bigstoreVersion2: boolean
 }
@@ -54,13 +54,13 @@ export interface ModuleCommand {
   readonly flags: readonly string[]
 }
 
-/** A command and what it is to be answered. Without `reply`: anything but an error. */
+/** A command and the expected reply. Without `reply`: any reply that is not an error. */
 export interface SelfTestStep {
   readonly command: readonly string[]
   readonly reply?: unknown
 }
 
-/** "2.8.7" → 20807. Null for what is no major.minor.patch, or has a minor or patch above 99. */
+/** "2.8.7" → 20807. Null for any text that is not major.minor.patch, or has a minor or patch above 99. */
 export function versionNumber(semanticVersion: string): number | null {
   const parts = /^(0|[1-9]\d{0,4})\.(0|[1-9]\d?)\.(0|[1-9]\d?)$/.exec(semanticVersion)
   if (parts === null) return null

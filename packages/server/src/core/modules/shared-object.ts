@@ -13,8 +13,8 @@ const SHARED_OBJECT = 3
 const INTERPRETER = 3
 
 /**
- * Says why a file cannot be loaded by engines on this architecture (`x64`, `arm64`), from how it begins; undefined: it can. The
- * format is ELF, 64 bits, least byte first: all that these architectures have on Linux.
+ * Says why engines on this architecture (`x64`, `arm64`) cannot load a file, judged by its first bytes; undefined: they can. The
+ * format is ELF, 64 bits, little-endian: these architectures use no other on Linux.
  */
 export function faultOfSharedObject(header: Uint8Array, architecture: string): string | undefined {
   const view = new DataView(header.buffer, header.byteOffset, header.byteLength)
@@ -30,7 +30,7 @@ export function faultOfSharedObject(header: Uint8Array, architecture: string): s
   return undefined
 }
 
-/** Whether module.json, which says `name`, speaks of this architecture. */
+/** Whether `name` in a module.json means this architecture. */
 export function isNameOf(architecture: string, name: string): boolean {
   return names[name.toLowerCase()] === architecture
 }
@@ -45,7 +45,7 @@ function nameOf(machine: number): string {
   return known?.name ?? `another machine (ELF ${machine})`
 }
 
-/** Programs name the loader that starts them; what is loaded by others does not. */
+/** Programs name the loader that starts them; shared objects do not. */
 function hasInterpreter(view: DataView): boolean {
   const [offset, size, count] = [
     view.getBigUint64(32, true),

@@ -3,7 +3,7 @@ import { goalOf, groupOf, old, shardedOf, undoOf } from '../../../test/simulatio
 import type { ObservedDatabase } from '../state/topology.ts'
 import { applyDeadlines, isUndoable } from './apply-deadlines.ts'
 
-test('only an action that can go back is hopeless: taking an upgrade back is never given up', () => {
+test('only an action that can be undone is given up: an undo is never given up', () => {
   const hopeless = { kind: 'hopeless', code: 'cannot_read', why: 'so it is' } as const
   expect(applyDeadlines(hopeless, 0, groupOf(1), true).kind).toBe('hopeless')
   expect(applyDeadlines(hopeless, 0, groupOf(1), false).kind).toBe('stuck')
@@ -12,7 +12,7 @@ test('only an action that can go back is hopeless: taking an upgrade back is nev
 })
 
 describe('waiting', () => {
-  test('has an end: an upgrade that cannot link its surge shard is given up, after the handover a person is asked', () => {
+  test('has an end: an upgrade that cannot link its surge shard is given up; after the handover a person is asked', () => {
     const wait = { kind: 'wait', shard: 3, code: 'replication', why: 'shard 3 connects to shard 1' } as const
     expect(applyDeadlines(wait, 1_000, groupOf(1), true).kind).toBe('wait')
     expect(applyDeadlines(wait, 31_000, groupOf(1), true).kind).toBe('hopeless')

@@ -8,7 +8,7 @@ import {
 import { hasHandedOver, wayBack } from '../state/way-back.ts'
 
 /**
- * Turns a verdict into what is done about it, by the time waited. Waiting for one shard has an end. An action
+ * Applies the deadline of waits to a verdict. Waiting for one shard has an end. An action
  * that can be undone without loss (`undoable`) is given up: everything begun is undone. Any other is stuck:
  * it is tried again, and a person must look. `whatToDo` is appended to the reason why a wait was given up.
  */
@@ -27,8 +27,8 @@ export function applyDeadlines(
 }
 
 /**
- * Can the goal still be given up by itself, with nothing lost? While a group has not handed over, and all that have can
- * go back. Once all have, it is for a person to say.
+ * Can the goal still be given up automatically, with nothing lost? True while a group has not handed over, and all groups that have can
+ * go back. Once all have, a person has to decide.
  */
 export function isUndoable({ groups }: ObservedDatabase, goal: Goal): boolean {
   if (goal.undo || goal.kind === 'remove') return false
@@ -39,17 +39,17 @@ export function isUndoable({ groups }: ObservedDatabase, goal: Goal): boolean {
   return left.length === 0 || wayBack({ groups: left }, goal).eligible
 }
 
-/** Its primary was restarted in place, and did not come up. */
+/** The group's primary was restarted in place, and did not start. */
 function neverServed({ shards, recordedPrimary }: ObservedGroup, goal: Goal): boolean {
   return goal.inPlace && shards.some(({ id, process }) => id === recordedPrimary && process === 'failed')
 }
 
-/** The primary on record is gone for good. */
+/** The primary on record is gone, and does not come back. */
 function isHeadless({ shards, recordedPrimary }: ObservedGroup): boolean {
   return !shards.some(({ id }) => id === recordedPrimary)
 }
 
-/** 30 s, and what a sync of the data takes at 8 MB/s: measured are 50 to 250 MB/s on this project's machines. */
+/** 30 s, plus the time for a sync of the data at 8 MB/s: measured were 50 to 250 MB/s on this project's machines. */
 function deadlineMs({ shards }: ObservedGroup): number {
   const largest = Math.max(0, ...shards.filter(isLive).map(({ engine }) => engine.usedMemoryBytes))
   return 30_000 + largest / 8_000

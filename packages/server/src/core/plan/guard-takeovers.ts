@@ -3,10 +3,10 @@ import { findGroup, type ObservedDatabase, type Step, type Verdict } from '../st
 import { findClaimant, findStrangers, nameStranger } from './strangers.ts'
 
 /**
- * In cluster mode, all groups hear of a takeover. So no role moves in a group while a foreign node has slots
+ * In cluster mode, all groups learn of a takeover. So no role moves in a group while a foreign node has slots
  * of it, in the view of any shard: that node is forgotten first. Unplanned moves (a promotion in place of a
  * primary that is gone, or slots that are taken back) happen in one group at a time: the next one is decided
- * on what is seen after it.
+ * on the observation after it.
  */
 export function guardTakeovers(lanes: readonly Lane[], seen: ObservedDatabase): readonly Lane[] {
   const strangers = findStrangers(seen)

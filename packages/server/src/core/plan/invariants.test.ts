@@ -3,7 +3,7 @@ import { groupOf } from '../../../test/simulation/group.ts'
 import { isLive, type ObservedGroup, type ObservedShard, type Step } from '../state/topology.ts'
 import { violations } from './invariants.ts'
 
-/** Shard 1 is the primary, 2 and 3 follow it. `but` says of some what is otherwise. */
+/** Shard 1 is the primary, 2 and 3 follow it. `but` has the differences of some shards. */
 function seenWith(
   but: Readonly<Record<number, (shard: ObservedShard) => ObservedShard>> = {},
 ): ObservedGroup {
@@ -84,6 +84,6 @@ const cases: readonly (readonly [string, ObservedGroup, Step, boolean])[] = [
   ['a further shard follows no other', seenWith(), { kind: 'add-shard', runs, follow: null, why }, false],
 ]
 
-test.each(cases)('a plan in which %s is told from a sound one', (_, seen, step, isSound) => {
+test.each(cases)('a plan in which %s is refused, and a sound one is not', (_, seen, step, isSound) => {
   expect(violations(seen, step).length === 0).toBe(isSound)
 })

@@ -16,10 +16,10 @@ import { isNewerThanDisk } from './plan-from-disks.ts'
 import { holdsHistory, isAstray } from './plan-take-back.ts'
 
 /**
- * What must hold before a step is carried out, whatever plan it comes from. Returns what it would break; empty is
- * good. Checked in production before every effect: a plan that breaks one is a fault of ours, and must not happen.
+ * What must hold before a step is carried out, whatever plan it comes from. Returns the invariants that the step would break; empty is
+ * good. Checked in production before every effect: a plan that breaks one is a bug of Fairlead.
  *
- * `durable`: what has to be on a disk whatever dies; `disabled` where the data may go.
+ * `durable`: which data must be on a disk; `disabled` if the data may be lost.
  */
 export function violations(
   seen: ObservedGroup,
@@ -37,7 +37,7 @@ export function violations(
   return broken
 }
 
-/** What a step is checked by. `shard`: that which it is about; of a handover the successor. */
+/** What a step is checked against. `shard`: the shard on which the step acts; of a handover the successor. */
 interface Check {
   readonly seen: ObservedGroup
   readonly shard: ObservedShard | undefined
@@ -102,7 +102,7 @@ function checkStep(step: Step, check: Check): void {
     case 'record-follows':
     case 'release-handover':
     case 'seal-handover':
-      break // they take nothing away from any shard
+      break // these steps take nothing away from any shard
   }
 }
 
@@ -198,7 +198,7 @@ function checkHandover(from: number, { seen, shard: successor, primaries, durabl
   )
 }
 
-/** Shards with data would follow it, and copy its empty data set. */
+/** Whether shards with data would follow it, and copy its empty data set. */
 function wouldEmpty(shard: ObservedShard, { shards }: ObservedGroup): boolean {
   if (!isEmptyDisk(shard)) return false
   return shards.some((other) => other !== shard && !other.leaving && holdsAnything(other))
@@ -212,7 +212,7 @@ function holdsAnything(shard: ObservedShard): boolean {
 function isBehindDisk(shard: LiveShard, seen: ObservedGroup): boolean {
   const last = seen.shards.find(({ id }) => id === seen.recordedPrimary)
   if (shard.engine.streamed || last === undefined || last === shard || isLive(last)) return false
-  // Compared with a shard that ran until then and holds no more, it is as good.
+  // Compared with a shard that ran until the end and holds no more, it is as good.
   const hasPeer = seen.shards.some(
     ({ engine }) =>
       engine?.streamed === true &&
@@ -224,7 +224,7 @@ function isBehindDisk(shard: LiveShard, seen: ObservedGroup): boolean {
   return !isEmptyDisk(last) && !isNewerThanDisk(shard, last, seen)
 }
 
-/** It is a primary now, or the endpoint points at it and no other shard is one. */
+/** Whether it is a primary now, or the endpoint points at it and no other shard is a primary. */
 function serves(seen: ObservedGroup, shard: ObservedShard): boolean {
   if (isLive(shard)) return shard.engine.role === 'primary'
   return (

@@ -2,8 +2,8 @@ import type { Goal } from '../state/goal.ts'
 import type { EngineState, LiveShard, ObservedShard, Snapshot } from '../state/topology.ts'
 
 /**
- * How far a snapshot reaches in the history of `engine`, as an offset; null when there is none, or when it is of another history:
- * then it is from before this one began.
+ * The offset of a snapshot in the history of `engine`; null if there is no snapshot, or if it is of another history:
+ * then it is older than this history.
  */
 export function reachOf(
   snapshot: Snapshot | null,
@@ -14,13 +14,13 @@ export function reachOf(
   return snapshot.replid === replid2 && snapshot.offset < secondOffset ? snapshot.offset : null
 }
 
-/** There is nothing to load on its disk. Not known for a disk that was never looked at: false. */
+/** Whether its disk has nothing to load. False for a disk that was never looked at. */
 export function isEmptyDisk({ disk }: ObservedShard): boolean {
   return disk !== null && disk.snapshot === null && disk.aof === 'none'
 }
 
 /**
- * Why, if all processes died now, `shard` could not serve with what `other` has on its disk; undefined when it could. Both hold the
+ * Why `shard` could not serve with the data that `other` has on its disk, if all processes died now; undefined when it could. Both hold the
  * history of `primary`, or held it.
  */
 export function whyLessKept(
@@ -43,14 +43,14 @@ export function whyLessKept(
 
 function hasSnapshotOf({ disk }: LiveShard, other: ObservedShard, { engine }: LiveShard): boolean {
   const [mine, theirs] = [disk, other.disk].map((one) => reachOf(one?.snapshot ?? null, engine))
-  // Whatever the other one has is from before a stream came here: a snapshot of this history holds more.
+  // The other one's snapshot is older than the stream of this shard: a snapshot of this history holds more.
   return mine != null && (theirs == null || mine >= theirs)
 }
 
 /**
- * The same where `other` is given up for good. Only a snapshot from before the primary's last promotion is compared, for it may be of the
- * time when `other` served. One of the history since then is what a follower saved, or was sent: its primary saves as often. One
- * of another history was compared before its primary served (plan-from-disks.ts).
+ * The same if `other` is removed. Only a snapshot from before the primary's last promotion is compared, because it may be from the
+ * time when `other` served. A snapshot of the history since then was saved by a follower, or sent to it: its primary saves as often. A snapshot
+ * of another history was compared before the primary served (plan-from-disks.ts).
  */
 export function whyNotGivenUp(
   other: ObservedShard,

@@ -5,11 +5,11 @@ import type { EngineMemory } from '../state/topology.ts'
 export type LimitOrder = readonly [setting: 'maxmemory' | 'maxmemory-policy', value: string]
 
 /**
- * What makes an engine keep what its database grants it, in the order in which nothing is evicted on the way: room first, then the
- * policy, then less room. Empty: it does already. `isFollowed`: others belong to its group, so it has a backlog, or will.
+ * The settings that make an engine respect the limits of its database, in an order in which nothing is evicted meanwhile: more memory first, then the
+ * policy, then less memory. Empty: it has them already. `isFollowed`: others belong to its group, so it has a backlog, or will have one.
  *
- * A limit that is lowered below what the clients have makes an engine evict or refuse: that is left to the policies under which any
- * key may go at any time. Under every other one it is lowered when the data fits, and not before.
+ * A limit below the data of the clients makes an engine evict keys or refuse writes: it is set so low only under a policy that lets any
+ * key be evicted at any time. Under every other policy it is lowered when the data fits, and not before.
  */
 export function limitOrders(
   memory: EngineMemory,
@@ -26,14 +26,14 @@ export function limitOrders(
   return mayShrink ? [...policy, limit] : policy
 }
 
-/** An engine keeps more than its database grants it until its data fit: it is asked again then. */
+/** Whether an engine keeps a higher limit than its database grants, because its data do not fit yet: it is asked again later. */
 export function isOverLimit(memory: EngineMemory, limits: Limits, isFollowed: boolean): boolean {
   const orders = limitOrders(memory, limits, isFollowed)
   const wanted = engineLimit(limits.shareBytes, isFollowed || memory.hasBacklog ? memory.backlogBytes : 0)
   return wanted !== memory.limitBytes && !orders.some(([setting]) => setting === 'maxmemory')
 }
 
-/** Of limits, where 0 is unlimited. */
+/** Compares limits, where 0 is unlimited. */
 export function isAtLeast(limit: number, other: number): boolean {
   return limit === 0 || (other !== 0 && limit >= other)
 }

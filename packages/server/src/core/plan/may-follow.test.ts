@@ -16,9 +16,9 @@ test.each([
   ['is in its history, and behind it', { replid: 'b', offset: 90 }, true],
   ['is in its history, and ahead of it', { replid: 'b', offset: 101 }, false],
   ['stopped before it was promoted', { replid: 'a', offset: 80 }, true],
-  ['wrote on in the history of before', { replid: 'a', offset: 81 }, false],
+  ['wrote on in the former history', { replid: 'a', offset: 81 }, false],
   ['is in another history', { replid: 'z', offset: 10 }, false],
-  ['never held anything', { replid: 'z', offset: 1, keys: 0 }, true],
+  ['never held data', { replid: 'z', offset: 1, keys: 0 }, true],
   ['serves no slots yet', { replid: 'z', offset: 10, role: 'blank' }, true],
 ] as const)('whether a shard that %s may follow a primary', (_, engine, may) => {
   expect(mayFollow(shardWith(engine), primary)).toBe(may)

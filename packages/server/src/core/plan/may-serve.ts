@@ -1,7 +1,7 @@
 import { isLive, type ObservedGroup, type ObservedShard } from '../state/topology.ts'
 
 /**
- * May it be the primary, or become it by an order that it has received and not carried out yet? True for the
+ * May the shard be the primary, or become it by an order that it has received and not carried out yet? True for the
  * shard on record; for both sides of a handover until its holds are released; and for a shard that was
  * ordered to replace a primary that is gone (its `follows: null` is on record before the order goes out). No
  * other shard can take writes: a replica becomes a primary by an order only.
@@ -15,7 +15,7 @@ export function mayServe(
 }
 
 /**
- * Its process runs and does not answer, or it is being stopped. A stopping process still answers, but would
+ * Its process runs and does not answer, or is being stopped. A stopping process still answers, but would
  * not live to carry out a new role.
  */
 export function isSilent(shard: ObservedShard): boolean {

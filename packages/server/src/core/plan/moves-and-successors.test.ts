@@ -16,15 +16,18 @@ const onGoal = (shard: ObservedShard): ObservedShard => ({
 test.each([
   [false, { kind: 'hold', code: 'other_groups' }],
   [true, { kind: 'do', step: { kind: 'hand-over', from: 3, to: 4 } }],
-] as const)('a role moves only when what another handover held is let go: %s', (released, verdict) => {
-  const first = groupOf(1)
-  const second = groupOf(1, false, 3)
-  const groups: readonly ObservedGroup[] = [
-    { ...first, shards: first.shards.map(onGoal), handover: { from: 9, to: 1, released, ageMs: 5 } },
-    { ...second, group: 1, shards: second.shards.map((shard) => (shard.id === 4 ? onGoal(shard) : shard)) },
-  ]
-  expect(planDatabase({ groups }, goal, unrestricted)[1]).toMatchObject({ verdict })
-})
+] as const)(
+  'a role moves only after everything that another handover held is released: %s',
+  (released, verdict) => {
+    const first = groupOf(1)
+    const second = groupOf(1, false, 3)
+    const groups: readonly ObservedGroup[] = [
+      { ...first, shards: first.shards.map(onGoal), handover: { from: 9, to: 1, released, ageMs: 5 } },
+      { ...second, group: 1, shards: second.shards.map((shard) => (shard.id === 4 ? onGoal(shard) : shard)) },
+    ]
+    expect(planDatabase({ groups }, goal, unrestricted)[1]).toMatchObject({ verdict })
+  },
+)
 
 test('a replica in the middle of a full sync is not promoted, however far it is', () => {
   const seen = groupOf(2)

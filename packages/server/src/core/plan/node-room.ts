@@ -2,7 +2,7 @@ import type { Obstacle } from '../state/obstacle.ts'
 import { surgeBytes } from '../state/surge-bytes.ts'
 import type { LiveShard, ObservedGroup } from '../state/topology.ts'
 
-/** A surge shard needs the primary's data once more, with room to receive it. Without it a replica can stand in. */
+/** Why a surge shard has no memory: it needs as much as the primary's data, and room to receive them. Without a surge shard, a replica can take its part. */
 export function lackOfMemory(seen: ObservedGroup): Obstacle | undefined {
   const { node } = seen
   const bytes = surgeBytes(seen)
@@ -11,7 +11,7 @@ export function lackOfMemory(seen: ObservedGroup): Obstacle | undefined {
   return { code: 'node_room', why }
 }
 
-/** Each kind of upgrade needs room on the disk: a surge shard writes its files, and a replica saves its data before it restarts. */
+/** Why there is no room on the disk, which each kind of upgrade needs: a surge shard writes its files, and a replica saves its data before it restarts. */
 export function lackOfDisk({ node }: ObservedGroup, { engine }: LiveShard): Obstacle | undefined {
   const bytes = engine.usedMemoryBytes * 2 + SPARE_DISK_BYTES
   if (node.diskFreeBytes >= bytes) return undefined

@@ -25,7 +25,7 @@ test('more nodes never get a shorter timeout, and up to 128 of them do not ping 
     expect((nodes * (nodes - 1)) / (nodeTimeout(nodes) / 2_000)).toBeLessThan(550)
 })
 
-/** 64 groups with a replica each; so many shards have just begun. */
+/** 64 groups with a replica each; this many shards have just started. */
 function begun(many: number) {
   const { groups } = shardedOf(64, 1)
   return {

@@ -1,13 +1,13 @@
 import type { Address } from '@fairlead/api'
 
-/** A shard and what is left of its former processes stand at one address. */
+/** How many nodes may have one address: a shard, and what is left over from its former processes. */
 const MOST_AT_ONE_ADDRESS = 4
-/** More strangers need no look of their own: the next ones are seen when these are forgotten. */
+/** Further strangers are not looked at: they are seen when these are forgotten. */
 const MOST_STRANGERS = 64
 
 /**
- * Of the nodes that an engine says it knows, those that are looked at: itself, the shards of the database, and some of all others. An engine
- * may say anything, and each node costs a comparison with every shard, a command to every shard and a line for people.
+ * Which of the nodes that an engine reports are looked at: itself, the shards of the database, and some of all others. An engine
+ * may report anything, and each node costs a comparison with every shard, a command to every shard and a line for people.
  */
 export function nodesToSee<Node extends { readonly myself: boolean; readonly address: Address }>(
   nodes: readonly Node[],

@@ -10,7 +10,7 @@ import {
 import { violations } from './invariants.ts'
 import { planGroup } from './plan-group.ts'
 
-/** Redis 6.0 keeps the old value of what a newer primary sets with a time to live, and does not say so. */
+/** Redis 6.0 keeps the old value of a key that a newer primary sets with a time to live, and does not report it. */
 const redis6 = { build: { flavour: 'redis', version: '6.0.16' }, restartNonce: 0, modules: [] }
 const goal = goalOf({ from: redis6, replicas: 1 })
 const onGoal = { wanted: goal, revision: 'valkey-8.1.1+0' }
@@ -70,7 +70,7 @@ describe('without memory for a surge shard, from redis 6.0,', () => {
   })
 })
 
-/** Whatever is on its way arrives in the next turn. */
+/** Everything under way finishes before the next turn. */
 function* atOnce(): Generator<number> {
   for (;;) yield 1
 }
@@ -95,7 +95,7 @@ function died(
 }
 
 describe('when the new primary dies while a replica on redis 6.0 follows it,', () => {
-  test('another follower takes over that carries out what it sends', () => {
+  test('another follower takes over that executes all its commands', () => {
     expect(planGroup(died(noDisk, 'beside another'), goal)).toMatchObject({
       step: { kind: 'promote', shard: 3 },
     })
@@ -111,7 +111,7 @@ describe('when the new primary dies while a replica on redis 6.0 follows it,', (
     expect(planGroup(fails, goal)).toMatchObject({ step: { kind: 'promote', shard: 1 } })
   })
 
-  test('the old one takes over where there is nothing else', () => {
+  test('the old one takes over if there is no other', () => {
     for (const aof of ['none', 'older'] as const)
       expect(planGroup(died({ ...noDisk, aof }, 'alone'), goal)).toMatchObject({
         step: { kind: 'promote', shard: 1 },

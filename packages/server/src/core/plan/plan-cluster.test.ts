@@ -102,7 +102,7 @@ describe('the membership of two groups', () => {
     })
   })
 
-  test('has a shard that was told to forget a primary introduced to it again, though that one knows it', () => {
+  test('introduces a shard to a primary again that it was told to forget, although that primary still knows the shard', () => {
     expect(planCluster(change(seen, 3, without('node-1'))).get(1)).toMatchObject({
       step: { kind: 'meet', greetings: [{ by: 3, to: 1 }] },
     })
@@ -119,7 +119,7 @@ describe('the membership of two groups', () => {
     expect(planCluster(change(change(seen, 1, without('node-3')), 1, and(greeted))).size).toBe(0)
   })
 
-  test('makes all shards that know a stranger forget it, in one step', () => {
+  test('makes all shards forget a stranger that they know, in one step', () => {
     const known = change(change(seen, 2, and(stranger)), 4, and(stranger))
     expect(planCluster(known).get(0)).toMatchObject({
       step: { kind: 'forget-node', node: 'node-9', shards: [2, 4] },
@@ -143,12 +143,12 @@ describe('the membership of two groups', () => {
 
   test('does not tell a shard to forget its primary', () => {
     const followed = { ...stranger, id: 'node-0', address: { host: '', port: 1 } }
-    // Shards 2 and 3 know it; 2 follows shard 1, which stands at that address now.
+    // Shards 2 and 3 know it; 2 follows shard 1, which is at that address now.
     const known = change(change(seen, 2, and(followed)), 3, and(followed))
     expect(planCluster(known).get(0)).toMatchObject({ step: { node: 'node-0', shards: [3] } })
   })
 
-  test('greets at once where gossip would take its time, once for each two', () => {
+  test('introduces shards at once if gossip would be slow, once for each pair', () => {
     expect(ownGroup(planWhole, seen)).toBeUndefined()
     const strange = change(change(seen, 1, without('node-3')), 3, without('node-1'))
     expect(ownGroup(planWhole, strange)).toMatchObject({

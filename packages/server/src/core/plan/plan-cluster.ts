@@ -15,9 +15,9 @@ import { findStrangers, type Stranger } from './strangers.ts'
 
 /**
  * The membership of a database in cluster mode: every shard knows every other, and no foreign node. By group,
- * what is to be done before anything else in it; groups without a chore are not named.
+ * what is to be done before anything else in it; groups without such work are not named.
  *
- * One node with slots introduces the other primaries, and each primary introduces its own replicas: only so
+ * One node with slots introduces the other primaries, and each primary introduces its own replicas: only in this way
  * does a replica learn at once to which shard of the cluster, in valkey's sense, it belongs. (Introduced by
  * another node, it takes over as a stranger: 5,461 slots "migrate" one by one, 30 ms instead of 8, and the
  * old primary takes a full sync.) Gossip does the rest. All shards forget a node without a record at the same
@@ -43,7 +43,7 @@ function hasSlots({ slots }: Stranger): boolean {
   return slots !== ''
 }
 
-/** In the lane of a group that has nothing else to do; there is another turn after this one. */
+/** Done in the lane of a group that has nothing else to do; otherwise in a later turn. */
 function forget(
   { node, knownTo }: Stranger,
   groups: readonly ObservedGroup[],
@@ -56,7 +56,7 @@ function forget(
 
 /**
  * The primary of a group must serve, and every shard of the group must know every other shard: clients ask
- * any of them for the way. Gossip achieves that in the end; greetings do at once.
+ * any of them where a key is. Gossip achieves that in the end; greetings (`CLUSTER MEET`) do it at once.
  */
 export function planWhole(own: ObservedGroup, { groups }: ObservedDatabase): Verdict | undefined {
   const everybody = groups.flatMap(({ shards }) => shards.filter(stays))
@@ -64,14 +64,14 @@ export function planWhole(own: ObservedGroup, { groups }: ObservedDatabase): Ver
     if (shard.engine.cluster === null) continue
     const unknown = everybody.filter((other) => nodeOf(other, shard) === undefined)
     const why = `shard ${shard.id} does not know ${unknown.length} other shard(s) of the cluster yet`
-    // Where neither knows the other, one greeting is enough for both. A blank shard is introduced by its own
+    // If neither knows the other, one greeting is enough for both. A blank shard is introduced by its own
     // primary.
     const due = unknown.filter(
       (other) => other.engine.role !== 'blank' && (shard.id < other.id || nodeOf(shard, other) !== undefined),
     )
     const greetings = greet(due.map((other) => [shard, other]))
     if (greetings.length > 0) return act({ kind: 'meet', greetings, why })
-    // Of a large cluster it takes long; as long as there are fewer of them, it is waited for.
+    // In a large cluster this takes long; it is waited for as long as the number of unknown shards falls.
     if (unknown.length > 0)
       return { kind: 'wait', shard: shard.id, code: 'cluster_view', why, progress: unknown.length }
     if (!shard.engine.cluster.serves)
@@ -108,7 +108,7 @@ export function planIntroduction(
   const unheard = primaries.filter((other) => !isKnownAsItIs(other, successor))
   const due = unaware.filter((other) => primaries.includes(other) || own.shards.includes(other))
   if (due.length + unheard.length === 0) return undefined
-  // Shards of other groups that may be primaries soon are told in the same step: nothing waits for them.
+  // Shards of other groups that may be primaries soon get their greeting in the same step, but nothing waits for them.
   const greetings = greet([
     ...unaware.map((other) => [successor, other] as const),
     ...unheard.map((other) => [other, successor] as const),
@@ -119,7 +119,7 @@ export function planIntroduction(
     : act({ kind: 'meet', greetings, why })
 }
 
-/** The others forget one that is leaving while its process ends: it is not introduced again. */
+/** The others forget a shard that is leaving while its process ends: it is not introduced again. */
 function stays(shard: ObservedShard): shard is LiveShard {
   return isLive(shard) && !shard.leaving
 }
@@ -134,12 +134,12 @@ function isKnownAsItIs(primary: LiveShard, other: LiveShard): boolean {
   return seen !== undefined && seen.slots === itself?.slots && seen.epoch === itself.epoch
 }
 
-/** Those greetings, one by the first to the second of each pair, that are not on their way yet. */
+/** A step with the greetings, of the first shard of each pair to the second, that are not on their way yet. */
 function greet(pairs: readonly (readonly [LiveShard, LiveShard])[]): readonly Greeting[] {
   return pairs.filter(([by, to]) => !greets(by, to)).map(([by, to]) => ({ by: by.id, to: to.id }))
 }
 
-/** Its introduction is on its way, under an id that is not the real one. */
+/** Whether its introduction is on its way, under an id that is not the real one. */
 function greets({ engine }: LiveShard, other: LiveShard): boolean {
   return engine.cluster?.nodes.some(({ address, handshake }) => handshake && isAt(address, other)) ?? false
 }
@@ -161,7 +161,7 @@ function planMeeting({ shards }: ObservedGroup, anchor: LiveShard): Verdict | un
   return act({ kind: 'meet', greetings: [{ by: by.id, to: to.id }], why })
 }
 
-/** Of two shards the second does not know the first, which knows it: it was told to forget it. Gossip tells it nothing of it for a minute. */
+/** Whether the second of two shards does not know the first, which knows it: the second was told to forget the first, and gossip does not bring it back for a minute. */
 function whichForgot([one, other]: readonly [LiveShard, LiveShard]) {
   const hasForgotten =
     other.engine.role !== 'blank' && nodeOf(other, one) !== undefined && !isIntroduced(one, other)

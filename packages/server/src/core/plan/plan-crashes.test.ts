@@ -32,13 +32,13 @@ describe('when the server is killed again and again, between any two of its effe
   )
 })
 
-test('a whole turn as it ships, with its look and its records, leads to the same end', async () => {
+test('the whole turn that ships, with its look and its records, leads to the same end', async () => {
   await fc.assert(
     fc.asyncProperty(shapes, fc.nat({ max: 20 }), async (shape, deaths) => {
       const { action, pick } = beginUpgrade({ ...shape, groups: 1 + (shape.groups % 3) })
       const end = await lead(action, { isWhole: true, step: soundAndReleased, effects: dying(pick, deaths) })
       expect(end).toEqual(done)
-      // An upgrade that is given up ends, too: with what was there before.
+      // An upgrade that is given up ends, too: in the state before it.
       expect(action.error).toBeNull()
       expectReached(action)
     }),
@@ -113,7 +113,7 @@ describe('when followers stall as well, and shards that are told to take over do
   })
 })
 
-/** A group without a primary is not kept waiting by a shard that is leaving, but by one that may be the primary. */
+/** A group without a primary does not wait for a shard that is leaving, unless that shard may be the primary. */
 function expectNoneWaits(seen: ObservedGroup, { goal }: Action): void {
   if (seen.shards.some((shard) => shard.leaving && mayServe(shard, seen))) return
   const staying = { ...seen, shards: seen.shards.filter(({ leaving }) => !leaving) }
@@ -124,7 +124,7 @@ function isBesideSilence({ shards }: ObservedGroup): boolean {
   return shards.some(({ process, engine }) => process === 'running' && engine === null)
 }
 
-/** Of those that ran with the primary, also if they had begun to leave. */
+/** Among the shards that ran with the primary, also those that had begun to leave. */
 function expectMost(shard: number, { shards, history }: ObservedGroup): void {
   const held = (id: number) => shards.find((one) => one.id === id)?.engine?.offset ?? 0
   const others = shards.filter(
@@ -137,7 +137,7 @@ function expectMost(shard: number, { shards, history }: ObservedGroup): void {
   expect(held(shard)).toBeGreaterThanOrEqual(Math.max(0, ...others.map(({ id }) => held(id))))
 }
 
-/** Replicas stand still for a while, so often. */
+/** Replicas stop for a while, this many times. */
 function stalling(pick: Pick, stalls: number): (action: Action) => void {
   let left = stalls
   return ({ world }) => {
@@ -150,7 +150,7 @@ function stalling(pick: Pick, stalls: number): (action: Action) => void {
   }
 }
 
-/** The server dies after some effects, so often; then it lives. */
+/** The server dies after some effects, this many times; after that it lives. */
 function dying(pick: Pick, deaths: number): () => number {
   let left = deaths
   return () => {

@@ -38,12 +38,12 @@ describe('an upgrade of a database', () => {
     )
   })
 
-  test('is carried out step by step as it was foreseen, as long as it is not sharded', async () => {
+  test('is carried out step by step as the dry run says, as long as it is not sharded', async () => {
     await fc.assert(
       fc.asyncProperty(shapes, async (shape) => {
         const { action } = beginUpgrade({ ...shape, groups: 1 })
         const foreseen = foresee(look(action.world), action.goal)
-        // Attempts at a handover that held clients for nothing, and retirements that take longer, come again.
+        // Handovers that held clients without moving the role, and retirements that take longer, are tried again.
         const taken = (group: number) => [
           ...new Set(action.steps.filter((one) => one.group === group).flatMap(({ step }) => nameOf(step))),
         ]
@@ -194,7 +194,7 @@ describe('an upgrade of a database', () => {
   })
 })
 
-test('a canary that falls back, because its new primary died, does not wait for a group that waits for it', () => {
+test('a canary whose new primary died does not wait for a group that waits for the canary', () => {
   const seen = shardedOf(2, 0)
   // Group 1 began when the canary had handed over: its surge shard is on record, and was not started yet.
   const groups = seen.groups.map((group) => {
@@ -273,7 +273,7 @@ describe('people', () => {
     )
   })
 
-  /** One group's old primary needs seconds to resume the stream of its successor, when the others already hold. */
+  /** The old primary of one group needs seconds to resume the stream of its successor, while the other groups already wait for the window. */
   const slowToFollow = {
     ...{ seed: 28, groups: 4, replicas: 0, aof: false, preserveRoles: false },
     ...{ parallel: 0, canary: true, restart: false },
@@ -297,7 +297,7 @@ describe('people', () => {
               if (rollbackWindow === 'until-finalized' && turnsHeld === 10)
                 action.orders = { ...action.orders, finalize: true }
               if (action.orders.finalize) return
-              // The window begins with the last handover, not when its followers have come along as well.
+              // The window begins with the last handover, not when its followers have resumed the stream.
               const { handedOverAt } = action
               if (handedOverAt === null || now >= handedOverAt + windowMs) return
               for (const group of seen.groups) expect(hasStandby(group)).toBe(true)

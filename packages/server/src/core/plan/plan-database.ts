@@ -23,13 +23,13 @@ import { rationJoins } from './ration-joins.ts'
 
 /**
  * What to do next so that a database becomes its goal: one verdict for each group, in their order. Their
- * steps may be carried out at the same time.
+ * steps may run at the same time.
  *
- * Each group is planned by itself (plan-group.ts). This function shares out what they have in common. The
+ * Each group is planned by itself (plan-group.ts). This function divides what the groups share. The
  * first group is the canary. No other group hands over before all are ready to. No group finalizes before all
- * have handed over, so that all can go back. Roles move one after the other (the caller makes sure of that). At
- * most the allowed number of shards is in work at once; groups that have begun come first. The memory of the
- * node is given out once.
+ * have handed over, so that all can go back. Roles move one after the other (the caller ensures that). At
+ * most the allowed number of shards is upgraded at once; groups that have begun come first. The memory of the
+ * node is given to one group only.
  */
 export function planDatabase(seen: ObservedDatabase, goal: Goal, allowed: Allowed): readonly Lane[] {
   const chores = goal.cluster && goal.kind === 'keep' ? planCluster(seen) : new Map<number, Verdict>()
@@ -51,7 +51,7 @@ function planLane(group: ObservedGroup, seen: ObservedDatabase, goal: Goal, allo
   return verdict.kind === 'hold' ? held : verdict
 }
 
-/** How far the group may go, and what is said when that is not far enough. */
+/** How far the group may go, and the verdict when it would need to go further. */
 function chooseStage(
   group: ObservedGroup,
   { groups }: ObservedDatabase,
@@ -84,7 +84,7 @@ function chooseStage(
   return { stage: allowed.mayFinalize ? 'end' : 'handover', held: { kind: 'hold', ...allowed.onFinalize } }
 }
 
-/** It has a primary, on another revision than the goal's. */
+/** The group has a primary, on another revision than the goal's. */
 function isNotUpgraded({ shards, recordedPrimary }: ObservedGroup, goal: Goal): boolean {
   const primary = shards.find((shard) => shard.id === recordedPrimary)
   return primary !== undefined && primary.revision !== revisionOf(goal)
@@ -132,7 +132,7 @@ function movesRole(verdict: Verdict): verdict is Verdict & { readonly kind: 'do'
 
 type Move = Extract<Step, { kind: 'hand-over' | 'restart-primary' }>
 
-/** Gives out what the groups share, in their order, those already begun first. */
+/** Gives groups their part of what they share, in their order, those that have begun first. */
 function share(lanes: readonly Lane[], database: ObservedDatabase, goal: Goal): readonly Lane[] {
   const { groups } = database
   const inHand = groups.map((group) => countInHand(group, goal))

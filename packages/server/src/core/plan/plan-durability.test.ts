@@ -38,7 +38,7 @@ const saving = (state: 'writing' | 'failed'): Look => ({ engine: { saving: { sta
 const save = (shard: number) => ({ kind: 'do', step: { kind: 'save-snapshot', shard } })
 const handOver = { kind: 'do', step: { kind: 'hand-over', from: 1, to: 3 } }
 
-/** Whatever is planned breaks nothing. */
+/** No planned step breaks an invariant. */
 function planned(seen: ObservedGroup): Verdict {
   const verdict = planGroup(seen, goal)
   if (verdict.kind === 'do') expect(violations(seen, verdict.step, 'snapshot')).toEqual([])
@@ -58,7 +58,7 @@ describe('with snapshots, before the role moves,', () => {
     expect(planned(surged(looks))).toMatchObject(verdict)
   })
 
-  test('one that is being written is waited for while it makes progress, and the progress is told', () => {
+  test('a snapshot that is being written is waited for while it makes progress, and the progress is shown', () => {
     const writing = (done: number, of: number | null): Look => ({
       engine: { saving: { state: 'writing', lastAt: null, progress: { done, of } } },
     })
@@ -66,14 +66,14 @@ describe('with snapshots, before the role moves,', () => {
       ...{ kind: 'wait', shard: 3, progress: 4_500 },
       why: expect.stringMatching(/^shard 3 writes a snapshot \(45 %\): /),
     })
-    // Redis before 6.2 tells the time only.
+    // Redis before 6.2 reports only the time.
     expect(planned(surged({ 1: at(50), 3: writing(7, null) }))).toMatchObject({
       ...{ kind: 'wait', shard: 3, progress: 7 },
       why: expect.stringMatching(/^shard 3 writes a snapshot: /),
     })
   })
 
-  test('a successor that cannot write one is for a person, is tried again, and never skipped', () => {
+  test('a successor that cannot write a snapshot needs a person, is tried again, and is never skipped', () => {
     expect(planned(surged({ 1: at(50), 3: saving('failed') }))).toMatchObject({
       kind: 'stuck',
       why: expect.stringContaining('shard 3 cannot write a snapshot'),
@@ -81,7 +81,7 @@ describe('with snapshots, before the role moves,', () => {
     })
   })
 
-  test('one that was just written is looked for before another one is', () => {
+  test('a snapshot that was just written is looked for before another one is written', () => {
     const saved = { engine: { saving: { state: 'idle', lastAt: 5_000 } } } as const
     expect(planned(surged({ 1: at(50), 3: { ...saved, disk: { lookedAt: 5_900 } } }))).toMatchObject({
       kind: 'wait',
@@ -90,7 +90,7 @@ describe('with snapshots, before the role moves,', () => {
     expect(planned(surged({ 1: at(50), 3: { ...saved, disk: { lookedAt: 6_000 } } }))).toMatchObject(save(3))
   })
 
-  test('one that seems to be from the future does not count: the clock was set back, and another one is written', () => {
+  test('a snapshot that seems to be from the future does not count: the clock was set back, and another one is written', () => {
     const anHour = 3_600_000
     const saved = { engine: { saving: { state: 'idle', lastAt: anHour + 5_000 } } } as const
     expect(planned(surged({ 1: at(50), 3: { ...saved, disk: { lookedAt: 5_000 } } }))).toMatchObject(save(3))
@@ -112,8 +112,8 @@ test('the plan that people see has one snapshot for each handover', () => {
   expect(kinds).toContain('retire-shard')
 })
 
-describe('a shard with something on its disk is given up', () => {
-  /** Shard 1 was promoted in place of shard 2, in cluster mode: that one is retired, and a fresh one comes. */
+describe('a shard with data on its disk is given up', () => {
+  /** Shard 1 was promoted in place of shard 2, in cluster mode: shard 2 is retired, and a fresh shard comes. */
   const replaced = (
     looks: Readonly<Record<number, Look>>,
     persistence: 'aof' | 'snapshot',

@@ -4,16 +4,16 @@ import { whyLessKept, whyNotGivenUp } from './kept-on-disk.ts'
 
 /** The clock of a process counts whole seconds here. */
 const CLOCK_MS = 1_000
-/** So old no look of an agent is. */
+/** A look of an agent is never this old. */
 const LONGEST_LOOK_MS = 60_000
 
-/** Before `successor` takes over: what the primary has on disk is on the disk of the successor, too. Undefined when it is. */
+/** What to do before `successor` takes over, so that the data on the primary's disk are on the successor's disk, too. Undefined when they are. */
 export function planKeptBy(successor: LiveShard, { goal, primary }: Group): Verdict | undefined {
   const why = whyLessKept(successor, primary, primary, goal.persistence)
   return why === undefined ? undefined : planSaving(successor, why, goal.persistence)
 }
 
-/** Takes `shard` away for good; before, what it has on disk is on the disk of the primary. */
+/** Removes `shard`, after the data on its disk are on the disk of the primary. */
 export function retire(shard: ObservedShard, why: string, group: Group): Verdict {
   return planKeptOf(shard, group) ?? act({ kind: 'retire-shard', shard: shard.id, why })
 }
@@ -48,7 +48,7 @@ function planSaving(
   const step = { kind: 'save-snapshot', shard: id, why } as const
   if (state === 'failed') {
     const words = trouble === '' ? '' : ` (its log: ${trouble})`
-    // What it has not on disk it cannot keep: this is never skipped, and tried again until there is room.
+    // Data that are not on disk could be lost: this step is never skipped, and is tried again until there is room.
     return {
       kind: 'stuck',
       code: 'save_failed',
@@ -57,7 +57,7 @@ function planSaving(
     }
   }
   const behindMs = lastAt === null ? 0 : lastAt + CLOCK_MS - (disk?.lookedAt ?? 0)
-  // An agent looks every second: where its look is much older than the snapshot, the clock was set back meanwhile.
+  // An agent looks every second: if its look is much older than the snapshot, the clock was set back meanwhile.
   const isUnseen = behindMs > 0 && behindMs < LONGEST_LOOK_MS
   return isUnseen ? wait('has written a snapshot, which its agent is to find') : act(step)
 }

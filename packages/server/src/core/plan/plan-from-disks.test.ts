@@ -3,7 +3,7 @@ import { groupOf } from '../../../test/simulation/group.ts'
 import type { ObservedGroup, Snapshot } from '../state/topology.ts'
 import { planFromDisks } from './plan-from-disks.ts'
 
-/** History b branched off from a behind offset 20, and was last seen at 30. */
+/** History b branched off from a after offset 20, and was last seen at 30. */
 const history = { replid: 'b', offset: 30, runId: null, before: { replid: 'a', until: 21 } }
 
 const noDisk = { lookedAt: 0, claim: null, aof: 'none', snapshot: null } as const
@@ -26,16 +26,16 @@ if (a === undefined || b === undefined) throw new Error('there are two histories
 
 test.each([
   [
-    'a replica that had the name of the new history, and nothing of it yet, holds less',
+    'a replica that had the id of the new history, and none of its data yet, holds less',
     [a(20), b(6)],
     undefined,
   ],
   ['as much as the last primary is not more', [a(20), b(20)], undefined],
   ['more of the new history is more', [a(20), b(21)], 2],
-  ['what was written behind the branch is not of the history on record', [a(25), b(21)], 2],
+  ['writes after the branch do not belong to the history on record', [a(25), b(21)], 2],
   ['of several, the one with the most comes back', [a(20), b(22), b(27)], 3],
   [
-    'a history that has nothing to do with that on record is not compared',
+    'a history that is not related to the one on record is not compared',
     [{ replid: 'x', offset: 99 }, b(1)],
     2,
   ],

@@ -36,19 +36,19 @@ export function planFromDisks(seen: ObservedGroup): Verdict | undefined {
   return planEmpty(`the disk of shard ${recorded.id}, the last primary, is empty`, recorded, seen)
 }
 
-/** In cluster mode an engine writes down its takeover before it answers: the younger claim served last. */
+/** In cluster mode an engine saves its takeover to disk before it answers: the shard with the higher epoch served last. */
 function tookOverUnheard(recorded: ObservedShard, seen: ObservedGroup): ObservedShard | undefined {
   const { shards, handover, slots } = seen
   if (slots === null || handover === null || handover.released) return undefined
   const successor = shards.find(({ id }) => id === handover.to && id !== recorded.id)
   if (successor === undefined || isLive(successor) || successor.disk?.claim == null) return undefined
   if (isEmptyDisk(successor) && !isEmptyDisk(recorded)) return undefined
-  // A snapshot that was on its way when the role moved.
+  // The snapshot was being written when the role moved.
   if (isNewerDisk(recorded, successor, seen)) return undefined
   return successor.disk.claim > (recorded.disk?.claim ?? -1) ? successor : undefined
 }
 
-/** In cluster mode a process takes up the role it died in: the primary on record had stepped down for a successor that is gone. */
+/** In cluster mode a process starts in the role in which it died: the primary on record had stepped down for a successor that is gone. */
 function planCameBack(recorded: LiveShard, seen: ObservedGroup): Verdict | undefined {
   const { role, streamed, syncing, loading, keys, replid, offset } = recorded.engine
   if (role !== 'replica' || streamed || syncing || loading) return undefined
@@ -78,7 +78,7 @@ function planEmpty(why: string, last: ObservedShard | undefined, seen: ObservedG
   return asleep && comeBack(asleep, `${why}, and that of shard ${asleep.id} is not`)
 }
 
-/** Its disk has a snapshot, or an append-only file; another one has more of the same history. */
+/** Its disk has a snapshot, or an append-only file; another shard has more of the same history. */
 function planOlderDisk(last: ObservedShard, seen: ObservedGroup): Verdict | undefined {
   const others = seen.shards.filter((shard) => shard !== last)
   const [newer] = others
@@ -98,15 +98,15 @@ function planOlderDisk(last: ObservedShard, seen: ObservedGroup): Verdict | unde
   return asleep && comeBack(asleep, `its disk holds more than that of shard ${last.id}, the last primary`)
 }
 
-/** Does the snapshot of one that does not run hold more than one that runs? */
+/** Does the snapshot of a shard that does not run hold more than a shard that runs? */
 function isAhead({ disk }: ObservedShard, { engine }: LiveShard, { history }: ObservedGroup): boolean {
   if (disk === null || disk.aof !== 'none' || disk.snapshot === null) return false
   return holdsMore(disk.snapshot, engine, history)
 }
 
 /**
- * The best shard that could be promoted may have old values. Where the append-only file of the last primary is whole, that one comes
- * back from it, with each write. Not where its process does not start.
+ * The best shard that could be promoted may have old values. If the append-only file of the last primary is complete, the last primary comes
+ * back from it, with each write. Not if its process does not start.
  */
 export function planOldValues(
   successor: LiveShard,
@@ -144,8 +144,8 @@ function isNewerDisk(
 type Point = Pick<Snapshot, 'replid' | 'offset'>
 
 /**
- * Does one point of a history hold more than another one? A process has the name of a new history before it has got what is in it: a
- * snapshot of that moment holds less than one of the history before. Where the two have nothing to do with each other as far as is known,
+ * Does one point of a history hold more than another one? A process has the id of a new history before it has the data of it: a
+ * snapshot of that moment holds less than one of the former history. If no relation between the two is known,
  * the history on record goes first.
  */
 function holdsMore(mine: Point, theirs: Point, history: History | null): boolean {
@@ -155,7 +155,7 @@ function holdsMore(mine: Point, theirs: Point, history: History | null): boolean
   return a !== null && b !== null ? a > b : mine.replid === history?.replid
 }
 
-/** How much of the history on record is in it, as an offset; null when that is not known. */
+/** How much of the history on record a point contains, as an offset; null when that is not known. */
 function heldOf({ replid, offset }: Point, history: History | null): number | null {
   if (history === null || offset === null) return null
   if (replid === history.replid) return offset
@@ -163,7 +163,7 @@ function heldOf({ replid, offset }: Point, history: History | null): number | nu
 }
 
 /**
- * Does a shard that runs hold more than the disk of the last primary, as far as that is on record? An append-only file that is whole
+ * Does a running shard hold more than the disk of the last primary, as far as that is on record? A complete append-only file
  * holds everything that was acknowledged.
  */
 export function isNewerThanDisk(

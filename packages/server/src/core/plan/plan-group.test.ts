@@ -77,7 +77,7 @@ describe('an upgrade', () => {
     )
   })
 
-  test('restarts no leaving shard: the old primary is retired as it is, in the surge shard’s favour', () => {
+  test('restarts no leaving shard: the old primary is retired as it is, because the surge shard stays', () => {
     fc.assert(
       fc.property(cases, ({ replicas, picks }) => {
         const steps: Step[] = []
@@ -110,7 +110,7 @@ describe('an upgrade', () => {
     })
   })
 
-  test('taken back after a replica refused to restart wants it again as it never ceased to be', () => {
+  test('taken back after a replica refused to restart wants it again on the build that it still runs', () => {
     const goal = goalOf()
     const asked = { ...old, build: goal.build }
     const start = groupOf(1)
@@ -184,7 +184,7 @@ describe('an upgrade', () => {
     )
   })
 
-  test('planned to its end takes the steps that were foreseen', () => {
+  test('planned to its end takes the steps that the dry run says', () => {
     fc.assert(
       fc.property(cases, ({ replicas, preserveRoles, picks }) => {
         const goal = goalOf({ replicas, preserveRoles })

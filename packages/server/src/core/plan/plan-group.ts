@@ -35,7 +35,7 @@ export type Stage = 'repair' | 'surge' | 'handover' | 'end'
 /**
  * What to do next so that `seen` becomes `goal`, for one group: a primary and its replicas.
  *
- * Pure and level-triggered: it asks what is true now, never what was done before, so planning again after any
+ * Pure and level-triggered: it uses what is observed now, never what was done before, so planning again after any
  * step, or after a crash, gives the rest of the plan. The same rules create a database, keep it, upgrade it,
  * undo an upgrade (the goal is then the old revision) and remove it.
  *
@@ -66,8 +66,8 @@ export function planGroup(seen: ObservedGroup, goal: Goal, stage: Stage = 'end')
 
 /**
  * The process of a shard that is leaving may hang, and take long to end. Meanwhile the others get what a group is never without: one
- * primary, followed by all, and records that agree. Not beside a shard that is leaving and may be the primary: that one is gone first.
- * Where no primary serves, a shard that is leaving stays as long as it may be the one that takes over.
+ * primary, followed by all, and records that agree. Not beside a shard that is leaving and may be the primary: that shard must end first.
+ * If no primary serves, a shard that is leaving stays as long as it may have to take over.
  */
 function planWithout(seen: ObservedGroup, goal: Goal): Verdict | undefined {
   const staying = { ...seen, shards: seen.shards.filter(({ leaving }) => !leaving) }
@@ -82,7 +82,7 @@ function planWithout(seen: ObservedGroup, goal: Goal): Verdict | undefined {
   return repair.kind === 'do' ? repair : undefined
 }
 
-/** Its agent was not told to end it yet: it answers, and what it holds is there. */
+/** Whether its agent was not told to end it yet: it answers, and its data are there. */
 function mayStay(shard: ObservedShard): boolean {
   return isLive(shard) && shard.process === 'running' && shard.revision === revisionOf(shard.wanted)
 }
@@ -114,7 +114,7 @@ function endsService(verdict: Verdict): boolean {
   return verdict.kind === 'do' && ['hand-over', 'restart-primary'].includes(verdict.step.kind)
 }
 
-/** Shards of another revision go with their data, the primary last: the next one begins empty. */
+/** Shards of another revision are removed with their data, the primary last: the next shard begins empty. */
 function planDiscard(seen: ObservedGroup, goal: Goal, stage: Stage): Verdict | undefined {
   const old = seen.shards.filter((shard) => revisionOf(shard.wanted) !== revisionOf(goal))
   if (!goal.discard || old.length === 0) return undefined
@@ -132,7 +132,7 @@ function planRemoval({ shards }: ObservedGroup): Verdict {
   return act({ kind: 'retire-shard', shard: leaving.id, why: 'the database is being removed' })
 }
 /**
- * A first shard that has never served and cannot be started: there is nothing to lose and nothing to wait
+ * Replaces a first shard that has never served and cannot be started: there is nothing to lose and nothing to wait
  * for.
  */
 function creationIsHopeless(

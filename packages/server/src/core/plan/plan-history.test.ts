@@ -18,7 +18,7 @@ function shardWith(change: Partial<EngineState>): LiveShard {
 }
 
 describe('a shard may follow a primary', () => {
-  /** Promoted at offset 100 of history a, and now at 150 of its own. */
+  /** It was promoted at offset 100 of history a, and is now at 150 of its own. */
   const primary = shardWith({ role: 'primary', replid: 'b', replid2: 'a', secondOffset: 101, offset: 150 })
 
   test.each([
@@ -29,8 +29,8 @@ describe('a shard may follow a primary', () => {
     ['before the history branched', { replid: 'a', offset: 7 }, true],
     ['not one write after the branch', { replid: 'a', offset: 101 }, false],
     ['not from a history of its own', { replid: 'c', offset: 1 }, false],
-    ['not by its own second history', { replid: 'c', replid2: 'b', offset: 1 }, false],
-    ['as a blank one, whatever it says', { role: 'blank', replid: 'c', offset: 1_000 }, true],
+    ['not because of its own second history', { replid: 'c', replid2: 'b', offset: 1 }, false],
+    ['as a blank one, whatever it reports', { role: 'blank', replid: 'c', offset: 1_000 }, true],
   ] as const)('%s', (_, mine, may) => {
     expect(mayFollow(shardWith(mine), primary)).toBe(may)
   })
@@ -107,7 +107,7 @@ describe('a group without a primary', () => {
     expect(planRoles(seen, goalOf())).toMatchObject({ kind: 'wait', shard: 3 })
   })
 
-  test('promotes one that came back with more, beside another that ran until then, and only then', () => {
+  test('promotes a shard that came back with more, but only beside another one that ran until the end', () => {
     const seen = ahead({}, { streamed: false })
     const step = { kind: 'promote', shard: 3, why: '' } as const
     expect(planRoles(seen, goalOf())).toMatchObject({ step: { kind: 'promote', shard: 3 } })

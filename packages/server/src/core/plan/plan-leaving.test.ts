@@ -30,7 +30,7 @@ const without = (seen: ObservedGroup, id: number): ObservedGroup => ({
 })
 
 describe('when a primary dies and a shard has begun to leave,', () => {
-  test('that one takes over where no other shard is left, or none holds as much', () => {
+  test('it takes over if no other shard is left, or none holds as much', () => {
     for (const seen of [without(led({ 3: 100 }), 2), led({ 2: 95, 3: 100 }), led({ 2: 80, 3: 100 })]) {
       const verdict = planGroup(seen, goal)
       expect(verdict).toMatchObject({ kind: 'do', step: { kind: 'promote', shard: 3 } })
@@ -38,23 +38,23 @@ describe('when a primary dies and a shard has begun to leave,', () => {
     }
   })
 
-  test('also where it is behind what is on record, and the disk of the primary is empty', () => {
+  test('also if it is behind the record, and the disk of the primary is empty', () => {
     const behind = without(led({ 3: 80 }), 2)
     expect(planGroup(behind, goal)).toMatchObject({ kind: 'do', step: { kind: 'promote', shard: 3 } })
   })
 
-  test('another one does that holds as much', () => {
+  test('another shard that holds as much takes over instead', () => {
     expect(planGroup(led({ 2: 100, 3: 100 }), goal)).toMatchObject({ step: { kind: 'promote', shard: 2 } })
   })
 
-  test('it goes where its agent ends it already, or the database does', () => {
+  test('it goes if its agent ends it already, or if the database is removed', () => {
     const ending = without(led({ 3: 100 }, { process: 'stopping' }), 2)
     expect(planGroup(ending, goal)).not.toMatchObject({ step: { kind: 'promote' } })
     const removal = planGroup(without(led({ 3: 100 }), 2), { ...goal, kind: 'remove' })
     expect(removal).toMatchObject({ step: { kind: 'retire-shard', shard: 3 } })
   })
 
-  test('it stays while the primary is silent, and goes when that one serves', () => {
+  test('it stays while the primary is silent, and goes when the primary serves', () => {
     const seen = without(led({ 3: 100 }), 2)
     const primary = (change: Partial<ObservedShard>): ObservedGroup => ({
       ...seen,

@@ -3,7 +3,7 @@ import { act, type Group } from '../state/group.ts'
 import { claimsSlots, isLinked, isLive, type ObservedShard, type Verdict } from '../state/topology.ts'
 import { retire } from './plan-durability.ts'
 
-/** Holds are released first; then the store and the agents must know the primary. */
+/** Releases holds first; then the store and the agents must know the primary. */
 export function planRecords({ seen, primary, replicas }: Group): Verdict | undefined {
   if (seen.handover !== null && !seen.handover.released) {
     return act({
@@ -38,8 +38,8 @@ export function planRecords({ seen, primary, replicas }: Group): Verdict | undef
 }
 
 /**
- * A process that hangs beside a living primary holds nothing that the primary lacks, and its agent alone does not know that. In cluster mode it
- * may be an old primary whose pause runs out: if it woke up later, it would acknowledge writes before it hears of its successor.
+ * Ends a process that hangs beside a living primary: it holds nothing that the primary lacks, which its agent alone cannot know. In cluster mode the process
+ * may be an old primary whose pause ends: if it woke up later, it would acknowledge writes before it learns of its successor.
  */
 export function planHung({ primary, replicas }: Group): Verdict | undefined {
   const hung = replicas.find((shard) => shard.engine === null && shard.silence?.hung)
@@ -52,7 +52,7 @@ export function planHung({ primary, replicas }: Group): Verdict | undefined {
   })
 }
 
-/** Shards whose process is not the one that was asked for: begun and never started, ended, or failing. */
+/** Shards whose process is not the wanted one: never started, ended, or failing. */
 export function planRestarts(group: Group): Verdict | undefined {
   const { goal, primary, replicas } = group
   const unmoved = replicas.find((shard) => isUnmoved(shard, revisionOf(goal)))
@@ -79,12 +79,12 @@ export function planRestarts(group: Group): Verdict | undefined {
   return failed === undefined ? undefined : planFailed(failed, group)
 }
 
-/** It was asked to become something else and has not: it refused to stop, or the goal changed in between. */
+/** It was told to run something else and does not: it refused to stop, or the goal changed in between. */
 function isUnmoved(shard: ObservedShard, revision: string): boolean {
   return shard.process === 'running' && shard.revision === revision && revisionOf(shard.wanted) !== revision
 }
 
-/** An ended replica whose spec is right is the agent's to start again, with its back-off. */
+/** The agent itself restarts an ended replica whose spec is right, with its back-off. */
 function whyStart(shard: ObservedShard, primary: ObservedShard): string | undefined {
   if (shard.process === 'absent') return 'its process was never started'
   if (shard.process === 'exited' && (shard.follows !== primary.id || shard.asleep))
@@ -142,7 +142,7 @@ export function planSize({ goal, primary, replicas }: Group): Verdict | undefine
   })
 }
 
-/** A replica starts without its append-only file (only so can it resume the stream); once linked, it is switched on. */
+/** A replica starts without its append-only file, because only then it can resume the stream; the file is switched on once it is linked. */
 export function planAof({ goal, primary, replicas }: Group): Verdict | undefined {
   if (goal.persistence !== 'aof') return undefined
   const without = [primary, ...replicas].find(
@@ -157,8 +157,8 @@ export function planAof({ goal, primary, replicas }: Group): Verdict | undefined
 }
 
 /**
- * A shard that is being stopped to run something else than the goal, which was asked for before, still answers as if all were well, and comes back on
- * what was asked for: until then nothing is done. Undefined: there is none.
+ * A shard that is being stopped to run something else than the goal, by an earlier order, still answers normally, and comes back on
+ * the build of that order: until then nothing is done. Undefined: there is no such shard.
  */
 export function planStopping({ goal, primary, replicas }: Group): Verdict | undefined {
   const revision = revisionOf(goal)

@@ -19,9 +19,9 @@ const cases = fc.record({
   cuts: fc.integer({ min: 1, max: 3 }),
 })
 
-/** What earlier runs have failed at. */
+/** Cases at which earlier runs have failed. */
 const found = [
-  // A replica saved when it had the name of a new history and nothing of it yet, and went before those whose snapshots had more.
+  // A replica saved when it had the id of a new history and none of its data yet, and was chosen before shards whose snapshots had more.
   {
     ...{ seed: 1992691554, groups: 1, replicas: 1, persistence: 'snapshot' },
     ...{ preserveRoles: false, isInPlace: false, cuts: 3 },
@@ -57,7 +57,7 @@ function begin({ seed: pickSeed, ...shape }: typeof cases extends fc.Arbitrary<i
   return { action: actionOf(world, asked), pick }
 }
 
-/** After some effects the power goes, so often; save points come now and then. */
+/** The power is cut after some effects, this many times; snapshots are saved now and then. */
 function cutting(pick: Pick, cuts: number) {
   let left = cuts
   return {

@@ -14,7 +14,7 @@ import { losesStandby, whyDiverged } from '../state/way-back.ts'
 import { lackOfDisk, lackOfMemory } from './node-room.ts'
 import { planKeptBy, retire } from './plan-durability.ts'
 
-/** The primary runs another revision than the goal's: it hands over to a shard that does not. */
+/** The primary runs another revision than the goal's: it hands over to a shard on the goal's revision. */
 export function planSuccessor(group: Group): Verdict | undefined {
   const { goal, primary, replicas } = group
   const revision = revisionOf(goal)
@@ -45,7 +45,7 @@ export function planSuccessor(group: Group): Verdict | undefined {
   })
 }
 
-/** There is no successor: a further shard has to come, or the present ones cannot be trusted with the role. */
+/** There is no successor yet: a further shard is added, or a shard is upgraded in place; or the goal cannot be reached. */
 function planWithoutSuccessor(successors: readonly ObservedShard[], group: Group): Verdict {
   const { goal, primary } = group
   const unsound = successors[0] && whyDiverged(successors[0], group)
@@ -84,7 +84,7 @@ function planNewSuccessor({ seen, goal, primary, replicas }: Group): Verdict {
   })
 }
 
-/** Where there is no room for one shard more: one that is there is upgraded in place, if its build and files allow it. */
+/** If there is no room for one shard more, an existing one is upgraded in place, provided that its build and files allow it. */
 function planWithoutSurge(
   lack: string,
   {
@@ -115,7 +115,7 @@ function planWithoutSurge(
   })
 }
 
-/** It says so itself, and would say it again at each of its attempts: every one costs the primary a fork. */
+/** The shard reports so itself, and each further attempt would fail in the same way and cost the primary a fork. */
 function cannotRead(shard: ObservedShard, primary: LiveShard): boolean {
   return !isLinked(shard, primary) && shard.cannotRead === true
 }
@@ -129,7 +129,7 @@ function awaitStart({ id, processWhy }: ObservedShard): Verdict {
   }
 }
 
-/** No other shard can hold the data meanwhile: they come back from the primary's own disk. */
+/** No other shard can hold the data meanwhile: the primary loads them from its own disk. */
 function planInPlace(lacking: string, { goal, primary }: Pick<Group, 'goal' | 'primary'>): Verdict {
   if (!goal.inPlace)
     return {
@@ -147,7 +147,7 @@ function planInPlace(lacking: string, { goal, primary }: Pick<Group, 'goal' | 'p
 
 /**
  * The certificate of the last handover is complete once every follower resumed the stream. One that cannot is not
- * waited for: the count of full syncs says so, and the plan goes on from what is.
+ * waited for: the certificate counts its full sync, and the plan goes on from the present state.
  */
 export function planSeal({ seen, primary, replicas }: Group): Verdict | undefined {
   if (seen.handover === null) return undefined
@@ -163,7 +163,7 @@ export function planSeal({ seen, primary, replicas }: Group): Verdict | undefine
   return act({ kind: 'seal-handover', why: 'the followers resumed the stream: count the full syncs it took' })
 }
 
-/** Measured: 1 to 101 ms, and 1 s where an engine tries again only in its cron. */
+/** Measured: 1 to 101 ms, and 1 s if an engine tries again only in its cron. */
 const RELINK_DEADLINE_MS = 15_000
 
 /**
@@ -182,14 +182,14 @@ export function planDiverged(group: Group): Verdict | undefined {
   if (coming !== undefined) return awaitShard(coming, group)
   const why = whyDiverged(first, group)?.why ?? ''
   if (sound.length >= goal.replicas) return retire(first, why, group)
-  // What stands by for the primary is given up last, with holes too. An undo does not wait for room.
+  // The last standby of the primary is given up last, also if it lacks data. An undo does not wait for room.
   if (isLinked(first, primary) && !goal.undo) return planReplacement(first, why, group)
   return lackOfMemory(seen) === undefined
     ? act({ kind: 'add-shard', runs: goal, follow: primary.id, why: `in place of another: ${why}` })
     : retire(first, why, group)
 }
 
-/** With the primary on the goal's revision: the others, one at a time, never below the replicas the database had. */
+/** The primary is on the goal's revision: upgrades the others, one at a time, never with fewer replicas than the database had. */
 export function planOthers(group: Group): Verdict | undefined {
   const { goal, primary, replicas } = group
   const revision = revisionOf(goal)
@@ -221,8 +221,8 @@ export function planOthers(group: Group): Verdict | undefined {
 }
 
 /**
- * A fresh shard in place of one that cannot be restarted on the goal, before that one goes. Where the node has no room for both, it goes first if
- * enough others stand by; else it stays until there is room.
+ * Starts a fresh shard in place of one that cannot be restarted on the goal, before the old one goes. If the node has no room for both, the old one goes first if
+ * enough others are standbys; otherwise it stays until there is room.
  */
 function planReplacement(old: ObservedShard, why: string, group: Group): Verdict {
   const { seen, goal, primary, replicas } = group
@@ -239,14 +239,14 @@ function planReplacement(old: ObservedShard, why: string, group: Group): Verdict
   return { kind: 'wait', shard: old.id, code: 'node_room', why: words }
 }
 
-/** The old primary leaves first: it served the longest; then the youngest. */
+/** The old primary leaves first, because it served the longest; then the youngest. */
 function firstToLeave(shards: readonly ObservedShard[], goal: Goal): readonly ObservedShard[] {
   return shards.toSorted(
     (a, b) => Number(goal.homes.includes(b.id)) - Number(goal.homes.includes(a.id)) || b.id - a.id,
   )
 }
 
-/** Hands the role back to the shard that had it before, where the goal asks for that; undefined: nothing to do. */
+/** Hands the role back to the shard that had it before, if the goal asks for that; undefined: nothing to do. */
 export function planRestoredRole(group: Group): Verdict | undefined {
   const { goal, primary, replicas } = group
   const home = replicas.find((shard) => goal.homes.includes(shard.id))

@@ -69,7 +69,7 @@ describe('a database that is kept', () => {
     expect(linked(end)).toBe(2)
   })
 
-  test('whose primary died is served by the replica that holds the most, and the dead one comes back behind it', () => {
+  test('whose primary died is served by the replica that holds the most, and the dead one comes back as its replica', () => {
     const seen = groupOf(2)
     const died: ObservedGroup = {
       ...seen,
@@ -114,7 +114,7 @@ describe('a database that is kept', () => {
     ['holds as much', { snapshot: { replid: 'a', offset: 95 } }, {}, fromDisk],
     ['holds less', { snapshot: { replid: 'a', offset: 60 } }, {}, promoted],
     ['is of another history', { snapshot: { replid: 'z', offset: 60 } }, { replid: 'y' }, fromDisk],
-    ['is of a history before', { snapshot: { replid: 'z', offset: 99 } }, {}, promoted],
+    ['is of a former history', { snapshot: { replid: 'z', offset: 99 } }, {}, promoted],
     ['has nothing', {}, {}, promoted],
     ['is empty, as are all others', {}, { keys: 0 }, fromDisk],
   ] as const)('when the power has gone, and the disk of the primary %s', (_, disk, engine, verdict) => {
@@ -182,7 +182,7 @@ describe('a database that is kept', () => {
     })
   })
 
-  test('takes in an empty process that follows a shard that is gone, and not one with data', () => {
+  test('takes back an empty process that follows a shard that is gone, but not one with data', () => {
     const seen = groupOf(1)
     const strayed = (keys: number, offset: number, streamed = true): ObservedGroup => ({
       ...seen,
@@ -206,7 +206,7 @@ describe('a database that is kept', () => {
     expect(planGroup(strayed(0, 1), goal)).toMatchObject({ kind: 'do', step: { kind: 'follow', shard: 2 } })
     expect(planGroup(strayed(3, 1), goal)).toMatchObject({ kind: 'stuck' })
     expect(planGroup(strayed(0, 50), goal)).toMatchObject({ kind: 'stuck' })
-    // What it brought from its disk was compared before its primary served.
+    // The data on its disk were compared before its primary served.
     expect(planGroup(strayed(3, 1, false), goal)).toMatchObject({ kind: 'do', step: { kind: 'follow' } })
   })
 
@@ -235,7 +235,7 @@ describe('a database that is kept', () => {
     expect(retry === undefined ? [] : violations(lost, retry)).toEqual([])
   })
 
-  test('whose replica sleeps, because a crash came between its record and its agent, is woken', () => {
+  test('whose replica is not restarted, because a crash came between its record and its agent, starts it', () => {
     const seen = groupOf(1)
     const asleep: ObservedGroup = {
       ...seen,
@@ -250,7 +250,7 @@ describe('a database that is kept', () => {
   })
 
   test.each([
-    ['sleeps because it was to take over', { process: 'exited', asleep: true, follows: 1 }],
+    ['is not restarted because it was to take over', { process: 'exited', asleep: true, follows: 1 }],
     ['was the primary', { process: 'exited', asleep: true, follows: null }],
     ['was the primary and does not start', { process: 'failed', follows: null }],
   ] as const)(
@@ -266,7 +266,7 @@ describe('a database that is kept', () => {
     },
   )
 
-  test('with two primaries that share no history is left to a person, and takes no more writes', () => {
+  test('with two primaries that share no history waits for a person, and takes no more writes', () => {
     const seen = groupOf(1)
     const split: ObservedGroup = {
       ...seen,
@@ -279,7 +279,7 @@ describe('a database that is kept', () => {
     expect(planGroup(split, goal)).toMatchObject({ kind: 'stuck', retry: { kind: 'fence', shards: [1, 2] } })
   })
 
-  test('sees a begun retirement through, whether the process still answers or is gone already', () => {
+  test('completes a retirement that was begun, whether the process still answers or is gone already', () => {
     const leaving = (seen: ObservedGroup): ObservedGroup => ({
       ...seen,
       shards: seen.shards.map((shard) => (shard.id === 2 ? { ...shard, leaving: true } : shard)),

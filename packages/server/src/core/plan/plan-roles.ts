@@ -16,7 +16,7 @@ import { planFromDisks, planOldValues } from './plan-from-disks.ts'
 import { hasStrangersData, planLostSlots, planTakeBack } from './plan-take-back.ts'
 
 /**
- * Sees to it that a group has exactly one primary and that the others follow it. The table at the end of
+ * Ensures that a group has exactly one primary and that the others follow it. The table at the end of
  * docs/measurements/handover.md as code: observed roles decide, a recorded intent only breaks ties.
  *
  * Returns the primary when the roles are right, otherwise the verdict for this turn.
@@ -35,8 +35,8 @@ export function planRoles(seen: ObservedGroup, goal: Goal): { readonly primary: 
 }
 
 /**
- * The first shard of a group in cluster mode starts without slots. No shard that ever served is on record any
- * more.
+ * The first shard of a group in cluster mode starts without slots. It gets them if no shard that has ever served is still on
+ * record.
  */
 function planBlank(seen: ObservedGroup, live: readonly LiveShard[]): Verdict | undefined {
   const blank = live.find(({ engine }) => engine.role === 'blank')
@@ -54,7 +54,7 @@ function planMisdirected(misdirected: LiveShard, primary: LiveShard, seen: Obser
   const { shards, slots } = seen
   const followed = shards.find((shard) => isLive(shard) && isAt(misdirected.engine.primary, shard))
   if (slots !== null && followed !== undefined) {
-    // By itself it resumes the stream; told to, it would take a full sync (measured on valkey 8.0).
+    // Left alone it resumes the stream; an order to follow would make it take a full sync (measured on valkey 8.0).
     const why = `shard ${misdirected.id} follows shard ${followed.id} until the cluster has told it which shard took over`
     return { kind: 'wait', shard: misdirected.id, code: 'cluster_view', why }
   }
@@ -88,11 +88,11 @@ function planMisdirected(misdirected: LiveShard, primary: LiveShard, seen: Obser
 
 /**
  * Is the history of `shard` a prefix of the primary's? Then it can follow without losing anything.
- * Either they share the replication id, or it took part in the history the primary had before its promotion.
+ * Either they share the replication id, or the shard followed the history that the primary had before its promotion.
  */
 export function mayFollow({ engine: mine }: LiveShard, { engine: theirs }: LiveShard): boolean {
   if (mine.role === 'blank') return true
-  // It never held anything: an engine that was never linked says 1.
+  // The shard never held data: an engine that was never linked reports offset 1.
   if (mine.offset <= 1 && mine.keys === 0) return true
   if (mine.replid === theirs.replid) return mine.offset <= theirs.offset
   return mine.replid === theirs.replid2 && mine.offset <= theirs.secondOffset - 1
@@ -148,9 +148,9 @@ function planMissingPrimary(seen: ObservedGroup, live: readonly LiveShard[], goa
 }
 
 /**
- * Is a follower that cannot be promoted now waited for, before `successor` is? Where no shard that answers holds what is on record, each may be the
- * one that does. Otherwise it is known to hold more than the successor: it is being stopped and still answers, or comes back with more
- * on its disk; and one that has only just fallen silent, for less time than clients take for a failure. That one may be busy
+ * Is a follower that cannot be promoted now waited for, before `successor` is promoted? If no shard that answers holds what is on record, each follower may be the
+ * shard that does. Otherwise a follower is waited for if it is known to hold more than the successor: it is being stopped and still answers, or comes back with more
+ * on its disk. A follower that has just fallen silent is waited for, too, but not so long that clients see a failure: it may be busy
  * for a moment, and hold a little more.
  */
 function isAwaited(shard: ObservedShard, successor: LiveShard | undefined): boolean {
@@ -164,7 +164,7 @@ function isAwaited(shard: ObservedShard, successor: LiveShard | undefined): bool
   return engine === null && process !== 'stopping' && (silence == null || silence.forMs < SHORT_SILENCE_MS)
 }
 
-/** Counted from the agent's first question without an answer, which the agent takes for that after 1 s. */
+/** Counted from the agent's first question without an answer; the agent counts it as unanswered after 1 s. */
 const SHORT_SILENCE_MS = 2_000
 
 function whyAwaited({ history }: ObservedGroup, successor: LiveShard | undefined): string {
@@ -176,9 +176,9 @@ function whyAwaited({ history }: ObservedGroup, successor: LiveShard | undefined
 }
 
 /**
- * A process that may be the primary, or may hold more than all that answer, does not answer. While it is
- * busy, or has only just fallen silent, it is waited for: no other shard is promoted. One that hangs is ended
- * if another shard, or its own disk, holds what is known of its history.
+ * A process that may be the primary, or may hold more than all shards that answer, does not answer. While it is
+ * busy, or has just fallen silent, it is waited for: no other shard is promoted. A process that hangs is ended
+ * if another shard, or its own disk, holds its history as far as that is known.
  */
 function planSilent(
   silent: ObservedShard,
@@ -206,7 +206,7 @@ function planSilent(
   })
 }
 
-/** No running shard holds the history: what the last primary left on its disk is the best there is. */
+/** No running shard holds the history: the disk of the last primary holds the most. */
 function planWithoutCandidate(last: ObservedShard | undefined, goal: Goal): Verdict {
   if (last !== undefined && goal.inPlace && last.process === 'failed') return planInPlace(last, goal)
   if (last !== undefined && (last.process === 'exited' || last.process === 'absent')) {
@@ -227,7 +227,7 @@ function planWithoutCandidate(last: ObservedShard | undefined, goal: Goal): Verd
   }
 }
 
-/** A primary that was restarted in place does not start: its files are as they were, and the revision before reads them. */
+/** A primary that was restarted in place does not start: its files are unchanged, and the former revision reads them. */
 function planInPlace(last: ObservedShard, goal: Goal): Verdict {
   if (revisionOf(last.wanted) === revisionOf(goal) && !goal.undo)
     return {
@@ -240,9 +240,9 @@ function planInPlace(last: ObservedShard, goal: Goal): Verdict {
 }
 
 /**
- * The replica that lost least. Candidates ran when the primary died, and hold the recorded history as far as
+ * The replica that lost the least. Candidates ran when the primary died, and hold the recorded history as far as
  * it was last seen. The highest offset wins; at one offset, a shard that is not leaving, then the one that
- * executed most. A candidate that may have old values comes last: what another one lacks is of the last
+ * executed most commands. A candidate that may have old values comes last: another candidate lacks only writes of the last
  * moment. A replica that came back from its disk is a candidate only beside another that ran: alone, the
  * primary's disk may hold more (plan-from-disks.ts).
  */
@@ -287,7 +287,7 @@ function whyPromote({ handover, shards }: ObservedGroup, successor: LiveShard): 
     : `the handover from shard ${handover.from} to shard ${handover.to} was interrupted, and no shard is ahead of shard ${successor.id} (offset ${successor.engine.offset})${beside}`
 }
 
-/** Its agent goes on trying. The words stay the same meanwhile: they are on record. */
+/** Its agent goes on trying. The sentence stays the same meanwhile, because each new one would be recorded. */
 function describeFailing({ id, failsToStart }: ObservedShard): Verdict {
   const why = `shard ${id}, the last primary, does not start, and is tried again and again: ${failsToStart}`
   return { kind: 'stuck', code: 'shard_failing', why }

@@ -36,7 +36,7 @@ test('beside a primary that is silent and busy no shard is promoted, and nothing
     })
 })
 
-test('where nothing is known of a silence yet, no reason is told; else what is known, and the last line of the log', () => {
+test('if nothing is known about a silence yet, no reason is shown; otherwise the reason, and the last line of the log', () => {
   const seen = silentPrimary(null, 100)
   const told = (shard: number) => ({
     ...seen,
@@ -68,14 +68,14 @@ test('a primary that hangs is ended when a replica holds its history; then that 
   expect(planGroup(after, goal)).toMatchObject({ kind: 'do', step: { kind: 'promote', shard: 2 } })
 })
 
-test('it is left to a person when no other shard holds its history and nothing is on its disk', () => {
+test('a person decides when no other shard holds its history and nothing is on its disk', () => {
   for (const seen of [silentPrimary(hangs, 50), silentPrimary(hangs, 0, 0)])
     expect(planGroup(seen, goal)).toMatchObject({ kind: 'stuck', why: expect.stringContaining('a person') })
   const unknown = { ...silentPrimary(hangs, 100), history: null }
   expect(planGroup(unknown, goal)).toMatchObject({ kind: 'stuck' })
 })
 
-test('and ended when its own disk holds data, and no replica holds more', () => {
+test('it is ended when its own disk holds data, and no replica holds more', () => {
   const verdict = planGroup(silentPrimary({ ...hangs, onDisk: true }, 50), goal)
   expect(verdict).toMatchObject({ kind: 'do', step: { kind: 'end-process', shard: 1 } })
 })
@@ -118,12 +118,12 @@ const promoted = { kind: 'do', step: { kind: 'promote', shard: 2 } }
 const since = (forMs: number): Silence => ({ ...hangs, hung: false, forMs })
 
 describe('when the primary is gone and a follower is silent,', () => {
-  test('one that has handed over is a follower like any other', () => {
+  test('a shard that has handed over is a follower like any other', () => {
     const handover = { from: 3, to: 1, released: true, ageMs: 5 }
     expect(planGroup({ ...besideSilent(hangs, 100), handover }, goal)).toMatchObject(promoted)
   })
 
-  test('another one that holds what is on record is promoted, and the silent one is named', () => {
+  test('another shard that holds what is on record is promoted, and the silent one is named', () => {
     for (const silence of [since(2_000), hangs]) {
       const seen = besideSilent(silence, 100)
       const verdict = planGroup(seen, goalOf({ ...old, homes: [], replicas: 2 }))
@@ -133,7 +133,7 @@ describe('when the primary is gone and a follower is silent,', () => {
     }
   })
 
-  test('one that has only just fallen silent is waited for: it may hold more', () => {
+  test('a follower that has just fallen silent is waited for: it may hold more', () => {
     for (const silence of [null, since(1_000)])
       expect(planGroup(besideSilent(silence, 100), goal)).toMatchObject({
         kind: 'wait',
@@ -142,13 +142,13 @@ describe('when the primary is gone and a follower is silent,', () => {
       })
   })
 
-  test('one that is being stopped is not waited for, as it is no successor, unless no other holds what is on record', () => {
+  test('a follower that is being stopped is not waited for, because it is no successor, unless no other holds what is on record', () => {
     const stopping = { process: 'stopping' } as const
     expect(planGroup(besideSilent(null, 100, stopping), goal)).toMatchObject(promoted)
     expect(planGroup(besideSilent(null, 80, stopping), goal)).toMatchObject({ kind: 'wait', shard: 3 })
   })
 
-  test('it is waited for as long as it runs where no other holds what is on record', () => {
+  test('it is waited for as long as it runs if no other holds what is on record', () => {
     expect(planGroup(besideSilent(since(90_000), 80), goal)).toMatchObject({
       kind: 'wait',
       shard: 3,
@@ -176,7 +176,7 @@ describe('when the primary is gone and a follower is silent,', () => {
 describe('when the primary is gone and a shard that is leaving hangs,', () => {
   const leaving = { leaving: true } as const
 
-  test('another one is promoted, clients get there, and what leaves is ended afterwards', () => {
+  test('another shard is promoted, clients get there, and the shard that is leaving is ended afterwards', () => {
     const seen = besideSilent(hangs, 100, leaving)
     const verdict = planGroup(seen, goal)
     expect(verdict).toMatchObject(promoted)
@@ -190,7 +190,7 @@ describe('when the primary is gone and a shard that is leaving hangs,', () => {
     expect(planGroup(dead, goal)).toMatchObject({ step: { kind: 'retire-shard', shard: 3 } })
   })
 
-  test('and nothing is promoted beside it if it may be the primary: its end comes first', () => {
+  test('if it may be the primary, nothing is promoted beside it: it is ended first', () => {
     for (const change of [
       { recordedPrimary: 3 },
       { handover: { from: 1, to: 3, released: false, ageMs: 5 } },
@@ -200,7 +200,7 @@ describe('when the primary is gone and a shard that is leaving hangs,', () => {
     }
   })
 
-  test('nor does a database that is removed wait for a promotion', () => {
+  test('a database that is being removed does not wait for a promotion', () => {
     const removal = { ...goal, kind: 'remove' } as const
     expect(planGroup(besideSilent(hangs, 100, leaving), removal)).toMatchObject({
       step: { kind: 'retire-shard', shard: 3 },
@@ -208,7 +208,7 @@ describe('when the primary is gone and a shard that is leaving hangs,', () => {
   })
 })
 
-test('a follower that wakes up with more than the one that was promoted is left to a person: nothing of it is given up', () => {
+test('if a follower wakes up with more data than the shard that was promoted, a person decides: no data of it are given up', () => {
   const seen = groupOf(1)
   const shards = seen.shards.map((shard): ObservedShard => {
     if (!isLive(shard)) return shard

@@ -55,14 +55,14 @@ const goal = goalOf({ cluster: true, groups: 2 })
 const converge = (group: ObservedGroup) => planRoles(group, goal)
 
 describe('a group whose slots were taken', () => {
-  test('takes back its own from the stranger, by the shard on record', () => {
+  test('takes back its own slots from the stranger, by the shard on record', () => {
     expect(converge(groupWith({ 1: astray(), 2: astray() }))).toMatchObject({
       kind: 'do',
       step: { kind: 'take-back', shard: 1, slots: { first: 0, last: 8_191 } },
     })
   })
 
-  test('does so by a replica where the last primary is gone for good, or has the data of the stranger', () => {
+  test('does so by a replica if the last primary is gone, or has the data of the stranger', () => {
     const emptied = astray({ replid: 'strange' })
     const gone = (shard: ObservedShard): ObservedShard => ({ ...shard, process: 'exited', engine: null })
     for (const first of [emptied, gone])
@@ -71,7 +71,7 @@ describe('a group whose slots were taken', () => {
       })
   })
 
-  test('stops for a person where no shard holds what is on record', () => {
+  test('waits for a person if no shard holds what is on record', () => {
     const less = astray({ offset: 99 })
     for (const lost of [astray({ replid: 'strange' }), less, astray({ loading: true })])
       expect(converge(groupWith({ 1: lost, 2: lost }))).toMatchObject({
@@ -85,7 +85,7 @@ describe('a group whose slots were taken', () => {
     expect(converge(groupWith({ 1: silent, 2: astray() }))).toMatchObject({ kind: 'wait', shard: 1 })
   })
 
-  test('has a replica with the data of the stranger follow the primary, and none with writes of its own', () => {
+  test('makes a replica with the data of the stranger follow the primary, but not one with writes of its own', () => {
     const other = astray({ replid: 'strange' })
     expect(converge(groupWith({ 2: other }))).toMatchObject({
       step: { kind: 'follow', shard: 2, primary: 1 },

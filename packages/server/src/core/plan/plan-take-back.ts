@@ -40,14 +40,14 @@ export function planTakeBack(seen: ObservedGroup, live: readonly LiveShard[]): V
   return act({ kind: 'take-back', shard: successor.id, slots, why })
 }
 
-/** It follows a node outside its group, known to it, that has or had the slots of the group. */
+/** Whether it follows a node outside its group that it knows and that has or had the slots of the group. */
 export function isAstray(shard: LiveShard, { shards, slots }: ObservedGroup): boolean {
   const { role, primary } = shard.engine
   if (slots === null || role !== 'replica' || followedBy(shard) === undefined) return false
   return primary !== null && !shards.some((member) => isAt(primary, member))
 }
 
-/** What was acknowledged, as far as it is on record, is in it. */
+/** Whether it holds all acknowledged writes, as far as they are on record. */
 export function holdsHistory({ engine }: LiveShard, { history }: ObservedGroup): boolean {
   if (history === null || engine.offset < history.offset) return false
   return engine.replid === history.replid || engine.replid2 === history.replid
@@ -79,7 +79,7 @@ function nameOf(shard: LiveShard): string {
 }
 
 /**
- * It has followed a node outside the group, and holds another history than the primary, which holds the one
+ * Whether it has followed a node outside the group, and holds another history than the primary, which holds the one
  * on record: no acknowledged write of the group is only there.
  */
 export function hasStrangersData(misdirected: LiveShard, primary: LiveShard, seen: ObservedGroup): boolean {

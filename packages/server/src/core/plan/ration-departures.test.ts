@@ -7,7 +7,7 @@ import { rationDepartures } from './ration-departures.ts'
 /** Of 128 nodes, 64 of which stay. */
 const MOST_LEAVING = 9
 
-/** The follower of each group is to go; those of the first groups are on their way. */
+/** The follower of each group is to leave; those of the first groups are leaving already. */
 function going(
   onTheirWay: number,
   of = 64,
@@ -52,7 +52,7 @@ test('of 24 groups without replicas, all old primaries leave at once', () => {
   expect(begunIn(rationDepartures(lanes, seen))).toBe(24)
 })
 
-test('a shard that is not known to follow waits for no other', () => {
+test('a shard that is not known to be a follower waits for no other', () => {
   const { seen, lanes } = going(20)
   const silent = {
     groups: seen.groups.map((group) => ({

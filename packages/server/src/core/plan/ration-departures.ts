@@ -9,9 +9,9 @@ import {
 import { mostAtOnce } from './most-at-once.ts'
 
 /**
- * Of the followers that the lanes let go, those for which there is room, the first groups first; one in any case, as a process may take
- * long to end. Each node that stays closes its connections to one that goes: 64 at once took the processors from clients for ten seconds. Of 24
- * groups without replicas all may go. A shard that is not known to follow goes at once: it may be in the way.
+ * Limits how many followers leave at once, the first groups first; one may always leave, because a process may take
+ * long to end. Each node that stays closes its connections to a node that leaves: 64 at once took the processors from clients for ten seconds. Of 24
+ * groups without replicas all may leave. A shard that is not known to be a follower leaves at once: other work may wait for it.
  */
 export function rationDepartures(lanes: readonly Lane[], seen: ObservedDatabase): readonly Lane[] {
   const shards = seen.groups.flatMap((group) => group.shards)
@@ -29,7 +29,7 @@ export function rationDepartures(lanes: readonly Lane[], seen: ObservedDatabase)
   })
 }
 
-/** Of a follower whose retirement has not begun. */
+/** Whether the step retires a follower whose retirement has not begun. */
 function isDeparture(
   verdict: Verdict,
   { shards }: ObservedGroup,

@@ -27,7 +27,7 @@ function knowing(
   }
 }
 
-// All know the first shard, and it knows all; gossip has not told anything else yet.
+// All know the first shard, and it knows all; gossip has spread nothing else yet.
 const strange = knowing((nodes, id) =>
   id === 1 ? nodes : nodes.filter((node) => node.id === 'node-1' || node.id === `node-${id}`),
 )
@@ -45,7 +45,7 @@ test('64 groups do not introduce all their shards at once, and a group without r
   expect(lanes.filter(({ verdict }) => verdict.kind === 'hold').length).toBeGreaterThan(50)
 })
 
-test('introductions that are on their way count, and a few go on beside as many as there may be', () => {
+test('introductions that are on their way count, and a few more go on even when the limit is reached', () => {
   const handshake = { handshake: true, primary: null, epoch: 0, slots: '' }
   const busy = (port: number) => ({
     groups: strange.groups.map((group) => ({
@@ -59,11 +59,11 @@ test('introductions that are on their way count, and a few go on beside as many 
     })),
   })
   expect(greetingsIn(planDatabase(busy(64), onOld, unrestricted))).toBe(LEAST_GREETINGS)
-  // At that address nothing answers: engines may try for as long as they like.
+  // Nothing answers at that address: engines keep trying, which does not count.
   expect(greetingsIn(planDatabase(busy(9_999), onOld, unrestricted))).toBe(MOST_GREETINGS)
 })
 
-test('surge shards of 64 groups join a few at a time, unless it is said how many', () => {
+test('surge shards of 64 groups join a few at a time, unless the request says how many', () => {
   const seen = shardedOf(groups, 0)
   const surging = (parallel: number) => {
     const policy = { ...goal.policy, canary: false, parallel }

@@ -4,10 +4,10 @@ import type { Lane } from '../state/lane.ts'
 import type { ObservedDatabase, ObservedShard } from '../state/topology.ts'
 import { rationJoins } from './ration-joins.ts'
 
-/** Where 64 primaries are there already. */
+/** In a cluster that has its 64 primaries already. */
 const MOST_JOINING = 9
 
-/** Each group has its primary; the first ones have a replica, which is as `changes` says, and the others are to get one. */
+/** Each group has its primary; the first groups have a replica, with these `changes`, and the others are to get one. */
 function creating(withReplica: number, changes: Partial<ObservedShard> = starting, of = 64) {
   const groups = shardedOf(of, 1).groups.map((group, n) => ({
     ...group,
@@ -29,7 +29,7 @@ test.each([
   [0, MOST_JOINING],
   [4, MOST_JOINING - 4],
   [MOST_JOINING, 0],
-])('where 64 groups get replicas and %i of them are joining, %i more begin', (onTheirWay, more) => {
+])('when 64 groups get replicas and %i of them are joining, %i more begin', (onTheirWay, more) => {
   const lanes = creating(onTheirWay)
   expect(added(lanes)).toBe(more)
   expect(lanes.at(-1)?.verdict).toMatchObject({

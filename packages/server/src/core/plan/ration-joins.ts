@@ -3,8 +3,8 @@ import { isLinked, isLive, type ObservedDatabase, type ObservedGroup } from '../
 import { mostAtOnce } from './most-at-once.ts'
 
 /**
- * Of the replicas that the lanes add to a cluster which is being created (or lost several), those for which there is room, the first groups
- * first; one in any case. Each makes two TLS connections to each other node: the replicas of 64 groups at once took both processors
+ * Limits how many replicas join at once, in a cluster that is being created or has lost several; the first groups
+ * come first, and one may always join. Each opens two TLS connections to each other node: the replicas of 64 groups at once took both processors
  * for a minute and a half, and the agent, which serves other databases too, did not answer meanwhile. The surge shards of an upgrade have
  * their own limit (`parallel_shards_upgrade`).
  */
@@ -25,12 +25,12 @@ export function rationJoins(lanes: readonly Lane[], seen: ObservedDatabase): rea
 }
 
 /**
- * It opens its connections as soon as it runs. One that is not linked by then may never be (its primary is gone, its files cannot be read),
- * and the replicas of the other groups do not wait for it.
+ * A replica opens its connections as soon as it runs. A replica that is not linked by then may never be (its primary is gone, its files cannot be
+ * read), and the replicas of the other groups do not wait for it.
  */
 const JOINS_WITHIN_SECONDS = 60
 
-/** Processes that are coming, and young replicas that are not linked yet. One that has died, or dies at each start, joins nothing. */
+/** Processes that are starting, and young replicas that are not linked yet. A process that has died, or that dies at each start, does not count. */
 function countJoining({ shards }: ObservedGroup): number {
   const primary = shards.find((shard) => isLive(shard) && shard.engine.role === 'primary')
   return shards.filter((shard) => {

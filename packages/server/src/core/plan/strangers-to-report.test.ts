@@ -15,14 +15,14 @@ function strangers(from: number, count: number): readonly Stranger[] {
   }))
 }
 
-test('of each stranger people are told once an hour', () => {
+test('each stranger is reported to people once an hour', () => {
   const first = strangersToReport(strangers(1, 2), noneReported, 0)
   expect(first).toMatchObject({ named: strangers(1, 2), more: 0 })
   expect(strangersToReport(strangers(1, 2), first.reported, HOUR - 1)).toMatchObject({ named: [], more: 0 })
   expect(strangersToReport(strangers(1, 2), first.reported, HOUR)).toMatchObject({ named: strangers(1, 2) })
 })
 
-test('of thousands that an engine makes up, five are named in an hour, and the others are counted once', () => {
+test('of thousands of strangers that an engine makes up, five are named in an hour, and the others are counted once', () => {
   let reported = noneReported
   const said = { named: 0, more: [] as number[] }
   for (let second = 0; second < 3_600; second += 1) {

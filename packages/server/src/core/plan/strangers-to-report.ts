@@ -4,19 +4,19 @@ import type { Stranger } from './strangers.ts'
 export interface Reported {
   /** By node. */
   readonly ofNodes: ReadonlyMap<string, number>
-  /** That there are more; null: not yet. */
+  /** When it was reported that there are more; null: not yet. */
   readonly ofMore: number | null
 }
 
 /** No stranger was reported yet. */
 export const noneReported: Reported = { ofNodes: new Map(), ofMore: null }
 
-/** Said again after this. */
+/** A stranger is reported again after this time. */
 const REPORT_EVERY_MS = 60 * 60 * 1_000
 /** An engine can make up as many as it likes, and each is a record in the audit of all databases. */
 const MOST_AT_A_TIME = 5
 
-/** Of which strangers people are told now: each once an hour, a few of them by name, and how many more there are. */
+/** Which strangers are reported to people now: each once an hour, a few of them by name, and how many more there are. */
 export function strangersToReport(
   strangers: readonly Stranger[],
   reported: Reported,

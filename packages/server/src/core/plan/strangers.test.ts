@@ -26,11 +26,11 @@ interface Node {
   readonly group: number
   epoch: number
   follows: number | null
-  /** Whose each slot is, as it believes. */
+  /** The owner of each slot, in the view of this node. */
   readonly owners: (number | null)[]
   readonly known: Set<number>
   readonly banned: Set<number>
-  /** It holds what its group has acknowledged. */
+  /** Whether it holds all writes that its group has acknowledged. */
   hasData: boolean
   alive: boolean
 }
@@ -57,7 +57,7 @@ function worldOf(groups: number, replicas: number): Node[] {
   })
 }
 
-/** `node` hears from `sender` which slots it has. */
+/** `node` learns from `sender` which slots `sender` has. */
 function hear(node: Node, sender: Node): void {
   if (!node.known.has(sender.id) || sender.follows !== null || node === sender) return
   const master = node.follows ?? node.id

@@ -13,7 +13,7 @@ import {
 export interface Stranger {
   readonly node: string
   readonly address: Address
-  /** A shard of ours has stood at its address: most likely it is what is left of a former process. */
+  /** A shard of the database was at its address: most likely the node is left over from a former process. */
   readonly former: boolean
   /** The shards that know it, by id, without its followers: an engine cannot forget its primary. */
   readonly knownTo: readonly number[]
@@ -60,13 +60,13 @@ function add(
   }
 }
 
-/** The stranger that has slots of the group, in the view of any shard. A former process of ours does not count. */
+/** The stranger that has slots of the group, in the view of any shard. A former process of a shard does not count. */
 export function findClaimant({ slots }: ObservedGroup, strangers: readonly Stranger[]): Stranger | undefined {
   if (slots === null) return undefined
   return strangers.find((one) => !one.former && slotsWithin(readSlotRanges(one.slots), slots).length > 0)
 }
 
-/** As people read it. */
+/** The stranger's name in messages. */
 export function nameStranger({ node, address }: Pick<Stranger, 'node' | 'address'>): string {
   return `node ${node} at ${address.host}:${address.port}`
 }

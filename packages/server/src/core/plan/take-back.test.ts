@@ -27,7 +27,7 @@ test('the goal that takes an upgrade back wants the old revision and roles, what
 })
 
 describe('an upgrade that is taken back', () => {
-  test('at any moment at which that is possible leads to the old revision and primaries, with every write', async () => {
+  test('at any moment when this is possible leads to the old revision and primaries, with every write', async () => {
     await fc.assert(
       fc.asyncProperty(shapes, fc.nat({ max: 120 }), async (shape, moment) => {
         const { action } = beginUpgrade({ ...shape, preserveRoles: false }, { policy: window })
@@ -67,7 +67,7 @@ describe('an upgrade that is taken back', () => {
     )
   })
 
-  test('and wanted again after all reaches the goal, with every write', async () => {
+  test('and then wanted again reaches the goal, with every write', async () => {
     await fc.assert(
       fc.asyncProperty(shapes, fc.nat({ max: 60 }), fc.nat({ max: 40 }), async (shape, moment, later) => {
         const { action } = beginUpgrade(shape, { policy: { ...window } })
@@ -86,7 +86,7 @@ describe('an upgrade that is taken back', () => {
             })
           },
         })
-        // It may have been back before the order changed.
+        // The undo may have been complete before the order changed.
         expect(end).toEqual(done)
         expectReached(action)
       }),
@@ -116,20 +116,20 @@ describe('a standby that could not carry out a command of its primary', () => {
             )
             const { eligible } = wayBack(look(world), action.asked)
             if (harmed) expect(eligible).toBe(false)
-            // The order is repeated.
-            giveUp(action, 'all the same')
+            // The user repeats the order.
+            giveUp(action, 'asked for again')
           },
           moment: ({ lanes }) => {
             if (lanes.every(({ verdict }) => verdict.kind === 'hold')) held += 1
           },
           step: (seen, step, _, { goal }) => {
-            // Going home after that is another matter.
+            // Whether the role then goes back to the original primary is not tested here.
             const from = seen.shards.find((shard) => step.kind === 'hand-over' && shard.id === step.from)
             if (step.kind !== 'hand-over' || from?.revision === revisionOf(goal)) return
             const successor = membersOf(world).find(({ id }) => id === step.to)
             const observer = seen.shards.find((shard) => shard.id === step.to)
             expect(observer !== undefined && isLive(observer)).toBe(true)
-            // What it skipped since the plan looked is found while writes stand still, and nothing is moved.
+            // A command that it skipped after the plan was made is found while writes are stopped, and the role does not move.
             if (successor?.engine?.errorReplies === observer?.engine?.errorReplies)
               expect(successor?.engine?.log).not.toContain(HOLE)
           },

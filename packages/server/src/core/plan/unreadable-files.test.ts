@@ -8,7 +8,7 @@ import { planGroup } from './plan-group.ts'
 const valkey9 = { build: { flavour: 'valkey', version: '9.1.2' }, restartNonce: 0, modules: [] }
 const goal = goalOf({ build: { flavour: 'redis', version: '8.0.2' }, from: valkey9 })
 
-/** Whatever is on its way arrives in the next turn. */
+/** Everything under way finishes before the next turn. */
 function* atOnce(): Generator<number> {
   for (;;) yield 1
 }
@@ -33,7 +33,7 @@ describe('without memory on the node', () => {
   const need = /a surge shard needs \d+ MB of memory and the node has 0 MB free/
 
   test.each([false, true])(
-    'for a fresh shard after the handover, the last old replica stays, the wait says why, and ends when there is room (preserve_roles %s)',
+    'for a fresh shard after the handover, the last old replica stays, the action says why it waits, and goes on when there is room (preserve_roles %s)',
     (preserveRoles) => {
       const wanted = { ...goal, preserveRoles }
       let seen = onValkey9()
@@ -43,7 +43,7 @@ describe('without memory on the node', () => {
         if (verdict.kind === 'wait') waits.push(verdict.why)
         if (verdict.kind === 'do') {
           seen = expected(seen, verdict.step)
-          // Another database has taken it meanwhile.
+          // Another database has taken the memory meanwhile.
           if (verdict.step.kind === 'hand-over') seen = { ...seen, node: noMemory }
         }
         seen = arrive(seen, atOnce())
@@ -56,7 +56,7 @@ describe('without memory on the node', () => {
     },
   )
 
-  test('for the surge shard no replica is restarted on what cannot read its files: nothing is touched', () => {
+  test('for the surge shard, no replica is restarted on a build that cannot read its files: nothing is touched', () => {
     expect(planGroup({ ...onValkey9(), node: noMemory }, goal)).toMatchObject({
       kind: 'hopeless',
       why: expect.stringMatching(need),
@@ -64,7 +64,7 @@ describe('without memory on the node', () => {
   })
 })
 
-test('from builds whose files it reads, replicas are restarted as ever', () => {
+test('from builds whose files it reads, replicas are restarted as usual', () => {
   const kinds: string[] = []
   run(groupOf(1), goalOf(), atOnce(), (_, { kind }) => void kinds.push(kind))
   expect(kinds).toContain('restart-shard')

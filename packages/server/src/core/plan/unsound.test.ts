@@ -30,7 +30,7 @@ function ledByTwo(errors: Readonly<Record<number, number>>): ObservedGroup {
 const goal = goalOf({ replicas: 1 })
 
 describe('a replica that could not carry out a command of its primary', () => {
-  test('is replaced by a fresh one at the end, not restarted: a restart would keep the hole', () => {
+  test('is replaced by a fresh one at the end, not restarted: a restart would not bring the missing data back', () => {
     const seen = ledByTwo({ 1: 2, 3: 2 })
     expect(planGroup(seen, goal)).toMatchObject({ kind: 'do', step: { kind: 'add-shard', follow: 2 } })
     expect(planGroup({ ...seen, node: noMemory }, goal)).toMatchObject({
@@ -39,18 +39,18 @@ describe('a replica that could not carry out a command of its primary', () => {
     })
   })
 
-  test('goes at once where the others are enough', () => {
+  test('goes at once if the others are enough', () => {
     expect(planGroup(ledByTwo({ 1: 2 }), goal)).toMatchObject({
       kind: 'do',
       step: { kind: 'retire-shard', shard: 1 },
     })
   })
 
-  test('stays while there is a way back for others to judge', () => {
+  test('stays while its count of missed commands still decides about the way back', () => {
     expect(planGroup(ledByTwo({ 1: 2 }), goal, 'handover')).toMatchObject({ kind: 'hold' })
   })
 
-  test('does not get the role back because it was at home there once', () => {
+  test('does not get the role back, although it was the original primary', () => {
     const roles = goalOf({ replicas: 1, preserveRoles: true })
     expect(planGroup(ledByTwo({ 1: 2 }), roles)).not.toMatchObject({ step: { kind: 'hand-over' } })
   })
@@ -77,7 +77,7 @@ describe('a replica that could not carry out a command of its primary', () => {
   })
 })
 
-/** Whatever is on its way arrives in the next turn. */
+/** Everything under way finishes before the next turn. */
 function* atOnce(): Generator<number> {
   for (;;) yield 1
 }
@@ -104,7 +104,7 @@ test('a standby that was restarted has lost its count of missed commands, and th
 })
 
 describe('an old primary that the upgrade has restarted on the new revision', () => {
-  /** 2 has led on the goal, and died when 1 was on the goal, too: 3, which is old still, was promoted in its place. */
+  /** Shard 2 was primary on the goal, and died when 1 was on the goal, too: 3, which is still on the old revision, was promoted in its place. */
   function ledByThree(errorReplies: number): ObservedGroup {
     const seen = ledByTwo({})
     const leader = seen.shards[2]?.address ?? null
@@ -126,14 +126,14 @@ describe('an old primary that the upgrade has restarted on the new revision', ()
     }
   }
 
-  test('takes over from one that is still old, even if its process has changed since it handed over', () => {
+  test('takes over from a primary on the old revision, even if its process was restarted since it handed over', () => {
     expect(planGroup(ledByThree(0), goal)).toMatchObject({
       kind: 'do',
       step: { kind: 'hand-over', from: 3, to: 1 },
     })
   })
 
-  test('does not, where it could not carry out a command since', () => {
+  test('does not, if it could not execute a command since', () => {
     expect(planGroup(ledByThree(1), goal)).toMatchObject({
       kind: 'hopeless',
       why: expect.stringMatching(/could not carry out 1 command/),
@@ -141,7 +141,7 @@ describe('an old primary that the upgrade has restarted on the new revision', ()
   })
 })
 
-test('a shard whose port another process took is replaced by one on another port', () => {
+test('a shard whose port was taken by another process is replaced by one on another port', () => {
   const seen = groupOf(1)
   const taken: ObservedGroup = {
     ...seen,

@@ -15,7 +15,7 @@ const others = (count: number, change: Partial<Action>) =>
     (_, n): Action => ({ ...runningAction, uid: `other-${n}`, step: 'wait', ...change }),
   )
 
-test('an upgrade begins while fewer than so many run, and waits with the reason otherwise', () => {
+test('an upgrade begins while fewer than the limit run, and otherwise waits with the reason', () => {
   const mine = queued('mine', 30)
   expect(whyNotAdmitted(mine, [mine, ...others(UPGRADES_AT_ONCE - 1, {})])).toBeUndefined()
   expect(whyNotAdmitted(mine, [mine, ...others(UPGRADES_AT_ONCE, {})])).toEqual({
@@ -38,6 +38,6 @@ test('the first in the queue begins first, also of two that came in the same mil
   expect(may.map(({ uid }) => uid)).toEqual(['a'])
 })
 
-test('what runs already is never held back', () => {
+test('an upgrade that runs already is never held back', () => {
   expect(whyNotAdmitted(runningAction, others(20, {}))).toBeUndefined()
 })

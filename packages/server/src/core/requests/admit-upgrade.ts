@@ -3,7 +3,7 @@ import type { Obstacle } from '../state/obstacle.ts'
 /** Upgrades that run at once, over all databases. Those that wait for a person or for the time do not count. */
 export const UPGRADES_AT_ONCE = 8
 
-/** What the queue knows of an action. Words are as on record: what they are does not matter here, but for some of them. */
+/** What the queue knows of an action, with status and step as texts on record: only a few of their values matter here. */
 export interface Queued {
   readonly uid: string
   readonly kind: string
@@ -13,9 +13,9 @@ export interface Queued {
   readonly createdAt: string
 }
 
-/** Others go first. */
+/** Why an upgrade waits for others. */
 export interface NotAdmitted extends Obstacle {
-  /** How many have to end or to begin to wait before it may begin. */
+  /** How many other upgrades must end, or begin to wait, before it may begin. */
   readonly places: number
 }
 

@@ -2,8 +2,8 @@ import type { Build } from '@fairlead/api'
 import { compareVersions } from '@fairlead/engine'
 
 /**
- * Why shards of these two builds cannot be in one cluster, in words; undefined when nothing is known against it. An upgrade of a sharded database
- * has both in it for a while.
+ * Why shards of these two builds cannot be in one cluster, as a sentence; undefined when no reason is known. An upgrade of a sharded database
+ * has shards of both for a while.
  *
  * On the bus, redis since 8.0 sends the secret of its cluster as extension 4 of a ping, and valkey since 8.0 takes extension 4
  * for the address that clients are to use: MOVED and CLUSTER NODES then name that secret, and the memory behind it, as the host.

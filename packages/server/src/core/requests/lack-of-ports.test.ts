@@ -3,7 +3,7 @@ import { lackOfPorts } from './lack-of-ports.ts'
 
 const range = { from: 10_000, to: 10_009 }
 
-test('there is room as long as the range has as many free ports, both its ends included', () => {
+test('there is room as long as the range, both ends included, has enough free ports', () => {
   expect(lackOfPorts(10, range, 0)).toBeUndefined()
   expect(lackOfPorts(8, range, 2)).toBeUndefined()
   expect(lackOfPorts(9, range, 2)).toBe(

@@ -1,6 +1,6 @@
 /**
- * Why so many more shards and endpoints would find no port on the node, in words; undefined when they would, as far as the record knows:
- * others may listen there too. `range` has both its ends; so many of it are `taken`.
+ * Why this many more shards and endpoints would find no free ports on the node, as a sentence; undefined when they would, as far as the record knows:
+ * other processes may listen there too. `range` includes both ends; `taken` is the number of its ports that are taken.
  */
 export function lackOfPorts(
   needed: number,

@@ -13,8 +13,8 @@ export interface ModuleTraits {
 }
 
 /**
- * The edition of module packages, and of the API around them, that this Fairlead speaks: what packages mean by the
- * version of "the cluster software". Fairlead's own version says nothing to them (docs/decisions/0013).
+ * The edition of module packages, and of their API, that this Fairlead supports: what packages mean by the
+ * version of "the cluster software". Fairlead's own version means nothing to them (docs/decisions/0013).
  */
 export const ENGINE_PACK_VERSION = '7.4.0'
 

@@ -4,7 +4,7 @@ import { refuseLackOfMemory, refuseTinyMemory } from './refused-memory.ts'
 const MB = 1_000_000
 const node = { totalBytes: 300 * MB, freeBytes: 280 * MB }
 
-test('primaries and replicas of a new database fit beside what other databases were promised, or it is refused with the numbers', () => {
+test('a new database whose primaries and replicas do not fit beside the reservations of other databases is refused, with the numbers', () => {
   const others = 100 * MB
   expect(refuseLackOfMemory({ memoryBytes: 100 * MB, replicas: 1 }, others, node)).toBeUndefined()
   expect(refuseLackOfMemory({ memoryBytes: 101 * MB, replicas: 1 }, others, node)).toEqual({
@@ -14,7 +14,7 @@ test('primaries and replicas of a new database fit beside what other databases w
   })
 })
 
-test('what other programs use is not free either; a database without a limit asks for nothing', () => {
+test('memory of other programs is not free either; a database without a limit reserves nothing', () => {
   const busy = { ...node, freeBytes: 0.4 * MB }
   const { message = '' } = refuseLackOfMemory({ memoryBytes: 2 * MB, replicas: 0 }, 0, busy) ?? {}
   expect(message).toMatch(/the database needs 2 MB;.*: lower memory_size of other databases, or delete some$/)

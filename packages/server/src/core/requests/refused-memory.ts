@@ -6,7 +6,7 @@ export interface MemoryPromise {
   readonly replicas: number
 }
 
-/** In bytes. `totalBytes`: what all shards of the node may have together; `freeBytes`: what is free of that, or of the machine, now. */
+/** In bytes. `totalBytes`: the memory for all shards of the node together; `freeBytes`: the free part of that, or of the machine, now. */
 export interface NodeMemory {
   readonly totalBytes: number
   readonly freeBytes: number
@@ -15,7 +15,7 @@ export interface NodeMemory {
 /** Measured on redis 7.0 and 8.0, valkey 8.0, 8.1 and 9.1 without data: at most 0.97 MB, and 2.77 MB in cluster mode. */
 const EMPTY_BYTES = { alone: 1_000_000, inCluster: 3_000_000 }
 
-/** Why no database with so little memory is created, or undefined: its engines would refuse each write, or evict each key. */
+/** Why no database with so little memory can be created, or undefined: its engines would refuse each write, or evict each key. */
 export function refuseTinyMemory(wanted: {
   readonly memoryBytes: number
   readonly groups: number
@@ -29,9 +29,9 @@ export function refuseTinyMemory(wanted: {
 }
 
 /**
- * Why the node has no room for a database beside `reserved` bytes, which others were promised, or undefined. Every shard may fill what
- * its database was promised, so what others were promised is not free, also while they are empty. Databases without a limit promise
- * nothing, and are not refused: what they use is seen in `freeBytes`.
+ * Why the node has no room for a database beside the `reserved` bytes of other databases, or undefined. Every shard may use all that
+ * its database has reserved, so the memory that others have reserved is not free, also while they are empty. Databases without a limit reserve
+ * nothing, and are not refused: `freeBytes` shows what they use.
  */
 export function refuseLackOfMemory(
   wanted: MemoryPromise,

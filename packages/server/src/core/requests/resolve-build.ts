@@ -11,9 +11,9 @@ export interface OfferedBuild extends Build {
 /**
  * The build that a request names: "8.1.1", "8.1" (the newest of it), "valkey-8.1"; absent: the newest of the flavour.
  *
- * Without a flavour in the request it is `flavour`; where that is null (creation), valkey if there is any, else what
- * there is. Of several, it is the newest that is not refused for its holes, if there is one. Refused with the list of
- * what the catalogue has.
+ * Without a flavour in the request it is `flavour`; if that is null (creation), valkey if there is any, otherwise the flavour
+ * that there is. Of several builds, it is the newest that is not refused for its holes, if there is one. Refused with the list of
+ * builds in the catalogue.
  */
 export function resolveBuild(
   requested: string | undefined,
@@ -38,15 +38,15 @@ export function resolveBuild(
   }
 }
 
-/** Valkey, unless only another flavour has the version asked for. */
+/** Valkey, unless only another flavour has the requested version. */
 function defaultFlavour(catalogue: readonly Build[], version: string | undefined): string {
   const fitting = catalogue.filter((build) => version === undefined || matchesVersion(build.version, version))
   return fitting.find((build) => build.flavour === 'valkey')?.flavour ?? fitting[0]?.flavour ?? 'valkey'
 }
 
 /**
- * Why this build may not be used from now on: holes that `before` (what a database runs now; undefined: nothing yet) does not
- * have. Undefined: nothing does. Names the builds that are sound.
+ * Why this build may not be used from now on: holes that the build `before` (which a database runs now; undefined: none yet) does not
+ * have. Undefined: it may be used. The sentence names the builds without holes.
  */
 export function resolveHoles(
   target: Build,

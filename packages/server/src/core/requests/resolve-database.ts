@@ -33,7 +33,7 @@ export function resolveDatabase(
   return { refused: first?.refused ?? 'invalid_request', message }
 }
 
-/** The sound ones, where there are any: of whatever flavour. */
+/** The builds without holes, of any flavour, if there are any. */
 function soundFirst(builds: readonly OfferedBuild[]): readonly OfferedBuild[] {
   const sound = builds.filter(({ refusedFor = [] }) => refusedFor.length === 0)
   return sound.length > 0 ? sound : builds

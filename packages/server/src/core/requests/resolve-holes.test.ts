@@ -26,7 +26,7 @@ describe('a new database', () => {
     expect(resolve(asked, builds)).toBe(chosen)
   })
 
-  test('does not run a build with known holes, and hears the sound builds and the way out', () => {
+  test('does not run a build with known holes, and the refusal names the sound builds and the way out', () => {
     const builds = [build('redis-7.0.15'), build('valkey-8.0.1', 'CVE-1', 'CVE-2'), build('valkey-8.1.1')]
     expect(resolve('8.0.1', builds)).toEqual({
       refused: 'insecure_version',
@@ -70,7 +70,7 @@ describe('an upgrade', () => {
     expect(resolve({}, here)).toBe('false 8.0.1')
   })
 
-  test('does not lead back to an older build because that is sound', () => {
+  test('does not go back to an older build, although that one is sound', () => {
     expect(resolve({}, build('valkey-7.2.12'), here)).toBe('false 8.0.1')
     expect(resolve({ engineVersion: '7.2' }, build('valkey-7.2.12'), here)).toBe(
       'engine_downgrade_unsupported',

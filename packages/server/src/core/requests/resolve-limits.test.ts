@@ -14,7 +14,7 @@ const database: Database = {
   groups: [{ number: 0, slots: { first: 0, last: 16_383 }, primaryShard: 1, history: null }],
 }
 
-/** Each of its shards holds so much. */
+/** Each of its shards holds this much. */
 function holding(
   dataMb: number,
   { groups }: ObservedDatabase = { groups: [groupOf(1)] },
@@ -47,7 +47,7 @@ function ask(
 const upgrade = { uid: 'a', kind: 'upgrade' } as const
 
 describe('other limits', () => {
-  test('are those that were asked for, and as they were where nothing was', () => {
+  test('are those of the request, and unchanged where the request has none', () => {
     expect(ask({})).toMatchObject({ memoryBytes: 100 * MB, evictionPolicy: 'noeviction', change: false })
     expect(ask({ megabytes: 200 })).toMatchObject({
       memoryBytes: 200 * MB,
@@ -61,7 +61,7 @@ describe('other limits', () => {
     expect(ask({ megabytes: 0 })).toMatchObject({ memoryBytes: 0, change: true })
   })
 
-  test('are not below what the data takes, unless any key may go', () => {
+  test('are not below the size of the data, unless any key may be evicted', () => {
     expect(ask({ megabytes: 50 })).toMatchObject({ memoryBytes: 50 * MB })
     const refused = {
       refused: 'memory_size_too_small',
@@ -97,7 +97,7 @@ describe('other limits', () => {
     expect(ask({ megabytes: 101 }, { seen: silent })).toMatchObject({ change: true })
   })
 
-  test('need room on the node for what is more, in each shard', () => {
+  test('need room on the node for the additional memory, in each shard', () => {
     const seen = holding(50, undefined, { memoryFreeBytes: 100 * MB, diskFreeBytes: 1e12 })
     expect(ask({ megabytes: 150 }, { seen })).toMatchObject({ change: true })
     expect(ask({ megabytes: 151 }, { seen })).toMatchObject({
@@ -106,7 +106,7 @@ describe('other limits', () => {
     })
   })
 
-  test('wait for another change, but for more memory while an upgrade runs', () => {
+  test('are refused while another change runs, except for more memory during an upgrade', () => {
     expect(ask({ megabytes: 200 }, { action: upgrade })).toMatchObject({ change: true })
     for (const asked of [
       { megabytes: 90 },
@@ -123,7 +123,7 @@ describe('other limits', () => {
     expect(ask({}, { action: upgrade })).toMatchObject({ change: false })
   })
 
-  test('say nothing but that another change runs while one does', () => {
+  test('are refused only with the other change while one runs', () => {
     const asked = ask({ megabytes: 10 }, { action: upgrade })
     expect(asked).toMatchObject({ refused: 'db_busy', message: expect.stringMatching(/, and nothing else$/) })
     const silent = {

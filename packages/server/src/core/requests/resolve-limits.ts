@@ -8,7 +8,7 @@ import { dataBytes } from '../state/surge-bytes.ts'
 import { isLive, type ObservedDatabase } from '../state/topology.ts'
 import { obstacleOfCapabilities } from './module-rules.ts'
 
-/** Bytes of all groups together, 0 is unlimited. What is undefined stays. */
+/** Bytes of all groups together, 0 is unlimited. Undefined limits stay as they are. */
 export interface LimitsRequest {
   readonly memoryBytes: number | undefined
   readonly evictionPolicy: string | undefined
@@ -16,7 +16,7 @@ export interface LimitsRequest {
 
 export interface LimitsSubject {
   readonly database: Database
-  /** That runs on it. */
+  /** The action that runs on the database. */
   readonly action: Pick<Action, 'uid' | 'kind'> | undefined
   readonly seen: ObservedDatabase
   readonly catalogue: readonly Module[]
@@ -30,8 +30,8 @@ export interface NewLimits {
 }
 
 /**
- * Other limits for a database, or why not. While an upgrade runs its memory may be raised: that is the way out for one that needs
- * more on another build. Anything else waits for its end, and nothing else is said then.
+ * New limits for a database, or why not. While an upgrade runs, the memory may be raised: that is the way out for a database that needs
+ * more on the other build. Any other change is refused until the upgrade has ended, and no other obstacle is named then.
  */
 export function resolveLimits(request: LimitsRequest, subject: LimitsSubject): NewLimits | Refused {
   const { database } = subject
@@ -69,7 +69,7 @@ function strangeToModules(
   return used.flatMap((module) => obstacleOfCapabilities(module, { ...database, evictionPolicy }) ?? [])
 }
 
-/** What is more now must be there: each shard may fill it. */
+/** The node must have the additional memory: each shard may fill it. */
 function lackOfMemory({ database, seen }: LimitsSubject, wanted: NewLimits): readonly Refused[] {
   const [before, after] = [limitsOf(database), limitsOf({ ...database, ...wanted })]
   const shards = seen.groups.reduce((sum, group) => sum + group.shards.length, 0)

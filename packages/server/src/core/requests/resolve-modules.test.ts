@@ -164,7 +164,7 @@ describe('an upgrade of modules is refused', () => {
         /99\.0/,
       ],
       [
-        'when it cannot do what the database needs, each thing with its reason',
+        'when it lacks capabilities that the database needs, each with its reason',
         { currentModule: 'a1', newModule: 'a5' },
         { catalogue: [...catalogue, module('a5', '3.0.0', { capabilities: ['eviction_expiry'] })] },
         'unsupported_module_capabilities',
@@ -252,7 +252,7 @@ describe('a new database', () => {
   })
 })
 
-test('a line of arguments is split as the engines do, and written so that it splits again', () => {
+test('a line of arguments is split as the engines do, and written so that it splits into the same words again', () => {
   const lines: readonly (readonly [string, readonly string[] | null])[] = [
     ['', []],
     ['  PARTITIONS   AUTO ', ['PARTITIONS', 'AUTO']],

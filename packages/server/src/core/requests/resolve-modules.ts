@@ -8,7 +8,7 @@ import { type ModuleTraits, obstacleOfCapabilities, obstacleOfVersions } from '.
 
 /** One entry of a request to upgrade modules. Either set of keys of the specification names the module, or both. */
 export interface ModuleEntry {
-  /** Where it stands in the request, for messages: "modules[0]". */
+  /** Its place in the request, for messages: "modules[0]". */
   readonly place: string
   /** Uid of the module that the database has. */
   readonly currentModule: string | undefined
@@ -16,7 +16,7 @@ export interface ModuleEntry {
   readonly currentVersion: string | undefined
   /** Uid; undefined: the newest version that the engine allows. */
   readonly newModule: string | undefined
-  /** Undefined: as they are. Empty: none. */
+  /** Undefined: unchanged. Empty: none. */
   readonly newArgs: readonly string[] | undefined
 }
 
@@ -31,21 +31,21 @@ export interface NewModuleEntry {
   readonly args: readonly string[] | undefined
 }
 
-/** What a request for modules is judged by. */
+/** The facts by which a request for modules is judged. */
 export interface ModuleScene {
-  /** What the database will run. */
+  /** The build that the database will run. */
   readonly build: Build
   readonly traits: ModuleTraits
   readonly catalogue: readonly Module[]
 }
 
-/** What a database will have, by name; or every obstacle, in the order of docs/modules.md, over all entries. */
+/** The modules that a database will have, by name; or every obstacle, in the order of docs/modules.md, over all entries. */
 export type ResolvedModules =
   | { readonly modules: readonly UsedModule[] }
   | { readonly obstacles: readonly Refused[] }
 
 /**
- * The modules of a database after an upgrade. `latest`: those that no entry names rise to their newest version, too.
+ * The modules of a database after an upgrade. `latest`: modules that no entry names are upgraded to their newest version, too.
  * Unchanged modules must still support the engine.
  */
 export function resolveModules(
@@ -88,7 +88,7 @@ function collect(resolved: readonly Resolved[]): ResolvedModules {
   return { modules: modules.toSorted((a, b) => (a.name < b.name ? -1 : 1)) }
 }
 
-/** Which module of the database an entry means. What it says twice must agree. */
+/** The module of the database that an entry means. If the entry names it in two ways, both must agree. */
 function findUsed(
   entry: ModuleEntry,
   current: readonly UsedModule[],
@@ -130,7 +130,7 @@ function doublesOf(named: readonly { readonly used: UsedModule | Refused }[]): r
   return doubles.map(({ name }) => conflict(`modules names ${name} twice: send one entry for it`))
 }
 
-/** What `latest_with_modules` asks of a module that no entry names. */
+/** The request of `latest_with_modules` for a module that no entry names. */
 function newest({ name }: UsedModule): ModuleEntry {
   const nothing = { currentModule: undefined, currentVersion: undefined, newArgs: undefined }
   return { place: name, moduleName: name, newModule: undefined, ...nothing }
@@ -154,7 +154,7 @@ function find(place: string, uid: string, used: UsedModule, { catalogue }: Modul
   return invalid(`${place}.new_module is ${module.name}, which is no version of ${used.name}`)
 }
 
-/** It stays: its capabilities were checked when it was added. Only the engine may change. */
+/** The module stays: its capabilities were checked when it was added. Only the engine may change. */
 function keep(used: UsedModule, { build, catalogue }: ModuleScene): Resolved {
   const module = catalogue.find(({ uid }) => uid === used.uid)
   if (module === undefined)
@@ -189,7 +189,7 @@ function findNew(
   return missing(`${place}: there is no module ${asked} in the cluster`)
 }
 
-/** The newest version that may run there; where none may, the newest, for its obstacle to be told. */
+/** The newest version that may run there; if none may, the newest, so that its obstacle is named. */
 function newestAllowed(name: string, { catalogue, build }: ModuleScene): Module | Refused {
   const versions = catalogue
     .filter((module) => module.name === name)
@@ -198,7 +198,7 @@ function newestAllowed(name: string, { catalogue, build }: ModuleScene): Module 
   return allowed ?? missing(`there is no module ${name} in the cluster`)
 }
 
-/** `traits` null: what the database uses of it was asked for before. */
+/** `traits` null: its capabilities have been checked already. */
 function obstaclesTo(module: Module, traits: ModuleTraits | null, build: Build): readonly Refused[] {
   const obstacles = [
     obstacleOfVersions(module, build),

@@ -42,7 +42,7 @@ describe('an order', () => {
     ],
     ['rolls back', handedOver, 'rollback', { error: 'rolled back: asked for by ada' }],
     [
-      'rolls back what has waited for a person, and waits for none any more',
+      'rolls back an upgrade that has waited for a person, and it waits for no person any more',
       { ...handedOver, holdReason: 'until_finalized', needsPerson: true },
       'rollback',
       { holdReason: 'taken_back', needsPerson: false },
@@ -58,9 +58,9 @@ describe('an order', () => {
         waitingFor: 'it is being taken back: rollback was asked for by ada',
       },
     ],
-    ['turns round what is being taken back', taking, 'rollback', { goal, error: null }],
+    ['resumes an upgrade that is being taken back', taking, 'rollback', { goal, error: null }],
     ['finalizes after the last handover', handedOver, 'finalize', { orders: { finalize: true } }],
-    ['to retry changes nothing but that it is tried now', running, 'retry', {}],
+    ['retry only makes the next turn begin now', running, 'retry', {}],
   ]
   test.for(cases)('%s', ([, action, order, change]) => {
     expect(resolveOrder(action, order, 'ada')).toMatchObject(change)
@@ -102,7 +102,7 @@ describe('an order', () => {
   })
 })
 
-test('taking back what is being taken back leads forward again: both ends are kept', () => {
+test('an undo that is undone leads to the accepted goal again: both goals are kept', () => {
   const back = undoGoal(goal)
   expect(undoGoal(back)).toMatchObject({
     build: goal.build,

@@ -4,7 +4,7 @@ import type { Refused } from '../state/refused.ts'
 /** The orders that people may give about a running upgrade. `retry` of an upgrade that has ended is a new action. */
 export type Order = 'pause' | 'resume' | 'cancel' | 'rollback' | 'finalize' | 'retry'
 
-/** What an order changes of an action. Empty: look again at once. */
+/** The changes that an order makes to an action. Empty: only begin the next turn at once. */
 export type OrderedChange = Partial<
   Pick<Action, 'goal' | 'orders' | 'error' | 'handedOverAt' | 'waitingFor' | 'holdReason' | 'needsPerson'>
 >
@@ -13,8 +13,8 @@ export type OrderedChange = Partial<
  * The change that an order makes to a running upgrade, or the reason why it makes none. `by` is the name of
  * the user who gave it.
  *
- * Taking back is the same plan with the old revision as the goal (undoGoal), at any moment; so is turning
- * round.
+ * Taking back is the same plan with the old revision as the goal (undoGoal), at any moment; to undo that is
+ * the same plan with the accepted goal.
  */
 export function resolveOrder(action: Action, order: Order, by: string): OrderedChange | Refused {
   const { goal, orders } = action
@@ -60,7 +60,7 @@ function takeBack(action: Action, order: 'cancel' | 'rollback', by: string): Ord
   }
 }
 
-/** What was requested, and the present goal. */
+/** The accepted goal, and the present one. */
 function describeTakenBack({ handedOverAt, goal }: Action, order: 'cancel' | 'rollback'): string {
   if (order === 'cancel')
     return handedOverAt === null ? 'cancelled' : 'cancelled after the handover, and rolled back'
@@ -68,7 +68,7 @@ function describeTakenBack({ handedOverAt, goal }: Action, order: 'cancel' | 'ro
   return goal.groups === 1 ? 'rolled back before the handover' : 'rolled back before the last handover'
 }
 
-/** The upgrade as it was accepted, once more: whatever has been taken back until now is done again. */
+/** The goal as it was accepted: everything that was taken back until now is done again. */
 function turnRound({ asked, orders }: Action): OrderedChange {
   return { goal: asked, orders: { ...orders, paused: false }, error: null, handedOverAt: null }
 }

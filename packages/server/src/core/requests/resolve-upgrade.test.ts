@@ -57,7 +57,7 @@ describe('the target of an upgrade', () => {
   }
 })
 
-test('a forced restart is a change although the build stays, and nothing else about it is', () => {
+test('a forced restart is a change although the build stays, and changes nothing else', () => {
   expect(resolve({ keepEngineVersion: true })).toMatchObject({ change: false })
   expect(resolve({ keepEngineVersion: true, forceRestart: true })).toMatchObject({
     change: true,
@@ -74,7 +74,7 @@ describe('an upgrade is refused', () => {
     RegExp,
   ])[] = [
     [
-      'to a build that is not there',
+      'to a build that is not installed',
       { engineVersion: '9.1' },
       {},
       'invalid_version',
@@ -88,28 +88,28 @@ describe('an upgrade is refused', () => {
       /older/,
     ],
     [
-      'where replication cannot carry the data',
+      'if replication cannot carry the data',
       { engineVersion: 'valkey-8.1' },
       { build: { flavour: 'redis', version: '8.0.2' } },
       'upgrade_path_unsupported',
       /RDB format 12/,
     ],
     [
-      'where shards of both builds cannot be in one cluster',
+      'if shards of both builds cannot be in one cluster',
       { engineVersion: 'redis-8.0' },
       { cluster: true, groups: 3 },
       'upgrade_path_unsupported',
       /shards of valkey 8\.0\.1 and redis 8\.0\.2 cannot be in one cluster/,
     ],
     [
-      'where they cannot, also if the data may go',
+      'if they cannot, also if the data may be discarded',
       { engineVersion: 'redis-8.0', forceDiscard: true },
       { cluster: true, groups: 3 },
       'upgrade_path_unsupported',
       /in one cluster/,
     ],
     [
-      'when it keeps and changes the version',
+      'when it asks to keep and to change the version',
       { keepEngineVersion: true, engineVersion: '8.1' },
       {},
       'conflicting_fields',
@@ -146,7 +146,7 @@ describe('discarding', () => {
     return 'refused' in resolved ? resolved.refused : resolved.goal.discard
   }
 
-  test('may_discard_data is the quick way of a database that keeps nothing, and changes nothing on any other', () => {
+  test('may_discard_data discards the data of a database that keeps nothing, and has no effect on any other', () => {
     expect(discards({ mayDiscard: true }, fleeting)).toBe(true)
     expect(discards({ mayDiscard: true }, { replicas: 1, persistence: 'disabled' })).toBe(false)
     expect(discards({ mayDiscard: true }, { replicas: 0, persistence: 'aof' })).toBe(false)
@@ -185,7 +185,7 @@ describe('without memory for surge shards', () => {
     expect(resolve(request, { build: valkey9 })).not.toHaveProperty('refused')
   })
 
-  test('one of a replica on redis 6.0 is, too: the old primary could not stand by for it', () => {
+  test('an upgrade in place of a replica on redis 6.0 is, too: the old primary could not be its standby', () => {
     const [request, build] = [{ engineVersion: 'valkey-8.1' }, { flavour: 'redis', version: '6.0.16' }]
     expect(resolve(request, { ...full, build, replicas: 1 })).toMatchObject({
       refused: 'insufficient_resources',
@@ -220,7 +220,7 @@ describe('without ports for surge shards', () => {
 })
 
 describe('a new database', () => {
-  test('gets the newest valkey, or what there is', () => {
+  test('gets the newest valkey, or another flavour if there is none', () => {
     expect(resolveBuild(undefined, null, catalogue)).toEqual({
       build: { flavour: 'valkey', version: '8.1.10' },
     })
@@ -230,7 +230,7 @@ describe('a new database', () => {
     expect(resolveBuild('7.0', null, catalogue)).toEqual({ build: { flavour: 'redis', version: '7.0.15' } })
   })
 
-  test('is refused with the way to get a build where there is none', () => {
+  test('is refused if there is no build, and the message says how to get one', () => {
     expect(resolveBuild(undefined, null, [])).toMatchObject({
       message: expect.stringContaining('fairlead engines fetch'),
     })

@@ -9,18 +9,18 @@ import { obstacleInOneCluster } from './cluster-pairs.ts'
 import { type OfferedBuild, resolveBuild, resolveHoles } from './resolve-build.ts'
 import { type ModuleEntry, type ResolvedModules, resolveModules } from './resolve-modules.ts'
 
-/** An upgrade as it was asked for, after the vendor's spellings were folded into ours. */
+/** The request for an upgrade, after the vendor's field names were mapped to Fairlead's. */
 export interface UpgradeRequest {
   readonly forceRestart: boolean
   readonly keepEngineVersion: boolean
-  /** The newest engine that the modules allow, and the newest modules that it allows. */
+  /** The newest engine that the modules allow, and the newest modules that the engine allows. */
   readonly latestWithModules: boolean
   readonly preserveRoles: boolean
   readonly swapRoles: boolean
   readonly engineVersion: string | undefined
-  /** The data of a database that is neither replicated nor persistent may go. */
+  /** The data may be discarded if the database is neither replicated nor persistent. */
   readonly mayDiscard: boolean
-  /** The data may go, whatever the database is. */
+  /** The data may be discarded, of any database. */
   readonly forceDiscard: boolean
   readonly policy: Policy
   readonly modules: readonly ModuleEntry[]
@@ -32,7 +32,7 @@ export interface Catalogue {
   readonly modules: readonly Module[]
 }
 
-/** What the rules need to know of the database. */
+/** The facts about the database that the rules need. */
 export interface UpgradeSubject {
   readonly build: Build
   readonly restartNonce: number
@@ -43,9 +43,9 @@ export interface UpgradeSubject {
   readonly persistence: Goal['persistence']
   readonly evictionPolicy: string
   readonly primaries: readonly number[]
-  /** Why a further shard would find no memory on the node; null when it would, and when that is not known. */
+  /** Why the node has no memory for a further shard; null when it has, and when that is not known. */
   readonly lackOfMemory: string | undefined
-  /** Why a further shard in each group would find no port on the node; null when it would. */
+  /** Why the node has no port for a further shard in each group; null when it has. */
   readonly lackOfPorts: string | undefined
 }
 
@@ -82,7 +82,7 @@ export function resolveUpgrade(
     modules: resolved.modules,
   }
   const change = revisionOf(runs) !== revisionOf(from)
-  // A shard that is upgraded in place, or begins empty, needs no other place.
+  // A shard that is upgraded in place, or begins empty, needs no further port.
   if (change && !discard && subject.lackOfMemory === undefined && subject.lackOfPorts !== undefined)
     return {
       refused: 'insufficient_resources',
@@ -91,7 +91,7 @@ export function resolveUpgrade(
   return { change, goal: goalOf(runs, { request, subject, from, discard }) }
 }
 
-/** All that an upgrade was asked for, and what it does not change: nothing is read from the request later. */
+/** The complete goal: the request, and the parts of the database that it does not change. The request is not read again later. */
 function goalOf(
   runs: Runs,
   asked: {
@@ -120,7 +120,7 @@ function goalOf(
   }
 }
 
-/** A database may keep its build, and change to any build without holes that it does not have today. */
+/** A database may keep its build, and change to any build that adds no known holes. */
 function holesIn(target: Build, subject: UpgradeSubject, { builds }: Catalogue): readonly Refused[] {
   const insecure = resolveHoles(target, subject.build, builds)
   return insecure === undefined ? [] : [insecure]
@@ -168,7 +168,7 @@ function resolveTargetModules(
   return resolveModules(subject.modules, modules, latestWithModules, scene)
 }
 
-/** Keeping the version and naming it too is no contradiction, as long as it is the same one. */
+/** To ask for the present version and also to name it is no contradiction, if both are the same. */
 function keepTarget(build: Build, engineVersion: string | undefined): { readonly build: Build } | Refused {
   if (engineVersion === undefined || !('refused' in resolveBuild(engineVersion, build.flavour, [build])))
     return { build }
@@ -205,11 +205,11 @@ function obstaclesTo(target: Build, subject: UpgradeSubject, discard: boolean): 
       message: `engine_version: ${target.flavour} ${target.version} is older than the ${build.version} that the database runs`,
     })
   }
-  // What begins empty does so group by group, too.
+  // Also an upgrade that begins empty goes group by group, so both builds are in the cluster.
   const mix = subject.cluster ? obstacleInOneCluster(build, target) : undefined
   if (mix !== undefined) obstacles.push({ refused: 'upgrade_path_unsupported', message: mix })
   if (discard) return obstacles
-  // Modules only rise, which their own rules see to: here it is the engines'.
+  // The rules of modules refuse older modules; this refuses older engines.
   const path = replicationPath(build, target).obstacle
   if (path !== undefined) {
     obstacles.push({

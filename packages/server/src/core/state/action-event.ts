@@ -1,17 +1,17 @@
 import type { RollbackObstacle } from '@fairlead/api'
 import type { Action, Certificate } from './action.ts'
 
-/** What changed of what people see of an action. Applied in order, the changes make up the action. */
+/** A change of the visible state of an action. Applied in order, the changes give that state. */
 export type ActionChange = Partial<
   Pick<Action, 'status' | 'progress' | 'step' | 'holdReason' | 'waitingFor' | 'needsPerson' | 'error'> & {
-    /** It takes back what it began. */
+    /** Whether the action is being undone. */
     readonly undo: boolean
     readonly paused: boolean
-    /** Can it be rolled back right now, what is in the way, and why or why not. */
+    /** Whether it can be rolled back right now, what is in the way, and the reason in words. */
     readonly eligible: boolean
     readonly rollbackObstacle: RollbackObstacle | null
     readonly reason: string
-    /** A line each. */
+    /** One line each. */
     readonly warnings: string
   }
 >
@@ -28,7 +28,7 @@ export type ActionEvent = ActionNotice & {
   readonly at: string
 }
 
-/** What events tell of an action: all that people see of it but the steps to come. */
+/** The part of an action that events report: everything that people see except the steps to come. */
 export function visibleOf(action: Action): Required<ActionChange> {
   const { status, progress, step, holdReason, waitingFor, needsPerson } = action
   const { error, kind, goal, orders, wayBack } = action
@@ -49,7 +49,7 @@ export function visibleOf(action: Action): Required<ActionChange> {
   }
 }
 
-/** What people see change from `before` to `after`; undefined: nothing. */
+/** The visible changes from `before` to `after`; undefined: none. */
 export function changeOf(before: ActionChange, after: ActionChange): ActionChange | undefined {
   const keys = Object.keys(after) as (keyof ActionChange)[]
   const changed = keys.filter((key) => before[key] !== after[key])

@@ -25,7 +25,7 @@ export interface Action {
   readonly orders: Orders
   /** When the last group had handed over, ISO 8601; null before, and after an undo began. */
   readonly handedOverAt: string | null
-  /** Of an upgrade that runs, as last seen; null before its first turn and of other actions. */
+  /** The way back of an upgrade that runs, as last observed; null before its first turn, and for other actions. */
   readonly wayBack: WayBack | null
   /** Warnings for people: losses that no handover caused, settings that could not be carried over. */
   readonly warnings: readonly string[]
@@ -33,9 +33,9 @@ export interface Action {
   readonly progress: number
   /** The kind of the present step, or of the verdict if there is none. */
   readonly step: ActionState
-  /** Why it waits. Null while it does not, and on record from before there was one. */
+  /** Why it waits, as a code. Null while it does not wait, and in records that are older than this field. */
   readonly holdReason: HoldReason | null
-  /** The same for people; empty while it does not wait. */
+  /** The same as a sentence; empty while it does not wait. */
   readonly waitingFor: string
   readonly needsPerson: boolean
   readonly pending: readonly PendingStep[]
@@ -44,7 +44,7 @@ export interface Action {
   readonly changedAt: string
 }
 
-/** What a turn learns about an action. */
+/** The facts about an action that a turn records. */
 export type ActionNews = Partial<
   Pick<
     Action,
@@ -79,14 +79,14 @@ export interface Certificate {
   readonly from: number
   readonly to: number
   readonly replid: string
-  /** Null after a crash, where the engines do not know it any more: their processes are others by now. The same of `offsetTo`. */
+  /** Null after a crash if the engines do not know it any more, because they were restarted. The same holds for `offsetTo`. */
   readonly offsetFrom: number | null
   readonly offsetTo: number | null
-  /** Keys that both held at that point; null where they could not be counted, after a crash. */
+  /** The number of keys that both held at that point; null after a crash, if they could not be counted. */
   readonly keys: number | null
   /**
    * From the pause of the old primary to the promotion of the new one, by the server's clock: no shard took
-   * writes. In milliseconds. Null after a crash in which the clock was set back: then no bound of it is known.
+   * writes. In milliseconds. Null after a crash in which the clock was set back: then no bound is known.
    */
   readonly writeStopMs: number | null
   /** How long clients of the endpoint waited, by the proxy's clock: never less than `writeStopMs`. Null without an endpoint, and after a crash. */
@@ -98,7 +98,7 @@ export interface Certificate {
   readonly at: string
 }
 
-/** The goal that takes an upgrade back: what the database ran before. The old primaries are wanted back in their place. */
+/** The goal that undoes an upgrade: what the database ran before, with the old primaries as primaries. */
 export function undoGoal(goal: Goal): Goal {
   if (goal.from === null) return { ...goal, kind: 'remove' }
   return {
@@ -113,7 +113,7 @@ export function undoGoal(goal: Goal): Goal {
 
 /**
  * How far an action is, from the steps it has taken and those foreseen. Never falls, and is 100 only at its end. `isMoved`: all roles are where
- * they are to be. Before that, no step to come means that none can be planned now, not that all are done.
+ * they should be. Before that, an empty plan means that no step can be planned now, not that all are done.
  */
 export function progressOf(
   before: number,

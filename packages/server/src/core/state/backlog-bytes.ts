@@ -3,7 +3,7 @@ export const LEAST_BACKLOG_BYTES = 64 * 1024 * 1024
 
 /**
  * The backlog that lets a replica resume after its restart: twice what is written during one. Measured on a GiB: 5 to
- * 10 s to save, 2 to 3 s to load; an empty restart takes less than a second.
+ * 10 s to save, 2 to 3 s to load; a restart without data takes less than a second.
  */
 export function backlogBytes({
   writtenPerSecond,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ALL_BUCKETS, bucketOf, bucketsToTake, goodUntil, LEASE_MS } from './bucket.ts'
 
-test('a server stops to rely on a lease before another one may have it, however long its renewal was on its way', () => {
+test('a server stops relying on a lease before another server may have it, however long its renewal took', () => {
   for (const [sentAt, reachedStoreAt] of [
     [0, 0],
     [0, 9_000],
@@ -29,7 +29,7 @@ test('with any number of servers that start and stop in any order, in the end ev
   }
 })
 
-test('a database is in one bucket, and no singleton shares it', () => {
+test('a database is in exactly one bucket, which no singleton task has', () => {
   for (const uid of [1, 255, 256, 257, 100_000]) expect(bucketOf(uid)).toBeLessThan(256)
   expect(bucketOf(257)).toBe(bucketOf(1))
 })

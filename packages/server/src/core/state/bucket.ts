@@ -1,11 +1,11 @@
 import { BUCKETS } from '@fairlead/api'
 
-/** What is to be done by one server of all, each by a bucket of its own. */
+/** Tasks for exactly one of all servers. Each has a bucket of its own. */
 export const singletons = { 'seal the audit': BUCKETS } as const
-/** The name of one. */
+/** The name of such a task. */
 export type Singleton = keyof typeof singletons
 
-/** All leases there are: their renewal costs the same, however many databases share them. */
+/** The number of leases: their renewal costs the same, however many databases share them. */
 export const ALL_BUCKETS = BUCKETS + Object.keys(singletons).length
 
 /** The bucket of a database. Its uid is never given twice. */
@@ -18,14 +18,14 @@ export const LEASE_MS = 15_000
 /** The holder stops that much earlier than others may begin. */
 const MARGIN_MS = 3_000
 
-/** Until when a server may rely on a lease that it asked for at `sentAt`, by its own clock, which only rises: PostgreSQL counts from later on. */
+/** Until when a server may rely on a lease that it asked for at `sentAt`, in its own monotonic clock: PostgreSQL begins to count later. */
 export function goodUntil(sentAt: number): number {
   return sentAt + LEASE_MS - MARGIN_MS
 }
 
 /**
- * How many more buckets a server should have that holds `held`; less than 0: it has that many too many. One more than its share is left where it is, so that
- * none goes back and forth.
+ * How many more buckets a server should have that holds `held`; less than 0: it has that many too many. A server may keep one bucket more than its share, so that
+ * no bucket goes back and forth.
  */
 export function bucketsToTake(held: number, servers: number): number {
   const share = Math.ceil(ALL_BUCKETS / Math.max(1, servers))

@@ -6,7 +6,7 @@ export interface Database {
   readonly uid: number
   readonly name: string
   readonly status: DatabaseStatus
-  /** What only a person can remove, for people; null when there is nothing. */
+  /** The obstacle that only a person can remove, as a sentence; null when there is none. */
   readonly obstacle: string | null
   readonly build: Build
   readonly restartNonce: number
@@ -21,18 +21,18 @@ export interface Database {
   readonly evictionPolicy: string
   readonly adminPassword: string
   readonly userPassword: string
-  /** It runs in the engines' cluster mode. */
+  /** Whether it runs in the engines' cluster mode. */
   readonly cluster: boolean
   /** In cluster mode: clients speak the cluster protocol to its shards. */
   readonly clientsKnowShards: boolean
   /**
-   * All its shards speak TLS to each other, for its whole life. False: in cluster mode none does; otherwise those that can, which are
+   * True: all its shards speak TLS to each other, for its whole life. False: in cluster mode none does; otherwise those do that can, which are
    * those with a `tlsPort`.
    */
   readonly shardTls: boolean
   /** Clients speak TLS to its endpoint. */
   readonly tls: boolean
-  /** Where clients connect, for its whole life; null where they know its shards, and until it was given one. */
+  /** The port where clients connect, for its whole life; null if they know its shards, and until it has been given one. */
   readonly endpointPort: number | null
   /** By number; at least one. */
   readonly groups: readonly GroupRecord[]
@@ -50,23 +50,23 @@ export interface GroupRecord {
   readonly slots: SlotRange
   /** The shard that serves: where the endpoint points. */
   readonly primaryShard: number | null
-  /** How far the primary's history was at the last look. */
+  /** The offset of the primary's history at the last look. */
   readonly history: History | null
 }
 
 /** `changing`: an action runs on an existing database. */
 export type DatabaseStatus = 'pending' | 'active' | 'changing' | 'deleting' | 'creation-failed'
 
-/** The resources that a database takes from those of all databases. */
+/** The resources of a database that are unique among all databases. */
 export type Reserved = Pick<Database, 'uid' | 'endpointPort' | 'memoryBytes' | 'replicas'>
 
-/** What a shard takes of its node: this concerns other databases, too. */
+/** The resources of its node that a shard takes: this concerns other databases, too. */
 export type ShardPlace = Pick<
   ShardRecord,
   'id' | 'databaseUid' | 'nodeUid' | 'port' | 'tlsPort' | 'reservedBytes'
 >
 
-/** A shard as the store knows it: what is wanted, and where. */
+/** A shard as the store knows it: what it should run, and where. */
 export interface ShardRecord {
   readonly id: number
   readonly databaseUid: number
@@ -74,23 +74,23 @@ export interface ShardRecord {
   readonly nodeUid: number
   readonly host: string
   readonly port: number
-  /** Where replicas find it that speak TLS; null: it does not. */
+  /** The port for replicas that speak TLS; null: it speaks no TLS. */
   readonly tlsPort: number | null
   readonly runs: Runs
   /** The shard that it follows when its process starts; null: none. */
   readonly follows: number | null
-  /** Its retirement has begun: it is on record only until its process is gone. */
+  /** True: its retirement has begun, and it is on record only until its process is gone. */
   readonly leaving: boolean
-  /** Memory kept free for it on its node until it holds its data, in bytes. */
+  /** Memory that is reserved for it on its node until it holds its data, in bytes. */
   readonly reservedBytes: number
 }
 
-/** Clients connect to one address that stays. The others know the shards. */
+/** Whether clients connect to one address that stays. Otherwise they know the shards. */
 export function hasEndpoint({ clientsKnowShards }: Pick<Database, 'clientsKnowShards'>): boolean {
   return !clientsKnowShards
 }
 
-/** What is wanted of a database while no action runs on it. */
+/** The goal of a database while no action runs on it. */
 export function steadyGoal(database: Database): Goal {
   return {
     kind: 'keep',
@@ -109,7 +109,7 @@ export function steadyGoal(database: Database): Goal {
   }
 }
 
-/** The engines' hash slots, given out evenly and in order. */
+/** The engines' hash slots, distributed evenly and in order over the groups. */
 export function splitSlots(groups: number): readonly SlotRange[] {
   return Array.from({ length: groups }, (_, n) => ({
     first: Math.ceil((n * SLOTS) / groups),
@@ -119,17 +119,17 @@ export function splitSlots(groups: number): readonly SlotRange[] {
 
 const SLOTS = 16_384
 
-/** How far the history of a primary is known to reach: replication id and offset in bytes. */
+/** The last known point of a primary's history: replication id and offset in bytes. */
 export interface History {
   readonly replid: string
   readonly offset: number
-  /** Of the process that had it; null when the record is older than this. */
+  /** The run id of its process; null in records that are older than this field. */
   readonly runId: string | null
   /** The history that it branched off from, and the first offset at which the two differ; absent: there is none, or it is not known. */
   readonly before?: { readonly replid: string; readonly until: number }
 }
 
-/** What an engine says of the history before its own; `secondOffset` is negative where there is none. */
+/** What an engine reports of the history before its own; `secondOffset` is negative if there is none. */
 export function historyBefore(said: {
   readonly replid2: string
   readonly secondOffset: number

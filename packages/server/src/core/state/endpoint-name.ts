@@ -1,10 +1,10 @@
-/** What the proxy of a node calls the endpoint of a database. */
+/** The name of a database's endpoint at the proxy of a node. */
 export function endpointName(databaseUid: number): string {
   return `db${databaseUid}`
 }
 
-/** Where clients of every database connect, until there are more nodes. */
+/** The host to which clients of every database connect, until there are more nodes. */
 export const ENDPOINT_HOST = '127.0.0.1'
 
-/** What clients may call that: the names that the TLS certificate of endpoints proves. */
+/** The names that clients may use for it: the TLS certificate of endpoints proves them. */
 export const endpointHosts: readonly string[] = [...new Set([ENDPOINT_HOST, 'localhost', '127.0.0.1', '::1'])]

@@ -8,13 +8,13 @@ const MiB = 1024 * 1024
 const GiB = 1024 * MiB
 
 describe('the limit of an engine', () => {
-  test('is what its clients were given and what replication takes beside them', () => {
+  test('is the memory of its clients plus the memory for replication', () => {
     expect(engineLimit(100 * MiB, 64 * MiB)).toBe(166.5 * MiB)
     expect(engineLimit(100 * MiB, 0)).toBe(102 * MiB)
     expect(engineLimit(0, 64 * MiB)).toBe(0)
   })
 
-  test('holds a full backlog with the heads of its blocks', () => {
+  test('has room for a full backlog with the heads of its blocks', () => {
     fc.assert(
       fc.property(fc.integer({ min: 16_384, max: 64 * GiB }), (backlog) => {
         const heads = (Math.floor(backlog / 16_384) + 1) * 64
@@ -50,19 +50,19 @@ describe('an engine is told', () => {
     expect(limitOrders(engine(0, 'noeviction'), limits(0, 'noeviction'), true)).toEqual([])
   })
 
-  test('that the backlog comes on top, when it was started by a Fairlead that did not know that', () => {
+  test('to allow the backlog in addition, when an older Fairlead started it without', () => {
     expect(limitOrders(engine(GiB, 'noeviction', GiB), limits(GiB, 'noeviction'), true)).toEqual([
       ['maxmemory', String(of(GiB))],
     ])
   })
 
-  test('of a backlog that it has kept, also when it has no replicas any more', () => {
+  test('to allow a backlog that it has kept, also when it has no replicas any more', () => {
     expect(limitOrders(engine(of(GiB, 0), 'noeviction'), limits(GiB, 'noeviction'), false)).toEqual([
       ['maxmemory', String(of(GiB))],
     ])
   })
 
-  test('of more room before a policy that would use it, and of a policy before less room', () => {
+  test('a higher limit before a policy that would use it, and a policy before a lower limit', () => {
     const order = (from: number, to: number) =>
       limitOrders(engine(from, 'noeviction'), limits(to, 'allkeys-lru'), true).map(([setting]) => setting)
     expect(order(of(GiB), 2 * GiB)).toEqual(['maxmemory', 'maxmemory-policy'])
@@ -75,10 +75,13 @@ describe('an engine is told', () => {
     ['noeviction', false],
     ['volatile-lru', false],
     ['allkeys-lru', true],
-  ])('of less room than its data takes only where any key may go at any time: %s', (policy, isTold) => {
-    const told = limitOrders(engine(of(4 * GiB), policy, 3 * GiB), limits(2 * GiB, policy), true)
-    expect(told).toEqual(isTold ? [['maxmemory', String(of(2 * GiB))]] : [])
-    const later = limitOrders(engine(of(4 * GiB), policy, GiB), limits(2 * GiB, policy), true)
-    expect(later).toEqual([['maxmemory', String(of(2 * GiB))]])
-  })
+  ])(
+    'a limit below the size of its data only if any key may be evicted at any time: %s',
+    (policy, isTold) => {
+      const told = limitOrders(engine(of(4 * GiB), policy, 3 * GiB), limits(2 * GiB, policy), true)
+      expect(told).toEqual(isTold ? [['maxmemory', String(of(2 * GiB))]] : [])
+      const later = limitOrders(engine(of(4 * GiB), policy, GiB), limits(2 * GiB, policy), true)
+      expect(later).toEqual([['maxmemory', String(of(2 * GiB))]])
+    },
+  )
 })

@@ -1,11 +1,11 @@
 import type { Database } from './database.ts'
 
 /**
- * `maxmemory` of an engine counts more than its clients' data: the backlog of replication is in it. That memory is for replication,
- * so it comes on top of what a database was given. Only this file says how much.
+ * `maxmemory` of an engine counts more than its clients' data: it includes the backlog of replication. That memory is for replication,
+ * so it is added to the memory of the database. Only this file says how much.
  */
 
-/** What a database grants one shard. */
+/** The limits that a database grants to one shard. */
 export interface Limits {
   /** For its clients: data, connections, and the megabyte that an empty engine takes. Bytes; 0 is unlimited. */
   readonly shareBytes: number
@@ -21,15 +21,15 @@ export function limitsOf({
   return { shareBytes: Math.floor(memoryBytes / groups.length), evictionPolicy }
 }
 
-/** The `maxmemory` that leaves `shareBytes` to clients beside a backlog of this size (0: there is none). Bytes; 0 is unlimited. */
+/** The `maxmemory` that leaves `shareBytes` to clients beside a backlog of this size (0: no backlog). Bytes; 0 is unlimited. */
 export function engineLimit(shareBytes: number, backlogBytes: number): number {
   return shareBytes === 0 ? 0 : shareBytes + engineOverhead(backlogBytes)
 }
 
 /**
- * What replication and Fairlead take of an engine's memory at most, in bytes, with a backlog of this size: the backlog is kept in
+ * How much of an engine's memory replication and Fairlead take at most, in bytes, with a backlog of this size: the backlog is kept in
  * blocks with a head each (1/256 of it, measured on redis 7.0 and 8.0, valkey 8.0, 8.1 and 9.1 alike; the engines' own
- * mem_not_counted_for_evict takes what replicas need beyond that). Reckoned with twice that.
+ * mem_not_counted_for_evict excludes what replicas need beyond that). Twice that share is added here.
  */
 export function engineOverhead(backlogBytes: number): number {
   return backlogBytes + Math.ceil(backlogBytes / 128) + OURS_BYTES

@@ -1,17 +1,17 @@
 import type { Build } from '@fairlead/api'
 
-/** What is wanted of a database, in closed form. Made once from the request, which is not read again. */
+/** The wanted state of a database, complete. Made once from the request, which is not read again. */
 export interface Goal {
   /** `remove`: all shards are to go. */
   readonly kind: 'keep' | 'remove'
   readonly build: Build
-  /** Raised by a forced restart, so that "restart everything" is observable as a revision. */
+  /** Raised by a forced restart, so that "restart everything" becomes another revision. */
   readonly restartNonce: number
   /** By name. */
   readonly modules: readonly UsedModule[]
-  /** What the shards ran when the goal was accepted: where the way back leads. Null while a database is created. */
+  /** What the shards ran when the goal was accepted: an undo leads back to it. Null while a database is created. */
   readonly from: Runs | null
-  /** Ranges of slots, each with a primary of its own. 1 unless the database is sharded. */
+  /** The number of groups, each with a range of slots and a primary. 1 unless the database is sharded. */
   readonly groups: number
   /** The engines' cluster mode. */
   readonly cluster: boolean
@@ -22,31 +22,31 @@ export interface Goal {
   readonly homes: readonly number[]
   /** The original primaries get their role back in the end. */
   readonly preserveRoles: boolean
-  /** It takes back an upgrade: what the shards of the other revision wrote to disk may be unreadable for this one. */
+  /** The goal undoes an upgrade: files that shards of the other revision wrote may be unreadable for this one. */
   readonly undo: boolean
-  /** The data may go, at a user's request: shards of another revision are replaced by empty ones. */
+  /** The data are discarded, at a user's request: shards of another revision are replaced by empty ones. */
   readonly discard: boolean
-  /** A primary without replicas may restart in place: its data comes back from disk, and it is away meanwhile. */
+  /** A primary without replicas may restart in place: it loads its data from disk, and does not serve meanwhile. */
   readonly inPlace: boolean
   readonly policy: Policy
 }
 
-/** How an upgrade goes about it. */
+/** The policy of an upgrade. */
 export interface Policy {
   /** Shards that are started, synced or restarted at once, over all groups; 0: as many as there are groups. */
   readonly parallel: number
   /** The other groups begin after the first one has handed over. */
   readonly canary: boolean
-  /** Stop before the first handover, for a person to say go. */
+  /** Stop before the first handover, until a person resumes it. */
   readonly supervised: boolean
   /** How long the old primaries stay as standbys after the last handover: seconds, or until a person finalizes. */
   readonly rollbackWindow: number | 'until-finalized'
 }
 
-/** The policy of an upgrade for which none was asked. */
+/** The policy of an upgrade without one in its request. */
 export const plainPolicy: Policy = { parallel: 0, canary: true, supervised: false, rollbackWindow: 0 }
 
-/** What a shard's process runs: everything that needs a new process to change. */
+/** What a shard's process runs: everything that can be changed only with a new process. */
 export interface Runs {
   readonly build: Build
   readonly restartNonce: number
@@ -61,11 +61,11 @@ export interface UsedModule {
   readonly semanticVersion: string
   /** Of its file. */
   readonly sha256: string
-  /** One word each. They may hold secrets. */
+  /** One element for each word. They may hold secrets. */
   readonly args: readonly string[]
 }
 
-/** Of something that knows more, what a process runs. */
+/** The part of a larger object that says what a process runs. */
 export function runsOf({ build, restartNonce, modules }: Runs): Runs {
   return { build, restartNonce, modules }
 }
@@ -86,7 +86,7 @@ function revisionOfModule({ name, semanticVersion, sha256, args }: UsedModule): 
   return `${name}-${semanticVersion}#${fingerprint(`${sha256} ${JSON.stringify(args)}`)}`
 }
 
-/** FNV-1a, 64 bits: tells texts apart, and protects nothing. */
+/** FNV-1a, 64 bits: distinguishes texts, but protects no secret. */
 function fingerprint(text: string): string {
   let hash = 0xcbf29ce484222325n
   for (let n = 0; n < text.length; n++)

@@ -20,7 +20,7 @@ export interface Group {
   readonly replicas: readonly ObservedShard[]
 }
 
-/** Linked, loaded, and with its append-only file written where one is wanted. */
+/** Whether it is linked, has loaded its data, and has written its append-only file if one is wanted. */
 export function isReady(shard: ObservedShard, { goal, primary }: Group): boolean {
   return (
     isLinked(shard, primary) &&
@@ -30,7 +30,7 @@ export function isReady(shard: ObservedShard, { goal, primary }: Group): boolean
   )
 }
 
-/** Waits for a shard that is on its way, with the progress of its full sync where the engine tells it. */
+/** Waits for a shard that is not ready yet, with the progress of its full sync if the engine reports it. */
 export function awaitShard(shard: ObservedShard, group: Group): Verdict {
   const isLoaded = isLinked(shard, group.primary) && isLive(shard) && !shard.engine.loading
   return {
@@ -41,12 +41,12 @@ export function awaitShard(shard: ObservedShard, group: Group): Verdict {
   }
 }
 
-/** Of the file that an engine writes. It is waited for as long as the file grows: many engines may write to one slow disk. */
+/** The progress of the file that an engine writes. It is waited for as long as the file grows: many engines may write to one slow disk. */
 export function progressOf({ saving }: EngineState): { readonly progress?: number } {
   return saving.progress == null ? {} : { progress: saving.progress.done }
 }
 
-/** The same for people, to put behind what is said; '' where it is not known. */
+/** The same for people, to append to a sentence; '' if it is not known. */
 export function howFar({ saving }: EngineState): string {
   if (saving.progress?.of == null) return ''
   const { done, of } = saving.progress
@@ -57,7 +57,7 @@ function whyNotReady(shard: ObservedShard, group: Group): Obstacle {
   const { code, why } = describeState(shard, group)
   if (shard.trouble === '') return { code, why }
   const { primary } = group
-  // A sync that was cut: the reason stands in the log of the one that cut it.
+  // A sync that the primary has interrupted: its log has the reason.
   const other =
     primary.trouble === '' || isLinked(shard, primary)
       ? ''
@@ -79,13 +79,13 @@ function describeState(shard: ObservedShard, { primary }: Group): Obstacle {
   return { code: 'saving', why: `${name} writes its append-only file${howFar(shard.engine)}` }
 }
 
-/** The known facts about a silence: when its engine is given up, its folder is deleted, and only this is left. */
+/** The known facts about a silence, for the record: the folder of a shard that is given up is deleted with its log. */
 function whySilent({ processWhy, trouble, lastLogLine = '' }: ObservedShard): string {
   const said = trouble === '' && lastLogLine !== '' ? `its log ends with: ${lastLogLine}` : ''
   return [processWhy, said].filter((words) => words !== '').join('; ')
 }
 
-/** A reason to put behind what is said; '' where there is none: an agent says nothing of a silence that has only begun. */
+/** A reason in brackets, to append to a sentence; '' if there is none: an agent reports nothing about a silence that has just begun. */
 export function inBrackets(reason: string): string {
   return reason === '' ? '' : ` (${reason})`
 }

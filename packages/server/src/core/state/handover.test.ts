@@ -7,6 +7,6 @@ test('a handover that a crash interrupted has stopped writes no longer than sinc
   expect(longestWriteStopMs({ intendedAt }, Date.parse(intendedAt) + 1_200)).toBe(1_200)
 })
 
-test('where the clock was set back meanwhile, no bound is known, and none is said', () => {
+test('if the clock was set back meanwhile, no bound is known, and none is reported', () => {
   expect(longestWriteStopMs({ intendedAt }, Date.parse(intendedAt) - 3_600_000)).toBeNull()
 })

@@ -15,14 +15,14 @@ export interface Handover {
   /** The old primary as it was when it became a replica. */
   readonly standby: Standby
   readonly released: boolean
-  /** Nothing of it is left to do. */
+  /** The handover is completely finished. */
   readonly closed: boolean
   readonly certificate: Certificate | null
 }
 
 /**
- * The write stop of a handover that a crash interrupted, at most, in milliseconds: the wall clock (`nowMs`, Unix time) is all that is left of it. Null where the
- * clock was set back, so that it bounds nothing.
+ * The longest possible write stop of a handover that a crash interrupted, in milliseconds: after a crash only the wall clock (`nowMs`, Unix time) can tell. Null if the
+ * clock was set back: then no bound is known.
  */
 export function longestWriteStopMs(
   { intendedAt }: Pick<Handover, 'intendedAt'>,

@@ -1,6 +1,6 @@
 import type { Verdict } from './topology.ts'
 
-/** What one group is to do now. */
+/** The verdict for one group. */
 export interface Lane {
   readonly group: number
   readonly verdict: Verdict

@@ -6,7 +6,7 @@ import { allowedBy, noOrders } from './orders.ts'
 const goalWith = (policy: Partial<typeof plainPolicy>) => goalOf({ policy: { ...plainPolicy, ...policy } })
 const at = Date.parse('2026-03-04T05:06:07.890Z')
 
-describe('what may be done now', () => {
+describe('the permissions of an action', () => {
   test.each([
     ['without a policy, everything', {}, noOrders, null, at, true, true],
     ['supervised, nothing is handed over', { supervised: true }, noOrders, null, at, false, true],
@@ -73,7 +73,7 @@ describe('what may be done now', () => {
     })
   })
 
-  test('a pause stops everything else that is allowed, also an undo', () => {
+  test('a pause stops everything except repairs, also an undo', () => {
     const orders = { ...noOrders, paused: true }
     expect(allowedBy(goalWith({}), orders, null, at).paused).toBe(true)
     expect(allowedBy(undoOf(goalWith({})), orders, null, at).paused).toBe(true)
@@ -84,7 +84,7 @@ describe('what may be done now', () => {
     expect(allowedBy(undo, noOrders, at, at)).toMatchObject({ mayHandOver: true, mayFinalize: true })
   })
 
-  test('it says what is waited for: the time, to the second, where it ends the window; else a person', () => {
+  test('the reason names what is waited for: the end of the window, to the second, if it has one; otherwise a person', () => {
     expect(allowedBy(goalWith({ rollbackWindow: 10 }), noOrders, at, at).onFinalize).toEqual({
       on: 'time',
       code: 'rollback_window',

@@ -1,9 +1,9 @@
 import type { Goal } from './goal.ts'
 import type { Obstacle } from './obstacle.ts'
 
-/** What people have said about a running action. */
+/** The orders of people for a running action. */
 export interface Orders {
-  /** Nothing new is begun. Faults are still repaired. */
+  /** Paused: nothing new is begun. Faults are still repaired. */
   readonly paused: boolean
   /** The supervised stop is passed. */
   readonly proceed: boolean
@@ -11,10 +11,10 @@ export interface Orders {
   readonly finalize: boolean
 }
 
-/** Of an action that was left alone. */
+/** The orders of an action that got none. */
 export const noOrders: Orders = { paused: false, proceed: false, finalize: false }
 
-/** What a plan may do now, by the orders of people and the time. */
+/** What a plan may do now, according to the orders of people and the time. */
 export interface Allowed {
   readonly paused: boolean
   readonly mayHandOver: boolean
@@ -23,7 +23,7 @@ export interface Allowed {
   readonly onFinalize: { readonly on: 'person' | 'time' } & Obstacle
 }
 
-/** What a plan without restrictions may do. */
+/** The permissions of a plan without restrictions. */
 export const unrestricted: Allowed = {
   paused: false,
   mayHandOver: true,

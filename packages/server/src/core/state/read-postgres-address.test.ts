@@ -25,7 +25,7 @@ test('an address of PostgreSQL is read with libpq’s words', () => {
   expect(read('postgres://u@localhost/d?sslmode=verify-full').tls).toEqual({ rootCertificate: null })
 })
 
-test('an address that would be taken for something else than it says is refused, in words', () => {
+test('an address that PostgreSQL would understand differently is refused, with the reason', () => {
   const refused: readonly (readonly [string, string])[] = [
     ['', 'must be like'],
     ['mysql://u@h/d', 'must be like'],

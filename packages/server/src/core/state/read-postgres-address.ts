@@ -5,7 +5,7 @@ export interface PostgresAddress {
   readonly port: number
   readonly database: string
   readonly user: string
-  /** Null: plain, which is taken for this machine only. `rootCertificate`: a file in PEM; null: the authorities of this system. */
+  /** Null: no TLS, which is allowed for this machine only. `rootCertificate`: a file in PEM; null: the authorities of this system. */
   readonly tls: { readonly rootCertificate: string | null } | null
 }
 
@@ -14,7 +14,7 @@ const known = new Set(['sslmode', 'sslrootcert', 'host'])
 
 /**
  * Reads `postgres://user@host[:port]/database[?sslmode=verify-full|disable][&sslrootcert=FILE][&host=/FOLDER]`, with libpq's words. TLS with a certificate
- * that is checked is the rule; `disable` is taken for loopback and Unix sockets only, where it is the default. Any fault ends in `fault`.
+ * that is checked is the default; `disable` is allowed for loopback and Unix sockets only, where it is the default. Any fault ends in `fault`.
  */
 export function readPostgresAddress(text: string, fault: (sentence: string) => never): PostgresAddress {
   const url = URL.parse(text)
@@ -56,7 +56,7 @@ export function readPostgresAddress(text: string, fault: (sentence: string) => n
   return { ...place, tls: null }
 }
 
-/** Undefined for what is no text, and for control characters: PostgreSQL ends a name at the character NUL, and reads on. */
+/** Undefined if the text cannot be decoded, or has control characters: PostgreSQL ends a name at the character NUL, and takes the rest for other settings. */
 function decode(text: string): string | undefined {
   try {
     const decoded = decodeURIComponent(text)

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@fairlead/api'
 
-/** A decision against a request: why, as a code of the one table and in words. The shell makes an answer of it. */
+/** The refusal of a request: the reason as a code of the error table, and as a sentence. The shell makes the answer from it. */
 export interface Refused {
   readonly refused: ErrorCode
   readonly message: string

@@ -2,21 +2,21 @@ import type { Build } from '@fairlead/api'
 import { compareVersions, matchesVersion } from '@fairlead/engine'
 import type { Runs } from './goal.ts'
 
-/** Which builds can take over from which by replication. What decides is the format in which a full sync is sent. */
+/** Which builds can take over from which by replication. The format of the full sync decides. */
 interface Format {
   readonly flavour: string
-  /** The versions it was measured on stand for these. */
+  /** Measured versions stand for these versions. */
   readonly versions: readonly string[]
   /** The RDB format that a primary sends. */
   readonly sends: number
   /** The highest format that a replica reads, of those that its flavour shares with redis up to 11. */
   readonly reads: number
-  /** Formats that it also reads when told `rdb-version-check relaxed`, as long as only classic types are in them. */
+  /** Formats that it also reads with `rdb-version-check relaxed`, if they contain only classic types. */
   readonly readsRelaxed?: readonly number[]
 }
 
 /**
- * Measured: docs/measurements/engines.md §3, 81 pairs of these builds, 2,000 strings and every core type; each pair that could was
+ * Measured: docs/measurements/engines.md §3, 81 pairs of these builds, 2,000 strings and every core type; each pair that could replicate was
  * also seen to resume after a swap of the roles. Formats 12 and above of redis are not those of valkey.
  */
 const formats: readonly Format[] = [
@@ -29,13 +29,13 @@ const formats: readonly Format[] = [
   { flavour: 'redict', versions: ['7.3'], sends: 12, reads: 12 },
 ]
 
-/** How a fresh replica of `to` can be fed by a primary of `from`. */
+/** How a fresh replica on `to` can get its data from a primary on `from`. */
 export interface ReplicationPath {
-  /** Why not, in words; undefined when it can, or when it was not measured: the surge shard is the proof. */
+  /** Why it cannot, as a sentence; undefined when it can, or when it was not measured: then the surge shard is the proof. */
   readonly obstacle: string | undefined
-  /** The replica must be told to read what the other flavour sends. */
+  /** True: the replica needs a setting to read the other flavour's format. */
   readonly relaxed: boolean
-  /** This pair was seen to work, or to fail. */
+  /** True: this pair was measured, with success or not. */
   readonly measured: boolean
 }
 
@@ -55,7 +55,7 @@ export function replicationPath(from: Build, to: Build): ReplicationPath {
   return { obstacle, relaxed: false, measured: true }
 }
 
-/** Why a fresh process of `to` cannot be fed by one of `from`, in words; undefined when nothing is known against it. */
+/** Why a fresh process of `to` cannot get its data from a process of `from`, as a sentence; undefined when no reason is known. */
 export function obstacleToReplication(from: Feed, to: Feed): string | undefined {
   return replicationPath(from.build, to.build).obstacle ?? obstacleOfModules(from.modules, to.modules)
 }
@@ -63,8 +63,8 @@ export function obstacleToReplication(from: Feed, to: Feed): string | undefined 
 type Feed = Pick<Runs, 'build' | 'modules'>
 
 /**
- * Measured (docs/modules-measured.md): a replica without the module, or with an older one, ends in its full sync, and
- * its own data are gone by then.
+ * Measured (docs/modules-measured.md): a replica without the module, or with an older one, ends its process in the full sync, when
+ * its own data are gone already.
  */
 function obstacleOfModules(from: Runs['modules'], to: Runs['modules']): string | undefined {
   for (const { name, semanticVersion } of from) {
@@ -84,15 +84,15 @@ function formatOf({ flavour, version }: Build): Format | undefined {
 }
 
 /**
- * Does a process of `to` start on what one of `from` has saved? Seen: valkey 9 sends others what they read, and writes its own files in a
- * form that redis 8.0 takes for none ("Wrong signature").
+ * Does a process of `to` start with the files that a process of `from` has saved? Measured: valkey 9 sends other engines a format that they read, and writes its own files in a
+ * format that redis 8.0 does not recognize ("Wrong signature").
  */
 export function readsFilesOf(from: Build, to: Build): boolean {
   const isOwnForm = from.flavour === 'valkey' && compareVersions(from.version, '9.0') >= 0
   return !isOwnForm || to.flavour === 'valkey'
 }
 
-/** A later valkey than was measured, fed by something else than valkey. */
+/** A valkey newer than those measured, whose primary is not a valkey. */
 function isForeign(from: Build, to: Build): boolean {
   return to.flavour === 'valkey' && from.flavour !== 'valkey' && compareVersions(to.version, '9.0') >= 0
 }

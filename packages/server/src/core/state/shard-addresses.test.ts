@@ -7,7 +7,7 @@ const records = [
   { host, port: 21_002, tlsPort: null },
 ]
 
-test('the port that speaks TLS leads to the shard that has it, and others are left as they are', () => {
+test('a TLS port is mapped to the port of its shard, and other ports stay as they are', () => {
   expect(plainAddress({ host, port: 21_001 }, records)).toEqual({ host, port: 21_000 })
   expect(plainAddress({ host, port: 21_002 }, records)).toEqual({ host, port: 21_002 })
   expect(plainAddress({ host: '10.0.0.1', port: 21_001 }, records)).toEqual({
@@ -17,14 +17,14 @@ test('the port that speaks TLS leads to the shard that has it, and others are le
 })
 
 test.each([0, 21_001, 21_000])(
-  'a node is known by its bus, also while it is said to be at port %i',
+  'a node is recognized by its bus port, also while it is reported at port %i',
   (port) => {
     const known = addressOnRecord({ address: { host, port }, busPort: 31_000 }, records)
     expect(known).toEqual({ host, port: 21_000 })
   },
 )
 
-test('a node whose bus is no shard’s is where it says that it is', () => {
+test('a node whose bus port belongs to no shard keeps its reported address', () => {
   const node = { address: { host, port: 29_000 }, busPort: 39_000 }
   expect(addressOnRecord(node, records)).toEqual(node.address)
   expect(addressOnRecord({ address: { host, port: 1 }, busPort: 31_002 }, records)).toEqual({ host, port: 1 })

@@ -1,6 +1,6 @@
 import type { Address } from '@fairlead/api'
 
-/** How far above its port a shard in cluster mode listens for the other nodes. */
+/** The distance from the port of a shard in cluster mode to the port on which it listens for other nodes (its bus). */
 export const BUS_DISTANCE = 10_000
 
 interface Record {
@@ -9,7 +9,7 @@ interface Record {
   readonly tlsPort: number | null
 }
 
-/** Where a shard finds one that it is to follow, and whether over TLS: only if both can. */
+/** The address at which a shard can follow another one, and whether with TLS: only if both can. */
 export function addressToFollow(
   { host, port, tlsPort }: Record,
   canSpeakTls: boolean,
@@ -18,15 +18,15 @@ export function addressToFollow(
 }
 
 /**
- * Where shards speak TLS to each other, an engine names the port that speaks TLS for the shard that it follows. The address by which we know that
- * shard; of others as it is.
+ * If shards speak TLS to each other, an engine reports the TLS port of the shard that it follows. Answers the address that is on record for that
+ * shard; other addresses are unchanged.
  */
 export function plainAddress(address: Address, records: readonly Record[]): Address {
   const known = records.find(({ host, tlsPort }) => host === address.host && tlsPort === address.port)
   return known === undefined ? address : { host: known.host, port: known.port }
 }
 
-/** The same for a node of the cluster: of one that an engine has not heard yet it has no port, or the wrong one; but that of its bus. */
+/** The same for a node of the cluster: if an engine has not heard the node yet, it reports no port or a wrong one, but the right bus port. */
 export function addressOnRecord(
   { address, busPort }: { readonly address: Address; readonly busPort: number },
   records: readonly Record[],

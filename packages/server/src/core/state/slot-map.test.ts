@@ -10,7 +10,7 @@ const views = [
 ]
 
 describe('a node that is to take over', () => {
-  test('knows the slot map when it knows of each primary what that one knows of itself', () => {
+  test('knows the slot map when its view of each primary is that primary’s own view', () => {
     const view = [node('c', '', 0, true), node('a', '0-8191', 1), node('b', '8192-16383', 2)]
     expect(whyNotKnown(view, views)).toBeUndefined()
   })
@@ -55,7 +55,7 @@ describe('a node that is to take over', () => {
 })
 
 describe('slots', () => {
-  test('are given out without a gap, in order, and as evenly as they can be', () => {
+  test('are distributed without a gap, in order, and as evenly as possible', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 512 }), (groups) => {
         const ranges = splitSlots(groups)
@@ -72,7 +72,7 @@ describe('slots', () => {
     )
   })
 
-  test('of three groups are where the engines’ own tools put them', () => {
+  test('of three groups are distributed as the engines’ own tools do it', () => {
     expect(splitSlots(3).map(({ first, last }) => `${first}-${last}`)).toEqual([
       '0-5461',
       '5462-10922',

@@ -11,8 +11,8 @@ interface Node {
 const SLOTS = 16_384
 
 /**
- * Does a node know the slot map as it is: each primary's slots and epoch as that primary itself knows them, and every
- * slot served? `views` holds what each primary answered. Undefined when it does, else in words what it lacks.
+ * Does a node know the present slot map: each primary's slots and epoch as that primary itself knows them, and every
+ * slot served? `views` holds the answers of the primaries. Undefined when it does, otherwise what is missing, as a sentence.
  */
 export function whyNotKnown(view: readonly Node[], views: readonly (readonly Node[])[]): string | undefined {
   const served = view.reduce((sum, { slots }) => sum + countSlots(slots), 0)

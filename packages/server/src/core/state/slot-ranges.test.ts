@@ -19,7 +19,7 @@ test('ranges are read as engines write them, and written for people', () => {
   expect(() => readSlotRanges('0-x')).toThrow('no slots')
 })
 
-test('what lies within, outside and is missing is what counting slot by slot says', () => {
+test('the slots within, outside and missing are the same as when counted slot by slot', () => {
   fc.assert(
     fc.property(fc.array(range, { maxLength: 4 }), range, (ranges, one) => {
       const all = new Set(numbers(ranges))

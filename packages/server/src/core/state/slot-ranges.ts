@@ -1,6 +1,6 @@
 import type { SlotRange } from './database.ts'
 
-/** Ranges as the engines write them, in order: "0-5460 7000". Empty for none. Throws when it is anything else. */
+/** Ranges as the engines write them, in order: "0-5460 7000". Empty for none. Throws for any other text. */
 export function readSlotRanges(text: string): readonly SlotRange[] {
   return text
     .split(' ')

@@ -52,12 +52,12 @@ describe('a successor', () => {
     expect(judge(surging(share, before, after)).verdict).toBe(verdict)
   })
 
-  test('takes its primary’s clients, not those that look at it now: with them it may be only for the moment too large', () => {
+  test('is judged with its primary’s clients, not with those that read from it now: with these it may be too large only for a moment', () => {
     expect(judge(surging(100, 70, 90, { before: 5, after: 60 })).verdict).toBe('fits')
     expect(judge(surging(100, 90, 90, { before: 40, after: 0 })).verdict).toBe('wait')
   })
 
-  test('that is too large says what it takes, what is allowed, and how much would do', () => {
+  test('that is too large says what it takes, what is allowed, and how much would be enough', () => {
     const { why } = judge(surging(34, 32, 36.7))
     expect(why).toMatch(/36\.7 MB on valkey-8\.1\.1\+0 .* 32 MB on redis-7\.0\.15\+0, and 34 MB are allowed/)
     expect(why).toMatch(/set memory_size to 39000000 or more/)

@@ -4,12 +4,12 @@ import type { Group } from './group.ts'
 import type { LiveShard, Verdict } from './topology.ts'
 
 /**
- * Does the data fit the successor? Builds differ: many small keys take twice as much on redis 8.0 as on valkey 9.1. As a replica it
- * evicts and refuses nothing; from its promotion on it would: Fairlead would have caused that loss. So it
- * does not take over. A primary that is at its limit itself is no obstacle, as long as its successor needs no more than it.
+ * Does the data fit the successor? Builds differ: many small keys take twice as much on redis 8.0 as on valkey 9.1. As a replica the successor
+ * evicts and refuses nothing, but from its promotion on it would, and Fairlead would have caused that loss. So it
+ * does not take over. A primary that is at its limit itself is no obstacle, if its successor needs no more than the primary.
  */
 export interface SuccessorMemory {
-  /** `wait`: with the connections that its primary has right now there is no room; that may pass. */
+  /** `wait`: there is no room together with the connections that its primary has right now; that may change. */
   readonly verdict: 'fits' | 'near' | 'wait' | 'too-large'
   /** For people; '' when it fits. */
   readonly why: string
@@ -18,7 +18,7 @@ export interface SuccessorMemory {
 /** Two processes with the same data may differ by this much. */
 const SAME_BYTES = 512 * 1024
 const SAME_SHARE = 0.01
-/** From here on people are told. */
+/** From this share of the limit on, a warning is given. */
 const NEAR = 0.95
 
 /**
@@ -45,14 +45,14 @@ export function judgeSuccessor(
 }
 
 /**
- * How many times as much memory the same data may take on `to`. Measured with 400,000 small keys, from what they took before: to redis
+ * How many times as much memory the same data may take on `to` as on `from`. Measured with 400,000 small keys: to redis
  * 8.0 from valkey 9.1 2.0 times, from valkey 8.1 1.5 times, from redis 7.0 1.06 times. Later valkeys take less.
  */
 export function mostGrowth(from: Build, to: Build): number {
   return from.flavour === 'valkey' && to.flavour !== 'valkey' ? 2 : 1.06
 }
 
-/** What keeps a successor from taking over, as a verdict; undefined when nothing does. */
+/** Why a successor may not take over for lack of memory, as a verdict; undefined when it may. */
 export function planRoom(successor: LiveShard, group: Group): Verdict | undefined {
   const { verdict, why } = judgeSuccessor(successor, group)
   if (verdict === 'too-large') return { kind: 'hopeless', code: 'memory_size', why }

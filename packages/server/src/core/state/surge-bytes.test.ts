@@ -21,6 +21,6 @@ test('the data of a group is what the fullest of its shards holds', () => {
   expect(dataBytes(sayingIt(GB, GB))).toBe(GB)
 })
 
-test('an engine that says it holds more than it can keeps no more of the node free', () => {
+test('an engine that reports more than it can hold does not reserve more memory of the node', () => {
   expect(dataBytes(sayingIt(1_000 * GB, GB))).toBe(2 * GB)
 })

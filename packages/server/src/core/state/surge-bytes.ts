@@ -2,12 +2,12 @@ import { LEAST_BACKLOG_BYTES } from './backlog-bytes.ts'
 import { engineOverhead } from './engine-memory.ts'
 import { isLive, type ObservedGroup } from './topology.ts'
 
-/** An engine that is full holds a little more than its limit; what one says beyond twice of that is not believed. */
+/** A full engine holds a little more than its limit; a report of more than twice the limit is not believed. */
 const MOST_OF_LIMIT = 2
 
 /**
- * What the data of a group takes in memory now, in bytes, without backlogs: in the fullest of its shards that answer. An engine may
- * report any number, and this much memory is kept free for its successor: so it counts only up to the engine's limit.
+ * The memory that the data of a group takes now, in bytes, without backlogs: in the fullest of its shards that answer. An engine may
+ * report any number, and this much memory is reserved for its successor: so it counts only up to twice the engine's limit.
  */
 export function dataBytes({ shards, limits }: Pick<ObservedGroup, 'shards' | 'limits'>): number {
   const told = Math.max(0, ...shards.filter(isLive).map(({ engine }) => engine.memory.dataBytes))
@@ -15,8 +15,8 @@ export function dataBytes({ shards, limits }: Pick<ObservedGroup, 'shards' | 'li
 }
 
 /**
- * What a further shard of the group takes at most, in bytes: the data with room to receive it, and a backlog as large as the
- * largest there is, which it is given before it takes over.
+ * The most memory that a further shard of the group takes, in bytes: the data with room to receive it, and a backlog as large as the
+ * largest in the group, which it gets before it takes over.
  */
 export function surgeBytes(group: Pick<ObservedGroup, 'shards' | 'limits'>): number {
   const backlogs = group.shards.filter(isLive).map(({ engine }) => engine.memory.backlogBytes)

@@ -6,13 +6,13 @@ import type { Goal, Runs } from './goal.ts'
 import type { Obstacle } from './obstacle.ts'
 import type { Saving } from './saving.ts'
 
-/** What is seen of a database at one moment: the whole input of every decision. */
+/** The observation of a database at one moment: the whole input of every decision. */
 export interface ObservedDatabase {
   /** By number. A database that is not sharded has one. */
   readonly groups: readonly ObservedGroup[]
 }
 
-/** What is seen of one group: a primary and its replicas, and the slots they serve. */
+/** The observation of one group: a primary and its replicas, and the slots they serve. */
 export interface ObservedGroup {
   readonly group: number
   /** The range of slots that the group serves; null when the database is not in cluster mode. */
@@ -21,18 +21,18 @@ export interface ObservedGroup {
   readonly shards: readonly ObservedShard[]
   /** The shard that the store names as primary: where the endpoint points. */
   readonly recordedPrimary: number | null
-  /** How far the primary's history was at the last look, from the store. */
+  /** The point of the primary's history at the last look, from the store. */
   readonly history: History | null
   /** A handover whose intent is on record and which is not closed. */
   readonly handover: OpenHandover | null
   /** The shard that handed over last, and its state then; null before the first handover of an action. */
   readonly standby: Standby | null
-  /** What the database grants each of its shards. */
+  /** The limits that the database grants to each of its shards. */
   readonly limits: Limits
   readonly node: NodeRoom
 }
 
-/** An old primary at the moment when it became a replica: what it can be rolled back to. */
+/** An old primary at the moment when it became a replica: a rollback returns to it. */
 export interface Standby {
   readonly shard: number
   readonly runId: string
@@ -44,7 +44,7 @@ export interface Standby {
 export interface OpenHandover {
   readonly from: number
   readonly to: number
-  /** Everything that was stopped goes on again. */
+  /** Everything that was stopped has been released. */
   readonly released: boolean
   /** Time since the intent was recorded. */
   readonly ageMs: number
@@ -56,44 +56,44 @@ export interface NodeRoom {
   readonly diskFreeBytes: number
 }
 
-/** One shard: its record in the store, the agent's report, and the engine's own words. */
+/** One shard: its record in the store, the agent's report, and the engine's own report. */
 export interface ObservedShard {
   readonly id: number
   readonly address: Address
-  /** What the store wants it to run. */
+  /** What it should run, by the store. */
   readonly wanted: Runs
-  /** What its process was started with, by the agent's report; null while the agent knows nothing of it. */
+  /** What its process was started with, by the agent's report; null while the agent does not know the shard. */
   readonly revision: string | null
   /** The shard that it follows when its process starts, by the spec that the agent holds; null: none. */
   readonly follows: number | null
   readonly process: 'absent' | 'starting' | 'running' | 'stopping' | 'exited' | 'failed'
-  /** It is on its way out: its retirement has begun. */
+  /** Its retirement has begun. */
   readonly leaving: boolean
-  /** Why the process is where it is, in the agent's words. */
+  /** Why the process is in this state, in the agent's words. */
   readonly processWhy: string
-  /** It is `failed`, because another process has its port. */
+  /** It is `failed` because another process has its port. */
   readonly portTaken?: boolean
-  /** How the last of several processes ended that died before they answered. Null or absent: the next one may well start. */
+  /** How the last process ended, if several in a row died before they answered. Null or absent: the next process will probably start. */
   readonly failsToStart?: string | null
   /** Its last end was ordered, not a crash: its disk holds everything. */
   readonly endedCleanly: boolean
-  /** Its process took the place of one that had died: what that one had not saved is gone. */
+  /** Its process replaced one that had died: what that process had not saved is lost. */
   readonly beganAfterDeath: boolean
-  /** It ended, and its agent starts it only when it is put again. */
+  /** Its process has ended, and its agent starts it again only when the spec is sent again. */
   readonly asleep: boolean
-  /** The engine's last word in its log on replication or persistence gone wrong; '' when there is none. */
+  /** The engine's last log line about a failure of replication or persistence; '' when there is none. */
   readonly trouble: string
-  /** `trouble` says that it cannot read the data of a full sync, and would say so again at each attempt. */
+  /** True: `trouble` says that it cannot read the data of a full sync; each further attempt would fail in the same way. */
   readonly cannotRead?: boolean
   /** The last line of its process in its log, for people. Absent or empty: none is known. */
   readonly lastLogLine?: string
-  /** What its next process would begin with, by the spec that the agent holds; null while the agent knows nothing of it. */
+  /** The limits with which its next process would start, by the spec that the agent holds; null while the agent does not know the shard. */
   readonly next: Pick<EngineMemory, 'limitBytes' | 'evictionPolicy'> | null
-  /** What its agent sees of a process that does not answer. Null or absent: it answers, or there is none. */
+  /** What its agent observes of a process that does not answer. Null or absent: it answers, or there is no process. */
   readonly silence?: Silence | null
-  /** With which certificate its process proves itself to other shards, by its agent's word. Null or absent: with none. */
+  /** The certificate that its process shows to other shards, by its agent's report. Null or absent: none. */
   readonly certificate?: string | null
-  /** What lies in its data folder, by its agent's last look; null while that is not known. */
+  /** The files in its data folder, by its agent's last look; null while that is not known. */
   readonly disk: Disk | null
   /** Null while the engine does not answer. */
   readonly engine: EngineState | null
@@ -101,39 +101,39 @@ export interface ObservedShard {
 
 /** A process that does not answer, as its agent sees it. */
 export interface Silence {
-  /** It has done nothing for too long, and its agent will not end it by itself. A busy one is not hung. */
+  /** True: it has done nothing for too long, and its agent will not end it without an order. A busy process is not hung. */
   readonly hung: boolean
-  /** Its disk holds data of the database: they are not all lost with it. */
+  /** True: its disk holds data of the database, so that not all data are lost with the process. */
   readonly onDisk: boolean
   /** Milliseconds since its first question without an answer. */
   readonly forMs: number
-  /** Unix milliseconds: which process it is. */
+  /** Start of the process in Unix milliseconds: identifies it. */
   readonly startedAt: number
 }
 
-/** What the next process of a shard would find. Times in Unix milliseconds, by the clock of its node. */
+/** The files that the next process of a shard would find. Times in Unix milliseconds, by the clock of its node. */
 export interface Disk {
   readonly lookedAt: number
   readonly snapshot: Snapshot | null
-  /** `whole`: the append-only file holds each write of the last process. `older`: of one before it. */
+  /** `whole`: the append-only file holds each write of the last process. `older`: it is of an earlier process. */
   readonly aof: 'none' | 'older' | 'whole'
   /** In cluster mode, the epoch with which its last process served slots; null: it served none. */
   readonly claim: number | null
 }
 
-/** At which point of which history it was taken; null: before it had a replica. */
+/** The point of the history at which it was taken; null: taken before the engine had a replica. */
 export interface Snapshot {
   readonly replid: string | null
   readonly offset: number | null
 }
 
-/** What an engine said of itself at one moment, from INFO and its like. */
+/** What an engine reported at one moment, from INFO and similar commands. */
 export interface EngineState {
-  /** Of the process: another one after each start. */
+  /** Identifies the process: a new one after each start. */
   readonly runId: string
   /** For how long the process runs, by its own clock. */
   readonly upSeconds: number
-  /** `blank`: started in cluster mode, without slots and primary so far. It belongs to its group by record only. */
+  /** `blank`: started in cluster mode, and has neither slots nor a primary yet. Only the record says to which group it belongs. */
   readonly role: 'primary' | 'replica' | 'blank'
   readonly primary: Address | null
   readonly link: 'up' | 'down'
@@ -144,7 +144,7 @@ export interface EngineState {
   readonly replid2: string
   readonly secondOffset: number
   readonly offset: number
-  /** Another text after writes: PINGs of the engine are in `offset`, too. Absent: not known. */
+  /** A text that changes with each write, while `offset` also counts PINGs of the engine. Absent: not known. */
   readonly writes?: string
   readonly usedMemoryBytes: number
   readonly memory: EngineMemory
@@ -152,35 +152,35 @@ export interface EngineState {
   readonly keys: number
   readonly aof: 'off' | 'rewriting' | 'on'
   readonly saving: Saving
-  /** It has sent or received a stream since its process began: what it holds is not only what lay on its disk. */
+  /** True: it has sent or received a stream since its process began, so that it holds more than the data of its disk. */
   readonly streamed: boolean
-  /** Of a primary: the followers to which it holds its stream back after a full sync, until it hears of them. Absent: none. */
+  /** Of a primary: the followers to which it sends no stream yet after a full sync, until they report their offset. Absent: none. */
   readonly heldBack?: readonly Address[]
-  /** Commands that came with the stream and failed: from the first one on, its data differs from its primary's. */
+  /** How many commands of the stream have failed: from the first one on, its data differ from its primary's. */
   readonly errorReplies: number
   /** Null when it is not in cluster mode. */
   readonly cluster: ClusterView | null
 }
 
-/** What an engine may use and what it uses, by its own account, in bytes. */
+/** The memory that an engine may use and uses, as it reports it, in bytes. */
 export interface EngineMemory {
   /** `maxmemory`; 0 is unlimited. */
   readonly limitBytes: number
   readonly evictionPolicy: string
-  /** As large as its backlog may become; one that `hasBacklog` is false of begins it with its first replica. */
+  /** The largest size of its backlog; if `hasBacklog` is false, it creates the backlog for its first replica. */
   readonly backlogBytes: number
   readonly hasBacklog: boolean
-  /** What counts against its limit and is not replication's: data, connections, and what an empty engine takes. */
+  /** The memory that counts against its limit, without replication: data, connections, and the memory of an empty engine. */
   readonly dataBytes: number
-  /** Of `dataBytes`, what the connections of clients take. */
+  /** The part of `dataBytes` that connections of clients take. */
   readonly clientBytes: number
 }
 
-/** What a process in cluster mode knows of the cluster. Its view lags behind: gossip takes up to some seconds. */
+/** What a process in cluster mode knows of the cluster. Its view may be some seconds old, because gossip takes time. */
 export interface ClusterView {
   /** Its own node id. */
   readonly id: string
-  /** It serves: it sees the owners of the slots. False for some seconds after its start, and while it is cut off. */
+  /** Whether it serves: it sees the owners of the slots. False for some seconds after its start, and while it cannot reach the others. */
   readonly serves: boolean
   readonly nodes: readonly ClusterNode[]
 }
@@ -189,7 +189,7 @@ export interface ClusterView {
 export interface ClusterNode {
   readonly id: string
   readonly address: Address
-  /** It was just introduced: its id is not its real one yet. */
+  /** True: it was just introduced, and its id is not its real one yet. */
   readonly handshake: boolean
   /** The id of the node that it follows; null for a primary. */
   readonly primary: string | null
@@ -198,7 +198,7 @@ export interface ClusterNode {
   readonly slots: string
 }
 
-/** Throws when there is none: callers have the number from `seen`. */
+/** The group with this number. Throws when there is none: callers have the number from `seen`. */
 export function findGroup({ groups }: ObservedDatabase, number: number): ObservedGroup {
   const group = groups.find((one) => one.group === number)
   if (group === undefined) throw new Error(`there is no group ${number}`)
@@ -218,21 +218,21 @@ export function isAt(address: Address | null, shard: ObservedShard): boolean {
   return isSameAddress(shard.address, address)
 }
 
-/** A replica of `primary` whose stream flows. */
+/** Whether the shard is a replica of `primary` to which the stream flows. */
 export function isLinked(shard: ObservedShard, primary: ObservedShard): boolean {
   if (!isLive(shard) || isHeldBack(shard, primary)) return false
   const { role, link } = shard.engine
   return role === 'replica' && link === 'up' && isAt(shard.engine.primary, primary)
 }
 
-/** Its link is up, and yet `primary` sends it nothing of what is written: a death of `primary` would take all that along. */
+/** Whether its link is up, but `primary` sends it no writes yet: if `primary` died, those writes would be lost. */
 export function isHeldBack(shard: ObservedShard, primary: ObservedShard): boolean {
   return primary.engine?.heldBack?.some((address) => isAt(address, shard)) ?? false
 }
 
 /**
  * In cluster mode a process starts in the role in which the last one ended, whatever it is asked to follow.
- * If it took over and died before that was recorded, it has the highest epoch: every shard would follow it,
+ * A shard that took over and died before that was recorded has the highest epoch: every shard would follow it,
  * and become empty, too.
  */
 export function claimsSlots({ process, asleep, follows }: ObservedShard, { slots }: ObservedGroup): boolean {
@@ -270,8 +270,8 @@ export type Step = (
 ) & { readonly why: string }
 
 /**
- * What to do now. `wait`: nothing, look again; as long as its `progress` moves, waiting has no end. `hold`: nothing stands in the way
- * but a person, the time or another group has to say go. `stuck`: only a person can resolve it; `retry` is tried now and then.
+ * What to do now. `wait`: nothing, look again; as long as its `progress` changes, the wait has no deadline. `hold`: nothing is in the way,
+ * but it waits for a person, the time or another group. `stuck`: only a person can resolve it; `retry` is tried now and then.
  * `hopeless`: the goal cannot be reached; nothing old was touched, or all of it can be undone.
  */
 export type Verdict =

@@ -5,7 +5,7 @@ import { wayBack } from './way-back.ts'
 
 const goal = goalOf()
 
-/** The surge shard, 3, leads; 1 is the standby, 2 another old replica. `change` is what is different about the standby. */
+/** Shard 3, the surge shard, is primary; 1 is the standby, 2 another old replica. `change` has the differences of the standby. */
 function handedOver(change: (shard: ObservedShard) => ObservedShard = (shard) => shard): ObservedGroup {
   const follow = (shard: ObservedShard) =>
     isLive(shard) ? withEngine(shard, { role: 'replica', primary: { host: '', port: 3 }, link: 'up' }) : shard
@@ -33,7 +33,7 @@ describe('the way back', () => {
     })
   })
 
-  test('does not say that nothing was handed over when a standby was promoted again after that', () => {
+  test('does not say that no role was handed over if a standby was promoted again after a handover', () => {
     const seen = handedOver()
     const shards = seen.shards.flatMap((shard) => {
       if (shard.id === 3) return []
@@ -69,7 +69,7 @@ describe('the way back', () => {
     })
   })
 
-  test('is closed where the standby is a redis that does not count what it could not carry out', () => {
+  test('is closed if the standby is a redis that does not count commands that it could not execute', () => {
     const redis6 = { build: { flavour: 'redis', version: '6.0.16' }, restartNonce: 0, modules: [] }
     const of = { ...goal, from: redis6 }
     const seen = handedOver()
@@ -83,7 +83,7 @@ describe('the way back', () => {
     expect(wayBack({ groups: [before] }, of).eligible).toBe(true)
   })
 
-  test('says what the engine itself said of the command that failed', () => {
+  test('quotes what the engine reported about the command that failed', () => {
     const seen = handedOver((shard) => ({
       ...withEngine(shard, { errorReplies: 5 }),
       trouble: 'unknown HEXPIRE',
@@ -110,7 +110,7 @@ describe('the way back', () => {
     })
   })
 
-  test('is closed for all groups when it is for one, which is named', () => {
+  test('is closed for all groups when it is closed for one group, which is named', () => {
     const slots = { first: 0, last: 8191 }
     const broken = { ...handedOver((shard) => withEngine(shard, { link: 'down' })), group: 1, slots }
     expect(wayBack({ groups: [{ ...handedOver(), slots }, broken] }, goal)).toEqual({
@@ -120,7 +120,7 @@ describe('the way back', () => {
     })
   })
 
-  test('is closed where the data was discarded', () => {
+  test('is closed if the data was discarded', () => {
     expect(wayBack({ groups: [groupOf(1)] }, goalOf({ discard: true }))).toMatchObject({
       eligible: false,
       obstacle: 'data_discarded',

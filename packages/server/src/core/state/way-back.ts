@@ -13,8 +13,8 @@ import {
 } from './topology.ts'
 
 /**
- * Can an upgrade be taken back without losing anything, right now? `obstacle` is what is in the way, null when nothing is, and on record from
- * before there was one; `reason` says the same, or why it can, to people.
+ * Can an upgrade be taken back without losing anything, right now? `obstacle` is what is in the way; null when nothing is, and in records that
+ * are older than this field. `reason` says the same, or why it can, as a sentence.
  */
 export interface WayBack {
   readonly eligible: boolean
@@ -34,7 +34,7 @@ export function wayBack({ groups }: ObservedDatabase, goal: Goal): WayBack {
   return open('every old primary is a standby and holds all data')
 }
 
-/** It cannot be taken back. `reason` is for people. */
+/** The way back is closed. `reason` is for people. */
 export function wayBackClosed(obstacle: RollbackObstacle, reason: string): WayBack {
   return { eligible: false, obstacle, reason }
 }
@@ -43,7 +43,7 @@ function open(reason: string): WayBack {
   return { eligible: true, obstacle: null, reason }
 }
 
-/** Why one group cannot go back; undefined when it can, or never left. */
+/** Why one group cannot go back; undefined when it can, or has not handed over. */
 function obstacleToReturn(seen: ObservedGroup, goal: Goal): CodedObstacle<RollbackObstacle> | undefined {
   if (!hasHandedOver(seen, goal)) return undefined
   const primary = seen.shards.find((shard) => shard.id === seen.recordedPrimary)
@@ -62,13 +62,13 @@ function obstacleToReturn(seen: ObservedGroup, goal: Goal): CodedObstacle<Rollba
   return unsound && { code: 'data_differs', why: `${where}${unsound.why}` }
 }
 
-/** The primary runs the goal's revision, or is to run it: it was handed over. */
+/** Whether the group has handed over: its primary runs the goal's revision, or is to run it. */
 export function hasHandedOver(seen: ObservedGroup, goal: Goal): boolean {
   const recorded = seen.shards.find((shard) => shard.id === seen.recordedPrimary)
   return recorded !== undefined && revisionOf(recorded.wanted) === revisionOf(goal)
 }
 
-/** The same of all groups, by what is on record: true before the next look at the engines, which may take long, has said so. */
+/** The same for all groups, by the record: it is true already before the next look at the engines, which may take long. */
 export function haveAllLeft(
   groups: readonly Pick<GroupRecord, 'primaryShard'>[],
   shards: readonly Pick<ShardRecord, 'id' | 'runs'>[],
@@ -95,7 +95,7 @@ export function whyDiverged(
   shard: ObservedShard,
   { seen, goal, primary }: { readonly seen: ObservedGroup; readonly goal: Goal; readonly primary: LiveShard },
 ): Obstacle | undefined {
-  if (!isLive(shard)) return undefined // it is waited for
+  if (!isLive(shard)) return undefined // this shard is waited for
   const hasMovedOn = !goal.undo && shard.revision === revisionOf(goal)
   if (mayHaveOldValues(shard, primary)) {
     const { flavour, version } = shard.wanted.build
@@ -117,7 +117,7 @@ export function whyDiverged(
 }
 
 /**
- * Does a follower have old values of what `primary` wrote, which were not counted? Also of a primary that is gone: its
+ * May a follower have old values of keys that `primary` wrote, without a count of them? Also for a primary that is gone: its
  * record says what it ran.
  */
 export function mayHaveOldValues(shard: ObservedShard, primary: Pick<ObservedShard, 'wanted'>): boolean {
@@ -134,7 +134,7 @@ export function isBefore62({ flavour, version }: Build): boolean {
   return flavour === 'redis' && compareVersions(version, '6.2') < 0
 }
 
-/** From `build` to `target` no old shard holds what the new primary writes. */
+/** Whether old shards on `build` miss writes of a new primary on `target`. */
 export function losesStandby(build: Build, target: Build): boolean {
   return isBefore62(build) && !isBefore62(target)
 }
