@@ -8,7 +8,7 @@ const { from, to } = usualPair()
 
 /** STANDSTILL_DATABASES=50 takes minutes. */
 const COUNT = Number(process.env['STANDSTILL_DATABASES'] ?? 3)
-/** Longer than tunnels outlast. */
+/** Longer than tunnels survive. */
 const STOPPED_MS = 2_200
 const BETWEEN_MS = 700
 const MOST_TIMES = COUNT > 3 ? 8 : 2

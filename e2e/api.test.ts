@@ -73,12 +73,12 @@ describe('a malformed request is refused with 400, and the message names what is
       /force_restart: must be a boolean/,
     ],
     [
-      'a version that is none',
+      'a text that is not a version',
       '/v1/bdbs/1/upgrade',
       '{"engine_version": "newest"}',
       /engine_version: must be of this form: A version like/,
     ],
-    ['a uid that is none', '/v1/bdbs/x/upgrade', '{}', /uid: must be an integer/],
+    ['a text that is not a uid', '/v1/bdbs/x/upgrade', '{}', /uid: must be an integer/],
     ['an unknown query', '/v1/bdbs/1/upgrade?force=true', '{}', /force: is not a field of the query/],
     ['an empty name', '/v1/users/authorize', '{"username": "", "password": "x"}', /username/],
     [
@@ -109,7 +109,7 @@ describe('a malformed request is refused with 400, and the message names what is
 })
 
 describe('a token is needed', () => {
-  test('for everything but signing in, health and the document', async () => {
+  test('for everything except the login, health and the document', async () => {
     for (const { method, path, permission } of Object.values(operations)) {
       const answer = await send(method, path.replace(/:\w+/, '1'), {
         headers: { authorization: '' },
@@ -128,7 +128,7 @@ describe('a token is needed', () => {
     }
   })
 
-  test('and one that was tampered with, or is unsigned, is none', async () => {
+  test('and a token that was changed, or is unsigned, is refused', async () => {
     const [head = '', body = '', signature = ''] = fairlead.token.split('.')
     const forged = Buffer.from(
       JSON.stringify({ ...JSON.parse(Buffer.from(body, 'base64url').toString()), sub: '2' }),
@@ -152,7 +152,7 @@ describe('a token is needed', () => {
     expect(answers[0]).toMatchObject({ status: 401, body: { error_code: 'invalid_credentials' } })
   })
 
-  test('and one with a life of a second is dead afterwards', async () => {
+  test('and a token with a ttl of a second expires after it', async () => {
     const answer = await send('POST', '/v1/users/authorize', {
       body: JSON.stringify({ username: 'admin', password: 'the-proof-is-in-the-ledger', ttl: 1 }),
     })
@@ -163,7 +163,7 @@ describe('a token is needed', () => {
   })
 })
 
-describe('what is not there is 404', () => {
+describe('an unknown path or object is 404', () => {
   const cases = [
     ['GET', '/v1/bdbs/999', 'db_not_exist'],
     ['DELETE', '/v1/bdbs/999', 'db_not_exist'],
@@ -184,7 +184,7 @@ describe('what is not there is 404', () => {
 })
 
 describe('a database', () => {
-  test('is created with the fields that were asked for, and shows what it is', async () => {
+  test('is created with the requested fields, and shows them', async () => {
     const uid = await createAndWait({
       name: 'orders',
       memory_size: 50_000_000,
@@ -221,7 +221,7 @@ describe('a database', () => {
     })
   })
 
-  test('of one name is created once, however many ask at one moment', async () => {
+  test('of one name is created once, however many requests come at one moment', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => create({ name: 'twice', memory_size: 0 })))
     const codes = answers.map(({ body }) => body.error_code ?? 'created').toSorted()
     expect(codes).toEqual(['created', 'name_already_exists', 'name_already_exists'])

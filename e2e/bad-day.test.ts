@@ -79,7 +79,7 @@ test('without memory for surge shards the groups of a sharded database are upgra
   expect(proof.certificates).toHaveLength(3)
 })
 
-test('a replica without a link is waited for, and the upgrade goes on when it is mended', async () => {
+test('a replica without a link is waited for, and the upgrade goes on when it is linked again', async () => {
   await using fairlead = await startFairlead()
   const uid = await create(fairlead, redis70)
   await using load = await loadOn(fairlead, uid)
@@ -103,7 +103,7 @@ test('a replica without a link is waited for, and the upgrade goes on when it is
 
 /**
  * Keeps an engine at 100 % CPU with scripts that take a tenth of a second each, until it is stopped or the process ends.
- * A pause of writes holds none of them.
+ * The scripts do not write, so a pause of writes does not hold them.
  */
 function burn(connection: EngineConnection): AsyncDisposable {
   const stop = new AbortController()
@@ -122,7 +122,7 @@ function burn(connection: EngineConnection): AsyncDisposable {
   }
 }
 
-test('a primary that is busy hands over all the same, and loses nothing', async () => {
+test('a primary that is busy still hands over, and loses nothing', async () => {
   await using fairlead = await startFairlead()
   const uid = await create(fairlead, redis70)
   await using load = await loadOn(fairlead, uid)
@@ -213,7 +213,7 @@ function libraryFor70(): string {
 }
 
 test.runIf(process.getuid?.() === 0)(
-  'a disk that fills up in mid-upgrade holds it up, and stops no client; with room again it goes on',
+  'a disk that fills up during an upgrade delays the upgrade, and stops no client; with room again it goes on',
   {
     timeout: 180_000,
   },

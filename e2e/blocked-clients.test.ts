@@ -34,7 +34,7 @@ test.for([{ groups: 1 }, { groups: 2 }])(
     const items = Promise.all(
       Array.from({ length: MANY }, async (_, n) => (await connect().blpop(`{a}${n}`, 0))?.[1]),
     )
-    items.catch(() => undefined) // it is waited for below
+    items.catch(() => undefined) // the result is awaited below
     const infoOf = async (shard: number, section: string, name: string) => {
       using engine = await asAdmin(fairlead, shard)
       return readInfo(await engine.info(section))[name] ?? ''
@@ -50,10 +50,10 @@ test.for([{ groups: 1 }, { groups: 2 }])(
       params,
       body: { engine_version: to, rollback_window: 'until_finalized' },
     })
-    await untilAction(fairlead, action_uid ?? '', 'the old primary stands by', (seen) => {
+    await untilAction(fairlead, action_uid ?? '', 'the old primary is a standby', (seen) => {
       return seen.needs_person && seen.rollback_eligible === true
     })
-    // A redis before 6.2 has no list of clients by number (give-up-blocked.ts): there they are given up when it is demoted.
+    // A redis before 6.2 has no list of clients by number (give-up-blocked.ts): there the demotion ends their commands.
     if (!from.startsWith('redis-6.0'))
       expect(await infoOf(busy, 'commandstats', 'cmdstat_client|unblock')).toMatch(`calls=${MANY},`)
     for (let n = 0; n < MANY; n += 1) await pusher.rpush(`{a}${n}`, `item ${n}`)

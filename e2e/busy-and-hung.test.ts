@@ -33,7 +33,7 @@ test('a primary that is busy in one transaction keeps its role and its clients, 
   expect(await tellings(uid)).toEqual([])
 })
 
-test('a primary that hangs is replaced by its replica, and comes back behind it', async () => {
+test('a primary that hangs is replaced by its replica, and comes back as a replica of it', async () => {
   const { uid, primary } = await create({ replication: true })
   {
     using client = await connect(uid)
@@ -49,7 +49,7 @@ test('a primary that hangs is replaced by its replica, and comes back behind it'
   expect(await tellings(uid)).toContain('bdb_primary_replaced')
 })
 
-test('the only copy is never ended: a person is told, and may let it go on', async () => {
+test('a process with the only copy is never ended: a person is told, and may resume it', async () => {
   const { uid, primary } = await create({ replication: false })
   using client = await connect(uid)
   await client.call('SET', 'kept', 'yes')
@@ -81,7 +81,7 @@ async function shardOf(uid: number, shard: number) {
   return shards.find((one) => one.uid === String(shard))
 }
 
-/** What the audit says of the shards of a database. */
+/** The audit records about the shards of a database. */
 async function tellings(uid: number): Promise<readonly string[]> {
   const logs = await fairlead.api.listLogs({ query: { order: 'asc', limit: 200 } })
   const types = logs.filter(({ bdb_uid }) => bdb_uid === uid).map(({ type }) => type)

@@ -56,7 +56,7 @@ for (const [name, library] of Object.entries(libraries)) {
 
     const { longestStallMs, ...found } = await work.stop()
     expect(found).toEqual({ wrong: [], reconnects: 0 })
-    // Milliseconds on a machine of its own (bench/endpoint); here others work, too.
+    // It takes milliseconds on a quiet machine (bench/endpoint); here other processes work, too.
     expect(longestStallMs).toBeLessThan(2_000)
     expect((await api.getDatabase({ params: { uid } })).port).toBe(port)
   })

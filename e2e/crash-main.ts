@@ -1,11 +1,11 @@
 /**
- * The server as it is, but for one thing. Either it ends itself with SIGKILL at the point that CRASH_AT counts to;
- * points are the moments just before each effect, from 0: what the one before did is done then; or at the one that CRASH_WHEN names, the
+ * The server that ships, with one addition. Either it ends itself with SIGKILL at point number CRASH_AT, where
+ * points are the moments just before each effect, counted from 0 (the effect before is complete then); or at the point that CRASH_WHEN names, the
  * first time that it comes ("after cluster replicate"), or the CRASH_TIME-th. Or it kills the engine of the shard
  * KILL_SHARD the first time that KILL_WHEN comes ("after demote"), or the proxy or the agent, where KILL_SHARD is "proxy" or "agent".
  * Or it stalls processes, itself too, at the points that STALLS names (stall.ts); STALL_LOG gets a line for each.
- * Or it is struck where the file of STRIKE_FILES orders it (strike.ts), and logs to STRIKE_LOG.
- * With POWER_CUT it takes all processes of its home along when it ends itself: engines, proxy and agent.
+ * Or it is struck at the point that the file of STRIKE_FILES names (strike.ts), and logs to STRIKE_LOG.
+ * With POWER_CUT it also kills all other processes of its home when it ends itself: engines, proxy and agent.
  */
 import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -55,7 +55,7 @@ const server = await createControlPlane(config, {
     }
     if (CRASH_WHEN === `${phase} ${name}` && ++came === Number(CRASH_TIME ?? 1)) end()
     if (CRASH_AT === undefined || phase === 'after') return
-    // At its start, before the first request: it looks after the existing databases.
+    // This comes at its start, before the first request, when it begins the turns of the existing databases.
     if (points === 0 && ['put-endpoint', 'sync-room'].includes(name)) return
     if (points === Number(CRASH_AT)) {
       if (CRASH_LOG !== undefined) appendFileSync(CRASH_LOG, `${phase} ${name}\n`)
@@ -86,7 +86,7 @@ function pidOf(who: string): number {
 function end(): void {
   if (POWER_CUT !== undefined) {
     const shards = readdirSync(join(config.home, 'shards'))
-    // The agent first: it would note how the others end.
+    // The agent comes first: otherwise it would record how the others end.
     process.kill(pidOfAgent(config.home), 'SIGKILL')
     for (const name of ['proxy', ...shards]) {
       const identity = identityOnRecord(name)
@@ -102,7 +102,7 @@ function pidOnRecord(shard: string): number {
   return identity.pid
 }
 
-/** Null of one that was never started. */
+/** Null for a shard that was never started. */
 function identityOnRecord(shard: string): ProcessIdentity | null {
   const path = join(config.home, shard === 'proxy' ? 'proxy' : join('shards', shard), 'process.json')
   if (!existsSync(path)) return null

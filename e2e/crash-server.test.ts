@@ -9,7 +9,7 @@ import { until } from '../proof/until.ts'
 
 const { from, to } = usualPair()
 
-/** Above what an upgrade has today (about 25 points); a higher count means that the loop below does not end. */
+/** More points than an upgrade has (about 25); a higher count means that the loop below does not end. */
 const MOST_POINTS = 75
 /** Most of the time is waiting. */
 const SIDE_BY_SIDE = 2
@@ -23,7 +23,7 @@ test('a server killed between any two effects of an upgrade loses nothing, and t
     expect(points).toContain(`before ${effect}`)
 })
 
-/** Every so many-th point, from `first` on, in a Fairlead of its own. Returns the points that were reached, a line each. */
+/** Tries every n-th point, from `first` on, each in a Fairlead of its own. Returns the points that were reached, one line each. */
 async function crashFrom(first: number): Promise<string> {
   await using fairlead = await startFairlead({ serverMain: join(import.meta.dirname, 'crash-main.ts') })
   const log = join(fairlead.home, 'crash-points')
@@ -35,7 +35,7 @@ async function crashFrom(first: number): Promise<string> {
   return readFileSync(log, 'utf8')
 }
 
-/** One upgrade under load whose server dies at `point`. False when the upgrade ended before it came to that point. */
+/** One upgrade under load whose server dies at `point`. False when the upgrade ended before that point. */
 async function crashAt(fairlead: Fairlead, point: number, log: string): Promise<boolean> {
   const { api, server } = fairlead
   const created = await api.createDatabase({
@@ -62,7 +62,7 @@ async function crashAt(fairlead: Fairlead, point: number, log: string): Promise<
   })
   await load.untilAcked(100)
   const crashed = server.ended.then(() => true)
-  // The point may be reached before the answer is: the upgrade is on record then all the same.
+  // The point may be reached before the answer was sent: the upgrade is on record then, too.
   const upgrade = await api
     .upgradeDatabase({ params: { uid }, body: { engine_version: to } })
     .then(({ action_uid }) => action_uid)
@@ -83,7 +83,7 @@ async function crashAt(fairlead: Fairlead, point: number, log: string): Promise<
     action.certificates.map(({ full_syncs }) => full_syncs),
     context,
   ).toEqual([0])
-  // Where the machine has other work, an engine may be late for one question.
+  // If the machine has other work, an engine may be late with one answer.
   const roles = await until(`each shard answers ${context}`, async () => {
     const found = await rolesOf(fairlead, uid)
     return found.includes('silent') ? undefined : found

@@ -15,17 +15,17 @@ afterAll(() => fairlead[Symbol.asyncDispose]())
 const [from, to] = [build('valkey', '8.0'), build('valkey', '8.1')]
 const TOO_SMALL = 'replica 4194304 0 0'
 
-test('a database that writes more during a full sync than its primary may hold back is upgraded all the same, with the limit that it had', async () => {
+test('a database that writes more during a full sync than its primary may hold back is still upgraded, and keeps its former limit', async () => {
   const { uid, action_uid } = await fairlead.api.createDatabase({
     body: { name: 'writes-much', memory_size: 0, engine_version: from },
   })
   await fairlead.untilEnded(action_uid)
   using admin = await asAdmin(fairlead, 1)
   for (let n = 0; n < 100; n += 1) await admin.call('SET', `big:${n}`, 'x'.repeat(1_000_000))
-  // Engines let a replica be as far behind as the backlog reaches, whatever the limit says.
+  // Engines let a replica be behind by the size of the backlog, whatever the limit is.
   await admin.call('CONFIG', 'SET', 'repl-backlog-size', 4_194_304)
   await admin.call('CONFIG', 'SET', 'client-output-buffer-limit', TOO_SMALL)
-  // A sync takes a second at least, as that of a larger database would.
+  // A sync takes at least a second, like that of a larger database.
   await admin.call('CONFIG', 'SET', 'rdb-key-save-delay', 10_000)
 
   const ended = new AbortController()
@@ -34,7 +34,7 @@ test('a database that writes more during a full sync than its primary may hold b
     params: { uid },
     body: { engine_version: to },
   })
-  // A server that dies meanwhile is succeeded by one that knows what an operator had set.
+  // If a server dies meanwhile, the next server knows the limit that an operator had set.
   await until('its limit is raised', async () => (await limitOf(admin)) !== TOO_SMALL)
   await fairlead.server.end('SIGKILL')
   await fairlead.server.start()
@@ -43,18 +43,18 @@ test('a database that writes more during a full sync than its primary may hold b
   expect(action).toMatchObject({ status: 'completed', warnings: [] })
   expect(action.certificates.map(({ full_syncs }) => full_syncs)).toEqual([0])
 
-  // What was raised for the sync stays behind: the operator's own limit has gone with the role, and is back where it was.
+  // The raised limit does not move with the role: the operator's own limit does, and is restored at the old primary.
   using primary = await asAdmin(fairlead, 2)
   expect(await limitOf(primary)).toBe(TOO_SMALL)
 })
 
-/** Of replicas, as it is set. */
+/** The limit of the class of replicas, as CONFIG SET takes it. */
 async function limitOf(admin: EngineConnection): Promise<string> {
   const text = String(await admin.call('CONFIG', 'GET', 'client-output-buffer-limit'))
   return `replica ${/(?:slave|replica) (\d+ \d+ \d+)/.exec(text)?.[1]}`
 }
 
-/** About twenty megabytes a second at most, until told; answers how many writes the shard that is primary took. */
+/** Writes about twenty megabytes a second at most, until it is told to end; answers how many writes the primary took. */
 async function write(signal: AbortSignal): Promise<number> {
   let count = 0
   using admin = await asAdmin(fairlead, 1)

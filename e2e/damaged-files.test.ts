@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
 test.each(kinds)(
-  'a database whose file is damaged says so, in the words of its engine, until the file is mended: $persistence',
+  'a database whose file is damaged says so, in the words of its engine, until the file is repaired: $persistence',
   async ({ persistence, file, damage, words }) => {
     const { api, agent, home } = fairlead
     const { uid, action_uid } = await api.createDatabase({
@@ -113,14 +113,14 @@ test.each([
   },
 )
 
-/** Bytes in the middle of a file are others than were written. */
+/** Changes bytes in the middle of a file. */
 function spoil(path: string): void {
   const file = openSync(path, 'r+')
   writeSync(file, Buffer.alloc(200, 0xff), 0, 200, Math.floor(statSync(path).size / 2))
   closeSync(file)
 }
 
-/** A key on the disk of a shard. Answers the process. */
+/** Writes a key, and waits until it is on the disk of a shard. Answers the process. */
 async function fill(shard: number): Promise<number> {
   using admin = await asAdmin(fairlead, shard)
   await admin.call('SET', 'kept', 'yes')

@@ -13,7 +13,7 @@ const from = build('redis', '7.0')
 const to = build('valkey', '8.1')
 const CLIENTS = 25
 const COUNTERS = 1_000
-/** As many as take some seconds: the role moves in their midst. */
+/** Enough requests for some seconds, so that the role moves while they run. */
 const loads = [
   { program: 'redis-benchmark', of: from, pipeline: 1, requests: 40_000 },
   { program: 'valkey-benchmark', of: to, pipeline: 16, requests: 400_000 },
@@ -40,7 +40,7 @@ test('the engines’ own benchmarks, one request at a time and 16, do not notice
   await untilAction(
     fairlead,
     action,
-    'it waits for a word before the role moves',
+    'it waits for the order before the role moves',
     (seen) => seen.needs_person,
   )
 
@@ -70,7 +70,7 @@ test('the engines’ own benchmarks, one request at a time and 16, do not notice
   )
 })
 
-/** Runs it to its end. What it said, on both channels; throws when it ends with an error. */
+/** Runs a program to its end. Answers what it printed, on both channels; throws when it ends with an error. */
 async function runBenchmark(
   load: {
     readonly program: string

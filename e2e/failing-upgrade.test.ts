@@ -11,7 +11,7 @@ import { smallDisk } from './small-disk.ts'
 
 const { from, to } = usualPair()
 
-/** Engines as they are, in a folder of the test's own, so that it may break one. */
+/** Copies of the engines, in a folder of the test's own, so that the test may break one. */
 function ownEngines(): { readonly folder: string } & Disposable {
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-engines-'))
   symlinkSync(join(enginesFolder(), from), join(folder, from))
@@ -30,7 +30,7 @@ async function createFilled(fairlead: Fairlead): Promise<number> {
   return uid
 }
 
-/** As before: the old version, both old shards, no other process, the data, and ready for the next change. */
+/** Checks that everything is as before: the old version, both old shards, no other process, the data, and ready for the next change. */
 async function expectUntouched(fairlead: Fairlead, uid: number): Promise<void> {
   const database = await fairlead.api.getDatabase({ params: { uid } })
   expect(database).toMatchObject({ status: 'active', engine: 'redis', shard_list: [1, 2] })
@@ -47,7 +47,7 @@ describe('an upgrade that cannot be done fails with the reason, and leaves the d
     using engines = ownEngines()
     await using fairlead = await startFairlead({ env: { FAIRLEAD_ENGINES: engines.folder } })
     const uid = await createFilled(fairlead)
-    // It still tells its version, so the catalogue lists it; it dies with a configuration.
+    // It still prints its version, so the catalogue lists it; it dies when it gets a configuration.
     const program = join(engines.folder, to, 'bin', 'valkey-server')
     renameSync(program, `${program}.real`)
     writeFileSync(
@@ -66,7 +66,7 @@ describe('an upgrade that cannot be done fails with the reason, and leaves the d
     await expectUntouched(fairlead, uid)
   })
 
-  test('when the file of the build is missing by then', async () => {
+  test('when the file of the build has been removed meanwhile', async () => {
     using engines = ownEngines()
     await using fairlead = await startFairlead({ env: { FAIRLEAD_ENGINES: engines.folder } })
     const uid = await createFilled(fairlead)

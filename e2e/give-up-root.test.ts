@@ -11,7 +11,7 @@ import { canBeStranger, STRANGER, startStranger } from './start-stranger.ts'
 const main = join(import.meta.dirname, '../packages/cli/src/main.ts')
 const run = promisify(execFile)
 
-/** Where the repository lies may be closed to other users: then none of them can run Fairlead from there. */
+/** The repository may lie in a folder that is closed to other users: then they cannot run Fairlead from there. */
 async function canRunHere(): Promise<boolean> {
   if (!canBeStranger) return false
   const paths = JSON.stringify([process.execPath, main, enginesFolder()])
@@ -21,7 +21,7 @@ async function canRunHere(): Promise<boolean> {
 }
 
 test.runIf(await canRunHere())(
-  'started as root on the home of another user, all of Fairlead becomes that user, engines too; root stops it, and cannot take it over while it runs',
+  'started as root on the home of another user, all processes of Fairlead run as that user, engines too; root can stop it, but not take it over while it runs',
   async () => {
     const home = await mkdtemp(join(tmpdir(), 'fairlead-'))
     try {
@@ -31,7 +31,7 @@ test.runIf(await canRunHere())(
         const env = { PATH: process.env['PATH'], FAIRLEAD_HOME: home }
         return run(process.execPath, ['--conditions=@fairlead/source', main, 'down', '--all'], { env })
       }
-      // What the test process, being root, could not stop: to it these are engines of a stranger.
+      // The test process could not stop these itself: for root they are engines of another user.
       await using _ = { [Symbol.asyncDispose]: async () => void (await down()) }
       const { action_uid } = await fairlead.api.createDatabase({
         body: { name: 'rootless', memory_size: 0, data_persistence: 'aof' },
@@ -47,7 +47,7 @@ test.runIf(await canRunHere())(
         )
         expect([pid, ...new Set(ids)]).toEqual([pid, String(STRANGER)])
       }
-      // Within a wall too, where the kernel lets users build one.
+      // Also within a wall, if the kernel lets users build one.
       const [node] = await fairlead.api.listNodes({})
       const engine = (await pidsIn(join(home, 'shards')))[0] ?? 0
       if (node?.engine_wall === true)
@@ -57,7 +57,7 @@ test.runIf(await canRunHere())(
       const owners = await Promise.all(files.map(async (name) => (await stat(join(home, name))).uid))
       expect([...new Set(owners)]).toEqual([STRANGER])
 
-      // If it were given back to root while it runs, no process could serve from it.
+      // If the home were given back to root while Fairlead runs, no process could serve from it.
       await fairlead.agent.end('SIGTERM')
       await chown(home, 12_345, 12_345)
       await expect(fairlead.agent.start()).rejects.toThrow('did not start')

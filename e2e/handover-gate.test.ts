@@ -10,9 +10,9 @@ import { until } from '../proof/until.ts'
 
 /**
  * After a first full sync an engine says "link up" and "online" at once, and holds the stream back for up to a
- * second. A sibling in that second was handed over to a new primary that no longer had what it missed.
+ * second. A sibling in that second got a new primary that no longer had the writes which it missed.
  */
-test('the gate stays shut while any follower, successor or not, has a link without a stream', async () => {
+test('the gate stays closed while any follower, successor or not, has a link without a stream', async () => {
   await using fairlead = await startFairlead()
   const { uid, action_uid } = await fairlead.api.createDatabase({
     body: { name: 'gated', memory_size: 0, replication: true, engine_version: build('redis', '7.0') },
@@ -22,7 +22,7 @@ test('the gate stays shut while any follower, successor or not, has a link witho
   const lookup = { url: `${fairlead.url}/v1/bdbs/${uid}`, token: fairlead.token }
   await using load = await startLoad({ kind: 'set', connections: 20, perSecond: 10_000, password, lookup })
   await load.untilAcked(5_000)
-  await fairlead.server.end('SIGTERM') // nothing repairs what is done here
+  await fairlead.server.end('SIGTERM') // nothing repairs the changes that this test makes
 
   using primary = await asAdmin(fairlead, 1)
   using sibling = await asAdmin(fairlead, 2)
@@ -36,7 +36,7 @@ test('the gate stays shut while any follower, successor or not, has a link witho
 })
 
 /**
- * Makes an empty replica sync anew, from the `port` where its primary speaks TLS. The primary's offset, if the replica is then linked, online, and without a stream.
+ * Makes an empty replica sync again, from the TLS `port` of its primary. Answers the primary's offset, if the replica is then linked, online, and without a stream.
  */
 async function resync(
   primary: EngineConnection,

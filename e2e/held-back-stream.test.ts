@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
-describe('a database with replicas is created when they receive what is written, not up to a second before', () => {
+describe('a database with replicas counts as created when they receive writes, not up to a second before', () => {
   const builds = buildsOfEachLine()
   const sharded = builds.slice(-1).map((build) => [build, 2] as const)
   for (const [engine_version, groups] of [...builds.map((build) => [build, 1] as const), ...sharded])
@@ -30,7 +30,7 @@ describe('a database with replicas is created when they receive what is written,
           return readReplication(await primary.info('replication')).replicas
         }),
       )
-      // What a primary says of a replica to which it holds its stream back: online at best, and offset 0.
+      // What a primary reports of a replica to which it sends no stream yet: online at best, and offset 0.
       expect(replicas.flat().map(({ online, offset }) => online && offset > 0)).toEqual(
         primaries.map(() => true),
       )

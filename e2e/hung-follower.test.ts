@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
-/** A follower is taken for hung after 20 s at the earliest. */
+/** A follower counts as hung after 20 s at the earliest. */
 const WELL_BEFORE_MS = 12_000
 
 describe('when a primary dies while one of its followers hangs, the other one takes over without waiting for it,', () => {
@@ -30,7 +30,7 @@ describe('when a primary dies while one of its followers hangs, the other one ta
       return status === 'active' && certificates.length === groups && (await isWhole(uid, groups))
     })
 
-    // Of the first group: the new primary, and the two that follow it.
+    // The first group: the new primary, and its two followers.
     const [primary, hung, other] = (await firstGroup(uid)).map((one) => Number(one.uid))
     if (primary === undefined || hung === undefined || other === undefined)
       throw new Error('a group of three')
@@ -58,7 +58,7 @@ describe('when a primary dies while one of its followers hangs, the other one ta
   })
 })
 
-/** In cluster mode the first group has it (slot 2022). */
+/** A key that the first group has in cluster mode (slot 2022). */
 const keyOfFirst = 'kept'
 
 /** The primary first. */

@@ -3,7 +3,7 @@ import { pairsHere } from '../proof/engine-pairs.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
 import { killInUpgrade, type Round, victims } from './kill-round.ts'
 
-/** KILL_SEED repeats a run as far as chance goes; KILL_SECONDS makes it longer. */
+/** KILL_SEED repeats the random choices of a run; KILL_SECONDS makes it longer. */
 const seed = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000)
 const seconds = Number(process.env['KILL_SECONDS'] ?? 60)
 
@@ -32,7 +32,7 @@ test('whichever process is killed in an upgrade, whenever: one primary a group i
     ).toEqual(verdicts.map(() => 0))
     const lost = Math.max(...verdicts.map((verdict) => verdict.lost))
     if (lost === 0) continue
-    // Only a primary that dies takes with it what it has not sent yet, and the successor may be one by now; and then people are told.
+    // Only a primary that dies can lose writes, those not sent yet; the successor may be the primary already. Such a loss must be reported.
     expect(
       killed.some((name) => /^primary|^successor/.test(name)),
       `${lost} lost; ${all}`,

@@ -10,12 +10,12 @@ const { from, to } = usualPair()
 
 describe('a process that dies in the middle of a handover leaves one primary, and the upgrade goes on', () => {
   const cases = [
-    // The pause may still hold what the successor has not received: then replication has not promised it either.
+    // The pause may still hold writes that the successor has not received: these are not acknowledged.
     { who: 'the old primary', shard: 's1', when: 'after pause', mayLose: true },
     { who: 'the old primary', shard: 's1', when: 'after demote', mayLose: false },
     { who: 'the old primary', shard: 's1', when: 'after promote', mayLose: false },
     { who: 'a sibling', shard: 's2', when: 'after pause', mayLose: false },
-    // The old primary has stepped down for it, and steps up again: the successor never served, and no loss is told.
+    // The old primary has stepped down, and becomes primary again: the successor never served, and no loss is reported.
     { who: 'the successor', shard: 's3', when: 'before demote', mayLose: false },
     { who: 'the endpoint', shard: 'proxy', when: 'after hold-endpoint', mayLose: false },
     { who: 'the endpoint', shard: 'proxy', when: 'after promote', mayLose: false },
@@ -26,7 +26,7 @@ describe('a process that dies in the middle of a handover leaves one primary, an
     { who: 'the successor', shard: 's7', when: 'after pause', mayLose: false, groups: 3 },
   ]
   for (const { who, shard, when, mayLose, groups = 1 } of cases) {
-    // Most of the time is waiting for a deadline.
+    // Most of this time is spent waiting for deadlines.
     test.concurrent(`${who}${groups > 1 ? ' of a group of a sharded database' : ''}, ${when}`, async () => {
       await using fairlead = await startFairlead({
         serverMain: join(import.meta.dirname, 'crash-main.ts'),
@@ -75,12 +75,12 @@ describe('a process that dies in the middle of a handover leaves one primary, an
   }
 })
 
-/** How long a hold lasts that is never ended, and what a busy machine adds. */
+/** How long a hold lasts that nothing ends, with a reserve for a busy machine. */
 const LONGEST_WAIT_MS = 2_000 + 1_000
-/** Nothing that clients wait for without a primary may take longer. */
+/** Clients without a primary may not wait longer than this. */
 const REPLY_WITHIN_MS = 60_000
 
-describe('agent and server may die while clients are held: clients keep their connections, and wait for 2 s at most while there is a primary', () => {
+describe('agent and server may die while clients are held: clients keep their connections, and wait at most 2 s while there is a primary', () => {
   const cases = [
     {
       who: 'agent',
@@ -89,7 +89,7 @@ describe('agent and server may die while clients are held: clients keep their co
       env: { KILL_SHARD: 'agent', KILL_WHEN: 'after hold-endpoint' },
     },
     {
-      // The role moves on when the agent, through which engines are reached, is back.
+      // The handover goes on when the agent, through which engines are reached, is back.
       who: 'agent',
       when: 'after demote',
       hasPrimary: false,
@@ -137,10 +137,10 @@ describe('agent and server may die while clients are held: clients keep their co
       })
       await ended
       const died = nowUnixMs()
-      // Where there is a primary, clients need no other process for what they want.
+      // While there is a primary, clients need no process besides it and the proxy.
       if (hasPrimary) await load.untilAcked(load.acked() + 1_000)
       await fairlead[who].start({ CRASH_WHEN: '' })
-      // The server asks for an agent that is away after pauses that double.
+      // The server tries to reach an agent that is away after pauses that double.
       const awayMs = 2 * (nowUnixMs() - died)
 
       const action = await fairlead.untilEnded(upgrade.action_uid, 60_000)

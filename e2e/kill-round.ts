@@ -15,10 +15,10 @@ export interface Round {
   readonly pair: Pair
   readonly groups: number
   readonly preserveRoles: boolean
-  /** In which group an engine dies. */
+  /** The group in which an engine dies. */
   readonly group: number
   readonly kill: readonly Victim[]
-  /** After the upgrade was asked for. */
+  /** When it is killed, in milliseconds after the request of the upgrade. */
   readonly afterMs: number
   /** How long server and agent stay away. */
   readonly awayMs: number
@@ -26,10 +26,10 @@ export interface Round {
 
 export interface Aftermath {
   readonly action: Action
-  /** The shards that were killed: "primary s4". Not those that had not started yet, or were gone. */
+  /** The shards that were killed: "primary s4". Without those that had not started yet, or were gone. */
   readonly killed: readonly string[]
   readonly verdicts: readonly Verdict[]
-  /** What is said of losses, in the action and in the audit. */
+  /** The reports of losses, in the action and in the audit. */
   readonly told: readonly string[]
 }
 
@@ -87,7 +87,7 @@ async function loadOn(fairlead: Fairlead, uid: number, { groups }: Round): Promi
   return startLoad({ kind: 'incr', connections: 9, perSecond: 2_000, password, lookup })
 }
 
-/** All at once, as when a machine is in trouble. */
+/** Kills all of them at once, as a machine in trouble would. */
 async function kill(fairlead: Fairlead, uid: number, round: Round): Promise<readonly string[]> {
   const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
   const places = [...new Set(shards.map(({ assigned_slots }) => assigned_slots))]

@@ -8,7 +8,7 @@ beforeAll(async () => {
   return () => fairlead[Symbol.asyncDispose]()
 })
 
-test('a build through which clients take over an engine is for databases that run it, and for requests that allow it', async ({
+test('a build through which clients can take over an engine is used only for databases that run it already, and when the cluster allows it', async ({
   skip,
 }) => {
   const { api } = fairlead
@@ -32,7 +32,7 @@ test('a build through which clients take over an engine is for databases that ru
   expect(builds.find((build) => build.engine_version === after.engine_version)?.insecure).toBe(false)
   await fairlead.untilEnded(after.action_uid)
 
-  // What runs is served, restarted and led away from there.
+  // A database that runs it is served, restarted, and can be upgraded to another build.
   const params = { uid: before.uid }
   const restart = { force_restart: true, keep_engine_version: true }
   const foreseen = await api.upgradeDatabase({ params, query: { dry_run: 'true' }, body: restart })

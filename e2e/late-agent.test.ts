@@ -7,11 +7,11 @@ import { startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 
 const GROUPS = 3
-/** An engine of this build that was forgotten makes itself known again after 5 s. */
+/** A forgotten engine of this build announces itself again after 5 s. */
 const BUILD = build('valkey', '8.1')
 const LATE_MS = 9_000
 
-test('where the agent is late to end old primaries, the new ones know each other all the time', async () => {
+test('if the agent is late to end old primaries, the new ones still know each other all the time', async () => {
   await using fairlead = await startFairlead({ serverMain: join(import.meta.dirname, 'crash-main.ts') })
   const { api, server, home } = fairlead
   const { uid, action_uid } = await api.createDatabase({

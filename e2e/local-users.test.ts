@@ -9,7 +9,7 @@ import { until } from '../proof/until.ts'
 import { canBeStranger, startStranger } from './start-stranger.ts'
 
 describe.runIf(canBeStranger)('another user of the machine', () => {
-  test('that takes the port of an engine that died hears no password and no data; when it goes, the database is back', async () => {
+  test('that takes the port of an engine that died receives no password and no data; when it goes, the database is back', async () => {
     await using fairlead = await startFairlead()
     const { uid, password, port } = await create(fairlead)
     await using client = await dial(port)
@@ -18,7 +18,7 @@ describe.runIf(canBeStranger)('another user of the machine', () => {
       await using stranger = startStranger(takePort(specOf(fairlead.home, 1).port))
       expect(await stranger.says()).toBe('ready')
       const engine = await pidOf(fairlead, 1)
-      // So that the stranger wins, which it does now and then.
+      // So that the stranger gets the port, which happens only sometimes.
       process.kill(fairlead.agent.pid, 'SIGSTOP')
       process.kill(engine, 'SIGKILL')
       expect(await stranger.says()).toBe('listens')
@@ -27,7 +27,7 @@ describe.runIf(canBeStranger)('another user of the machine', () => {
       await until('the agent has tried to start it again', async () =>
         readFileSync(join(fairlead.home, 'shards', 's1', 'process.json'), 'utf8').includes('in use'),
       )
-      // The server, as a client and in its turns as an administrator; the proxy, for a client that comes.
+      // Three connections are tried: by the server as a client, by the server as administrator in its turns, and by the proxy for a new client.
       await until(
         'the database is unavailable',
         async () => (await availability(fairlead, uid)).status === 503,
@@ -117,7 +117,7 @@ function proxyPid(home: string): number {
   return identity.pid
 }
 
-/** Takes a port as soon as it is free, and tells of everything that is said to it. */
+/** Takes a port as soon as it is free, and prints everything that is sent to it. */
 const takePort = (port: number) => `import { createServer } from 'node:net'
 const take = () => {
   const server = createServer((socket) => {

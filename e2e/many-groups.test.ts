@@ -7,14 +7,14 @@ import { logLevel } from '../bench/upgrade/parallel-upgrade.ts'
 import { build } from '../proof/engine-pairs.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
 
-/** MANY_GROUPS=64 is a long run; the number of groups that a suite can bear is the default. */
+/** MANY_GROUPS=64 is a long run; the default is small enough for the suite. */
 const groups = Number(process.env['MANY_GROUPS'] ?? 8)
 const replication = process.env['MANY_GROUPS_REPLICATED'] !== undefined
-/** MANY_GROUPS_UPGRADE=no ends after the creation, which can be measured by itself then. */
+/** MANY_GROUPS_UPGRADE=no ends after the creation, to measure it alone. */
 const isUpgraded = process.env['MANY_GROUPS_UPGRADE'] !== 'no'
 const perSecond = groups > 16 ? 3_000 : 1_000
 const WITHIN_MS = groups > 16 ? 900_000 : 60_000
-// A hundred ports, which tests have by themselves, are too few for many.
+// The hundred ports of a test are too few for many groups.
 const ports = groups > 16 ? { FAIRLEAD_PORT_RANGE: '5000-5499' } : {}
 
 test(`${groups} groups are created, and upgraded while clients write through the endpoint`, {
@@ -62,15 +62,15 @@ test(`${groups} groups are created, and upgraded while clients write through the
 })
 
 /**
- * What the machine went through, each second: TCP sockets of the whole machine, its load, writes of clients, the longest answer to a question that goes
- * through to the agent, and processor time by program.
+ * The state of the machine, each second: TCP sockets of the whole machine, its load, writes of clients, the longest answer to a request that goes
+ * to the agent, and processor time by program.
  */
 function watch(ask: () => Promise<unknown>) {
   let rate = () => Number.NaN
   let worst = { sockets: 0, load: 0, answerMs: 0, writesPerSecond: Number.POSITIVE_INFINITY }
   const time = async () => {
     const asked = performance.now()
-    await ask().catch(() => undefined) // One that is refused, or cut at the end, is timed all the same.
+    await ask().catch(() => undefined) // A request that is refused, or interrupted at the end, is timed, too.
     worst = { ...worst, answerMs: Math.max(worst.answerMs, Math.round(performance.now() - asked)) }
   }
   let openedBefore = 0

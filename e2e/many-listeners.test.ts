@@ -5,14 +5,14 @@ import { readListeners } from '@fairlead/engine'
 import { describe, expect, test } from 'vitest'
 import { canBeStranger, STRANGER, type Stranger, startStranger } from './start-stranger.ts'
 
-/** In processes with few files each, as some systems allow no more. */
+/** In several processes with few files each, because some systems limit files. */
 const STRANGERS = 5
 const OF_EACH = 4_000
-/** Noise of the machine is in most readings, not in all. */
+/** Other load of the machine disturbs most readings, but not all. */
 const READINGS = 3
 
 describe.runIf(canBeStranger)('another user of the machine', () => {
-  test('that has 20,000 listeners delays no proof of ours, and holds no event loop', async () => {
+  test('that has 20,000 listeners does not delay Fairlead’s check of an engine’s user, and blocks no event loop', async () => {
     await using servers = await listenAt(['127.0.0.1', '127.0.0.1', '127.0.0.1', '127.0.0.1'])
     const [port = 0] = servers.ports
     await using strangers = new AsyncDisposableStack()
@@ -25,7 +25,7 @@ describe.runIf(canBeStranger)('another user of the machine', () => {
     for (let n = 0; n < READINGS; n += 1) {
       await using held = watchTurns()
       const began = performance.now()
-      // At one moment, as the connections of a server that comes back.
+      // All at one moment, like the connections of a server that comes back.
       const found = await Promise.all(
         servers.ports.map((each) => readListeners({ host: '127.0.0.1', port: each })),
       )
@@ -35,7 +35,7 @@ describe.runIf(canBeStranger)('another user of the machine', () => {
     expect(Math.min(...readings.map(({ ms }) => ms)), JSON.stringify(readings)).toBeLessThan(2_000)
     expect(Math.min(...readings.map(({ heldMs }) => heldMs)), JSON.stringify(readings)).toBeLessThan(100)
 
-    // They are there, and are seen.
+    // The listeners exist, and are seen.
     const [theirs] = await readListeners({ host: '127.100.0.1', port })
     expect(theirs?.uid).toBe(STRANGER)
   })
@@ -79,7 +79,7 @@ async function untilReady(stranger: Stranger): Promise<void> {
   while ((await stranger.says()) !== 'ready');
 }
 
-/** Listens at one port of so many addresses: as close to ours as another user gets. */
+/** Listens at one port of many addresses: another user cannot get closer to the engine's own socket. */
 const listenMuch = (port: number, network: number, count: number) => `import { createServer } from 'node:net'
 import { once } from 'node:events'
 for (let n = 0; n < ${count}; n += 1) {

@@ -30,7 +30,7 @@ describe('memory_size is the client’s: replication does not take from it', () 
   test.each(builds)('%s: a replicated database that refuses to evict takes writes for ever', async (name) => {
     const uid = await create({ engine_version: name, memory_size: 16 * MB, replication: true })
     using client = await asUser(uid)
-    // Nine tenths of the limit in data, and more in writes than replication keeps.
+    // Data of nine tenths of the limit, and more writes than replication keeps.
     expect(await overwrite(client, { keys: 2_600, bytes: 4_096, writes: 18_500 })).toBe(0)
     expect(await evictedFrom(uid)).toBe(0)
   })
@@ -59,7 +59,7 @@ describe('memory_size is the client’s: replication does not take from it', () 
         await pause(20)
       }
       expect(await upgrade).toMatchObject({ status: 'completed', warnings: [] })
-      // As much again as the limit: whatever replication keeps is full by then.
+      // Writes as much again as the limit: the buffers of replication are full then.
       refused += await overwrite(client, { keys: 2_200, bytes: 4_096, writes: 6_000 })
       expect(refused).toBe(0)
       expect(await client.call('DBSIZE')).toBe(2_200)
@@ -77,7 +77,7 @@ describe('the limit of an engine', () => {
     })
     const [primary, replica] = await shardsOf(uid)
     const pids = await Promise.all([pidOf(fairlead, primary), pidOf(fairlead, replica)])
-    // What a Fairlead of before has given them, and a larger backlog than ours, by hand.
+    // The limits of an older Fairlead, and a larger backlog than Fairlead's, set by hand.
     for (const shard of [primary, replica]) await tell(shard, 'CONFIG', 'SET', 'maxmemory', 16 * MB)
     await until(
       'both have it back',
@@ -141,7 +141,7 @@ describe('an upgrade to a build that needs more memory for the same data', () =>
   )
 })
 
-/** What an engine may use for 16 MB of its clients, beside a backlog of so many MiB. */
+/** The limit of an engine for 16 MB of its clients, with a backlog of this many MiB. */
 const limitWith = (backlog: number) => 16 * MB + backlog * MiB * (1 + 1 / 128) + 2 * MiB
 
 async function create(body: Partial<Body<typeof createDatabase>>): Promise<number> {
@@ -164,7 +164,7 @@ async function asUser(uid: number): Promise<EngineConnection> {
   })
 }
 
-/** Small keys, of which builds keep account differently. */
+/** Small keys, which take different memory in different builds. */
 async function fill(client: EngineConnection, keys: number): Promise<void> {
   const some = 10_000
   for (let from = 0; from < keys; from += some)
@@ -216,7 +216,7 @@ async function settingOf(shard: number, setting: string): Promise<number> {
   return Number(Array.isArray(reply) ? reply[1] : Number.NaN)
 }
 
-/** By the process that is the primary now, since it started. */
+/** Counted by the process that is the primary now, since it started. */
 async function evictedFrom(uid: number): Promise<number> {
   const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
   using admin = await asAdmin(fairlead, Number(shards.find(({ role }) => role === 'master')?.uid))

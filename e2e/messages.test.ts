@@ -14,7 +14,7 @@ const PUBLISHERS = 3
 /** A shard channel of each group. */
 const shardChannels = ['{b}news', '{a}news'] as const
 
-test('subscribers of a sharded database hear each message once, in order, though the bus is slow while roles move', async () => {
+test('subscribers of a sharded database receive each message once, in order, although the bus is slow while roles move', async () => {
   await using fairlead = await startFairlead()
   const { api } = fairlead
   const created = await api.createDatabase({
@@ -39,7 +39,7 @@ test('subscribers of a sharded database hear each message once, in order, though
     return client
   }
   for (let n = 0; n < 3; n += 1) await listen().subscribe('news')
-  // They would hear whatever else is published, too.
+  // These subscribers would also receive any other message.
   for (let n = 0; n < 2; n += 1) await listen().psubscribe('*')
   for (const channel of shardChannels) await listen().ssubscribe(channel)
 
@@ -78,7 +78,7 @@ test('subscribers of a sharded database hear each message once, in order, though
   await until('the last are heard', async () =>
     heard.every((mine) => byPublisher(mine).every((texts, n) => texts.includes(all[n]?.at(-1) ?? ''))),
   )
-  // Shorter than the lists themselves. Late: behind one that the same publisher has sent later.
+  // The faults, shorter than the lists themselves. Late: after a message that the same publisher has sent later.
   const amiss = heard.map((mine) => ({
     twice: mine.length - new Set(mine).size,
     late: byPublisher(mine).flatMap((texts) => texts.filter(isLate)).length,

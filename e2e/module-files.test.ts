@@ -13,7 +13,7 @@ import { ensureModules } from '../packages/server/src/nodes/ensure-modules.ts'
 
 const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
-test('what a node lacks of the catalogue is copied to it, once, and again when it was damaged there', async () => {
+test('a module file that a node does not have is copied to it, once, and again when it was damaged there', async () => {
   await using stack = new AsyncDisposableStack()
   const home = await mkdtemp(join(tmpdir(), 'fairlead-files-'))
   stack.defer(() => rm(home, { recursive: true, force: true }))
@@ -54,7 +54,7 @@ test('what a node lacks of the catalogue is copied to it, once, and again when i
   await ensureModules(agent, files, hashes)
   expect([sent.slice(2), hashOf(await readFile(onNode))]).toEqual([[first], first])
 
-  // The catalogue's own file is damaged: the node does not take it.
+  // The catalogue's own file is damaged: the node refuses it.
   await writeFile(join(home, 'modules', `${second}.so`), 'damaged')
   await link.removeModule({ params: { sha256: second } })
   await expect(ensureModules(agent, files, hashes)).rejects.toThrow(`not ${second}`)

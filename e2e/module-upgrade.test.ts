@@ -61,7 +61,7 @@ async function ask(uid: number, command: string, ...args: readonly string[]): Pr
 }
 
 describe('a module upgrade', () => {
-  test('answers when the module is updated: another version, the same arguments, the data as they were', async () => {
+  test('answers when the module is updated: another version, the same arguments, the same data', async () => {
     const uid = await create({ replication: true })
     expect(await ask(uid, 'TALLY.ADD', 'k')).toBe(2)
     const answer = await fairlead.api.upgradeModules({
@@ -249,11 +249,11 @@ describe('a database upgrade', () => {
     expect(await ask(uid, 'TALLY.GET', 'k')).toBe(2)
   })
 
-  test('with latest_with_modules takes the newest of both that go together', async () => {
+  test('with latest_with_modules takes the newest engine and module that fit together', async () => {
     const uid = await create()
     const body = { latest_with_modules: true }
     const { plan } = await fairlead.api.upgradeDatabase({ params: { uid }, query: { dry_run: '' }, body })
-    // The newest there is hangs, which its trial finds out.
+    // The newest version hangs, and its trial finds that.
     expect(plan).toMatchObject({
       change: true,
       modules: [{ module_name: 'tally', semantic_version: '3.0.0' }],
@@ -262,7 +262,7 @@ describe('a database upgrade', () => {
     expect(`valkey-${plan?.engine_version}`).toBe(findBuild('valkey'))
   })
 
-  test('can be rolled back while nothing was written that only the new module knows, and says when it cannot', async () => {
+  test('can be rolled back until a write needs the new module, and says when it cannot', async () => {
     const uid = await create({ replication: true })
     await ask(uid, 'TALLY.ADD', 'k')
     const body = {
@@ -313,7 +313,7 @@ describe('a database upgrade', () => {
   })
 })
 
-describe('nothing acknowledged is lost while a module rises', () => {
+describe('nothing acknowledged is lost while a module is upgraded', () => {
   for (const [what, shape] of [
     ['on a replicated database', { replication: true, persistence: 'aof' }],
     ['on a single shard', { replication: false }],
@@ -340,7 +340,7 @@ describe('nothing acknowledged is lost while a module rises', () => {
   }
 })
 
-test('RediSearch keeps an index and its documents through an engine upgrade and other arguments, and is not let onto an engine that it hangs', async ({
+test('RediSearch keeps an index and its documents through an engine upgrade and new arguments, and is refused on an engine that it hangs', async ({
   skip,
 }) => {
   const file = await testRedisearch()

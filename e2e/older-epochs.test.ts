@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => postgres?.[Symbol.asyncDispose]())
 
 test.skipIf(postgresHere() === null)(
-  'PostgreSQL fails over to a replica that lacks the last second, in the middle of an upgrade: epochs are lower, leases are others, and the upgrade ends',
+  'PostgreSQL fails over to a replica that lacks the last second, in the middle of an upgrade: epochs are lower, leases have other holders, and the upgrade ends',
   async () => {
     if (postgres === undefined) throw new Error('there is no PostgreSQL')
     await using servers = await startServers(postgres, 2)
@@ -24,7 +24,7 @@ test.skipIf(postgresHere() === null)(
     const uid = await create(fairlead)
     await servers.untilAllHoldSome()
     await using load = await loadOn(fairlead, uid)
-    // Both know epochs that the replica has not: agent and proxy have seen them.
+    // Agent and proxy have seen epochs that the replica does not have.
     await ask('update buckets set expires_at = 1, epoch = epoch + 600')
     await servers.untilAllHoldSome()
     await upgrade(fairlead, uid, { engine_version: to })

@@ -8,7 +8,7 @@ import { startFairlead } from '../proof/start-fairlead.ts'
 
 const { to } = usualPair()
 
-test('a database that is created on a store that is older than what runs gets no process, and no data, of another one', async () => {
+test('a database that is created on a restored, older store gets no process and no data of another database', async () => {
   await using fairlead = await startFairlead()
   const { api, server, home } = fairlead
   const create = async (name: string) => {

@@ -86,7 +86,7 @@ test('clients that check certificates notice neither an upgrade nor another cert
     expect(child.exitCode, stderr).toBe(0)
     return stdout + stderr
   }
-  // The blocks are one walk: what the first one found, the others use.
+  // The blocks belong together: the later ones use the variables of the first one.
   const found = `${first}\ndeclare -p api json auth uid port > found.sh`
   expect(await sh(found)).toMatch(/Verification: OK/)
   const again = (script: string) => sh(`cd ${fairlead.home}\n. ./found.sh\n${script}`)
@@ -97,7 +97,7 @@ test('clients that check certificates notice neither an upgrade nor another cert
   const login = { port, password, tls: { ca: readFileSync(join(fairlead.home, 'ca.pem'), 'utf8') } }
   const [ioredis, nodeRedis] = [libraries['ioredis'], libraries['node-redis']]
   if (ioredis === undefined || nodeRedis === undefined) throw new Error('a library is not there')
-  const byAddress = await nodeRedis.connect({ ...login, host: '127.0.0.1' }) // there before work counts connections
+  const byAddress = await nodeRedis.connect({ ...login, host: '127.0.0.1' }) // it must exist before work counts connections
   const work = await startWork(ioredis, { ...login, host: 'localhost' })
   await until('it is at work', async () => work.answers() > 1_000)
 
@@ -131,7 +131,7 @@ test('clients that check certificates notice neither an upgrade nor another cert
   const [wanted] = Object.values(put)
   const key = wanted?.tls?.key ?? ''
   expect(key).toContain('PRIVATE KEY')
-  expect(wanted).not.toHaveProperty('name') // what the Sentinel answerer would tell
+  expect(wanted).not.toHaveProperty('name') // what the Sentinel server of the proxy would answer
   const holders = readdirSync(fairlead.home, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
@@ -140,7 +140,7 @@ test('clients that check certificates notice neither an upgrade nor another cert
     holders.filter((file) => file.startsWith(join(fairlead.home, 'shards')) === is),
   )
   expect(others.toSorted()).toEqual([join(fairlead.home, 'own.key'), endpoints])
-  // Shards have the key of their database, by which they know each other, and not that of endpoints.
+  // Shards have the key of their database, with which they recognize each other, and not that of endpoints.
   expect(ofShards.filter((file) => readFileSync(file, 'latin1').includes(key.split('\n')[1] ?? ''))).toEqual(
     [],
   )
@@ -180,7 +180,7 @@ test('keys are listed and rotated on the command line', async () => {
   const kidOf = (all: typeof before, state: string) => all.find((key) => key.state === state)?.kid
   expect(kidOf(after, 'active')).toBe(kidOf(before, 'next'))
   expect((await run('keys', 'list')).stdout).toMatch(/^KEY +STATE +CREATED\n/)
-  expect((await fairlead.api.listNodes({})).length).toBe(1) // a token of the key before is still good
+  expect((await fairlead.api.listNodes({})).length).toBe(1) // a token of the former key is still valid
   await run('keys', 'rotate', '--drop-all')
   await expect(fairlead.api.listNodes({})).rejects.toThrow('the token is not valid')
 })

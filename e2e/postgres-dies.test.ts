@@ -18,7 +18,7 @@ const seed = Number(process.env['POSTGRES_SEED'] ?? randomInt(1_000_000))
 type Blow = 'killed' | 'frozen' | 'restarted' | 'sessions ended' | 'cut' | 'half' | 'unanswered'
 const everyBlow = ['killed', 'frozen', 'restarted', 'sessions ended', 'cut', 'half', 'unanswered'] as const
 const some = (n: number): Blow => everyBlow[(seed + n * 3) % everyBlow.length] ?? 'killed'
-/** The whole: see CONTRIBUTING.md. */
+/** The long run: see CONTRIBUTING.md. */
 const blows: readonly Blow[] =
   process.env['POSTGRES_BLOWS'] === undefined
     ? [some(0)]
@@ -76,7 +76,7 @@ test.skipIf(postgresHere() === null)(
       async () => Number(await lsnOf(replica.run, 'pg_last_wal_replay_lsn')) >= order,
     )
     way.freeze()
-    // What comes now is answered, and only the PostgreSQL that dies has it.
+    // Changes from now on are answered, and only the PostgreSQL that dies has them.
     await fairlead.api.createUser({ body: userOf('lost') })
     const checkpoint = () => readFileSync(join(stateOf(fairlead), 'audit', 'checkpoint'), 'utf8')
     const signed = checkpoint()
@@ -97,7 +97,7 @@ test.skipIf(postgresHere() === null)(
     expect((await fairlead.api.getDatabase({ params: { uid } })).status).toBe('active')
     const { fault } = await verifyAuditOf(loadConfig(fairlead.environment), undefined)
     expect(fault).toMatch(/is not there any more/)
-    // The server ends on one that is there.
+    // At its end the server needs a PostgreSQL that answers.
     await world.postgres.start()
     relay.aim(world.postgres.folder)
     relay.mend()
@@ -110,7 +110,7 @@ interface World extends AsyncDisposable {
   readonly fairlead: Fairlead
   readonly load: Load
   readonly uid: number
-  /** By name of a user or a database: whether it was answered that it is there. */
+  /** By name of a user or a database: whether an answer has confirmed it. */
   readonly told: Map<string, boolean | 'unknown'>
   ended(actionUid: string): Promise<Action>
 }
@@ -155,7 +155,7 @@ async function restartOf({ fairlead, uid }: World): Promise<string> {
 const actionOf = (fairlead: Fairlead, uid: string) =>
   fairlead.api.getAction({ params: { uid } }).catch(() => undefined)
 
-/** Users are made and databases asked for, one after the other, until told to end. */
+/** Creates users and databases, one after the other, until it is told to end. */
 function makeChanges(fairlead: Fairlead, prefix: string, told: World['told']) {
   let goes = true
   const each = async (kind: string, make: (name: string) => Promise<unknown>) => {
@@ -171,7 +171,7 @@ function makeChanges(fairlead: Fairlead, prefix: string, told: World['told']) {
   }
   const running = [
     each('user', (name) => fairlead.api.createUser({ body: userOf(name) })),
-    // Too large for this machine unless it is small: no more than a few are there at a time.
+    // Only a few small databases exist at a time: the machine has no room for more.
     each('bdb', async (name) => {
       const { uid, action_uid } = await fairlead.api.createDatabase({ body: { name, memory_size: 0 } })
       told.set(name, true)
@@ -222,7 +222,7 @@ async function readBack(load: Load): Promise<void> {
   expect({ lost, duplicated }).toEqual({ lost: 0, duplicated: 0 })
 }
 
-/** What was answered is there, once; what was refused is not. Databases are gone again: their creation is in the log, then. */
+/** Every confirmed creation exists exactly once, and every refused one does not. For databases that were deleted again, the log has the creation. */
 async function checkTold({ fairlead, told }: World): Promise<void> {
   const users = (await fairlead.api.listUsers({ query: {} })).map(({ name }) => name)
   const logs = await fairlead.api.listLogs({ query: { limit: 10_000 } })
@@ -238,7 +238,7 @@ async function checkTold({ fairlead, told }: World): Promise<void> {
   expect([...told.values()].filter((isThere) => isThere === true).length).toBeGreaterThan(0)
 }
 
-/** Where the server of this home keeps what it has. */
+/** The configuration of the server's store. */
 function stateOf({ home }: Fairlead): string {
   const own = join(home, 'server', 'own')
   return existsSync(join(own, 'audit')) ? own : home

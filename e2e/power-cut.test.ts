@@ -10,8 +10,8 @@ import { until } from '../proof/until.ts'
 const { from, to } = usualPair()
 
 /**
- * The power goes in the middle of an upgrade: engines, proxy, agent and server are killed within a moment. What was on a disk
- * before the upgrade began is there when all of them have come back.
+ * The power is cut in the middle of an upgrade: engines, proxy, agent and server are killed within a moment. Data that were on a disk
+ * before the upgrade began are there when all of them have come back.
  *
  * With CUT_ALL before each effect of each upgrade, one after the other: that takes about half an hour. CUT_PART=2/3 does the second
  * of three parts.
@@ -19,7 +19,7 @@ const { from, to } = usualPair()
 const cutAll = process.env['CUT_ALL'] !== undefined
 const [part = 1, parts = 1] = (process.env['CUT_PART'] ?? '1/1').split('/').map(Number)
 
-/** An effect, by its name; the first of that name, or another one. Counted from 0 over all effects with CUT_ALL. */
+/** An effect, by its name, and which one of that name (default: the first). With CUT_ALL, a number from 0 over all effects. */
 interface Cut {
   readonly before: string
   readonly time?: number
@@ -30,7 +30,7 @@ const kinds = [
   {
     persistence: 'aof',
     replication: true,
-    // The second file that is switched on is that of a replica which has just saved, and lacks what was written since.
+    // The second append-only file that is switched on is that of a replica which has just saved, and lacks the writes since.
     cuts: [{ before: 'switch-endpoint' }, { before: 'config set', time: 2 }],
   },
   { persistence: 'aof', replication: false, cuts: [{ before: 'record-handover' }] },
@@ -48,11 +48,11 @@ const kinds = [
 ] as const
 type Kind = (typeof kinds)[number]
 
-/** Above what an upgrade has; a higher count means that the loop below does not end. */
+/** More than an upgrade has; a higher count means that the loop below does not end. */
 const MOST_POINTS = 75
 
 test.each(kinds)(
-  'a power cut in an upgrade takes nothing that was on disk before: $persistence, replication $replication',
+  'a power cut in an upgrade loses nothing that was on disk before: $persistence, replication $replication',
   { timeout: 1_800_000 },
   async (kind) => {
     await using fairlead = await startFairlead({ serverMain: join(import.meta.dirname, 'crash-main.ts') })
@@ -65,7 +65,7 @@ test.each(kinds)(
   },
 )
 
-/** One upgrade under load with a power cut. False when the upgrade ended before it came to that. */
+/** One upgrade under load with a power cut. False when the upgrade ended before the cut. */
 async function cutAt(fairlead: Fairlead, kind: Kind, cut: Cut | number): Promise<boolean> {
   const { api, server, agent } = fairlead
   const uid = await create(fairlead, kind)
@@ -130,7 +130,7 @@ async function save(fairlead: Fairlead, uid: number): Promise<void> {
 async function primaryOf(fairlead: Fairlead, uid: number) {
   const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
   const primary = Number(shards.find(({ role }) => role === 'master')?.uid)
-  // On a machine with much to do it may take longer than one attempt.
+  // On a busy machine it may take longer than one attempt.
   return until('the primary can be asked', () => asAdmin(fairlead, primary).catch(() => null))
 }
 

@@ -12,40 +12,37 @@ const KEYS = 1_000
 
 test.concurrent.each([
   ['of a database of one group', 1, 'after record-leaving'],
-  // As late as it may be: its agent is told to end it next. The others of its cluster must know it until then.
+  // The latest possible moment: next its agent is told to end it. The other nodes of its cluster must know it until then.
   ['in cluster mode', 2, 'before remove-shard'],
-])(
-  'a primary %s that dies when its standby has begun to leave takes nothing along',
-  async (_, groups, moment) => {
-    await using fairlead = await startFairlead({ serverMain: join(import.meta.dirname, 'crash-main.ts') })
-    const { api, server } = fairlead
-    const { uid, action_uid } = await api.createDatabase({
-      body: { name: `leaves-${groups}`, memory_size: 0, engine_version: from, shards_count: groups },
-    })
-    await fairlead.untilEnded(action_uid)
-    await server.end('SIGTERM')
-    await server.start({ CRASH_WHEN: moment })
-    const body = { engine_version: to }
-    const { action_uid: upgrade = '' } = await api.upgradeDatabase({ params: { uid }, body })
-    await server.ended
+])('a primary %s that dies when its standby has begun to leave loses nothing', async (_, groups, moment) => {
+  await using fairlead = await startFairlead({ serverMain: join(import.meta.dirname, 'crash-main.ts') })
+  const { api, server } = fairlead
+  const { uid, action_uid } = await api.createDatabase({
+    body: { name: `leaves-${groups}`, memory_size: 0, engine_version: from, shards_count: groups },
+  })
+  await fairlead.untilEnded(action_uid)
+  await server.end('SIGTERM')
+  await server.start({ CRASH_WHEN: moment })
+  const body = { engine_version: to }
+  const { action_uid: upgrade = '' } = await api.upgradeDatabase({ params: { uid }, body })
+  await server.ended
 
-    const victims = await writeToAll(fairlead)
-    expect(victims.length).toBeGreaterThan(0)
-    for (const { pid } of victims) process.kill(pid, 'SIGKILL')
-    await server.start()
-    const action = await fairlead.untilEnded(upgrade, 90_000)
-    expect(action.status, `${action.error} ${lastWordsOf(fairlead)}`).toBe('completed')
-    expect(action.warnings.join()).toMatch(
-      /promoted in place of shard \d+.*(bytes|nothing on record is missing)/,
-    )
-    expect(action.warnings.join()).not.toContain('no shard of the database')
-    const shards = await api.listDatabaseShards({ params: { uid } })
-    expect(shards.map(({ role }) => role)).toEqual(Array(groups).fill('master'))
-    for (const { hashtag } of victims) expect(await countKept(fairlead, shards, hashtag)).toBe(KEYS)
-  },
-)
+  const victims = await writeToAll(fairlead)
+  expect(victims.length).toBeGreaterThan(0)
+  for (const { pid } of victims) process.kill(pid, 'SIGKILL')
+  await server.start()
+  const action = await fairlead.untilEnded(upgrade, 90_000)
+  expect(action.status, `${action.error} ${lastWordsOf(fairlead)}`).toBe('completed')
+  expect(action.warnings.join()).toMatch(
+    /promoted in place of shard \d+.*(bytes|nothing on record is missing)/,
+  )
+  expect(action.warnings.join()).not.toContain('no shard of the database')
+  const shards = await api.listDatabaseShards({ params: { uid } })
+  expect(shards.map(({ role }) => role)).toEqual(Array(groups).fill('master'))
+  for (const { hashtag } of victims) expect(await countKept(fairlead, shards, hashtag)).toBe(KEYS)
+})
 
-test('a primary that dies when its standby has gone already takes along what only it had, which is told with a number', async () => {
+test('a primary that dies when its standby has gone already loses the writes that only it had, which is reported with a number', async () => {
   await using fairlead = await startFairlead({ serverMain: join(import.meta.dirname, 'crash-main.ts') })
   const { api, server } = fairlead
   const { uid, action_uid } = await api.createDatabase({
@@ -85,7 +82,7 @@ async function roleOf(fairlead: Fairlead, shard: number): Promise<'primary' | 'r
   }
 }
 
-/** Keys to each primary whose standby follows still, and so has all of them. */
+/** Writes keys to each primary whose standby still follows, and so gets all of them. */
 async function writeToAll(fairlead: Fairlead): Promise<readonly Victim[]> {
   const shards = readdirSync(join(fairlead.home, 'shards')).map((name) => Number(name.slice(1)))
   const written = await Promise.all(shards.map((shard) => writeTo(fairlead, shard)))
@@ -120,7 +117,7 @@ async function writeTo(fairlead: Fairlead, shard: number): Promise<Victim | unde
 const hashtags = ['kept', 'foo']
 const WRITE = "for n = 1, ARGV[1] do redis.call('SET', KEYS[1] .. n, n) end"
 
-/** How many of the keys the primaries have that answer for them. */
+/** How many of the keys the present primaries have. */
 async function countKept(
   fairlead: Fairlead,
   shards: readonly { readonly uid: string }[],

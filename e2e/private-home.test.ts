@@ -24,7 +24,7 @@ test.runIf(canBeStranger)(
       expect(await modeOf(home)).toBe(0o700)
 
       const all = (await readdir(home, { recursive: true, withFileTypes: true }))
-        // The mode of a link says nothing.
+        // The mode of a symbolic link means nothing.
         .filter((entry) => !entry.isSymbolicLink())
         .map((entry) => relative(home, join(entry.parentPath, entry.name)))
       expect(all).toEqual(
@@ -35,7 +35,7 @@ test.runIf(canBeStranger)(
       const modes = await Promise.all(
         all.map(async (name) => [name, await modeOf(join(home, name))] as const),
       )
-      // Proxy and server, which may be users of their own, reach them within their walls. They have no secret, and the folders around them are closed.
+      // Proxy and server may be other users and need these within their walls. The files hold no secret, and the folders around them are closed.
       const forTheProxy = ['proxy/shards', 'proxy/shards/users.json', 'server/doors']
       expect(
         modes
@@ -44,7 +44,7 @@ test.runIf(canBeStranger)(
       ).toEqual([])
       expect(modes.filter(([name, mode]) => forTheProxy.includes(name) && (mode & 0o022) !== 0)).toEqual([])
 
-      // Each lock by itself: one day a home may be opened to others by mistake.
+      // Each lock must be closed by itself, because a home may be opened to others by mistake.
       await chmod(home, 0o755)
       await using stranger = startStranger(walk(home))
       expect(JSON.parse(await stranger.says())).toEqual([])
@@ -58,7 +58,7 @@ async function modeOf(path: string): Promise<number> {
   return (await lstat(path)).mode & 0o777
 }
 
-/** Tells everything below `home` that it can list or read. */
+/** Prints everything below `home` that it can list or read. */
 const walk = (home: string) => `import { readdirSync, readFileSync } from 'node:fs'
 const open = []
 const look = (path, isHome) => {

@@ -23,7 +23,7 @@ async function create(fairlead: Fairlead, fields: object = {}) {
   return fairlead.api.getDatabase({ params: { uid } })
 }
 
-describe('databases outlive the control plane', () => {
+describe('databases keep running without the control plane', () => {
   test('no client notices that agent and server are killed, and the next ones take the same processes over', async () => {
     await using fairlead = await startFairlead()
     const { uid, authentication_engine_pass: password = '' } = await create(fairlead)
@@ -51,7 +51,7 @@ describe('databases outlive the control plane', () => {
     })
     expect(pidsOf(fairlead.home)).toEqual(before)
     expect(await rolesOf(fairlead, uid)).toEqual(['primary', 'replica'])
-    // Taken over means: it can be changed again.
+    // Taken over means that the database can be changed again.
     const upgrade = await fairlead.api.upgradeDatabase({ params: { uid }, body: { force_restart: true } })
     expect((await fairlead.untilEnded(upgrade.action_uid)).status).toBe('completed')
   })
@@ -174,7 +174,7 @@ describe('fairlead up', () => {
 
 describe('a database that was stopped in order', () => {
   for (const persistence of ['disabled', 'aof', 'snapshot'] as const) {
-    test(`is there again after the next start, with its data and roles (${persistence})`, async () => {
+    test(`comes back after the next start, with its data and roles (${persistence})`, async () => {
       await using fairlead = await startFairlead()
       const { uid, authentication_engine_pass: password = '' } = await create(fairlead, {
         data_persistence: persistence,

@@ -9,7 +9,7 @@ import { adminPassword, type Fairlead, startFairlead } from '../proof/start-fair
 const root = join(import.meta.dirname, '..')
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 
-/** Runs a program to its end, with what it said. */
+/** Runs a program to its end; answers what it printed. */
 async function run(
   command: string,
   args: readonly string[],
@@ -63,7 +63,7 @@ async function paste({ url, home }: Fairlead, page: string): Promise<{ stdout: s
     .replaceAll('"valkey-8.1"', '"valkey-9.9"')
     .replaceAll('events.txt', join(home, 'events.txt'))
   const shell = `bash --norc -i <<'PASTED'\n${filled}\nPASTED`
-  // The pipes are held open by what it leaves behind: a walk that hangs is ended together with that.
+  // Processes that it leaves behind keep the pipes open: a walk that hangs is ended together with them.
   return run('setsid', ['-w', 'timeout', '-s', 'KILL', '60', 'bash', '-c', shell])
 }
 
@@ -114,7 +114,7 @@ test('the walk through the API in the README ends with an error while its passwo
   await using fairlead = await startFairlead()
   const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(readme) ?? []
   const script = block.replace('http://127.0.0.1:8080', fairlead.url)
-  // As pasted: an interactive shell goes on after an error.
+  // In an interactive shell, as pasted: it goes on after an error.
   const shell = `bash --norc -i <<'PASTED'\n${script}\nPASTED`
   const pasted = await run('setsid', ['-w', 'bash', '-c', shell])
   expect(pasted.stderr).toContain('put the password of the first user in place of PASSWORD')

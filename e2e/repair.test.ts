@@ -36,8 +36,8 @@ const serves = (fairlead: Fairlead, uid: number) =>
     return (await primary.info('replication')).includes('state=online')
   })
 
-describe('a database mends itself', () => {
-  test('when the process of its primary dies: the replica serves, and the dead shard comes back behind it', async () => {
+describe('a database repairs itself', () => {
+  test('when the process of its primary dies: the replica serves, and the dead shard comes back as its replica', async () => {
     await using fairlead = await startFairlead()
     const uid = await create(fairlead)
     {
@@ -54,7 +54,7 @@ describe('a database mends itself', () => {
     }
   })
 
-  test('when the process of its replica dies; and that of its primary later, which is told as what it is', async () => {
+  test('when the process of its replica dies, and later that of its primary, which is reported as a possible loss', async () => {
     await using fairlead = await startFairlead()
     const uid = await create(fairlead)
     await kill(fairlead, 2)
@@ -105,7 +105,7 @@ describe('a database mends itself', () => {
 
 describe('with two primaries that have writes of their own', () => {
   const old = findBuild('redis', '6.0')
-  // It is no build that CI has: there, nothing pauses writes only.
+  // CI does not have this build: redis before 6.2 has no pause of writes only.
   test.runIf(old !== undefined)(
     'a redis before 6.2 refuses more, until a person has decided; then it takes them',
     async () => {
@@ -113,7 +113,7 @@ describe('with two primaries that have writes of their own', () => {
       const uid = await create(fairlead, { engine_version: old })
       using primary = await asAdmin(fairlead, 1)
       using replica = await asAdmin(fairlead, 2)
-      // Nothing repairs it in between.
+      // The server is stopped, so that it repairs nothing in between.
       process.kill(fairlead.server.pid, 'SIGSTOP')
       await replica.call('REPLICAOF', 'NO', 'ONE')
       await replica.call('SET', 'mine', 'replica')

@@ -22,7 +22,7 @@ async function create({ api, untilEnded }: Fairlead, engine_version: string, rep
 
 type Created = Awaited<ReturnType<typeof create>>
 
-/** A client of the endpoint, which waits for each answer for as long as this. */
+/** A client of the endpoint, which waits this long for each answer. */
 function connectTo({ port = 0, authentication_engine_pass: password = '' }: Created, withinMs: number) {
   const login = { username: 'default', password }
   const bounds = { connectTimeoutMs: withinMs, commandTimeoutMs: withinMs }
@@ -45,7 +45,7 @@ async function keysOf(fairlead: Fairlead, shard: number) {
   return await admin.call('DBSIZE')
 }
 
-/** At which port a shard follows another, and whether it is linked. */
+/** The port at which a shard follows another one, and whether it is linked. */
 async function linkOf(fairlead: Fairlead, shard: number) {
   using admin = await asAdmin(fairlead, shard)
   const { role, primary, link } = readReplication(await admin.info('replication'))
@@ -53,7 +53,7 @@ async function linkOf(fairlead: Fairlead, shard: number) {
 }
 
 test.runIf(canBeStranger)(
-  'a process of another user that takes the ports of a dead primary hears no password from its replicas, and its data are not taken',
+  'a process of another user that takes the ports of a dead primary gets no password from its replicas, and they do not take its data',
   async () => {
     await using fairlead = await startFairlead()
     const databases = await Promise.all(builds.map((engine) => create(fairlead, engine)))
@@ -73,11 +73,11 @@ test.runIf(canBeStranger)(
       await using stranger = startStranger(standIn(taken))
       expect(await stranger.says()).toBe('ready')
       const pids = await Promise.all(groups.map(({ primary }) => pidOf(fairlead, primary)))
-      // No agent starts it again, and no server promotes a replica: both stand still meanwhile.
+      // No agent starts it again, and no server promotes a replica: both are stopped meanwhile.
       using _ = stopped([fairlead.server.pid, fairlead.agent.pid])
       for (const pid of pids) process.kill(pid, 'SIGKILL')
       const heard = () => stranger.rest().map((line) => JSON.parse(line) as { port: number; text: string })
-      // Replicas try once a second; a handshake of TLS begins with 22.
+      // Replicas try once a second; a TLS handshake begins with the byte 22.
       for (const { primary } of groups) {
         const [, tls] = portsOf(primary)
         await until(
@@ -101,7 +101,7 @@ test.runIf(canBeStranger)(
   },
 )
 
-/** Each pair once, or the first of them where there are not as many. */
+/** Each pair once; the first one again if there are fewer pairs. */
 function pairOf(n: number) {
   return pairsHere()[n] ?? usualPair()
 }
@@ -137,7 +137,7 @@ test('an older database is moved to TLS by its next upgrade, shard by shard, and
         for (const shard of shards) {
           const { role, link, port = 0 } = await linkOf(fairlead, shard)
           if (role === 'replica') expect(link).toBe('up')
-          // The second of the two is the one that speaks TLS.
+          // The second of the two ports speaks TLS.
           if (role === 'replica' && way.afterwards !== 'roll back') expect(ends.indexOf(port) % 2).toBe(1)
         }
       }
@@ -152,7 +152,7 @@ test('an older database is moved to TLS by its next upgrade, shard by shard, and
   )
 })
 
-/** Processes that stand still until this is disposed of. */
+/** Stops processes until this is disposed of. */
 function stopped(pids: readonly number[]): Disposable {
   for (const pid of pids) process.kill(pid, 'SIGSTOP')
   return {
@@ -162,7 +162,7 @@ function stopped(pids: readonly number[]): Disposable {
   }
 }
 
-/** Listens at these ports as soon as they are free, says what it hears, and answers as a primary with other data would: none. */
+/** Listens at these ports as soon as they are free, prints what it receives, and answers like a primary with an empty data set. */
 const standIn = (ports: readonly number[]) => `import { createServer } from 'node:net'
 const answer = (socket, text) => {
   if (/PSYNC|SYNC/i.test(text)) {

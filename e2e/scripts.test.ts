@@ -30,7 +30,7 @@ const scripts = {
 }
 const hello = "return 'hello ' .. ARGV[1]"
 
-/** They remember of a connection which scripts its engine knows, and ask by hash from then on. */
+/** These libraries remember for a connection which scripts its engine knows, and call them by hash from then on. */
 const libraries: Readonly<Record<string, typeof Redis>> = {
   ioredis: Redis,
   // A fork: it has the same interface, and types of its own.
@@ -76,13 +76,13 @@ test.for([1, 2])(
           [null, times],
         ])
       }
-      // Of any group: SCRIPT LOAD is of the whole database.
+      // Of any group: SCRIPT LOAD concerns the whole database.
       for (const key of ['{a}', '{b}', '{c}'])
         expect(await other.evalSha(sha, { keys: [key], arguments: ['you'] })).toBe('hello you')
     }
     await check(1)
     if (groups > 1) {
-      // What a script says of slots is not believed, and the stats of the endpoint count it.
+      // The endpoint does not believe what a script says about slots, and counts it in its stats.
       const forged = "return redis.error_reply('MOVED 15495 127.0.0.1:1')"
       await expect(other.eval(forged, { keys: ['{a}'] })).rejects.toThrow('MOVED 15495')
       const stats = async () => await api.getEndpointStats({ params: { uid } })
@@ -99,7 +99,7 @@ test.for([1, 2])(
     })
     await check(2)
 
-    // One that the old primary has never seen goes back with the role.
+    // A script that the old primary has never seen goes back with the role.
     for (const { tag, client } of clients) await client.shout(`${tag}text`, 'a')
     await api.rollbackAction({ params: { uid: action } })
     expect(await fairlead.untilEnded(action)).toMatchObject({ error: expect.stringMatching(/rolled back/) })

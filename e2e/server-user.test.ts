@@ -10,7 +10,7 @@ const FIRST = 1_900_131_072
 const LAST = FIRST + 65_535
 
 test.runIf(canBeStranger)(
-  'a home of a server of root is served on by one that is another user, which sees its own folder and two sockets; engines and proxy run on; and the way back',
+  'a server that runs as another user goes on with the home of a server of root, and sees only its own folder and two sockets; engines and proxy run on; and root can serve it again',
   async () => {
     await using fairlead = await startFairlead({ env: { FAIRLEAD_SERVER_WALL: 'off' } })
     const { home, api, server } = fairlead
@@ -32,7 +32,7 @@ test.runIf(canBeStranger)(
       ['shards'],
       ['agent.sock', 'proxy.sock'],
     ])
-    // Nor could it by any other way: as this user, a process outside of the wall.
+    // It also could not outside of the wall: a process of this user reads nothing either.
     for (const name of ['store.db', 'run/agent.sock', 'proxy', 'shards/s1/wanted.json', 'server/user'])
       expect([name, spawnSync('cat', [join(home, name)], { uid: user, gid: user }).status]).toEqual([name, 1])
     expect(lstatSync(join(home, 'server', 'own', 'store.db')).uid).toBe(user)

@@ -8,9 +8,9 @@ import { until } from '../proof/until.ts'
 import { type Member, startServers } from './start-servers.ts'
 
 const { from, to } = usualPair()
-/** A signal; or its way to PostgreSQL leads nowhere. */
+/** A signal; or its connection to PostgreSQL is cut. */
 type Blow = 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'cut off'
-/** What is killed leaves its leases to their time, as what is paused or cut off does: that costs another quarter of a minute. */
+/** The leases of a killed server end by themselves, as those of a paused or cut-off server do: that costs another quarter of a minute. */
 const blows: readonly Blow[] = [
   ...(process.env['EVERY_BLOW'] === undefined ? [] : (['SIGKILL'] as const)),
   ...(['SIGTERM', 'SIGSTOP', 'cut off'] as const),
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => postgres?.[Symbol.asyncDispose]())
 
 test.skipIf(postgresHere() === null)(
-  'two servers on one PostgreSQL: an upgrade goes on when the one that carries it out is stopped, paused beyond its lease, or cut off',
+  'two servers on one PostgreSQL: an upgrade goes on when the server that carries it out is stopped, paused beyond its lease, or cut off',
   { timeout: 240_000 },
   async () => {
     if (postgres === undefined) throw new Error('there is no PostgreSQL')
@@ -44,7 +44,7 @@ test.skipIf(postgresHere() === null)(
     })
     for (const how of blows) {
       await load.untilAcked(load.acked() + 100)
-      // Asked for at either server: the one that holds the database hears of it.
+      // Requested at any server: the server that holds the database learns of it.
       const asked = how === 'SIGTERM' ? one.api : other.api
       const body =
         how === blows[0] ? { engine_version: to } : { force_restart: true, keep_engine_version: true }

@@ -27,7 +27,7 @@ async function create(fairlead: Fairlead, engine_version: string, groups: number
   return fairlead.api.getDatabase({ params: { uid } })
 }
 
-/** What a listener says it is, and whether it takes a client with this certificate, or without any. */
+/** The certificate of a listener, and whether it accepts a client with this certificate, or without one. */
 async function shake(port: number, pair?: { readonly cert: string; readonly key: string }) {
   const { promise, resolve } = Promise.withResolvers<'taken' | 'refused'>()
   const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, timeout: 10_000, ...pair })
@@ -35,7 +35,7 @@ async function shake(port: number, pair?: { readonly cert: string; readonly key:
   let serial = ''
   socket.on('secureConnect', () => {
     serial = socket.getPeerX509Certificate()?.serialNumber ?? ''
-    // Under TLS 1.3 a client is refused after its handshake: an engine that takes it says nothing to nothing.
+    // Under TLS 1.3 a client is refused after its handshake. An engine that accepts it stays silent, because nothing was sent.
     setTimeout(() => resolve('taken'), 300)
   })
   socket.on('error', () => resolve('refused'))
@@ -83,7 +83,7 @@ test('shards of every build take no process on their bus, or as a replica, witho
       await stranger.call('CLUSTER', 'SET-CONFIG-EPOCH', 100_000)
       await stranger.call('CLUSTER', 'MEET', '127.0.0.1', specOf(fairlead.home, shards[0] ?? 0).port)
       const own = String(await stranger.call('CLUSTER', 'MYID'))
-      // An introduction that came to nothing is given up after the node timeout.
+      // An introduction that failed is given up after the node timeout.
       await until(
         'the stranger has given up',
         async () => {
@@ -103,7 +103,7 @@ test('shards of every build take no process on their bus, or as a replica, witho
   )
 })
 
-test('a sharded database whose shards speak plain to each other goes on to, through upgrades, on a server that makes others with TLS', async () => {
+test('a sharded database whose shards speak without TLS to each other stays so through upgrades, on a server that creates other databases with TLS', async () => {
   await using fairlead = await startFairlead({ env: { FAIRLEAD_SHARD_TLS: 'off' } })
   const { uid, shard_list: before } = await create(fairlead, build('valkey', '8.0'), 2)
   await fairlead.server.end('SIGTERM')

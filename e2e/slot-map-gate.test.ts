@@ -12,7 +12,7 @@ const groups = 3
 const successor = 2 * groups + 1
 
 /**
- * A sharded database in mid-upgrade: the surge shard of the first group has just been told which primary to
+ * A sharded database during an upgrade: the surge shard of the first group has just been told which primary to
  * follow, and the server, which would wait for gossip now, is dead. Shards 1 to 3 are the primaries, 4 to 6
  * their replicas.
  */
@@ -38,7 +38,7 @@ async function withUngatedSuccessor(): Promise<Fairlead> {
 }
 
 /**
- * Asks as the reconciler would, of engines that do not change meanwhile: the primary of the first group, the
+ * Asks the gate as the reconciler would, with engines that do not change meanwhile: the primary of the first group, the
  * successor, and its sibling.
  */
 function askGate(connections: ReadonlyMap<number, EngineConnection>) {
@@ -58,7 +58,7 @@ async function connectAll(fairlead: Fairlead, owned: DisposableStack) {
   return connections
 }
 
-test('the gate is open for a successor once gossip has come round, and shut, with the reason, when the group does not know it', async () => {
+test('the gate opens for a successor once gossip has reached all, and is closed, with the reason, when the group does not know the successor', async () => {
   await using fairlead = await withUngatedSuccessor()
   using owned = new DisposableStack()
   const connections = await connectAll(fairlead, owned)

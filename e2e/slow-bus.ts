@@ -6,8 +6,8 @@ import type { Fairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 
 /**
- * What other shards say to this one on the cluster's bus arrives so many milliseconds later from now on, as where Nagle's algorithm meets
- * delayed acknowledgements. What it says itself does not. `others`: shards that talk to it. Ends with the value returned.
+ * From now on messages of other shards to this one on the cluster's bus arrive this many milliseconds later, as happens when Nagle's algorithm meets
+ * delayed acknowledgements. Its own messages are not delayed. `others`: shards that talk to it. Ends when the returned value is disposed of.
  */
 export async function slowBusTo(
   fairlead: Fairlead,
@@ -26,7 +26,7 @@ export async function slowBusTo(
         to.destroy()
       })
     }
-    // Timers that are equally long end in the order in which they began.
+    // Timers of equal length fire in the order in which they began.
     from.on('data', (bytes) => setTimeout(() => to.write(bytes), delayMs))
     to.pipe(from)
   })

@@ -6,7 +6,7 @@ import { codeOf } from '@fairlead/engine'
 
 export interface SmallDisk extends Disposable {
   readonly folder: string
-  /** Takes all the room that is left, until disposed of. */
+  /** Fills the disk, until it is disposed of. */
   fill(): Disposable
 }
 

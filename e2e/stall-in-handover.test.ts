@@ -3,7 +3,7 @@ import { pairsHere, usualPair } from '../proof/engine-pairs.ts'
 import { type Party, parties, type Stall } from './stall.ts'
 import { type Aftermath, type Round, stallInUpgrades } from './stall-round.ts'
 
-/** Longer than any pause or hold that has no other end. */
+/** Longer than any pause or hold that ends only by its time. */
 const SHORT_MS = 2_500
 
 describe('a process that stalls in the middle of a handover and goes on later costs no write, and clients of the endpoint wait', () => {
@@ -18,7 +18,7 @@ describe('a process that stalls in the middle of a handover and goes on later co
         stall('before demote', 'primary'),
         stall('before promote', 'successor'),
         stall('after hold-endpoint', 'proxy'),
-        // Orders that wait in it are older than its server's patience when it goes on.
+        // When the process goes on, orders that wait in it are older than the server's deadline.
         stall('before demote', 'agent'),
         stall('before promote', 'agent'),
       ],
@@ -34,7 +34,7 @@ describe('a process that stalls in the middle of a handover and goes on later co
     },
   ]
   for (const round of rounds) {
-    // Most of the time a process stands still.
+    // A process is stopped for most of this time.
     test.concurrent(`of a database of ${round.groups} group(s)`, { timeout: 200_000 }, async () => {
       const after = await stallInUpgrades(round)
       const context = describeAftermath(round, after)
@@ -88,7 +88,7 @@ describe.runIf(process.env['STALL_EVERYTHING'] === '1')('every party, everywhere
       const { endpoint, direct } = wrongs(after)
       expect([endpoint[1], direct[1]], context).toEqual([0, 0])
       const isShort = round.stalls.every(({ ms }) => ms < HUNG_MS)
-      // A process that is killed for its silence takes with it what it had not sent; and that is told.
+      // A process that is killed for its silence loses the writes that it had not sent, and that is reported.
       if (isShort || after.told.length === 0) expect([endpoint[0], direct[0]], context).toEqual([0, 0])
       if (isShort) expect(after.endpoint.report.errors, context).toEqual({})
     })
@@ -131,7 +131,7 @@ function shuffle<T>(items: readonly T[], chance: () => number): readonly T[] {
     .map(({ item }) => item)
 }
 
-/** The successor branched off where the primary stood, and no client of the endpoint waited for less than writes stood still. */
+/** The successor branched off at the offset of the primary, and no client of the endpoint waited for less time than writes were stopped. */
 function certificatesThatDoNotAddUp({ actions }: Aftermath) {
   return actions
     .flatMap(({ certificates }) => certificates)
@@ -141,7 +141,7 @@ function certificatesThatDoNotAddUp({ actions }: Aftermath) {
     )
 }
 
-/** Lost and duplicated. */
+/** The numbers of lost and of duplicated writes. */
 function wrongs({ endpoint, direct }: Aftermath) {
   const of = ({ verdict }: Aftermath['direct']) => [verdict.lost, verdict.duplicated]
   return { endpoint: of(endpoint), direct: of(direct) }

@@ -19,12 +19,12 @@ export interface Round {
 
 export interface Aftermath {
   readonly actions: readonly Action[]
-  /** What clients of the endpoint have seen, and clients that connect to the shards themselves. */
+  /** The verdicts on clients of the endpoint, and on clients that connect to the shards themselves. */
   readonly endpoint: Seen
   readonly direct: Seen
   /** The stalls that happened. */
   readonly stalled: readonly string[]
-  /** What the audit says of losses. */
+  /** The audit records about losses. */
   readonly told: readonly string[]
 }
 

@@ -5,7 +5,7 @@ import { appendFileSync } from 'node:fs'
 export const parties = ['server', 'successor', 'primary', 'proxy', 'agent'] as const
 export type Party = (typeof parties)[number]
 
-/** A process is stopped (SIGSTOP) at a point of a handover, as `onEffect` names it, and goes on after `ms`. */
+/** Stops a process (SIGSTOP) at a point of a handover, as `onEffect` names it; it is resumed after `ms`. */
 export interface Stall {
   readonly at: string
   readonly who: Party
@@ -15,7 +15,7 @@ export interface Stall {
 export interface Stalls {
   /** A handover begins, between these shards. */
   begin(primary: string, successor: string): void
-  /** An effect is about to happen, or has. */
+  /** An effect is about to happen, or has happened. */
   at(point: string): void
 }
 
@@ -49,7 +49,7 @@ export function createStalls(
   }
 }
 
-/** Another process lets it go on: the stopped process may be this one. */
+/** Another process resumes it, because the stopped process may be this one. */
 function stop(pid: number, ms: number): void {
   spawn('sh', ['-c', `sleep ${ms / 1_000}; kill -CONT ${pid}`], { detached: true, stdio: 'ignore' }).unref()
   process.kill(pid, 'SIGSTOP')

@@ -8,14 +8,14 @@ import { ANSWER_WITHIN_MS, type Fairlead, startFairlead, startPart } from '../pr
 import { until } from '../proof/until.ts'
 import type { StrikeFiles } from './strike.ts'
 
-/** A server of several on one PostgreSQL, each with a home and a way to PostgreSQL of its own. */
+/** One of several servers on one PostgreSQL, each with a home and a connection to PostgreSQL of its own. */
 export interface Member {
   readonly name: string
   readonly server: Pick<Fairlead['server'], 'pid' | 'end' | 'start'>
   readonly api: Fairlead['api']
   url(): string
   readonly way: Way
-  /** What it logs. */
+  /** Its log. */
   readonly log: string
 }
 
@@ -24,18 +24,18 @@ export interface Servers extends AsyncDisposable {
   /** The home of the agent and the proxy, and of the first server. */
   readonly fairlead: Fairlead
   readonly members: readonly Member[]
-  /** Where a strike is ordered. */
+  /** The files that order a strike. */
   readonly order: string
-  /** Asks PostgreSQL, past all ways. */
+  /** A query to PostgreSQL, not through the relay of any server. */
   ask(sql: string): Promise<readonly Record<string, unknown>[]>
-  /** The server that looks after a database now; none where its lease has run out. */
+  /** The server that holds a database now; undefined if its lease has expired. */
   holderOf(databaseUid: number): Promise<Member | undefined>
   untilAllHoldSome(): Promise<void>
 }
 
 const serverMain = join(import.meta.dirname, 'crash-main.ts')
 
-/** Starts `count` of them; `env`: what they all get. */
+/** Starts `count` servers; `env`: variables for all of them. */
 export async function startServers(
   postgres: TestPostgres,
   count: number,
@@ -88,7 +88,7 @@ export async function startServers(
   }
 }
 
-/** A server with a home of its own, that reaches the agent and the proxy of `fairlead`. */
+/** A server with a home of its own, which reaches the agent and the proxy of `fairlead`. */
 async function startOther(
   { home: shared, environment, token }: Fairlead,
   way: Way,
@@ -112,18 +112,18 @@ async function startOther(
   }
 }
 
-/** The way of one server to PostgreSQL. */
+/** The relay between one server and PostgreSQL. */
 export interface Way extends AsyncDisposable {
   readonly folder: string
-  /** The process that passes everything on. */
+  /** The process that forwards everything. */
   readonly pidFile: string
-  /** A place for what its server logs. */
+  /** The file for the log of its server. */
   readonly log: string
-  /** Nothing goes through any more, and nothing is said. */
+  /** Nothing goes through any more, and nothing is reported. */
   stop(): void
-  /** What has waited goes through. */
+  /** Data that have waited go through. */
   goOn(): void
-  /** Connections are cut, and new ones go through. */
+  /** Connections are broken, and new ones go through. */
   restart(): Promise<void>
 }
 

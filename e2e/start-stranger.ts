@@ -6,9 +6,9 @@ export const STRANGER = 65_534
 
 /** A program that runs as another user of this machine, until it is disposed of. */
 export interface Stranger extends AsyncDisposable {
-  /** The first thing that it prints after what was returned before. Throws when it ends without it, or in 10 s. */
+  /** The next text that it prints. Throws when it ends before that, or after 10 s. */
   says(): Promise<string>
-  /** What it has printed since then. */
+  /** The text that it has printed since then. */
   rest(): readonly string[]
 }
 
@@ -16,8 +16,8 @@ export interface Stranger extends AsyncDisposable {
 export const canBeStranger = process.getuid?.() === 0
 
 /**
- * Runs JavaScript (a module that imports only what is Node's own) as another user. It begins as root, so that it finds Node wherever that is,
- * and is the other user before the first line of `code`.
+ * Runs JavaScript (a module that imports only Node's own modules) as another user. It begins as root, so that it finds Node wherever that is,
+ * and becomes the other user before the first line of `code`.
  */
 export function startStranger(code: string): Stranger {
   const become = `process.setgroups([${STRANGER}]); process.setgid(${STRANGER}); process.setuid(${STRANGER})`

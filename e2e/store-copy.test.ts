@@ -50,7 +50,7 @@ test.skipIf(postgresHere() === null)(
     expect(await shown()).toMatchObject({ hold_reason: 'supervised', certificates: [] })
     await api.resumeAction({ params: { uid: upgrade } })
     expect((await fairlead.untilEnded(upgrade)).status).toBe('completed')
-    // Root has started it: the server that reads that password and speaks to PostgreSQL is another user.
+    // Root has started it: the server, which reads that password and speaks to PostgreSQL, is another user.
     if (process.geteuid?.() === 0) expect(statSync(`/proc/${fairlead.server.pid}`).uid).not.toBe(0)
     await load.untilAcked(load.acked() + 100)
     await load.stop()
@@ -62,7 +62,7 @@ test.skipIf(postgresHere() === null)(
   },
 )
 
-/** One that asks for TLS and a password, and what the server is told of it. */
+/** A PostgreSQL that asks for TLS and a password, and the server's variables for it. */
 async function startPostgresOfOthers({ home }: Fairlead) {
   await using opened = new AsyncDisposableStack()
   const postgres = opened.use(await startPostgres({ tcp: true }))
@@ -82,7 +82,7 @@ async function startPostgresOfOthers({ home }: Fairlead) {
   await postgres.stop('fast')
   await postgres.start()
   await writeFile(join(folder, 'ca.pem'), authority.cert, { mode: 0o644 })
-  // Where the server can read it: see docs/postgresql.md.
+  // In a place that the server can read: see docs/postgresql.md.
   const own = join(home, 'server', 'own')
   const file = join(existsSync(own) ? own : home, 'postgres-password')
   await writeFile(file, 'of-the-cluster\n', { mode: 0o600 })
@@ -97,7 +97,7 @@ async function startPostgresOfOthers({ home }: Fairlead) {
   }
 }
 
-/** What it prints. Rejects with what it says where it fails. */
+/** What the command prints. Rejects with its error text when it fails. */
 async function copy(fairlead: Fairlead, env: Readonly<Record<string, string>>): Promise<string> {
   const all = { PATH: process.env['PATH'] ?? '', ...fairlead.environment, ...env }
   const args = ['--conditions=@fairlead/source', main, 'store', 'copy']

@@ -36,7 +36,7 @@ export async function startStranger(port: number, args: readonly string[] = []):
     ...(mayBeNobody && { uid: NOBODY, gid: NOBODY }),
   })
   owned.defer(() => void child.kill('SIGKILL'))
-  // Our own connections speak to no process of another user.
+  // Fairlead's own connections refuse processes of another user.
   const client = new Redis({
     host: '127.0.0.1',
     port,
@@ -45,7 +45,7 @@ export async function startStranger(port: number, args: readonly string[] = []):
     retryStrategy: () => 50,
     maxRetriesPerRequest: null,
   })
-  client.on('error', () => undefined) // it does not listen yet, or not any more
+  client.on('error', () => undefined) // the engine does not listen yet, or has ended
   owned.defer(() => client.disconnect())
   await until('the stranger answers', async () => {
     if (child.exitCode !== null) throw new Error(`the stranger has ended with code ${child.exitCode}`)

@@ -7,36 +7,36 @@ import { until } from '../proof/until.ts'
 import type { Member, Servers } from './start-servers.ts'
 import { type Blow, type Strike, struckFile } from './strike.ts'
 
-/** A server that was struck, and where. */
+/** A server that was struck, and at which point. */
 export interface Struck {
   readonly member: Member
   readonly point: string
 }
 
-/** Servers of which some are struck now. Disposed of, all go on. */
+/** The servers, some of which are struck now. Disposed of, all go on. */
 export interface Field extends AsyncDisposable {
   readonly servers: Servers
-  /** Clients ask here for the database: one that stands answers. */
+  /** The URL at which clients ask for the database: a server that is not struck answers. */
   readonly url: string
   /** A server that is not struck. */
   standing(): Member
-  /** The next one that comes to this point is struck, and the agent with it. */
+  /** Orders a strike: the next server that comes to this point is struck, and the agent with it. */
   order(strike: Pick<Strike, 'at' | 'nth' | 'how'>, agent?: 'SIGKILL' | 'SIGSTOP'): void
-  /** The one that followed the last order. */
+  /** The server that was struck by the last order. */
   struck(): Struck | undefined
-  /** The time of PostgreSQL leaps over its leases. */
+  /** Ends its leases at once, as if PostgreSQL's clock had passed them. */
   endLease(member: Member): Promise<void>
   untilLeaseIsOver(member: Member): Promise<void>
-  /** Another one holds the database. */
+  /** Whether another server holds the database. */
   isTakenFrom(member: Member, databaseUid: number): Promise<boolean>
-  /** And the agent has heard of the epoch of that one. */
+  /** The same, and the agent knows the epoch of that server. */
   isFenced(member: Member, databaseUid: number): Promise<boolean>
   letGoOn(member: Member, how: Blow): Promise<void>
-  /** Until all of them work again. */
+  /** Waits until all servers work again. */
   settle(): Promise<void>
 }
 
-/** None is struck yet. */
+/** Starts with no server struck. */
 export async function createField(servers: Servers): Promise<Field> {
   const { fairlead, members, order, ask } = servers
   await using opened = new AsyncDisposableStack()
@@ -47,7 +47,7 @@ export async function createField(servers: Servers): Promise<Field> {
     return found
   }
   const letGoOn = async (member: Member, how: Blow) => {
-    // What is stopped may stop others for some seconds: within a transaction, until PostgreSQL ends that.
+    // A stopped server may block others for some seconds: if it was in a transaction, until PostgreSQL ends that.
     if (how === 'kill') await member.server.start()
     if (how === 'stop') process.kill(member.server.pid, 'SIGCONT')
     if (how === 'hang') member.way.goOn()
@@ -60,7 +60,7 @@ export async function createField(servers: Servers): Promise<Field> {
     const { pid } = await rowOf(uid)
     return pid !== undefined && pid !== down.get(member)
   }
-  // What is stopped cannot be ended.
+  // A stopped process cannot end, so it is resumed first.
   opened.defer(() => {
     for (const { pid } of [fairlead.agent, ...members.map(({ server }) => server)]) signal(pid, 'SIGCONT')
     for (const { way } of members) way.goOn()
@@ -100,7 +100,7 @@ export async function createField(servers: Servers): Promise<Field> {
 
 function giveOrder(order: string, strike: Strike): void {
   rmSync(struckFile(order), { force: true })
-  // Whole at once: it is read at each effect.
+  // Written in one step, because it is read at each effect.
   writeFileSync(`${order}.new`, JSON.stringify(strike))
   renameSync(`${order}.new`, order)
 }
@@ -127,14 +127,14 @@ async function untilLeaseIsOver(ask: Servers['ask'], pid: number | undefined): P
   await until('its leases are over', async () => (await ask(left)).length === 0)
 }
 
-/** What servers were refused, in their own words: "lease" by the store, "epoch" by agents and proxies. */
+/** The kinds of refusals in the logs of servers: "lease" by the store, "epoch" by agents and proxies. */
 export function refusedIn({ members }: Servers): readonly string[] {
   const logs = members.map(({ log }) => readFileSync(log, 'utf8')).join('')
   const words = { lease: 'another server works on database', epoch: 'is held under epoch' }
   return Object.entries(words).flatMap(([name, said]) => (logs.includes(said) ? [name] : []))
 }
 
-/** Passes what clients ask on to a server that stands. */
+/** Forwards requests of clients to a server that is not struck. */
 async function startFront(standing: () => readonly Member[], opened: AsyncDisposableStack): Promise<string> {
   const ask = async (path: string, authorization: string) => {
     for (const member of standing()) {
@@ -143,7 +143,7 @@ async function startFront(standing: () => readonly Member[], opened: AsyncDispos
       const answer = await asked
         .then(async (found) => [found.status, await found.text()] as const)
         .catch(() => null)
-      // One that was struck just now gives none.
+      // A server that was struck just now gives no answer.
       if (answer !== null) return answer
     }
     return [503, ''] as const

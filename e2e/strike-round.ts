@@ -10,42 +10,42 @@ import type { Blow } from './strike.ts'
 import { createField, type Field, refusedIn, type Struck } from './strike-field.ts'
 import { watchPrimaries } from './watch-primaries.ts'
 
-/** When a server that was struck goes on: when another one holds the database; when the agent has heard of that one's epoch; when the action has ended. */
+/** When a struck server goes on: when another one holds the database; when the agent knows that one's epoch; when the action has ended. */
 export const returns = ['claimed', 'fenced', 'ended'] as const
 export type Return = (typeof returns)[number]
 
-/** A strike in an upgrade, and a second one at what takes over. */
+/** A strike in an upgrade, and a second one at the server that takes over. */
 export interface Stroke {
   readonly at: string
   readonly nth: number
   readonly how: Blow
   readonly back: Return
-  /** The agent is killed, or stopped, in the same moment; and is back, or goes on, so much later. */
+  /** The agent is killed or stopped at the same moment, and is started or resumed this much later. */
   readonly agent: { readonly signal: 'SIGKILL' | 'SIGSTOP'; readonly ms: number } | null
-  /** The next server is struck, too, so many points after it has begun. */
+  /** The next server is struck, too, this many points after it has begun. */
   readonly next: { readonly nth: number; readonly how: Blow } | null
 }
 
-/** Upgrades of one database under two loads, one stroke in each. */
+/** Upgrades of one database under two loads, with one strike in each. */
 export interface Round {
   readonly pair: Pair
   readonly groups: number
   readonly servers: number
   readonly strokes: readonly Stroke[]
-  /** Leases run out by themselves, after 15 s. Else the time of PostgreSQL leaps for the struck server: it relies on a lease that is over. */
+  /** True: leases expire by themselves, after 15 s. False: those of the struck server are ended at once in PostgreSQL, while it still relies on them. */
   readonly isPatient: boolean
 }
 
 export interface Aftermath {
   readonly actions: readonly Action[]
-  /** What clients of the endpoint have seen, and clients that connect to the shards themselves. */
+  /** The verdicts on clients of the endpoint, and on clients that connect to the shards themselves. */
   readonly endpoint: Seen
   readonly direct: Seen
-  /** One for each stroke: where it fell; "-": it never came to that point. */
+  /** One entry for each strike: the point at which it happened; "-": no server came to that point. */
   readonly struck: readonly string[]
   /** Writes that two primaries took. */
   readonly twoPrimaries: readonly string[]
-  /** What servers were refused, once for each kind: "lease", "epoch". */
+  /** The kinds of refusals that servers got: "lease", "epoch". */
   readonly refused: readonly string[]
 }
 

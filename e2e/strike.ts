@@ -1,31 +1,31 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { pidOfAgent } from './pid-of-agent.ts'
 
-/** What happens to a server. `hang`: its way to PostgreSQL is stopped; `reset`: killed; `clock`: its wall clock is set back by an hour. */
+/** What happens to a server. `hang`: its relay to PostgreSQL is stopped; `reset`: the relay is killed; `clock`: its wall clock is set back by an hour. */
 export const blows = ['kill', 'stop', 'hang', 'reset', 'clock'] as const
 export type Blow = (typeof blows)[number]
 
-/** What a server does to itself at a point of its work, as `onEffect` names it. It is ordered with a file, and the file is gone when it happens. */
+/** What a server does to itself at a point of its work, as `onEffect` names it. A file orders it, and is deleted when it happens. */
 export interface Strike {
   /** '*': any. */
   readonly at: string
-  /** The time that the point comes, from when this server sees the order: from 1. */
+  /** Which occurrence of the point, from 1, since this server has seen the order. */
   readonly nth: number
   readonly how: Blow
-  /** This one goes on. */
+  /** Not this server: another one must follow the order. */
   readonly butNot: readonly number[]
   /** The agent of that home gets a signal at the same moment. */
   readonly agent: { readonly home: string; readonly signal: 'SIGKILL' | 'SIGSTOP' } | null
 }
 
-/** What a server that can be struck is told: where orders lie, and where the process that passes its words on to PostgreSQL has its id. */
+/** The files of a server that can be struck: its orders, and the pid of its relay to PostgreSQL. */
 export interface StrikeFiles {
   readonly order: string
   readonly relayPid: string
 }
 
 export interface Strikes {
-  /** An effect is about to happen, or has. */
+  /** An effect is about to happen, or has happened. */
   at(point: string): void
   /** By its own clock, Unix milliseconds. */
   now(): number
@@ -33,7 +33,7 @@ export interface Strikes {
 
 const HOUR_MS = 3_600_000
 
-/** Where the order was followed, and by which process. */
+/** The point at which the order was followed, and the process that followed it. */
 export function struckFile(order: string): string {
   return `${order}.struck`
 }
@@ -65,7 +65,7 @@ export function createStrikes(files: string | undefined): Strikes | null {
   }
 }
 
-/** '' where there is none. */
+/** '' if there is none. */
 function readIfThere(file: string): string {
   try {
     return readFileSync(file, 'utf8')

@@ -21,7 +21,7 @@ describe.skipIf(postgresHere() === null)(
       {
         ...{ pair, groups: 1, servers: 3, isPatient: false },
         strokes: [
-          // It goes on as soon as another one has taken over, with a lease that it believes in. The one that takes over is struck as well.
+          // The struck server goes on as soon as another one has taken over, and still believes in its lease. The server that takes over is struck as well.
           { ...alone, at: 'before demote', how: 'stop', next: { nth: 4, how: 'kill' } },
         ],
       },
@@ -31,7 +31,7 @@ describe.skipIf(postgresHere() === null)(
       test(name, { timeout: 240_000 }, async () => {
         const after = await strike(round)
         expect(after.struck, describeAftermath(round, after)).not.toContain('-')
-        // What came too late was refused: by the store, or by the agent.
+        // Late work of the struck server was refused: by the store, or by the agent.
         expect(after.refused.length, describeAftermath(round, after)).toBeGreaterThan(0)
       })
     }
@@ -39,8 +39,8 @@ describe.skipIf(postgresHere() === null)(
 )
 
 /**
- * Every point of an upgrade × every blow, with two servers and with three: STRIKE_EVERYTHING=1, about an hour, in an order that STRIKE_SEED
- * chooses. STRIKE_PART=2/4 does the second of four parts. STRIKE_PATIENT=1 waits until leases run out by themselves, which takes four times as long.
+ * Every point of an upgrade × every kind of strike, with two servers and with three: STRIKE_EVERYTHING=1, about an hour, in an order that STRIKE_SEED
+ * chooses. STRIKE_PART=2/4 does the second of four parts. STRIKE_PATIENT=1 waits until leases expire by themselves, which takes four times as long.
  */
 const isForAll = process.env['STRIKE_EVERYTHING'] === '1' && postgresHere() !== null
 describe.runIf(isForAll)('every blow, everywhere', () => {
@@ -61,7 +61,7 @@ function mustHave(there: TestPostgres | undefined): TestPostgres {
   return there
 }
 
-/** The promises, whatever the round. */
+/** The promises that must hold in every round. */
 async function strike(round: Round): Promise<Aftermath> {
   const after = await strikeInUpgrades(mustHave(postgres), round)
   const context = describeAftermath(round, after)
@@ -76,7 +76,7 @@ async function strike(round: Round): Promise<Aftermath> {
   return after
 }
 
-/** Of one group has an upgrade about fifty points; one that does not come is said. */
+/** An upgrade of one group has about fifty points; a point that is not reached is reported. */
 const MOST_POINTS = 52
 const ofHandover = ['record-intent', 'hold-endpoint', 'pause', 'pause-longer', 'promote', 'switch-endpoint']
 
@@ -102,7 +102,7 @@ function everything(seed: number): readonly Round[] {
   })
 }
 
-/** What else happens in a stroke. With two servers, only one is struck. */
+/** What else happens in a strike. With two servers, only one is struck. */
 function chanceOf(
   servers: number,
   how: Blow,

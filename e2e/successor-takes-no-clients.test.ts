@@ -6,7 +6,7 @@ import { startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 import { untilAction } from '../proof/way-back.ts'
 
-test('a role does not move to a shard that takes no clients: the upgrade says so, and goes on when it takes them again', async () => {
+test('a role does not move to a shard that accepts no clients: the upgrade says so, and goes on when it accepts them again', async () => {
   await using fairlead = await startFairlead()
   const { api } = fairlead
   const { uid, action_uid } = await api.createDatabase({
@@ -21,7 +21,7 @@ test('a role does not move to a shard that takes no clients: the upgrade says so
   await untilAction(
     fairlead,
     action,
-    'it waits for a word before the role moves',
+    'it waits for the order before the role moves',
     (seen) => seen.needs_person,
   )
 
@@ -50,7 +50,7 @@ test('a role does not move to a shard that takes no clients: the upgrade says so
   expect(await client.stop()).toEqual({ errors: [], connections: 1, stored: client.count() })
 })
 
-/** One client that counts, one request after the other. What it met: errors, connections, and the number that it left. */
+/** One client that counts, one request after the other. Answers its errors, its connections, and the last number. */
 function countThrough(port: number, password: string) {
   const client = new Redis({ host: '127.0.0.1', port, username: 'default', password })
   const errors: string[] = []

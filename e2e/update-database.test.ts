@@ -8,7 +8,7 @@ import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 
 const MB = 1_000_000
-/** Of an engine with a backlog of ours, besides what its clients have. */
+/** The part of an engine's limit beside its clients', with Fairlead's usual backlog. */
 const OURS = 66.5 * 1024 * 1024
 
 let fairlead: Fairlead
@@ -62,7 +62,7 @@ describe('PUT /v1/bdbs/{uid}', () => {
     )
   })
 
-  test('refuses less than is used where keys may not go, and evicts where any may', async () => {
+  test('refuses less memory than is used if keys may not be evicted, and evicts if any key may', async () => {
     const uid = await create({ memory_size: 20 * MB })
     using client = await asUser(uid)
     await fill(client, 0, 250_000)
@@ -82,7 +82,7 @@ describe('PUT /v1/bdbs/{uid}', () => {
     await until('keys were evicted', async () => Number(await client.call('DBSIZE')) < 200_000)
   })
 
-  test('refuses what it does not know, naming it, and what is not there', async () => {
+  test('refuses unknown fields by name, and unknown databases', async () => {
     const uid = await create({ memory_size: 20 * MB })
     await expect(put(uid, { shards_count: 2 } as Body<typeof updateDatabase>)).rejects.toMatchObject({
       ...{ status: 400, code: 'invalid_request', message: expect.stringContaining('shards_count') },
@@ -95,8 +95,8 @@ describe('PUT /v1/bdbs/{uid}', () => {
   })
 })
 
-describe('more memory while an upgrade is in hand', () => {
-  test('is given; less, and another policy, waits', async () => {
+describe('more memory while an upgrade runs', () => {
+  test('is granted; less memory, and another policy, are refused', async () => {
     const uid = await create({ memory_size: 20 * MB, engine_version: build('redis', '7.0') })
     const body = { engine_version: build('valkey', '8.1'), supervised: true }
     const { action_uid } = await fairlead.api.upgradeDatabase({ params: { uid }, body })
@@ -120,7 +120,7 @@ describe('more memory while an upgrade is in hand', () => {
 
   const [lean, rich] = [findBuild('valkey', '9'), findBuild('redis', '8.0')]
   test.runIf(lean !== undefined && rich !== undefined)(
-    'lets a rollback go on that stands before a build which needs more',
+    'lets a rollback go on that waits because the older build needs more',
     async () => {
       const uid = await create({ memory_size: 12 * MB, engine_version: rich ?? '' })
       using client = await asUser(uid)
@@ -165,7 +165,7 @@ async function asUser(uid: number): Promise<EngineConnection> {
   return connectEngine({ address, login: { username: 'default', password } })
 }
 
-/** Small keys, numbered from and up to, which builds keep in different room. */
+/** Small keys with these numbers, which take different memory in different builds. */
 async function fill(client: EngineConnection, from: number, to: number): Promise<void> {
   const script = "for n = ARGV[1], ARGV[2] do redis.call('SET', 'small:' .. n, n) end"
   for (let at = from; at < to; at += 10_000) await client.call('EVAL', script, 0, at, at + 9_999)

@@ -47,7 +47,7 @@ describe('an upgrade under load loses no acknowledged write and executes none tw
   }
 })
 
-test('without memory for a surge shard it is done in place, and loses nothing either', async () => {
+test('without memory for a surge shard the upgrade is done in place, and loses nothing either', async () => {
   await using fairlead = await startFairlead({ env: { FAIRLEAD_NODE_MEMORY_MB: '100' } })
   const proof = await upgradeUnderLoad(fairlead, {
     from: older,

@@ -3,7 +3,7 @@ import { findBuild, hasWayBack, pairsHere } from '../proof/engine-pairs.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { type LoadedUpgrade, upgradeUnderLoad } from '../proof/upgrade-under-load.ts'
 
-/** Kinds of databases, and what people do with them. `handovers`: how many the way to the end takes, in all. */
+/** Kinds of databases, and the orders that people give. `handovers`: how many are needed in all. */
 const kinds: readonly (Omit<LoadedUpgrade, 'from' | 'to'> & { what: string; handovers: number })[] = [
   { what: 'replicated', kind: 'set', handovers: 1 },
   { what: '3 groups with replicas', kind: 'incr', groups: 3, handovers: 3 },
@@ -25,17 +25,17 @@ const kinds: readonly (Omit<LoadedUpgrade, 'from' | 'to'> & { what: string; hand
   },
 ]
 
-/** A rollback is asked for in vain then, and the original primaries do not get their role back. */
+/** Then a rollback is requested and refused, and the original primaries do not get their role back. */
 function withoutWayBack<K extends (typeof kinds)[number]>(kind: K): K {
   const afterwards = kind.afterwards === undefined ? {} : { afterwards: 'ask in vain' as const }
   return { ...kind, ...afterwards, handovers: kind.groups ?? 1 }
 }
 
-/** Small: what is proven here is the way, not its speed. */
+/** Small loads: these tests prove the result, not the speed. */
 const load = { warmUp: 3_000, perSecond: 4_000, connections: 12 }
 
 const pairs = pairsHere()
-/** Redis 8 does not read the files of valkey 9, only what that one sends. Valkey 9 reads what redis 8 has written, also from the disk of a replica that is restarted on it. Not in one cluster: core/requests/cluster-pairs.ts. */
+/** Redis 8 does not read the files of valkey 9, only its replication stream. Valkey 9 reads the files of redis 8, also those of a replica that is restarted on it. Not in one cluster: core/requests/cluster-pairs.ts. */
 const [foreign, reader] = [findBuild('redis', '8.0'), findBuild('valkey', '9')]
 let fairlead: Fairlead
 
@@ -45,7 +45,7 @@ beforeAll(async () => {
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
 describe('every way through an upgrade loses nothing, does nothing twice and needs no full sync', () => {
-  // Each kind once, each pair in turn.
+  // Each kind once, with the pairs in turn.
   const cases = kinds.map((kind, n) => {
     const pair = pairs[n % pairs.length]
     return pair === undefined || hasWayBack(pair) ? { ...kind, pair } : { ...withoutWayBack(kind), pair }
@@ -72,7 +72,7 @@ describe('every way through an upgrade loses nothing, does nothing twice and nee
       expect(proof.acked).toBeGreaterThan(2 * load.warmUp)
       const end = kind.afterwards === 'roll back' ? pair.from : pair.to
       expect(proof.to).toBe(end.replace('-', ' '))
-      // A rollback that is turned round before all groups have gone back needs no further handover of the others.
+      // If a rollback is reversed before all groups have gone back, the other groups need no further handover.
       if (kind.afterwards === 'roll back twice')
         expect(proof.certificates.length).toBeLessThanOrEqual(handovers)
       else expect(proof.certificates.length).toBe(handovers)

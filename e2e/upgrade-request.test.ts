@@ -24,7 +24,7 @@ async function create(body: Partial<Body<typeof createDatabase>>) {
 }
 
 describe('a dry run', () => {
-  test('proves the target in a process of its own, says the whole plan, and leaves nothing', async () => {
+  test('tries the target in a process of its own, shows the whole plan, and leaves nothing behind', async () => {
     const { uid } = await create({ replication: true, engine_version: build('redis', '7.0') })
     const before = await fairlead.api.listNodes({})
     const answer = await fairlead.api.upgradeDatabase({
@@ -37,7 +37,7 @@ describe('a dry run', () => {
       status: 'active',
       plan: { change: true, handovers: 1, outage_ms: 0, trial: { ok: true } },
     })
-    // Which holes a build has depends on where it was fetched from.
+    // The known holes of a build depend on its source.
     expect(answer.plan?.risks.filter((risk) => !risk.includes('has a known hole'))).toEqual([])
     expect(answer).not.toHaveProperty('action_uid')
     expect(answer.plan?.lanes[0]?.steps.map(({ op_name }) => op_name)).toEqual([
@@ -64,7 +64,7 @@ describe('a dry run', () => {
     expect(plan?.handovers).toBe(2)
   })
 
-  test('counts as free what a replica with its data does not need any more, and refuses a database that can never fit', async () => {
+  test('counts memory as free that a replica with its data does not need any more, and refuses a database that can never fit', async () => {
     await using small = await startFairlead({ env: { FAIRLEAD_NODE_MEMORY_MB: '300' } })
     const body = { name: 'small', memory_size: 0, replication: true, engine_version: build('valkey', '8.0') }
     const { uid, action_uid } = await small.api.createDatabase({ body })
@@ -97,7 +97,7 @@ describe('a dry run', () => {
 })
 
 describe('discarding', () => {
-  test('is the quick way of a database that keeps nothing: it begins empty, and the plan says so', async () => {
+  test('with may_discard_data, a database that keeps nothing begins empty, and the plan says so', async () => {
     const { uid } = await create({ engine_version: build('valkey', '8.0') })
     await using writer = await asUser(uid)
     await writer.call('SET', 'gone', '1')
@@ -133,7 +133,7 @@ describe('discarding', () => {
 
 test('without ports for its shards a database is refused, and so is its upgrade, with nothing begun', async () => {
   await using ports = await claimPorts()
-  // Two for each shard, one for the endpoint, and one that is left.
+  // Two for each shard, one for the endpoint, and one more.
   const range = `${ports.from}-${ports.from + 7}`
   await using crowded = await startFairlead({ env: { FAIRLEAD_PORT_RANGE: range } })
   const { uid, action_uid } = await crowded.api.createDatabase({
@@ -153,7 +153,7 @@ test('without ports for its shards a database is refused, and so is its upgrade,
   expect(await crowded.api.listDatabases({})).toMatchObject([{ uid, status: 'active' }])
 })
 
-test('what an operator set at run time goes with the role: users with their rights, and settings', async () => {
+test('users with their rights, and settings that an operator made at run time, go with the role', async () => {
   const { uid, shard_list } = await create({ replication: true, engine_version: build('redis', '7.0') })
   const [first = 0] = shard_list
   {
@@ -245,7 +245,7 @@ test('a sharded database shows its slots, its primaries as endpoints, and its sh
   expect(primaries.map(({ port }) => port)).toEqual(database.endpoints.map(({ port }) => port))
   using admin = await asAdmin(fairlead, Number(primaries[0]?.uid))
   const [, limit] = (await admin.call('CONFIG', 'GET', 'maxmemory')) as string[]
-  // The share of the clients, and what replication takes beside them.
+  // The share of the clients, plus the memory of replication.
   expect(Number(limit) - 100_000_000).toBe(66.5 * 1024 * 1024)
   expect(String(await admin.call('CLUSTER', 'INFO'))).toMatch(/cluster_state:ok[\s\S]*cluster_known_nodes:6/)
 })

@@ -6,11 +6,11 @@ import { asAdmin } from '../proof/roles.ts'
 import type { Fairlead } from '../proof/start-fairlead.ts'
 
 /**
- * Writes to every engine there is, whatever its role is said to be: one counter for each group, and each engine that takes writes raises it. Two
- * primaries that take writes at the same time answer the same number, or what one has answered is gone.
+ * Writes to every engine, whatever role it reports: there is one counter for each group, and each engine that accepts writes raises it. If two
+ * primaries accept writes at the same time, both answer the same number, or a number that one has answered is lost.
  */
 export interface PrimaryWatch extends AsyncDisposable {
-  /** What was answered twice, or is gone; empty: there never were two. Ends the watch. */
+  /** Ends the watch. Answers the numbers that were answered twice, or are lost; empty: there never were two primaries. */
   end(): Promise<readonly string[]>
   /** Answers so far. */
   answered(): number
@@ -18,7 +18,7 @@ export interface PrimaryWatch extends AsyncDisposable {
 
 const AGAIN_MS = 5
 
-/** Of the one database of a Fairlead, with that many groups. It looks for new engines, too. */
+/** Watches the only database of a Fairlead, with that many groups. It finds new engines, too. */
 export function watchPrimaries(fairlead: Fairlead, groups: number): PrimaryWatch {
   const stop = new AbortController()
   const keys = Array.from({ length: groups }, (_, group) => keyOf(group, groups))
@@ -79,11 +79,11 @@ async function keep(
       await pause(AGAIN_MS)
     }
   } catch {
-    // It is not there yet, or gone.
+    // The engine does not run yet, or is gone.
   }
 }
 
-/** Undefined where it takes no writes of that key. */
+/** Undefined if the engine accepts no writes of that key. */
 async function raise(engine: EngineConnection, key: string): Promise<number | undefined> {
   const answer = await engine.call('INCR', key).catch(() => undefined)
   return answer === undefined ? undefined : Number(answer)
@@ -99,13 +99,13 @@ async function lastOf(fairlead: Fairlead, key: string): Promise<number> {
         if (value !== null) found.push(Number(value))
       }
     } catch {
-      // It is gone.
+      // The engine is gone.
     }
   }
   return Math.max(0, ...found)
 }
 
-/** Its slot lies in the middle of those of a group. */
+/** A key whose slot lies in the middle of the slots of a group. */
 function keyOf(group: number, groups: number): string {
   for (let n = 0; ; n += 1) {
     const key = `watch-${group}-${n}`

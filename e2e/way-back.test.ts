@@ -8,13 +8,13 @@ import { until } from '../proof/until.ts'
 import { beginUpgrade, type Underway, untilAction, untilWindow } from '../proof/way-back.ts'
 
 const redis80 = findBuild('redis', '8.0')
-/** It is no build that CI has. */
+/** CI does not have this build. */
 const redis60 = findBuild('redis', '6.0')
 const valkey80 = build('valkey', '8.0')
 /** Redis 7.0 and valkey 8.1, unless PAIR asks for others. */
 const asked = usualPair()
 const { to: newer } = asked
-/** What PAIR asks for may have no way back: that is the test of redis 6.0. */
+/** A pair of PAIR may have no way back: only the test of redis 6.0 runs then. */
 const older = hasWayBack(asked) ? asked.from : build('redis', '7.0')
 
 let fairlead: Fairlead
@@ -33,7 +33,7 @@ async function expectRefusedRollback({ action }: Underway, reason: string): Prom
   expect(refusal.message).toContain(reason)
 }
 
-/** What people can still do then: stay on the new version. */
+/** People can still stay on the new version then. */
 async function expectFinalizes({ uid, action }: Underway, version: string): Promise<void> {
   await fairlead.api.finalizeAction({ params: { uid: action } })
   const end = await fairlead.untilEnded(action)
@@ -57,7 +57,7 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
     await expectFinalizes(upgrade, newer)
   })
 
-  test('its standby cannot follow any more after a restart, being older', async () => {
+  test('its standby cannot follow any more after a restart, because it is older', async () => {
     const upgrade = await beginUpgrade(fairlead, { from: older, to: newer })
     const { standby } = await untilWindow(fairlead, upgrade)
     process.kill(await pidOf(fairlead, standby), 'SIGKILL')
@@ -67,7 +67,7 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
     await expectFinalizes(upgrade, newer)
   })
 
-  test('its standby lost its link; and again that it can, when the link is back', async () => {
+  test('its standby lost its link; and that it can again when the link is back', async () => {
     const upgrade = await beginUpgrade(fairlead, { from: older, to: newer })
     const { standby } = await untilWindow(fairlead, upgrade)
     using admin = await asAdmin(fairlead, standby)
@@ -89,7 +89,7 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
     ])
   })
 
-  test('its standby stands still; and again that it can, when it goes on', async () => {
+  test('its standby is stopped; and that it can again when it is resumed', async () => {
     const upgrade = await beginUpgrade(fairlead, { from: valkey80, to: newer })
     const { standby } = await untilWindow(fairlead, upgrade)
     const pid = await pidOf(fairlead, standby)
@@ -155,8 +155,8 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
   }
 })
 
-describe('people hold an upgrade', () => {
-  test('paused, it begins nothing new; an engine that dies is brought back all the same', async () => {
+describe('people stop an upgrade', () => {
+  test('while it is paused it begins nothing new, but an engine that dies is started again', async () => {
     const { uid, action } = await beginUpgrade(fairlead, asked, {})
     await fairlead.api.pauseAction({ params: { uid: action } })
     const paused = await untilAction(fairlead, action, 'it is paused', ({ state }) => state === 'hold')

@@ -11,7 +11,7 @@ import { smallDisk } from './small-disk.ts'
 
 const { from, to } = usualPair()
 
-/** Each of these once lost data, left a database stuck for good, or hid its reason. */
+/** Each of these faults once lost data, left a database stuck, or hid its reason. */
 
 async function create(
   fairlead: Fairlead,
@@ -84,8 +84,8 @@ test('a successor that died right after taking over, unrecorded, does not come b
 })
 
 /**
- * What a replica's nodes.conf says after CLUSTER FAILOVER TAKEOVER, which it writes before it announces the
- * takeover: it has the slots of its primary, by an epoch above all others.
+ * The nodes.conf of a replica after CLUSTER FAILOVER TAKEOVER, which it writes before it announces the
+ * takeover: it has the slots of its primary, with the highest epoch.
  */
 function pretendTakeover(path: string): void {
   const lines = readFileSync(path, 'utf8').split('\n')
@@ -111,7 +111,7 @@ function pretendTakeover(path: string): void {
   writeFileSync(path, rewritten.join('\n'))
 }
 
-test('a successor that took over and died, and the server with it, may have taken writes along: that is said', async () => {
+test('a successor that took over and died, together with the server, may have acknowledged writes that are lost: that is reported', async () => {
   await using fairlead = await startFairlead({
     serverMain: join(import.meta.dirname, 'crash-main.ts'),
     env: { KILL_SHARD: 's3', KILL_WHEN: 'after promote', CRASH_WHEN: 'after promote' },
@@ -177,7 +177,7 @@ test.runIf(process.getuid?.() === 0)(
   },
 )
 
-test('what the target cannot load is in the error, in the engine’s own words', async () => {
+test('the error says what the target cannot load, in the engine’s own words', async () => {
   await using fairlead = await startFairlead()
   const { uid } = await create(fairlead, { engine_version: build('redis', '7.0') })
   {

@@ -5,7 +5,7 @@ export interface ClaimedPorts extends AsyncDisposable {
   readonly to: number
 }
 
-/** Below those that outgoing connections are given, which a server that starts again could find taken. */
+/** Below the ports of outgoing connections, which a server that starts again could find taken. */
 const FIRST = 20_000
 const LAST = 29_900
 const COUNT = 100

@@ -50,7 +50,7 @@ export function usualPair(): Pair {
   return askedPair() ?? { from: build('redis', '7.0'), to: build('valkey', '8.1') }
 }
 
-/** May an upgrade between them be rolled back? Redis before 6.2 cannot follow a newer primary: docs/upgrades.md says why. */
+/** Can an upgrade between the two be rolled back? Redis before 6.2 cannot follow a newer primary: docs/upgrades.md says why. */
 export function hasWayBack({ from, to }: Pair): boolean {
   const isBefore62 = (build: BuildName) => {
     const [flavour, version = ''] = build.split('-')
@@ -94,7 +94,7 @@ export function build(flavour: string, version: string): BuildName {
   return found
 }
 
-/** The same, or the newest of the flavour; undefined when there is none. For builds that a test can do without. */
+/** The same, but undefined when there is none; without a version, the newest of the flavour. For builds that a test can do without. */
 export function findBuild(flavour: string, version = ''): BuildName | undefined {
   const found = readdirSync(enginesFolder())
     .map((name) => /^([a-z]+)-(\d+\.\d+\.\d+)$/.exec(name))

@@ -13,16 +13,16 @@ export interface Course {
   readonly preserveRoles: boolean
   readonly supervised: boolean
   readonly afterwards: Afterwards
-  /** Awaited between two orders: the database is to be written to in each state. */
+  /** Awaited between two orders, so that the database is written to in each state. */
   readonly meanwhile: () => Promise<void>
 }
 
-/** No step of a small database takes longer, not on a busy machine either. */
+/** No step of a small database takes longer, even on a busy machine. */
 const WITHIN_MS = 120_000
 
 /**
  * Upgrades a database through the API, as people would, to the end that `afterwards` names. Returns the actions that
- * took: one, or two where a rollback had ended before it could be turned round. Throws when one ends otherwise.
+ * took: one, or two if a rollback had ended before it could be reversed. Throws when one ends otherwise.
  */
 export async function goThroughUpgrade(fairlead: Fairlead, course: Course): Promise<readonly Action[]> {
   const { api } = fairlead
@@ -57,7 +57,7 @@ export async function goThroughUpgrade(fairlead: Fairlead, course: Course): Prom
   return second === first ? [last] : [await api.getAction({ params: { uid: first } }), last]
 }
 
-/** A supervised upgrade stops before the first handover; this waits for the stop and resumes. */
+/** Waits for the stop of a supervised upgrade before its first handover, and resumes it. */
 async function passStop({ api }: Fairlead, uid: string, { supervised, meanwhile }: Course): Promise<void> {
   if (!supervised) return
   const action = await untilIt(api, uid, ({ hold_reason }) => hold_reason === 'supervised')
@@ -66,7 +66,7 @@ async function passStop({ api }: Fairlead, uid: string, { supervised, meanwhile 
   await api.resumeAction({ params: { uid } })
 }
 
-/** Every group has handed over, and the old primaries follow as standbys. */
+/** Waits until every group has handed over, and the old primaries follow as standbys. */
 async function untilWindow(fairlead: Fairlead, uid: string, course: Course): Promise<void> {
   const hasWayBack = course.afterwards !== 'ask in vain'
   await untilIt(fairlead.api, uid, ({ rollback_eligible, hold_reason }) => {
@@ -81,10 +81,10 @@ async function expectNoWayBack({ api }: Fairlead, uid: string): Promise<void> {
     throw new Error('the rollback was not refused', { cause: refusal })
 }
 
-/** Forward again: while it is being taken back, or as a new action when that has ended already. */
+/** Reverses a rollback while it runs, or begins a new action when the rollback has ended already. */
 async function turnRound({ api, untilEnded }: Fairlead, uid: string): Promise<string> {
   const known = await api.getAction({ params: { uid } })
-  // Not before it has begun to go back: it would otherwise be a rollback of nothing.
+  // Waits until the rollback has begun: otherwise there would be nothing to reverse.
   await untilIt(api, uid, ({ certificates, status }) => {
     return status === 'failed' || certificates.length > known.certificates.length
   })

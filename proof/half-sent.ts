@@ -23,7 +23,7 @@ export async function sendHead(
   const lines = Object.entries({ host: 'x', connection: 'close', ...length, ...headers })
   const head = [`${method} ${path} HTTP/1.1`, ...lines.map(([name, value]) => `${name}: ${value}`)]
   socket.write(`${head.join('\r\n')}\r\n\r\n`)
-  // The other side has read it by the time that it answers others; this makes sure that it is on its way.
+  // The other side has read the head when it answers later requests; this ensures that the head is sent.
   await pause(0)
   return {
     async finish() {

@@ -4,7 +4,7 @@ import type { ShardSpec } from '@fairlead/api'
 import { connectEngine, type EngineConnection, readReplication } from '@fairlead/engine'
 import type { Fairlead } from './start-fairlead.ts'
 
-/** The roles of a database's shards in the engines' own words, sorted; "silent" for one that does not answer. */
+/** The roles of a database's shards as the engines report them, sorted; "silent" for one that does not answer. */
 export async function rolesOf(fairlead: Fairlead, uid: number): Promise<readonly string[]> {
   const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
   const roles = await Promise.all(
@@ -35,7 +35,7 @@ export function specOf(home: string, shard: number): ShardSpec {
   return spec
 }
 
-/** What each shard's engine last said: for the message of an assertion. */
+/** The last lines of each shard's engine log, for the message of an assertion. */
 export function lastWordsOf({ home }: Fairlead): string {
   return readdirSync(join(home, 'shards'))
     .map((shard) => {

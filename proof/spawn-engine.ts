@@ -8,23 +8,23 @@ import { enginesFolder } from './engines-folder.ts'
 /** The process of an engine of a test's own, in a folder of its own. Disposing of it kills it, hung or not, and removes the folder. */
 export interface EngineProcess extends AsyncDisposable {
   readonly folder: string
-  /** The one that runs, or ran last. */
+  /** The process that runs, or ran last. */
   readonly child: ChildProcess
   readonly hasEnded: boolean
   /** Resolves when it has ended. */
   ended(): Promise<void>
-  /** Once it has ended: this build in the same folder, with what it is now to be configured with; absent: the file as it is. */
+  /** Starts this build in the same folder, after the former process has ended, with this configuration; absent: with the present file. */
   startAgain(build: string, lines?: readonly string[]): Promise<void>
-  /** All that it has said since its folder was made. */
+  /** Its whole log since its folder was made. */
   log(): Promise<string>
 }
 
-/** What is started of a build, and with what. */
+/** The program of a build to start, and its configuration. */
 export interface EngineStart {
   readonly program?: 'server' | 'sentinel'
-  /** Of its configuration file, which it may write anew. */
+  /** The lines of its configuration file, which it may rewrite. */
   readonly lines: readonly string[]
-  /** Words behind the file: they count more than its lines. */
+  /** Arguments after the file: they override its lines. */
   readonly args?: readonly string[]
 }
 
@@ -40,7 +40,7 @@ export async function spawnEngine(
     await using log = await open(join(folder, 'log'), 'a')
     const file = join(enginesFolder(), of, 'bin', `${of.slice(0, of.lastIndexOf('-'))}-${program}`)
     const child = spawn(file, [conf, ...args], { cwd: folder, stdio: ['ignore', log.fd, log.fd] })
-    // Also when the tests die of an error: nothing of them goes on.
+    // Also when the tests die of an error, so that no engine is left.
     const kill = () => child.kill('SIGKILL')
     process.once('exit', kill)
     child.once('exit', () => process.off('exit', kill))

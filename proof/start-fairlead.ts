@@ -58,16 +58,16 @@ export async function startFairlead(
   options: {
     readonly env?: Readonly<Record<string, string>>
     readonly serverMain?: string
-    /** Where its folder is made. */
+    /** The folder in which its own folder is made. */
     readonly parent?: string
-    /** A folder that is there already, and is not removed. */
+    /** An existing folder, which is not removed. */
     readonly home?: string
   } = {},
 ): Promise<Fairlead> {
   await using opened = new AsyncDisposableStack()
   const home = options.home ?? (await mkdtemp(join(options.parent ?? tmpdir(), 'fairlead-')))
   if (options.home === undefined) opened.defer(() => rm(home, { recursive: true, force: true }))
-  // A shard and a server keep theirs also while they do not run.
+  // Shards and servers keep their ports also while they do not run.
   const ports = opened.use(await claimPorts())
   opened.defer(() => stopEngines(home))
 
@@ -84,12 +84,12 @@ export async function startFairlead(
     ...(shardTls !== undefined && { FAIRLEAD_SHARD_TLS: shardTls }),
     ...options.env,
   }
-  // Side by side: each does without the other until it is there.
+  // Both start at the same time: each can wait for the other.
   const started = await Promise.allSettled([
     startPart([main, 'agent'], env),
     startPart(options.serverMain === undefined ? [main, 'server'] : [options.serverMain], env),
   ])
-  // Where one of them does not come, the other is not left behind.
+  // If one of them does not start, the other must be ended.
   const [agent, server] = started.map((part) => (part.status === 'fulfilled' ? opened.use(part.value) : null))
   const failed = started.find((part) => part.status === 'rejected')
   if (agent == null || server == null) throw failed?.reason
@@ -101,7 +101,7 @@ export async function startFairlead(
     body: { username: 'admin', password: adminPassword, ttl: 86_400 },
   })
   const api = createClient(operations, transport, () => token)
-  // What is upgraded from is old on purpose, and the builds of a machine may be.
+  // Upgrades begin at builds that are old on purpose, and other builds of a machine may be old, too.
   await api.updateCluster({ body: { unsound_engines_allowed: true } })
 
   const owned = opened.move()
@@ -133,7 +133,7 @@ async function untilEnded(
     // The server may be down for a moment: that is what some tests are about.
     last = await api.getAction({ params: { uid: actionUid } }).catch(() => last)
     if (last?.status === 'completed' || last?.status === 'failed') return last
-    // Each look costs something, too: after a long wait it looks less often.
+    // Each request costs processor time: after a long wait it asks less often.
     await pause(performance.now() - began < 2_000 ? 20 : 100)
   }
   throw new Error(
@@ -141,7 +141,7 @@ async function untilEnded(
   )
 }
 
-/** Starts a part of Fairlead, or a program that sends a message when it is ready (`args`: its file, and its words). */
+/** Starts a part of Fairlead, or a program that sends a message when it is ready (`args`: its file, and its arguments). */
 export async function startPart(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -173,7 +173,7 @@ async function startProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<{ process: ChildProcess; url: string }> {
-  // What Node has compiled once is kept: a Fairlead starts for almost every test.
+  // Node's compile cache is kept, because a Fairlead starts for almost every test.
   const all = { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_COMPILE_CACHE: compiled, ...env }
   const command = await commandOf(args, all)
   const child = spawn(command.program, command.args, {
@@ -187,7 +187,7 @@ async function startProcess(
       throw new Error(`${args.join(' ')} did not start`)
     }),
   ]).catch((cause: unknown) => {
-    // It may only be slow: without this it would listen on the port of the next test.
+    // The process may only be slow: without this it would listen on the port of the next test.
     child.kill('SIGKILL')
     if (!deadline.aborted) throw cause
     const seconds = START_WITHIN_MS / 1_000
@@ -199,7 +199,7 @@ async function startProcess(
   return { process: child, url: (news as { url?: string }).url ?? '' }
 }
 
-/** As `fairlead up` starts it: the server may be a user of its own, and then is this very process. */
+/** As `fairlead up` starts it: the server may run as a user of its own, and is then this very process. */
 async function commandOf(args: readonly string[], env: NodeJS.ProcessEnv) {
   const [program = '', part = 'server'] = args
   if (part === 'server' && args.length === 2 && process.geteuid?.() === 0) {
@@ -209,11 +209,11 @@ async function commandOf(args: readonly string[], env: NodeJS.ProcessEnv) {
   return { program: process.execPath, args: [...nodeFlags(part), FROM_SOURCE, ...args], env }
 }
 
-/** What root has compiled, a server that is another user reads. */
+/** Root's compile cache, readable for a server that is another user. */
 async function openToAll(folder: string): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
   const paths = entries.map((entry) => [join(entry.parentPath, entry.name), entry.isDirectory()] as const)
-  // Others may write there meanwhile.
+  // Other processes may write there meanwhile.
   await Promise.allSettled(
     [...paths, [folder, true] as const].map(([path, isFolder]) => chmod(path, isFolder ? 0o755 : 0o644)),
   )

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Asks again every `everyMs` until `check` gives something true, and returns it. Throws when it does not in time; `what` says what was
+ * Calls `check` every `everyMs` until it returns a true value, and returns that. Throws when the time is over; `what` says what was
  * waited for, then.
  */
 export async function until<T>(

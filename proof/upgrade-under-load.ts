@@ -4,12 +4,12 @@ import { type Afterwards, goThroughUpgrade } from './go-through-upgrade.ts'
 import type { Fairlead } from './start-fairlead.ts'
 import { watchFullSyncs } from './watch-full-syncs.ts'
 
-/** What an upgrade under load led to. */
+/** The result of an upgrade under load. */
 export interface Proof {
   readonly from: string
   /** What the database runs in the end: after a rollback, what it ran before. */
   readonly to: string
-  /** The last one; `certificates` has those of all. */
+  /** The last action; `certificates` has those of all actions. */
   readonly action: Action
   readonly certificates: Action['certificates']
   readonly acked: number
@@ -18,12 +18,12 @@ export interface Proof {
   readonly errors: number
   /** Times a client had to connect again. */
   readonly reconnects: number
-  /** By kind. `hint`: the API named the primary too late. */
+  /** Counts by kind. `hint`: the API named the primary too late. */
   readonly errorKinds: Readonly<Record<string, number>>
-  /** Besides the first one of each shard that was new. */
+  /** Full syncs in addition to the first one of each new shard. */
   readonly fullSyncs: number
   readonly writeStopsMs: readonly number[]
-  /** At each handover; of a sharded database, of the group that felt it most. */
+  /** For each handover; for a sharded database, of the group with the longest gap. */
   readonly clientGapsMs: readonly number[]
   readonly ackedPerSecond: number
   /** Sentences on what is wrong, if anything is. */
@@ -33,31 +33,31 @@ export interface Proof {
 export interface LoadedUpgrade {
   readonly from: string
   readonly to: string
-  /** One that is there already; without it, one is created. */
+  /** An existing Fairlead; without it, one is created. */
   readonly uid?: number
   readonly kind: 'set' | 'incr'
   readonly preserveRoles?: boolean
   readonly replication?: boolean
   readonly persistence?: 'disabled' | 'aof' | 'snapshot'
-  /** What the database has from the beginning, and what of it is upgraded. */
+  /** The modules that the database has from the beginning, and those that are upgraded. */
   readonly modules?: {
     readonly list: Body<typeof createDatabase>['module_list']
     readonly upgrade: Body<typeof upgradeDatabase>['modules']
   }
   /** Above 1 it is sharded. */
   readonly groups?: number
-  /** It stops before the first handover, and is told to go on. */
+  /** The upgrade stops before the first handover, and is resumed. */
   readonly supervised?: boolean
   readonly afterwards?: Afterwards
-  /** Done to the database, under load, before the upgrade is asked for. */
+  /** Called with the database, under load, before the upgrade is requested. */
   readonly beforehand?: (uid: number) => Promise<void>
   readonly connections?: number
   readonly perSecond?: number
   /** Writes acknowledged before the upgrade begins, after it, and in each state in which it is left in between. */
   readonly warmUp?: number
-  /** Looks at the database at the end, once all was read back. */
+  /** Called with the database at the end, after all writes were read back. */
   readonly inspect?: (uid: number) => Promise<void>
-  /** Gets a sentence for each stage, for people who watch. */
+  /** Called with a sentence for each stage, for people who watch. */
   readonly say?: (sentence: string) => void
 }
 

@@ -7,7 +7,7 @@ import { connectEngine, type EngineConnection, numberOf, readInfo } from '@fairl
 export interface FullSyncWatch extends AsyncDisposable {
   /** Full syncs that any process of this home has served since the watch began. */
   count(): Promise<number>
-  /** The numbers of all shards that were there at any time of the watch, also of those that are gone. */
+  /** The numbers of all shards that existed at any time of the watch, also of those that are gone. */
   shards(): readonly number[]
 }
 

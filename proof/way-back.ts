@@ -6,7 +6,7 @@ import { until } from './until.ts'
 /** An upgrade in its rollback window, or on its way there. */
 export interface Underway {
   readonly uid: number
-  /** Of the upgrade. */
+  /** The action of the upgrade. */
   readonly action: string
 }
 
@@ -31,7 +31,7 @@ export async function beginUpgrade(
   return { uid, action: upgrade.action_uid ?? '' }
 }
 
-/** Polls an action until it fits. The message of a failure shows how it was last. */
+/** Polls an action until it fits. The message of a failure shows its last state. */
 export async function untilAction(
   { api }: Fairlead,
   action: string,
@@ -54,7 +54,7 @@ export async function untilAction(
 }
 
 /**
- * The roles have moved, the standby follows, and it can be taken back, or cannot where the pair of builds has no way back. The numbers of the old and
+ * Waits until the roles have moved and the standby follows, and the upgrade can be taken back (or cannot, if the pair of builds has no way back). Answers the numbers of the old and
  * the new primary.
  */
 export async function untilWindow(

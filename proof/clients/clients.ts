@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { Redis as Valkey } from 'iovalkey'
 import { createClient } from 'redis'
 
-/** Where a client of a database connects, and the user that it logs in as. */
+/** The address of a database for a client, and the user for its login. */
 export interface Login {
   readonly host: string
   readonly port: number
@@ -12,7 +12,7 @@ export interface Login {
   readonly tls?: { readonly ca: string }
 }
 
-/** What the tests ask of a client library, whatever it calls that. */
+/** The functions of a client library that tests use, whatever the library calls them. */
 export interface Client {
   call(...words: readonly string[]): Promise<unknown>
   /** These commands in one transaction; their answers. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** From where this machine is connected to a port of its own: a client that reconnects has another one. */
+/** The local ports of connections to a port of this machine: a client that reconnects has another one. */
 export function portsOf(port: number): ReadonlySet<string> {
   const remote = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n').slice(1)

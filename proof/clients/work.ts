@@ -2,23 +2,23 @@ import { messageOf } from '@fairlead/engine'
 import type { Client, Library, Login } from './clients.ts'
 import { portsOf } from './ports-of.ts'
 
-/** Clients at work on a database, each thing that they do checked against what it promises. */
+/** Clients that work on a database, with a check of each result. */
 export interface Work {
-  /** Answers that came, of all clients together. */
+  /** The number of answers, of all clients together. */
   answers(): number
-  /** Ends it. What was wrong, in sentences; empty when nothing was. */
+  /** Ends the work. Answers what was wrong, in sentences; empty when nothing was. */
   stop(): Promise<Findings>
 }
 
 export interface Findings {
   readonly wrong: readonly string[]
-  /** Client connections that were not there at the beginning, or not at the end. */
+  /** Client connections that did not exist at the beginning, or do not exist at the end. */
   readonly reconnects: number
   /** The longest time in which a client got no answer, in milliseconds. */
   readonly longestStallMs: number
 }
 
-/** Each does one thing at a time, as fast as it is answered. */
+/** Each client sends one request at a time, as fast as it is answered. */
 const WORKERS = 8
 const WARM_UP = 500
 const SCRIPT = "return redis.call('INCR', KEYS[1])"
@@ -99,7 +99,7 @@ interface Run {
   before: ReadonlySet<string> | null
 }
 
-/** Does it again and again until the run is over, and writes down what went wrong. */
+/** Repeats the work until the run is over, and records what went wrong. */
 async function repeat(what: string, act: () => Promise<void>, run: Run): Promise<void> {
   for (let last = performance.now(); !run.isOver; ) {
     await act().catch((cause: unknown) => {

@@ -19,7 +19,7 @@ test('two that build the same module at once get one file, and nothing else is l
   expect(await readdir(folder)).toEqual(['tally-1.0.0.so'])
 })
 
-test('a module is built anew only when its source is younger', async () => {
+test('a module is built again only when its source is newer', async () => {
   const path = await testModule('1.0.0', folder)
   const { ino } = await stat(path)
   await testModule('1.0.0', folder)
@@ -30,7 +30,7 @@ test('a module is built anew only when its source is younger', async () => {
   expect((await stat(path)).mtimeMs).toBeGreaterThan(0)
 })
 
-test('without a compiler it is said what to install', async () => {
+test('without a compiler the error says what to install', async () => {
   vi.stubEnv('PATH', folder)
   await expect(testModule('1.0.0', folder)).rejects.toThrow(
     'gcc is not on PATH; install gcc and libc6-dev: the module of the tests is built with them',

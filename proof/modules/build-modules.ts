@@ -9,7 +9,7 @@ import { codeOf } from '@fairlead/engine'
 export const tallyVersions = ['1.0.0', '1.1.0', '2.0.0', '3.0.0'] as const
 export type TallyVersion = (typeof tallyVersions)[number]
 
-/** Where the modules of the tests lie, all made or fetched by the set-up. */
+/** The folder of the modules of the tests, all built or fetched by the set-up. */
 export const modulesFolder = join(import.meta.dirname, '../../.fairlead/test-modules')
 
 const source = join(import.meta.dirname, 'tally/tally.c')
@@ -48,7 +48,7 @@ async function changedAt(path: string): Promise<number | undefined> {
   }
 }
 
-/** Under a name of its own first: two that build at once do not see each other's halves, nor does an engine. */
+/** Built under a temporary name first: a process that builds at the same time, or an engine, never sees a half-written file. */
 async function build(version: TallyVersion, path: string): Promise<void> {
   const [major, minor, patch] = version.split('.')
   const half = `${path}.${randomUUID()}`

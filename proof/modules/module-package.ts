@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 
-/** What a module.json says, with the field set of the field. `self_test` is ours. */
+/** The content of a module.json, with the fields that other tools write. `self_test` is Fairlead's own. */
 export interface ModulePackage {
   readonly module_name: string
   readonly display_name: string
@@ -29,7 +29,7 @@ export interface ModulePackage {
   readonly self_test: readonly SelfTestStep[]
 }
 
-/** A command as COMMAND INFO describes it: of modules the engine knows no arity, and says -1. */
+/** A command as COMMAND INFO describes it: the engine does not know the arity of modules' commands, and reports -1. */
 export interface ModuleCommand {
   readonly command_name: string
   readonly command_arity: number
@@ -41,11 +41,11 @@ export interface ModuleCommand {
 
 export interface SelfTestStep {
   readonly command: readonly string[]
-  /** Absent: any reply but an error will do. */
+  /** Absent: any reply except an error counts. */
   readonly reply?: unknown
 }
 
-/** What every package of the tests says, whatever the module. */
+/** The fields that are the same in every package of the tests. */
 export const commonFields = {
   author: 'Fairlead',
   email: '',

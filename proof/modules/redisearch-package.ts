@@ -3,7 +3,7 @@ import { testRedisearch } from './redisearch.ts'
 
 /**
  * The module.json of Debian's RediSearch, which calls itself `ft` and, to engines, 10200 where it should be 10202. Its
- * self-test uses what hangs Valkey from 8.1 on, and leaves nothing behind. Throws when the module is not there: ask
+ * self-test uses the command that hangs Valkey from 8.1 on, and leaves nothing behind. Throws when the module is missing: call
  * testRedisearch first.
  */
 export async function redisearchPackage(

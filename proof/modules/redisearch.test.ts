@@ -10,7 +10,7 @@ import { startEngine, type TestEngine } from './start-engine.ts'
 const redisearch = await testRedisearch()
 const module = redisearch ?? ''
 
-/** Where it works, and where it loads and hangs. */
+/** The builds on which it works, and those on which it loads and hangs. */
 const hanging = [build('valkey', '8.1'), findBuild('valkey', '9')].filter((name) => name !== undefined)
 const working = buildsHere.filter((name) => !hanging.includes(name))
 

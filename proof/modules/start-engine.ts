@@ -5,7 +5,7 @@ import type { BuildName } from '../engine-pairs.ts'
 import { type EngineProcess, spawnEngine } from '../spawn-engine.ts'
 import { until } from '../until.ts'
 
-/** What an engine is started with. */
+/** The options of an engine's start. */
 export interface Loading {
   /** The .so file; absent: none. */
   readonly module?: string | undefined
@@ -21,7 +21,7 @@ export interface TestEngine extends AsyncDisposable {
   call(command: string, ...args: readonly (string | number)[]): Promise<Reply>
   /** A field of INFO; '' when there is none. */
   info(section: string, field: string): Promise<string>
-  /** All that it has said since its folder was made. */
+  /** Its whole log since its folder was made. */
   log(): Promise<string>
   /** SHUTDOWN with `how`, then `startAgain`. */
   restart(how: 'SAVE' | 'NOSAVE', loading: Loading): Promise<void>
@@ -75,7 +75,7 @@ export async function startEngine(
   }
 }
 
-/** What an engine says that is to refuse its start. Throws when it starts. */
+/** The error of an engine that should refuse to start. Throws when it starts. */
 export async function logOfRefusal(build: BuildName, loading: Loading): Promise<string> {
   try {
     await using _engine = await startEngine(build, loading)
@@ -86,7 +86,7 @@ export async function logOfRefusal(build: BuildName, loading: Loading): Promise<
   throw new Error(`${build} starts with ${JSON.stringify(loading)}`)
 }
 
-/** The engine ended by itself when it was to answer. */
+/** The engine ended by itself before it answered. */
 class EngineEnded extends Error {
   override readonly name = 'EngineEnded'
   readonly log: string
@@ -121,7 +121,7 @@ function linesOf(port: number, { module, moduleArgs = [], settings = [] }: Loadi
   return [...own, ...settings, ...load]
 }
 
-/** Free in this moment. */
+/** A port that is free at this moment. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   server.listen(0, host)

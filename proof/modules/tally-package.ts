@@ -2,7 +2,7 @@ import { type TallyVersion, testModule } from './build-modules.ts'
 import { commandOnKey, commonFields, type ModulePackage, sha256Of } from './module-package.ts'
 
 /**
- * The module.json of our own test module in this version; `changes` goes over it, and a change to undefined leaves the
+ * The module.json of our own test module in this version, with `changes`; a change to undefined leaves the
  * field out of the JSON. It covers every capability but flash and active-active. Its self-test leaves no key behind.
  */
 export async function tallyPackage(

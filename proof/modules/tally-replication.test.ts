@@ -16,7 +16,7 @@ const pairs = [
   [findBuild('redis', '8.0'), findBuild('redis', '8.0')],
 ].filter((pair): pair is [BuildName, BuildName] => !pair.includes(undefined))
 
-/** A full sync from the second to the first is possible as far as the engines go. */
+/** The pairs of engines for which a full sync from the second to the first is possible. */
 const sameFormat = pairs.filter(([older, newer]) => older.split('-')[0] === newer.split('-')[0])
 
 test.each(pairs)(
@@ -65,7 +65,7 @@ test.each(sameFormat)(
     await follow(replica, primary)
     await until('the replica has ended', async () => replica.hasEnded)
     expect(await replica.log()).toContain('tally 1.0.0 cannot read encoding 1: it reads up to 0')
-    // What came took the place of its file before it was read.
+    // The received file has replaced its own file before it was read.
     await expect(replica.startAgain({ module: one })).rejects.toThrow('the engine ended')
     await replica.startAgain({ module: two })
     expect(await replica.call('TALLY.GET', 'nameless')).toBe(1)
@@ -85,7 +85,7 @@ test.each(sameFormat)(
   },
 )
 
-test('between formats it never comes to that: the replica tries for ever, and has lost its data', async () => {
+test('with an RDB format that the replica cannot read it tries for ever, and has lost its data', async () => {
   await using primary = await startEngine(build('valkey', '8.1'), { module: two })
   await primary.call('TALLY.ADD', 'k', 1)
   await using replica = await startEngine(build('redis', '7.0'), { module: one })
@@ -116,9 +116,9 @@ test.each(pairs)(
 )
 
 interface Swapped extends AsyncDisposable {
-  /** With 1.0; was the primary, and follows now. It has the tally k, 6. */
+  /** The engine with 1.0, which was the primary and is a replica now. It has the tally k, 6. */
   readonly old: TestEngine
-  /** With 2.0; is the primary now. */
+  /** The engine with 2.0, which is the primary now. */
   readonly successor: TestEngine
 }
 
