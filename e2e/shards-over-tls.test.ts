@@ -8,7 +8,7 @@ import { build, buildsOfEachLine } from '../proof/engine-pairs.ts'
 import { asAdmin, specOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
-import { startStranger } from './stranger.ts'
+import { startStranger } from './start-strange-engine.ts'
 
 const builds = buildsOfEachLine()
 const LONG = { withinMs: 60_000 }

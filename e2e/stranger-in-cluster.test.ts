@@ -5,7 +5,7 @@ import { buildsOfEachLine } from '../proof/engine-pairs.ts'
 import { asAdmin, specOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
-import { startStranger } from './stranger.ts'
+import { startStranger } from './start-strange-engine.ts'
 
 const GROUPS = 3
 const KEYS = 300

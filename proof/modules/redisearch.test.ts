@@ -5,7 +5,7 @@ import { until } from '../until.ts'
 import { buildsHere } from './builds-here.ts'
 import { testRedisearch } from './redisearch.ts'
 import { redisearchPackage } from './redisearch-package.ts'
-import { startEngine, type TestEngine } from './start-engine.ts'
+import { startEngine, type TestEngine } from './start-module-engine.ts'
 
 const redisearch = await testRedisearch()
 const module = redisearch ?? ''

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type BuildName, build, findBuild } from '../engine-pairs.ts'
 import { until } from '../until.ts'
 import { testModule } from './build-modules.ts'
-import { startEngine, type TestEngine } from './start-engine.ts'
+import { startEngine, type TestEngine } from './start-module-engine.ts'
 
 const one = await testModule('1.0.0')
 const two = await testModule('2.0.0')

@@ -4,7 +4,7 @@ import { build } from '../engine-pairs.ts'
 import { until } from '../until.ts'
 import { tallyVersions, testModule } from './build-modules.ts'
 import { buildsHere } from './builds-here.ts'
-import { freePort, logOfRefusal, startEngine, type TestEngine } from './start-engine.ts'
+import { freePort, logOfRefusal, startEngine, type TestEngine } from './start-module-engine.ts'
 import { tallyPackage } from './tally-package.ts'
 
 const [one, two, three] = [await testModule('1.0.0'), await testModule('2.0.0'), await testModule('3.0.0')]

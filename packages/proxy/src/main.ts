@@ -9,8 +9,8 @@ import { countWorkers } from './workers/count-workers.ts'
 
 /**
  * The program: node main.ts --home FOLDER [--socket PATH] [--sentinel-host 127.0.0.1] [--sentinel-port 0] [--workers N] [--check].
- * Port 0: no Sentinel answerer. Workers: as many threads serve the endpoints; by the machine's cores unless told. Runs until
- * SIGTERM; logs JSON lines to standard error. Check: only whether all of it can be read from here.
+ * Port 0: no Sentinel answerer. Workers: how many threads serve the endpoints; default: by the machine's cores. Runs until
+ * SIGTERM; logs JSON lines to standard error. Check: only tests whether all program files can be read.
  */
 // Its files are readable by their owner only, whichever agent has started it. This applies to its threads, too.
 process.umask(0o077)

@@ -4,16 +4,16 @@ export interface Ahead {
   /** CLIENT REPLY OFF, and SKIP for the next command. */
   silent: boolean
   skipsNext: boolean
-  /** The transaction holds what may publish. */
+  /** Whether the transaction holds a command that may publish. */
   publishes: boolean
-  /** The name of a command of the transaction because of which the reply of EXEC may not be whole; empty: there is none. */
+  /** The name of a command of the transaction that may make the reply of EXEC incomplete; empty: there is none. */
   cutsReply: string
-  /** It will be subscribed, in RESP2, and whether a command that is not answered yet may change its protocol. */
+  /** Whether the connection will be subscribed, in RESP2, and whether a command without an answer yet may change its protocol. */
   listens: Listens
   changesProtocol: boolean
 }
 
-/** Of a connection whose relevant requests are all answered. */
+/** The state of a connection whose relevant requests are all answered. */
 export function nothingAhead(): Ahead {
   return {
     inTransaction: false,
@@ -26,5 +26,5 @@ export function nothingAhead(): Ahead {
   }
 }
 
-/** Whether a client of RESP2 will be subscribed when it asks for something else: then that is refused. */
+/** Whether a client of RESP2 will be subscribed when it sends another command, which is refused then. */
 export type Listens = boolean | 'unknown'

@@ -7,19 +7,19 @@ import type { Queue } from '../remembered/queue.ts'
  * endpoint waits for one round, which is short (forwarding/turns.ts). Why: docs/decisions/0044-rounds-are-shared-by-endpoints.md.
  */
 export interface Allowance {
-  /** The work that was set aside, in order. */
+  /** The work that was postponed, in order. */
   readonly waiting: Queue<Piece>
-  /** Of the round `round`: milliseconds. */
+  /** Milliseconds used in the round `round`. */
   spentMs: number
   round: number
 }
 
-/** Some work for one client. */
+/** A piece of work for one client. */
 export interface Piece {
   readonly act: () => void
-  /** Work that it begins continues when this round is over. */
+  /** True: it is the last piece of its round, because the work that it resumes goes on after the round. */
   readonly endsRound: boolean
 }
 
-/** So much is set aside of a connection before its socket is not read any more. To stop reading, and go on, costs as much as reading. */
+/** How much of a connection may be postponed before its socket is not read any more. To stop and resume reading costs as much as reading. */
 export const MOST_ASIDE_BYTES = 16 * 1024

@@ -1,7 +1,7 @@
 import type { EndpointReport } from '@fairlead/api'
 import type { Connection } from './connection.ts'
 
-/** A connection as the report of an endpoint lists it while it is not at the new upstream yet. */
+/** An entry in the report of an endpoint: connections that are not at the new upstream yet. */
 export type Behind = EndpointReport['behind'][number]
 
 /** How many connections are at which shard other than `here`, each as `host:port`. */

@@ -34,11 +34,11 @@ export type Mode = 'opening' | 'serving' | 'draining' | 'held' | 'moving' | 'clo
 export interface Connection {
   readonly client: ClientSide
   readonly visitor: Visitor
-  /** Where its link is, or was last; null before the first. */
+  /** The address of its link, or of its last link; null before the first. */
   via: Via | null
-  /** Why it was cut; empty while it is open, and when its client ended it. */
+  /** Why it was closed; empty while it is open, and when its client ended it. */
   cutBecause: string
-  /** It was cut because no engine could be reached: its requests that were not sent have not been carried out. */
+  /** True: it was closed because no engine could be reached, so its requests that were not sent have not been executed. */
   isUnreached: boolean
   readonly requests: RequestScanner
   readonly owner: Owner
@@ -49,33 +49,33 @@ export interface Connection {
   /** Bytes of the client that may not be forwarded yet, from the beginning of a request on. */
   stash: Buffer[]
   stashBytes: number
-  /** What the requests that are forwarded will have done; the replies are not in yet. */
+  /** The effects that the forwarded requests will have; their replies have not arrived yet. */
   ahead: Ahead
   readonly login: Login
-  /** How often, after its time was over, the question about its login got no answer. */
+  /** How often the question about its login got no answer after the time for it was over. */
   judged: number
-  /** It has had its turn: what it sends waits for the next one (turns.ts). */
+  /** True: it has had its turn, and what it sends waits for the next one (turns.ts). */
   yielded: boolean
-  /** Its next request waits: it may publish something, and not all subscribers are there, or it is long, and the gate for these is closed. */
+  /** True: its next request waits, because it may publish and not all subscribers have moved, or because it is long and the gate for long requests is closed. */
   heldByBarrier: boolean
-  /** What is kept of the commands of transactions that are under way, and of transactions in all (`countKept`). */
+  /** Bytes kept of the commands of transactions that are under way, and of transactions in all (`countKept`). */
   underWayBytes: number
   keptBytes: number
-  /** What of its channels is counted (`countSubscribed`). */
+  /** Bytes counted for its channels (`countSubscribed`). */
   countedBytes: number
-  /** A blocking command is under way: nothing is forwarded behind it, so that it can be asked again elsewhere. */
+  /** A blocking command is under way: nothing is forwarded after it, so that it can be sent again elsewhere. */
   blocked: boolean
-  /** It is, and has been held since, or was to be given up before (given-up.ts): that it was is perhaps not read yet. */
+  /** True: so it is, and it was held since, or was to be ended before (given-up.ts); the engine's answer to that may not be read yet. */
   mayBeGivenUp: boolean
-  /** The engine gave a blocking command up, because its role changed; it is to be asked again. */
+  /** The blocking command that the engine has ended because its role changed; it is sent again. */
   again: Asked | null
-  /** What was watched is lost with the old engine: the next EXEC answers nil, as if it had been changed. */
+  /** True: the watched keys are lost with the old engine, so the next EXEC answers nil, as if a key had changed. */
   watchLost: boolean
-  /** The beginning of a request that is not whole yet, as long as it is short: nothing of it is forwarded. */
+  /** The beginning of a request that is not complete yet, as long as it is short: nothing of it is forwarded. */
   readonly begun: GatheredBytes
   /**
-   * The requests can no longer be understood: all bytes go to the engine unchanged, which answers with its error, and closes. When bytes
-   * may not go any more, the client gets this text behind its last reply.
+   * Not null: the requests can no longer be parsed, and all bytes go unchanged to the engine, which answers with its error, and closes. When bytes
+   * may not be sent any more, the client gets this text after its last reply.
    */
   protocolError: string | undefined
   /** How often it delayed the last holds. */
@@ -84,7 +84,7 @@ export interface Connection {
   era: number
   /** A link at an engine that is about to have the role. */
   prepared: Prepared | null
-  /** We have closed our side of a link with a blocked command: if it ends without a reply, it was not carried out. */
+  /** True: the proxy has closed its side of a link with a blocked command; if the link ends without a reply, the command was not executed. */
   takingBack: boolean
 }
 
@@ -92,17 +92,17 @@ export interface Connection {
 export interface Visitor {
   readonly address: string
   readonly sinceMs: number
-  /** With its database, as it stands in breadcrumbs (heartbeat/breadcrumb.ts). */
+  /** The client and its database, as breadcrumbs name them (heartbeat/breadcrumb.ts). */
   readonly crumb: Uint8Array
 }
 
-/** Its engine remembers the part of `state` that a replica can be told. */
+/** A link whose engine remembers the part of `state` that can be set on a replica. */
 export interface Prepared {
   readonly link: Link
   readonly state: ConnectionState
   readonly target: { readonly host: string; readonly port: number }
   readonly forget: NodeJS.Timeout
-  /** It is no longer ready: it was used, or is not needed. */
+  /** Called when the link is no longer ready: it was used, or is not needed. */
   readonly leave: () => void
 }
 
@@ -110,32 +110,32 @@ export interface Prepared {
 export interface Asked {
   readonly command: Command
   readonly sinceMs: number
-  /** It can be asked again on the link on which it was given up. */
+  /** True: it can be sent again on the link on which it was ended. */
   readonly keepsLink: boolean
 }
 
 /** The owner of a connection, which is notified of its changes. */
 export interface Owner {
-  /** How often the role has moved. One number makes thousands of connections late at once. */
+  /** How often the role has moved. A change of this number makes thousands of connections late at once. */
   era: number
-  /** Nothing is under way any more. */
+  /** Called when nothing is under way any more. */
   readonly onQuiet: (connection: Connection) => void
-  /** The client has sent something that cannot be forwarded yet. */
+  /** Called when the client has sent something that cannot be forwarded yet. */
   readonly onWaiting: (connection: Connection) => void
   readonly onClosed: (connection: Connection) => void
-  /** It is about to be closed, and not because its client ended it: see `cutBecause`. */
+  /** Called when it is about to be closed, and not by its client: see `cutBecause`. */
   readonly onCut: (connection: Connection) => void
   readonly onError: (what: string) => void
-  /** Its engine has confirmed its login, or that it needs none. */
+  /** Called when its engine has confirmed its login, or that it needs none. */
   readonly onLogin: (connection: Connection) => void
-  /** Whether its engine asks clients to sign in; null: it has not said so yet. */
+  /** Whether its engine asks clients to sign in; null: not known yet. */
   readonly logins: { asked: boolean | null }
   readonly count: { commands: number }
   /** Learns the scripts that clients give their engines. */
   readonly scripts: KnownScripts
   readonly barrier: PublishBarrier
   readonly gate: LongGate
-  /** Of its endpoint. */
+  /** The name of its endpoint. */
   readonly allowance: Allowance
 }
 

@@ -6,7 +6,7 @@ const AT_ONCE = 200
 /** The longest time without service for the thread's other connections; then all are served once. */
 const TURN_MS = 3
 
-/** Does `act` for each, some at a time, in pieces of a few milliseconds. */
+/** Calls `act` for each item, some at a time, in pieces of a few milliseconds. */
 export async function forEachLimited(
   connections: readonly Connection[],
   act: (connection: Connection) => Promise<unknown>,

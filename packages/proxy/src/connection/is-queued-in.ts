@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 
 const ending: ReadonlySet<string> = new Set(['EXEC', 'DISCARD', 'MULTI', 'WATCH', 'RESET', 'QUIT'])
 
-/** In a transaction everything is queued but what ends it, or is refused in it. */
+/** In a transaction every command is queued, except those that end it or are refused in it. */
 export function isQueuedIn({ state }: Connection, command: Command): boolean {
   return state.transaction !== null && (!ending.has(command.name) || isMisformed(command))
 }

@@ -32,7 +32,7 @@ export function learnLogin(connection: Connection, { answered, replies }: Link, 
   }
 }
 
-/** The answer to PING of ours has come. */
+/** The answer to the proxy's own PING has come. */
 export function takeProof(connection: Connection, link: Link): void {
   const { login, owner, state } = connection
   link.proving = false
@@ -57,7 +57,7 @@ export function isToBeProven({ login, requests, ahead }: Connection): boolean {
 /** The time to sign in is over: returns what is known about its login. If nothing is known, the engine is asked, for the next time. */
 export function judgeLogin(connection: Connection): 'in' | 'out' | 'unknown' {
   const { login, link, mode, blocked, ahead, judged } = connection
-  // Held, or without an engine, it cannot sign in.
+  // A client that is held, or has no engine, cannot sign in.
   if (mode !== 'serving' || link === null) return 'unknown'
   // An engine answers a stranger at once.
   if (login.is === 'confirmed' || blocked) return 'in'
@@ -67,7 +67,7 @@ export function judgeLogin(connection: Connection): 'in' | 'out' | 'unknown' {
     proveLogin(link)
     return 'unknown'
   }
-  // Something is always under way, and no answer of many was that to a command.
+  // Requests were always under way, and none of many answers was the answer to a command.
   connection.judged += 1
   return judged < MOST_JUDGED ? 'unknown' : 'out'
 }
@@ -101,7 +101,7 @@ export function proveLogin(link: Link): void {
   link.socket.write(proof)
 }
 
-/** Of the first clients it is not known whether they have to sign in. */
+/** For the first clients it is not known whether they have to sign in. */
 export function askForLogin({ owner, login }: Connection, link: Link): void {
   if (owner.logins.asked === null && login.is === 'unknown') proveLogin(link)
 }

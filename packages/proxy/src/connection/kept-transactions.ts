@@ -1,11 +1,11 @@
 import { withoutQueued } from '../remembered/transaction-state.ts'
 import type { Connection } from './connection.ts'
 
-/** A transaction of more is not kept: moved while it is open, its EXEC answers EXECABORT. */
+/** A larger transaction is not kept: if its connection moves while it is open, its EXEC answers EXECABORT. */
 export const LARGEST_TRANSACTION_BYTES = 16 * 1024 * 1024
-/** The same of all connections of a thread, whichever endpoint they belong to. */
+/** The same for all connections of a thread, whichever endpoint they belong to. */
 const MOST_BYTES = 128 * 1024 * 1024
-/** Each connection may always keep so much, even if the thread's limit is reached. */
+/** Each connection may always keep this much, even if the thread's limit is reached. */
 export const SMALL_BYTES = 64 * 1024
 const thread = { bytes: 0 }
 
@@ -22,12 +22,12 @@ export function countKept(connection: Connection): boolean {
   return bytes <= SMALL_BYTES || (bytes <= LARGEST_TRANSACTION_BYTES && thread.bytes <= MOST_BYTES)
 }
 
-/** Of the request that is being read, or was read last: what is found again in other places is counted there, too. */
+/** Bytes of the request that is being read, or was read last: they are also counted where the request is kept. */
 export function keptOfRequest({ keptBytes, part }: Connection['requests']): number {
   return keptBytes + part.length
 }
 
-/** Keeps nothing of what is queued: there is no room for it. */
+/** Drops the queued commands: there is no room for them. */
 export function dropQueued(connection: Connection): void {
   const { state } = connection
   if (state.transaction === null || state.transaction.bytes === 0) return

@@ -11,31 +11,31 @@ export interface Link {
   readonly socket: Socket
   readonly via: Via
   readonly replies: ReplyScanner
-  /** Of the cursors that its engine gives (scan-cursors.ts). */
+  /** The generation of the cursors that its engine gives (scan-cursors.ts). */
   generation: number
   /** Requests forwarded, and replies received. They are equal when nothing is under way. */
   sent: number
   answered: number
   /** The noted ones among those under way, in order. */
   readonly noted: Queue<Noted>
-  /** What these cost (`countNoted`). */
+  /** The cost of these (`countNoted`). */
   notedBytes: number
-  /** It is closed, and what these cost is not counted for its thread any more. */
+  /** True: the link is closed, and its notes are not counted any more. */
   forgotten: boolean
   /** How many of them the proxy itself has sent. */
   own: number
-  /** One of them asks whether the client has signed in. */
+  /** True: one of them asks whether the client has signed in. */
   proving: boolean
-  /** The next request of the client waits until all replies are in. */
+  /** True: the next request of the client waits until all replies have arrived. */
   waitsForAll: boolean
-  /** The number of the last EXEC whose reply may not be whole; 0: there was none. */
+  /** The number of the last EXEC whose reply may be incomplete; 0: there was none. */
   cutAt: number
-  /** Commands were sent that nothing answers: whether they are carried out has to be asked. */
+  /** Commands were sent that get no reply: a question must show whether they were executed. */
   unproven: boolean
   readonly unanswered: Unanswered
   /** Replies that wait for its next turn (turns.ts). */
   unread: Buffer | null
-  /** The reply that is being read has to be seen whole before it is passed on. */
+  /** True: the reply that is being read must be complete before it is passed on. */
   careful: boolean
   parts: Buffer[]
   partBytes: number
@@ -43,11 +43,11 @@ export interface Link {
   beginning: Buffer | null
   /** A question whose answer cannot be confused with any other reply, and its number among the requests (trial.ts); null: none was asked. */
   trial: { readonly word: string; readonly at: number } | null
-  /** The reply that is being read is that to an EXEC with scans in it. */
+  /** Not null: the reply that is being read is that to an EXEC with scans in it. */
   marking: ExecMarking | null
   /** While the link is being made ready: messages for the client that arrived meanwhile. */
   early: Buffer[] | null
-  /** So much of it is counted (kept-early.ts). */
+  /** How many of these bytes are counted (kept-early.ts). */
   earlyBytes: number
   /** Called when no request of the proxy itself (replay, probes) is under way any more, or with the error. */
   onOwnAnswered: ((trouble?: string) => void) | null
@@ -60,18 +60,18 @@ export interface Noted {
   readonly command: Command
   /** Sent by the proxy itself: the client sees neither it nor its replies. */
   readonly isOwn: boolean
-  /** Of ours: it has to work. */
+  /** Sent by the proxy: it must succeed. */
   readonly must: boolean
-  /** The client sent EXEC and we sent DISCARD: to be answered with nil. */
+  /** True: the client sent EXEC and the proxy sent DISCARD, so the client gets nil. */
   readonly nilInstead: boolean
   readonly blocks: boolean
-  /** The one that it runs, if it was known when it was sent. */
+  /** The script that it runs, if it was known when the request was sent. */
   readonly script: Script | undefined
-  /** Ours: it asks whether the client has signed in. */
+  /** Sent by the proxy: it asks whether the client has signed in. */
   readonly proves: boolean
-  /** What is kept of it because it is part of a transaction. */
+  /** The bytes kept of it because it is part of a transaction. */
   readonly keptBytes: number
-  /** What it costs until it is answered. */
+  /** Its cost until it is answered. */
   readonly costs: number
   /** The channels that are confirmed one by one; null before the first. */
   channels: readonly string[] | null
@@ -110,7 +110,7 @@ export function createLink(socket: Socket, via: Via, generation: number): Link {
   }
 }
 
-/** Our own end of a link, as the shard's CLIENT LIST names it, and the shard's. */
+/** The proxy's end of a link, as the shard's CLIENT LIST names it, and the shard's end. */
 export interface Via {
   readonly address: string
   readonly shard: string

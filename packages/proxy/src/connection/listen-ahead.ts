@@ -4,7 +4,7 @@ import { isSubscribed } from '../remembered/connection-state.ts'
 import type { Listens } from './ahead.ts'
 import type { Connection } from './connection.ts'
 
-/** `command`, which is being forwarded outside of a transaction, may change that. Before its answer comes, not all is known. */
+/** `command`, which is being forwarded outside of a transaction, may change the subscriptions. Until its answer comes, its effect is not certain. */
 export function listenAhead(connection: Connection, { name, args }: Command): void {
   const change = subscriptions[name]
   if (change === undefined && name !== 'HELLO' && name !== 'RESET') return

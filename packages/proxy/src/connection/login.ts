@@ -6,7 +6,7 @@ export interface Login {
   after: number
 }
 
-/** Of a link that has just been opened: whether it is signed in is not known yet. */
+/** The login of a link that has just been opened: it is not known yet whether it is signed in. */
 export function createLogin(): Login {
   return { is: 'unknown', after: 0 }
 }

@@ -1,4 +1,4 @@
-/** Closed: a long request that begins waits, and its client is not read. One that is under way goes on, and so do short ones. */
+/** True: a new long request waits, and its client is not read. Long requests that are under way go on, and so do short ones. */
 export interface LongGate {
   isClosed: boolean
 }

@@ -4,16 +4,16 @@ import type { Connection } from './connection.ts'
 import type { Link, Noted } from './link.ts'
 
 /**
- * What may be noted of requests that are under way on a link: some 4,000 of them. No more is taken of a client before some are
+ * The most bytes noted of requests that are under way on a link: some 4,000 of them. No more is read from a client before some are
  * answered; a client that reads its replies does not notice.
  */
 const LARGEST_NOTED_BYTES = 1024 * 1024
-/** The same of all links of a thread, whichever endpoint they belong to. */
+/** The bound for all links of a thread together, of all its endpoints. */
 const MOST_BYTES = 128 * 1024 * 1024
-/** Beyond, each link may have so much: a client that has less under way does not notice what others do. */
+/** Above that bound, each link may still have this much: a client that has less under way does not notice the other clients. */
 const SMALL_BYTES = 64 * 1024
 const thread = { bytes: 0 }
-/** What is noted costs so much beside the command. */
+/** The cost of a note in addition to the command. */
 export const NOTED_ALONE = 192
 /** How many replies may be outstanding for a client that does not read. */
 export const MOST_UNREAD = 65_536
@@ -24,19 +24,19 @@ export function takeDown(link: Link, noted: Noted): void {
   link.noted.push(noted)
 }
 
-/** What is noted of a link takes so much more, or less. */
+/** The notes of a link cost this much more; a negative number: less. */
 export function countNoted(link: Link, bytes: number): void {
   link.notedBytes += bytes
   if (!link.forgotten) thread.bytes += bytes
 }
 
-/** The link is closed: what is still noted of it goes with it. */
+/** The link is closed: its notes are not counted any more. */
 export function forgetNoted(link: Link): void {
   if (!link.forgotten) thread.bytes -= link.notedBytes
   link.forgotten = true
 }
 
-/** What a command costs as long as it is noted. */
+/** The cost of a command as long as it is noted. */
 export function costsOf(command: Noted['command']): number {
   return sizeOf(command) + NOTED_ALONE
 }
@@ -46,13 +46,13 @@ export function strikeOut(link: Link): void {
   countNoted(link, -(link.noted.shift()?.costs ?? 0))
 }
 
-/** So many requests are under way that the client is not read any more. */
+/** Whether so many requests are under way that the client is not read any more. */
 export function hasManyPendingReplies({ client }: Pick<Connection, 'client'>, link: Link): boolean {
   if (link.notedBytes > (thread.bytes > MOST_BYTES ? SMALL_BYTES : LARGEST_NOTED_BYTES)) return true
   return link.sent - link.answered > MOST_UNREAD && client.writableNeedDrain
 }
 
-/** A request of the client that was sent last, as it is taken down. */
+/** The note of the client's request that was sent last. */
 export function noted(link: Link, command: Command): Noted {
   return {
     at: link.sent,
@@ -71,7 +71,7 @@ export function noted(link: Link, command: Command): Noted {
   }
 }
 
-/** A request of ours is about to be sent, that has one reply. */
+/** Notes a request of the proxy that is about to be sent and has one reply. */
 export function noteOwn(link: Link, must: boolean): void {
   link.sent += 1
   link.own += 1

@@ -19,20 +19,20 @@ test.for([
   { what: 'a long message', text: 'x'.repeat(200_000), sentBefore: 0 },
   { what: 'a message of which a part came before the handover', text: 'hello', sentBefore: 30 },
   { what: 'a message of which a part came before its channel', text: 'hello', sentBefore: 9 },
-])('before all subscribers are there none hears $what', async ({ text, sentBefore }) => {
+])('before all subscribers have moved none receives $what', async ({ text, sentBefore }) => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   await client.ask('PING', '+PONG\r\n')
   const bytes = Buffer.concat([encodeCommand(['PUBLISH', 'c', text]), encodeCommand(['PING'])])
   client.send(bytes.subarray(0, sentBefore))
-  // By the second answer it has been read.
+  // When the second answer comes, it has been read.
   await using writer = await dial(pair.port)
   for (const _ of [1, 2]) await writer.ask('PING', '+PONG\r\n')
   const endPublishBarrier = await handOverBehindBarrier(pair)
   await using listener = await dial(pair.primary().port)
   await listener.ask('SUBSCRIBE c', subscribed)
   client.send(bytes.subarray(sentBefore))
-  // Others are served; by their third answer the message would have been heard.
+  // Others are served; before their third answer the message would have arrived.
   for (let n = 1; n <= 3; n += 1) await writer.ask('INCR n', `:${n}\r\n`)
   expect(listener.text()).toBe('')
   endPublishBarrier()
@@ -40,7 +40,7 @@ test.for([
   await listener.gets(`*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$${text.length}\r\n${text}\r\n`)
 })
 
-test('a switch goes on, and what is published is heard, though others fail', async () => {
+test('a switch goes on, and messages are delivered, although other threads fail', async () => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   await client.ask('PING', '+PONG\r\n')

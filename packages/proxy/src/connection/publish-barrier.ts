@@ -3,7 +3,7 @@ import { notedNames } from '../remembered/commands.ts'
 import type { ConnectionState } from '../remembered/connection-state.ts'
 
 /**
- * While subscribers move, what they would miss waits: commands that may publish. All else goes on. Off but for the moments after
+ * While subscribers move, commands that may publish wait, because subscribers would miss their messages. All others go on. Off except for the moments after
  * a switch.
  */
 export interface PublishBarrier {
@@ -16,13 +16,13 @@ const publishing: ReadonlySet<string> = new Set([
   ...['EVAL', 'EVALSHA', 'EVAL_RO', 'EVALSHA_RO', 'FCALL', 'FCALL_RO'],
 ])
 
-/** What is looked into during a publish barrier: at all other times these cost nothing. */
+/** The commands that are examined during a publish barrier; at other times they cost nothing. */
 export const publishTable: CommandTable = makeCommandTable({
   ...Object.fromEntries([...publishing].map((name) => [name, 0])),
   ...notedNames,
 })
 
-/** Of a command that is being queued in a transaction. */
+/** The same for a command that is being queued in a transaction. */
 export function isPublishing(name: string): boolean {
   return publishing.has(name)
 }

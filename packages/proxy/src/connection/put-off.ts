@@ -11,10 +11,10 @@ export interface PutOff {
 export const LONGEST_REQUEST_MS = 60_000
 /** The same for a client that sends one long request after the other, and delays each hold. */
 export const LONGEST_SERIES_MS = 300_000
-/** It is not cut before it has delayed so many holds: a client that paused once gets another chance. */
+/** A client is not closed before it has delayed this many holds: one that paused once gets another chance. */
 export const FEWEST_TIMES = 5
 
-/** A client is in the way of a hold, at `nowMs`, with the request of this number. `before`: null if it was not the last time. */
+/** Counts that a client delays a hold, at `nowMs`, with the request of this number. `before`: null if it did not delay the last one. */
 export function putOffAgain(before: PutOff | null, request: number, nowMs: number): PutOff {
   if (before === null) return { times: 1, sinceMs: nowMs, request, requestSinceMs: nowMs }
   const requestSinceMs = before.request === request ? before.requestSinceMs : nowMs

@@ -11,13 +11,13 @@ export function probe(connection: Connection, link: Link): void {
   sendOwn(link, encodeCommand(words), 1, false)
 }
 
-/** Sends a command of ours; `replies` will be swallowed. */
+/** Sends a command of the proxy's own; its `replies` replies are not passed on. */
 export function sendOwn(link: Link, bytes: Buffer, replies: number, must: boolean): void {
   for (let n = 0; n < replies; n += 1) noteOwn(link, must)
   link.socket.write(bytes)
 }
 
-/** CLIENT REPLY was switched on for a probe: as the client had it, again. */
+/** CLIENT REPLY was switched on for a probe: sets it again as the client had it. */
 export function restoreSilence({ ahead }: Connection, link: Link): void {
   if (ahead.silent) link.socket.write(encodeCommand(['CLIENT', 'REPLY', 'OFF']))
   else if (ahead.skipsNext) link.socket.write(encodeCommand(['CLIENT', 'REPLY', 'SKIP']))

@@ -23,23 +23,23 @@ export function provenMulti({ ahead }: Connection, link: Link): Buffer {
   return Buffer.concat([ON, ahead.silent ? OFF : SKIP, MULTI])
 }
 
-/** The client is in a transaction in which nothing is answered. */
+/** Whether the client is in a transaction in which nothing is answered. */
 export function isSilentlyOpen({ ahead }: Connection): boolean {
   return ahead.silent && ahead.inTransaction
 }
 
-/** Its link is about to be closed, or is not used any more: a question can be sent again. */
+/** Its link is about to be closed, or is not used any more: questions of the proxy are possible again. */
 export function leaveSilently(connection: Connection, link: Link): void {
   if (isSilentlyOpen(connection)) link.socket.write(DISCARD)
 }
 
-/** What a new engine is made to remember while it answers: a transaction in which it does not comes later (`reopenSilently`). */
+/** The state that a new engine gets while it answers: a transaction without answers is reopened later (`reopenSilently`). */
 export function answeredState(connection: Connection): Connection['state'] {
   const { state } = connection
   return isSilentlyOpen(connection) ? { ...state, transaction: null } : state
 }
 
-/** A new link is as silent as the client wants it; a transaction in which nothing is answered begins behind that. */
+/** Called when a new link is as silent as the client wants it: only then a transaction without answers is begun. */
 export function reopenSilently(connection: Connection, link: Link): void {
   restoreSilence(connection, link)
   const { transaction } = connection.state

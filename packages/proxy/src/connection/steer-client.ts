@@ -4,7 +4,7 @@ import { mayKeepEarly } from './kept-early.ts'
 import type { Link } from './link.ts'
 import { hasManyPendingReplies } from './noted.ts'
 
-/** How much a client may send ahead while nothing can be forwarded; beyond, its socket is not read. */
+/** How much a client may send ahead while nothing can be forwarded; beyond this its socket is not read. */
 const LARGEST_STASH_BYTES = 64 * 1024
 
 /** Keeps bytes of a client until they may be forwarded; the client is not read while there are too many. */
@@ -16,7 +16,7 @@ export function stash(connection: Connection, bytes: Buffer): void {
   connection.owner.onWaiting(connection)
 }
 
-/** Reads from the client as long as what it sends has somewhere to go. */
+/** Reads from the client as long as its requests can be forwarded or kept. */
 export function steerClient(connection: Connection): void {
   const { client, link, stashBytes, yielded } = connection
   const isFull =
@@ -25,7 +25,7 @@ export function steerClient(connection: Connection): void {
   if (isFull !== client.isPaused()) isFull ? client.pause() : client.resume()
 }
 
-/** Reads from the engine as long as the client takes what it says. */
+/** Reads from the engine as long as the client reads its replies. */
 export function steerLink({ client, link }: Connection): void {
   if (link === null) return
   const isFull = client.writableNeedDrain || (link.unread?.length ?? 0) > MOST_ASIDE_BYTES

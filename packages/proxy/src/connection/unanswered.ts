@@ -10,11 +10,11 @@ export interface Unanswered {
     readonly keptBytes: number
     readonly costs: number
   }>
-  /** How many requests were sent before the last of all: an answer to a later one proves that it was carried out. */
+  /** How many requests were sent before the last of these commands: an answer to a later request proves that it was executed. */
   lastAfter: number
 }
 
-/** None is waiting yet. */
+/** Starts empty. */
 export function createUnanswered(): Unanswered {
   return { waiting: createQueue(), lastAfter: 0 }
 }

@@ -24,7 +24,7 @@ interface Watched extends AsyncDisposable {
   readonly cuts: Cut[]
 }
 
-/** An endpoint before an engine, and what it says of clients that it cuts. */
+/** An endpoint before an engine, and its log of clients that it has closed. */
 async function watch(engine: Engine, most = 100): Promise<Watched> {
   const cuts: Cut[] = []
   const options = { admission: createAdmission(most), onCut: (cut: Cut) => void cuts.push(cut) }
@@ -129,7 +129,7 @@ test('a client that is cut is logged with its address, that of its link, and why
   expect(cuts.slice(4)).toMatchObject([{ client: other.address, why: 'the endpoint was removed' }])
 })
 
-test('a client of a sharded database is known by all of its links, and told with them when it is cut', async () => {
+test('a client of a sharded database is listed with all of its links, and logged with them when it is closed', async () => {
   await using a = await startEngine(newest)
   await using b = await startEngine(newest)
   const cuts: Cut[] = []

@@ -37,24 +37,24 @@ import { createUpstream, type Upstream } from './upstream.ts'
 
 /** One address for the clients of a database, and the connections that came there. */
 export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
-  /** With the upstreams that it has now. */
+  /** The endpoint's spec, with the upstreams that it has now. */
   readonly wanted: EndpointSpec
-  /** Where the shards of the database are now. Only there a sharded one follows a slot that has moved. */
+  /** The present addresses of the database's shards. A sharded endpoint follows a slot that has moved only to one of these. */
   know(addresses: readonly Address[]): void
-  /** Opens links at an engine that is about to have the role, for the connections in use. How many. */
+  /** Opens links at an engine that is about to have the role, for the connections in use. Answers how many. */
   prepare(upstream: EndpointSpec['upstream'], slot?: number): Promise<number>
-  /** Blocking commands that may be given up before a hold (given-up.ts), by our end of their connections to shards. */
+  /** Blocking commands that may be ended before a hold (given-up.ts), by the proxy's end of their connections to shards. */
   blocked(slot?: number): readonly string[]
   /**
    * Waits, before the hold, until no long request is under way. Returns how many still are: then a hold has
    * failed.
    */
   calm(withinMs: number, slot?: number): Promise<Calm>
-  /** Once that is so, stops forwarding and waits until all replies are in. `slot`: only to the group that holds it. */
+  /** After that, stops forwarding and waits until all replies have arrived. `slot`: only for the group that holds it. */
   hold(times: HoldTimes): Promise<HoldResult>
   /**
-   * Moves everything, or what goes to the group of `slot`, to `upstream`, and lets clients go there. Throws a refusal if commands
-   * are not answered in time. `generation`: of the cursors that are given there.
+   * Moves all connections, or those to the group of `slot`, to `upstream`, and releases clients there. Throws a refusal if commands
+   * are not answered in time. `generation`: of the cursors that the new engine gives.
    */
   switchTo(
     upstream: EndpointSpec['upstream'],
@@ -62,11 +62,11 @@ export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
     others?: Others,
     generation?: number,
   ): Promise<SwitchResult>
-  /** The scripts that clients have given their engines and that this one has not been told of yet, or all. */
+  /** The scripts that clients have loaded and that this engine has not been told of yet, or all scripts. */
   takeScripts(engine: EndpointSpec['upstream'], all: boolean): TakenScripts
   /** Clients of another thread have flushed the scripts. */
   forgetScripts(): void
-  /** Lets clients go where they were. `hasFailed`: it counts as a hold that failed. */
+  /** Ends the hold without a switch: clients go on at the old engine. `hasFailed`: it counts as a hold that failed. */
   release(slot?: number, hasFailed?: boolean): void
   report(): EndpointView
   clients(query: ClientQuery): ClientList
@@ -76,7 +76,7 @@ export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
 export interface HoldTimes {
   readonly deadlineMs: number
   readonly drainMs?: number
-  /** How long it waits for long requests before it holds any client; unless told, as long as for replies. 0: not again. */
+  /** How long it waits for long requests before it holds any client; default: as long as for replies. 0: no wait. */
   readonly calmMs?: number
   readonly slot?: number
 }
@@ -84,26 +84,26 @@ export interface HoldTimes {
 /** The state of an open endpoint; held means that some of its clients are. */
 export type EndpointView = Omit<EndpointReport, 'id' | 'state' | 'why'> & { readonly isHeld: boolean }
 
-/** How an endpoint differs from the usual one: all of it may be left out. */
+/** Options of an endpoint. */
 export interface EndpointOptions {
-  /** How its database is called where it is told what the proxy does; its address unless told. */
+  /** The name of its database in logs and reports; default: its address. */
   readonly name?: string
   readonly reusePort?: boolean
   readonly admission?: Admission
-  /** For cursors that clients are given. */
+  /** The generations of the cursors that clients get. */
   readonly generations?: CursorGenerations
-  /** What is kept of clients' scripts at most, and a listener for when a client has flushed them. */
+  /** How many bytes of clients' scripts are kept at most, and a listener for when a client has flushed them. */
   readonly scripts?: Parameters<typeof createKnownScripts>[0]
-  /** Hears of every client that is cut, refused or fails. */
+  /** Called for every client that is closed, refused or fails. */
   readonly onCut?: (cut: Cut) => void
   /**
-   * A group is at `upstream`, as its engines say. If given, this switches it, here and in other threads; else
+   * Called when engines say that a group is at `upstream`. If given, this function switches it, here and in other threads; otherwise
    * it is switched here alone.
    */
   readonly moveGroup?: (upstream: EndpointSpec['upstream'], slot: number) => Promise<unknown>
 }
 
-/** For a client that has closed its side: how long no reply may come before it is given up. */
+/** After a client has closed its side: how long no reply may come before its connection is given up. */
 export const LINGER_MS = 60_000
 /** Why a connection was cut whose client had closed its side. For logs and reports. */
 export const LINGERED = 'its shard did not reply in time after the client had closed its side'
@@ -135,7 +135,7 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
     get wanted() {
       return { ...wanted, upstream: upstream.address }
     },
-    // It follows no redirect by itself.
+    // An endpoint of one group follows no redirect by itself.
     know: () => undefined,
     prepare: upstream.prepare,
     takeScripts: (engine, all) => scripts.take(addressText(engine), all),
@@ -169,7 +169,7 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
   }
 }
 
-/** Takes a new client, or turns it away where the process has reached its limit of connections. */
+/** Takes a new client, or refuses it if the process has reached its limit of connections. */
 function admitClient(
   socket: Socket,
   {
@@ -181,7 +181,7 @@ function admitClient(
     refuse,
   }: {
     readonly wanted: EndpointSpec
-    /** How the database is called where it is told what the proxy does. */
+    /** The name of the database in logs and reports. */
     readonly name: string
     readonly upstream: Upstream
     readonly share: Share

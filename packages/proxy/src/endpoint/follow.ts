@@ -8,7 +8,7 @@ import { targetOf, type UpstreamState } from './upstream-state.ts'
 
 /** How long a client may wait for an engine that cannot be reached. */
 const REACH_MS = 2_000
-/** Until when an engine has to be reached, on the clock that only rises. */
+/** The deadline for reaching an engine, on the monotonic clock. */
 export const reachBy = () => performance.now() + REACH_MS
 
 /** Gives a new connection its first link, or closes it with an error. */
@@ -41,7 +41,7 @@ export async function follow(state: UpstreamState, connection: Connection): Prom
   serve(state, connection)
 }
 
-/** It has its link. If another hold has begun meanwhile, it is held with the others. */
+/** A connection has got its link. If another hold has begun meanwhile, it is held with the others. */
 function serve({ hold }: UpstreamState, connection: Connection): void {
   if (connection.mode === 'closed') return
   connection.mode = 'serving'

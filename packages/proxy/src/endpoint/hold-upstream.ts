@@ -7,13 +7,13 @@ import { targetOf, type UpstreamState } from './upstream-state.ts'
 
 const ASK_AGAIN_MS = 100
 
-/** Milliseconds: for how long, and how long of that for the replies that are on their way. */
+/** In milliseconds: the length of the hold, and the part of it for replies that are on their way. */
 export interface HoldTimes {
   readonly deadlineMs: number
   readonly drainMs?: number
 }
 
-/** Stops forwarding and waits until all replies are in. Where they do not come in time, the hold ends, and says why. */
+/** Stops forwarding and waits until all replies have arrived. If they do not come in time, the hold ends, and the answer says why. */
 export async function holdUpstream(
   state: UpstreamState,
   { deadlineMs, drainMs = drainOf({ deadlineMs }) }: HoldTimes,
@@ -38,7 +38,7 @@ export function letGo(state: UpstreamState): void {
   if (state.hold === null) return
   endHold(state, state.hold)
   state.hold = null
-  // Not connections that have yet to follow: the role is not at their engine any more.
+  // Not connections that still have to move: their engine does not have the role any more.
   for (const connection of state.connections) if (!isLate(connection)) proceed(state, connection)
 }
 
@@ -56,7 +56,7 @@ function giveUp(state: UpstreamState): void {
   letGo(state)
 }
 
-/** The time of a hold is over without a switch. If the engine would refuse writes, clients go on waiting. */
+/** Called when the time of a hold is over without a switch. If the engine would refuse writes, clients go on waiting. */
 async function giveUpIfServed(state: UpstreamState): Promise<void> {
   const mine = state.hold
   const isOver = mine === null || (await mayLetGo(state.connections, targetOf(state), mine))

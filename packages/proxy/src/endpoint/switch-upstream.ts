@@ -10,10 +10,10 @@ import { follow, proceed, reachBy } from './follow.ts'
 import { endHold, holdUpstream } from './hold-upstream.ts'
 import { targetOf, type UpstreamState } from './upstream-state.ts'
 
-/** For connections whose clients wait for nothing. */
+/** The time for connections whose clients wait for nothing. */
 const FOLLOW_AT_ONCE = 8
 
-/** Where to, the other threads of the endpoint (they move at the same time), and the generation of the cursors that are given there. */
+/** The new address, the other threads of the endpoint (which move at the same time), and the generation of the cursors that the new engine gives. */
 export interface Goal {
   readonly to: Address
   readonly others: Others | undefined
@@ -43,7 +43,7 @@ export async function switchUpstream(state: UpstreamState, goal: Goal): Promise<
   return { moved: first.length + asking.length - closed, later, closed, heldMs }
 }
 
-/** The hold that there is, or one of its own. */
+/** The present hold, or a new one. */
 async function heldFor(state: UpstreamState): Promise<Hold> {
   if (state.hold !== null) return state.hold
   const { drained, why } = await holdUpstream(state, OWN_HOLD)
@@ -51,7 +51,7 @@ async function heldFor(state: UpstreamState): Promise<Hold> {
   throw new Refusal('order_not_applicable', `the endpoint cannot be held: ${why}`)
 }
 
-/** From now on new links go to the new address. */
+/** Makes new links go to the new address. */
 function pointTo(state: UpstreamState, { to, generation }: Goal): void {
   state.address = to
   state.cursors.begin(generation ?? state.generations.take())
@@ -59,7 +59,7 @@ function pointTo(state: UpstreamState, { to, generation }: Goal): void {
   state.seen.repoints += 1
 }
 
-/** Those that were asked nothing just now, at one moment, on all threads. */
+/** The connections that have asked nothing just now, at one moment, on all threads. */
 async function moveTogether(
   state: UpstreamState,
   { first, listening }: Arranged,

@@ -11,7 +11,7 @@ import type { OverdueReplies } from '../handover/overdue-replies.ts'
 import type { Seen } from '../listen/seen.ts'
 
 /**
- * An upstream is, by what of it is not null:
+ * The state of an upstream, by which of its fields are not null:
  *
  * - *serving*: requests go to the engine at `address`.
  * - *held* (`hold`): no request begins. It ends by a switch, by `release`, or when its time is over and the engine still serves.
@@ -41,11 +41,11 @@ export interface UpstreamState {
   isGoing: boolean
   switching: Promise<SwitchResult> | null
   following: Promise<void> | null
-  /** When the last switch was, on the clock that only rises. */
+  /** The time of the last switch, on the monotonic clock. */
   switchedMs: number
 }
 
-/** Where a new link of `state` goes. */
+/** The address for a new link of `state`. */
 export function targetOf({ address, tls, cursors }: UpstreamState): Target {
   return { ...address, tls, cursors }
 }

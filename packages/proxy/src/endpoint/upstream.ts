@@ -24,38 +24,38 @@ import { targetOf, type UpstreamState } from './upstream-state.ts'
 /** The primary of one group, wherever its role is, and the connections that go there. */
 export interface Upstream extends Disposable {
   readonly address: Address
-  /** What a connection needs to be created for this upstream. */
+  /** The parts that a new connection of this upstream needs. */
   readonly owner: Owner
   readonly connections: ReadonlySet<Connection>
   readonly isHeld: boolean
   readonly seen: Seen
-  /** Where connections are that have not followed yet, for a while after the switch. */
+  /** The addresses of connections that have not moved yet, for a while after the switch. */
   readonly behind: readonly Behind[]
   /** Takes a connection that is being opened; it has a link soon, or is closed with an error. */
   add(connection: Connection): void
-  /** Opens links there for those that are in use, before they are held. How many. */
+  /** Opens links there for the connections in use, before they are held. Answers how many. */
   prepare(address: Address): Promise<number>
-  /** Before a hold: the blocking commands that may be given up (given-up.ts), by our end of their links. */
+  /** Before a hold: the blocking commands that may be ended (given-up.ts), by the proxy's end of their links. */
   blocked(): readonly string[]
   /** Before a hold: waits at most `withinMs` for long requests. Returns how many are left: then it failed. */
   calm(withinMs: number): Promise<Calm>
-  /** Stops forwarding and waits until all replies are in. */
+  /** Stops forwarding and waits until all replies have arrived. */
   hold(times: HoldTimes): Promise<HoldResult>
   /**
-   * Moves everything to `address`, and lets clients go there: those that have asked something at once, the rest follows. Throws a
+   * Moves all connections to `address`, and releases clients there: first those that have asked something, then the others. Throws a
    * refusal if commands are not answered in time. `generation`: of the cursors that are given there; taken if it is not named.
    */
   switchTo(address: Address, others?: Others, generation?: number): Promise<SwitchResult>
-  /** Lets clients go where they were. `hasFailed`: it counts as a hold that failed. */
+  /** Ends the hold without a switch: clients go on at the old engine. `hasFailed`: it counts as a hold that failed. */
   release(hasFailed?: boolean): void
 }
 
-/** A client that has not read its replies by then is not waited for. */
+/** A client that has not read its replies after this time is not waited for. */
 const BEHIND_MS = 30_000
 /** Why connections are cut when their endpoint is removed, or the proxy ends. */
 export const TAKEN_AWAY = 'the endpoint was removed'
 
-/** What an upstream reports, and what it counts with. */
+/** The report of an upstream, and its counters. */
 type UpstreamEvents = Pick<Owner, 'count' | 'allowance' | 'onCut' | 'onLogin' | 'scripts'> & {
   readonly onClosed: (connection: Connection) => void
   readonly admission: Admission
@@ -148,7 +148,7 @@ function createState(
   return state
 }
 
-/** What connections tell their upstream. `stateOf`: it is there once they are. */
+/** The events that connections report to their upstream. `stateOf`: the state exists once connections do. */
 function createOwner(
   stateOf: () => UpstreamState,
   { count, allowance, scripts, onCut, onLogin, onClosed }: UpstreamEvents,
@@ -160,7 +160,7 @@ function createOwner(
     onQuiet: (connection) => {
       const state = stateOf()
       if (state.givenUp.take(connection)) return
-      // Given up while it was held, and the role is where it was: its engine closes the link.
+      // Its command was ended while it was held, and the role has not moved: its engine closes the link.
       if (connection.mode === 'serving') Object.assign(connection, { mode: 'held', era: BEFORE_ALL })
       if (!noticeQuiet(connection)) return
       if (isLate(connection)) void follow(state, connection)

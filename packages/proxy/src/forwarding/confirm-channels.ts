@@ -12,12 +12,12 @@ export function isConfirmation({ command }: Noted, word: string): boolean {
   return subscriptions[command.name]?.word === word
 }
 
-/** SUBSCRIBE a b is answered twice. Counts as one reply when all are in. */
+/** SUBSCRIBE a b is answered twice. All its answers together count as one reply. */
 export function confirm(connection: Connection, link: Link, head: Noted): false {
   const { command } = head
   const change = subscriptions[command.name]
   if (change === undefined) return false
-  // Without arguments all there are go, in an order of the engine's: any other ends with none, too.
+  // Without arguments all channels are removed, in an order that the engine chooses; every other form of the command ends with its last channel.
   head.channels ??=
     command.args.length > 0
       ? command.args.map((name) => name.toString('latin1'))

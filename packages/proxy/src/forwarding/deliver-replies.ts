@@ -20,7 +20,7 @@ import { learnScripts, stateAfter, withoutRefused } from './state-after.ts'
 import { endIfMiscounted, mayAnswerTrial } from './trial.ts'
 import { COSTS_OF_A_LOOK, isTurnOver, NOTED_COSTS, REPLY_COSTS } from './turns.ts'
 
-/** Replies, as many as one connection may be told before others have their turn: up to where. */
+/** Delivers as many replies as one connection may get before others have their turn. Answers up to which byte. */
 export function takeSome(connection: Connection, link: Link, bytes: Buffer): number {
   const { replies } = link
   let chunk = bytes
@@ -82,7 +82,7 @@ export function takeSome(connection: Connection, link: Link, bytes: Buffer): num
   return chunk.length
 }
 
-/** Of a reply that has to be seen whole, as it may be very long. */
+/** The most bytes of a reply that must be complete before it is passed on. */
 const LARGEST_WHOLE_BYTES = 64 * 1024 * 1024
 
 function keepPart(connection: Connection, link: Link, part: Buffer): void {
@@ -96,13 +96,13 @@ function keepPart(connection: Connection, link: Link, part: Buffer): void {
 
 const tooManyChannels = 'ERR this connection has more subscriptions than an endpoint keeps'
 
-/** What comes next of a reply, which is perhaps that to an EXEC with scans in it. */
+/** The next bytes of a reply, which may be the reply to an EXEC with scans in it. */
 function sendMarked(connection: Connection, link: Link, part: Buffer): void {
   const pieces = link.marking === null ? [part] : markNext(link.marking, part)
   for (const piece of pieces) sendToClient(connection, link, piece)
 }
 
-/** The next part of a reply to a scan: held back until the cursor in it is there, which becomes one of ours. */
+/** The next part of a reply to a scan: held back until its cursor is complete, which is then replaced by the proxy's cursor. */
 function sendScanPart(connection: Connection, link: Link, part: Buffer, isWhole: boolean): void {
   const { beginning, generation } = link
   const bytes = beginning === null || beginning.length === 0 ? part : Buffer.concat([beginning, part])
@@ -118,7 +118,7 @@ function isOfScan(link: Link): boolean {
   return head !== undefined && isScan(head.command)
 }
 
-/** The reply that begins has replies to scans among its parts: it is that to an EXEC. */
+/** Whether the reply that begins has replies to scans among its parts: then it is the reply to an EXEC. */
 function markingOf({ state }: Connection, link: Link): ExecMarking | null {
   const scans = headOf(link)?.command.name === 'EXEC' ? (state.transaction?.scans ?? []) : []
   return scans.length === 0 ? null : createExecMarking(scans, link.generation)
@@ -136,7 +136,7 @@ function afterReplies(connection: Connection, link: Link): void {
   }
 }
 
-/** The next reply may be one that the client must not see. */
+/** Whether the next reply may be one that the client must not see. */
 function needsCare(connection: Connection, link: Link, firstByte: number | undefined): boolean {
   const head = headOf(link)
   if (head === undefined) return false
@@ -162,13 +162,13 @@ function changesOf({ state }: Connection): readonly number[] {
   return state.transaction?.changes.map(({ at }) => at) ?? none
 }
 
-/** What was noted of the request that is answered next. */
+/** The note of the request that is answered next. */
 export function headOf({ noted, answered }: Link): Noted | undefined {
   const head = noted.first()
   return head?.at === answered + 1 ? head : undefined
 }
 
-/** One message has come. True: the client must not see it. */
+/** Handles one message. True: the client must not see it. */
 function takeReply(connection: Connection, link: Link): boolean {
   const { replies } = link
   const head = link.noted.size > 0 ? headOf(link) : undefined
@@ -209,7 +209,7 @@ function isMessage(word: string): boolean {
   return word === 'message' || word === 'pmessage' || word === 'smessage'
 }
 
-/** Of the replay, or a probe. */
+/** Handles a reply to the replay, or to a probe. */
 function takeOwn(connection: Connection, link: Link, head: Noted): true {
   const { replies } = link
   if (head.proves) takeProof(connection, link)
@@ -231,7 +231,7 @@ function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
   const { type, text } = link.replies
   const worked = type !== ERROR
   if (head.blocks) {
-    // A command that was given up was not carried out: it is asked again, where the role has gone. If not all of it is kept, its client is told.
+    // A command that was ended was not executed: it is sent again to the new primary. If not all of it is kept, its client gets an error.
     if (!worked && !command.cutShort && mayHaveGivenUp(connection) && isGivenUp(text)) {
       connection.mayBeGivenUp = false
       connection.again = { command, sinceMs: head.sinceMs, keepsLink: isUnblocked(text) }
@@ -258,7 +258,7 @@ function isGivenUp(text: string): boolean {
   return text.startsWith('UNBLOCKED force unblock') || text.startsWith('REDIRECT ') || isUnblocked(text)
 }
 
-/** It was made to give the command up, and keeps the connection (given-up.ts). Users of databases may not order that. */
+/** The proxy's handover made the engine end the command, and the connection stays (given-up.ts). Users of databases may not order that. */
 function isUnblocked(text: string): boolean {
   return text.startsWith('UNBLOCKED client unblocked')
 }
@@ -267,7 +267,7 @@ function mayHaveGivenUp({ mode, mayBeGivenUp }: Connection): boolean {
   return mode !== 'serving' || mayBeGivenUp
 }
 
-/** The client sent EXEC, the engine got DISCARD. True: its OK is replaced. */
+/** The client sent EXEC and the engine got DISCARD. True: its OK is replaced. */
 function answerLostWatch(connection: Connection, link: Link, head: Noted): boolean {
   if (link.replies.type === ERROR) return false
   const state = withoutRefused(connection.state, link, head, false)

@@ -27,7 +27,7 @@ import { insteadOfNothing } from './instead-of-nothing.ts'
 import { COSTS_OF_A_LOOK, inTurn, isTurnOver, LINE_BYTES, NOTED_COSTS, WORD_COSTS } from './turns.ts'
 import { keepBack, keepForBarrier, mayPublish, withTable } from './wait-for-publish-barrier.ts'
 
-/** Bytes of the client: they go to the engine as they are, or into the stash where a request begins that may not go yet. */
+/** Takes bytes of the client: they go to the engine unchanged; from the beginning of a request that may not be sent yet, they go into the stash. */
 export function takeRequests(connection: Connection, chunk: Buffer): void {
   const { link, protocolError, mode } = connection
   if (mode === 'closed') return
@@ -37,14 +37,14 @@ export function takeRequests(connection: Connection, chunk: Buffer): void {
   else forward(connection, link, chunk)
 }
 
-/** Bytes of the client that arrived outside of the turn of its endpoint. */
+/** Takes bytes of the client that arrived outside of the turn of its endpoint. */
 export function setRequestsAside(connection: Connection, chunk: Buffer): void {
   if (connection.mode === 'closed') return
   letOthersGo(connection)
   stash(connection, chunk)
 }
 
-/** It has had its turn. What it sends waits until others have had theirs. */
+/** The client has had its turn. Its next bytes wait until others have had theirs. */
 function letOthersGo(connection: Connection): void {
   if (connection.yielded) return
   connection.yielded = true
@@ -58,7 +58,7 @@ function letOthersGo(connection: Connection): void {
 /** Forwards what was stashed, as far as it may go now. */
 export function forwardStash(connection: Connection): void {
   while (connection.stash.length > 0 && connection.link !== null && mayGoOn(connection)) {
-    // Together: a client may have sent each byte on its own. What must wait again is put back.
+    // All pieces together, because a client may have sent each byte on its own. Bytes that must wait again are put back.
     const [first, ...others] = connection.stash
     if (first === undefined) return
     const chunk = others.length === 0 ? first : Buffer.concat([first, ...others])
@@ -81,7 +81,7 @@ function forwardUnread(connection: Connection, chunk: Buffer): void {
   if (link !== null && mode === 'serving') send(connection, link, chunk)
 }
 
-/** The client will send no more: once all is answered, its connection ends. One that would only wait ends at once. */
+/** The client will send no more: its connection ends when everything is answered. A connection that would only wait ends at once. */
 export function endIfDone(connection: Connection): void {
   const { link, clientEnded, protocolError, stash: waiting, mode, blocked, state, ahead } = connection
   const isUnread = protocolError !== undefined && mode === 'serving'
@@ -94,7 +94,7 @@ export function endIfDone(connection: Connection): void {
     link.socket.end()
     return
   }
-  // Blocked, the engine would carry out nothing more, and let go of a client that is gone.
+  // An engine that is blocked for it would execute nothing more, and would drop a client that is gone.
   const onlyWaits = clientEnded && (blocked || state.unmovable !== undefined)
   if (waiting.length > 0 && !onlyWaits) return
   if (!onlyWaits && link.sent !== link.answered) return
@@ -107,14 +107,14 @@ function mayGoOn(connection: Connection): boolean {
   return isFlowing(connection) || (isPartlySent(connection) && !connection.yielded)
 }
 
-/** A request may begin to be forwarded. */
+/** Whether a new request may be forwarded. */
 function isFlowing(connection: Connection): boolean {
   const { mode, blocked, heldByBarrier, yielded, link, protocolError } = connection
   if (mode !== 'serving' || blocked || heldByBarrier || yielded || protocolError !== undefined) return false
   return link === null || !(link.proving || mustWait(link) || hasManyPendingReplies(connection, link))
 }
 
-/** From the first request that is replaced by another on, all goes in one piece: each of these is a write of its own, and a client may send 1,000 of them. */
+/** After the first request that is replaced by another one, everything is sent as one piece: otherwise each replacement would be a write of its own, and a client may send 1,000 of them. */
 function forward(connection: Connection, link: Link, bytes: Buffer): void {
   forwardEach(connection, link, bytes)
   if (link.socket.writableCorked > 0) link.socket.uncork()
@@ -186,7 +186,7 @@ function endWith(connection: Connection, link: Link, error: string, rest: Buffer
   endIfDone(connection)
 }
 
-/** Of a read: all before `begin` goes, the rest waits. */
+/** Of the bytes read, those before `begin` are sent, the rest waits. */
 function keepFrom(
   connection: Connection,
   link: Link,
@@ -202,7 +202,7 @@ function keepFrom(
   keep(connection, chunk, begin)
 }
 
-/** The request is replaced by another: its own bytes do not go. `before`: what goes before it; null: it began before this read. */
+/** The request is replaced by another one: its own bytes are not sent. `before`: the bytes before it; null: it began before this read. */
 function sendInstead(connection: Connection, link: Link, before: Buffer | null, instead: Buffer): void {
   if (link.socket.writableCorked === 0) link.socket.cork()
   if (before === null) takeGathered(connection.begun)
@@ -212,8 +212,8 @@ function sendInstead(connection: Connection, link: Link, before: Buffer | null, 
 
 const discard = encodeCommand(['DISCARD'])
 /**
- * Takes down what the reply to a request will change; of one that `isUnsent` nothing is forwarded. What has to go instead of
- * it; null: it goes as it is.
+ * Notes what the reply to a request will change; `isUnsent`: nothing of the request is forwarded yet. Answers the bytes to send instead of
+ * it; null: the request itself is sent.
  */
 function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | null {
   const { ahead, requests, watchLost, owner } = connection
@@ -249,9 +249,9 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
   connection.blocked ||= blocks
   const keptBytes = wasInTransaction ? sizeOf(command) : 0
   connection.underWayBytes += keptBytes
-  // Of a script its arguments may be long, and are not needed when it is answered.
+  // The arguments of a script may be long, and are not needed when it is answered.
   const needed = script === undefined ? command : { name: command.name, args: [], cutShort: false }
-  // What is kept of transactions has a bound of its own.
+  // Commands of transactions have a bound of their own.
   const costs = wasInTransaction ? NOTED_ALONE : costsOf(needed)
   takeDown(link, { ...noted(link, needed), nilInstead, blocks, script, keptBytes, costs })
   return scan ?? (nilInstead ? discard : null)
@@ -273,12 +273,12 @@ function readCommand({ requests, ahead }: Connection): Command {
     const { name } = command
     return { name, args: words, cutShort: cutShort || hasTooMany({ name, args: words }) }
   }
-  // Of one that is not kept there are no words, but it is what it is.
+  // A command that is not kept has no arguments here, but its name.
   const [first, ...args] = words
   return { name: command?.name ?? String(first ?? '').toUpperCase(), args, cutShort }
 }
 
-/** Whether the replies of everything forwarded are in. */
+/** Whether the replies to everything forwarded have arrived. */
 export function isDrained(connection: Connection): boolean {
   const { link } = connection
   return link === null || (!isPartlySent(connection) && isAnswered(link))

@@ -6,21 +6,21 @@ import { isScan } from '../remembered/scan-cursors.ts'
 import { keepForBarrier, mayPublish } from './wait-for-publish-barrier.ts'
 
 /**
- * As much of a request is kept until it is whole, so that it can go to whichever engine has the role by then. A longer one is
- * forwarded as it comes. More than engines take from a client that has not logged in: a stranger cannot hold up a handover.
+ * A request up to this length is kept until it is complete, so that it can go to the engine that has the role then. A longer one is
+ * forwarded as it comes. This is more than engines accept from a client that has not logged in: a stranger cannot delay a handover.
  */
 export const LONGEST_BEGUN_BYTES = 64 * 1024
 
-/** Of a read whose whole requests were looked at: what was not sent begins at `from`, what is no whole request at `at`. */
+/** A read whose complete requests were examined: the bytes that were not sent begin at `from`, the incomplete request at `at`. */
 export interface Rest {
   readonly chunk: Buffer
   readonly from: number
   readonly at: number
-  /** The read began in the middle of a request of which a part is forwarded. */
+  /** True: the read began in the middle of a request of which a part is forwarded. */
   readonly goesOn: boolean
 }
 
-/** Forwards what is left of a read, and keeps the beginning of a request until it is whole, unless it is a long one. */
+/** Forwards the rest of a read, and keeps the beginning of a request until it is complete, unless it is a long one. */
 export function forwardRest(connection: Connection, link: Link, { chunk, from, at, goesOn }: Rest): void {
   const { requests, owner, begun } = connection
   const unwhole = chunk.length - at + (at === 0 ? begun.length : 0)
@@ -41,7 +41,7 @@ export function forwardRest(connection: Connection, link: Link, { chunk, from, a
   if (at < chunk.length && !(isOfScan && begun.length > 0)) gather(begun, chunk.subarray(at))
 }
 
-/** Also of a command that is in no transaction, much may be kept: of each of thousands of connections. */
+/** Counted also for a command outside of transactions: each of thousands of connections may have a large one. */
 function boundKept(connection: Connection): void {
   const { requests, keptBytes } = connection
   const isMuch = keptOfRequest(requests) > SMALL_BYTES

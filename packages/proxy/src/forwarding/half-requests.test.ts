@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { keyOf, makeCluster } from '../../test/sharded-stage.ts'
 import { dial, makePair, type Pair, until } from '../../test/stage.ts'
 
-/** More than is kept of a request that has begun. */
+/** Longer than a request that is kept until it is complete. */
 const LONG = 200_000
-/** What an engine would carry out, if it got it as the beginning of a request. */
+/** Bytes that an engine would execute if they came as the beginning of a request. */
 const tail = '\r\nSET smuggled executed\r\nDEL precious\r\nthat was all'
 
 /** A SET whose value ends with commands, in two parts: the second begins where the commands do. */
@@ -95,7 +95,7 @@ test('what has begun and is short goes on where it was when the role does not mo
   await client.gets(`:${tail.length + 5}\r\n`)
 })
 
-test('a hold adds nothing to a long request of a client that wants no replies', async () => {
+test('a hold inserts nothing into a long request of a client that wants no replies', async () => {
   await using pair = await makePair()
   await using client = await dial(pair.port)
   const [begin, rest] = longSet('note')
@@ -114,7 +114,7 @@ test('a hold adds nothing to a long request of a client that wants no replies', 
   await client.ask('GET smuggled', '$-1\r\n')
 })
 
-test('of a long request to a group that is dead the rest is dropped, and its client goes on', async () => {
+test('the rest of a long request to a group that is dead is dropped, and its client goes on', async () => {
   await using cluster = await makeCluster()
   await using client = await dial(cluster.port)
   const [zero, one] = keyOf

@@ -27,7 +27,7 @@ function makeConnection(): Connection {
   return createConnection(client as unknown as Connection['client'], visitor, owner)
 }
 
-/** All of a request but its last byte. */
+/** A request without its last byte. */
 function beginRequest(connection: Connection): void {
   const socket = { write: () => true, cork: () => undefined, uncork: () => undefined } as unknown as Socket
   const link = createLink(socket, { address: '', shard: '' }, 0)
@@ -41,12 +41,12 @@ function beginRequest(connection: Connection): void {
 
 const keptOf = ({ requests }: Connection) => requests.keptBytes + requests.part.length
 
-test('what is kept of the arguments of requests that are not whole has a bound over all connections', () => {
+test('the arguments kept of incomplete requests have a bound over all connections', () => {
   const connections = Array.from({ length: CONNECTIONS }, makeConnection)
   for (const connection of connections) beginRequest(connection)
   const kept = connections.reduce((sum, connection) => sum + keptOf(connection), 0)
   expect(kept).toBeLessThan(MOST_BYTES + CONNECTIONS * SMALL_BYTES)
-  // They were dropped of some, and never without a sign of it.
+  // For some connections they were dropped, and each of these was told.
   for (const { requests } of connections) expect(requests.cutShort).toBe(requests.words.length === 0)
   for (const connection of connections) dropConnection(connection)
   const later = makeConnection()

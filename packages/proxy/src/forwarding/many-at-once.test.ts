@@ -11,7 +11,7 @@ afterAll(() => stage[Symbol.asyncDispose]())
 
 const CLIENTS = 30
 const ROUNDS = 3
-/** Of processor time. One client's turn, and that of the rest of the round, is some milliseconds on a busy machine. */
+/** Processor time. One client's turn, with the rest of the round, takes some milliseconds on a busy machine. */
 const LONGEST_TURN_MS = 15
 
 const select = 'SELECT 0\r\n'.repeat(3_000)

@@ -38,7 +38,7 @@ test('in RESP3 a list is a reply, whatever its first word', async () => {
   await client.gets('*1\r\n$12\r\nsunsubscribe\r\n')
 })
 
-test('what came in many small pieces while its client was blocked costs others nothing', async () => {
+test('requests that came in many small pieces while their client was blocked cost others nothing', async () => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   client.send('BLPOP q 0\r\n')

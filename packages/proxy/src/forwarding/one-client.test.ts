@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 afterAll(() => stack.disposeAsync())
 
-/** Fails when the neighbour felt what was done. The machine may be busy with other things: they do not come three times at once. */
+/** Fails when the neighbour was slowed down three times in a row: other work of the machine does not do that. */
 async function feelsNothingOf(what: string, act: () => Promise<unknown>, times = 3): Promise<void> {
   const felt = await neighbour.during(act)
   console.log(`${what}: p99 ${felt.p99} ms, longest ${felt.max} ms; calm ${calm.p99} and ${calm.max} ms`)
@@ -63,7 +63,7 @@ async function rssBytes(): Promise<number> {
 /** What a stranger is told that is still there after 10 s, which a busy machine may take. */
 const tooLate = /-NOAUTH Authentication required: no login within 10 s\r\n$/
 
-/** Sends all of it, without a look at what comes. */
+/** Sends everything, without reading replies. */
 async function sendAll(socket: Socket, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.length && !socket.destroyed; at += 64 * 1024)
     if (!socket.write(bytes.subarray(at, at + 64 * 1024)))

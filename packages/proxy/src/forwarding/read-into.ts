@@ -1,12 +1,12 @@
 import type { OnReadOpts } from 'node:net'
 
-/** Takes bytes that are its own from then on. */
+/** Gets bytes that no other code uses any more. */
 export type Take = (bytes: Buffer) => void
 
 /** As much as Node reads at a time. */
 const PIECE_BYTES = 64 * 1024
 
-/** One for all sockets of the thread: what was read is copied out before anything else is read. */
+/** One buffer for all sockets of the thread: bytes are copied out before anything else is read. */
 const piece = Buffer.allocUnsafeSlow(PIECE_BYTES)
 
 /**

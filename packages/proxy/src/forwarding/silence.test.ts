@@ -2,7 +2,7 @@ import { encodeCommand } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { builds, dial, makePair, newest, until } from '../../test/stage.ts'
 
-test('what is said without a reply comes behind what is answered', async () => {
+test('commands without a reply are executed after the commands that are answered', async () => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   client.send('SELECT 1\r\nCLIENT REPLY OFF\r\nSELECT 2\r\n')
@@ -35,7 +35,7 @@ test('a hold that is given up leaves no command in a transaction', async () => {
 const opened = 'CLIENT REPLY OFF\r\nSET a 1\r\nMULTI\r\nSET b 1\r\nINCR c\r\n'
 
 test.for(builds)(
-  'a transaction that is open without replies goes along, and holds no other client up: %s',
+  'a transaction that is open without replies moves with its connection, and delays no other client: %s',
   async (build) => {
     await using pair = await makePair(build, build)
     await using client = await dial(pair.port)
@@ -96,7 +96,7 @@ test('a subscriber with such a transaction holds up no publisher', async () => {
   await other.ask('GET b', '$1\r\n1\r\n')
 })
 
-test('an invalid request gets no error where replies are off, and holds no other client up', async () => {
+test('an invalid request gets no error while replies are off, and delays no other client', async () => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   client.send('CLIENT REPLY OFF\r\nSET a 1\r\n*x\r\n')
@@ -151,7 +151,7 @@ test.for([
 })
 
 test.for(['', 'EXEC\r\n'])(
-  'a MULTI that is refused holds no other client up, whatever was to be queued behind it: %j',
+  'a MULTI that is refused delays no other client, whatever was to be queued after it: %j',
   async (end) => {
     await using pair = await makePair(newest, newest)
     await using client = await dial(pair.port)
@@ -165,7 +165,7 @@ test.for(['', 'EXEC\r\n'])(
 )
 
 test.for(builds)(
-  'what asks for nothing ends a SKIP, but for a line of blanks, whatever the engine makes of it: %s',
+  'an empty request ends a SKIP, and a line of blanks does not, on every engine: %s',
   async (build) => {
     await using pair = await makePair(build, build)
     await using client = await dial(pair.port)

@@ -30,7 +30,7 @@ export function stateAfter(connection: Connection, link: Link, head: Noted): Con
 const none: readonly number[] = []
 
 /**
- * What would have kept the connection where it is was refused, or EXEC carried nothing out: it is as it was. `worked`: it was
+ * A command that would have bound the connection to its engine was refused, or EXEC executed nothing: the state is as before. `worked`: it was
  * carried out.
  */
 export function withoutRefused(
@@ -60,7 +60,7 @@ export function learnScripts(connection: Connection, { command, script }: Noted,
 }
 
 /**
- * MULTI was refused. If nothing has been forwarded since, what follows is part of no transaction. Else a
+ * MULTI was refused. If nothing has been forwarded since, the next commands are in no transaction. Otherwise a
  * CLIENT REPLY that was to be queued may have been forwarded: then the number of answers is not known.
  */
 function withoutTransaction({ state, ahead, requests }: Connection, link: Link): Connection['state'] {

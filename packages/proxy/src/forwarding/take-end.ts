@@ -16,7 +16,7 @@ export function takeEnd(connection: Connection, link: Link): void {
   tell?.('the engine closed the connection')
   if (connection.link !== link || connection.mode === 'closed') return
   takeBack(connection, link)
-  // In the middle of a request, another engine would take its rest for requests of their own, and carry them out.
+  // In the middle of a request the connection must end: another engine would execute the rest of it as requests.
   const isCut = isPartlySent(connection) || link.parts.length > 0
   const isQuiet = wasReady && connection.mode !== 'serving' && link.sent === link.answered && !isCut
   if (!isQuiet) {
@@ -26,13 +26,13 @@ export function takeEnd(connection: Connection, link: Link): void {
     endConnection(connection, undefined, isAskedFor ? undefined : why)
     return
   }
-  // Nothing was under way: the next request goes to the engine that has the role by then.
+  // Nothing was under way: the next request goes to the engine that has the role then.
   link.socket.destroy()
   connection.link = null
   if (connection.mode !== 'moving') connection.owner.onQuiet(connection)
 }
 
-/** The engine has let go of a blocked command because we asked it to: it ended without an answer. */
+/** Whether the engine has dropped a blocked command at the proxy's request: the link ended without an answer. */
 function takeBack(connection: Connection, link: Link): void {
   const head = headOf(link)
   if (!connection.takingBack || !head?.blocks || head.command.cutShort || !isBetweenReplies(link.replies))

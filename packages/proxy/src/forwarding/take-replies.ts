@@ -15,7 +15,7 @@ export function takeReplies(connection: Connection, link: Link, bytes: Buffer): 
   if (end < bytes.length) setRepliesAside(connection, link, bytes.subarray(end))
 }
 
-/** It has had its turn, or it is not the turn of its endpoint: what it has to say waits until others have had theirs. */
+/** It has had its turn, or it is not the turn of its endpoint: its replies wait until others have had their turns. */
 export function setRepliesAside(connection: Connection, link: Link, bytes: Buffer): void {
   const { unread } = link
   link.unread = unread === null ? bytes : Buffer.concat([unread, bytes])
@@ -25,7 +25,7 @@ export function setRepliesAside(connection: Connection, link: Link, bytes: Buffe
     takeUnread(connection, link)
     if (link.unread !== null) return
     if (connection.link === link) steerLink(connection)
-    else if (link.own > 0) link.socket.resume() // it is being made ready
+    else if (link.own > 0) link.socket.resume() // the link is being made ready
   })
 }
 

@@ -8,7 +8,7 @@ import { noteOwn } from '../connection/noted.ts'
 import { isPartlySent } from '../connection/under-way.ts'
 
 /*
- * A link on which a reply is due, and due again: is its engine slow, or is the count wrong? Engines answer in order. So the proxy asks a question,
+ * A reply on a link stays due for hold after hold: is its engine slow, or is the count wrong? Engines answer in order. So the proxy asks a question,
  * behind all requests, whose answer cannot be mistaken for any other reply. If that answer comes while others
  * should come before it, these will never come. If they come first, the count is right, and the answer is swallowed.
  */
@@ -16,7 +16,7 @@ import { isPartlySent } from '../connection/under-way.ts'
 const ON = encodeCommand(['CLIENT', 'REPLY', 'ON'])
 const OFF = encodeCommand(['CLIENT', 'REPLY', 'OFF'])
 
-/** What a client is told before its connection ends, because the count of its replies was wrong. */
+/** The last error for a client whose connection is closed because the count of its replies was wrong. */
 export const MISCOUNTED =
   'ERR the endpoint waited for a reply that its engine does not owe this connection, and an upgrade waited too: connect again'
 
@@ -26,7 +26,7 @@ export function tryLink(connection: Connection): void {
   if (link === null || mode !== 'serving' || link.trial !== null || link.proving) return
   const isTaken = ahead.inTransaction || state.transaction !== null || ahead.skipsNext
   if (isTaken || blocked || isPartlySent(connection) || cachingNow(connection) !== null) return
-  // Each engine says of a command that it does not know how it is called, also to clients that are subscribed.
+  // Each engine names a command that it does not know in its error, also to clients that are subscribed.
   const word = `fairlead-${randomBytes(8).toString('hex')}`
   const question = encodeCommand([word])
   if (ahead.silent) noteOwn(link, false)

@@ -2,46 +2,46 @@ import type { Allowance, Piece } from '../connection/allowance.ts'
 import { beginPiece, endPiece, type Work } from '../heartbeat/breadcrumb.ts'
 import { createQueue } from '../remembered/queue.ts'
 
-/** A round is long from then on, where several endpoints have been served lately. */
+/** A round is long after this time, if several endpoints have been served lately. */
 const ROUND_MS = 2
-/** And where one alone has: to set work aside costs a busy endpoint a tenth of its speed, and another one that comes waits for one such round. */
+/** The same if only one endpoint has been served: postponing work costs a busy endpoint a tenth of its speed, and another one that comes waits for one such round. */
 const LONE_ROUND_MS = 8
 const LATELY_MS = 1_000
-/** An endpoint that has had less of it goes on. */
+/** An endpoint that has used less of the round goes on. */
 const QUIET_MS = 0.25
-/** Work that was set aside may take so much of a round. */
+/** How much of a round postponed work may take. */
 const PIECES_MS = 1
-/** One endpoint takes so much of that before the next one has its turn. */
+/** How much of that one endpoint takes before the next one has its turn. */
 const SLICE_MS = 0.25
-/** One client's work takes so much: then it is set aside. What was begun by then is looked at once more on its way. */
+/** After this time the work of one client is postponed. A request that has begun then is examined once more later. */
 const PIECE_MS = 0.4
 /** With few bytes, reading the clock costs as much as the work itself, most of which is the kernel's. */
 const FEW_BYTES = 512
 const FEW_COST_MS = 0.02
-/** Rounds that take less are counted together. */
+/** Rounds that take less than this are counted together. */
 const UNCOUNTED_MS = 0.25
 
-/** Of an endpoint for which nothing was done yet. */
+/** The allowance of an endpoint for which nothing was done yet. */
 export function createAllowance(): Allowance {
   return { waiting: createQueue(), spentMs: 0, round: 0 }
 }
 
-/** Those for which something waits: the first one is next. */
+/** The endpoints for which work waits: the first one is next. */
 const busy = createQueue<Allowance>()
 let round = 1
 let roundMs = 0
-/** From when on a round is long. */
+/** The time after which the present round is long. */
 let longMs = ROUND_MS
-/** The endpoint that was served last; whether it was another one at any time since a round was counted; until when that holds. */
+/** The endpoint that was served last; whether several were served since a round was counted; until when that holds. */
 let latest: Allowance | undefined
 let isShared = false
 let sharedUntilMs = 0
-/** The end of the round will be noticed. */
+/** True: a callback will notice the end of the round. */
 let isDue = false
-/** Of what is being done; 0: the time was not asked for yet. */
+/** When the present work began; 0: the clock was not read yet. */
 let beganMs = 0
 
-/** `bytes` have come for an endpoint: whether they are looked at now (then `endTurn` is next), or set aside (`inTurn`). */
+/** `bytes` have come for an endpoint. True: they are handled now, and `endTurn` is called next. False: they are postponed (`inTurn`). */
 export function beginTurn(allowance: Allowance, work: Work, whom: Uint8Array, bytes: number): boolean {
   if (allowance !== latest) {
     isShared = latest !== undefined
@@ -62,7 +62,7 @@ function isItsTurn(allowance: Allowance): boolean {
   return roundMs < longMs || allowance.round !== round || allowance.spentMs < QUIET_MS
 }
 
-/** What was begun is done. */
+/** The work that `beginTurn` has allowed is done. */
 export function endTurn(allowance: Allowance): void {
   endPiece()
   spend(allowance, beganMs === 0 ? FEW_COST_MS : performance.now() - beganMs)
@@ -84,12 +84,12 @@ function noticeEnd(): void {
   setImmediate(endRound)
 }
 
-/** Does a piece of `work` in one of the next rounds, behind what waits for the same endpoint; `whom` it is for. */
+/** Does a piece of `work` in one of the next rounds, after other work that waits for the same endpoint; `whom`: the client that it is for. */
 export function inTurn(allowance: Allowance, work: Work, whom: Uint8Array, act: () => void): void {
   add(allowance, { act: asPiece(work, whom, act), endsRound: false })
 }
 
-/** For what is written with `await`: resolves when the endpoint has its turn. What follows is the last piece of that round. */
+/** For asynchronous code: resolves when the endpoint has its turn. The code after it is the last piece of that round. */
 export async function nextTurnOf(allowance: Allowance, work: Work, whom: Uint8Array): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   add(allowance, { act: asPiece(work, whom, resolve), endsRound: true })
@@ -128,12 +128,12 @@ function endRound(): void {
   noticeEnd()
 }
 
-/** Of one endpoint, until its time is over. Returns the time. */
+/** Does the work of one endpoint, until its time is over. Returns the time. */
 function doPieces(allowance: Allowance, endMs: number): number {
   let nowMs = performance.now()
   const untilMs = Math.min(endMs, nowMs + SLICE_MS)
   while (nowMs < untilMs) {
-    // It stays the first one meanwhile: what it sets aside itself waits behind it.
+    // It stays the first one meanwhile, so that work which it postpones itself waits after it.
     const piece = allowance.waiting.first()
     if (piece === undefined) break
     beganMs = nowMs
@@ -145,20 +145,20 @@ function doPieces(allowance: Allowance, endMs: number): number {
   return nowMs
 }
 
-/** Whether what is being done for one client has taken its time: others are to have their turn. It takes a tenth of a microsecond. */
+/** Whether the work for one client has used its time, so that others have their turn. The check takes a tenth of a microsecond. */
 export function isTurnOver(): boolean {
   const nowMs = performance.now()
   if (beganMs === 0) beganMs = nowMs
   return nowMs - beganMs > PIECE_MS
 }
 
-/** A client's work is looked at by the clock whenever it has come to so much, in plain requests: a tenth of its turn. */
+/** The clock is read after this much work for a client, counted in plain requests: a tenth of its turn. */
 export const COSTS_OF_A_LOOK = 512
-/** What the reply to a noted request costs, in plain requests. */
+/** The cost of the reply to a noted request, in plain requests. */
 export const NOTED_COSTS = 16
-/** Of each word that is kept of it. */
+/** The cost of each kept word of a request. */
 export const WORD_COSTS = 4
-/** Of so many bytes of an inline request: its words are found byte by byte. */
+/** How many bytes of an inline request cost one: its words are found byte by byte. */
 export const LINE_BYTES = 16
-/** Of a reply that is only counted: it is looked at a second time where the replies of several shards are put in order. */
+/** The cost of a reply that is only counted: it is examined a second time when the replies of several shards are put in order. */
 export const REPLY_COSTS = 4

@@ -5,8 +5,8 @@ import { stash } from '../connection/steer-client.ts'
 import { table } from '../remembered/commands.ts'
 
 /**
- * The bytes to read on with. What there is of a request may have been read before a publish barrier began, without a look at what publishes: then
- * these are its bytes from the first on.
+ * The bytes to read next. The beginning of a request may have been read before a publish barrier began, without a check whether it publishes: then
+ * these are all its bytes, from the first one.
  */
 export function withTable({ requests, owner, begun }: Connection, chunk: Buffer): Buffer {
   const wanted = owner.barrier.isOn ? publishTable : table
@@ -23,7 +23,7 @@ export function keepForBarrier(connection: Connection, chunk: Buffer, begin: num
   keepBack(connection, chunk, begin)
 }
 
-/** To be read anew from `begin` on, where a request begins of which nothing is forwarded. */
+/** Reads again from `begin`, where a request begins of which nothing is forwarded. */
 export function keepBack(connection: Connection, chunk: Buffer, begin: number): void {
   rewindRequest(connection.requests)
   const begun = takeGathered(connection.begun)

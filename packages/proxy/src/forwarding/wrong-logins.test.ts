@@ -42,7 +42,7 @@ test.for(builds)('a wrong login that nothing answers changes nothing at a handov
   await client.gets('+OK\r\n')
   await pair.handOver()
   await client.ask('ACL WHOAMI', '$5\r\nother\r\n')
-  // A login that is answered counts alone.
+  // A login that is answered replaces those without an answer.
   await client.ask('AUTH one one', '+OK\r\n')
   client.send('MULTI\r\nPING\r\nEXEC\r\nCLIENT REPLY OFF\r\nAUTH other wrong\r\n')
   await until(() => client.text().endsWith('+PONG\r\n'))

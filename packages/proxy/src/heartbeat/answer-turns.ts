@@ -1,12 +1,12 @@
 import { BroadcastChannel } from 'node:worker_threads'
 import { beginPiece, endPiece, leaveBreadcrumbs } from './breadcrumb.ts'
 
-/** On which the heartbeat thread asks all loops of the process for a turn. */
+/** The channel on which the heartbeat thread asks all loops of the process for a turn. */
 export const TURNS_CHANNEL = 'fairlead turns'
 
 /**
- * This thread's loop leaves its breadcrumbs in record `n` from now on, and takes a turn whenever it is asked for one: one that has
- * nothing to do is not stuck. Disposing of it ends the answers.
+ * From now on this thread's loop writes its breadcrumbs to record `n`, and takes a turn whenever it is asked for one: a loop that has
+ * nothing to do must not count as stuck. Disposing of it ends the answers.
  */
 export function answerTurns(breadcrumbs: SharedArrayBuffer, n: number): Disposable {
   leaveBreadcrumbs(breadcrumbs, n)

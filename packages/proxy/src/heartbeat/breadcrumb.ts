@@ -5,7 +5,7 @@ import { readlinkSync } from 'node:fs'
  * stuck. Each loop writes its own record, and no other.
  */
 
-/** In the order of their numbers. */
+/** The kinds of work, in the order of their numbers. */
 const works = [
   '',
   'takes a new client',
@@ -20,14 +20,14 @@ const works = [
   'answers as a Sentinel',
 ] as const
 /**
- * What an event loop says that it does before it begins: one of a fixed list, so that it fits a number in shared
+ * The work that an event loop announces before it begins: one of a fixed list, so that it fits a number in shared
  * memory.
  */
 export type Work = (typeof works)[number]
 
 const numbers = new Map(works.map((work, n) => [work, n]))
 
-/** Of a record: four numbers, then text. */
+/** The layout of a record: four numbers, then text. */
 const TURNS = 0
 const THREAD = 1
 const WORK = 2
@@ -36,7 +36,7 @@ const HEAD_BYTES = 16
 const MOST_TEXT_BYTES = 112
 const RECORD_BYTES = HEAD_BYTES + MOST_TEXT_BYTES
 
-/** Records for so many loops. */
+/** The number of records, one for each loop. */
 export function makeBreadcrumbs(loops: number): SharedArrayBuffer {
   return new SharedArrayBuffer(loops * RECORD_BYTES)
 }
@@ -59,7 +59,7 @@ function recordOf(breadcrumbs: SharedArrayBuffer, n: number): Mine {
   }
 }
 
-/** Of this thread; not read until the thread gets its place. */
+/** The record of this thread; no other thread reads it until the thread has got its number. */
 let mine = recordOf(makeBreadcrumbs(1), 0)
 
 /** From now on this thread writes the record number `n`. */
@@ -68,12 +68,12 @@ export function leaveBreadcrumbs(breadcrumbs: SharedArrayBuffer, n: number): voi
   mine.head[THREAD] = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
 }
 
-/** The client that a piece of work is for, as it stands in a record: made once, and written often. */
+/** The client that a piece of work is for, in the form of a record: encoded once, and written often. */
 export function crumbOf(text: string): Uint8Array {
   return Buffer.from(text).subarray(0, MOST_TEXT_BYTES)
 }
 
-/** This loop begins something: a turn of its own. */
+/** Notes that this loop begins a piece of work, in a new turn. */
 export function beginPiece(work: Work, whom: Uint8Array = nobody): void {
   nowDoing(work, whom)
   const { head } = mine
@@ -95,7 +95,7 @@ export function nowDoing(work: Work, whom?: Uint8Array): void {
   mine.head[TEXT_BYTES] = whom.length
 }
 
-/** Says what is being done while `act` is, up to where that waits for something. */
+/** Notes the work while `act` runs, until its first `await`. */
 export function during<T>(work: Work, whom: Uint8Array, act: () => T): T {
   nowDoing(work, whom)
   try {
@@ -113,12 +113,12 @@ export interface Breadcrumb {
   readonly doing: string
 }
 
-/** What loop number `n` does. It may be writing meanwhile; then `turns` is another at the next look. */
+/** The record of loop number `n`. The loop may be writing meanwhile; then `turns` has changed at the next look. */
 export function readBreadcrumb(breadcrumbs: SharedArrayBuffer, n: number): Breadcrumb {
   const { head, text } = recordOf(breadcrumbs, n)
   const turns = Atomics.load(head, TURNS)
   const work = works[head[WORK] ?? 0] ?? ''
-  // A copy: text is decoded from memory that does not change meanwhile.
+  // Copied, because text must be decoded from memory that does not change meanwhile.
   const whom = Buffer.from(text.slice(0, head[TEXT_BYTES])).toString('utf8')
   return { turns, thread: head[THREAD] ?? 0, doing: work === '' ? '' : `${work} ${whom}`.trimEnd() }
 }

@@ -13,16 +13,16 @@ import { watchLoop } from './watch-loop.ts'
  * stopped, or starved.
  */
 
-/** What the heartbeat thread is started with: the memory that loops write to, and the socket where it answers. */
+/** The options of the heartbeat thread: the memory that loops write to, and the socket where it answers. */
 export interface HeartbeatStart {
   readonly breadcrumbs: SharedArrayBuffer
   readonly socketPath: string
 }
 
 const LOOK_EVERY_MS = 500
-/** A turn of this length is told to the log, and again each time it has doubled. */
+/** A turn of this length is logged, and again each time that it has doubled. */
 const LONG_MS = 1_000
-/** Standard error, where the log goes: through the main thread it would wait for that one. */
+/** The log goes to standard error directly: through the main thread it would wait for that thread. */
 const LOG_FILE = 2
 
 const { breadcrumbs, socketPath } = workerData as HeartbeatStart
@@ -55,7 +55,7 @@ function tell(what: string, { loop, turnMs, cpuMs, doing }: LoopTurns): void {
   try {
     writeSync(LOG_FILE, `${line}\n`)
   } catch {
-    // The disk is full, or the log is not read: the agent is told in any case.
+    // The disk is full, or the log is not read: the agent still gets the report.
   }
 }
 
@@ -64,7 +64,7 @@ setInterval(() => {
   channel.postMessage(null)
 }, LOOK_EVERY_MS)
 
-// Its home is this proxy's alone (hold-home.ts).
+// No other proxy uses this home (hold-home.ts), so a socket file there is an old one.
 rmSync(socketPath, { force: true })
 createServer((socket) => {
   socket.on('error', () => socket.destroy())

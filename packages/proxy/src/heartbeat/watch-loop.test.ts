@@ -18,7 +18,7 @@ test('a turn counts from the first look that finds it, and ends with the next nu
   expect(watch.look(crumb(2), 2_000, use(2_000))).toMatchObject({ turnMs: 500, cpuMs: 0 })
 })
 
-test('only a thread that uses no processor, and waits for neither it nor a disk, does nothing', () => {
+test('only a thread that uses no processor, and waits for neither a processor nor a disk, counts as doing nothing', () => {
   const watch = watchLoop('main')
   const idleAfter = (now: number, cpuMs: number, state: string) =>
     watch.look(crumb(1), now, use(cpuMs, state)).idleMs
@@ -30,6 +30,6 @@ test('only a thread that uses no processor, and waits for neither it nor a disk,
   expect(idleAfter(2_000, 100, 'D')).toBe(0)
   expect(idleAfter(2_500, 110, 'S')).toBe(0)
   expect(idleAfter(3_000, 110, 't')).toBe(500)
-  // This thread stood still itself.
+  // The watching thread was stopped itself.
   expect(idleAfter(100_000, 110, 'S')).toBe(3_000)
 })

@@ -1,7 +1,7 @@
 import type { LoopTurns } from '@fairlead/api'
 import type { Breadcrumb } from './breadcrumb.ts'
 
-/** What the kernel says of a thread: processor time that it has used, and how it stands (R, S, D, T, t). */
+/** What the kernel reports about a thread: the processor time that it has used, and its state (R, S, D, T, t). */
 export interface ThreadUse {
   readonly cpuMs: number
   readonly state: string
@@ -9,14 +9,14 @@ export interface ThreadUse {
 
 /** Looks again and again at one loop. */
 export interface LoopWatch {
-  /** `now` by performance.now(). `use` is asked only in a turn that was there at the last look. */
+  /** `now` is performance.now(). `use` is called only if the turn is the same as at the last look. */
   look(crumb: Breadcrumb, now: number, use: () => ThreadUse | null): LoopTurns
 }
 
-/** The heartbeat thread may have stood still, with the rest of the machine: then nothing is known of the time in between. */
+/** The heartbeat thread may have been stopped, with the rest of the machine: then nothing is known about the time in between. */
 export const LONGEST_GAP_MS = 2_500
 
-/** How long a loop has been in one turn, and what it did in that time. */
+/** How long a loop has been in one turn, and how it spent that time. */
 export function watchLoop(loop: string): LoopWatch {
   let turns = -1
   let sinceMs = 0

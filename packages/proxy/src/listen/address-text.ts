@@ -6,12 +6,12 @@ export function addressText({ host, port }: Address): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/** Our own end. Empty when the socket is gone. */
+/** The local end of a socket. Empty when the socket is gone. */
 export function localAddress({ localAddress: host, localPort: port }: Socket): string {
   return host === undefined || port === undefined ? '' : addressText({ host, port })
 }
 
-/** The other end. Empty when the socket is gone: to be asked when it comes. */
+/** The remote end of a socket. Empty when the socket is gone, so it has to be read when the connection comes. */
 export function remoteAddress({ remoteAddress: host, remotePort: port }: Socket): string {
   return host === undefined || port === undefined ? '' : addressText({ host, port })
 }

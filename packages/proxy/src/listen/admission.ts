@@ -1,38 +1,38 @@
 import { readFileSync } from 'node:fs'
 import { createStrangers, type Strangers } from './strangers.ts'
 
-/** How many connections this process (a thread of it) may have at a time, and has. */
+/** How many connections this process (or a thread of it) may have at a time, and how many it has. */
 export interface Admission {
   open: number
-  /** Links that stand ready at engines which are about to have a role, beside those in use: a file each. */
+  /** Links that are ready at engines which are about to have the role, in addition to those in use: each takes a file. */
   prepared: number
   readonly most: number
-  /** Of each endpoint. */
+  /** The clients of each endpoint. */
   readonly shares: Set<Share>
   readonly strangers: Strangers
 }
 
-/** What the clients of one endpoint have of all connections. */
+/** The share of one endpoint's clients in all connections. */
 export interface Share extends Disposable {
   readonly open: number
   /**
-   * Whether there is room for a client that may need so many places; if so, they are taken. Clients that have
+   * Takes this many places for a client; false: there is no room. Clients that have
    * not signed in make room for new ones.
    */
   take(places: number): boolean
   leave(places: number): void
 }
 
-/** For orders, listening ports, and the second link that a connection has while it moves. */
+/** Files for orders, listening ports, and the second link that a connection has while it moves. */
 const RESERVED_FILES = 300
-/** This part of all places is divided among the endpoints; the rest is for whichever asks first. */
+/** This part of all places is divided among the endpoints; the rest goes to the endpoint that asks first. */
 const GUARANTEED = 0.5
-/** Engines have no more, unless they are told (`maxclients`). */
+/** The default of engines (`maxclients`). */
 const MOST_OF_ONE = 10_000
 
 /**
- * Each connection takes two files, its client's and its link's. A process that has used up its files could not even be
- * told to hand over, so those that are too many are refused first.
+ * Each connection takes two files, its client's and its link's. A process that has used up its files could not even get
+ * the order to hand over, so surplus connections are refused before that.
  */
 export function createAdmission(most = mostByFiles(), loginWithinMs?: number): Admission {
   const strangers = createStrangers(loginWithinMs)
@@ -46,7 +46,7 @@ function mostByFiles(): number {
   return Math.max(16, Math.floor((files - RESERVED_FILES) / 2))
 }
 
-/** The share of an endpoint that is being opened: one that takes all places leaves those that others are guaranteed. */
+/** The share of an endpoint that is being opened: an endpoint may not take the places that are guaranteed to others. */
 export function createShare(admission: Admission, endpoint: string): Share {
   let open = 0
   const guaranteed = () => Math.floor((admission.most * GUARANTEED) / admission.shares.size)
@@ -58,7 +58,7 @@ export function createShare(admission: Admission, endpoint: string): Share {
     for (const each of admission.shares) if (each !== share) kept += Math.max(0, own - each.open)
     return admission.open + places + kept <= admission.most
   }
-  /** Those of other endpoints only where there is no place at all. */
+  /** Clients of other endpoints make room only if there is no place at all. */
   const makeRoom = (places: number) =>
     admission.strangers.makeRoom(endpoint) ||
     (admission.open + places > admission.most && admission.strangers.makeRoom(null))

@@ -1,6 +1,6 @@
 import type { Via } from '../connection/link.ts'
 
-/** A line for the log: JSON, with what happened first. */
+/** Writes a log line in JSON; `what` happened comes first. */
 export type Log = (what: string, details: Readonly<Record<string, string | number>>) => void
 
 /** A client that was cut or refused, or failed: its address, its links, and the reason. */
@@ -10,16 +10,16 @@ export interface Cut {
   readonly why: string
 }
 
-/** Tells the log of clients that were cut. Disposing of it tells what was left out so far. */
+/** Logs clients that were closed. Disposing of it logs how many were left out. */
 export interface CutLog extends Disposable {
   note(cut: Cut): void
 }
 
-/** A shard that dies takes thousands of clients with it: the first of a second stand for the others. */
+/** When a shard dies, thousands of clients are closed: only the first of each second are logged. */
 const MOST_LINES = 20
 const WINDOW_MS = 1_000
 
-/** Logs cut clients of one endpoint, some lines at a time; the rest is counted. */
+/** Logs closed clients of one endpoint, some lines at a time; the rest is counted. */
 export function createCutLog(endpoint: string, log: Log): CutLog {
   let lines = 0
   let leftOut = 0
@@ -50,7 +50,7 @@ function list(via: readonly Via[], part: keyof Via): string {
   return via.map((each) => each[part]).join(' ')
 }
 
-/** What an engine says of a command that it does not know quotes its arguments: they are data, or a password. */
+/** The error of an engine about an unknown command quotes its arguments, which may be data or a password. */
 function withoutArguments(why: string): string {
   return why.replace(/,? with args beginning with:.*/s, '')
 }

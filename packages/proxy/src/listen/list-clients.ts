@@ -3,7 +3,7 @@ import type { Connection, Visitor } from '../connection/connection.ts'
 import type { Via } from '../connection/link.ts'
 import { type ConnectionState, freshState } from '../remembered/connection-state.ts'
 
-/** Which clients are asked for: at most so many, and only the one behind this end of a link, if it is named. */
+/** The query: at most this many clients, and only the client behind this end of a link, if it is given. */
 export interface ClientQuery {
   readonly limit: number
   readonly via?: string
@@ -13,11 +13,11 @@ export interface ClientQuery {
 export interface Present {
   readonly visitor: Visitor
   readonly connections: readonly Connection[]
-  /** What engines remember of it. */
+  /** What engines remember about the client. */
   readonly state: ConnectionState | undefined
 }
 
-/** Clients choose their names: these may have any length. */
+/** Clients choose their names, of any length. */
 const LONGEST_NAME = 200
 
 /** The clients, with their links; the oldest first. */
@@ -33,7 +33,7 @@ export function listClients(present: Iterable<Present>, { limit, via }: ClientQu
   return { connections, clients }
 }
 
-/** Of the connections that have, or had, links. */
+/** Only connections that have, or had, links. */
 export function viasOf(connections: readonly Connection[]): Via[] {
   return connections.flatMap(({ via }) => via ?? [])
 }

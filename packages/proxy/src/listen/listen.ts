@@ -10,22 +10,22 @@ type Tls = NonNullable<EndpointSpec['tls']>
 
 /** One port, and its clients. Its owner closes the admitted clients first, and then disposes of it. */
 export interface Listener extends AsyncDisposable {
-  /** New clients are shown this certificate; present ones stay. No effect where clients speak plain. */
+  /** New clients are shown this certificate; present ones stay connected. No effect without TLS. */
   renewTls(tls: Tls): void
 }
 
-/** Where clients have places, and those that have not signed in. */
+/** The admission of clients, and the clients that have not signed in. */
 interface Places {
   readonly share: Share
   readonly strangers: Strangers
 }
 
 const BACKLOG = 4_096
-/** A client that has not finished the handshake by then will not. */
+/** A client that has not finished the handshake within this time is closed. */
 const HANDSHAKE_MS = 5_000
-/** Written out, so that no flag of Node's lowers it. */
+/** Set explicitly, so that no flag of Node lowers it. */
 const minVersion = 'TLSv1.2'
-/** Only such as encrypt and authenticate in one, with keys of their own for each connection; in Node's order. TLS 1.3 has no others. */
+/** Only AEAD ciphers with forward secrecy, in Node's order. TLS 1.3 has no others. */
 const ciphers = [
   ...['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'],
   ...['ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
@@ -35,7 +35,7 @@ const ciphers = [
 
 /**
  * Listens for the clients of an endpoint. Throws when it cannot. `reusePort`: several listeners may share the port.
- * `onStranger` hears of those that do not speak TLS where it is spoken.
+ * `onStranger` is called for clients that do not speak TLS although the endpoint does.
  */
 export async function listen(
   wanted: EndpointSpec,
@@ -68,7 +68,7 @@ export async function listen(
   }
 }
 
-/** Throws a refusal that says why this certificate cannot be shown. Of the key it says nothing. */
+/** Throws a refusal that says why this certificate cannot be shown. It says nothing about the key. */
 export function checkTls(tls: Tls): void {
   try {
     createSecureContext(contextOf(tls))
@@ -112,7 +112,7 @@ function watchHandshakes(
     socket.once('close', () => passed(peer))
   })
   server.prependListener('secureConnection', (socket) => passed(peerOf(socket)))
-  // Node tells of them, and leaves those that were too slow connected.
+  // Node reports clients that were too slow, but leaves them connected.
   server.on('tlsClientError', (cause: Error, socket: Socket) => {
     onStranger(socket, `TLS: ${cause.message}`)
     socket.destroy()
@@ -124,7 +124,7 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`
 }
 
-/** Tells a client beyond the limit so, and closes it. */
+/** Sends the error to a client beyond the limit, and closes it. */
 export function turnAway(socket: Socket): void {
   socket
     .on('error', () => undefined)

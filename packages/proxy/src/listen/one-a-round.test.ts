@@ -8,7 +8,7 @@ import { listen } from './listen.ts'
 const CLIENTS = 100
 
 test.each([1, 2])(
-  'of clients that come at one moment each round of the event loop takes one from each port, so others have their turn: %i ports',
+  'each round of the event loop accepts one client from each port, however many come at one moment, so others have their turn: %i ports',
   async (ports) => {
     await using stack = new AsyncDisposableStack()
     const admission = createAdmission(1_000)
@@ -33,7 +33,7 @@ test.each([1, 2])(
       await nextRound()
       most = Math.max(most, taken - before)
     }
-    // It is libuv that does so. If it took all at once again, they would have to be counted here.
+    // This is the behaviour of libuv. If libuv accepted all at once, the proxy would have to limit them itself.
     expect(most).toBe(ports)
   },
 )

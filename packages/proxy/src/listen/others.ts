@@ -1,14 +1,14 @@
 import { messageOf } from '@fairlead/engine'
 
-/** What a switch waits for that is done in several threads, each with its share of the connections. */
+/** What a switch waits for if several threads do it, each with its share of the connections. */
 export interface Others {
-  /** All connections that must be there before clients are served are there. */
+  /** Resolves when all connections have moved that must move before clients are served. */
   readonly allThere: () => Promise<void>
-  /** All subscribers are there: from now on something may be published. */
+  /** Resolves when all subscribers have moved: from then on messages may be published. */
   readonly allListen: () => Promise<void>
 }
 
-/** Waits for them. Those that have moved go on where they are, whatever becomes of others: their clients wait for that. */
+/** Waits for the other threads. Connections that have moved go on even if other threads fail, because their clients wait. */
 export async function meet(all: Promise<void> | undefined, onError: (what: string) => void): Promise<void> {
   try {
     await all

@@ -2,7 +2,7 @@ import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Replaces a file, which only its owner can read. After a crash at any point it holds the old text or the new one, whole.
+ * Replaces a file, which only its owner can read. After a crash at any point it holds the complete old or the complete new text.
  * Writers must take turns. Throws when it cannot be written.
  */
 export async function replaceFile(path: string, text: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** What happened to an upstream; the times in milliseconds. */
+/** The statistics of an upstream; times in milliseconds. */
 export interface Seen {
   errors: number
   lastError: string
@@ -8,7 +8,7 @@ export interface Seen {
   heldMsLast: number
 }
 
-/** Of an endpoint that has just been opened. */
+/** The statistics of an endpoint that has just been opened. */
 export function createSeen(): Seen {
   return { errors: 0, lastError: '', repoints: 0, failedHolds: 0, heldMsTotal: 0, heldMsLast: 0 }
 }

@@ -59,7 +59,7 @@ test('a client that sends wrong passwords without a pause is closed, too', async
   await until(client.ended)
 })
 
-test('where no client has to sign in, clients may say nothing for as long as they like', async () => {
+test('if no client has to sign in, clients may be silent for as long as they like', async () => {
   await using engine = await startEngine(newest)
   const port = await freePort()
   const admission = createAdmission(16, 200)
@@ -92,7 +92,7 @@ test('strangers cannot take all places: the oldest of the many makes room', asyn
   await until(() => admission.open === 1)
 })
 
-test('one database cannot take the places of all: half of them are divided', async () => {
+test('one database cannot take all places: half of them are divided among the databases', async () => {
   await using engine = await startEngine(newest)
   const admission = createAdmission(20)
   const [port, other] = [await freePort(), await freePort()]
@@ -110,7 +110,7 @@ test('one database cannot take the places of all: half of them are divided', asy
     await client.ask('PING', n < 5 ? '+PONG\r\n' : FULL)
     others.push(client)
   }
-  // Without the other database its places are free for all.
+  // Without the other database its guaranteed places are free for all.
   await two[Symbol.asyncDispose]()
   await until(() => admission.open === 15)
   for (let n = 0; n < 5; n += 1) {

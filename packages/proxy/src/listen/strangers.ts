@@ -1,20 +1,20 @@
-/** A client that has not signed in, and perhaps need not. */
+/** A client that has not signed in, and perhaps does not need to. */
 export interface Stranger {
-  /** The endpoint that it has come to, and where it comes from. */
+  /** The endpoint that it has connected to, and its source. */
   readonly endpoint: string
   readonly source: string
-  /** Its time is over. `in`: it is none any more. `unknown`: ask again a little later. */
+  /** Called when its time is over. `in`: it has signed in. `unknown`: ask again a little later. */
   judge(): 'in' | 'out' | 'unknown'
   cut(why: string): void
 }
 
-/** Clients that have not signed in, each by an object of its own. */
+/** Clients that have not signed in. */
 export interface Strangers {
   readonly size: number
   add(key: object, stranger: Stranger): void
-  /** It has signed in, or is gone. */
+  /** The client has signed in, or is gone. */
   remove(key: object): void
-  /** Of the many that have come to an endpoint (null: to any) from one place, the oldest makes room. False: there is none. */
+  /** Closes the oldest stranger of an endpoint (null: of any endpoint) from the source that has the most. False: there is none. */
   makeRoom(endpoint: string | null): boolean
 }
 
@@ -36,7 +36,7 @@ interface Entry {
   timer: NodeJS.Timeout
 }
 
-/** No connections yet; each has `loginWithinMs` to sign in. */
+/** Starts without clients; each has `loginWithinMs` to sign in. */
 export function createStrangers(loginWithinMs = LOGIN_WITHIN_MS): Strangers {
   const late = `NOAUTH Authentication required: no login within ${loginWithinMs / 1_000} s`
   const entries = new Map<object, Entry>()

@@ -1,7 +1,7 @@
 import type { Address } from '@fairlead/api'
 import { messageOf, readListeners } from '@fairlead/engine'
 
-/** In words, with the user whose process has the address, where that is what is in the way: clients may be telling it their passwords. */
+/** The reason as a sentence. If another process has the address, with the user of that process: clients may be sending it their passwords. */
 export async function whyItCannotListen(address: Address, cause: unknown): Promise<string> {
   const why = messageOf(cause)
   const listeners = await readListeners(address).catch(() => [])

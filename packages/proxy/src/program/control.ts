@@ -16,7 +16,7 @@ import { Value } from 'typebox/value'
 import { crumbOf, during } from '../heartbeat/breadcrumb.ts'
 import type { Log } from '../listen/cut-log.ts'
 
-/** What answers each operation of the proxy. */
+/** The handlers of the proxy's operations. */
 export type ProxyHandlers = {
   readonly [Name in keyof typeof proxyOperations]: (
     input: Input<(typeof proxyOperations)[Name]>,
@@ -26,7 +26,7 @@ export type ProxyHandlers = {
 /** A spec with a chain of certificates. */
 const MAX_BODY_BYTES = 256 * 1024
 
-/** What requests are judged and answered with. */
+/** The parts that judge and answer requests. */
 interface ControlParts {
   readonly handlers: ProxyHandlers
   readonly fence: EpochFence
@@ -66,7 +66,7 @@ async function answer(
     const op: Operation = proxyOperations[name]
     await passFence(op, request, fence)
     const body = op.body ? parse(await readBody(request), op.body) : undefined
-    // Another server may have taken over while the body was on its way: its sender may have been stopped meanwhile.
+    // Checked again, because another server may have taken over while the body was on its way: its sender may have been stopped.
     await passFence(op, request, fence)
     if (op.params && !Value.Check(op.params, params))
       throw new Refusal('invalid_request', 'the id is not valid')
@@ -89,7 +89,7 @@ async function answer(
   }
 }
 
-/** A request with an epoch is checked by its epoch, whatever the operation. */
+/** Checks the epoch of a request that has one, whatever the operation. */
 async function passFence(op: Operation, { headers }: IncomingMessage, fence: EpochFence): Promise<void> {
   const epoch = headers[EPOCH_HEADER]
   if (typeof epoch === 'string') await fence.admit(readEpoch(epoch))
@@ -100,7 +100,7 @@ function send(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** Which operation is asked for, the parameters in its path, and what stands behind it. */
+/** The requested operation, the parameters in its path, and the query. */
 function route({ method, url = '' }: IncomingMessage) {
   const { pathname, searchParams } = new URL(url, 'http://proxy')
   const search = Object.fromEntries(searchParams)

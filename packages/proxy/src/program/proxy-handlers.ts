@@ -13,14 +13,14 @@ interface Parts {
   readonly endpoints: WantedEndpoints
   readonly saving: Saving
   readonly inTurn: InTurn
-  /** Null: this proxy does not answer as one. */
+  /** Null: this proxy does not answer as a Sentinel. */
   readonly sentinel: Sentinel | null
-  /** Where it would. */
+  /** The address of the Sentinel answerer. */
   readonly sentinelAt: Address
   readonly log: Log
 }
 
-/** What a proxy does for each order of the server. What changes what is wanted takes its turn. */
+/** The handlers for the orders of the server. Orders that change the wanted endpoints run one after the other. */
 export function createProxyHandlers(parts: Parts): ProxyHandlers {
   const { endpoints, sentinel, sentinelAt } = parts
   const { find } = endpoints
@@ -110,7 +110,7 @@ async function switchTo(
   const result = await endpoint.switchTo(upstream, slot)
   sentinel?.look()
   const spec = endpoints.wanted.get(id)
-  // The order does not wait for the disk: a proxy that is killed before begins with the old upstream until it is told again.
+  // The order does not wait for the disk: a proxy that is killed before the write starts with the old upstream, until the server sends the endpoint again.
   const { upstream: first, shards } = endpoint.wanted
   if (spec !== undefined) endpoints.wanted.set(id, { ...spec, upstream: first, shards })
   saving.saveSoon()
@@ -126,7 +126,7 @@ const noSentinel = { state: 'off', why: '', connections: 0, databases: 0 } as co
  */
 function servesAlike(before: EndpointSpec, after: EndpointSpec): boolean {
   const own = ({ upstream: _, name: __, replicas: ___, shards, tls, ...rest }: EndpointSpec) => {
-    // Which ranges are one group counts, wherever it is.
+    // Compares the ranges of the groups, not their addresses.
     const groupOf = (at: Address) => shards?.findIndex(({ upstream }) => isSameAddress(upstream, at))
     const ranges = shards?.map(({ first, last, upstream }) => [first, last, groupOf(upstream)]) ?? null
     return JSON.stringify({ ...rest, speaksTls: tls !== null, shards: ranges })
@@ -134,7 +134,7 @@ function servesAlike(before: EndpointSpec, after: EndpointSpec): boolean {
   return own(before) === own(after)
 }
 
-/** What has to be switched, so that `now` becomes `spec`, which differs only in upstreams. */
+/** The switches that make `now` equal to `spec`, which differs only in upstreams. */
 function moved(
   now: EndpointSpec,
   spec: EndpointSpec,

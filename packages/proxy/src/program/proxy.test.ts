@@ -10,7 +10,7 @@ import { runProxy } from '../../test/run-proxy.ts'
 import { makeShardedSpec } from '../../test/sharded-stage.ts'
 import { dial, freePort, makeEndpointSpec, newest, rawClient, startEngine, until } from '../../test/stage.ts'
 
-test('wanted endpoints are served again after kill -9, where they were switched to', async () => {
+test('wanted endpoints are served again after kill -9, at the upstream that they were switched to', async () => {
   await using proxy = await runProxy()
   await using old = await startEngine(newest)
   await using engine = await startEngine(newest)
@@ -37,7 +37,7 @@ test('wanted endpoints are served again after kill -9, where they were switched 
   await client.gets('+OK\r\n')
   expect(await engine.admin('GET k')).toBe('$1\r\nv\r\n')
 
-  // Nothing waits for the disk while roles move; the server puts the endpoint afterwards.
+  // Nothing waits for the disk while roles move; the server sends the endpoint afterwards.
   await proxy.client.putEndpoint({ params, body: { ...wanted, upstream } })
   proxy.process().kill('SIGKILL')
   await until(() => client.ended())
@@ -103,7 +103,7 @@ test.each([1, 2])(
   },
 )
 
-test('killed while it holds, it lets its clients go: they come again and go on', async () => {
+test('if it is killed during a hold, its clients connect again and go on', async () => {
   await using proxy = await runProxy()
   await using engine = await startEngine(newest)
   const params = { id: 'bdb-1' }
@@ -120,7 +120,7 @@ test('killed while it holds, it lets its clients go: they come again and go on',
   await again.ask('GET k', '$1\r\n1\r\n')
 })
 
-test('another upstream in the spec moves the connections; a taken port is told, and tried again', async () => {
+test('another upstream in the spec moves the connections; a taken port is reported, and tried again', async () => {
   await using proxy = await runProxy()
   await using old = await startEngine(newest)
   await using engine = await startEngine(newest)

@@ -24,17 +24,17 @@ const LISTEN_AGAIN_MS = 500
 interface ProxyOptions {
   readonly home: string
   readonly socketPath: string
-  /** Where to answer as a Sentinel; port 0: nowhere. */
+  /** The address at which to answer as a Sentinel; port 0: none. */
   readonly sentinel: { readonly host: string; readonly port: number }
-  /** Threads that serve endpoints; 1: this one, and no other. */
+  /** The number of threads that serve endpoints; 1: only this one. */
   readonly workers: number
   readonly onBroken: (why: string) => void
   readonly log: Log
 }
 
 /**
- * Serves the endpoints that were wanted when it last ran, and takes orders at `socketPath`. What is wanted is on disk
- * before an order is answered, but for a switch: that order does not wait for the disk, and the next put of the endpoint does.
+ * Serves the endpoints that were wanted when it last ran, and takes orders at `socketPath`. The wanted endpoints are on disk
+ * before an order is answered, except for a switch: that order does not wait for the disk, but the next put of the endpoint does.
  * Throws when another proxy has this home. `onBroken`: one of several workers has ended, and the process is to end.
  */
 export async function createProxy(options: ProxyOptions): Promise<AsyncDisposable> {
@@ -69,7 +69,7 @@ export async function createProxy(options: ProxyOptions): Promise<AsyncDisposabl
   stack.defer(() => inTurn(async () => undefined))
 
   for (const id of wanted.keys()) await endpoints.start(id)
-  // A port may still belong to the process that had it before.
+  // The former process may still have a port.
   const timer = setInterval(() => {
     for (const id of endpoints.failed()) void inTurn(() => endpoints.start(id))
   }, LISTEN_AGAIN_MS)
@@ -84,7 +84,7 @@ export async function createProxy(options: ProxyOptions): Promise<AsyncDisposabl
   return { [Symbol.asyncDispose]: () => running.disposeAsync() }
 }
 
-/** Answers for the databases that have a name. Null where none is asked for. */
+/** The Sentinel answerer, for the databases that have a name. Null if no port was given. */
 async function openSentinelOf(
   { wanted, get }: WantedEndpoints,
   at: { readonly host: string; readonly port: number; readonly admission: Admission },
@@ -97,7 +97,7 @@ async function openSentinelOf(
       [...wanted].flatMap(([id, { name, upstream, replicas = [] }]) => {
         const primary = get(id)?.wanted.upstream ?? upstream
         if (name === undefined) return []
-        // After a switch the new primary is among them until the next put names the new replicas.
+        // After a switch the new primary is among the replicas until the next put names the new ones.
         return [{ name, primary, replicas: replicas.filter((each) => !isSameAddress(each, primary)) }]
       }),
     onTrouble: (why) => log('sentinel cannot listen', { why }),

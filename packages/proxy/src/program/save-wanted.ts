@@ -3,17 +3,17 @@ import type { InTurn } from '@fairlead/engine'
 import type { Log } from '../listen/cut-log.ts'
 import { writeWanted } from './wanted-file.ts'
 
-/** Writes what is wanted to its file. */
+/** Writes the wanted endpoints to their file. */
 export interface Saving {
-  /** False: what could not be written is to be written with the next put, also when that changes nothing. */
+  /** False: the last write failed, so the next put writes the file even if it changes nothing. */
   readonly isSaved: boolean
-  /** Call it in a turn. Throws when the disk does not take it. */
+  /** To be called in a turn. Throws when the disk refuses. */
   save(): Promise<void>
-  /** In a turn of its own: all changes until then are written together. A failure is logged. */
+  /** Writes in a turn of its own: all changes until then are written together. A failure is logged. */
   saveSoon(): void
 }
 
-/** `wanted` is read at each writing; its file is at `path`. */
+/** `wanted` is read at each write; the file is at `path`. */
 export function createSaving(
   path: string,
   wanted: ReadonlyMap<string, EndpointSpec>,

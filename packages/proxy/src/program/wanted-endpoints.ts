@@ -4,25 +4,25 @@ import type { Log } from '../listen/cut-log.ts'
 import { whyItCannotListen } from '../listen/why-it-cannot-listen.ts'
 import type { EndpointHost, HostedEndpoint } from '../workers/endpoint-host.ts'
 
-/** The endpoints that a proxy is to serve, those of them that are open, and why the others are not. */
+/** The endpoints that a proxy should serve, those that are open, and why the others are not. */
 export interface WantedEndpoints extends AsyncDisposable {
   readonly wanted: Map<string, EndpointSpec>
-  /** Undefined: it is not open. */
+  /** The open endpoint; undefined: it is not open. */
   get(id: string): HostedEndpoint | undefined
-  /** Throws Refusal not_found of one that is not open, with why. */
+  /** The same, but throws Refusal not_found with the reason if it is not open. */
   find(id: string): HostedEndpoint
   /** Opens an endpoint that is wanted and is not open. Never rejects: `whyNot` says what is wrong. */
   start(id: string): Promise<void>
-  /** Closes it, and its connections with it; of one that is not open: nothing. */
+  /** Closes it, with its connections. Does nothing if it is not open. */
   stop(id: string): Promise<void>
-  /** Those that are wanted and could not be opened. */
+  /** The wanted endpoints that could not be opened. */
   failed(): Iterable<string>
   whyNot(id: string): string | undefined
-  /** Throws Refusal not_found of one that is not wanted. */
+  /** Why it is not open. Throws Refusal not_found if it is not wanted. */
   report(id: string): Promise<EndpointReport>
 }
 
-/** None of `wanted` is open yet. Disposed of, it closes all. */
+/** Starts with all of `wanted` closed. Disposed of, it closes the open ones. */
 export function createWantedEndpoints(
   wanted: Map<string, EndpointSpec>,
   host: EndpointHost,
@@ -76,7 +76,7 @@ export function createWantedEndpoints(
 interface Failure {
   /** Logged once. */
   readonly error: string
-  /** The same, with the user that listens there, where one is found at this moment. */
+  /** The same, with the user that listens there, if one is found at this moment. */
   readonly why: string
 }
 
@@ -90,7 +90,7 @@ function reportUnopened(
   return { id, host, port, upstream, shards, ...nothingYet, state: 'failed', why }
 }
 
-/** What an endpoint reports of its work before it has done any. */
+/** The report of an endpoint before it has done any work. */
 export const nothingYet = {
   connections: 0,
   commands: 0,

@@ -10,7 +10,7 @@ const Wanted = Type.Record(Type.String(), EndpointSpec)
 /** The endpoints that the server has asked for, as the file of the proxy holds them. */
 export type Wanted = Static<typeof Wanted>
 
-/** What was written last; nothing if nothing ever was. Throws when the file is not what was written. */
+/** The endpoints that were written last; empty if there is no file. Throws when the file is damaged. */
 export async function readWanted(path: string): Promise<Wanted> {
   let text: string
   try {

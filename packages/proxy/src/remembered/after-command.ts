@@ -5,7 +5,7 @@ import { type ConnectionState, freshState } from './connection-state.ts'
 import { createTransaction, MOST_CHANGES, withQueued, withRefused } from './transaction-state.ts'
 import { inTransaction, type Unmovable } from './unmovable.ts'
 
-/** The state after the engine has carried out `command`, outside of a transaction or as its end. */
+/** The state after the engine has executed `command`, outside of a transaction or at its end. */
 export function afterSuccess(state: ConnectionState, command: Command): ConnectionState {
   if (command.cutShort && mayBeRemembered(command)) return { ...state, unmovable: tooMuchOf(command) }
   switch (command.name) {
@@ -14,7 +14,7 @@ export function afterSuccess(state: ConnectionState, command: Command): Connecti
     case 'AUTH':
       return withLogin(state, command.args)
     case 'SELECT':
-      // A longer word is no number, and refused even where no answer says so.
+      // A longer word is not a number, and is refused also if no answer says so.
       return (command.args[0]?.length ?? 0) > 10
         ? state
         : { ...state, database: String(command.args[0]), databasesBefore: freshState.databasesBefore }
@@ -47,7 +47,7 @@ function tooMuchOf({ name }: Command): Unmovable {
   return { code: 'too_much', why: `a ${name} command had too many arguments to be remembered` }
 }
 
-/** Of `CLIENT LIST ID 1 2 …` nothing is, however many there are. */
+/** `CLIENT LIST ID 1 2 …` changes nothing, however many arguments it has. */
 function mayBeRemembered(command: Command): boolean {
   if (command.name === 'HELLO') return true
   return command.name === 'CLIENT' && !['LIST', 'KILL'].includes(wordAt(command, 0))
@@ -56,7 +56,7 @@ function mayBeRemembered(command: Command): boolean {
 function afterReset({ unmovable, settings }: ConnectionState): ConnectionState {
   return {
     ...freshState,
-    // What a client says of itself engines keep.
+    // Engines keep the names that a client gives itself.
     settings: new Map([...settings].filter(([key]) => key.startsWith('SETINFO') || key === 'CAPA')),
     // The command that waits without a reply was sent before it, so this reply says nothing about it.
     unmovable: unmovable?.code === 'without_reply' ? unmovable : undefined,
@@ -69,8 +69,8 @@ export function afterTransaction(state: ConnectionState): ConnectionState {
 }
 
 /**
- * EXEC was carried out; `failed`: the numbers of commands whose answers are errors, of those that change the connection. `afterEach`:
- * what a command comes to.
+ * EXEC was executed; `failed`: the numbers of the commands that change the connection and whose answers are errors. `afterEach`:
+ * the state after a command.
  */
 export function afterExec(
   state: ConnectionState,
@@ -95,13 +95,13 @@ export function afterRefusal(state: ConnectionState, command: Command): Connecti
   return transaction === null ? state : { ...state, transaction: withRefused(transaction, command) }
 }
 
-/** The engine has queued `command` for EXEC, or refused to. */
+/** The state after the engine has queued `command` for EXEC, or refused to. */
 export function afterQueueing(state: ConnectionState, command: Command, isQueued: boolean): ConnectionState {
   const { transaction } = state
   return transaction === null ? state : { ...state, transaction: withQueued(transaction, command, isQueued) }
 }
 
-/** A name costs more than its bytes, in the set and when it is told to another engine. */
+/** A name costs more than its bytes: memory in the set, and a command to the next engine. */
 const CHANNEL_COSTS = 160
 
 /** The state after the engine confirmed that a channel (of its `kind`) was added or removed. */
@@ -120,13 +120,13 @@ export function afterSubscription(
   // An empty set may be the one that all connections begin with.
   if (adds && set.size === 0)
     return { ...state, subscribedBytes, subscribed: { ...state.subscribed, [kind]: new Set([channel]) } }
-  // A copy for each would make many of them slow.
+  // Changed in place, because a copy for each channel would make many of them slow.
   if (adds) set.add(channel)
   else set.delete(channel)
   return { ...state, subscribedBytes }
 }
 
-/** What EXEC has carried out, as far as it outlasts the transaction. */
+/** The effects of EXEC that remain after the transaction. */
 export function afterQueued(state: ConnectionState, command: Command): ConnectionState {
   const isReply = command.name === 'CLIENT' && wordAt(command, 0) === 'REPLY'
   const isLasting = command.name in subscriptions || ['MONITOR', 'REPLCONF'].includes(command.name)

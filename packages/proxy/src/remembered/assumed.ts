@@ -4,12 +4,12 @@ import { type Command, wordAt } from './command.ts'
 import type { ConnectionState } from './connection-state.ts'
 import { afterTracking } from './tracking.ts'
 
-/** Where one was selected that may be none, so many of before are remembered. */
+/** How many former databases are remembered when a selected one may not exist. */
 const MOST_BEFORE = 16
-/** No number is longer. */
+/** No number of a database has more characters. */
 const LONGEST_DATABASE = 20
 
-/** The state after the engine has read `command` without a reply. It has carried it out, as far as its form can tell. */
+/** The state after the engine has read `command` without a reply. It counts as executed if its form is valid. */
 export function afterAssumed(state: ConnectionState, command: Command): ConnectionState {
   if (command.name === 'SELECT') return afterSelect(state, command)
   if (command.name === 'EXEC') return afterExec(state, [], afterEach)
@@ -21,7 +21,7 @@ function afterEach(state: ConnectionState, command: Command): ConnectionState {
   return afterUnsure(state, command) ?? (isRefused(command) ? state : afterQueued(state, command))
 }
 
-/** What an engine may refuse for reasons that its form does not show: the next engine is told it, too, and decides as this one has. */
+/** Commands that an engine may refuse although their form is valid: the next engine gets them, too, and decides in the same way. */
 function afterUnsure(state: ConnectionState, command: Command): ConnectionState | undefined {
   if (command.cutShort) return undefined
   if (command.name === 'AUTH') return withAssumedLogin(state, command.args)
@@ -37,7 +37,7 @@ function afterSelect(state: ConnectionState, { args }: Command): ConnectionState
   return { ...state, database: asked, databasesBefore: before.slice(-MOST_BEFORE) }
 }
 
-/** Every engine refuses it: what it would set is as before. */
+/** Whether every engine refuses the command: its setting is as before. */
 function isRefused(command: Command): boolean {
   const { name, args } = command
   if (name === 'HELLO') return args.length > 0 && !['2', '3'].includes(wordAt(command, 0))

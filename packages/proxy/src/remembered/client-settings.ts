@@ -3,7 +3,7 @@ import type { ConnectionState } from './connection-state.ts'
 import { isTooLong, tooLong } from './setting-length.ts'
 import { afterTracking } from './tracking.ts'
 
-/** CLIENT has worked. */
+/** The state after CLIENT has succeeded. */
 export function afterClient(state: ConnectionState, command: Command): ConnectionState {
   const name = wordAt(command, 0)
   switch (name) {
@@ -12,12 +12,12 @@ export function afterClient(state: ConnectionState, command: Command): Connectio
     case 'NO-TOUCH':
       return withSetting(state, name, command.args)
     case 'SETINFO':
-      // Engines know no others. Names that they refuse count for nothing even where no answer says so.
+      // Engines know no others. Names that they refuse are ignored also if no answer says so.
       return infoNames.has(wordAt(command, 1))
         ? withSetting(state, `SETINFO ${wordAt(command, 1)}`, command.args)
         : state
     case 'CAPA':
-      // Words that an engine does not know it ignores: nothing of them is remembered.
+      // An engine ignores unknown words: they are not remembered.
       return command.args.some((_, at) => wordAt(command, at) === 'REDIRECT')
         ? withSetting(state, 'CAPA', capaRedirect)
         : state
@@ -49,7 +49,7 @@ export function afterHello(state: ConnectionState, command: Command): Connection
   return after
 }
 
-/** The engine has taken `login`. */
+/** The state after the engine has accepted `login`. */
 export function withLogin(state: ConnectionState, login: readonly Buffer[]): ConnectionState {
   return isTooLong(login) ? tooLong(state, 'login') : { ...state, login, assumedLogins: [] }
 }

@@ -1,9 +1,9 @@
-/** A command that changes a connection, or what moving it takes. `args` are without the name. */
+/** A command that changes a connection, or its moving. `args` are without the name. */
 export interface Command {
   /** In capitals. */
   readonly name: string
   readonly args: readonly Buffer[]
-  /** `args` are not all that was sent. */
+  /** True: `args` are only a part of the sent arguments. */
   readonly cutShort: boolean
 }
 

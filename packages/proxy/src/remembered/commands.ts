@@ -3,11 +3,11 @@ import type { Command } from './command.ts'
 import { scriptCommands } from './known-scripts.ts'
 import { scanNames } from './scan-cursors.ts'
 
-/** Enough for any real use of each. */
+/** How many arguments are kept of each command: enough for any real use. */
 const SOME = 64
 const MANY = 100_000
 
-/** Blocks until data comes or its time is over. The number says where its time stands. */
+/** Blocks until data comes or its time is over. The number is the place of its timeout. */
 const blocking: Readonly<Record<string, 'first' | 'last' | 'block'>> = {
   BLPOP: 'last',
   BRPOP: 'last',
@@ -24,7 +24,7 @@ const blocking: Readonly<Record<string, 'first' | 'last' | 'block'>> = {
 }
 /** Commands that may block; whether one does depends on its arguments (`isBlocking`). */
 export const blockingNames: ReadonlySet<string> = new Set(Object.keys(blocking))
-/** Those that mean the same when they are asked again on another connection while writes go on. */
+/** Blocking commands that mean the same when they are sent again on another connection while writes go on. */
 export const retaken: ReadonlySet<string> = new Set(
   [...blockingNames].filter((name) => !name.startsWith('WAIT')),
 )
@@ -41,7 +41,7 @@ export const subscriptions: Readonly<
   SSUBSCRIBE: { kind: 'shardChannels', adds: true, word: 'ssubscribe' },
   SUNSUBSCRIBE: { kind: 'shardChannels', adds: false, word: 'sunsubscribe' },
 }
-/** The three kinds of pub/sub, which an engine counts apart. */
+/** The three kinds of pub/sub, which an engine counts separately. */
 export type SubscriptionKind = 'channels' | 'patterns' | 'shardChannels'
 
 /**
@@ -50,21 +50,21 @@ export type SubscriptionKind = 'channels' | 'patterns' | 'shardChannels'
  */
 export const unmovable: ReadonlySet<string> = new Set(['MONITOR', 'SYNC', 'PSYNC', 'REPLCONF'])
 
-/** What is looked into; all other commands are only counted. */
+/** The commands that are examined; all others are only counted. */
 export const notedNames: Readonly<Record<string, number>> = {
   ...Object.fromEntries(Object.keys(blocking).map((name) => [name, MANY])),
   ...Object.fromEntries(Object.keys(subscriptions).map((name) => [name, MANY])),
   ...Object.fromEntries([...unmovable].map((name) => [name, 0])),
   ...Object.fromEntries(scanNames.map((name) => [name, MANY])),
   ...scriptCommands,
-  // One more: that not all are kept has to be seen.
+  // One more than is kept, to notice that there are more.
   HELLO: SOME + 1,
   AUTH: 2,
   SELECT: 1,
   CLIENT: SOME + 1,
   READONLY: 0,
   READWRITE: 0,
-  // One argument more than there may be, or as many as there have to be: then engines refuse it.
+  // One argument more than engines accept, or all that they need: enough to see whether they refuse it.
   MULTI: 1,
   EXEC: 1,
   DISCARD: 1,
@@ -76,12 +76,12 @@ export const notedNames: Readonly<Record<string, number>> = {
 /** The commands that are looked into, for the request scanner. */
 export const table: CommandTable = makeCommandTable(notedNames)
 
-/** It has more arguments than are kept. */
+/** Whether it has more arguments than are kept. */
 export function hasTooMany({ name, args }: Pick<Command, 'name' | 'args'>): boolean {
   return args.length > SOME && (name === 'CLIENT' || name === 'HELLO')
 }
 
-/** A command of transactions with so many arguments that every engine refuses it. Not EXEC: it ends the transaction in any case. */
+/** Whether a command of transactions has so many arguments that every engine refuses it. Not EXEC: it ends the transaction in any case. */
 export function isMisformed({ name, args }: Command): boolean {
   if (name === 'WATCH') return args.length === 0
   return withoutArguments.has(name) && args.length > 0
@@ -89,16 +89,16 @@ export function isMisformed({ name, args }: Command): boolean {
 
 const withoutArguments: ReadonlySet<string> = new Set(['MULTI', 'DISCARD', 'UNWATCH', 'RESET'])
 
-/** It may keep its connection waiting. Inside of a transaction nothing does. */
+/** Whether the command may block its connection. Inside of a transaction none does. */
 export function isBlocking(command: Command): boolean {
   const place = blocking[command.name]
   return place !== undefined && (place !== 'block' || timeAt(command) >= 0)
 }
 
 /**
- * The bytes of a blocking command with the time that is left of its own after `waitedMs`. Zero means without
- * end, and stays; a command whose time is over gets the shortest time there is, and so the engine's own
- * answer to that.
+ * The bytes of a blocking command with the rest of its timeout after `waitedMs`. Zero means without
+ * end, and stays; a command whose time is over gets the shortest timeout, and so the engine's own
+ * answer to a timeout.
  */
 export function encodeWithTimeLeft(command: Command, waitedMs: number): Buffer {
   const at = timeAt(command)

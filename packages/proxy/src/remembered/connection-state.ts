@@ -4,17 +4,17 @@ import type { Transaction } from './transaction-state.ts'
 import type { Unmovable } from './unmovable.ts'
 
 /**
- * What an engine remembers of a connection, learnt from commands that it has carried out. Values, not changed in place, but for its
- * channels: there may be many, and the connection alone has them. With it another engine can be made to remember the same (`replayOf`).
+ * What an engine remembers about a connection, learnt from commands that it has executed. Values, not changed in place, except for its
+ * channels: there may be many, and only this connection refers to them. From this state another engine can be made to remember the same (`replayOf`).
  */
 export interface ConnectionState {
   readonly protocol: 2 | 3
   /** Arguments of the AUTH that worked last: password, or user and password. */
   readonly login: readonly Buffer[] | null
-  /** Arguments of each AUTH behind it that nothing answered: some may have worked. */
+  /** Arguments of each later AUTH without an answer: some may have succeeded. */
   readonly assumedLogins: readonly (readonly Buffer[])[]
   readonly database: string
-  /** Those that were selected before it, if it was selected without a reply: where it is refused, the last of them counts. */
+  /** The databases that were selected before it, if it was selected without a reply: if it is refused, the last of them counts. */
   readonly databasesBefore: readonly string[]
   /** CLIENT SETNAME, SETINFO and the like, by what they set: the whole command. */
   readonly settings: ReadonlyMap<string, readonly Buffer[]>
@@ -23,19 +23,19 @@ export interface ConnectionState {
   readonly readsFromReplica: boolean
   /** The names as latin1, so that no byte is lost. */
   readonly subscribed: Readonly<Record<SubscriptionKind, ReadonlySet<string>>>
-  /** What is kept of these names. */
+  /** The bytes kept of these names. */
   readonly subscribedBytes: number
   readonly watches: boolean
   readonly transaction: Transaction | null
-  /** After QUIT: the engine is about to close it. */
+  /** True after QUIT: the engine is about to close the connection. */
   readonly isLeaving: boolean
-  /** Why it cannot be taken up elsewhere; undefined while it can. */
+  /** Why the connection cannot be moved; undefined while it can. */
   readonly unmovable: Unmovable | undefined
 }
 
 const none: ReadonlySet<string> = new Set()
 
-/** What an engine remembers of a connection that has just been opened. */
+/** The state of a connection that has just been opened. */
 export const freshState: ConnectionState = {
   protocol: 2,
   login: null,
@@ -53,7 +53,7 @@ export const freshState: ConnectionState = {
   unmovable: undefined,
 }
 
-/** MULTI or WATCH inside of a transaction: always refused. Whether EXEC is refused then, too, engines see differently. */
+/** MULTI or WATCH inside of a transaction: always refused. Engines differ in whether EXEC is refused then, too. */
 export function isNested({ transaction }: ConnectionState, { name }: Command): boolean {
   return transaction !== null && (name === 'MULTI' || name === 'WATCH')
 }
@@ -63,7 +63,7 @@ export function isSubscribed({ subscribed }: ConnectionState): boolean {
   return subscribed.channels.size + subscribed.patterns.size + subscribed.shardChannels.size > 0
 }
 
-/** One CLIENT TRACKING ON that the engine has carried out; without `isSure` it may have refused it, as nothing was answered. */
+/** A CLIENT TRACKING ON that the engine has executed; without `isSure` it may have refused the command, because there was no answer. */
 export interface Tracking {
   readonly args: readonly Buffer[]
   readonly isSure: boolean

@@ -12,7 +12,7 @@ function textsOf({ scripts }: { readonly scripts: readonly string[] }): string[]
 }
 
 test.for([oldest, newest])(
-  'scripts that an engine has taken are known, others are not: %s',
+  'scripts that an engine has accepted are known, others are not: %s',
   async (build) => {
     await using engine = await startEngine(build)
     await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
@@ -34,7 +34,7 @@ test.for([oldest, newest])(
     await client.ask('DISCARD', '+OK\r\n')
     const all = ['return 1', 'return 2', 'return 3', "return '\xe9'"]
     expect(textsOf(endpoint.takeScripts(successor, true))).toEqual(all)
-    // Each engine is told of each once, unless it asks for all.
+    // Each engine gets each script once, unless all are asked for.
     await client.ask('EVAL "return 1" 0', ':1\r\n')
     await client.ask('EVAL "return 6" 0', ':6\r\n')
     expect(endpoint.takeScripts(successor, false)).toMatchObject({ flushed: false, scripts: { length: 1 } })
@@ -61,7 +61,7 @@ test('a script is known that is flushed and used in one pipeline, or that return
   expect(endpoint.takeScripts(successor, false)).toEqual({ flushed: true, scripts: [] })
 })
 
-test('nothing is believed from a client that may not, or has not signed in', async () => {
+test('a client without the right, or without a login, cannot add scripts', async () => {
   await using engine = await startEngine(newest, '--requirepass', 'secret')
   await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
   await using client = await dial(endpoint.wanted.port)
@@ -73,7 +73,7 @@ test('nothing is believed from a client that may not, or has not signed in', asy
   expect(endpoint.takeScripts(successor, true)).toEqual({ flushed: false, scripts: [] })
 })
 
-test('of a pipeline of one script nothing is kept but the script, and what was not used the longest makes room', () => {
+test('a pipeline with one script costs only that script, and the script that was not used for the longest time makes room', () => {
   const scripts = createKnownScripts({ mostBytes: 10_000 })
   const evalOf = (text: string) => ({ name: 'EVAL', args: [Buffer.from(text)], cutShort: false })
   const shaOf = { name: 'EVALSHA', args: [Buffer.from('A'.repeat(40))], cutShort: false }

@@ -3,29 +3,29 @@ import type { TakenScripts } from '@fairlead/api'
 import { type Command, wordAt } from './command.ts'
 
 /**
- * The scripts that clients of an endpoint have given their engines. No engine replicates them, so the
+ * The scripts that clients of an endpoint have loaded into their engines. No engine replicates them, so the
  * handover gives them to the next primary (ADR 20).
  */
 export interface KnownScripts {
-  /** Its engine has carried out the command, or has queued it before the EXEC that has worked. */
+  /** The engine has executed the command, directly or in a successful EXEC. */
   learn(command: Command): void
-  /** A client is about to use a script: those that were not used the longest make room. The script, if it is known. */
+  /** A client is about to use a script: it counts as used last. Answers the script, if it is known. */
   use(command: Command): Script | undefined
-  /** Its engine has carried it out since: it has it, though clients may have flushed theirs in between. */
+  /** The engine has executed the script: it has it, although clients may have flushed scripts in between. */
   keep(script: Script): void
   /** A client of another thread has flushed the scripts. */
   forget(): void
   /**
-   * What an engine (its address) has not been told of yet, or all; from then on it has. `flushed`: clients have flushed theirs
-   * since, and it is to do so first.
+   * The scripts that an engine (its address) has not been told of yet, or all; from then on they count as told. `flushed`: clients have
+   * flushed scripts since, and the engine must do so first.
    */
   take(engine: string, all: boolean): TakenScripts
 }
 
-/** Of all texts of an endpoint together; each counts for something more, since short ones are not for free. */
+/** The most bytes of all texts of an endpoint; each text counts as more than its length, because short ones have a cost, too. */
 export const MOST_SCRIPT_BYTES = 4 * 1024 * 1024
 const SCRIPT_COSTS = 256
-/** A replacement for each group of the largest database, and a few more. */
+/** How many engines are remembered: a replacement for each group of the largest database, and a few more. */
 const MOST_ENGINES = 256
 
 /** A script of clients; `sha` is the SHA-1 that EVALSHA names it by, `number` rises with each new one. */
@@ -36,7 +36,7 @@ export interface Script {
   readonly number: number
 }
 
-/** `onForget` hears when a client has flushed them. */
+/** `onForget` is called when a client has flushed them. */
 export function createKnownScripts({
   mostBytes = MOST_SCRIPT_BYTES,
   onForget = () => undefined,
@@ -45,7 +45,7 @@ export function createKnownScripts({
   readonly onForget?: () => void
 } = {}): KnownScripts {
   const shelf = createShelf(mostBytes)
-  /** Up to which number engines have been told. */
+  /** By engine, the number of the last script that it has been told of. */
   const told = new Map<string, number>()
   let last = 0
   let flushedAt = 0
@@ -94,11 +94,11 @@ export function createKnownScripts({
 }
 
 interface Shelf {
-  /** The script of this hash, if there is one; from then on it is the one that was used last. */
+  /** The script of this hash, if there is one; it counts as used last. */
   use(sha: string | undefined): Script | undefined
   /** The hash of a known text: looking it up costs less than computing it. */
   hashOf(text: string): string | undefined
-  /** Adds one that is not there. Those that were not used the longest make room. */
+  /** Adds a new script. Scripts that were not used for the longest time make room. */
   put(script: Script): void
   all(): readonly Script[]
   clear(): void
@@ -154,7 +154,7 @@ export const scriptCommands: Readonly<Record<string, number>> = {
 
 function textOf(command: Command): Buffer | undefined {
   const { name, args, cutShort } = command
-  // Which of its arguments were kept is not known then.
+  // Then it is not known which of its arguments were kept.
   if (cutShort) return undefined
   if (byText.has(name)) return args[0]
   return name === 'SCRIPT' && wordAt(command, 0) === 'LOAD' ? args[1] : undefined

@@ -1,18 +1,18 @@
 import { createReplyScanner, isBetweenReplies, type ReplyScanner, scanReply } from '@fairlead/engine'
 import { markReply } from './scan-cursors.ts'
 
-/** The reply to an EXEC of which some parts are replies to scans: their cursors become ours while it goes by, and no more is kept. */
+/** The reply to an EXEC, some parts of which are replies to scans: their cursors are replaced while the reply passes, and nothing else is kept. */
 export interface ExecMarking {
-  /** The indexes of those parts, rising; and how many of them have gone by. */
+  /** The indexes of those parts, ascending; and how many of them have passed. */
   readonly scans: readonly number[]
   marked: number
   readonly generation: number
-  /** What is read now: the head of all of it, its parts, or what is left alone. */
+  /** What is being read: the head of the reply, its parts, or the rest that stays unchanged. */
   reading: 'type' | 'head' | 'parts' | 'rest'
   readonly scanner: ReplyScanner
   /** The index of the part that is read. */
   part: number
-  /** Of a reply to a scan, until its cursor is there; null: none is kept back. */
+  /** The bytes of a reply to a scan until its cursor is complete; null: none are kept back. */
   beginning: Buffer | null
 }
 
@@ -29,7 +29,7 @@ export function createExecMarking(scans: readonly number[], generation: number):
   }
 }
 
-/** The bytes that come next of the reply, however it is cut: what the client is told now. */
+/** Takes the next bytes of the reply, in any pieces. Answers the bytes for the client. */
 export function markNext(marking: ExecMarking, bytes: Buffer): readonly Buffer[] {
   const begin = beginOfParts(marking, bytes)
   if (marking.reading !== 'parts') return [bytes]
@@ -62,7 +62,7 @@ export function markNext(marking: ExecMarking, bytes: Buffer): readonly Buffer[]
   return [...told, bytes.subarray(from)]
 }
 
-/** Behind the head of the list. What is none (an error, nil) has no parts. */
+/** After the head of the list. A reply that is no list (an error, nil) has no parts. */
 function beginOfParts(marking: ExecMarking, bytes: Buffer): number {
   if (marking.reading === 'type') marking.reading = bytes[0] === ARRAY_SIGN ? 'head' : 'rest'
   if (marking.reading !== 'head') return 0

@@ -11,7 +11,7 @@ interface Kept<T> extends Queue<T> {
   gone: number
 }
 
-/** Gone items are dropped from the array when they are this many, and more than half of it. */
+/** Removed items are dropped from the array when they are this many, and more than half of it. */
 const DROP_FROM = 256
 
 /**
@@ -45,7 +45,7 @@ const methods: ThisType<Kept<unknown>> & Queue<unknown> = {
   },
 }
 
-/** Empty; taking from its front costs the same however long it is. */
+/** An empty queue; taking from its front costs the same however long it is. */
 export function createQueue<T>(): Queue<T> {
   const queue: Kept<T> = Object.create(methods)
   queue.items = []

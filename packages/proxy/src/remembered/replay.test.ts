@@ -39,7 +39,7 @@ test.for(pairs)(
 )
 
 test.for(pairs)(
-  'an open transaction is carried out whole, on the new primary: %s to %s',
+  'an open transaction is executed completely, on the new primary: %s to %s',
   async ([from, to]) => {
     await using pair = await makePair(from, to)
     await using client = await dial(pair.port)
@@ -51,7 +51,7 @@ test.for(pairs)(
     await pair.handOver()
     await client.ask('EXEC', '*3\r\n:1\r\n+OK\r\n:2\r\n')
     await client.ask('GET s', '$3\r\na b\r\n')
-    // One that the engine had refused a part of stays refused.
+    // A transaction of which the engine has refused a part stays refused.
     await client.ask('MULTI', '+OK\r\n')
     client.send('INCR\r\n')
     await until(() => client.text().endsWith('\r\n'))
@@ -69,7 +69,7 @@ test.for(pairs)(
     await using client = await dial(pair.port)
     await using other = await dial(pair.port)
     client.send('MULTI\r\nAUTH nobody wrong\r\nEXEC\r\n')
-    // Engines before valkey 9 say no more than this, ever.
+    // Engines before valkey 9 never send more than this.
     await client.gets('+OK\r\n+QUEUED\r\n*1\r\n')
     await pair.handOver()
     await other.ask('SET k v', '+OK\r\n')
@@ -83,7 +83,7 @@ test('what was watched counts as changed, once', async () => {
   await pair.handOver()
   await client.ask('MULTI', '+OK\r\n')
   await client.ask('SET k 1', '+QUEUED\r\n')
-  // In pieces: nothing of EXEC may have gone before it is known.
+  // In pieces: nothing of EXEC may be sent before the command is recognized.
   for (const piece of ['*1\r', '\n$4\r\n', 'EX']) {
     client.send(piece)
     await pair.primary().admin('PING')
@@ -121,7 +121,7 @@ test.for(pairs)(
   },
 )
 
-test('a blocking command is asked again also where the engine does not let go by itself', async () => {
+test('a blocking command is sent again also if the engine does not end it by itself', async () => {
   await using pair = await makePair()
   await using waits = await dial(pair.port)
   waits.send('BLPOP q 0\r\n')
@@ -207,7 +207,7 @@ test('replies that are due before a command that blocks are read during a hold',
   await client.gets('*2\r\n$1\r\nl\r\n$1\r\nx\r\n')
 })
 
-test('a link that was made ready, and that its engine has closed since, is not taken', async () => {
+test('a link that was made ready, and that its engine has closed since, is not used', async () => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   await client.ask('SET a 1', '+OK\r\n')
@@ -218,7 +218,7 @@ test('a link that was made ready, and that its engine has closed since, is not t
   expect(pair.endpoint.report()).toMatchObject({ errors: 0 })
 })
 
-test.for(builds)('READONLY cuts no client where the successor refuses it: %s', async (build) => {
+test.for(builds)('READONLY closes no client if the successor refuses it: %s', async (build) => {
   await using pair = await makePair(build, build)
   await using client = await dial(pair.port)
   client.send('CLIENT REPLY OFF\r\nREADONLY\r\nCLIENT REPLY ON\r\n')

@@ -5,15 +5,15 @@ import { replayTransaction } from './transaction-state.ts'
 /** One command of a replay. */
 export interface Replayed {
   readonly bytes: Buffer
-  /** Replies that it gets. */
+  /** The number of its replies. */
   readonly replies: number
-  /** It has to work; others (names, say) may be unknown to an older engine. */
+  /** True: it must succeed. Others (names, for example) may be unknown to an older engine. */
   readonly must: boolean
 }
 
 /**
- * What makes a new connection remember `state`, in an order that works. WATCH cannot be restored. `generation`: of the
- * cursors of its engine. `caching`: arguments of a CLIENT CACHING that is not over.
+ * The commands that give a new connection this `state`, in an order that works. WATCH cannot be restored. `generation`: of the
+ * cursors of its engine. `caching`: arguments of a CLIENT CACHING that still applies.
  */
 export function replayOf(
   state: ConnectionState,
@@ -23,7 +23,7 @@ export function replayOf(
   return [...baseReplayOf(state), ...restReplayOf(state, generation, caching)]
 }
 
-/** The part of it that an engine can be told while it is still a replica, and long before: nothing comes of it by itself. */
+/** The part that can be set on an engine while it is still a replica, and long before: it causes no messages by itself. */
 export function baseReplayOf(state: ConnectionState): readonly Replayed[] {
   const { protocol, login, assumedLogins, database, databasesBefore, settings, readsFromReplica } = state
   const isSure = databasesBefore.length === 0
@@ -34,12 +34,12 @@ export function baseReplayOf(state: ConnectionState): readonly Replayed[] {
     ...[...settings.values()].map((args) => ({ ...one('CLIENT', args), must: false })),
     ...databasesBefore.map((each) => ({ ...one('SELECT', [each]), must: false })),
     ...(database === '0' && isSure ? [] : [{ ...one('SELECT', [database]), must: isSure }]),
-    // On a primary it changes nothing; outside of cluster mode not every engine has it.
+    // READONLY changes nothing on a primary; outside of cluster mode not every engine has it.
     ...(readsFromReplica ? [{ ...one('READONLY', []), must: false }] : []),
   ]
 }
 
-/** Whether two states have that part in common. */
+/** Whether two states have the same such part. */
 export function hasSameBase(one: ConnectionState, other: ConnectionState): boolean {
   return baseFields.every((field) => one[field] === other[field])
 }
@@ -54,7 +54,7 @@ const baseFields = [
   'readsFromReplica',
 ] as const
 
-/** What comes behind it, on the engine that has the role. */
+/** The rest, on the engine that has the role. */
 export function restReplayOf(
   state: ConnectionState,
   generation: number,
@@ -88,7 +88,7 @@ function subscriptionsOf({ subscribed }: ConnectionState): readonly Replayed[] {
     }))
 }
 
-/** Without an answer, as the client has sent it: not every engine answers a wrong login behind other requests. */
+/** Sent without an answer, as the client sent it: not every engine answers a wrong login after other requests. */
 function silently(commands: readonly Replayed[]): readonly Replayed[] {
   if (commands.length === 0) return []
   const reply = (word: string, replies: number) => ({

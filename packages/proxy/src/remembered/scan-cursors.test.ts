@@ -79,7 +79,7 @@ function beginScans(prefix = ''): Scans {
   return new Map(all.map((words) => [words, { seen: new Set<string>(), cursor: '0', steps: 0 }]))
 }
 
-/** Scans on until each of them has seen `upTo` elements, or is at its end. */
+/** Continues the scans until each has seen `upTo` elements, or is at its end. */
 async function proceed(scans: Scans, ask: Asker['ask'], upTo = Number.POSITIVE_INFINITY): Promise<void> {
   for (const [words, scan] of scans) {
     do {
@@ -88,13 +88,13 @@ async function proceed(scans: Scans, ask: Asker['ask'], upTo = Number.POSITIVE_I
       scan.steps += 1
       const isPaired = words[0] === 'HSCAN' || words[0] === 'ZSCAN'
       for (const [n, name] of found.entries()) if (!isPaired || n % 2 === 0) scan.seen.add(name)
-      // The engine's cursor leaves room: also where numbers are floating point.
+      // The cursor stays exact also in a client that uses floating point numbers.
       expect(Number.isSafeInteger(Number(cursor))).toBe(true)
     } while (scan.cursor !== '0' && scan.seen.size < upTo)
   }
 }
 
-/** That each has told every element that was there all along. */
+/** Checks that each scan has returned every element that existed all the time. */
 function expectAll(scans: Scans, keys = MANY): void {
   for (const [words, { seen, cursor }] of scans) {
     expect([words[0], cursor]).toEqual([words[0], '0'])
@@ -120,12 +120,12 @@ test.for(pairs)(
     await using other = await dialAsker(pair.port)
     await proceed(scans, other.ask)
     expectAll(scans)
-    // It ends: not more than once from the beginning for each handover.
+    // It ends: it starts from the beginning at most once for each handover.
     for (const { steps } of scans.values()) expect(steps).toBeLessThan((3 * MANY) / 50)
   },
 )
 
-test('so does one whose engine ends, and begins again under its address', async () => {
+test('so does a scan whose engine ends and starts again at its address', async () => {
   await using engine = await startEngine(newest)
   const port = await freePort()
   await using _endpoint = await openEndpoint(makeEndpointSpec(port, engine.port))
@@ -135,7 +135,7 @@ test('so does one whose engine ends, and begins again under its address', async 
   await proceed(scans, client.ask, MANY / 2)
   engine.process.kill('SIGKILL')
   await once(engine.process, 'exit')
-  // A client that was cut comes back at once, and waits.
+  // A client whose connection was closed comes back at once, and waits.
   await using back = await dialAsker(port)
   const waits = back.ask(['PING'])
 
@@ -175,7 +175,7 @@ test('so does one whose requests come byte by byte, or inline, or in transaction
   expectAll(scans)
 })
 
-/** What was queued with an old cursor is carried out by the new primary: from the beginning, whatever that cursor says. */
+/** The new primary executes a queued scan with an old cursor from the beginning, whatever that cursor says. */
 async function queueOver(pair: Pair, { ask }: Asker, words: readonly string[]): Promise<void> {
   await ask(['MULTI'])
   expect(await ask([...words, 'COUNT', '1000000'])).toBe('QUEUED')
@@ -185,7 +185,7 @@ async function queueOver(pair: Pair, { ask }: Asker, words: readonly string[]): 
   expect(found.length).toBeGreaterThanOrEqual(MANY)
 }
 
-test('a cursor that is none, or a scan that is too long, gets the error of an engine', async () => {
+test('an invalid cursor, or a scan that is too long, gets the error of an engine', async () => {
   await using engine = await startEngine(newest)
   await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
   await using client = await dialAsker(endpoint.wanted.port)
@@ -224,7 +224,7 @@ test.for([2])(
     await using client = await dialAsker(wanted.port)
     await fill(client)
     const scans = beginScans()
-    /** Each step on a connection of its own: any thread may have it. */
+    /** Each step on a connection of its own, so that any thread may serve it. */
     const anywhere: Asker['ask'] = async (words) => {
       await using one = await dialAsker(wanted.port)
       return await one.ask(words)
@@ -234,7 +234,7 @@ test.for([2])(
     await pair.moveRole()
     await proxy.client.switchEndpoint({ params, body: { upstream: { host, port: pair.b.port } } })
     await proceed(scans, anywhere, MANY / 2)
-    // Killed at once: a switch need not be on disk yet. Then the engine is another process.
+    // Killed at once: the switch may not be on disk yet. Then the engine counts as another process.
     proxy.process().kill('SIGKILL')
     await once(proxy.process(), 'exit')
     await until(async () => (await pair.a.admin('INFO replication')).includes('master_link_status:up'))
@@ -246,7 +246,7 @@ test.for([2])(
   },
 )
 
-test('a reply is marked the same however it is cut, and what is none stays as it is', () => {
+test('cursors in a reply are replaced in whatever pieces it comes, and a reply without cursors is unchanged', () => {
   const replies = ['-ERR invalid cursor\r\n', '+QUEUED\r\n', '*-1\r\n', '_\r\n', '*0\r\n']
   for (const text of replies) expect(String(markReply(Buffer.from(text), true, 7))).toBe(text)
   const cursors = fc.bigInt({ min: 0n, max: 2n ** 48n - 1n })
@@ -280,7 +280,7 @@ test('a reply is marked the same however it is cut, and what is none stays as it
   )
 })
 
-test('of the reply to a transaction with scans no more is kept than the beginning of a scan', () => {
+test('only the beginning of a scan is kept of the reply to a transaction with scans', () => {
   const reply = Buffer.from(`*3\r\n$100000\r\n${'x'.repeat(100_000)}\r\n*2\r\n$1\r\n5\r\n*0\r\n+OK\r\n`)
   const marking = createExecMarking([1], 0)
   let came = 0
@@ -296,7 +296,7 @@ test('of the reply to a transaction with scans no more is kept than the beginnin
     expect(String(Buffer.concat(markNext(createExecMarking([0], 7), Buffer.from(none))))).toBe(none)
 })
 
-test('generations go on behind those that a killed process had', async () => {
+test('generations continue after those that a killed process used', async () => {
   const path = join(await mkdtemp(join(tmpdir(), 'generations-')), 'cursors.json')
   const taken = new Set<number>()
   for (const count of [1, 31, 150, 5, 1]) {
@@ -305,7 +305,7 @@ test('generations go on behind those that a killed process had', async () => {
       const one = generations.take()
       expect(taken.has(one)).toBe(false)
       taken.add(one)
-      // What is being written is there a moment later, and the next process has begun after that.
+      // The write ends a moment later, before the next process begins.
       if (n % 40 === 39) await generations[Symbol.asyncDispose]()
     }
     await generations[Symbol.asyncDispose]()

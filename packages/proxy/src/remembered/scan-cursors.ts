@@ -4,10 +4,10 @@ import type { Command } from './command.ts'
 /**
  * Cursors of SCAN, HSCAN, SSCAN and ZSCAN mean something to one engine process only: each hashes with a seed of its own.
  * So a client is given the engine's cursor times 65,536, plus a number for that engine, the generation. A cursor of another
- * generation is sent as 0: the scan begins again, elements may be told twice, none is missed (ADR 20).
+ * generation is sent as 0: the scan begins again, elements may be returned twice, none is missed (ADR 20).
  */
 
-/** Where the cursor stands among the arguments. */
+/** The place of the cursor among the arguments. */
 const places: Readonly<Record<string, number>> = { SCAN: 0, HSCAN: 1, SSCAN: 1, ZSCAN: 1 }
 /** The commands that give cursors. */
 export const scanNames: readonly string[] = Object.keys(places)
@@ -22,9 +22,9 @@ export function isScan({ name }: { readonly name: string }): boolean {
   return places[name] !== undefined
 }
 
-/** A scan as its engine, of which `generation` is given, understands it. */
+/** A scan with the cursor that its engine, of this `generation`, understands. */
 export function encodeScan(command: Command, generation: number): Buffer {
-  // It has more than is kept of a request, and could not be told whole: without arguments the engine refuses it.
+  // It is longer than the proxy keeps, and cannot be sent completely: without arguments the engine refuses it.
   if (command.cutShort) return encodeCommand([command.name])
   return encodeCommand([command.name, ...argsForEngine(command, generation)])
 }
@@ -51,13 +51,13 @@ function cursorForClient(text: string, generation: number): string {
   return text === '0' ? text : String((BigInt(text) << BITS) | BigInt(generation))
 }
 
-/** No reply of a scan is longer before its elements begin. */
+/** The most bytes of a reply to a scan before its elements begin. */
 const LONGEST_HEAD_BYTES = 64
 const head = /^\*2\r\n\$\d+\r\n(\d+)\r\n/
 
 /**
- * The beginning of a reply to a scan, as its client is to see it. Null: more of it is needed to tell. What is not such a
- * reply (an error, QUEUED) is as it was.
+ * The beginning of a reply to a scan, as its client gets it. Null: more bytes are needed. Any other
+ * reply (an error, QUEUED) is unchanged.
  */
 export function markReply(bytes: Buffer, isWhole: boolean, generation: number): Buffer | null {
   const [all = '', cursor] = head.exec(bytes.toString('latin1', 0, LONGEST_HEAD_BYTES)) ?? []

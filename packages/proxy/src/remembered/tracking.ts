@@ -6,8 +6,8 @@ import type { Unmovable } from './unmovable.ts'
 const redirected: Unmovable = { code: 'redirected', why: 'CLIENT TRACKING with REDIRECT' }
 
 /**
- * CLIENT TRACKING has worked, or (not `isSure`) was not answered. Those with BCAST add prefixes to those of before, so all of them are
- * kept, in their order: engines take each set of prefixes again as it came. What else they say is as the last one has it.
+ * CLIENT TRACKING has succeeded, or (not `isSure`) was not answered. Those with BCAST add prefixes to earlier ones, so all of them are
+ * kept, in their order: engines accept each set of prefixes again as it came. Other options are those of the last command.
  */
 export function afterTracking(state: ConnectionState, command: Command, isSure = true): ConnectionState {
   const { args } = command

@@ -4,18 +4,18 @@ import { argsForEngine, isScan } from './scan-cursors.ts'
 
 /** A transaction that the engine has begun, and what it holds. Values; only the lists grow in place, and there is no other reference to them. */
 export interface Transaction {
-  /** What EXEC would carry out, in order; nothing when it is broken. */
+  /** The commands that EXEC would execute, in order; empty when it will fail. */
   readonly queued: readonly Command[]
   /** How many commands the engine has queued, and those that will change the connection, with their numbers from 0. */
   readonly count: number
   readonly changes: readonly Change[]
   /** The numbers of those that are scans. */
   readonly scans: readonly number[]
-  /** The engine will answer EXEC with EXECABORT, because it has refused something; or has to elsewhere, because we lost count. */
+  /** True: the engine will answer EXEC with EXECABORT, because it has refused a command; or another engine must, because not all commands are kept. */
   readonly broken: boolean
   /** Names of commands that are not queued but refused in a transaction. Some engines then refuse EXEC too. */
   readonly refused: ReadonlySet<string>
-  /** What is kept of it. */
+  /** The bytes kept of it. */
   readonly bytes: number
 }
 
@@ -24,7 +24,7 @@ export interface Change {
   readonly command: Command
 }
 
-/** MULTI has worked. */
+/** The state after MULTI has succeeded. */
 export function createTransaction(): Transaction {
   return { queued: [], count: 0, changes: [], scans: [], broken: false, refused: new Set(), bytes: 0 }
 }
@@ -37,7 +37,7 @@ export function sizeOf({ name, args }: Command): number {
   return args.reduce((sum, arg) => sum + arg.length + 64, name.length + 64)
 }
 
-/** The engine has queued `command`, or refused to. */
+/** The state after the engine has queued `command`, or refused to. */
 export function withQueued(transaction: Transaction, command: Command, isQueued: boolean): Transaction {
   if (!isQueued) return { ...transaction, broken: true, queued: [], bytes: 0 }
   const { count, broken, bytes } = transaction
@@ -53,12 +53,12 @@ export function withQueued(transaction: Transaction, command: Command, isQueued:
   return { ...transaction, count: count + 1, bytes: bytes + sizeOf(command) }
 }
 
-/** A command that no transaction may contain was refused; whether that spoils the transaction, engines see differently. */
+/** A command that no transaction may contain was refused; engines differ in whether EXEC fails then. */
 export function withRefused(transaction: Transaction, { name }: Command): Transaction {
   return { ...transaction, refused: new Set([...transaction.refused, name]) }
 }
 
-/** A transaction without what it holds: moved while it is open, its EXEC answers EXECABORT. */
+/** A transaction whose commands were dropped: if it moves while it is open, its EXEC answers EXECABORT. */
 export function withoutQueued(transaction: Transaction): Transaction {
   return { ...transaction, broken: true, queued: [], bytes: 0 }
 }
@@ -68,7 +68,7 @@ const changing: ReadonlySet<string> = new Set([
   ...['SUBSCRIBE', 'PSUBSCRIBE', 'SSUBSCRIBE', 'UNSUBSCRIBE', 'PUNSUBSCRIBE', 'SUNSUBSCRIBE'],
 ])
 
-/** It changes the connection, when it is carried out. */
+/** Whether the command changes the connection when it is executed. */
 export function isChange({ name }: Command): boolean {
   return changing.has(name)
 }
@@ -83,7 +83,7 @@ export function mayCutReply(command: Command): boolean {
   return name === 'AUTH' || (name === 'HELLO' && args.some((_, at) => wordAt(command, at) === 'AUTH'))
 }
 
-/** The commands that open it at another engine, that of `generation`; those without `must` are to be refused. */
+/** The commands that open it at another engine, of this `generation`; those without `must` are meant to be refused. */
 export function replayTransaction(
   { queued, broken, refused }: Transaction,
   generation: number,
@@ -99,7 +99,7 @@ export function replayTransaction(
   return [multi, ...queued.map(again), ...misplaced]
 }
 
-/** Words of it that are refused in a transaction only because they are in one. */
+/** The words of a command that is refused only because it is in a transaction. */
 function argumentsOf(name: string): readonly string[] {
   return name === 'WATCH' ? [name, 'k'] : [name]
 }

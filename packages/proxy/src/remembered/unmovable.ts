@@ -1,13 +1,13 @@
 import type { Obstacle } from '@fairlead/api'
 
-/** Why a connection cannot be taken up elsewhere. `why` is told to its client. */
+/** Why a connection cannot be moved. Its client gets `why`. */
 export interface Unmovable extends Obstacle<UnmovableCode> {
-  /** The name of the command that did it. Absent where none did. */
+  /** The name of the command that caused it. Absent if no command did. */
   readonly command?: string
 }
 
 /**
- * - `command`: one that takes the connection out of its protocol (MONITOR, PSYNC…). Where it is refused, all is as it was.
+ * - `command`: one that takes the connection out of its protocol (MONITOR, PSYNC…). If it is refused, the state is as before.
  * - `without_reply`: a command may wait, and nothing will say when it no longer does.
  * - `exec_under_way`: EXEC carries out what may cut its own reply, and that reply is not there.
  * - `in_transaction`: EXEC has carried out a command that changes the connection, or may have.
@@ -24,7 +24,7 @@ type UnmovableCode =
   | 'reply_count'
   | 'too_much'
 
-/** The connection has been told to carry out a command that keeps it where it is. */
+/** A command that binds the connection to its engine is being forwarded. */
 export function keptBy(command: string): Unmovable {
   return { code: 'command', command, why: command }
 }

@@ -67,7 +67,7 @@ test('a client is answered in turns of some 100 requests, however many it sends 
   await using client = await dial(stage.port)
   let isAnswered = false
   let most = 0
-  // As much as came while the answerer was at work once: it is in the same thread.
+  // All that came while the answerer worked once: the test runs in the same thread.
   client.socket.on('data', (chunk: Buffer) => {
     most = Math.max(most, chunk.length / '+PONG\r\n'.length)
   })
@@ -182,7 +182,7 @@ test('subscribers are told of a primary that has moved, by channel and by patter
   expect(other.text()).toBe('')
 })
 
-test('a client that asks much and reads nothing is not read any more, and gets all once it reads', async () => {
+test('a client that asks much and reads nothing is not read any more, and gets all answers once it reads', async () => {
   await using stage = await stageSentinel()
   const name = 'x'.repeat(200)
   stage.databases = Array.from({ length: 500 }, (_, n) => ({ ...stock, name: `${name}${n}` }))

@@ -6,14 +6,14 @@ interface Address {
   readonly port: number
 }
 
-/** What is told of a database: where its data is, for clients that go there themselves. */
+/** The facts about a database that clients are told: where its data is, for clients that connect there themselves. */
 export interface SentinelDatabase {
   readonly name: string
   readonly primary: Address
   readonly replicas: readonly Address[]
 }
 
-/** What one client has set. */
+/** The settings of one client. */
 export interface SentinelSession {
   readonly id: number
   protocol: Protocol
@@ -22,7 +22,7 @@ export interface SentinelSession {
   readonly patterns: Set<string>
 }
 
-/** What is told, the same to every client. */
+/** The facts that are the same for every client. */
 export interface SentinelWorld {
   readonly databases: readonly SentinelDatabase[]
   readonly port: number
@@ -30,18 +30,18 @@ export interface SentinelWorld {
   readonly id: string
 }
 
-/** The replies to one command, in order. `ends`: the connection is closed behind them. */
+/** The replies to one command, in order. `ends`: the connection is closed after them. */
 export interface Answer {
   readonly replies: readonly Reply[]
   readonly ends?: boolean
 }
 
-/** The engines' own version numbers decide what clients dare to ask; this is the one that valkey names to them. */
+/** Clients choose their commands by the engine's version number; this is the number that valkey reports to them. */
 const VERSION = '7.2.4'
 const MOST_SUBSCRIPTIONS = 64
 const LONGEST_SUBSCRIPTION = 256
 
-/** Answers as a Sentinel would that watches these databases alone. Changes `session` as the command asks. */
+/** Answers as a Sentinel that watches only these databases. Changes `session` as the command asks. */
 export function answer(words: readonly string[], session: SentinelSession, world: SentinelWorld): Answer {
   const [given = '', ...args] = words
   const name = given.toUpperCase()
@@ -81,7 +81,7 @@ const whileSubscribed = new Set(['SUBSCRIBE', 'UNSUBSCRIBE', 'PSUBSCRIBE', 'PUNS
 const commands: Readonly<Record<string, Command>> = {
   PING: { least: 0, most: 1, run: ([text], session) => pong(text, session) },
   HELLO: { least: 0, most: MANY, run: (args, session) => hello(args, session) },
-  // There is no password here, so every login is accepted: the answers are no secret on this machine.
+  // Sentinel has no password here, so every login is accepted: the answers are not secret on this machine.
   AUTH: { least: 1, most: 2, run: () => ok },
   CLIENT: { least: 1, most: MANY, run: ([word = '', ...rest], session) => client(word, rest, session) },
   INFO: { least: 0, most: MANY, run: (sections, _, world) => ({ verbatim: info(sections, world) }) },
@@ -195,7 +195,7 @@ const newNames: Readonly<Record<string, string>> = {
 }
 const ADDRESS = 'GET-MASTER-ADDR-BY-NAME'
 
-/** What may be asked of one database, by its name. */
+/** The subcommands about one database, by name. */
 const ofOne: Readonly<Record<string, (database: SentinelDatabase) => Reply>> = {
   [ADDRESS]: ({ primary }) => [primary.host, String(primary.port)],
   MASTER: (database) => describePrimary(database),
@@ -278,7 +278,7 @@ function unsubscribe(
   return { replies }
 }
 
-/** A line of an error cannot hold everything. */
+/** An error is one line, and cannot contain every character. */
 function printable(text: string): string {
   return text.slice(0, 64).replace(/[^\x20-\x7e]/g, '?')
 }

@@ -17,18 +17,18 @@ import { encodeReply } from './sentinel-reply.ts'
 
 /** One client of the Sentinel answerer. */
 export interface SentinelClient {
-  /** Tells it what happened, if it listens to that. */
+  /** Sends a message to the client, if it has subscribed to the channel. */
   publish(channel: string, text: string): void
   end(): void
 }
 
-/** No command that is answered here is nearly as long. */
+/** The most bytes of a request: no command that is answered here is nearly as long. */
 const LONGEST_REQUEST = 16 * 1024
-/** As many words: each of them is made. */
+/** The most words of a request, because each of them takes memory. */
 const MOST_KEPT_BYTES = 64 * 1024
-/** Of an answer that we write ourselves, in plain requests. */
+/** The cost of an answer, counted in plain requests. */
 const ANSWER_COSTS = 64
-/** For a subscriber that does not read: as much as the engines' hard limit would be for so few messages. */
+/** The most bytes kept for a subscriber that does not read: like the engines' hard limit, for few messages. */
 const MOST_UNREAD_BYTES = 1024 * 1024
 
 /** Answers what comes from `socket` until either side ends. `world` gives the present state at each command. */
@@ -84,9 +84,9 @@ interface Turns {
 
 interface Reader {
   take(chunk: Buffer): void
-  /** It is not its turn. */
+  /** The client has to wait for its turn. */
   setAside(chunk: Buffer): void
-  /** The client has read what it was answered. */
+  /** Called when the client has read its answers. */
   proceed(): void
 }
 
@@ -119,7 +119,7 @@ function createReader(
           return
         }
       }
-      // No more of it is looked at than may be.
+      // Only the part that may be examined in one turn.
       const last = Math.min(chunk.length, at + LONGEST_REQUEST + 1 - requestBytes)
       const end = scanRequest(scanner, chunk.subarray(0, last), at)
       requestBytes += (end < 0 ? last : end) - at
@@ -136,7 +136,7 @@ function createReader(
   return { take, ...rest }
 }
 
-/** What came behind a reply that the client has not read yet, or behind what it may ask in one turn. */
+/** Bytes after a reply that the client has not read yet, or after the requests that it may send in one turn. */
 function createRest(
   socket: Socket,
   { allowance, crumb }: Turns,
@@ -175,5 +175,5 @@ function refuse(socket: Socket, what: string): void {
   socket.end(`-ERR Protocol error: ${what}\r\n`)
 }
 
-/** All words of every command are kept, so none has to be noted. */
+/** All words of every command are kept, so no command has to be noted. */
 const noted = makeCommandTable({})

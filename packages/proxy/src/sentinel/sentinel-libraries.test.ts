@@ -8,14 +8,14 @@ import { newest, oldest, programOf, until } from '../../test/stage.ts'
 
 const host = '127.0.0.1'
 
-/** A client that asked the Sentinel, and does one thing: it counts. */
+/** A client that has asked the Sentinel, and increments a counter. */
 interface Counter extends AsyncDisposable {
   increment(): Promise<unknown>
-  /** INFO of the engine that it is connected to. */
+  /** The INFO of the engine that it is connected to. */
   info(): Promise<string>
 }
 
-/** Unmodified, told no more than where a Sentinel is and what the database is called. ioredis: sentinel.test.ts. */
+/** Unmodified libraries, configured only with the address of a Sentinel and the name of the database. ioredis: sentinel.test.ts. */
 const libraries: Readonly<Record<string, (sentinelPort: number) => Promise<Counter>>> = {
   async iovalkey(port) {
     const client = new Redis({
@@ -44,7 +44,7 @@ const libraries: Readonly<Record<string, (sentinelPort: number) => Promise<Count
   },
 }
 
-describe('an unmodified library that asks the Sentinel follows the role, and what it was told counts', () => {
+describe('an unmodified library that asks the Sentinel follows the role, and its acknowledged writes stay', () => {
   for (const [name, connect] of Object.entries(libraries)) {
     test(name, async () => {
       await using stage = await stageSwitch()
@@ -54,7 +54,7 @@ describe('an unmodified library that asks the Sentinel follows the role, and wha
       expect(await portOf()).toBe(pair.a.port)
       for (let n = 1; n <= 20; n += 1) expect(Number(await client.increment())).toBe(n)
       await stage.switchRole()
-      // Without the endpoint, connections are cut or refused once; what was refused was not carried out.
+      // Without the endpoint, connections are closed or refused once; refused commands were not executed.
       let acknowledged = 20
       const goesOn = async () => {
         const count = await client.increment().catch(() => null)

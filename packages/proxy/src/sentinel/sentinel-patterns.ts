@@ -4,7 +4,7 @@
  */
 export function matchesPattern(pattern: string, text: string): boolean {
   const steps = readPattern(pattern)
-  /** Where in the steps the text read so far may have led to. */
+  /** The steps of the pattern that the text read so far may have reached. */
   let places = skipStars(steps, new Set([0]))
   for (const character of text) {
     const next = new Set<number>()
@@ -20,9 +20,9 @@ export function matchesPattern(pattern: string, text: string): boolean {
 
 type Step = '*' | ((character: string) => boolean)
 
-/** A star may stand for nothing. */
+/** A star may match an empty text. */
 function skipStars(steps: readonly Step[], places: Set<number>): Set<number> {
-  // What is added while it is walked through is walked through too.
+  // Elements that are added during the loop are visited, too.
   for (const place of places) if (steps[place] === '*') places.add(place + 1)
   return places
 }

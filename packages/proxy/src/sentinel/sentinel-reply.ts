@@ -1,4 +1,4 @@
-/** A value as the Sentinel answerer gives it. Text is a bulk string. */
+/** A value in an answer of the Sentinel answerer. Text is a bulk string. */
 export type Reply =
   | string
   | number
@@ -6,18 +6,18 @@ export type Reply =
   | readonly Reply[]
   | { readonly status: string }
   | { readonly error: string }
-  /** Nothing where an array would be. */
+  /** Nil in the place of an array. */
   | { readonly missing: 'array' }
-  /** A text to be shown as it is. */
+  /** A verbatim text. */
   | { readonly verbatim: string }
   | { readonly fields: readonly (readonly [string, Reply])[] }
-  /** Out of turn: to subscribers. */
+  /** A push message, to subscribers. */
   | { readonly push: readonly Reply[] }
 
 /** The version of RESP that a client has chosen with HELLO. */
 export type Protocol = 2 | 3
 
-/** The bytes of a reply. What RESP2 has no form for takes the one that engines give it there: maps are flat arrays. */
+/** The bytes of a reply. Types that RESP2 does not have are written as engines do it: maps are flat arrays. */
 export function encodeReply(reply: Reply, protocol: Protocol): string {
   if (typeof reply === 'string') return bulk('$', reply)
   if (typeof reply === 'number') return `:${reply}\r\n`

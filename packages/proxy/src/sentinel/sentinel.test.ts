@@ -43,7 +43,7 @@ test('an unmodified ioredis in Sentinel mode follows the role, and everything co
   redis.disconnect()
 })
 
-test('one that only listens for +switch-master goes to the new primary without being refused first', async () => {
+test('a client that only listens for +switch-master goes to the new primary without being refused first', async () => {
   await using stage = await stageSwitch()
   const { pair, proxy, sentinelPort } = stage
   await using listener = await dial(sentinelPort)
@@ -66,7 +66,7 @@ test('one that only listens for +switch-master goes to the new primary without b
   expect(sentinel).toMatchObject({ port: sentinelPort, state: 'serving', why: '', databases: 1 })
 })
 
-test('replicas are told, and a spec that differs only in what is told cuts no connection', async () => {
+test('replicas are reported, and a spec that differs only in reported facts closes no connection', async () => {
   await using stage = await stageSwitch()
   const { pair, proxy, wanted, sentinelPort } = stage
   await using client = await dial(wanted.port)
@@ -85,7 +85,7 @@ test('replicas are told, and a spec that differs only in what is told cuts no co
   await asking.ask('SENTINEL MASTERS', '*0\r\n')
 })
 
-test('a taken port is told and tried again, and holds up nothing else', async () => {
+test('a taken port is reported and tried again, and delays nothing else', async () => {
   const sentinelPort = await freePort()
   const squatter = createServer().listen(sentinelPort, host)
   await once(squatter, 'listening')

@@ -10,13 +10,13 @@ import { type SentinelClient, serveSentinelClient } from './sentinel-clients.ts'
 
 /** Answers clients that ask where a primary is and connect to it themselves, as a Sentinel would. */
 export interface Sentinel extends AsyncDisposable {
-  /** Something may have changed: subscribers to `+switch-master` are told of every new primary. */
+  /** To be called when something may have changed: subscribers to `+switch-master` get a message for every new primary. */
   look(): void
   report(): SentinelReport
 }
 
 const LISTEN_AGAIN_MS = 500
-/** An application has one or two for each of its processes. */
+/** The most clients. An application has one or two for each of its processes. */
 const MOST_CLIENTS = 1_000
 
 interface SentinelOptions {
@@ -28,8 +28,8 @@ interface SentinelOptions {
 }
 
 /**
- * Listens, or goes on trying: a port that is taken is told in the report and to `onTrouble`, once for each reason.
- * `databases` is asked for what is so at this moment; of several with one name the first counts.
+ * Listens, or goes on trying: a port that is taken is shown in the report and passed to `onTrouble`, once for each reason.
+ * `databases` answers the present databases; of several with one name the first counts.
  */
 export async function openSentinel(options: SentinelOptions): Promise<Sentinel> {
   const { host, port, admission } = options
@@ -92,11 +92,11 @@ export async function openSentinel(options: SentinelOptions): Promise<Sentinel> 
 
 interface Listening {
   readonly isUp: boolean
-  /** Why nothing listens; empty while the port is ours. */
+  /** Why nothing listens; empty while this process has the port. */
   readonly why: string
-  /** The port is not tried again. */
+  /** Stops trying to get the port. */
   stop(): void
-  /** No client comes from now on. Resolves when the last one has gone. */
+  /** Accepts no clients from now on. Resolves when the last client has gone. */
   close(): Promise<void>
 }
 

@@ -5,7 +5,7 @@ import { askSlots } from './ask-slots.ts'
 import type { SlotView } from './slot-view.ts'
 
 /**
- * Asks the engine at `target` for the owners of slots, as one of the clients of `upstreams` that may. Throws
+ * Asks the engine at `target` for the owners of slots, as one of the clients of `upstreams` that has the right. Throws
  * the last failure.
  */
 export async function askAsClients(

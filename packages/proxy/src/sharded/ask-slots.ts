@@ -9,15 +9,15 @@ import {
 import { connectOnce, type Place } from '../handover/open-link.ts'
 import type { SlotView } from './slot-view.ts'
 
-/** An engine that serves answers at once. */
+/** The deadline: an engine that serves answers at once. */
 const ANSWER_MS = 500
-/** Of the largest cluster that there may be some 100 KB. */
+/** The longest answer: for the largest possible cluster it has some 100 KB. */
 const MOST_BYTES = 1024 * 1024
 
 /**
- * Asks the engine at `target` for the owners of slots (CLUSTER NODES), on a connection of its own: what a client makes an engine say does not
- * come here. Logged in as a client (`login`: AUTH's arguments; null: not at all). Throws what was in the way: no answer in time, or
- * an error, also that this user may not ask.
+ * Asks the engine at `target` for the owners of slots (CLUSTER NODES), on a connection of its own: text that a client makes an engine return does not
+ * arrive here. Logged in as a client (`login`: AUTH's arguments; null: not at all). Throws the reason when there is no answer in time, or
+ * an error, also when this user lacks the right.
  */
 export async function askSlots(target: Place, login: readonly Buffer[] | null): Promise<SlotView> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
@@ -30,7 +30,7 @@ export async function askSlots(target: Place, login: readonly Buffer[] | null): 
     heard = Buffer.concat([heard, bytes])
     if (heard.length > MOST_BYTES) reject(new Error('the engine sends a longer answer than possible'))
     for (let end = scanReply(replies, bytes, 0); end >= 0; end = scanReply(replies, bytes, end)) {
-      // What AUTH says does not matter: without a login there is an error in place of the list.
+      // The answer to AUTH does not matter: without a login there is an error in place of the list.
       if (isLoggedIn) resolve(heard.subarray(begin, before + end))
       isLoggedIn = true
       begin = before + end

@@ -17,7 +17,7 @@ import {
   steerRouter,
 } from './router.ts'
 
-/** The backend to `group`; a new one is made to remember what the client has said of itself. */
+/** The backend to `group`; a new one gets the client's state (login, protocol, names). */
 export function backendFor(router: Router, group: number): Backend {
   const backend = router.backends[group]
   if (backend !== undefined) return backend
@@ -33,21 +33,21 @@ export function backendFor(router: Router, group: number): Backend {
   return opened
 }
 
-/** The backend of the group that serves `slot`; below 0, of a request without a key: the default one. */
+/** The backend of the group that serves `slot`; the default backend for a slot below 0, which is that of a request without a key. */
 export function backendOfSlot(router: Router, slot: number): Backend {
   return backendFor(router, slot < 0 ? DEFAULT_GROUP : (router.shards.slots[slot] ?? DEFAULT_GROUP))
 }
 
-/** The group that is asked what belongs to no slot. */
+/** The group for requests that belong to no slot. */
 export const DEFAULT_GROUP = 0
 
-/** All that does not belong to one group. */
+/** Commands that do not belong to one group. */
 function carriedOver(state: ConnectionState): ConnectionState {
   const { subscribed, subscribedBytes } = freshState
   return { ...state, subscribed, subscribedBytes, watches: false, transaction: null, unmovable: undefined }
 }
 
-/** Where a backend's connection believes its client to be. */
+/** The socket that a backend's connection uses as its client. */
 function clientSideOf(self: () => Backend): ClientSide {
   return {
     get writableNeedDrain() {
@@ -56,7 +56,7 @@ function clientSideOf(self: () => Backend): ClientSide {
     },
     write(bytes) {
       const backend = self()
-      // Only what it ends with is a text.
+      // A text comes only at the end of the connection.
       if (typeof bytes === 'string') backend.lastWords = bytes
       else orderReplies(backend, bytes)
       return !isHeldBack(backend) && !backend.router.client.writableNeedDrain
@@ -90,7 +90,7 @@ function lose(backend: Backend): void {
     return
   }
   if (router.backends[group] === backend) router.backends[group] = undefined
-  // Of a request that is answered here the rest has nowhere to go.
+  // The rest of a request that is answered here is dropped.
   if (router.rest === backend) router.rest = 'nowhere'
   const error = Buffer.from(lastWords)
   for (
@@ -113,7 +113,7 @@ function answerInstead(backend: Backend, pendingReply: PendingReply, error: Buff
   pendingReply.take(error)
 }
 
-/** Forwards what the backends were given. */
+/** Forwards the bytes that the backends were given. */
 export function flushBackends(router: Router): void {
   for (const backend of router.touched) {
     const [first, ...others] = backend.unsent
@@ -131,8 +131,8 @@ export function pass(backend: Backend, bytes: Buffer): void {
 }
 
 /**
- * Asks the engine of a backend on behalf of the endpoint: the words of a command, or its bytes. The reply, an error or not, as it
- * came.
+ * Sends a command (its words, or its bytes) to the engine of a backend on behalf of the endpoint. Answers the unchanged reply, an error
+ * or not.
  */
 export async function ask(
   backend: Backend,
@@ -144,11 +144,11 @@ export async function ask(
   return promise
 }
 
-/** As much as is read of a client at a time. */
+/** The size of a piece: as much as is read from a client at a time. */
 export const LARGEST_FED_BYTES = 64 * 1024
 
 /**
- * Forwards a request at once or, a long one, in pieces as it would have come from its client: to find the end of one with 170,000 words takes a
+ * Forwards a request at once, or a long request in pieces as they would have come from its client: to find the end of a request with 170,000 words takes a
  * tenth of a second. Nothing else may be given to the backend meanwhile.
  */
 export async function feed(backend: Backend, request: Buffer): Promise<void> {
@@ -163,12 +163,12 @@ export async function feed(backend: Backend, request: Buffer): Promise<void> {
   }
 }
 
-/** Others have their turn. */
+/** Between two pieces others have their turn. */
 export async function nextTurn({ visitor, shards }: Router): Promise<void> {
   await nextTurnOf(shards.allowance, 'splits a request over the groups for', visitor.crumb)
 }
 
-/** Asks without waiting; what the engine answers does not matter. */
+/** Asks without waiting; the answer of the engine does not matter. */
 export function mention(backend: Backend, words: readonly string[]): void {
   backend.pending.push(makePendingReply({ take: () => undefined }))
   pass(backend, encodeCommand(words))

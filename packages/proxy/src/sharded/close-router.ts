@@ -9,8 +9,8 @@ import { flushOutgoing } from './outgoing.ts'
 import type { Router } from './router.ts'
 
 /**
- * Ends a client after it has got everything that was told, with a last error if there is one. `why`: for the log, if that is
- * not as the client would have it.
+ * Ends a client's connection after it has got all replies, with a last error if there is one. `why`: for the log, if the end is
+ * not the client's wish.
  */
 export function endRouter(router: Router, error?: string, why = error): void {
   if (router.closed) return
@@ -21,7 +21,7 @@ export function endRouter(router: Router, error?: string, why = error): void {
   client.destroySoon()
 }
 
-/** Ends a client at once; `why` as above. */
+/** Ends a client's connection at once; `why` as above. */
 export function dropRouter(router: Router, why?: string): void {
   if (router.closed) return
   close(router, why)
@@ -42,7 +42,7 @@ function close(router: Router, why = ''): void {
   for (const connection of connectionsOf(router)) dropConnection(connection)
 }
 
-/** The connections of a client to the groups: only of those that it has used. */
+/** The connections of a client to the groups that it has used. */
 export function connectionsOf({ backends }: Router): Connection[] {
   return backends.flatMap((backend) => backend?.connection ?? [])
 }

@@ -6,7 +6,7 @@ const request = (words: string) => {
   return Buffer.from(`*${list.length}\r\n${list.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`)
 }
 
-/** As redis 6.0.16 answers COMMAND: seven fields, and no places of keys. */
+/** An entry of COMMAND from redis 6.0.16: seven fields, without the places of keys. */
 const ofRedis6 = (name: string, flags: readonly string[], first: number) =>
   `*7\r\n$${name.length}\r\n${name}\r\n:-3\r\n*${flags.length}\r\n${flags.map((flag) => `+${flag}\r\n`).join('')}:${first}\r\n:0\r\n:0\r\n*0\r\n`
 
@@ -18,7 +18,7 @@ test.for([
   ['SET key value', 'key'],
   ['PING x', null],
 ] as const)(
-  'on redis 6.0, which does not say where they stand, the first key of %s is found',
+  'on redis 6.0, which does not report the places of keys, the first key of %s is found',
   async ([words, key]) => {
     const movable = ['evalsha', 'eval', 'xread', 'zunionstore'].map((name) =>
       ofRedis6(name, ['movablekeys'], 0),

@@ -1,30 +1,30 @@
 import { ARRAY, createReplyScanner, type ParsedReply, parseReply, scanReply } from '@fairlead/engine'
 import { findWord, wordAt } from './read-words.ts'
 
-/** Where the first key of a command stands; the engine itself looks at all others, and refuses those of other slots. */
+/** The place of the first key of a command; the engine itself checks all others, and refuses keys of other slots. */
 export interface CommandRule {
-  /** If the first key is always at one place: its index among the words, the name being 0. Else 0. */
+  /** If the first key is always at one place: its index among the words, where the name is 0. Otherwise 0. */
   readonly index: number
-  /** Places to look at, in order; the first that gives a key counts. */
+  /** The places to search, in order; the first one with a key counts. */
   readonly places: readonly KeyPlace[]
-  /** By name in capitals, of commands that have them. */
+  /** Rules of subcommands, by name in capitals. */
   readonly subcommands: ReadonlyMap<string, CommandRule>
 }
 
-/** As the engines describe it: where to begin, and whether a count of keys stands there instead of a key. */
+/** A place as the engines describe it: where to begin, and whether there is a number of keys instead of a key. */
 export interface KeyPlace {
   readonly begin: { readonly index: number } | { readonly keyword: string; readonly from: number }
   readonly counted: { readonly count: number; readonly first: number } | null
 }
 
-/** By name in capitals; `other` for all that are not named. */
+/** By name in capitals; `other` for all other commands. */
 export interface CommandRules {
   readonly known: ReadonlyMap<string, CommandRule>
   readonly other: CommandRule
 }
 
 /**
- * The first key among the words of `request`; null if there is none. `more`: it may be among those that have not come (`isWhole` is false).
+ * The first key among the words of `request`; null if there is none. `more`: it may be among words that have not arrived yet (`isWhole` is false).
  */
 export function findFirstKey(rule: CommandRule, request: Buffer, isWhole: boolean): Buffer | null | 'more' {
   if (rule.index > 0) return wordAt(request, rule.index) ?? (isWhole ? null : 'more')
@@ -36,7 +36,7 @@ export function findFirstKey(rule: CommandRule, request: Buffer, isWhole: boolea
   }
   for (const place of rule.places) {
     const key = keyAt(place, request, isWhole)
-    // MIGRATE has an empty one where its keys follow elsewhere.
+    // MIGRATE has an empty key if its keys follow at another place.
     if (key === 'more' || (key !== null && key.length > 0)) return key
   }
   return null
@@ -63,8 +63,8 @@ function behindKeyword(
 }
 
 /**
- * Reads the answer to COMMAND. Throws when it is none. It has 300 KB, which takes some 10 ms: between two commands `rest` may wait until it is
- * its turn again.
+ * Reads the answer to COMMAND. Throws when it is no such answer. It has 300 KB, which takes some 10 ms: `rest` is called between two commands, and may
+ * wait for the next turn.
  */
 export async function readCommandRules(
   answer: Buffer,
@@ -86,7 +86,7 @@ export async function readCommandRules(
 function readAll(commands: readonly ParsedReply[]): ReadonlyMap<string, CommandRule> {
   return new Map(
     commands.filter(isList).map((command) => {
-      // Of a subcommand the full name is told: object|encoding.
+      // A subcommand has its full name here: object|encoding.
       const name = String(command[0]).toUpperCase().split('|').at(-1) ?? ''
       return [name, readRule(command)]
     }),
@@ -102,13 +102,13 @@ function readRule(command: readonly ParsedReply[]): CommandRule {
   return makeRule(places, subcommands)
 }
 
-/** Before 7.0 engines tell of EVAL, XREAD and the like only that their keys stand somewhere. */
+/** Before 7.0 engines report for EVAL, XREAD and similar commands only that they have keys. */
 function saysNoPlaces(command: readonly ParsedReply[]): boolean {
   const [, , flags = []] = command
   return command.length < FIELDS_SINCE_7 && isList(flags) && flags.map(String).includes('movablekeys')
 }
 
-/** Name, arity, flags, first, last and step, categories; then what 7.0 added. */
+/** Name, arity, flags, first, last and step, categories; then the fields that 7.0 added. */
 const FIELDS_SINCE_7 = 10
 
 function presumedRule(name: string): CommandRule {
@@ -128,7 +128,7 @@ function readPlace(spec: ParsedReply): KeyPlace[] {
   return [{ begin: { keyword, from: Number(where['startfrom']) }, counted }]
 }
 
-/** A map, as the engines tell it in either protocol. */
+/** A map, as the engines write it in either protocol. */
 function fieldsOf(list: ParsedReply | undefined): Readonly<Record<string, ParsedReply>> {
   if (list === undefined || !isList(list)) return {}
   const pairs = list.flatMap((name, n) => (n % 2 === 0 ? [[String(name), list[n + 1] ?? null] as const] : []))
@@ -156,7 +156,7 @@ function counted(index: number): KeyPlace {
 const noRules: ReadonlyMap<string, CommandRule> = new Map()
 const keyless = makeRule([])
 
-/** For clients that may not ask COMMAND, until one comes that may. What they get wrong, the engines put right (MOVED). */
+/** The standard table, until a client comes that may use COMMAND. If it is wrong for a command, the engine corrects that with MOVED. */
 export const presumedRules: CommandRules = {
   known: new Map(
     [

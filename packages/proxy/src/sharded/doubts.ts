@@ -1,12 +1,12 @@
 import type { EndpointReport } from '@fairlead/api'
 
-/** Redirects that were not followed, reported to the server: how many, and why the last of them. */
+/** Redirects that were not followed, reported to the server: their number, and the reason of the last one. */
 export interface Doubts {
   note(why: string): void
   readonly seen: NonNullable<EndpointReport['doubted']>
 }
 
-/** Nothing was doubted yet. */
+/** Starts without doubts. */
 export function createDoubts(): Doubts {
   let count = 0
   let last = ''

@@ -5,11 +5,11 @@ import { advance } from './order-replies.ts'
 import { flushOutgoing, queueForClient } from './outgoing.ts'
 import { makePendingReply, type Router } from './router.ts'
 
-/** The reply; null: there is none, or it has been told. `isSilent`: the client wants none. */
+/** The reply; null: there is none, or it has been sent already. `isSilent`: the client wants none. */
 export type Act = (isSilent: boolean) => Promise<Buffer | null>
 
 /**
- * Does what concerns several groups, while nothing else is under way; what the client sends waits. `act` returns the
+ * Does work that concerns several groups, while nothing else is under way; the client's next bytes wait. `act` returns the
  * reply, or null when there is none. Must only be begun when no reply is pending.
  */
 export function doExclusively(router: Router, isSilent: boolean, act: Act): void {
@@ -32,7 +32,7 @@ async function carryOut(router: Router, isSilent: boolean, act: Act): Promise<vo
   }
 }
 
-/** A reply of our own, when its turn comes. */
+/** Sends a reply of the proxy itself, when its turn comes. */
 export function answer(router: Router, reply: Buffer): void {
   if (!takeSilence(router)) {
     router.pending.push(makePendingReply({ parts: [reply], done: true }))
@@ -54,5 +54,5 @@ export function errorReply(text: string): Buffer {
 
 /** The reply OK as RESP. */
 export const ok = Buffer.from('+OK\r\n')
-/** What engines in cluster mode answer to a request whose keys lie in several slots. */
+/** The answer of engines in cluster mode to a request whose keys lie in several slots. */
 export const crossSlot = errorReply("CROSSSLOT Keys in request don't hash to the same slot")

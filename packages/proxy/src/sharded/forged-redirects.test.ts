@@ -8,14 +8,14 @@ const [zero, one, two] = keyOf
 const slotOf = (key: string) => hashSlot(Buffer.from(key))
 const ok = '+OK\r\n'
 
-/** Counts itself, and then says what it likes. */
+/** Counts its calls, and then answers with any error. */
 const says = "redis.call('INCR', KEYS[1]) return redis.error_reply(ARGV[1])"
 const saysInList = "redis.call('INCR', KEYS[1]) return {1, {redis.error_reply(ARGV[1])}}"
 const library = `#!lua name=l\\nredis.register_function('says', function(KEYS, ARGV) ${says} end)`
 const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`
 const request = (...words: readonly string[]) => `*${words.length}\r\n${words.map(bulk).join('')}`
 
-/** Another client of the database: signed in, named, at all groups; nothing of it may change. */
+/** Another client of the database: signed in, named, connected to all groups; none of that may change. */
 async function beVictim(cluster: Cluster): Promise<{ readonly client: RawClient; check(): Promise<void> }> {
   for (const engine of cluster.primaries) await engine.admin('ACL SETUSER ann on >secret-of-ann ~* &* +@all')
   const client = await dial(cluster.port)
@@ -36,7 +36,7 @@ async function beVictim(cluster: Cluster): Promise<{ readonly client: RawClient;
   }
 }
 
-/** Each with one of the protocols. */
+/** Each case with one of the protocols. */
 const oldest = builds.at(0) ?? newest
 
 describe.for([
@@ -78,7 +78,7 @@ describe.for([
     const shards = JSON.stringify(cluster.endpoint.wanted.shards)
     for (const word of words) {
       const nested = `*2\r\n:1\r\n*1\r\n-${word}\r\n`
-      // In one pipeline: alone, by its hash, as a function, in a list, in a transaction; and what is behind all that.
+      // In one pipeline: alone, by its hash, as a function, in a list, in a transaction; and requests after all that.
       const calls = [
         request('EVAL', says, '1', zero, word),
         request('EVALSHA', sha, '1', zero, word),
@@ -124,7 +124,7 @@ describe('where roles move without the endpoint', () => {
     await cluster[Symbol.asyncDispose]()
   })
 
-  test('no redirect is followed to an address that was not given for the database', async () => {
+  test('no redirect is followed to an address that does not belong to the database', async () => {
     const given = cluster.shards.map(({ upstream }) => upstream)
     cluster.endpoint.know(given)
     await client.ask(`SET ${zero} 1`, ok)

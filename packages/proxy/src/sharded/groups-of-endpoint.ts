@@ -5,24 +5,24 @@ import { firstNotDrained } from '../handover/first-not-drained.ts'
 import type { Seen } from '../listen/seen.ts'
 import { DEFAULT_GROUP } from './backends.ts'
 
-/** The groups of a sharded database, each behind an upstream of its own. A slot is that of a range which was wanted of its group, wherever it is now. */
+/** The groups of a sharded database, each behind an upstream of its own. Orders name a group by a slot of its wanted range, even if the slot has moved. */
 export interface GroupsOfEndpoint {
   readonly upstreams: readonly Upstream[]
   /** By slot, the number of its group among `upstreams`. */
   readonly slots: Uint16Array
   /** Throws a refusal when no group has the slot. */
   upstreamOf(slot: number): Upstream
-  /** Without a slot, all. */
+  /** The group of a slot; without a slot, all groups. */
   concerned(slot: number | undefined): readonly Upstream[]
   /** The first slot of a group, by its number among `upstreams`. */
   firstSlotOf(group: number): number
-  /** The ranges that were wanted, with the addresses that their groups have now. */
+  /** The wanted ranges, with the present addresses of their groups. */
   shardsNow(): EndpointShard[]
-  /** The address of the first group now. */
+  /** The present address of the first group. */
   home(): Address
 }
 
-/** Throws a refusal when the slots are not all there, each once. */
+/** Throws a refusal unless each slot is in exactly one range. */
 export function createGroups(
   wanted: EndpointSpec,
   createOne: (address: Address) => Upstream,
@@ -72,7 +72,7 @@ function slotsOf(ranges: readonly EndpointShard[], groups: readonly number[]): U
   return slots
 }
 
-/** Of holds of several groups. */
+/** Combines holds of several groups. */
 export function allHeld(results: readonly HoldResult[]): HoldResult {
   return {
     drained: results.every(({ drained }) => drained),
@@ -84,7 +84,7 @@ export function allHeld(results: readonly HoldResult[]): HoldResult {
   }
 }
 
-/** Of several groups, together. */
+/** Combines the statistics of several groups. */
 export function allSeen(all: readonly Seen[]): Seen {
   const total = (of: (seen: Seen) => number) => all.reduce((sum, seen) => sum + of(seen), 0)
   return {

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import { makeCluster } from '../../test/sharded-stage.ts'
 import { dial, until } from '../../test/stage.ts'
 
-/** Together more than a thread keeps. */
+/** Together they send more than a thread keeps. */
 const CLIENTS = 150
 const long = encodeCommand(['EVAL', 'x'.repeat(2_000_000), '1', 'k']).subarray(0, 1_000_000)
 
-test('of long requests whose keys come late, so much is kept of all clients together', async () => {
+test('the bytes kept of long requests whose keys come late are bounded over all clients', async () => {
   await using cluster = await makeCluster()
   await using stack = new AsyncDisposableStack()
   const clients = await Promise.all(Array.from({ length: CLIENTS }, () => dial(cluster.port)))

@@ -15,7 +15,7 @@ test('a key that comes late, byte by byte, costs no more than one that came earl
   const word = '$1\r\na\r\n'
   const beginning = (name: string, ...first: readonly string[]) =>
     `*200000\r\n$${name.length}\r\n${name}\r\n${first.join('')}${word.repeat(100_000)}`
-  /** How long the last bytes of it take, each on its own. */
+  /** How long the last bytes of the request take, each on its own. */
   const timed = async (bytes: string) => {
     await using client = await dial(cluster.port)
     await using other = await dial(cluster.port)
@@ -32,9 +32,9 @@ test('a key that comes late, byte by byte, costs no more than one that came earl
     return performance.now() - from
   }
   const early = await timed(beginning('DEL', `$${zero.length}\r\n${zero}\r\n`))
-  // Where the streams stand it says behind a word that has not come.
+  // The place of the streams is known only from a word that has not arrived.
   const late = await timed(beginning('XREAD'))
-  // 10 s when all that had come was looked through with each piece.
+  // It took 10 s when each piece made the proxy search all earlier bytes again.
   expect(late).toBeLessThan(2_000 + 5 * early)
 })
 
@@ -42,7 +42,7 @@ test('a large request whose key comes late goes to the backend of the key, whole
   await using client = await dial(cluster.port)
   for (const [n, key] of keyOf.entries()) {
     await client.ask(`XADD ${key} 1-1 f v`, '$3\r\n1-1\r\n')
-    // Names of streams: that of the key first, behind 300 KB that say nothing. The engine finds fault with these.
+    // Names of streams: the key first, after 300 KB of noise, which the engine refuses.
     const noise = ['COUNT', '1']
       .map((text) => `$${text.length}\r\n${text}\r\n`)
       .join('')

@@ -12,7 +12,7 @@ afterAll(async () => cluster[Symbol.asyncDispose]())
 const KEY_BYTES = 500_000
 const KEYS_OF_A_GROUP = 3
 
-test('a long answer of all groups is told whole, and no message stands in the middle of it', async () => {
+test('a long answer of all groups is sent completely, and no message comes in the middle of it', async () => {
   await using other = await dial(cluster.port)
   for (const key of keyOf)
     for (let n = 0; n < KEYS_OF_A_GROUP; n += 1) {
@@ -48,7 +48,7 @@ test('a long answer of all groups is told whole, and no message stands in the mi
   expect([lists, scanner.error]).toEqual([1, undefined])
 })
 
-test('a long answer to SCAN is told whole, in its place, and with a cursor that goes on at the next group', async () => {
+test('a long answer to SCAN is sent completely, in its place, and with a cursor that goes on at the next group', async () => {
   await using other = await dial(cluster.port)
   for (const key of keyOf) {
     other.socket.write(encodeCommand(['SET', `{${key}}scan${'s'.repeat(KEY_BYTES)}`, 'v']))

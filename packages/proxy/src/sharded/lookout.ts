@@ -4,48 +4,48 @@ import { isSameAddress, messageOf } from '@fairlead/engine'
 import { addressText } from '../listen/address-text.ts'
 import { decideFollow, isAmong, leavingTo, ownerIn, type SlotView } from './slot-view.ts'
 
-/** What became of a slot that an engine is said to have sent a request away from. */
+/** The state of a slot after an error that redirects its requests. */
 export type Found =
-  /** The engine holds it: no engine says so of its own slot. */
+  /** The engine holds the slot: so the redirect did not come from the engine. */
   | { readonly kind: 'held' }
-  /** It holds the slot, and sends those of its keys that have left it to that group already. */
+  /** The engine holds the slot, and redirects keys that have left it already to that group. */
   | { readonly kind: 'leaving'; readonly group: number }
-  /** It has moved, and requests for it go there now. */
+  /** The slot has moved, and requests for it go there now. */
   | { readonly kind: 'followed' }
-  /** The engine itself says that it is elsewhere, where it cannot be followed, or not yet. */
+  /** The engine itself says that the slot is elsewhere, where the proxy may not follow it, or not yet. */
   | { readonly kind: 'elsewhere'; readonly why: string }
   /** The engine could not be asked. */
   | { readonly kind: 'unknown'; readonly why: string }
 
 /**
- * Finds out where a slot is, from engines of this database alone, and over connections of our own. Nothing else says where requests go: not
- * what a client is answered.
+ * Finds out where a slot is, only from engines of this database, and over connections of the proxy's own. Nothing else decides where requests go, not
+ * even the reply to a client.
  */
 export interface Lookout extends Disposable {
-  /** Where `slot` is that the engine at `at` is said to have sent away; follows it there. Never throws. */
+  /** Finds the slot that the engine at `at` seems to have redirected, and follows it there. Never throws. */
   find(slot: number, at: Address): Promise<Found>
 }
 
-/** An engine is asked no more often, however many clients are sent away by it. */
+/** An engine is asked at most this often, however many clients it redirects. */
 const LOOK_AGAIN_MS = 100
-/** A slot on its way stays so for much longer; each of its keys is asked for twice meanwhile. */
+/** A slot is migrated for much longer than this; meanwhile each request for one of its keys is sent twice. */
 const LEAVING_FOR_MS = 1_000
 
 interface Look {
   readonly beganMs: number
   readonly view: Promise<SlotView>
-  /** The next may begin. */
+  /** When the next question may begin. */
   readonly over: Promise<unknown>
 }
 
 /**
- * `ask`: see askSlots. `slots` is changed where a slot has moved to another group; `move` takes all of a group to the engine that has
+ * `ask`: see askSlots. `slots` is changed when a slot has moved to another group; `move` takes all connections of a group to the engine that has
  * its role.
  */
 export function createLookout(deps: {
   readonly ask: (at: Address) => Promise<SlotView>
   readonly primaries: () => readonly Address[]
-  /** All that were given for this database. */
+  /** All addresses that belong to this database. */
   readonly known: () => readonly Address[]
   readonly slots: Uint16Array
   readonly move: (group: number, to: Address) => Promise<unknown>
@@ -98,13 +98,13 @@ export function createLookout(deps: {
 }
 
 interface Looks {
-  /** What the engine says from now on: clients that come meanwhile hear the same. */
+  /** The engine's answer from now on: clients that ask meanwhile get the same. */
   look(at: Address): Promise<SlotView>
-  /** As it was not long ago, if that is known. */
+  /** The recent answer, if there is one. */
   recent(at: Address): Promise<SlotView | null>
 }
 
-/** Asks each engine for its slots, one time in LOOK_AGAIN_MS at most. */
+/** Asks each engine for its slots, at most once in LOOK_AGAIN_MS. */
 function createLooks(ask: (at: Address) => Promise<SlotView>): Looks {
   const looks = new Map<string, Look>()
   return {

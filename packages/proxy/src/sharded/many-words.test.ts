@@ -14,13 +14,13 @@ beforeAll(async () => {
 })
 afterAll(async () => cluster[Symbol.asyncDispose]())
 
-/** A request of `first` and MANY words more, which are empty. */
+/** A request of `first` and MANY empty words. */
 function request(...first: readonly string[]): string {
   const words = first.map((word) => `$${word.length}\r\n${word}\r\n`).join('')
   return `*${first.length + MANY}\r\n${words}${empty.repeat(MANY)}`
 }
 
-/** Milliseconds of the processor: of all of it, and of the longest turn of the event loop. Client and endpoint are in this process. */
+/** Milliseconds of processor time: the sum, and the longest turn of the event loop. Client and endpoint are in this process. */
 async function costs(act: () => Promise<void>): Promise<{ readonly all: number; readonly most: number }> {
   const now = () => {
     const { user, system } = process.cpuUsage()
@@ -57,11 +57,11 @@ test.for([
   console.log(`${what}: ${spent.all.toFixed(0)} ms, the longest turn ${spent.most.toFixed(0)} ms`)
   expect(client.text().slice(0, answer.length) === answer).toBe(true)
   expect(spent.most).toBeLessThan(250)
-  // The client's own work, and the engines' answers, are in it: what is done in one go shows as half of all.
+  // This includes the client's own work and the engines' answers: work that is done in one turn shows as half of the sum.
   expect(spent.most).toBeLessThan(spent.all * 0.4)
 })
 
-test('of many scripts those exist that every group has', async () => {
+test('SCRIPT EXISTS reports a script if every group has it, also of very many', async () => {
   await using client = await dial(cluster.port)
   const sha = createHash('sha1').update('return 7').digest('hex')
   await client.ask('SCRIPT LOAD "return 7"', `$40\r\n${sha}\r\n`)

@@ -8,14 +8,14 @@ import { flushOutgoing, queueForClient } from './outgoing.ts'
 import { readRedirect } from './read-redirect.ts'
 import { type Backend, type PendingReply, type Router, steerRouter } from './router.ts'
 
-/** A backend that has said more than this out of its turn is not read until it has its turn. */
+/** A backend that has sent more than this before its turn is not read until its turn comes. */
 const MOST_HELD_BYTES = 64 * 1024
-/** Of a reply that is perhaps not an ordinary one. */
+/** The most bytes of a reply that may be a special one. */
 const LARGEST_KEPT_PART_BYTES = 64 * 1024
-/** What all groups together may answer to KEYS and the like. */
+/** The most bytes that all groups together may answer to KEYS and similar commands. */
 const LARGEST_TAKEN_BYTES = 64 * 1024 * 1024
 
-/** Bytes of a backend: they go to the client in the order of its requests, whichever backend answers first. */
+/** Takes bytes of a backend: they go to the client in the order of its requests, whichever backend answers first. */
 export function orderReplies(backend: Backend, chunk: Buffer): void {
   const { router, replies } = backend
   let from = 0
@@ -36,7 +36,7 @@ export function orderReplies(backend: Backend, chunk: Buffer): void {
   if (router.pending.size === 0 || router.diverted.length > 0) router.onReplies()
 }
 
-/** Whether the reply that begins may be one that is not simply passed on. */
+/** Whether the reply that begins may be a special one, which is not simply passed on. */
 function needsCare({ pending, replies }: Backend, firstByte: number | undefined): boolean {
   const head = pending.first()
   if (head === undefined || head.take !== null || firstByte === ERROR || firstByte === PUSH) return true
@@ -58,7 +58,7 @@ function holdPart(backend: Backend, part: Buffer): void {
     endRouter(backend.router, 'ERR the answer of all groups is larger than this endpoint can put together')
 }
 
-/** By now its first word has been read: it is a reply like any other, and need not be seen whole. */
+/** Its first word has been read now: it is an ordinary reply, and can be passed on in pieces. */
 function isOrdinary(backend: Backend): boolean {
   const head = backend.pending.first()
   const { type } = backend.replies
@@ -82,7 +82,7 @@ function endReply(backend: Backend): void {
     return
   }
   const whole = backend.parts.length === 1 ? (backend.parts[0] ?? nothing) : Buffer.concat(backend.parts)
-  // What is taken for an answer of several groups is counted until that is told.
+  // Bytes of an answer of several groups are counted until that answer is sent.
   if (head === undefined || head.take === null || !backend.router.busy)
     letGo(backend.router, backend.partBytes)
   backend.parts = []
@@ -125,13 +125,13 @@ function isConfirmation({ replies }: Backend, { confirmations }: PendingReply): 
   return (replies.type === PUSH || replies.type === ARRAY) && replies.word === confirmations?.word
 }
 
-/** Of a subscription, in RESP2. */
+/** A message of a subscription, in RESP2. */
 function isMessage({ replies, connection: { state } }: Backend, head: PendingReply): boolean {
   if (replies.type !== ARRAY || !/^[ps]?message$/.test(replies.word)) return false
   return head.confirmations !== null || (state.protocol === 2 && isSubscribed(state))
 }
 
-/** Part of a reply: told at once if its turn has come. */
+/** Takes a part of a reply: sent at once if its turn has come. */
 export function give(
   backend: Backend,
   pendingReply: PendingReply | undefined,
@@ -156,7 +156,7 @@ function holdBack(backend: Backend, pendingReply: PendingReply, bytes: Buffer): 
   backend.heldBytes += bytes.length
 }
 
-/** The reply has come, whole. */
+/** The reply is complete. */
 export function finish(backend: Backend, pendingReply: PendingReply): void {
   backend.pending.shift()
   backend.last = pendingReply
@@ -165,7 +165,7 @@ export function finish(backend: Backend, pendingReply: PendingReply): void {
   if (backend.router.pending.first() === pendingReply) advance(backend.router)
 }
 
-/** The reply whose turn it was has been told: so those that have come already follow. */
+/** The reply whose turn it was has been sent: replies that have arrived already follow. */
 export function advance(router: Router): void {
   for (let head = router.pending.first(); head?.done === true; head = router.pending.first()) {
     sendParts(router, head)
@@ -189,12 +189,12 @@ function sendParts(router: Router, pendingReply: PendingReply): void {
     else sendHeld(heldBy, bytes)
 }
 
-/** The reply in the middle of which they came has been told. */
+/** Sends the messages that came in the middle of a reply, which has been sent completely now. */
 function sendMessages(router: Router): void {
   for (const { backend, bytes } of router.between.splice(0)) sendHeld(backend, bytes)
 }
 
-/** What was held back of a backend is told. */
+/** Sends bytes of a backend that were held back. */
 function sendHeld(backend: Backend, bytes: Buffer): void {
   const wasFull = isHeldBack(backend)
   queueForClient(backend.router, bytes, 0, bytes.length)
@@ -202,7 +202,7 @@ function sendHeld(backend: Backend, bytes: Buffer): void {
   if (wasFull && !isHeldBack(backend)) steerLink(backend.connection)
 }
 
-/** It is not read, because it has said too much out of its turn. */
+/** Whether the backend is not read, because it has sent too much before its turn. */
 export function isHeldBack({ heldBytes }: Backend): boolean {
   return heldBytes > MOST_HELD_BYTES
 }

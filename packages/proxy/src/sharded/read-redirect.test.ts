@@ -23,7 +23,7 @@ test.for([
   ['CLUSTERDOWN Hash slot not served\r', null],
   ['TRYAGAIN Multiple keys request during rehashing of slot\r', null],
 ] as const)(
-  'of a script or in a transaction, only what is about its own slot is looked into: %j',
+  'of a script or in a transaction, only an error about its own slot is examined: %j',
   ([text, redirect]) => {
     expect(readRedirect(text, 5, false)).toEqual(redirect)
     expect(readRedirect(text, -1, false)).toBe(null)

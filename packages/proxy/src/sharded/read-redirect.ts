@@ -1,15 +1,15 @@
-/** An error by which an engine may have sent a request elsewhere. What it is worth, `followRedirects` finds out. */
+/** An error by which an engine may have redirected a request. `followRedirects` checks whether it is true. */
 export interface Redirect {
   /** `wait`: the slot has no serving primary right now (CLUSTERDOWN, TRYAGAIN). */
   readonly kind: 'moved' | 'ask' | 'wait'
-  /** That it speaks of; -1 of `wait`. Where it says that the slot is, is not read: nothing that is said here is an address. */
+  /** The slot that it names; -1 for `wait`. Its address is not read, because a client may have forged it. */
   readonly slot: number
 }
 
 /**
- * Null: the error is the client's, as it is. Scripts and functions can say any error by themselves, and what is in a transaction cannot
- * be asked alone (`isEngines` is false): of them only what speaks of their own slot is looked into, and nothing is asked again. `text`
- * is the line of the error, without the sign in front; `slot` that of the request's key, -1 without one.
+ * Null: the error goes to the client unchanged. Scripts and functions can return any error themselves, and a command of a transaction cannot
+ * be sent again alone (`isEngines` is false): for these only an error about their own slot is examined, and nothing is sent again. `text`
+ * is the line of the error, without its first character; `slot` is that of the request's key, -1 without a key.
  */
 export function readRedirect(text: string, slot: number, isEngines: boolean): Redirect | null {
   if (isEngines && /^(CLUSTERDOWN|TRYAGAIN) /.test(text)) return { kind: 'wait', slot: -1 }
@@ -21,13 +21,13 @@ export function readRedirect(text: string, slot: number, isEngines: boolean): Re
 
 const LAST_SLOT = 16_383
 
-/** Commands whose replies are what their authors like: the errors of an engine cannot be told from theirs. */
+/** Commands whose authors choose their replies: errors of an engine cannot be distinguished from theirs. */
 export function runsScript(name: string): boolean {
   return scripts.has(name)
 }
 
 const scripts: ReadonlySet<string> = new Set([
   ...['EVAL', 'EVALSHA', 'EVAL_RO', 'EVALSHA_RO', 'FCALL', 'FCALL_RO'],
-  // Of a module.
+  // Commands of a module.
   ...['TFCALL', 'TFCALLASYNC'],
 ])

@@ -1,6 +1,6 @@
 /**
- * The first `most` words of a request, which is an array of bulk strings and well formed as far as it has come. Only words
- * that are whole: there are fewer when the request is not.
+ * The first `most` words of a request, which is an array of bulk strings and valid as far as it has arrived. Only words
+ * that are complete: there may be fewer if the request is not complete.
  */
 export function readWords(request: Buffer, most: number): readonly Buffer[] {
   const words: Buffer[] = []
@@ -16,12 +16,12 @@ export function readWords(request: Buffer, most: number): readonly Buffer[] {
   return words
 }
 
-/** How many words the request says that it has: so many, when it is whole. */
+/** The number of words that the request announces. */
 export function countWords(request: Buffer): number {
   return numberAt(request, 1)
 }
 
-/** The word with this index; undefined if it is not there, or not whole. */
+/** The word with this index; undefined if it is missing or incomplete. */
 export function wordAt(request: Buffer, index: number): Buffer | undefined {
   let found: Buffer | undefined
   walkWords(request, (n, from, to) => {
@@ -52,7 +52,7 @@ export function findWord(request: Buffer, keywords: readonly string[], from: num
 const MOST_LOOKED_THROUGH = 32_768
 
 /**
- * Tells `visit` the index of each word that is whole, and where it stands, until it returns true. Nothing is made for a word: there may be
+ * Calls `visit` with the index and the place of each complete word, until it returns true. No object is made for a word: there may be
  * 170,000 of them in a megabyte.
  */
 export function walkWords(request: Buffer, visit: (n: number, from: number, to: number) => boolean): void {
@@ -75,7 +75,7 @@ function isWord(request: Buffer, begin: number, end: number, keyword: string): b
   return true
 }
 
-/** Behind the line that begins at `from`; -1 if it does not end. */
+/** The position after the line that begins at `from`; -1 if it does not end. */
 function endOfLine(bytes: Buffer, from: number): number {
   for (let at = from; at < bytes.length; at += 1) if (bytes[at] === LF) return at + 1
   return -1

@@ -9,13 +9,13 @@ import type { Backend, Diverted, PendingReply, Router, Shards } from './router.t
 
 /** How often a command is sent again before its client gets the error. */
 const MOST_ATTEMPTS = 20
-/** Until the engines agree on the owner of a slot. */
+/** The pause before a command is sent again, for the engines to agree on the owner of a slot. */
 const WAIT_MS = 50
 
 /**
- * Looks into what engines have sent elsewhere, and asks it there. Called when no engine owes a reply, so that the order of commands stays
- * what it was. An error of an engine is only the occasion: where a slot is, `lookout` finds out; and what a script may have said itself is
- * never asked again.
+ * Examines requests that engines have redirected, and sends them to the right engine. Called when no engine owes a reply, so that the order of commands stays
+ * the same. An error is only the occasion: `lookout` finds out where a slot is; and a command whose error may come from a script is
+ * never sent again.
  */
 export function followRedirects(router: Router): void {
   const all = router.diverted.splice(0)
@@ -32,13 +32,13 @@ export function followRedirects(router: Router): void {
   })
 }
 
-/** What becomes of a request: it is asked there, perhaps because a slot is just leaving; or its client is told this. */
+/** The decision about a request: it is sent there, perhaps with ASKING because its slot is being migrated; or its client gets this error. */
 type Next = { readonly backend: Backend; readonly isAsking: boolean } | { readonly reply: Buffer }
 
-/** To a client that knows nothing of clusters, where a slot has gone means that it should try again. */
+/** The error in place of a redirect, for a client that does not know clusters: it should try again. */
 const tryAgain = errorReply('TRYAGAIN The slot of this key has just moved')
 
-/** For what the engine has said itself: it has certainly not carried the command out. */
+/** For an error of the engine itself: the engine has certainly not executed the command. */
 async function findBackend(router: Router, diverted: Diverted): Promise<Next> {
   const { pendingReply, backend, redirect, reply } = diverted
   const { shards } = router
@@ -50,7 +50,7 @@ async function findBackend(router: Router, diverted: Diverted): Promise<Next> {
     )
   }
   const { slot } = redirect
-  // Its client, or another one, has followed the slot already; or where its key stands was presumed wrongly.
+  // This client, or another one, has followed the slot already; or the place of the key was assumed wrongly.
   const holder = holderOf(shards, slot)
   const isElsewhere = addressText(holder) !== diverted.shard
   if (!isElsewhere && slot !== pendingReply.slot) {
@@ -67,12 +67,12 @@ async function findBackend(router: Router, diverted: Diverted): Promise<Next> {
     return { reply: tryAgain }
   }
   if (found?.kind === 'leaving') return { backend: backendFor(router, found.group), isAsking: true }
-  // Not yet, perhaps: asking again shows it.
+  // The slot may not have moved yet: another try shows it.
   if (found?.kind === 'elsewhere' || found?.kind === 'unknown') await delay(WAIT_MS)
   return there(backendFor(router, shards.slots[slot] ?? 0))
 }
 
-/** What a script may have said, or may not be asked alone: only if it is true, it means that the client should try again. */
+/** For an error that a script may have returned, or a command that cannot be sent alone: only if the error is true, the client should try again. */
 async function judge(router: Router, diverted: Diverted): Promise<Next> {
   const { shards } = router
   const { redirect, shard, reply } = diverted
@@ -84,7 +84,7 @@ async function judge(router: Router, diverted: Diverted): Promise<Next> {
   return { reply }
 }
 
-/** Where requests for the slot go. */
+/** The backend for requests of the slot. */
 function holderOf({ upstreams, slots }: Shards, slot: number): Address {
   const upstream = upstreams[slots[slot] ?? -1]
   if (upstream === undefined) throw new Error(`no group has the slot ${slot}`)

@@ -17,7 +17,7 @@ export function renewRules(router: Router): Routed {
         if (isTurnOver()) await nextTurn(router)
       })
     } catch {
-      // It may not ask, or not yet: perhaps it signs in, or another client may.
+      // The client has no right to ask, or not yet: it may sign in later, or another client may have the right.
       shards.areRulesOld = true
       router.triedRules = true
     }

@@ -19,13 +19,13 @@ import { type Request, type Routed, sendRequest } from './send-request.ts'
 import { specialCommands, type Treatment } from './special-commands.ts'
 import { bind, queueCommand } from './transaction.ts'
 
-/** Of a request that is larger only the beginning is kept back until its backend is known; the rest follows as it comes. */
+/** Only the beginning of a larger request is kept back until its backend is known; the rest follows as it comes. */
 const LARGEST_KEPT_BACK_BYTES = 64 * 1024
-/** A request whose backend is not known by then is refused. */
+/** A request whose backend is not known after this many bytes is refused. */
 const LARGEST_HEAD_BYTES = 1024 * 1024
-/** So many bytes of a request cost one: of some, words are looked for to the end. */
+/** How many bytes of a request cost one: some requests are searched to their end. */
 const LOOKED_AT_BYTES = 256
-/** Bytes of the client: each request goes to the backend of its key. */
+/** Takes bytes of the client: each request goes to the backend of its key. */
 export function takeClientBytes(router: Router, chunk: Buffer): void {
   if (router.closed || router.lastError !== null) return
   if (router.stash.length > 0 || mustWait(router)) stash(router, chunk)
@@ -38,19 +38,19 @@ function stash(router: Router, chunk: Buffer): void {
   steerRouter(router)
 }
 
-/** Bytes of the client that have come while it was not the turn of its endpoint. */
+/** Takes bytes of the client that arrived outside of the turn of its endpoint. */
 export function setClientBytesAside(router: Router, chunk: Buffer): void {
   if (router.closed || router.lastError !== null) return
   letOthersGo(router)
   stash(router, chunk)
 }
 
-/** What has been begun to be sent is completed. */
+/** A request that was sent in part is completed. */
 function mustWait({ gated, rest, yielded, pending }: Router): boolean {
   return (gated || yielded || pending.size > MOST_PENDING) && rest === null
 }
 
-/** It has had its turn. What it sends waits until others have had theirs. */
+/** The client has had its turn. Its next bytes wait until others have had theirs. */
 function letOthersGo(router: Router): void {
   if (router.yielded) return
   router.yielded = true
@@ -63,7 +63,7 @@ function letOthersGo(router: Router): void {
 
 function routeStash(router: Router): void {
   while (router.stash.length > 0 && !mustWait(router)) {
-    // Together: a client may have sent each byte on its own.
+    // All pieces together, because a client may have sent each byte on its own.
     const [first, ...others] = router.stash
     if (first === undefined) break
     const all = others.length === 0 ? first : Buffer.concat([first, ...others])
@@ -77,7 +77,7 @@ function routeStash(router: Router): void {
   endIfAnswered(router)
 }
 
-/** All that could be told is told: what waited for it goes on. */
+/** All replies that could be sent are sent: bytes that waited for that go on. */
 export function resume(router: Router): void {
   if (router.closed || router.busy) return
   if (router.diverted.length > 0) {
@@ -94,7 +94,7 @@ export function resume(router: Router): void {
   routeStash(router)
 }
 
-/** The client will send no more: it gets what it is owed. One that would only wait, or listen, ends at once. */
+/** The client will send no more: it gets its pending replies. A connection that would only wait, or listen, ends at once. */
 export function endIfAnswered(router: Router): void {
   const { clientEnded, closed, stash, pending, busy, backends } = router
   if (!clientEnded || closed) return
@@ -104,7 +104,7 @@ export function endIfAnswered(router: Router): void {
   else if (!busy && pending.size === 0 && stash.length === 0) endRouter(router)
 }
 
-/** It is sent what others do, without an end. Only this would notice that it has gone. */
+/** It gets messages without an end. Only its end shows that it has gone. */
 function onlyListens(state: ConnectionState): boolean {
   return isSubscribed(state) || state.unmovable !== undefined
 }
@@ -128,7 +128,7 @@ function route(router: Router, chunk: Buffer): void {
       break
     }
     done += NOTED_COSTS + Math.floor((router.part.length + end - at) / LOOKED_AT_BYTES)
-    // It is looked at several times more: written as an array, and read by its backend.
+    // The cost counts that the request is read again: written as an array, and parsed by its backend.
     if (requests.lineBytes > 0) done += Math.ceil((2 * requests.lineBytes) / LINE_BYTES)
     if (done > COSTS_OF_A_LOOK) {
       done = 0
@@ -147,7 +147,7 @@ function route(router: Router, chunk: Buffer): void {
   if (router.lastError !== null) resume(router)
 }
 
-/** To the front: what waits already came later. */
+/** At the front, because bytes that wait already came later. */
 function putBack(router: Router, bytes: Buffer): void {
   if (bytes.length === 0) return
   router.stash.unshift(bytes)
@@ -155,7 +155,7 @@ function putBack(router: Router, bytes: Buffer): void {
   steerRouter(router)
 }
 
-/** The end of a request, or all of it. Returns the request if it has to wait. */
+/** Takes the end of a request, or all of it. Returns the request if it has to wait. */
 function takeEnd(router: Router, piece: Buffer): Buffer | null {
   const { rest, part, requests } = router
   if (rest !== null) {
@@ -189,15 +189,15 @@ function takePart(router: Router, bytes: Buffer): void {
 const tooManyParts = 'ERR the endpoint keeps too much of long requests whose keys come late: try again'
 
 /**
- * What has come of a request is so large that it may not be kept back, and so much more than when it was last looked through: each byte is
- * looked at a few times, in however many pieces they come.
+ * Whether the received part of a request is so large that it may not be kept back, and so much larger than at the last search: so each byte is
+ * searched only a few times, in however many pieces they come.
  */
 function isTimeToBegin({ part, partTried, rest }: Router): boolean {
   const least = Math.max(LARGEST_KEPT_BACK_BYTES, Math.min(2 * partTried, LARGEST_HEAD_BYTES))
   return rest === null && part.length > least
 }
 
-/** Sends the beginning of a request as soon as it is known where it goes. */
+/** Sends the beginning of a request as soon as its backend is known. */
 function beginLarge(router: Router): void {
   const { part, pending } = router
   if (!hasSignedIn(router)) {
@@ -220,7 +220,7 @@ function beginLarge(router: Router): void {
   router.partTried = 0
   takeGathered(part)
   countPart(router)
-  // Unless it goes on to a backend it has been answered.
+  // If it was not sent to a backend, it has been answered.
   router.rest ??= 'nowhere'
   flushBackends(router)
   flushOutgoing(router)

@@ -17,19 +17,19 @@ import type { Doubts } from './doubts.ts'
 import type { Lookout } from './lookout.ts'
 import type { Redirect } from './read-redirect.ts'
 
-/** What the clients of a sharded database share. */
+/** The parts that all clients of a sharded database share. */
 export interface Shards {
   readonly upstreams: readonly Upstream[]
-  /** Of their endpoint. */
+  /** The name of their endpoint. */
   readonly allowance: Allowance
   /** Slot → index of its upstream. */
   readonly slots: Uint16Array
   rules: CommandRules
-  /** The rules are to be read by the next client that may: engines, and their modules, may have changed. */
+  /** True: the next client with the right reads the rules again, because engines, or their modules, may have changed. */
   areRulesOld: boolean
-  /** Where slots are that engines send requests away from. */
+  /** Finds slots for which engines redirect requests. */
   readonly lookout: Pick<Lookout, 'find'>
-  /** What was not followed. */
+  /** Redirects that were not followed. */
   readonly doubts: Pick<Doubts, 'note'>
   onCut(cut: Cut): void
 }
@@ -44,50 +44,50 @@ export interface Router {
   readonly visitor: Visitor
   readonly shards: Shards
   readonly requests: RequestScanner
-  /** By group; undefined where nothing was asked yet, or the backend was lost while it was idle. */
+  /** By group; undefined if the group was not used yet, or the backend was lost while it was idle. */
   readonly backends: (Backend | undefined)[]
-  /** What its engine remembers (login, protocol, names), every new backend is made to remember. May be lost itself. */
+  /** Every new backend gets the state of this one (login, protocol, names). It may be lost itself. */
   defaultBackend: Backend | undefined
-  /** Replies that the client is due, in the order of its requests. */
+  /** The pending replies to the client, in the order of its requests. */
   readonly pending: Queue<PendingReply>
-  /** Nothing is routed before all pending replies are sent: what comes next is done alone. */
+  /** True: nothing is routed before all pending replies are sent, because the next command needs that nothing else is under way. */
   gated: boolean
-  /** It has had its turn: what it sends waits for the next one (forwarding/turns.ts). */
+  /** True: it has had its turn, and what it sends waits for the next one (forwarding/turns.ts). */
   yielded: boolean
-  /** Something is being done alone. */
+  /** True: a command is being done while nothing else is under way. */
   busy: boolean
   /** Bytes of the client that may not be routed yet. */
   stash: Buffer[]
   stashBytes: number
   /** The beginning of a request whose backend is not known yet. */
   readonly part: GatheredBytes
-  /** What of it is counted (kept-parts.ts). */
+  /** How many of its bytes are counted (kept-parts.ts). */
   partCounted: number
-  /** How much of it was looked through in vain; 0: it was not yet, or had to wait. */
+  /** How many of its bytes were searched for a key without success; 0: it was not searched yet, or had to wait. */
   partTried: number
-  /** The rest of the request that is being read goes there (a backend), or nowhere. */
+  /** Where the rest of the request that is being read goes: to a backend, or `nowhere` (it is dropped). */
   rest: Backend | 'nowhere' | null
-  /** Backends that were given something which is not forwarded yet. */
+  /** Backends with bytes that are not forwarded yet. */
   readonly touched: Set<Backend>
   transaction: Transaction | null
-  /** The slot of what is watched; -1: nothing. */
+  /** The slot of the watched keys; -1: none are watched. */
   watchedSlot: number
   /** CLIENT REPLY OFF, and SKIP for the next command. */
   silent: boolean
   skipsNext: boolean
-  /** An engine was asked, and the client has signed in or need not. */
+  /** True: an engine has confirmed that the client has signed in or does not have to. */
   isKnown: boolean
-  /** COMMAND was asked with this login, without success. */
+  /** True: COMMAND was sent with this login, without success. */
   triedRules: boolean
-  /** Requests that engines have sent elsewhere. */
+  /** Requests that engines have redirected. */
   diverted: Diverted[]
-  /** Of requests that may have to be asked again (kept-requests.ts). */
+  /** The bytes of requests that may have to be sent again (kept-requests.ts). */
   keptBytes: number
-  /** Of replies that are kept until they are whole, or are told together with others, or read (collected-replies.ts). */
+  /** The bytes of replies that are kept until they are complete, or combined with others, or read (collected-replies.ts). */
   collectedBytes: number
   /** Unrequested messages, which came in the middle of a reply of another backend. They count as held back (`heldBytes`). */
   between: { readonly backend: Backend; readonly bytes: Buffer }[]
-  /** On its way to the client: written when the chunk that is being looked at is at its end. */
+  /** Bytes for the client, which are written at the end of the present chunk. */
   outgoing: Buffer[]
   outgoingBytes: number
   /** Bytes of that chunk, to which more may be added. */
@@ -96,7 +96,7 @@ export interface Router {
   /** The connection ends when all pending replies are sent: with this error, or without one. */
   lastError: string | null
   closed: boolean
-  /** Replies have come: perhaps what waits for them may go on. */
+  /** Called when replies have come: requests that wait for them may go on. */
   readonly onReplies: () => void
 }
 
@@ -107,41 +107,41 @@ export interface Backend {
   readonly connection: Connection
   readonly replies: ReplyScanner
   readonly pending: Queue<PendingReply>
-  /** To be forwarded with what else comes in the same chunk. */
+  /** Bytes to be forwarded at the end of the present chunk. */
   unsent: Buffer[]
-  /** Held back, because earlier replies of other backends are not in, or not told to their end. */
+  /** Bytes held back, because earlier replies of other backends have not arrived, or are not sent completely. */
   heldBytes: number
-  /** The reply that is being read has to be seen whole. */
+  /** True: the reply that is being read must be complete before it is passed on. */
   careful: boolean
   parts: Buffer[]
   partBytes: number
   /** The reply that came last. */
   last: PendingReply | null
   paused: boolean
-  /** What it had to say when it ended. */
+  /** The text with which it ended. */
   lastWords: string
 }
 
-/** One reply that the client is due, or that we wait for ourselves (`take`). */
+/** One pending reply to the client, or one that the proxy itself waits for (`take`). */
 export interface PendingReply {
-  /** Came out of turn, and is held back in this backend. */
+  /** Bytes that came before the reply's turn, and are held back in this backend. */
   parts: readonly Buffer[]
   heldBy: Backend | null
-  /** A part of it has gone to the client. */
+  /** True: a part of it has been sent to the client. */
   begun: boolean
   done: boolean
   delivered: boolean
-  /** The client wants no reply. */
+  /** True: the client wants no reply. */
   readonly silent: boolean
   readonly blocks: boolean
-  /** To be asked again where an engine sends it; null: it is too large, or in a transaction. */
+  /** The request, to be sent again if an engine redirects it; null: it is too large, or in a transaction. */
   request: Buffer | null
-  /** Of its key; in a transaction that of the transaction. */
+  /** The slot of its key; in a transaction that of the transaction. */
   readonly slot: number
-  /** An error in reply to it is the engine's own word: it runs no script, and is in no transaction. */
+  /** True: an error in its reply comes from the engine itself, because it runs no script, and is in no transaction. */
   readonly isEngines: boolean
   attempts: number
-  /** SUBSCRIBE a b is answered twice, with messages that begin with `word`. */
+  /** SUBSCRIBE a b gets two answers, which begin with `word`. */
   confirmations: { readonly word: string; left: number } | null
   readonly take: ((reply: Buffer) => void) | null
 }
@@ -151,20 +151,20 @@ export interface Diverted {
   readonly pendingReply: PendingReply
   readonly backend: Backend
   readonly redirect: Redirect
-  /** Where the engine is that has said so: `host:port`. */
+  /** The address of the engine that has refused it: `host:port`. */
   readonly shard: string
-  /** The reply as it came. */
+  /** The unchanged reply. */
   readonly reply: Buffer
 }
 
-/** MULTI is answered by us; the group is known with the first key. */
+/** A transaction. The proxy answers MULTI; the group is known from the first key on. */
 export interface Transaction {
   readonly slot: number
   readonly backend: Backend | null
   /** Commands without a key that came before the first one with a key. */
   readonly waiting: readonly Buffer[]
   readonly waitingBytes: number
-  /** EXEC will be refused. */
+  /** True: EXEC will be refused. */
   readonly broken: boolean
 }
 
@@ -240,9 +240,9 @@ export function createBackend(
   return backend
 }
 
-/** A pending reply; what is not given has the value of a request to one group. */
+/** A pending reply; missing fields get the values of a request to one group. */
 export function makePendingReply(differing: Partial<PendingReply>): PendingReply {
-  // One shape for all of them, and no copies: there is one for each request.
+  // All of them have one shape, and are not copied, because there is one for each request.
   return {
     parts: differing.parts ?? none,
     heldBy: null,
@@ -262,12 +262,12 @@ export function makePendingReply(differing: Partial<PendingReply>): PendingReply
 
 const none: readonly Buffer[] = []
 
-/** How much a client may send ahead while nothing can be routed, and how many replies it may be due. */
+/** How much a client may send ahead while nothing can be routed. */
 const LARGEST_STASH_BYTES = 64 * 1024
-/** How many replies a client may be owed before it is read no further. */
+/** How many replies may be pending before the client is not read any more. */
 export const MOST_PENDING = 8_192
 
-/** Reads from the client as long as what it sends has somewhere to go. */
+/** Reads from the client as long as its requests can be routed or kept. */
 export function steerRouter({ client, backends, stashBytes, pending, yielded }: Router): void {
   const isFull =
     stashBytes > (yielded ? MOST_ASIDE_BYTES : LARGEST_STASH_BYTES) ||

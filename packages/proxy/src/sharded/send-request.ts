@@ -6,10 +6,10 @@ import { runsScript } from './read-redirect.ts'
 import { countWords, findWord, wordAt } from './read-words.ts'
 import { type Backend, makePendingReply, type PendingReply, type Router } from './router.ts'
 
-/** `sent`: on its way, or answered. `wait`: not before all is answered. `more`: its backend is not known yet. */
+/** `sent`: on its way, or answered. `wait`: must wait until everything is answered. `more`: its backend is not known yet. */
 export type Routed = 'sent' | 'wait' | 'more'
 
-/** A request, or the beginning of one (`isWhole` is false), of which the words that are whole can be read. */
+/** A request, or the beginning of one (`isWhole` is false), whose complete words can be read. */
 export interface Request {
   readonly name: string
   readonly bytes: Buffer
@@ -22,11 +22,11 @@ export function sendRequest(router: Router, backend: Backend, request: Request, 
   if (name in subscriptions && router.transaction === null) return subscribe(router, backend, request, slot)
   const isLong = isWhole && bytes.length > LARGEST_FED_BYTES && router.transaction === null
   if (isLong && router.pending.size > 0) return 'wait'
-  // EXEC is behind its transaction, and none of it would be there.
+  // EXEC comes after its transaction, which a new backend would not have.
   const isEngines = router.transaction === null && name !== 'EXEC' && !runsScript(name)
   const mayBeAskedAgain = isWhole && isEngines && mayKeepRequest(router, bytes.length)
   const blocks = router.transaction === null && isWhole && mayBlock(request)
-  // No engine executes what comes behind a command that waits.
+  // No engine executes requests after a command that waits.
   if (blocks) router.gated = true
   const silent = takeSilence(router)
   const again = mayBeAskedAgain ? bytes : null
@@ -45,13 +45,13 @@ function expectReply(router: Router, backend: Backend, pendingReply: PendingRepl
 function mayBlock({ name, bytes }: Request): boolean {
   if (!blockingNames.has(name)) return false
   if (isBlocking({ name, args: [], cutShort: false })) return true
-  // What these words decide stands with the first of them.
+  // The first words are enough for these decisions.
   const at = findWord(bytes, ['STREAMS', 'BLOCK'], 1)
   const args = at < 0 ? [] : [wordAt(bytes, at), wordAt(bytes, at + 1)].filter((word) => word !== undefined)
   return isBlocking({ name, args, cutShort: false })
 }
 
-/** Each channel is confirmed on its own; without channels, each of those there are. */
+/** Each channel is confirmed on its own; without channels, each present one. */
 function subscribe(router: Router, backend: Backend, request: Request, slot: number): Routed {
   const { name, bytes, isWhole } = request
   const change = subscriptions[name]

@@ -95,7 +95,7 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     }
   })
 
-  test('what is said of the whole database is said of all groups', async () => {
+  test('commands about the whole database are answered for all groups', async () => {
     for (const key of keyOf) await client.ask(`SET ${key} v`, '+OK\r\n')
     await client.ask('DBSIZE', ':3\r\n')
     const keys = await lines('KEYS *', (text) => text.split('\r\n').length >= 8)
@@ -121,7 +121,7 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     await client.ask('FLUSHDB', '+OK\r\n')
     await client.ask('DBSIZE', ':0\r\n')
     await client.ask('RANDOMKEY', '$-1\r\n')
-    // Some group refuses: its error is the answer.
+    // If one group refuses, its error is the answer.
     await client.ask('FUNCTION DELETE none', '-ERR Library not found\r\n')
   })
 
@@ -238,13 +238,13 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     await three.ask(`SUNSUBSCRIBE ${one}`, `>3\r\n$12\r\nsunsubscribe\r\n$4\r\n${one}\r\n:0\r\n`)
   })
 
-  test('a client that wants no replies gets none, and then some', async () => {
+  test('a client that wants no replies gets none until it switches them on', async () => {
     client.send(`CLIENT REPLY SKIP\r\nSET ${zero} 1\r\nGET ${zero}\r\nCLIENT REPLY OFF\r\n`)
     client.send(`SET ${one} 1\r\nDBSIZE\r\nGET ${two}\r\nCLIENT REPLY ON\r\nGET ${one}\r\n`)
     await client.gets('$1\r\n1\r\n+OK\r\n$1\r\n1\r\n')
   })
 
-  test('what comes behind a blocking command waits, in all groups', async () => {
+  test('requests after a blocking command wait, in all groups', async () => {
     await using other = await dial(cluster.port)
     client.send(`BLPOP ${zero} 0\r\nSET ${one} x\r\nGET ${one}\r\n`)
     await until(
@@ -274,7 +274,7 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     await client.ask(`GET ${two}`, '$-1\r\n')
   })
 
-  test('what is no request ends the connection behind the replies that are due', async () => {
+  test('an invalid request ends the connection after the pending replies', async () => {
     await using other = await dial(cluster.port)
     other.send(`SET ${zero} 1\r\nGET ${one}\r\nGET ${zero}\r\n*1\r\n$-5\r\n`)
     await other.gets('+OK\r\n$-1\r\n$1\r\n1\r\n-ERR Protocol error: invalid bulk length\r\n')
@@ -369,7 +369,7 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     expect(other.text()).toBe('')
   })
 
-  test('a user that may not ask for the table of commands is served all the same', async () => {
+  test('a user without the right to read the table of commands is served, too', async () => {
     await using fresh = await openShardedEndpoint(await makeShardedSpec(cluster.shards))
     for (const engine of cluster.primaries) await engine.admin('ACL SETUSER bob on >pw ~* +@all -command')
     await using bob = await dial(fresh.wanted.port)
@@ -378,13 +378,13 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
       await bob.ask(`SET ${key} 1`, '+OK\r\n')
       await bob.ask(`EVAL "return redis.call('INCR', KEYS[1])" 1 ${key}`, ':2\r\n')
       await bob.ask(`XADD ${key}x 1-1 f v`, '$3\r\n1-1\r\n')
-      // Presumed wrongly: the first group says where it belongs.
+      // The place was assumed wrongly: the first group redirects it.
       await bob.ask(`XGROUP CREATE ${key}x grp 0`, '+OK\r\n')
       await bob.ask(`MIGRATE 127.0.0.1 1 ${key}none 0 10`, '+NOKEY\r\n')
     }
   })
 
-  test('what a client has cached in any group is told to have changed', async () => {
+  test('a client is told of changes to keys that it has cached, in any group', async () => {
     await using caches = await dial(cluster.port)
     caches.send('HELLO 3\r\n')
     await until(() => caches.text().includes('modules') && caches.text().endsWith('*0\r\n'))

@@ -36,8 +36,8 @@ import { createRouter, type Router, type Shards } from './router.ts'
 import { isAmong } from './slot-view.ts'
 
 /**
- * Serves a sharded database to clients that know nothing of slots. Throws when it cannot listen, and a refusal when the
- * slots are not all there, each once.
+ * Serves a sharded database to clients that know nothing of slots. Throws when it cannot listen, and a refusal unless
+ * each slot is in exactly one range.
  */
 export async function openShardedEndpoint(
   wanted: EndpointSpec,
@@ -101,17 +101,17 @@ export async function openShardedEndpoint(
   }
 }
 
-/** All but the listener. */
+/** Everything except the listener. */
 type Parts = ReturnType<typeof makeParts>
 
 function makeParts(wanted: EndpointSpec, options: EndpointOptions, admission: Admission) {
   const { onCut = () => undefined, name = addressText(wanted), scripts: before, generations } = options
   const count = { commands: 0 }
-  // One for all groups: a script that one of them knows does the others no harm.
+  // One for all groups: a script of one group does no harm in the others.
   const scripts = createKnownScripts(before)
   const allowance = createAllowance()
   const onLogin = ({ visitor }: Connection) => admission.strangers.remove(visitor)
-  // A backend that is lost is no client that is cut, unless its router says so.
+  // A lost backend does not count as a closed client, unless its router says so.
   const ofBackends = { onLogin, onClosed: () => undefined, onCut: () => undefined }
   const events = { count, allowance, scripts, admission, ...ofBackends }
   const groups = createGroups(wanted, (address) =>
@@ -143,7 +143,7 @@ function makeParts(wanted: EndpointSpec, options: EndpointOptions, admission: Ad
   return { wanted, name, admission, groups, addresses, shards, routers, share, doubts, count, scripts, end }
 }
 
-/** The addresses of its shards, as the server has given them. */
+/** The addresses of its shards, from the server. */
 function createAddresses(wanted: EndpointSpec) {
   let known = addressesOf(wanted)
   return {
@@ -157,10 +157,10 @@ function createAddresses(wanted: EndpointSpec) {
   }
 }
 
-/** What is done with a client that comes. */
+/** Takes new clients. */
 function admitClients({ wanted, name, admission, groups, shards, routers, share }: Parts) {
   const { owner } = groups.upstreams[DEFAULT_GROUP] ?? {}
-  /** A client may come to have a link to each group, beside its own connection; others have two. */
+  /** A client may get a link to each group, in addition to its own connection; clients of other endpoints have one link. */
   const weight = Math.ceil((1 + groups.upstreams.length) / 2)
   const refuse = (socket: Socket, why: string) =>
     shards.onCut({ client: remoteAddress(socket), via: [], why })

@@ -46,7 +46,7 @@ async function countUp(port: number, name: string, signal: AbortSignal): Promise
 test('each group hands over under load: nothing lost, nothing twice, no client disconnected', async () => {
   await using cluster = await makeCluster({ withReplicas: true })
   await using other = await dial(cluster.port)
-  // It has its links before the load begins: a busy machine may take longer to open one than a client waits.
+  // The client opens its links before the load begins: on a busy machine that may take longer than a client waits.
   for (const key of keyOf) await other.ask(`GET ${key}t`, '$-1\r\n')
   const stop = new AbortController()
   const names = Array.from({ length: 12 }, (_, n) => `n${n}`)
@@ -83,14 +83,14 @@ test('while one group is held, the others answer, and the held one answers in it
   await client.ask(`GET ${two}`, `$4\r\n${two}\r\n`)
   both.send(`GET ${one}\r\nINCR n{a}\r\nINCR n${zero}\r\nINCR n{a}\r\n`)
   await both.gets(`$4\r\n${one}\r\n:1\r\n`)
-  // It was carried out, but its answer waits for the one before.
+  // It was executed, but its answer waits for the earlier one.
   await until(async () => ((await cluster.primaries[2]?.admin('GET n{a}')) ?? '').includes('\r\n2\r\n'))
   expect(both.text()).toBe('')
   cluster.endpoint.release(0)
   await both.gets(':1\r\n:2\r\n')
 })
 
-test('a slow client holds up no other, and nothing comes out of its turn', async () => {
+test('a slow client delays no other, and no reply comes before its turn', async () => {
   await using cluster = await makeCluster()
   await using client = await dial(cluster.port)
   await client.ask(`SETRANGE ${one} 300000 x`, ':300001\r\n')
@@ -100,7 +100,7 @@ test('a slow client holds up no other, and nothing comes out of its turn', async
   client.send(`GET ${zero}v\r\n${`GET ${one}\r\nGET ${two}v\r\n`.repeat(200)}`)
   await using other = await dial(cluster.port)
   await other.ask(`GET ${two}v`, `$4\r\n${two}\r\n`)
-  // What has come too early stays in the engine that says it, all the time.
+  // Replies that come too early are not read from their engine until their turn.
   await until(() => performance.now() - began > 1_000)
   expect(await cluster.primaries[1]?.admin('CLIENT LIST')).toMatch(/omem=[1-9]\d{6,}/)
   expect(client.text()).toBe('')
@@ -127,7 +127,7 @@ test.for([...new Set([builds.at(0) ?? newest, newest])])(
   },
 )
 
-test('of two groups that are held, the one that is let go goes on', async () => {
+test('when one of two held groups is released, it goes on', async () => {
   await using cluster = await makeCluster()
   await using client = await dial(cluster.port)
   for (const key of [zero, one]) await client.ask(`SET ${key} 1`, '+OK\r\n')
@@ -143,7 +143,7 @@ test('of two groups that are held, the one that is let go goes on', async () => 
   expect(cluster.endpoint.report().isHeld).toBe(false)
 })
 
-test('a slot that is being moved, and then is, is asked where it is', async () => {
+test('requests for a slot go to the right engine while it is migrated and afterwards', async () => {
   await using cluster = await makeCluster()
   await using client = await dial(cluster.port)
   await client.ask(`SET ${zero} 1`, '+OK\r\n')
@@ -164,7 +164,7 @@ test('a slot that is being moved, and then is, is asked where it is', async () =
   await client.gets(':4\r\n:2\r\n:5\r\n')
 })
 
-test('of a group that is dead its own commands say so, and the others go on', async () => {
+test('commands to a group that is dead get an error, and other groups go on', async () => {
   await using cluster = await makeCluster()
   await using client = await dial(cluster.port)
   await client.ask(`SET ${zero} 1`, '+OK\r\n')
@@ -174,7 +174,7 @@ test('of a group that is dead its own commands say so, and the others go on', as
   client.send(`GET ${one}\r\nGET ${zero}\r\n`)
   await client.gets('-LOADING the database cannot be reached right now; try again\r\n$1\r\n1\r\n')
   await client.ask(`GET ${zero}`, '$1\r\n1\r\n')
-  // What is under way when its group dies may have been carried out or not: only closing says so.
+  // A command that is under way when its group dies may have been executed or not: the connection is closed to say so.
   await using waits = await dial(cluster.port)
   waits.send(`BLPOP ${two} 0\r\n`)
   await until(

@@ -6,7 +6,7 @@ const at = (port: number) => ({ host: '127.0.0.1', port })
 const node = (port: number, flags: string, slots: string) =>
   `${String(port).padEnd(40, '0')} 127.0.0.1:${port}@${port + 1},,shard-id=1 ${flags} ${flags.includes('slave') ? 'x' : '-'} 0 0 1 connected ${slots}`.trim()
 
-/** As 7002 sees it, the successor of the second group, which has taken over. */
+/** The view of 7002, the successor of the second group, which has taken over. */
 function viewOf(...lines: readonly string[]): SlotView {
   return { asked: at(7002), nodes: readClusterNodes(lines.join('\n')) }
 }
@@ -25,7 +25,7 @@ const ours = {
   slots,
 }
 
-test('a slot is where a primary holds it, an engine where it was asked', () => {
+test('a slot is at the primary that holds it, and the asked engine is at the address where it was asked', () => {
   expect(ownerIn(taken, 5_460)).toEqual(at(7000))
   expect(ownerIn(taken, 5_461)).toEqual(at(7002))
   expect(ownerIn(viewOf(node(7000, 'master', '0-10')), 11)).toBe(null)
@@ -36,7 +36,7 @@ test('a slot is where a primary holds it, an engine where it was asked', () => {
   expect(ownerIn(alone, 5)).toEqual(at(7002))
 })
 
-test('where keys that have left a slot are asked for, only the engine that was asked says of itself', () => {
+test('only the asked engine itself says where keys go that have left its slot', () => {
   const id = '7000'.padEnd(40, '0')
   const leaving = viewOf(
     node(7000, 'master', '0-5460'),
@@ -48,7 +48,7 @@ test('where keys that have left a slot are asked for, only the engine that was a
   expect(leavingTo(heard, 11_000)).toBe(null)
 })
 
-test('a successor that has taken over takes its group along', () => {
+test('when a successor has taken over, its whole group moves to it', () => {
   expect(decideFollow({ slot: 6_000, owner: at(7002), view: taken }, ours)).toEqual({
     kind: 'group',
     group: 1,

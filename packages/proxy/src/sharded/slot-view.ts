@@ -1,19 +1,19 @@
 import type { Address } from '@fairlead/api'
 import { type ClusterNodeInfo, isSameAddress } from '@fairlead/engine'
 
-/** The cluster as the engine at `asked` knows it, told over a connection of our own. */
+/** The cluster in the view of the engine at `asked`, read over a connection of the proxy's own. */
 export interface SlotView {
   readonly asked: Address
   readonly nodes: readonly ClusterNodeInfo[]
 }
 
-/** Where the primary is that holds `slot`; null: nowhere. */
+/** The address of the primary that holds `slot`; null: none does. */
 export function ownerIn(view: SlotView, slot: number): Address | null {
   const owner = view.nodes.find((node) => holds(node, slot))
   return owner === undefined ? null : placeOf(view, owner)
 }
 
-/** Where the engine that was asked sends those keys of `slot` that it has not; null: nowhere. */
+/** The address to which the asked engine redirects keys of `slot` that it does not have; null: none. */
 export function leavingTo(view: SlotView, slot: number): Address | null {
   const leaving = view.nodes.flatMap((node) => (node.myself ? node.leaving : []))
   const to = leaving.find((each) => each.slot === slot)?.to
@@ -21,18 +21,18 @@ export function leavingTo(view: SlotView, slot: number): Address | null {
   return node === undefined ? null : placeOf(view, node)
 }
 
-/** What has to change so that requests for a slot go to `owner`. */
+/** The change that is needed so that requests for a slot go to `owner`. */
 export type Follow =
-  /** It is the primary of that group: the slot alone has moved. */
+  /** It is the primary of that group: only the slot has moved. */
   | { readonly kind: 'slot'; readonly group: number }
-  /** It has the role of that group, of which the primary that we know has lost it. */
+  /** It is the new primary of that group: the known primary has lost the role. */
   | { readonly kind: 'group'; readonly group: number }
-  /** Why nothing is to be changed. */
+  /** Why nothing is changed. */
   | { readonly kind: 'no'; readonly why: string }
 
 /**
- * Whether `owner` is to be followed, and as what. It must say itself that it holds the slot (`view`), and be an address that was given for
- * this database: `known`, or one of `primaries`, those by group. `slots`: slot → group, as far as we know.
+ * Whether `owner` is followed, and as what. It must report itself that it holds the slot (`view`), and have an address that belongs to
+ * this database: `known`, or one of `primaries` (by group). `slots`: slot → group, as the proxy knows them.
  */
 export function decideFollow(
   { slot, owner, view }: { readonly slot: number; readonly owner: Address; readonly view: SlotView },
@@ -55,7 +55,7 @@ export function decideFollow(
   return { kind: 'group', group: replaced }
 }
 
-/** Whether this address is written among those. */
+/** Whether the list contains this address. */
 export function isAmong(all: readonly Address[], one: Address): boolean {
   return all.some((each) => isSameAddress(each, one))
 }
@@ -91,7 +91,7 @@ function rangesOf({ slots }: ClusterNodeInfo): readonly (readonly [number, numbe
     })
 }
 
-/** An engine is where it was asked; that it does not know its own host, or has not told it others, does not matter. */
+/** An engine is at the address where it was asked, also if it does not know its own host, or has not announced it. */
 function placeOf({ asked }: SlotView, { address, myself }: ClusterNodeInfo): Address {
   return myself ? asked : { host: address.host === '' ? asked.host : address.host, port: address.port }
 }

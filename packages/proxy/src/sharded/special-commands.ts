@@ -16,16 +16,16 @@ import {
   toOpen,
 } from './whole-database.ts'
 
-/** What becomes of a command that does not simply go to the group of its key. */
+/** The treatment of a command that does not simply go to the group of its key. */
 export type Treatment =
-  /** Answered by us; null: not at all. */
+  /** Answered by the proxy; null: without an answer. */
   | { readonly kind: 'now'; readonly reply: Buffer | null }
   /** Done while nothing else is under way. */
   | { readonly kind: 'exclusive'; readonly act: Act }
   | { readonly kind: 'to group'; readonly group: number }
   | { readonly kind: 'ordinary' }
 
-/** The bytes are those of a whole request: of its words only those are read that decide. */
+/** The bytes of a complete request: only the words that decide are read. */
 type Treat = (router: Router, request: Buffer) => Treatment
 
 const ordinary: Treatment = { kind: 'ordinary' }
@@ -40,7 +40,7 @@ function exclusive(
   return (router, request) => ({ kind: 'exclusive', act: (isSilent) => act(router, request, isSilent) })
 }
 
-/** By the word behind the name, in capitals; what is not named is ordinary. */
+/** By the word after the name, in capitals; other subcommands are ordinary. */
 function bySubcommand(treats: Readonly<Record<string, Treat>>): Treat {
   return (router, request) => treats[nameAt(request, 1)]?.(router, request) ?? ordinary
 }
@@ -48,7 +48,7 @@ function bySubcommand(treats: Readonly<Record<string, Treat>>): Treat {
 const noCluster: Treat = () => now('This instance has cluster support disabled')
 const notHere: Treat = (_, request) => now(`${nameAt(request, 0)} is not served for a sharded database`)
 
-/** A client with another user may now have rights that it had not before. */
+/** Under another user, the client may have rights that it did not have before. */
 async function signIn(router: Router, request: Buffer): Promise<Buffer> {
   router.triedRules = false
   return toOpen(router, request)
@@ -81,7 +81,7 @@ const clientReply: Treat = (router, request) => {
   }
 }
 
-/** Of a stranger engines do not take it, so it is asked whether it is one, until that is known. */
+/** Engines refuse it from a stranger, so an engine is asked whether the client is one, until that is known. */
 function silence(router: Router, act: () => void): Treatment {
   const prove = async (): Promise<Buffer | null> => {
     const refusal = await askWhetherStranger(router)
@@ -94,10 +94,10 @@ function silence(router: Router, act: () => void): Treatment {
 }
 
 const tracking: Treat = (router, request) => {
-  // Another connection is named by a number that only one engine knows.
+  // REDIRECT names another connection by a number that only one engine knows.
   if (findWord(request, ['REDIRECT'], 0) >= 0)
     return now('CLIENT TRACKING with REDIRECT is not served for a sharded database')
-  // In broadcast mode all groups tell of every key that changes.
+  // In broadcast mode all groups report every key that changes.
   return exclusive(findWord(request, ['BCAST'], 0) < 0 ? toOpen : toAll)(router, request)
 }
 
@@ -154,7 +154,7 @@ export const specialCommands: ReadonlyMap<string, Treat> = new Map(
     READONLY: noCluster,
     READWRITE: noCluster,
     ASKING: noCluster,
-    // Its lines would come between replies to what is asked of the same group.
+    // Its lines would come between replies to other requests of the same group.
     MONITOR: notHere,
     SYNC: notHere,
     PSYNC: notHere,

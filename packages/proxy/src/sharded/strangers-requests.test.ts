@@ -4,7 +4,7 @@ import { type Cluster, makeCluster } from '../../test/sharded-stage.ts'
 import { dial, until } from '../../test/stage.ts'
 
 const PASSWORD = 'right-password'
-/** Its key stands behind the script. */
+/** Its key comes after the script. */
 const long = encodeCommand(['EVAL', `return KEYS[1] --${'x'.repeat(400_000)}`, '1', 'k'])
 
 let cluster: Cluster
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(async () => cluster[Symbol.asyncDispose]())
 
-test('the beginning of a long request is not kept of a client that has not signed in', async () => {
+test('the beginning of a long request is not kept for a client that has not signed in', async () => {
   await using client = await dial(cluster.port)
   client.socket.write(long.subarray(0, -1))
   await until(
@@ -26,7 +26,7 @@ test('the beginning of a long request is not kept of a client that has not signe
 })
 
 test.each([
-  ['behind its login, sent at once', [encodeCommand(['AUTH', PASSWORD]), long]],
+  ['after its login, sent at once', [encodeCommand(['AUTH', PASSWORD]), long]],
   ['in pieces', [encodeCommand(['AUTH', PASSWORD]), long.subarray(0, 200_000), long.subarray(200_000)]],
 ])('the long request of a client that signs in is carried out: %s', async (_, pieces) => {
   await using client = await dial(cluster.port)

@@ -3,18 +3,18 @@ import { ask, backendOfSlot, mention } from './backends.ts'
 import { answer, crossSlot, errorReply, ok } from './exclusive.ts'
 import type { Backend, Router, Transaction } from './router.ts'
 
-/** Commands without a key that may wait for the first one with a key; beyond, the first group carries them out. */
+/** How many commands without a key may wait for the first one with a key; beyond this, the first group executes them. */
 const MOST_WAITING_BYTES = 64 * 1024
 
-/** What becomes of a command inside of a transaction. */
+/** The treatment of a command inside of a transaction. */
 export type Queueing =
-  /** It goes to the backend of the transaction. */
+  /** The command goes to the backend of the transaction. */
   | { readonly kind: 'pass'; readonly backend: Backend }
-  /** It has been answered. */
+  /** The command has been answered. */
   | { readonly kind: 'answered' }
   /** First the transaction has to be begun (`bind`), then the command is handled again. */
   | { readonly kind: 'bind'; readonly slot: number }
-  /** As if there were no transaction. */
+  /** The command is treated as if there were no transaction. */
   | { readonly kind: 'outside' }
 
 /** A command that comes while a transaction is open; `key` is its first. */
@@ -24,7 +24,7 @@ export function queueCommand(
   command: {
     readonly name: string
     readonly key: Buffer | null
-    /** Others of its keys are of other slots. */
+    /** Other keys of it belong to other slots. */
     readonly isStray: boolean
     readonly isSpecial: boolean
     readonly bytes: Buffer
@@ -40,13 +40,13 @@ export function queueCommand(
       if (backend === null && !broken) return { kind: 'bind', slot: router.watchedSlot }
       return end(router, transaction, aborted)
     case 'DISCARD':
-      // What is watched is forgotten with it, by the engine that watches.
+      // The engine that watches forgets the watched keys with it.
       if (backend === null && router.watchedSlot >= 0) return { kind: 'bind', slot: router.watchedSlot }
       return end(router, transaction, ok)
     case 'MULTI':
     case 'WATCH':
       if (backend !== null) return { kind: 'pass', backend }
-      // Whether EXEC is refused then, too, the engine that gets the transaction decides.
+      // The engine that gets the transaction decides whether EXEC is refused then, too.
       router.transaction = withWaiting(transaction, nestedMulti)
       return say(router, name === 'MULTI' ? nested : watchInside)
     default:
@@ -64,9 +64,9 @@ export function queueCommand(
 
 function withWaiting(transaction: Transaction, bytes: Buffer): Transaction {
   const { waiting, waitingBytes } = transaction
-  // One says as much as many of them.
+  // One refused command is as good as many.
   if (bytes === nestedMulti && waiting.at(-1) === bytes) return transaction
-  // In place, since a copy for each command would make many of them slow. There is no other reference to the list.
+  // Changed in place, because a copy for each command would make many of them slow. There is no other reference to the list.
   const all = waiting as Buffer[]
   all.push(bytes)
   return { ...transaction, waitingBytes: waitingBytes + bytes.length }
@@ -102,8 +102,8 @@ function spoil(router: Router, transaction: Transaction, reply: Buffer): Queuein
 }
 
 /**
- * Begins the transaction at the engine that holds `slot` (-1: any key will do), with what was queued so far. When the engine
- * refuses MULTI nothing of it may be sent.
+ * Begins the transaction at the engine that holds `slot` (-1: at the default group), with the commands queued so far. When the engine
+ * refuses MULTI, none of them may be sent.
  */
 export async function bind(router: Router, transaction: Transaction, slot: number): Promise<null> {
   const backend = backendOfSlot(router, slot)

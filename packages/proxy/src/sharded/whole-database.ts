@@ -7,7 +7,7 @@ import { flushOutgoing, queueForClient } from './outgoing.ts'
 import { readWords } from './read-words.ts'
 import { type Backend, makePendingReply, type Router } from './router.ts'
 
-/** What the engines of all groups answer, in the order of the groups. */
+/** The answers of the engines of all groups, in the order of the groups. */
 async function askAll(router: Router, request: Buffer): Promise<readonly Buffer[]> {
   return askEach(
     router,
@@ -16,10 +16,10 @@ async function askAll(router: Router, request: Buffer): Promise<readonly Buffer[
   )
 }
 
-/** Of a request that is passed on to several groups in one turn of the event loop. */
+/** The most bytes of a request that is passed on to several groups in one turn of the event loop. */
 const LARGEST_AT_ONCE_BYTES = 16 * 1024
 
-/** A large request is read by each backend on its way: others have their turn between two of them. */
+/** Each backend parses a large request: others have their turn between two backends. */
 async function askEach(
   router: Router,
   backends: readonly (() => Backend)[],
@@ -47,7 +47,7 @@ function openBackends(router: Router): readonly Backend[] {
 const isError = (reply: Buffer) => reply[0] === MINUS
 const MINUS = 0x2d
 
-/** For commands that are carried out by all groups: the first error, else the first reply. */
+/** For commands that all groups execute: the first error, otherwise the first reply. */
 export async function toAll(router: Router, request: Buffer): Promise<Buffer> {
   return oneOf(await askAll(router, request))
 }
@@ -60,7 +60,7 @@ async function askOpen(router: Router, request: Buffer): Promise<readonly Buffer
   )
 }
 
-/** For commands that say something of the connection: new backends are told what the default backend knows. */
+/** For commands that change the connection: new backends get the state of the default backend. */
 export async function toOpen(router: Router, request: Buffer): Promise<Buffer> {
   return oneOf(await askOpen(router, request))
 }
@@ -82,16 +82,16 @@ export async function sum(router: Router, request: Buffer): Promise<Buffer> {
   return replies.find(isError) ?? integer(total)
 }
 
-/** WAIT, WAITAOF: what all groups that this client may have written to have reached. */
+/** WAIT, WAITAOF: the smallest answer of the groups that this client may have written to. */
 export async function least(router: Router, request: Buffer): Promise<Buffer> {
   return leastOf(await askOpen(router, request))
 }
 
-/** SCRIPT EXISTS: only what exists everywhere. */
+/** SCRIPT EXISTS: a script exists if every group has it. */
 export async function leastOfAll(router: Router, request: Buffer): Promise<Buffer> {
   let least: Buffer | undefined
   for (const reply of await askAll(router, request)) {
-    // The groups are looked at one after the other: others have their turn between two of them.
+    // The groups are handled one after the other: other clients have their turn between two of them.
     if (reply.length > LARGEST_AT_ONCE_BYTES) await nextTurn(router)
     nowDoing('puts replies of the groups together for', router.visitor.crumb)
     least = least === undefined || isError(least) ? (least ?? reply) : leastDigits(least, reply)
@@ -99,7 +99,7 @@ export async function leastOfAll(router: Router, request: Buffer): Promise<Buffe
   return least ?? noGroup
 }
 
-/** Of two lists of as many zeros and ones, which differ in these bytes alone. */
+/** Combines two lists of equally many zeros and ones, which differ only in these bytes. */
 function leastDigits(one: Buffer, other: Buffer): Buffer {
   if (isError(other) || one.length !== other.length) return isError(other) ? other : leastOf([one, other])
   if (one.equals(other)) return one
@@ -122,7 +122,7 @@ function integer(value: number): Buffer {
   return Buffer.from(`:${value}\r\n`)
 }
 
-/** KEYS. Tells it itself: there may be millions. */
+/** KEYS. Sends the reply itself, because there may be millions of keys. */
 export async function concatenate(
   router: Router,
   request: Buffer,
@@ -145,10 +145,10 @@ export async function concatenate(
   return null
 }
 
-/** So much is told in one turn. */
+/** The bytes that are sent in one turn. */
 const LARGEST_TOLD_BYTES = 256 * 1024
 
-/** Tells one reply that has come in parts. What engines say unasked meanwhile waits until it is told. */
+/** Sends one reply that has come in parts. Unrequested messages of engines wait until it is sent. */
 async function tellInTurns(router: Router, parts: readonly Buffer[]): Promise<void> {
   const pendingReply = makePendingReply({})
   pendingReply.begun = true
@@ -171,7 +171,7 @@ async function tellInTurns(router: Router, parts: readonly Buffer[]): Promise<vo
   advance(router)
 }
 
-/** RANDOMKEY: of any group that has keys. */
+/** RANDOMKEY: from any group that has keys. */
 export async function random(router: Router, request: Buffer): Promise<Buffer> {
   const groups = router.shards.upstreams.length
   const from = Math.floor(Math.random() * groups)
@@ -184,7 +184,7 @@ export async function random(router: Router, request: Buffer): Promise<Buffer> {
 }
 const DOLLAR = 0x24
 
-/** SCAN: one group after the other. Its cursor is theirs, times the number of groups, plus the group. Tells a long answer itself: it may have any COUNT. */
+/** SCAN: one group after the other. Its cursor is the group's cursor, times the number of groups, plus the group. Sends a long answer itself, because COUNT may be any number. */
 export async function scan(router: Router, request: Buffer, isSilent: boolean): Promise<Buffer | null> {
   const [name, given] = readWords(request, 2)
   const text = given?.toString('latin1') ?? ''
@@ -200,12 +200,12 @@ export async function scan(router: Router, request: Buffer, isSilent: boolean): 
   const after = nextCursor(BigInt(next), group, groups)
   const parts = [Buffer.from(`${head}$${after.length}\r\n${after}\r\n`), reply.subarray(length)]
   if (reply.length <= LARGEST_AT_ONCE_BYTES) return Buffer.concat(parts)
-  // It is not copied once more, and not written all at once.
+  // The answer is not copied again, and not written all at once.
   if (!isSilent) await tellInTurns(router, parts)
   return null
 }
 
-/** The request with another word instead of its second one. Both words lie in its bytes. */
+/** The request with another second word. Both words are parts of its bytes. */
 function withSecond(request: Buffer, first: Buffer, second: Buffer, instead: Buffer): Buffer {
   const endOf = (word: Buffer) => word.byteOffset - request.byteOffset + word.length + 2
   const head = Buffer.from(`$${instead.length}\r\n`)
@@ -223,7 +223,7 @@ function nextCursor(next: bigint, group: bigint, groups: bigint): string {
   return group + 1n === groups ? '0' : String(group + 1n)
 }
 
-/** INFO: engines say that they are part of a cluster, which this endpoint is not. */
+/** INFO: engines report that they are part of a cluster, but this endpoint is not. */
 export async function infoWithoutCluster(router: Router, request: Buffer): Promise<Buffer> {
   const text = (await toHome(router, request)).toString('latin1')
   const head = /^([$=])\d+\r\n/.exec(text)
@@ -235,7 +235,7 @@ export async function infoWithoutCluster(router: Router, request: Buffer): Promi
   return Buffer.from(`${head[1]}${body.length}\r\n${body}\r\n`, 'latin1')
 }
 
-/** HELLO says so too. */
+/** HELLO reports the same. */
 export async function helloWithoutCluster(router: Router, request: Buffer): Promise<Buffer> {
   router.triedRules = false
   const text = (await toOpen(router, request)).toString('latin1')

@@ -1,7 +1,7 @@
 import { Refusal } from '@fairlead/api'
 import type { FromWorker, Order, OrderName, Orders, Refused, ToWorker } from './messages.ts'
 
-/** Thousands of subscribers take a second or two; a worker that hangs is not waited for. */
+/** The deadline for subscribers: thousands of them take a second or two; a worker that hangs is not waited for. */
 const LISTEN_WITHIN_MS = 10_000
 
 /** An order of the endpoint `id`; how long its answer may take, in milliseconds. */
@@ -13,16 +13,16 @@ export interface WorkerOrder<Name extends OrderName> {
 
 /** The orders that one worker has not answered yet, by their numbers. */
 export interface Questions {
-  /** Sends an order; `onThere`: its connections are there, or will not come. Throws its refusal, or `unavailable` without an answer in time. */
+  /** Sends an order; `onThere` is called when its connections have moved, or will not. Throws its refusal, or `unavailable` without an answer in time. */
   ask<Name extends OrderName>(
     name: Name,
     number: number,
     order: WorkerOrder<Name>,
     onThere: () => void,
   ): Promise<Orders[Name]['answer']>
-  /** Resolves when the subscribers of a switch are there, or will not come. Never rejects. */
+  /** Resolves when the subscribers of a switch have moved, or will not. Never rejects. */
   untilListening(number: number, answer: Promise<unknown>): Promise<void>
-  /** A message of the worker that belongs to an order. */
+  /** Handles a message of the worker that belongs to an order. */
   hear(message: Extract<FromWorker, { readonly number: number; readonly kind: ToAnOrder }>): void
 }
 
@@ -34,7 +34,7 @@ interface Awaited {
   readonly onThere: () => void
 }
 
-/** Nothing was asked yet. `send`: to the worker. */
+/** Starts without orders. `send`: posts to the worker. */
 export function createQuestions(send: (message: ToWorker) => void): Questions {
   const awaited = new Map<number, Awaited>()
   const listening = new Map<number, () => void>()
@@ -46,7 +46,7 @@ export function createQuestions(send: (message: ToWorker) => void): Questions {
       const timer = setTimeout(silent, withinMs)
       awaited.set(number, { resolve, reject, onThere })
       try {
-        // Name and question belong together by the signature above, which the union cannot show.
+        // The signature above ties name and question together, which the union type cannot express.
         send({ kind: 'order', number, id, name, ask } as Order)
         return (await promise) as Orders[typeof name]['answer']
       } finally {

@@ -5,9 +5,9 @@ import { addressText } from '../listen/address-text.ts'
 
 /**
  * Several threads of a proxy listen at an address at once, and the kernel would let another proxy of the same
- * user do so, too, unnoticed, and give it half of the clients. So a proxy checks before whether any process
- * listens there, and again when all its threads do: of two proxies that start together, each sees the other
- * then. A name as a lock could be taken by any process.
+ * user listen there, too, unnoticed, and get half of the clients. So a proxy checks before whether any process
+ * listens there, and again when all its threads listen: then two proxies that start together see each other.
+ * A name is no lock, because any process could take it.
  */
 
 /** Throws, as listening there does, when anything listens at the address. */

@@ -2,9 +2,9 @@ import type { ClientList, HoldResult, SwitchResult, TakenScripts } from '@fairle
 import type { EndpointView } from '../endpoint/endpoint.ts'
 import { firstNotDrained } from '../handover/first-not-drained.ts'
 
-/** What the parts of an endpoint say, as one. There is at least one part. */
+/** Combines the reports of the parts of an endpoint. There is at least one part. */
 
-/** Held when all are; as late as the last. */
+/** Held when all parts are held; the hold ends with the last of them. */
 export function combineHolds(parts: readonly HoldResult[]): HoldResult {
   return {
     drained: parts.every(({ drained }) => drained),
@@ -15,7 +15,7 @@ export function combineHolds(parts: readonly HoldResult[]): HoldResult {
   }
 }
 
-/** The switches of all workers as one: counts are added, of times the longest counts. */
+/** The switches of all workers as one: counts are added, and the longest time counts. */
 export function combineSwitches(parts: readonly SwitchResult[]): SwitchResult {
   return {
     moved: sum(parts, ({ moved }) => moved),
@@ -49,7 +49,7 @@ export function combineViews(
   }
 }
 
-/** The same script may have come to several. */
+/** Several workers may have the same script. */
 export function combineScripts(parts: readonly TakenScripts[]): TakenScripts {
   return {
     flushed: parts.some(({ flushed }) => flushed),

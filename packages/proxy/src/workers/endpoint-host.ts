@@ -10,22 +10,22 @@ import { createCutLog, type Log } from '../listen/cut-log.ts'
 import type { ClientQuery } from '../listen/list-clients.ts'
 import { openShardedEndpoint } from '../sharded/sharded-endpoint.ts'
 
-/** Where endpoints are open: in this thread, or in several others. */
+/** Opens endpoints: in this thread, or in several others. */
 export interface EndpointHost extends AsyncDisposable {
   /** Throws when it cannot listen. Disposing of the endpoint closes it. */
   open(id: string, wanted: EndpointSpec): Promise<HostedEndpoint>
 }
 
-/** An endpoint, wherever its connections are. All but `wanted` throws a refusal when a thread does not answer. */
+/** An endpoint, in whatever thread its connections are. Everything except `wanted` throws a refusal when a thread does not answer. */
 export interface HostedEndpoint extends AsyncDisposable {
-  /** With the upstreams that it has now. */
+  /** Its spec, with the upstreams that it has now. */
   readonly wanted: EndpointSpec
   know(addresses: readonly Address[]): void | Promise<void>
   prepare(upstream: EndpointSpec['upstream'], slot?: number): Promise<number>
   blocked(slot?: number): readonly string[] | Promise<readonly string[]>
   hold(times: HoldTimes): Promise<HoldResult>
   switchTo(upstream: EndpointSpec['upstream'], slot?: number): Promise<SwitchResult>
-  /** The scripts that this engine has not been told of yet, or all. */
+  /** The scripts that this engine has not been told of yet, or all scripts. */
   takeScripts(engine: EndpointSpec['upstream'], all: boolean): TakenScripts | Promise<TakenScripts>
   release(slot?: number): void | Promise<void>
   /** New clients are shown this certificate. */
@@ -41,12 +41,12 @@ export function createHost(
 ): EndpointHost {
   return {
     open: (id, wanted) => openLogged(id, wanted, options, log),
-    // The caller that has opened an endpoint closes it.
+    // The caller that opens an endpoint also closes it.
     [Symbol.asyncDispose]: async () => undefined,
   }
 }
 
-/** Opens an endpoint, sharded or not, whose cuts go to the log. */
+/** Opens an endpoint, sharded or not, and logs the clients that it closes. */
 export async function openLogged(
   id: string,
   wanted: EndpointSpec,
@@ -58,7 +58,7 @@ export async function openLogged(
   const endpoint = await open(wanted, { ...options, name: id, onCut: cuts.note })
   return {
     ...endpoint,
-    // A copy would hold on to the upstreams of now.
+    // Not copied: a copy would keep the present upstreams.
     get wanted() {
       return endpoint.wanted
     },

@@ -12,7 +12,7 @@ import type { Calm } from '../handover/long-requests.ts'
 import type { Admission } from '../listen/admission.ts'
 import type { ClientQuery } from '../listen/list-clients.ts'
 
-/** What the main thread orders of a worker, and what that answers. */
+/** The orders of the main thread to a worker, and their answers. */
 export interface Orders {
   readonly open: {
     readonly ask: { readonly wanted: EndpointSpec; readonly generation: number }
@@ -54,11 +54,11 @@ export interface Group {
 
 export interface Switched {
   readonly result: SwitchResult
-  /** With the upstreams after it. */
+  /** Answers the spec with the upstreams after the switch. */
   readonly wanted: EndpointSpec
 }
 
-/** An order; its answer bears its number. */
+/** An order; its answer has its number. */
 export type Order = {
   [Name in OrderName]: {
     readonly kind: 'order'
@@ -69,25 +69,25 @@ export type Order = {
   }
 }[OrderName]
 
-/** What the main thread posts to a worker. */
+/** The messages of the main thread to a worker. */
 export type ToWorker =
   | Order
   /** The connections of all workers have arrived: those of the switch with this number may go on. */
   | { readonly kind: 'all there'; readonly number: number }
   /** The subscribers of all workers have arrived: those that publish may go on. */
   | { readonly kind: 'all listen'; readonly number: number }
-  /** What the worker has asked for is done, or is not: why. */
+  /** The worker's request is done, or the reason why it is not. */
   | { readonly kind: 'moved'; readonly number: number; readonly why: string | null }
 
-/** What a worker posts to the main thread. */
+/** The messages of a worker to the main thread. */
 export type FromWorker =
-  /** It takes orders. */
+  /** The worker takes orders. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'answer'; readonly number: number; readonly answer: Orders[OrderName]['answer'] }
   | { readonly kind: 'refusal'; readonly number: number; readonly refusal: Refused }
-  /** The connections of this worker are at the new upstream, and wait for those of the others. */
+  /** The connections of this worker have moved, and wait for those of the other workers. */
   | { readonly kind: 'there'; readonly number: number }
-  /** The subscribers of this worker are there too, and its publishers wait for those of the others. */
+  /** The subscribers of this worker have moved too, and its publishers wait for those of the other workers. */
   | { readonly kind: 'listen'; readonly number: number }
   /** The engines of a group say that it is elsewhere: all workers are to switch it. */
   | ({ readonly kind: 'move'; readonly number: number; readonly id: string } & Required<Group>)
@@ -99,20 +99,20 @@ export type FromWorker =
       readonly details: Readonly<Record<string, string | number>>
     }
 
-/** An error on its way between threads; the code is null of what is no refusal. */
+/** An error on its way between threads; the code is null unless it is a refusal. */
 export interface Refused {
   readonly code: ErrorCode | null
   readonly message: string
 }
 
-/** What a worker is started with. */
+/** The options of a worker. */
 export interface WorkerStart {
-  /** The table of which user each engine is. */
+  /** The table of the user of each engine. */
   readonly usersOfPorts: string
   readonly most: Admission['most']
-  /** Of clients' scripts, of each endpoint. */
+  /** The most bytes of clients' scripts, for each endpoint. */
   readonly mostScriptBytes: number
-  /** Where it says what it does, and in which record (heartbeat/breadcrumb.ts). */
+  /** The memory for its breadcrumbs, and the number of its record (heartbeat/breadcrumb.ts). */
   readonly breadcrumbs: SharedArrayBuffer
   readonly record: number
 }

@@ -6,19 +6,19 @@ import type { Log } from '../listen/cut-log.ts'
 import { createQuestions, type WorkerOrder } from './ask-worker.ts'
 import type { FromWorker, OrderName, Orders, ToWorker, WorkerStart } from './messages.ts'
 
-/** On a machine that has much else to do. */
+/** The deadline of its start, on a busy machine. */
 const READY_WITHIN_MS = 30_000
 
-/** A thread that serves its share of the connections. Disposing of it ends it, with them. */
+/** A thread that serves its share of the connections. Disposing of it ends the thread and its connections. */
 export interface ProxyWorker extends AsyncDisposable {
-  /** Has an order carried out. Throws its refusal, or `unavailable` when there is no answer in time. */
+  /** Sends an order. Throws its refusal, or `unavailable` when there is no answer in time. */
   order<Name extends OrderName>(name: Name, order: WorkerOrder<Name>): Promise<Orders[Name]['answer']>
-  /** The order of a switch, in two parts: its connections arrive, and wait until they may go on. */
+  /** Sends the order of a switch, in two parts: its connections move, and wait until they may go on. */
   switch(order: WorkerOrder<'switch'>): {
-    /** They are there, or will not come: the answer says. Never rejects. */
+    /** Resolves when they have moved, or will not: the answer says which. Never rejects. */
     readonly there: Promise<void>
     proceed(): void
-    /** Its subscribers are there, or will not come. Comes after the answer; never rejects. */
+    /** Resolves when its subscribers have moved, or will not, after the answer. Never rejects. */
     readonly listen: Promise<void>
     publishOn(): void
     readonly answer: Promise<Orders['switch']['answer']>
@@ -27,15 +27,15 @@ export interface ProxyWorker extends AsyncDisposable {
 
 export interface WorkerEvents {
   readonly log: Log
-  /** An engine has told this worker that a group is elsewhere. Resolves when it has been switched. */
+  /** Called when an engine has told this worker that a group has moved. Resolves when the group has been switched. */
   readonly onMove: (id: string, upstream: Address, slot: number) => Promise<unknown>
-  /** A client of this worker has flushed the scripts of an endpoint. */
+  /** Called when a client of this worker has flushed the scripts of an endpoint. */
   readonly onScriptsFlushed: (id: string) => void
-  /** It has ended unexpectedly: why. */
+  /** Called with the reason when the thread has ended unexpectedly. */
   readonly onEnd: (why: string) => void
 }
 
-/** Resolves when it takes orders. Throws when it does not. */
+/** Resolves when the worker takes orders. Throws when it does not start. */
 export async function startWorker(start: WorkerStart, events: WorkerEvents): Promise<ProxyWorker> {
   const thread = new Worker(fileURLToPath(import.meta.resolve('@fairlead/proxy/worker')), {
     workerData: start,
@@ -74,7 +74,7 @@ export async function startWorker(start: WorkerStart, events: WorkerEvents): Pro
   }
 }
 
-/** Whether a thread lives: it is ready in time, or has failed; it ends when we want it to, or `onEnd` hears why. */
+/** Watches the life of a thread: it must be ready in time; if it ends without an order, `onEnd` gets the reason. */
 function watchThread(thread: Worker, { onEnd }: Pick<WorkerEvents, 'onEnd'>) {
   let isWanted = true
   let isReady = false
@@ -92,7 +92,7 @@ function watchThread(thread: Worker, { onEnd }: Pick<WorkerEvents, 'onEnd'>) {
       isReady = true
       resolve()
     },
-    /** Throws where it did not begin; it is gone then. */
+    /** Throws if the thread did not start; then it has ended. */
     async ready(): Promise<void> {
       const late = setTimeout(() => end('it was not ready in time'), READY_WITHIN_MS)
       try {

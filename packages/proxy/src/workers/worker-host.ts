@@ -12,30 +12,30 @@ import type { EndpointHost, HostedEndpoint } from './endpoint-host.ts'
 import type { OrderName, Orders } from './messages.ts'
 import { type ProxyWorker, startWorker } from './start-worker.ts'
 
-/** Of the connections that the process may have; the rest is for clients of the Sentinel answerer. */
+/** The share of the process's connections for endpoints; the rest is for clients of the Sentinel answerer. */
 const FOR_WORKERS = 0.9
-/** A worker answers from memory. */
+/** The deadline for answers from a worker's memory. */
 const ANSWER_WITHIN_MS = 3_000
-/** Beyond the time that a drain may take. */
+/** The deadline in addition to the time that a drain may take. */
 const HOLD_LATE_MS = 1_000
-/** Beyond what a worker takes to drain, to move, and to wait for the others. */
+/** The deadline in addition to the time that a worker needs to drain, to move, and to wait for the others. */
 const SWITCH_WITHIN_MS = 15_000
 
 interface WorkerHostOptions {
   readonly count: number
-  /** The table of which user each engine is. */
+  /** The table of the user of each engine. */
   readonly usersOfPorts: string
   readonly admission: Admission
   readonly generations: CursorGenerations
   readonly log: Log
-  /** Of the main thread and of each worker. */
+  /** The breadcrumbs of the main thread and of each worker. */
   readonly breadcrumbs: SharedArrayBuffer
   readonly onBroken: (why: string) => void
 }
 
 /**
  * Opens endpoints in `count` threads at once, among which the kernel divides the clients. `admission` is divided among them
- * too. `onBroken`: a thread has ended, and its clients with it; what is left is not to go on.
+ * too. `onBroken`: a thread has ended, with its clients, and the process must not go on without it.
  */
 export async function createWorkerHost(options: WorkerHostOptions): Promise<EndpointHost> {
   const { count, usersOfPorts, admission, generations, log, breadcrumbs, onBroken } = options
@@ -94,7 +94,7 @@ export async function createWorkerHost(options: WorkerHostOptions): Promise<Endp
   }
 }
 
-/** A worker that flushes and loads again at once keeps what it has loaded: only the others are told. Never rejects. */
+/** Tells only the other workers: a worker whose client flushes and loads again at once keeps the new scripts. Never rejects. */
 async function forgetScripts(others: readonly ProxyWorker[], id: string, log: Log): Promise<void> {
   try {
     await fanOut(others, id)('forget scripts', null)
@@ -109,7 +109,7 @@ type ToAll = <Name extends OrderName>(
   withinMs?: number,
 ) => Promise<Orders[Name]['answer'][]>
 
-/** Orders the same of all workers. Throws the first refusal, when all have answered. */
+/** Sends the same order to all workers. Throws the first refusal, when all have answered. */
 function fanOut(workers: readonly ProxyWorker[], id: string): ToAll {
   return async (name, ask, withinMs = ANSWER_WITHIN_MS) =>
     allOf(workers.map((worker) => worker.order(name, { id, ask, withinMs })))
@@ -144,7 +144,7 @@ function createFannedOut(
       const { drained, why } = await holdAll(toAll, { ...OWN_HOLD, ...(slot !== undefined && { slot }) })
       if (!drained) throw new Refusal('order_not_applicable', `the endpoint cannot be held: ${why}`)
     }
-    // One for all threads: a client may take its cursor from one to another.
+    // One generation for all threads: a client may use its cursor on a connection of another thread.
     const ask = { upstream, slot, generation: generations.take() }
     const switched = await switchAll(workers, id, ask)
     wanted = switched[0]?.wanted ?? wanted
@@ -182,14 +182,14 @@ function createFannedOut(
   }
 }
 
-/** If one thread cannot hold, all let their clients go: they would wait for something that does not come. */
+/** If one thread cannot hold, all release their clients: they would wait for a switch that does not come. */
 async function holdAll(toAll: ToAll, times: Orders['hold']['ask']): Promise<HoldResult> {
   const { deadlineMs, drainMs = deadlineMs, slot } = times
-  // In all threads, before clients are held in one of them: not while one of them hangs either.
+  // All threads do this before one of them holds clients: if one of them hangs, no client is held.
   const calm = allCalm(await toAll('calm', { withinMs: drainMs, slot }, drainMs + HOLD_LATE_MS))
   if (calm.long > 0) return notBegun(calm)
   try {
-    // What a thread waits for now keeps the clients of all others waiting.
+    // From here on, a wait in one thread makes the clients of all others wait.
     const parts = await toAll('hold', { ...times, calmMs: 0 }, drainMs + HOLD_LATE_MS)
     const held = { ...combineHolds(parts), cut: calm.cut + sum(parts.map(({ cut = 0 }) => cut)) }
     if (!held.drained) await toAll('release', { slot, hasFailed: true })
@@ -200,7 +200,7 @@ async function holdAll(toAll: ToAll, times: Orders['hold']['ask']): Promise<Hold
   }
 }
 
-/** All threads go over at once. Resolves when the connections of all have arrived. */
+/** All threads switch at once. Resolves when the connections of all have moved. */
 async function switchAll(
   workers: readonly ProxyWorker[],
   id: string,
@@ -213,7 +213,7 @@ async function switchAll(
   await Promise.all(switches.map(({ there }) => there))
   for (const each of switches) each.proceed()
   const switched = await answers
-  // Only publishers wait for it, and each worker for a few seconds at most.
+  // Only publishers wait for this, and each worker waits a few seconds at most.
   void Promise.all(switches.map(({ listen }) => listen)).then(() => {
     for (const each of switches) each.publishOn()
   })
@@ -226,7 +226,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0)
 }
 
-/** The group of `slot`, or all of a database that has but one. */
+/** The group of `slot`, or the whole database if it has only one. */
 function isAlreadyAt({ upstream, shards }: EndpointSpec, to: Address, slot: number | undefined): boolean {
   const now =
     shards === null

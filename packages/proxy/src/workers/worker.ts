@@ -10,13 +10,13 @@ import { openLogged } from './endpoint-host.ts'
 import type { FromWorker, Order, OrderName, Orders, ToWorker, WorkerStart } from './messages.ts'
 
 /**
- * A worker thread of the proxy: its share of the connections of every endpoint. It does what the main thread orders, and keeps
- * the deadlines of holds by itself, whether the main thread answers or not.
+ * A worker thread of the proxy, with its share of the connections of every endpoint. It carries out the orders of the main thread, and keeps
+ * the deadlines of holds by itself, also if the main thread does not answer.
  */
 
-/** So long connections that have arrived wait for those of other workers: longer than a move can take. */
+/** How long connections that have moved wait for those of other workers: longer than a move can take. */
 const ALL_THERE_MS = 4_000
-/** A switch of all workers takes no longer, but for one that hangs. */
+/** A switch of all workers takes no longer, unless one of them hangs. */
 const MOVED_WITHIN_MS = 20_000
 
 const port = parentPort
@@ -26,12 +26,12 @@ knowUsersOfPorts(usersOfPorts)
 answerTurns(breadcrumbs, record)
 const admission = createAdmission(most)
 const endpoints = new Map<string, Endpoint>()
-/** By the number of a switch: its connections may go on; publishers may. */
+/** By the number of a switch: what lets its connections, and its publishers, go on. */
 const proceed = new Map<number, () => void>()
 const publishOn = new Map<number, () => void>()
 const asked = new Map<number, (why: string | null) => void>()
 let lastAsked = 0
-// What is closed while it is being opened is closed afterwards.
+// An endpoint that is removed while it is being opened is closed afterwards.
 const inTurn = createTurns()
 
 const tell = (message: FromWorker): void => port.postMessage(message)
@@ -114,7 +114,7 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
 
 async function open(id: string, { wanted, generation }: Orders['open']['ask']): Promise<void> {
   const moveGroup = (upstream: Address, slot: number) => askToMove(id, upstream, slot)
-  // The main thread gives one with each order, the same to all.
+  // The main thread sends a generation with each order, the same to all workers.
   const generations = { take: () => generation }
   const scripts = { mostBytes: mostScriptBytes, onForget: () => tell({ kind: 'scripts flushed', id }) }
   const options = { reusePort: true, admission, generations, scripts, moveGroup }
@@ -133,7 +133,7 @@ function find(id: string): Endpoint {
   return endpoint
 }
 
-/** Never throws: a connection that has moved goes on there, whatever the others do. */
+/** Never throws: a connection that has moved goes on, whatever the other workers do. */
 async function meet(
   number: number,
   kind: 'there' | 'listen',

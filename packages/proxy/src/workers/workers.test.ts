@@ -39,7 +39,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Makes a thread of the proxy hang, or end; 0 is the main one. Resolves when it does. */
+/** Makes a thread of the proxy hang, or end; 0 is the main thread. Resolves when it hangs or has ended. */
 async function steer(thread: number, what: string): Promise<void> {
   const file = join(folder, `thread-${thread}`)
   await writeFile(file, what)
@@ -52,7 +52,7 @@ async function reportOf({ id }: { readonly id: string }) {
 }
 
 const WORKERS = 2
-/** So many that both workers have some, as surely as anything. */
+/** Enough clients that both workers certainly have some. */
 async function dialMany(port: number, stack: AsyncDisposableStack, count = 40): Promise<RawClient[]> {
   const clients = await Promise.all(Array.from({ length: count }, () => dial(port)))
   for (const client of clients) stack.use(client)
@@ -86,7 +86,7 @@ test('clients of both workers are counted, listed, prepared, held and moved toge
       while (!isOver) await client.ask('SET k v', '+OK\r\n')
     }),
   )
-  // More than one worker has, by any chance; on a busy machine not all of them say something in the moment that counts.
+  // More than one worker can have alone; on a busy machine not all clients send something at the moment that counts.
   const prepare = () => proxy.client.prepareEndpoint({ params, body: { upstream } })
   await until(async () => (await prepare()).prepared >= 34).finally(() => {
     isOver = true
@@ -134,7 +134,7 @@ test('a subscriber in one worker misses nothing that clients of the other do fir
   }
 })
 
-test('while a worker does not answer no client is held, and it serves when it can', async () => {
+test('while a worker does not answer no client is held, and the worker serves again when it can', async () => {
   const params = { id: 'hangs' }
   await using stack = new AsyncDisposableStack()
   const engine = stack.use(await startEngine(newest))
@@ -166,9 +166,9 @@ test('a long upload in one worker keeps no other client waiting in any of them',
   const hold = async () => {
     for (;;) {
       const result = await proxy.client.holdEndpoint({ params, body: { deadlineMs: 2_000, drainMs } })
-      // Found before the hold, or by one of the threads while the others began theirs.
+      // The upload was noticed before the hold, or by one of the threads while the others began theirs.
       if (!result.drained && result.ms < drainMs) return result
-      // On a busy machine nothing of the upload has come for 50 ms: such a one is not waited for, and may go on in the hold.
+      // On a busy machine the upload may pause for 50 ms: then it is not waited for, and may go on during the hold.
       await proxy.client.releaseEndpoint({ params, body: {} })
     }
   }
@@ -209,7 +209,7 @@ test('the workers end a hold themselves when the main thread is silent', async (
   await report
 })
 
-test('no worker believes what a script says of slots, and what engines say is followed by all', async () => {
+test('no worker believes a script about slots, and all workers follow what engines report', async () => {
   const params = { id: 'elsewhere' }
   await using cluster = await makeCluster({ withReplicas: true })
   await using rogue = await openRogue()
@@ -219,7 +219,7 @@ test('no worker believes what a script says of slots, and what engines say is fo
   await using stack = new AsyncDisposableStack()
   const clients = await dialMany(wanted.port, stack, 16)
   await each(clients, 'PING', '+PONG\r\n')
-  // Told of the other shards later, no client notices.
+  // The other shards are named later, which no client notices.
   await proxy.client.putEndpoint({ params, body: wanted })
   const [zero] = keyOf
   const words = wordsOfEngines(hashSlot(Buffer.from(zero)), [rogue.port, cluster.replicas[0]?.port ?? 0])
@@ -239,7 +239,7 @@ test('no worker believes what a script says of slots, and what engines say is fo
   expect(await reportOf(params)).toMatchObject({ upstream: { host, port }, repoints: 1 })
 })
 
-test('an address has one proxy: where another process listens it cannot be had, which is told once, and is had when that process is gone', async () => {
+test('an address has one proxy: if another process listens there, that is reported once, and the proxy listens when that process is gone', async () => {
   const params = { id: 'taken' }
   const wanted = makeEndpointSpec(await freePort(), 1)
   const address = { host, port: wanted.port }
@@ -252,7 +252,7 @@ test('an address has one proxy: where another process listens it cannot be had, 
   expect(proxy.log().match(/"endpoint cannot listen","id":"taken"/g)).toHaveLength(1)
   await expect(mustBeFree(address)).rejects.toThrow('EADDRINUSE')
   await mustBeAlone(address, WORKERS)
-  // The kernel lets any process of the same user share it.
+  // The kernel lets any process of the same user share the port.
   other.listen({ ...address, reusePort: true })
   await once(other, 'listening')
   await expect(mustBeAlone(address, WORKERS)).rejects.toThrow(`another proxy has ${host}:${address.port}`)
@@ -281,7 +281,7 @@ test('the shards keep most of the cores', () => {
   expect(cores.map(countWorkers)).toEqual([1, 1, 1, 1, 2, 4, 4])
 })
 
-test('a worker that ends takes the whole proxy with it, and says so', async () => {
+test('when a worker ends, the whole proxy ends, and says so', async () => {
   const params = { id: 'ends' }
   await using stack = new AsyncDisposableStack()
   const engine = stack.use(await startEngine(newest))
