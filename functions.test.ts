@@ -50,7 +50,6 @@ const excused: Readonly<Record<string, readonly string[]>> = {
     'packages/server/test/simulation/records-in-memory.ts recordsOf',
   ],
   'a proof from its first step to its last, in the order in which it happens': [
-    'e2e/stall-round.ts stallInUpgrades',
     'e2e/strike-round.ts strikeInUpgrades',
     'e2e/strike-round.ts strikeOnce',
     'proof/upgrade-under-load.ts upgradeUnderLoad',

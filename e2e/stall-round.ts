@@ -59,10 +59,8 @@ export async function stallInUpgrades(round: Round): Promise<Aftermath> {
   await moreOfBoth()
   const actions = await upgradeUntilStalled(fairlead, { uid, log, to: pair.to, stalls })
   const whole = [...Array(groups).fill('primary'), ...Array(groups).fill('replica')].join()
-  await until(
-    'one primary and one replica a group',
-    async () => (await rolesOf(fairlead, uid)).join() === whole,
-  )
+  const isWhole = async () => (await rolesOf(fairlead, uid)).join() === whole
+  await until('one primary and one replica a group', isWhole)
   await moreOfBoth()
   const reports = { endpoint: await endpoint.stop(), direct: await direct.stop() }
   const logs = await api.listLogs({ query: { order: 'desc', limit: 200 } })

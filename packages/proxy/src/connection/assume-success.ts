@@ -1,7 +1,7 @@
 import { afterQueueing, afterRefusal } from '../remembered/after-command.ts'
 import { afterAssumed } from '../remembered/assumed.ts'
 import type { Command } from '../remembered/command.ts'
-import { isBlocking, subscriptions } from '../remembered/commands.ts'
+import { isBlocking, isMisformed, subscriptions } from '../remembered/commands.ts'
 import { isNested } from '../remembered/connection-state.ts'
 import { sizeOf } from '../remembered/transaction-state.ts'
 import type { Connection } from './connection.ts'
@@ -49,6 +49,6 @@ export function countUnanswered(connection: Connection, link: Link): void {
 
 function afterSilence(connection: Connection, command: Command): Connection['state'] {
   const { state } = connection
-  if (isQueuedIn(connection, command)) return afterQueueing(state, command, true)
+  if (isQueuedIn(connection, command)) return afterQueueing(state, command, !isMisformed(command))
   return isNested(state, command) ? afterRefusal(state, command) : afterAssumed(state, command)
 }

@@ -1,5 +1,6 @@
 import { ERROR, encodeCommand } from '@fairlead/engine'
 import { type Command, wordAt } from '../remembered/command.ts'
+import { isMisformed } from '../remembered/commands.ts'
 import { mayCutReply } from '../remembered/transaction-state.ts'
 import type { Connection } from './connection.ts'
 import type { Link } from './link.ts'
@@ -7,7 +8,9 @@ import { noted, nothing, takeDown } from './noted.ts'
 import { isPartlySent } from './under-way.ts'
 
 /** A noted command is being forwarded, the last one that was sent: its answer may change what is known. */
-export function foreseeLogin({ login }: Connection, { sent }: Link, { name }: Command): void {
+export function foreseeLogin({ login }: Connection, { sent }: Link, command: Command): void {
+  const { name } = command
+  if (isMisformed(command)) return
   if (name === 'RESET') {
     login.is = 'unknown'
     login.after = sent

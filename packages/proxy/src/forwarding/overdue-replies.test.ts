@@ -68,7 +68,7 @@ function skipTime(ms: number): void {
 }
 
 test.for([
-  ['a client that waits', MUTE, ''],
+  ['a client that waits', `PING\r\n${MUTE}`, '+PONG\r\n'],
   ['a client that goes on, whose replies are counted for those before', `${MUTE}PING\r\n`, '+PONG\r\n'],
   ['a subscriber', `SUBSCRIBE n\r\n${MUTE}`, '*3\r\n$9\r\nsubscribe\r\n$1\r\nn\r\n:1\r\n'],
   [

@@ -32,6 +32,33 @@ test('a hold that is given up leaves no command in a transaction', async () => {
   await client.ask('EXEC', '*1\r\n:1\r\n')
 })
 
+test.for(['MULTI x', 'DISCARD x', 'UNWATCH x', 'RESET x', 'WATCH'])(
+  'a command of transactions that every engine refuses, %s, changes nothing that moves, though its refusal is not told',
+  async (refused) => {
+    await using pair = await makePair(newest, newest)
+    await using client = await dial(pair.port)
+    client.send(`CLIENT REPLY OFF\r\n${refused}\r\nSET a 1\r\n`)
+    await until(async () => (await pair.primary().admin('GET a')) === '$1\r\n1\r\n')
+    await pair.handOver()
+    client.send('SET a 2\r\nCLIENT REPLY ON\r\nGET a\r\n')
+    await client.gets('+OK\r\n$1\r\n2\r\n')
+  },
+)
+
+test.for(['DISCARD x', 'UNWATCH x', 'RESET x', 'WATCH'])(
+  'a transaction without replies, of which the engine has refused %s, changes nothing at its EXEC, before and after it has moved',
+  async (refused) => {
+    await using pair = await makePair(newest, newest)
+    await using client = await dial(pair.port)
+    const aborted = `MULTI\r\n${refused}\r\nSELECT 2\r\nEXEC\r\n`
+    client.send(`CLIENT REPLY OFF\r\n${aborted}SET a 1\r\nMULTI\r\n${refused}\r\nSELECT 3\r\n`)
+    await until(async () => (await pair.primary().admin('GET a')) === '$1\r\n1\r\n')
+    await pair.handOver()
+    client.send('EXEC\r\nCLIENT REPLY ON\r\nGET a\r\n')
+    await client.gets('+OK\r\n$1\r\n1\r\n')
+  },
+)
+
 const opened = 'CLIENT REPLY OFF\r\nSET a 1\r\nMULTI\r\nSET b 1\r\nINCR c\r\n'
 
 test.for(builds)(

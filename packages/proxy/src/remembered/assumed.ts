@@ -1,6 +1,7 @@
-import { afterExec, afterQueued, afterSuccess } from './after-command.ts'
+import { afterExec, afterQueued, afterSuccess, afterTransaction } from './after-command.ts'
 import { withAssumedLogin } from './client-settings.ts'
 import { type Command, wordAt } from './command.ts'
+import { isMisformed } from './commands.ts'
 import type { ConnectionState } from './connection-state.ts'
 import { afterTracking } from './tracking.ts'
 
@@ -12,7 +13,8 @@ const LONGEST_DATABASE = 20
 /** The state after the engine has read `command` without a reply. It counts as executed if its form is valid. */
 export function afterAssumed(state: ConnectionState, command: Command): ConnectionState {
   if (command.name === 'SELECT') return afterSelect(state, command)
-  if (command.name === 'EXEC') return afterExec(state, [], afterEach)
+  if (command.name === 'EXEC')
+    return state.transaction?.aborts === true ? afterTransaction(state) : afterExec(state, [], afterEach)
   return afterUnsure(state, command) ?? (isRefused(command) ? state : afterSuccess(state, command))
 }
 
@@ -40,6 +42,7 @@ function afterSelect(state: ConnectionState, { args }: Command): ConnectionState
 /** Whether every engine refuses the command: its setting is as before. */
 function isRefused(command: Command): boolean {
   const { name, args } = command
+  if (isMisformed(command)) return true
   if (name === 'HELLO') return args.length > 0 && !['2', '3'].includes(wordAt(command, 0))
   if (name !== 'CLIENT') return false
   switch (wordAt(command, 0)) {

@@ -13,6 +13,8 @@ export interface Transaction {
   readonly scans: readonly number[]
   /** True: the engine will answer EXEC with EXECABORT, because it has refused a command; or another engine must, because not all commands are kept. */
   readonly broken: boolean
+  /** True: the engine has refused a command of it, and will answer EXEC with EXECABORT. */
+  readonly aborts: boolean
   /** Names of commands that are not queued but refused in a transaction. Some engines then refuse EXEC too. */
   readonly refused: ReadonlySet<string>
   /** The bytes kept of it. */
@@ -26,7 +28,16 @@ export interface Change {
 
 /** The state after MULTI has succeeded. */
 export function createTransaction(): Transaction {
-  return { queued: [], count: 0, changes: [], scans: [], broken: false, refused: new Set(), bytes: 0 }
+  return {
+    queued: [],
+    count: 0,
+    changes: [],
+    scans: [],
+    broken: false,
+    aborts: false,
+    refused: new Set(),
+    bytes: 0,
+  }
 }
 
 /** No transaction needs more. One with more cannot move once it is executed. */
@@ -39,7 +50,7 @@ export function sizeOf({ name, args }: Command): number {
 
 /** The state after the engine has queued `command`, or refused to. */
 export function withQueued(transaction: Transaction, command: Command, isQueued: boolean): Transaction {
-  if (!isQueued) return { ...transaction, broken: true, queued: [], bytes: 0 }
+  if (!isQueued) return { ...transaction, broken: true, aborts: true, queued: [], bytes: 0 }
   const { count, broken, bytes } = transaction
   const queued = transaction.queued as Command[]
   const changes = transaction.changes as Change[]
