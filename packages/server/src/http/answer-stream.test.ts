@@ -106,17 +106,17 @@ test('a client that reads nothing for long is disconnected, as is one that hangs
   expect([...lines, ...quiet.lines]).toEqual([])
 })
 
-test('a server that stops ends its streams at once: the quiet ones, and those whose clients do not read', async () => {
-  const quiet = await serve(silent)
-  const stuck = await serve(endless)
+test('a server that stops ends its streams: the quiet ones, and those whose clients do not read', async () => {
+  // None of them would end by itself before the test does.
+  const never = { heartbeatMs: 3_600_000, stalledMs: 3_600_000 }
+  const quiet = await serve(silent, never)
+  const stuck = await serve(endless, never)
   const response = await fetch(`${quiet.url}/v1/actions/a/events`)
   await askAndStall(stuck.url)
   await until('both streams', () => quiet.count.running + stuck.count.running === 2)
   await untilCalm(() => stuck.count.taken)
 
-  const began = performance.now()
   await Promise.all([quiet.http.close(), stuck.http.close()])
-  expect(performance.now() - began).toBeLessThan(2_000)
   expect([quiet.count.running, stuck.count.running]).toEqual([0, 0])
   expect(await response.text()).not.toContain('event: end')
 })

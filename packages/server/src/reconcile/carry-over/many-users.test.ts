@@ -1,5 +1,5 @@
 import type { EngineConnection, Reply } from '@fairlead/engine'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { compareSettings } from './carry-settings.ts'
 
 /** An engine that answers this when it is asked for its users and for its commands. */
@@ -19,23 +19,26 @@ function engineOf(users: readonly string[], commands: number): EngineConnection 
   }
 }
 
-/** Milliseconds of this process's processor time in its longest turn, while `work` went on. */
-async function longestTurn(work: Promise<unknown>): Promise<number> {
-  let longest = 0
+/** How often others had their turn while `work` went on. */
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  let turns = 0
   let isOver = false
   void work.finally(() => {
     isOver = true
   })
-  while (!isOver) {
-    const before = process.cpuUsage()
-    await new Promise((resolve) => setImmediate(resolve))
-    const { user, system } = process.cpuUsage(before)
-    longest = Math.max(longest, (user + system) / 1_000)
-  }
-  return longest
+  for (; !isOver; turns += 1) await new Promise((resolve) => setImmediate(resolve))
+  return turns
 }
 
+afterEach(() => vi.restoreAllMocks())
+
 test('a hostile engine does not stall the server with a huge list of users', async () => {
+  // Each look at the clock finds that a piece of the work has taken its time.
+  let now = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => {
+    now += 1_000
+    return now
+  })
   const rules = Array.from({ length: 400 }, (_, n) => `${n % 2 === 0 ? '+' : '-'}c${n}`).join(' ')
   const users = Array.from({ length: 100 }, (_, n) => `user u${n} on ${rules} (+@all -@read ${rules})`)
   const huge = `user huge on ${'~a '.repeat(300_000)}${'(+@all) '.repeat(20_000)}`
@@ -48,11 +51,11 @@ test('a hostile engine does not stall the server with a huge list of users', asy
     inCluster: false,
     baseline: {},
   })
-  const longest = await longestTurn(compared)
+  const turns = await turnsDuring(compared)
   expect(await compared).toEqual([
     'user huge: its rules are longer than 1 MB, and are not read',
     'user u0 is missing or has other rights on 127.0.0.1:1',
   ])
-  // Without the pieces it took seconds.
-  expect(longest).toBeLessThan(250)
+  // In one piece it took seconds.
+  expect(turns).toBeGreaterThan(100)
 })
