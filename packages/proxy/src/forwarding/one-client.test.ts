@@ -43,7 +43,10 @@ beforeAll(async () => {
 
 afterAll(() => stack.disposeAsync())
 
-/** Fails when the neighbour was slowed down three times in a row: other work of the machine does not do that. */
+/**
+ * Fails when the neighbour felt what was done. The machine may be busy with other things: they do not come three times at once. So `act`
+ * may be done again, and takes as long then.
+ */
 async function feelsNothingOf(what: string, act: () => Promise<unknown>, times = 3): Promise<void> {
   const felt = await neighbour.during(act)
   console.log(`${what}: p99 ${felt.p99} ms, longest ${felt.max} ms; calm ${calm.p99} and ${calm.max} ms`)
@@ -120,6 +123,7 @@ describe('what one client does is not felt by those of other databases', () => {
       client.send('PING\r\n')
       await until(() => client.text().endsWith('+PONG\r\n'))
       expect(client.text().match(/^-/gm)).toHaveLength(30_000)
+      await client.gets(client.text())
     })
     const silent = await dial(port)
     await silent.ask(`AUTH ${PASSWORD}`, '+OK\r\n')
@@ -141,15 +145,20 @@ describe('what one client does is not felt by those of other databases', () => {
     client.write(`AUTH ${PASSWORD}\r\n`)
     const batch = (from: number) =>
       `SUBSCRIBE ${Array.from({ length: 1_000 }, (_, n) => `channel:${from + n}`).join(' ')}\r\n`
-    await feelsNothingOf('50,000 channels', async () => {
+    const subscribe = async () => {
+      last = ''
       const bytes = Array.from({ length: 50 }, (_, n) => batch(n * 1_000)).join('')
       await sendAll(client, Buffer.from(bytes))
       await until(
         () => last.endsWith('channel:49999\r\n:50000\r\n'),
         () => last,
       )
-    })
+    }
+    await feelsNothingOf('50,000 channels', subscribe)
+    let tries = 0
     await feelsNothingOf('and none', async () => {
+      tries += 1
+      if (tries > 1) await subscribe()
       client.write('UNSUBSCRIBE\r\n')
       await until(
         () => /unsubscribe\r\n.*\r\n.*\r\n:0\r\n$/.test(last),
@@ -163,28 +172,35 @@ describe('what one client does is not felt by those of other databases', () => {
 
   test('it asks 500,000 times what is to be noted, and reads no reply', async () => {
     const before = await rssBytes()
-    const client = connect({ host: '127.0.0.1', port })
-    await once(client, 'connect')
-    client.pause()
-    client.write(`AUTH ${PASSWORD}\r\n`)
-    await feelsNothingOf('500,000 unread replies', async () => {
+    let client: Socket | undefined
+    /** By a client of its own each time: what another one has not sent is in the way. */
+    const ask = async () => {
+      client?.destroy()
+      client = connect({ host: '127.0.0.1', port })
+      await once(client, 'connect')
+      client.pause()
+      client.write(`AUTH ${PASSWORD}\r\n`)
       const sent = sendAll(client, Buffer.from('SELECT 0\n'.repeat(500_000)))
       // The kernel may take all of it at once.
       await Promise.all([Promise.race([sent, delay(2_000)]), delay(300)])
-    })
+      return client
+    }
+    await feelsNothingOf('500,000 unread replies', ask)
     expect((await rssBytes()) - before).toBeLessThan(150 * 1024 * 1024)
     await feelsNothingOf('and reads them', async () => {
+      const reader = client ?? (await ask())
+      client = undefined
       let bytes = 0
-      client.on('data', (chunk: Buffer) => {
+      reader.on('data', (chunk: Buffer) => {
         bytes += chunk.length
       })
-      client.resume()
+      reader.resume()
       await until(
         () => bytes === 500_001 * '+OK\r\n'.length,
         () => `${bytes}`,
       )
+      reader.destroy()
     })
-    client.destroy()
   })
 
   test('it has a value of 70 MB in a transaction with a scan, and reads it late', async () => {
