@@ -95,7 +95,7 @@ export async function makeCluster(
     )
     const offset = async (engine: Engine) =>
       /master_repl_offset:(\d+)/.exec(await engine.admin('INFO replication'))?.[1]
-    await primary.admin('CLIENT PAUSE 2000 WRITE')
+    await primary.admin('CLIENT PAUSE 60000 WRITE')
     await until(async () => (await offset(primary)) === (await offset(successor)))
     await successor.admin('CLUSTER FAILOVER TAKEOVER')
     await until(async () => (await primary.admin('ROLE')).includes('slave'))
@@ -113,7 +113,7 @@ export async function makeCluster(
     moveRole,
     async handOver(group) {
       const slot = FIRST_SLOTS[group] ?? 0
-      const held = await endpoint.hold({ deadlineMs: 10_000, slot })
+      const held = await endpoint.hold({ deadlineMs: 60_000, slot })
       if (!held.drained) throw new Error(held.why)
       const port = await moveRole(group)
       await endpoint.switchTo({ host: '127.0.0.1', port }, slot)

@@ -91,7 +91,7 @@ export async function makePair(
   const endpoint = stack.use(await openEndpoint({ ...makeEndpointSpec(port, a.port), ...wanted }))
   let [primary, successor] = [a, b]
   const moveRole = async () => {
-    await primary.admin('CLIENT PAUSE 2000 WRITE')
+    await primary.admin('CLIENT PAUSE 60000 WRITE')
     const offset = async (engine: Engine) =>
       /master_repl_offset:(\d+)/.exec(await engine.admin('INFO replication'))?.[1]
     await until(async () => (await offset(primary)) === (await offset(successor)))
@@ -111,7 +111,7 @@ export async function makePair(
     successor: () => successor,
     async handOver() {
       await until(async () => (await successor.admin('INFO replication')).includes('master_link_status:up'))
-      const held = await endpoint.hold({ deadlineMs: 5_000 })
+      const held = await endpoint.hold({ deadlineMs: 60_000 })
       if (!held.drained) throw new Error(held.why)
       await moveRole()
       await endpoint.switchTo({ host: '127.0.0.1', port: primary.port })

@@ -6,7 +6,7 @@ const subscribed = '*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n'
 
 /** Hands over; others still wait for subscribers of theirs until what is returned is called. */
 async function handOverBehindBarrier(pair: Pair): Promise<() => void> {
-  const { drained, why } = await pair.endpoint.hold({ deadlineMs: 5_000 })
+  const { drained, why } = await pair.endpoint.hold({ deadlineMs: 60_000 })
   if (!drained) throw new Error(why)
   await pair.moveRole()
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -44,7 +44,7 @@ test('a switch goes on, and messages are delivered, although other threads fail'
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   await client.ask('PING', '+PONG\r\n')
-  const { drained } = await pair.endpoint.hold({ deadlineMs: 5_000 })
+  const { drained } = await pair.endpoint.hold({ deadlineMs: 60_000 })
   expect(drained).toBe(true)
   await pair.moveRole()
   const fail = () => Promise.reject(new Error('gone'))

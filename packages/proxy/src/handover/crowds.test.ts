@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { keyOf, makeCluster } from '../../test/sharded-stage.ts'
 import {
   dial,
@@ -10,8 +10,12 @@ import {
   startEngine,
   until,
 } from '../../test/stage.ts'
+import { stopClock } from '../../test/stop-clock.ts'
 import { openEndpoint } from '../endpoint/endpoint.ts'
 import { createAdmission } from '../listen/admission.ts'
+import { LAST_MESSAGES_MS } from './move-connection.ts'
+
+afterEach(() => vi.restoreAllMocks())
 
 const MANY = 300
 
@@ -93,13 +97,15 @@ test('writers are answered while waiting clients are still on their way', async 
   await until(async () => (await pair.a.admin('INFO clients')).includes(`blocked_clients:${MANY}`))
   await writer.ask('SET k 0', '+OK\r\n')
 
-  expect(await pair.endpoint.hold({ deadlineMs: 5_000 })).toMatchObject({ drained: true })
+  expect(await pair.endpoint.hold({ deadlineMs: 60_000 })).toMatchObject({ drained: true })
   writer.send('SET k 1\r\n')
   publisher.send('PUBLISH c m\r\n')
   await pair.moveRole()
   // The old primary hangs: connections that need its last reply are still on the way when the order is done.
   pair.a.process.kill('SIGSTOP')
   stack.defer(() => void pair.a.process.kill('SIGCONT'))
+  // They are not given up before it goes on.
+  stopClock(LAST_MESSAGES_MS)
   const switched = await pair.endpoint.switchTo({ host: '127.0.0.1', port: pair.b.port })
   expect(switched).toMatchObject({ closed: 0, later: 2 * MANY })
   await writer.gets('+OK\r\n')
@@ -119,7 +125,7 @@ test('a client that waits for a list waits on when the role goes and comes back 
   await using waits = await dial(pair.port)
   waits.send('BLPOP q 0\r\n')
   await until(async () => (await pair.a.admin('INFO clients')).includes('blocked_clients:1'))
-  expect(await pair.endpoint.hold({ deadlineMs: 5_000 })).toMatchObject({ drained: true })
+  expect(await pair.endpoint.hold({ deadlineMs: 60_000 })).toMatchObject({ drained: true })
   await pair.a.admin(`REPLICAOF 127.0.0.1 ${pair.b.port}`)
   await pair.a.admin('REPLICAOF NO ONE')
   pair.endpoint.release()
@@ -186,7 +192,7 @@ test('clients that come while those move that are first, and what is asked meanw
   await until(async () =>
     (await pair.successor().admin('INFO replication')).includes('master_link_status:up'),
   )
-  const held = await pair.endpoint.hold({ deadlineMs: 10_000 })
+  const held = await pair.endpoint.hold({ deadlineMs: 60_000 })
   expect(held.why).toBe('')
   await pair.moveRole()
   const switching = pair.endpoint.switchTo({ host: '127.0.0.1', port: pair.primary().port })

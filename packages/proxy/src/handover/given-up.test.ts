@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import {
   builds,
   dial,
@@ -9,6 +9,10 @@ import {
   type RawClient,
   until,
 } from '../../test/stage.ts'
+import { holdTimers } from '../../test/stop-clock.ts'
+import { HOLD_COMES_MS } from './given-up.ts'
+
+afterEach(() => vi.restoreAllMocks())
 
 /** More than the fewest that are worth it. */
 const MANY = 60
@@ -47,6 +51,7 @@ test.for(builds)(
     if (pusher === undefined) throw new Error('no client')
     for (const [n, each] of poppers.entries()) each.send(`BLPOP q${n} 0\r\n`)
     await untilBlocked(pair.a, MANY)
+    holdTimers(HOLD_COMES_MS)
     const addresses = pair.endpoint.blocked()
     expect(addresses.length).toBe(MANY)
     // One gets its item before its turn comes: that is its answer, and nothing of it is asked again.
@@ -75,11 +80,14 @@ test.for([['no hold follows'], ['the hold ends without a move']] as const)(
     const poppers = await dialMany(pair, MANY, stack)
     for (const each of poppers) each.send('BLPOP q 0\r\n')
     await untilBlocked(pair.a, MANY)
+    const none = holdTimers(HOLD_COMES_MS)
     const addresses = pair.endpoint.blocked()
+    expect(none.length).toBe(1)
     expect(await giveUp(pair.a, addresses)).toBe(MANY)
     await untilBlocked(pair.a, 0)
-    if (what !== 'no hold follows') {
-      expect(await pair.endpoint.hold({ deadlineMs: 5_000 })).toMatchObject({ drained: true })
+    if (what === 'no hold follows') none[0]?.()
+    else {
+      expect(await pair.endpoint.hold({ deadlineMs: 60_000 })).toMatchObject({ drained: true })
       pair.endpoint.release()
     }
     await untilBlocked(pair.a, MANY)

@@ -9,7 +9,7 @@ import { readsWhatComes } from './move-all.ts'
 /** An engine that is demoted gives up fewer than these in less than half a millisecond. */
 const FEWEST = 50
 /** A hold follows within milliseconds. When none has come by then, their commands are asked again where they were. */
-const HOLD_COMES_MS = 1_000
+export const HOLD_COMES_MS = 1_000
 
 /**
  * Blocking commands that are given up before a hold. An engine that is demoted gives up all that block, each with an error: 3,000 take it 15 ms,

@@ -17,7 +17,7 @@ import { takePrepared } from './prepare-links.ts'
 /** How long an engine that was demoted may take to give up what blocks. It does so at once. */
 const GIVE_UP_MS = 300
 /** For messages on their way to a subscriber; one that does not read them gets them later, from the kernel. */
-const LAST_MESSAGES_MS = 1_000
+export const LAST_MESSAGES_MS = 1_000
 
 /** Stops forwarding where the next request begins. */
 export function holdConnection(connection: Connection): void {

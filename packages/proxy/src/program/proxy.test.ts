@@ -21,10 +21,10 @@ test('wanted endpoints are served again after kill -9, at the upstream that they
   await using client = await dial(wanted.port)
   await client.ask('PING', '+PONG\r\n')
 
-  expect(await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000 } })).toMatchObject({
+  expect(await proxy.client.holdEndpoint({ params, body: { deadlineMs: 60_000 } })).toMatchObject({
     drained: true,
   })
-  expect(await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000 } })).toMatchObject({
+  expect(await proxy.client.holdEndpoint({ params, body: { deadlineMs: 60_000 } })).toMatchObject({
     drained: true,
   })
   expect((await proxy.client.reportProxy({})).endpoints).toMatchObject([{ state: 'held' }])
@@ -72,7 +72,7 @@ test.each([1, 2])(
     await expect(proxy.client.switchEndpoint({ params, body: { upstream: at(c) } })).rejects.toThrow(
       'name a slot',
     )
-    await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000, slot: 16_000 } })
+    await proxy.client.holdEndpoint({ params, body: { deadlineMs: 60_000, slot: 16_000 } })
     client.send('SET {a}k 3\r\n')
     await proxy.client.switchEndpoint({ params, body: { upstream: at(c), slot: 8_192 } })
     await client.gets('+OK\r\n')
@@ -111,7 +111,7 @@ test('if it is killed during a hold, its clients connect again and go on', async
   await proxy.client.putEndpoint({ params, body: wanted })
   await using client = await dial(wanted.port)
   await client.ask('SET k 1', '+OK\r\n')
-  await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000 } })
+  await proxy.client.holdEndpoint({ params, body: { deadlineMs: 60_000 } })
   client.send('SET k 2\r\n')
   proxy.process().kill('SIGKILL')
   await until(() => client.ended())

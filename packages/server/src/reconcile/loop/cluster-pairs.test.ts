@@ -36,7 +36,7 @@ test('in one cluster every build names every other one by its address, but for t
     .map(({ one, other }) => `${nameOf(other)} as ${nameOf(one)} names it`)
     .toSorted()
   // An engine believes the content of a node's messages only from the second message on.
-  const deadline = performance.now() + 20_000
+  const deadline = performance.now() + 60_000
   while (JSON.stringify(await named()) !== JSON.stringify(wanted) && performance.now() < deadline)
     await delay(50)
   expect(await named()).toEqual(wanted)
