@@ -9,7 +9,7 @@ test('all shards are stopped with their data saved, and come back with the next 
     waits: await makeSpec({ onCrash: 'wait' }),
     never: await makeSpec({ build: { flavour: 'valkey', version: '0.0.1' } }),
   }
-  const signal = AbortSignal.timeout(20_000)
+  const signal = AbortSignal.timeout(60_000)
   {
     await using _ = await home.start()
     for (const [id, body] of Object.entries(specs)) await home.client.putShard({ params: { id }, body })

@@ -117,7 +117,9 @@ export async function makeSpec(
 
 export function connectAs(user: 'fairlead' | 'default', spec: ShardSpec): Promise<EngineConnection> {
   const password = user === 'default' ? spec.userPassword : spec.adminPassword
-  return connectEngine({ address: spec, login: { username: user, password } })
+  // A busy machine may take seconds: what a test asks has no hurry.
+  const bounds = { connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 }
+  return connectEngine({ address: spec, login: { username: user, password }, ...bounds })
 }
 
 export async function until(

@@ -45,6 +45,7 @@ test('a connection that is closed again and again listens once for the end of it
   const connection = await connectEngine({
     address: { host: '127.0.0.1', port },
     login: { username: 'nobody', password: '' },
+    connectTimeoutMs: 20_000,
   })
   for (let n = 0; n < 12; n += 1) connection[Symbol.dispose]()
   await new Promise((resolve) => setImmediate(resolve))

@@ -142,7 +142,7 @@ test.runIf(isRoot && missing === null)(
     await chown(path, 0, 0)
     await chown(data, 0, 0)
     expect(processesOfOthers(home.path, 12_345)).toMatchObject([{ uid: 0 }])
-    const signal = AbortSignal.timeout(20_000)
+    const signal = AbortSignal.timeout(60_000)
     expect(await stopAllShards(home.path, home.logger, signal)).toMatchObject({
       stopped: ['a-1'],
       refused: [],

@@ -16,16 +16,20 @@ function countReadings() {
 
 test('however often one asks, the node is read on the tick only, and the answer keeps up with it', async () => {
   const { read, count } = countReadings()
+  {
+    using rarely = watchNode({ read, everyMs: 3_600_000 })
+    for (let asked = 0; asked < 100; asked += 1) {
+      expect((await rarely.resources([1])).memoryFreeBytes).toBe(1)
+      await delay(1)
+    }
+  }
   using watch = watchNode({ read, everyMs: 100 })
   const began = performance.now()
-  let asked = 0
-  while (count() < 4) {
+  while (count() < 5) {
     const { memoryFreeBytes } = await watch.resources([1])
     expect(count() - memoryFreeBytes).toBeLessThanOrEqual(1)
-    asked += 1
     await delay(1)
   }
-  expect(asked).toBeGreaterThan(20)
   expect(performance.now() - began).toBeGreaterThan(290)
 })
 
@@ -41,14 +45,16 @@ test('other processes than before are read at once', async () => {
 test('nothing is read without a caller, and the next caller gets a new reading', async () => {
   const { read, count } = countReadings()
   using watch = watchNode({ read, everyMs: 20, idleAfterMs: 100 })
-  await watch.resources([1])
+  await until(async () => {
+    await watch.resources([1])
+    return count() > 1
+  })
   let [before, since] = [count(), performance.now()]
   const quiet = () => {
     if (count() !== before) [before, since] = [count(), performance.now()]
     return performance.now() - since > 300
   }
   await until(quiet)
-  expect(before).toBeGreaterThan(1)
   expect((await watch.resources([1])).memoryFreeBytes).toBe(before + 1)
 })
 

@@ -87,7 +87,7 @@ async function startImpostor(
   })
   const pid = child.pid ?? 0
   const ended = once(child, 'exit')
-  await once(child.stdout, 'data', { signal: AbortSignal.timeout(20_000) })
+  await once(child.stdout, 'data', { signal: AbortSignal.timeout(60_000) })
   expect(readlinkSync(`/proc/${pid}/cwd`)).toBe(at)
   const identity = identifyProcess(pid)
   return {

@@ -141,7 +141,7 @@ test('what a killed agent has left of a trial is ended and removed by the next o
     if (next === 'agent') {
       await using _ = await home.start()
       expect([trialsIn(home), processesIn(home)]).toEqual([[], []])
-    } else await stopAllShards(home.path, home.logger, AbortSignal.timeout(10_000))
+    } else await stopAllShards(home.path, home.logger, AbortSignal.timeout(60_000))
     expect([trialsIn(home), processesIn(home)]).toEqual([[], []])
   }
 })

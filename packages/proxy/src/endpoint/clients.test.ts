@@ -66,7 +66,7 @@ test('a client is found by the address that a shard sees, with its name and user
   expect(endpoint.clients({ limit: 1, via: address ?? '' }).clients).toMatchObject([{ client }])
   expect(endpoint.clients({ limit: 1, via: 'unknown:1' }).clients).toEqual([])
 
-  await endpoint.hold({ deadlineMs: 5_000 })
+  await endpoint.hold({ deadlineMs: 60_000 })
   expect(endpoint.clients({ limit: 10 }).clients).toMatchObject([{ held: true }, { held: true }])
   first.send('PING\r\n')
   await endpoint.switchTo(at(engine))

@@ -171,8 +171,8 @@ test('a hold without a switch ends at its deadline, with the old upstream', asyn
   await using pair = await makePair()
   await using client = await dial(pair.port)
   await client.ask('SET k 1', '+OK\r\n')
-  expect(await pair.endpoint.hold({ deadlineMs: 200 })).toMatchObject({ drained: true })
   const began = performance.now()
+  expect(await pair.endpoint.hold({ deadlineMs: 200 })).toMatchObject({ drained: true })
   await using late = await dial(pair.port)
   late.send('GET k\r\n')
   await client.ask('GET k', '$1\r\n1\r\n')
@@ -185,14 +185,15 @@ test('a hold fails when the engine does not answer in time, and all clients go o
   await using pair = await makePair()
   await using slow = await dial(pair.port)
   await using other = await dial(pair.port)
-  await pair.a.admin('CLIENT PAUSE 700 WRITE')
+  await pair.a.admin('CLIENT PAUSE 60000 WRITE')
   slow.send('SET k 1\r\n')
   await until(() => pair.endpoint.report().commands === 1)
   await other.ask('GET k', '$-1\r\n')
-  const held = pair.endpoint.hold({ deadlineMs: 2_000, drainMs: 100 })
+  const held = pair.endpoint.hold({ deadlineMs: 60_000, drainMs: 100 })
   other.send('GET k\r\n')
   expect(await held).toMatchObject({ drained: false, why: '1 connection(s) wait for replies of the engine' })
   await other.gets('$-1\r\n')
+  await pair.a.admin('CLIENT UNPAUSE')
   await slow.gets('+OK\r\n')
 })
 
@@ -203,7 +204,7 @@ test('a long request of which a part has gone is completed during a hold; what f
   client.send(`*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$200000\r\n${half}`)
   await until(async () => /qbuf=\d{6}/.test(await pair.a.admin('CLIENT LIST')))
   // First a moment passes in which it is seen that nothing more comes, then all are held.
-  const held = pair.endpoint.hold({ deadlineMs: 5_000, drainMs: 3_000 })
+  const held = pair.endpoint.hold({ deadlineMs: 60_000, drainMs: 50_000 })
   await until(() => pair.endpoint.report().isHeld)
   client.send(`${half}\r\nSET k later\r\nGET k\r\n`)
   expect(await held).toMatchObject({ drained: true, late: 0 })
@@ -228,10 +229,11 @@ test('a client that does not read makes only itself wait, and the proxy keeps li
       Number(/tot-net-out=|omem=([1-9]\d{6,})/.exec(await pair.a.admin('CLIENT LIST'))?.[1] ?? 0) > 0,
   )
   for (let n = 0; n < 50; n += 1) await other.ask('PING', '+PONG\r\n')
-  expect(process.memoryUsage().rss - before).toBeLessThan(60 * 1024 * 1024)
+  // All of it would be twice as much.
+  expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024)
 
   // It does not stand in the way of a handover either, and gets what is due to it.
-  expect(await pair.endpoint.hold({ deadlineMs: 4_000, drainMs: 100 })).toMatchObject({
+  expect(await pair.endpoint.hold({ deadlineMs: 60_000, drainMs: 100 })).toMatchObject({
     drained: true,
     late: 1,
   })

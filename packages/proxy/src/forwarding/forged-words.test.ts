@@ -24,7 +24,7 @@ test('what a script says is told to its client as it is, held or not, and runs o
       request('GET', 'k'),
     ]
     // Some are sent while clients are held, and answered by the new primary.
-    if (n % 8 === 1) await pair.endpoint.hold({ deadlineMs: 5_000 })
+    if (n % 8 === 1) await pair.endpoint.hold({ deadlineMs: 60_000 })
     client.send(all.join(''))
     if (n % 8 === 1) await pair.handOver()
     await client.gets(`-${word}\r\n+OK\r\n+QUEUED\r\n*1\r\n-${word}\r\n${bulk(String(2 * (n + 1)))}`)

@@ -1,6 +1,9 @@
+import { Socket } from 'node:net'
 import { encodeCommand } from '@fairlead/engine'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { dial, makePair, newest, type RawClient, until } from '../../test/stage.ts'
+
+afterEach(() => vi.restoreAllMocks())
 
 async function rest(client: RawClient, end: string): Promise<void> {
   await until(() => client.text().endsWith(end))
@@ -32,7 +35,7 @@ test('in RESP3 a list is a reply, whatever its first word', async () => {
   const busy = 'local n = 0; for i = 1, 3e7 do n = n + i end;'
   client.send(encodeCommand(['EVAL', `${busy} return {'sunsubscribe'}`, '0']))
   await until(() => pair.endpoint.report().commands === 3)
-  const { drained } = await pair.endpoint.hold({ deadlineMs: 10_000 })
+  const { drained } = await pair.endpoint.hold({ deadlineMs: 60_000 })
   expect(drained).toBe(true)
   pair.endpoint.release()
   await client.gets('*1\r\n$12\r\nsunsubscribe\r\n')
@@ -49,9 +52,9 @@ test('requests that came in many small pieces while their client was blocked cos
   }
   await using other = await dial(pair.port)
   await other.ask('PING', '+PONG\r\n')
-  const from = performance.now()
+  const writes = vi.spyOn(Socket.prototype, 'write')
   await other.ask('LPUSH q v', ':1\r\n')
   await client.gets(`*2\r\n$1\r\nq\r\n$1\r\nv\r\n${'+PONG\r\n'.repeat(pings)}`)
-  // 2.6 s when each piece was forwarded by itself, 0.06 since.
-  expect(performance.now() - from).toBeLessThan(1_500)
+  // In this process both clients write once: the rest is what was forwarded, of 60,000 pieces.
+  expect(writes.mock.calls.length).toBeLessThan(1_000)
 })

@@ -59,7 +59,7 @@ async function makeStage(stack: AsyncDisposableStack) {
   return { endpoint, old, engine, port, dial: async () => stack.use(await dial(port)) }
 }
 
-const hold = { deadlineMs: 5_000, drainMs: 100 }
+const hold = { deadlineMs: 60_000, drainMs: 100 }
 
 /** Minutes pass. */
 function skipTime(ms: number): void {
@@ -182,7 +182,7 @@ test.for([oldest, newest])(
     vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
     let putOff = 0
     while (script.text() === '') {
-      const { drained, cut } = await endpoint.hold({ deadlineMs: 5_000, drainMs: 20 })
+      const { drained, cut } = await endpoint.hold({ deadlineMs: 60_000, drainMs: 20 })
       if (drained) endpoint.release()
       else putOff += 1
       expect(cut).toBe(0)
@@ -196,12 +196,12 @@ test.for([oldest, newest])(
     await a.admin('CLIENT PAUSE 60000 WRITE')
     script.send('SET k w\r\n')
     await until(async () => {
-      const { drained } = await endpoint.hold({ deadlineMs: 5_000, drainMs: 20 })
+      const { drained } = await endpoint.hold({ deadlineMs: 60_000, drainMs: 20 })
       if (drained) endpoint.release()
       return !drained
     })
     for (let n = 0; n < 5; n += 1) {
-      expect(await endpoint.hold({ deadlineMs: 5_000, drainMs: 20 })).toMatchObject({
+      expect(await endpoint.hold({ deadlineMs: 60_000, drainMs: 20 })).toMatchObject({
         drained: false,
         cut: 0,
       })

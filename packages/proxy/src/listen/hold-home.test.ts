@@ -24,7 +24,7 @@ test.runIf(process.getuid?.() === 0)(
       const args = ['--net', ...node, '--input-type=module', '-e', code]
       const other = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'inherit'] })
       try {
-        await once(other.stdout, 'data', { signal: AbortSignal.timeout(10_000) })
+        await once(other.stdout, 'data', { signal: AbortSignal.timeout(60_000) })
         await expect(holdHome(home, join(home, 'proxy.sock'))).rejects.toThrow(
           `another proxy runs on ${home}`,
         )

@@ -230,7 +230,7 @@ test.for([2])(
       return await one.ask(words)
     }
     await proceed(scans, anywhere, MANY / 3)
-    await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000 } })
+    await proxy.client.holdEndpoint({ params, body: { deadlineMs: 60_000 } })
     await pair.moveRole()
     await proxy.client.switchEndpoint({ params, body: { upstream: { host, port: pair.b.port } } })
     await proceed(scans, anywhere, MANY / 2)

@@ -242,7 +242,6 @@ test.for([
   [`${'*'.repeat(128)}x`, false],
   ['*?'.repeat(128), false],
 ])('the pattern $0', ([pattern, fits]) => {
-  const began = performance.now()
+  // One that tried all ways would never end.
   expect(matchesPattern(String(pattern), '+switch-master')).toBe(fits)
-  expect(performance.now() - began).toBeLessThan(5_000)
 })

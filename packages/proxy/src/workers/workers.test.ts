@@ -92,7 +92,7 @@ test('clients of both workers are counted, listed, prepared, held and moved toge
     isOver = true
   })
   expect((await working).filter(({ status }) => status === 'rejected')).toEqual([])
-  expect(await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000 } })).toMatchObject({
+  expect(await proxy.client.holdEndpoint({ params, body: { deadlineMs: 60_000 } })).toMatchObject({
     drained: true,
   })
   for (const client of clients) client.send('INCR n\r\n')
@@ -126,7 +126,7 @@ test('a subscriber in one worker misses nothing that clients of the other do fir
   await each(speakers, 'PING', '+PONG\r\n')
   const message = '*3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$2\r\nhi\r\n'
   for (const port of [engine.port, old.port, engine.port]) {
-    await proxy.client.holdEndpoint({ params, body: { deadlineMs: 5_000 } })
+    await proxy.client.holdEndpoint({ params, body: { deadlineMs: 60_000 } })
     for (const speaker of speakers) speaker.send('PUBLISH news hi\r\n')
     await proxy.client.switchEndpoint({ params, body: { upstream: { host, port } } })
     await Promise.all(speakers.map((speaker) => speaker.gets(':150\r\n')))
@@ -142,7 +142,7 @@ test('while a worker does not answer no client is held, and the worker serves ag
   await proxy.client.putEndpoint({ params, body: wanted })
   const clients = await dialMany(wanted.port, stack)
   await each(clients, 'PING', '+PONG\r\n')
-  await steer(1, 'hang 1800')
+  await steer(1, 'hang 4000')
   const held = proxy.client.holdEndpoint({ params, body: { deadlineMs: 20_000, drainMs: 100 } })
   for (const client of clients) client.send('PING\r\n')
   await expect(held).rejects.toThrow('a worker of the proxy has not answered (calm)')
@@ -165,7 +165,7 @@ test('a long upload in one worker keeps no other client waiting in any of them',
   const drainMs = 200
   const hold = async () => {
     for (;;) {
-      const result = await proxy.client.holdEndpoint({ params, body: { deadlineMs: 2_000, drainMs } })
+      const result = await proxy.client.holdEndpoint({ params, body: { deadlineMs: 60_000, drainMs } })
       // The upload was noticed before the hold, or by one of the threads while the others began theirs.
       if (!result.drained && result.ms < drainMs) return result
       // On a busy machine the upload may pause for 50 ms: then it is not waited for, and may go on during the hold.
@@ -199,7 +199,7 @@ test('the workers end a hold themselves when the main thread is silent', async (
   const clients = await dialMany(wanted.port, stack)
   await each(clients, 'PING', '+PONG\r\n')
   await proxy.client.holdEndpoint({ params, body: { deadlineMs: 400 } })
-  await steer(0, 'hang 1500')
+  await steer(0, 'hang 4000')
   let reports = 0
   const report = proxy.client.reportProxy({}).then(() => {
     reports += 1

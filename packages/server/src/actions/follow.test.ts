@@ -85,7 +85,7 @@ const update = (news: ActionNews) => actionsStore(store.db).update('a', news, at
 const request = (headers: Record<string, string> = {}, query = '', token = 'admin') =>
   fetch(`${server.url}/v1/actions/a/events${query}`, {
     headers: { authorization: `Bearer ${token}`, ...headers },
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(60_000),
   })
 const clientFor = (token: () => string) =>
   createClient(operations, fetchTransport(server.url), token, fetchStreamTransport(server.url))
@@ -279,7 +279,7 @@ test.runIf(isOnPostgres)(
     const { uid } = await databasesStore(one.db).insert({ ...databaseOf({ name: 'shared' }), groups: 1 })
     const action = { uid: 'a', databaseUid: uid, kind: 'upgrade', goal: steadyGoal(databaseOf()) } as const
     await actionsStore(one.db).insert(action, at)
-    const signal = AbortSignal.timeout(20_000)
+    const signal = AbortSignal.timeout(60_000)
     const followers = [one, other].map((asked) =>
       collect(createActions({ store: asked }).follow('a', 0, signal)),
     )
@@ -298,7 +298,7 @@ test.runIf(isOnPostgres)(
     const { uid } = await databasesStore(store.db).insert({ ...databaseOf({ name: 'other' }), groups: 1 })
     const other = { uid: 'b', databaseUid: uid, kind: 'upgrade', goal: steadyGoal(databaseOf()) } as const
     await actionsStore(store.db).insert(other, at)
-    const signal = AbortSignal.timeout(20_000)
+    const signal = AbortSignal.timeout(60_000)
     const actions = createActions({ store })
     const seen: number[] = []
     for await (const { seq } of actions.follow('a', 0, signal)) {

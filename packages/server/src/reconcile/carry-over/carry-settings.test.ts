@@ -300,7 +300,12 @@ function refusing(engine: EngineConnection, names: readonly string[]): EngineCon
 /** From a connection of the administrator: connecting sends a PING, which not every user may send. */
 async function signIn({ admin }: TestEngine, username: string, password: string): Promise<void> {
   const login = { username: 'fairlead', password: ADMIN_PASSWORD }
-  using connection = await connectEngine({ address: admin.address, login })
+  using connection = await connectEngine({
+    address: admin.address,
+    login,
+    connectTimeoutMs: 20_000,
+    commandTimeoutMs: 20_000,
+  })
   await connection.call('AUTH', username, password)
 }
 

@@ -66,5 +66,8 @@ const ofConnections = [
 const refusedOrUnknown = /NOPERM|command not allowed|Unknown subcommand/
 
 function connectAs({ admin }: TestEngine, username: string, password: string) {
-  return connectEngine({ address: admin.address, login: { username, password } })
+  return connectEngine({
+    ...{ address: admin.address, login: { username, password } },
+    ...{ connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 },
+  })
 }
