@@ -56,8 +56,8 @@ for (const [name, library] of Object.entries(libraries)) {
 
     const { longestStallMs, ...found } = await work.stop()
     expect(found).toEqual({ wrong: [], reconnects: 0 })
-    // It takes milliseconds on a quiet machine (bench/endpoint); here other processes work, too.
-    expect(longestStallMs).toBeLessThan(2_000)
+    // None of them waited until something ran out; how long they do wait says bench/clients.
+    expect(longestStallMs).toBeLessThan(30_000)
     expect((await api.getDatabase({ params: { uid } })).port).toBe(port)
   })
 }
@@ -77,7 +77,7 @@ test('a client that knows nothing of clusters does not notice that a sharded dat
   const work = await startWork(library, { host: '127.0.0.1', port, password })
   await until('it is at work', async () => work.answers() > 1_000)
   const { action_uid } = await api.upgradeDatabase({ params: { uid }, body: { engine_version: to } })
-  const { status, certificates } = await fairlead.untilEnded(action_uid, 90_000)
+  const { status, certificates } = await fairlead.untilEnded(action_uid)
   expect(status).toBe('completed')
   expect(certificates.map(({ held_ms }) => held_ms)).toEqual(Array(3).fill(expect.any(Number)))
   const after = work.answers()

@@ -38,7 +38,7 @@ test('a database that writes more during a full sync than its primary may hold b
   await until('its limit is raised', async () => (await limitOf(admin)) !== TOO_SMALL)
   await fairlead.server.end('SIGKILL')
   await fairlead.server.start()
-  const action = await fairlead.untilEnded(upgrade.action_uid, 100_000).finally(() => ended.abort())
+  const action = await fairlead.untilEnded(upgrade.action_uid).finally(() => ended.abort())
   expect(await writing).toBeGreaterThan(20)
   expect(action).toMatchObject({ status: 'completed', warnings: [] })
   expect(action.certificates.map(({ full_syncs }) => full_syncs)).toEqual([0])

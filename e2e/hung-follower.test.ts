@@ -10,9 +10,6 @@ beforeAll(async () => {
 })
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
-/** A follower counts as hung after 20 s at the earliest. */
-const WELL_BEFORE_MS = 12_000
-
 describe('when a primary dies while one of its followers hangs, the other one takes over without waiting for it,', () => {
   test.concurrent.each([
     ['in a database of one group', 1],
@@ -43,12 +40,12 @@ describe('when a primary dies while one of its followers hangs, the other one ta
     process.kill(stopped, 'SIGSTOP')
     process.kill(killed, 'SIGKILL')
     try {
-      const began = performance.now()
       await until('the other one is the primary on record', async () => {
         const shards = await firstGroup(uid)
         return Number(shards.find(({ role }) => role === 'master')?.uid) === other
       })
-      expect(performance.now() - began, lastWordsOf(fairlead)).toBeLessThan(WELL_BEFORE_MS)
+      // Taken for hung, which is 20 s later at the earliest, it would have been killed.
+      expect(() => process.kill(stopped, 0), lastWordsOf(fairlead)).not.toThrow()
     } finally {
       process.kill(stopped, 'SIGCONT')
     }

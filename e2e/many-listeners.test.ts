@@ -9,7 +9,9 @@ import { canBeStranger, STRANGER, type Stranger, startStranger } from './start-s
 const STRANGERS = 5
 const OF_EACH = 4_000
 /** Other load of the machine disturbs most readings, but not all. */
-const READINGS = 3
+const READINGS = 10
+const MOST_MS = 2_000
+const MOST_HELD_MS = 100
 
 describe.runIf(canBeStranger)('another user of the machine', () => {
   test('that has 20,000 listeners does not delay Fairlead’s check of an engine’s user, and blocks no event loop', async () => {
@@ -22,7 +24,8 @@ describe.runIf(canBeStranger)('another user of the machine', () => {
     await Promise.all(all.map(untilReady))
 
     const readings: { readonly ms: number; readonly heldMs: number }[] = []
-    for (let n = 0; n < READINGS; n += 1) {
+    const isGood = () => readings.some(({ ms, heldMs }) => ms < MOST_MS && heldMs < MOST_HELD_MS)
+    for (let n = 0; n < READINGS && !isGood(); n += 1) {
       await using held = watchTurns()
       const began = performance.now()
       // All at one moment, like the connections of a server that comes back.
@@ -32,8 +35,7 @@ describe.runIf(canBeStranger)('another user of the machine', () => {
       readings.push({ ms: performance.now() - began, heldMs: held.longestMs() })
       expect(found.map((each) => each.map(({ uid }) => uid))).toEqual(found.map(() => [process.geteuid?.()]))
     }
-    expect(Math.min(...readings.map(({ ms }) => ms)), JSON.stringify(readings)).toBeLessThan(2_000)
-    expect(Math.min(...readings.map(({ heldMs }) => heldMs)), JSON.stringify(readings)).toBeLessThan(100)
+    expect(isGood(), JSON.stringify(readings)).toBe(true)
 
     // The listeners exist, and are seen.
     const [theirs] = await readListeners({ host: '127.100.0.1', port })

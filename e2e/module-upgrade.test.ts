@@ -52,6 +52,7 @@ async function asUser(uid: number): Promise<EngineConnection> {
   return connectEngine({
     address: { host: first?.addr[0] ?? '', port: first?.port ?? 0 },
     login: { username: 'default', password },
+    ...{ connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 },
   })
 }
 

@@ -37,7 +37,7 @@ test.skipIf(postgresHere() === null)(
       return progress > 20
     })
     await ask("update buckets set epoch = epoch - 600, holder = 'one that was', expires_at = 1")
-    const action = await fairlead.untilEnded(asked, 60_000)
+    const action = await fairlead.untilEnded(asked)
     expect(action.status, action.error).toBe('completed')
     await expectAllKept(load)
   },

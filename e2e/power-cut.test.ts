@@ -94,7 +94,7 @@ async function cutAt(fairlead: Fairlead, kind: Kind, cut: Cut | number): Promise
   const point = existsSync(log) ? readFileSync(log, 'utf8').trim() : ''
   const context = `${kind.persistence}, replication ${kind.replication}, ${JSON.stringify(cut)} ${point}`
   const { action_uid } = await api.getDatabase({ params: { uid } })
-  if ((upgrade ?? action_uid) !== undefined) await fairlead.untilEnded(upgrade ?? action_uid, 90_000)
+  if ((upgrade ?? action_uid) !== undefined) await fairlead.untilEnded(upgrade ?? action_uid)
   await expectKept(fairlead, { uid, kind, load, context })
   await fairlead.untilEnded((await api.deleteDatabase({ params: { uid } })).action_uid)
   return wasCut

@@ -31,7 +31,7 @@ test.concurrent.each([
   expect(victims.length).toBeGreaterThan(0)
   for (const { pid } of victims) process.kill(pid, 'SIGKILL')
   await server.start()
-  const action = await fairlead.untilEnded(upgrade, 90_000)
+  const action = await fairlead.untilEnded(upgrade)
   expect(action.status, `${action.error} ${lastWordsOf(fairlead)}`).toBe('completed')
   expect(action.warnings.join()).toMatch(
     /promoted in place of shard \d+.*(bytes|nothing on record is missing)/,
@@ -66,7 +66,7 @@ test('a primary that dies when its standby has gone already loses the writes tha
   }
   process.kill(await pidOf(fairlead, primary), 'SIGKILL')
   await server.start()
-  const action = await fairlead.untilEnded(upgrade, 90_000)
+  const action = await fairlead.untilEnded(upgrade)
   expect(action.status, `${action.error} ${lastWordsOf(fairlead)}`).toBe('completed')
   expect(action.warnings.join()).toMatch(
     /: writes that it had acknowledged and not yet saved, .* of what was on record, [1-9]\d* bytes/,

@@ -55,7 +55,6 @@ test.skipIf(postgresHere() === null)(
         return progress > 0
       })
       const holder = await until('a server holds it', () => servers.holderOf(uid))
-      const began = performance.now()
       await strike(holder, how)
       const left = holder === one ? other : one
       let seen: Action | undefined
@@ -65,10 +64,9 @@ test.skipIf(postgresHere() === null)(
           seen = await left.api.getAction({ params: { uid: actionUid } }).catch(() => seen)
           return seen?.status === 'completed' || seen?.status === 'failed' ? seen : undefined
         },
-        { everyMs: 50 },
+        { withinMs: 120_000, everyMs: 50 },
       )
       expect(action, how).toMatchObject({ status: 'completed' })
-      expect(performance.now() - began).toBeLessThan(50_000)
       await mend(holder, how)
       await servers.untilAllHoldSome()
     }

@@ -57,6 +57,7 @@ test('shards of every build take no process on their bus, or as a replica, witho
       using client = await connectEngine({
         address: { host: '127.0.0.1', port },
         login: { username: 'default', password },
+        ...{ connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 },
       })
       for (let key = 0; key < 100; key += 1) await client.call('SET', `key-${key}`, key)
       // The first is a primary, the last a replica.

@@ -162,7 +162,8 @@ async function asUser(uid: number): Promise<EngineConnection> {
     params: { uid },
   })
   const address = { host: '127.0.0.1', port: endpoints[0]?.port ?? 0 }
-  return connectEngine({ address, login: { username: 'default', password } })
+  const bounds = { connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 }
+  return connectEngine({ address, login: { username: 'default', password }, ...bounds })
 }
 
 /** Small keys with these numbers, which take different memory in different builds. */

@@ -58,7 +58,7 @@ describe('a dry run', () => {
     const body = { engine_version: build('valkey', '8.1') }
     const { plan } = await fairlead.api.upgradeDatabase({ params: { uid }, query: { dry_run: 'true' }, body })
     const { action_uid } = await fairlead.api.upgradeDatabase({ params: { uid }, body })
-    const action = await fairlead.untilEnded(action_uid, 60_000)
+    const action = await fairlead.untilEnded(action_uid)
     expect(action).toMatchObject({ status: 'completed', warnings: [] })
     expect(action.certificates.length).toBe(plan?.handovers)
     expect(plan?.handovers).toBe(2)
@@ -180,6 +180,7 @@ test('users with their rights, and settings that an operator made at run time, g
     using app = await connectEngine({
       address: { host: '127.0.0.1', port },
       login: { username: 'app', password: 'app-password' },
+      ...{ connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 },
     })
     await expect(app.call('DEL', 'app:1')).rejects.toThrow(/NOPERM/)
     using admin = await asAdmin(fairlead, Number(shard))
@@ -258,6 +259,7 @@ async function asUser(uid: number) {
   const connection = await connectEngine({
     address: { host: '127.0.0.1', port: endpoints[0]?.port ?? 0 },
     login: { username: 'default', password },
+    ...{ connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 },
   })
   return Object.assign(connection, {
     [Symbol.asyncDispose]: async () => connection[Symbol.dispose](),

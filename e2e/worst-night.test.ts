@@ -42,7 +42,7 @@ test('the successor of a sharded group dies right after it took over, and nothin
     params: { uid },
     body: { engine_version: to },
   })
-  await fairlead.untilEnded(action_uid, 100_000)
+  await fairlead.untilEnded(action_uid)
   await load.untilAcked(load.acked() + 100)
   await load.stop()
   const whole = 'primary,primary,primary,replica,replica,replica'
@@ -74,7 +74,7 @@ test('a successor that died right after taking over, unrecorded, does not come b
   pretendTakeover(join(fairlead.home, 'shards', 's7', 'data', 'nodes.conf'))
   await fairlead.server.start({ CRASH_WHEN: 'never' })
 
-  expect(await fairlead.untilEnded(action_uid, 100_000)).toMatchObject({ status: 'completed' })
+  expect(await fairlead.untilEnded(action_uid)).toMatchObject({ status: 'completed' })
   for (const shard of await fairlead.api.listDatabaseShards({ params: { uid } })) {
     if (!shard.assigned_slots?.startsWith('0-')) continue
     using connection = await asAdmin(fairlead, Number(shard.uid))

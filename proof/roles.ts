@@ -10,7 +10,8 @@ export async function rolesOf(fairlead: Fairlead, uid: number): Promise<readonly
   const roles = await Promise.all(
     shards.map(async (shard) => {
       try {
-        using connection = await asAdmin(fairlead, Number(shard.uid))
+        // One that hangs is not waited for.
+        using connection = await asAdmin(fairlead, Number(shard.uid), 2_000)
         return readReplication(await connection.info('replication')).role
       } catch {
         return 'silent'
@@ -21,9 +22,10 @@ export async function rolesOf(fairlead: Fairlead, uid: number): Promise<readonly
 }
 
 /** A connection as the administrative user, whose secret only the owner of the home can read. */
-export function asAdmin({ home }: Fairlead, shard: number): Promise<EngineConnection> {
+export function asAdmin({ home }: Fairlead, shard: number, withinMs = 20_000): Promise<EngineConnection> {
   const spec = specOf(home, shard)
-  return connectEngine({ address: spec, login: { username: 'fairlead', password: spec.adminPassword } })
+  const login = { username: 'fairlead', password: spec.adminPassword }
+  return connectEngine({ address: spec, login, connectTimeoutMs: withinMs, commandTimeoutMs: withinMs })
 }
 
 export function specOf(home: string, shard: number): ShardSpec {

@@ -65,7 +65,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
     pid: child.pid,
     acked: child.acked,
     perSecond: child.perSecond,
-    untilAcked: (count, { withinMs = 30_000, signal } = {}) => child.untilAcked(count, withinMs, signal),
+    untilAcked: (count, { withinMs = 60_000, signal } = {}) => child.untilAcked(count, withinMs, signal),
     async setToken(token) {
       await child.ask('token', token, ANSWER_WITHIN_MS)
     },
