@@ -1,6 +1,6 @@
-import { messageOf } from '@fairlead/engine'
+import { messageOf, readListeners } from '@fairlead/engine'
 import { findProgram } from '../builds/builds-of-node.ts'
-import { engineTarget } from '../engine/engine-config.ts'
+import { engineTarget, portsOf } from '../engine/engine-config.ts'
 import { describeEnd, prepareFolder, startProcess } from '../engine/start-process.ts'
 import { stopProcess, waitForEnd } from '../engine/stop-process.ts'
 import { decideAppendonly } from '../folder/decide-appendonly.ts'
@@ -167,10 +167,21 @@ export async function recordExit(
   }
   const end = place.killedBecause ?? (await describeEnd(place.child, last.identity))
   const words = await lastWords(place.folder, last)
-  const died = asDied(last, words === '' ? end : `${end}: ${words}`, saysPortTaken(words))
+  const portTaken = saysPortTaken(words)
+  const holders = portTaken ? await describePortHolders(last.spec) : ''
+  const died = asDied(last, words === '' ? end : `${end}: ${words}${holders}`, portTaken)
   // The order dies with the process: what it held may be lost, so the server has to say again that it wants it started.
   const orderDied = wanted.spec.onCrash === 'wait' && last.answeredAt !== null
   await place.save(orderDied ? { ...died, order: wanted.order } : died)
+}
+
+/** The users whose processes have ports of this shard, as far as the kernel tells. */
+async function describePortHolders(spec: ProcessRecord['spec']): Promise<string> {
+  const held = portsOf(spec).map(async (port) => {
+    const [listener] = await readListeners({ host: spec.host, port }).catch(() => [])
+    return listener === undefined ? '' : `; port ${port} is held by a process of user ${listener.uid}`
+  })
+  return (await Promise.all(held)).join('')
 }
 
 /** Did it end because we asked, with everything it held on disk? True for one that never took a write. */

@@ -112,6 +112,9 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
     expect(await home.becomes('port', { state: 'failed' })).toMatchObject({
       ...{ portTaken: true, why: expect.stringContaining('Address already in use') },
     })
+    expect((await home.shard('port'))?.why).toContain(
+      `port ${spec.port} is held by a process of user ${process.geteuid?.()}`,
+    )
 
     await home.client.putShard({
       params: { id: 'policy' },

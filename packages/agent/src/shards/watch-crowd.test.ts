@@ -68,3 +68,39 @@ test
     }
   },
 )
+
+/** As a second user: it connects to the bus, and says nothing. */
+const fillBusCode = (port: number) => `
+import { connect } from 'node:net'
+process.setgroups([${STRANGER}]); process.setgid(${STRANGER}); process.setuid(${STRANGER})
+for (let n = 0; n < ${MOST}; n += 1) connect(${port}, '127.0.0.1').on('error', () => {})
+console.log('there')
+setInterval(() => {}, 60_000)
+`
+
+test.runIf(process.geteuid?.() === 0)(
+  'connections to the bus that take the files of an engine are told, with their user',
+  async () => {
+    await using home = await makeHome()
+    await using _agent = await home.start()
+    const spec = await makeSpec({ cluster: true })
+    await home.client.putShard({ params: { id: 'a-1' }, body: spec })
+    await home.becomes('a-1', { state: 'running' })
+    using admin = await connectAs('fairlead', spec)
+    await admin.call('CONFIG', 'SET', 'maxclients', MOST)
+    const stranger = spawn(process.execPath, ['--input-type=module', '-e', fillBusCode(spec.port + 10_000)], {
+      cwd: '/',
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    const ended = once(stranger, 'exit')
+    try {
+      const told = new RegExp(
+        `^connections to its bus \\(port ${spec.port + 10_000}\\) .* \\d+ of user 65534$`,
+      )
+      await until(async () => told.test((await home.shard('a-1'))?.why ?? ''), { withinMs: 30_000 })
+    } finally {
+      stranger.kill('SIGKILL')
+      await ended
+    }
+  },
+)

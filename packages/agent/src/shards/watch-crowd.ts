@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Probe } from '../engine/ask-engine.ts'
 import { portsOf } from '../engine/engine-config.ts'
 import type { ProcessRecord } from '../folder/shard-folder.ts'
+import { readBusCrowd } from './bus-crowd.ts'
 import { decideCrowd, isCrowded } from './decide-crowd.ts'
 import { readClientList } from './read-client-list.ts'
 import { readPeerUsers } from './read-peer-users.ts'
@@ -11,10 +12,10 @@ import { readPeerUsers } from './read-peer-users.ts'
  * a login without a time limit.
  */
 export interface CrowdWatch {
-  /** Looks at most once a second, and ends connections where there are too many (decide-crowd.ts). Never throws for what the engine does. */
+  /** Looks at most once a second, and ends connections where there are too many (decide-crowd.ts), or tells of those to its bus. Never throws for what the engine does. */
   look(
     probe: Pick<Probe, 'call'>,
-    last: Pick<ProcessRecord, 'startedAt' | 'spec'> | null,
+    last: Pick<ProcessRecord, 'startedAt' | 'spec' | 'identity'> | null,
     room: { readonly connected: number; readonly most: number | null },
   ): Promise<void>
   /** What was done in the last minute at the process that was started then; empty when nothing was. */
@@ -22,6 +23,7 @@ export interface CrowdWatch {
 }
 
 const LOOK_EVERY_MS = 1_000
+const BUS_EVERY_MS = 5_000
 /** The list of ten thousand clients takes the engine some ten milliseconds: where it shows no stranger, it is asked for seldom. */
 const LIST_EVERY_MS = { least: 1_000, most: 60_000 }
 const TOLD_FOR_MS = 60_000
@@ -29,6 +31,7 @@ const CUTS_AT_ONCE = 200
 
 interface Seen {
   nextLook: number
+  nextBus: number
   nextList: number
   pauseMs: number
   told: { readonly startedAt: number; readonly why: string; readonly until: number } | null
@@ -38,7 +41,7 @@ interface Seen {
  * Looks at the connections of one shard, now and then, and closes those of strangers when they crowd out its clients.
  */
 export function watchCrowd(log: Logger): CrowdWatch {
-  const seen: Seen = { nextLook: 0, nextList: 0, pauseMs: LIST_EVERY_MS.least, told: null }
+  const seen: Seen = { nextLook: 0, nextBus: 0, nextList: 0, pauseMs: LIST_EVERY_MS.least, told: null }
   return {
     async look(probe, last, room) {
       const now = performance.now()
@@ -49,6 +52,10 @@ export function watchCrowd(log: Logger): CrowdWatch {
         const most = room.most ?? (await readMost(probe))
         if (!isCrowded(connected, most)) seen.pauseMs = LIST_EVERY_MS.least
         else if (now >= seen.nextList) await makeRoom(probe, last, most, seen, log)
+        if (last.identity === null || now < seen.nextBus) return
+        seen.nextBus = now + BUS_EVERY_MS
+        const why = await readBusCrowd(last.spec, last.identity.pid, { connected, most })
+        if (why !== '') tell(seen, last, why, log)
       } catch (cause) {
         // The probe tells whether the engine answers.
         log.debug({ err: cause }, 'how many connections an engine has is not known')
@@ -83,6 +90,15 @@ async function makeRoom(
     ([uid, count]) => `${count} of ${uid === null ? 'an unknown user' : `user ${uid}`}`,
   )
   const why = `its port was nearly full (maxclients ${most}): connections that had not signed in were ended, ${users.join(', ')}`
+  tell(seen, { startedAt, spec }, why, log)
+}
+
+function tell(
+  seen: Seen,
+  { startedAt, spec }: Pick<ProcessRecord, 'startedAt' | 'spec'>,
+  why: string,
+  log: Logger,
+): void {
   if (seen.told === null || performance.now() >= seen.told.until)
     log.warn({ port: spec.port, why }, 'strangers fill the port of a shard')
   seen.told = { startedAt, why, until: performance.now() + TOLD_FOR_MS }
