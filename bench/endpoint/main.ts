@@ -2,7 +2,8 @@
  * What does the endpoint cost? The engine's own benchmark (SETs of 100 bytes, 50 clients) directly, through HAProxy with
  * one thread and as it comes, and through the endpoint, in turns, with one request under way and with 16; and the memory
  * of 10,000 idle connections. `npm run bench -- endpoint [--rounds 5] [--requests 100000] [--build BUILD]
- * [--only load|idle] [--workers 1] [--node-flags=FLAGS] [--json]`. All share the machine, and all are up at once.
+ * [--only load|idle] [--workers 1] [--node-flags=FLAGS] [--other-flags=FLAGS] [--json]`. All share the machine, and all are up at once.
+ * `--other-flags`, as often as one likes, has an endpoint with these flags take its turns, too: `other-1`, `other-2`.
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -26,6 +27,7 @@ const { values: flags } = parseArgs({
     only: { type: 'string' },
     workers: { type: 'string', default: '1' },
     'node-flags': { type: 'string' },
+    'other-flags': { type: 'string', multiple: true, default: [] },
     json: { type: 'boolean', default: false },
   },
 })
@@ -36,7 +38,8 @@ if (flags.only !== undefined && flags.only !== 'load' && flags.only !== 'idle')
   throw new Error(`--only is load or idle, not ${flags.only}`)
 const build = flags.build ?? newestPair().to
 /** As the product starts it, unless told; `--node-flags=` is without any. */
-const nodeFlags = flags['node-flags']?.split(' ').filter((flag) => flag !== '') ?? nodeFlagsOf('proxy')
+const wordsOf = (text: string) => text.split(' ').filter((flag) => flag !== '')
+const nodeFlags = flags['node-flags'] === undefined ? nodeFlagsOf('proxy') : wordsOf(flags['node-flags'])
 /** With 16 under way the engine answers about eight times as many a second: runs take alike. */
 const depths = [
   { pipeline: 1, requests },
@@ -61,9 +64,6 @@ process.stdout.write(flags.json ? `${JSON.stringify(result)}\n` : printEndpoint(
 
 async function measureLoad(): Promise<readonly Run[]> {
   await using stack = new AsyncDisposableStack()
-  const proxy = stack.use(await runProxy({ nodeFlags, workers }))
-  const port = await freePort()
-  await proxy.client.putEndpoint({ params: { id: 'bench' }, body: makeEndpointSpec(port, engine.port) })
   const flavour = build.slice(0, build.lastIndexOf('-'))
   const program = join(enginesFolder(), build, 'bin', `${flavour}-benchmark`)
   const via = (at: { readonly port: number; readonly pid: number | null }): Course => ({
@@ -72,6 +72,12 @@ async function measureLoad(): Promise<readonly Run[]> {
     betweenPid: at.pid,
     enginePid,
   })
+  const startEndpoint = async (own: readonly string[]) => {
+    const proxy = stack.use(await runProxy({ nodeFlags: own, workers }))
+    const port = await freePort()
+    await proxy.client.putEndpoint({ params: { id: 'bench' }, body: makeEndpointSpec(port, engine.port) })
+    return via({ port, pid: proxy.process().pid ?? null })
+  }
   const courses = new Map<Way, Course>([['direct', via({ port: engine.port, pid: null })]])
   if (noHaproxy === null) {
     for (const [way, threads] of [
@@ -82,7 +88,9 @@ async function measureLoad(): Promise<readonly Run[]> {
       courses.set(way, via({ port: ports[0] ?? 0, pid }))
     }
   }
-  courses.set('endpoint', via({ port, pid: proxy.process().pid ?? null }))
+  courses.set('endpoint', await startEndpoint(nodeFlags))
+  for (const [n, others] of flags['other-flags'].entries())
+    courses.set(`other-${n + 1}`, await startEndpoint(wordsOf(others)))
 
   // Warm-up: none is measured cold.
   for (const course of courses.values()) await runLoad(course, { pipeline: 1, requests: 20_000 })

@@ -2,7 +2,8 @@ import { median } from '../auth/median.ts'
 
 /** Ways to the engine that are compared. */
 export const ways = ['direct', 'haproxy', 'haproxy-default', 'endpoint'] as const
-export type Way = (typeof ways)[number]
+/** `other-n`: an endpoint whose proxy has other flags of Node. */
+export type Way = (typeof ways)[number] | `other-${number}`
 
 /** One run of the load: 50 clients, each with so many SETs under way (`pipeline`). */
 export interface Run {

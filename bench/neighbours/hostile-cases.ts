@@ -168,6 +168,10 @@ export const hostileCases: Readonly<Record<string, HostileCase>> = {
     ...{ ...all, at: 'plain', connections: 2 },
     act: asks(times(500, () => words('CLIENT', 'SETNAME', 'n'.repeat(15_000)))),
   },
+  'ECHO of 15 KB': {
+    ...{ ...all, at: 'plain', connections: 2 },
+    act: asks(times(500, () => words('ECHO', 'n'.repeat(15_000)))),
+  },
   'CLIENT TRACKING, 500 prefixes': {
     ...{ ...all, at: 'plain', connections: 2 },
     act: asks(

@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os'
+
 /**
  * What Node is started with for a part of the control plane, or as the proxy. The server's young generation is given room (16 to 32 MB in
  * place of 1 to 16): its requests leave much behind that dies at once, and on two cores each collection costs more than it
@@ -10,17 +12,26 @@
  * `npm run bench -- endpoint`: as fast, and 40 MB less with 10,000 clients. Its old generation is not limited: a process that
  * reaches such a limit ends, with every connection it has. And V8 collects all of the heap after each 62 MB of buffers, which is as much traffic, unless these
  * count as the heap does (48 such collections for 3.3 GB, 2 with the flag): a neighbour's request waits for each (bench/README.md, Neighbours). Buffers that
- * are dead go with the young generation all the same, each 70 MB or so.
+ * are dead go with the young generation all the same, each 70 MB or so. V8's own threads, which mark the heap while the loop runs, are half as many as
+ * there are processors: on two of them four took up to half of the proxy's processor time from engines and neighbours (`npm run bench -- neighbours`), and with one
+ * the endpoint is as fast.
  */
-export function nodeFlags(part: string): readonly string[] {
+export function nodeFlags(part: string, processors = availableParallelism()): readonly string[] {
   switch (part) {
     case 'server':
       return ['--min-semi-space-size=16', '--max-semi-space-size=32', '--heap-growing-percent=50']
     case 'proxy':
-      return ['--max-semi-space-size=1', ...countsBuffersAsHeap]
+      return ['--max-semi-space-size=1', `--v8-pool-size=${helpersOn(processors)}`, ...countsBuffersAsHeap]
     default:
       return []
   }
+}
+
+/** As many as Node starts, unless told. */
+const MOST_HELPERS = 4
+
+function helpersOn(processors: number): number {
+  return Math.max(1, Math.min(MOST_HELPERS, Math.floor(processors / 2)))
 }
 
 /** With a V8 that does not know the flag, Node would not start. */
