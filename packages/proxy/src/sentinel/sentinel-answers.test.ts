@@ -207,12 +207,27 @@ test('a client that asks much and reads nothing is not read any more, and gets a
   )
 })
 
+test('where all places are taken, what has been silent for the longest makes room', async () => {
+  await using stage = await stageSentinel(2)
+  await using client = await dial(stage.port)
+  await client.ask('PING', '+PONG\r\n')
+  await using silent = await dial(stage.port)
+  await until(() => stage.sentinel.report().connections === 2)
+  await client.ask('PING', '+PONG\r\n')
+  await using other = await dial(stage.port)
+  await other.ask('PING', '+PONG\r\n')
+  await until(() => silent.ended())
+  await client.ask('PING', '+PONG\r\n')
+  expect(stage.sentinel.report().connections).toBe(2)
+})
+
 test('too much is refused: requests, subscriptions, clients', async () => {
   await using stage = await stageSentinel(1)
   await using client = await dial(stage.port)
   const names = Array.from({ length: 65 }, (_, n) => `c${n}`).join(' ')
   await client.ask(`SUBSCRIBE ${names}`, '-ERR more than 64 subscriptions\r\n')
   await client.ask(`SUBSCRIBE ${'x'.repeat(300)}`, '-ERR a name longer than 256\r\n')
+  await client.ask('SUBSCRIBE n', '*3\r\n$9\r\nsubscribe\r\n$1\r\nn\r\n:1\r\n')
   await using second = await dial(stage.port)
   await second.gets('-ERR max number of clients reached\r\n')
   await until(() => second.ended())

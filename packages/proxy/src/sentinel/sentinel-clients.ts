@@ -19,6 +19,8 @@ import { encodeReply } from './sentinel-reply.ts'
 export interface SentinelClient {
   /** Sends a message to the client, if it has subscribed to the channel. */
   publish(channel: string, text: string): void
+  /** It waits to be told of new primaries. */
+  listens(): boolean
   end(): void
 }
 
@@ -73,6 +75,7 @@ export function serveSentinelClient(
       socket.write(messages.map((message) => encodeReply(message, session.protocol)).join(''))
       if (socket.writableLength > MOST_UNREAD_BYTES) socket.destroy()
     },
+    listens: () => session.channels.size + session.patterns.size > 0,
     end: () => socket.destroy(),
   }
 }

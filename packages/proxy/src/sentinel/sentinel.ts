@@ -16,7 +16,10 @@ export interface Sentinel extends AsyncDisposable {
 }
 
 const LISTEN_AGAIN_MS = 500
-/** The most clients. An application has one or two for each of its processes. */
+/**
+ * The most clients. An application has one or two for each of its processes. There is no login: a client beyond that takes the place of the client that
+ * has been silent for the longest time.
+ */
 const MOST_CLIENTS = 1_000
 
 interface SentinelOptions {
@@ -40,13 +43,15 @@ export async function openSentinel(options: SentinelOptions): Promise<Sentinel> 
   let told = listed()
   let lastClient = 0
 
+  const leave = (client: SentinelClient) => {
+    if (clients.delete(client)) admission.open -= 1
+  }
   const admit = (socket: Socket): void => {
     if (clients.size >= MOST_CLIENTS || admission.open >= admission.most) {
-      socket
-        .on('error', () => undefined)
-        .end('-ERR max number of clients reached\r\n')
-        .destroySoon()
-      return
+      const silent = longestSilent(clients)
+      if (silent === undefined) return refuse(socket)
+      leave(silent)
+      silent.end()
     }
     lastClient += 1
     const client = serveSentinelClient(socket, lastClient, allowance, () => ({
@@ -56,10 +61,9 @@ export async function openSentinel(options: SentinelOptions): Promise<Sentinel> 
     }))
     clients.add(client)
     admission.open += 1
-    socket.on('close', () => {
-      clients.delete(client)
-      admission.open -= 1
-    })
+    // In the order in which they were heard last.
+    socket.on('data', () => clients.delete(client) && clients.add(client))
+    socket.on('close', () => leave(client))
   }
 
   const listening = await keepListening(options, admit)
@@ -88,6 +92,18 @@ export async function openSentinel(options: SentinelOptions): Promise<Sentinel> 
       await listening.close()
     },
   }
+}
+
+function refuse(socket: Socket): void {
+  socket
+    .on('error', () => undefined)
+    .end('-ERR max number of clients reached\r\n')
+    .destroySoon()
+}
+
+/** The client that has been silent for the longest time among those without a subscription. `clients`: in the order of their last requests. */
+function longestSilent(clients: ReadonlySet<SentinelClient>): SentinelClient | undefined {
+  return [...clients].find((client) => !client.listens())
 }
 
 interface Listening {
